@@ -1,0 +1,3 @@
+//! Sets up hosts and runs transfers inside a kernel of their own.
+
+fn main() {}

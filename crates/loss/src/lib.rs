@@ -1,0 +1,1 @@
+//! Loss rules: which packets of a transfer are dropped.

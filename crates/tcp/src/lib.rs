@@ -1,0 +1,1 @@
+//! The vocabulary of TCP loss recovery.

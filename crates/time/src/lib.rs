@@ -1,0 +1,1 @@
+//! Integer-nanosecond time and named random streams from one seed.

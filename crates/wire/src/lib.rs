@@ -1,0 +1,1 @@
+//! Packets as bytes and as values; HTTP heads; captures in and out.
