@@ -1,0 +1,5 @@
+"""`python -m rexmit` is the `rexmit` command."""
+
+from rexmit.cli import main
+
+main()

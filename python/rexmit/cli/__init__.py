@@ -1,0 +1,94 @@
+"""The command line: `rexmit COMMAND`.
+
+Commands live in a module each; this one registers them and reports errors.
+
+Start-up stays fast: a command module imports only Typer and `rexmit.errors` at its top, the rest
+inside the command.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from typing import Annotated
+
+import typer
+
+from rexmit.errors import EXIT_FAILED, EXIT_OK, UserError
+
+EXAMPLES = """\
+Examples:
+
+\b
+  rexmit kernel build 6.12                         build a kernel to measure
+  rexmit kernel exec -- ss -ti                     run any command inside it
+  rexmit run scenarios/tlp-2013.toml               run a campaign
+  rexmit show RUN                                  its tables beside the paper's
+  rexmit plot RUN                                  its figures as PDF and PNG
+  rexmit tcpfilter 5                               drop the last five segments on this host
+"""
+
+app = typer.Typer(
+    name="rexmit",
+    help="A laboratory for TCP loss recovery.",
+    epilog=EXAMPLES,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def version() -> str:
+    """The version of the installed package."""
+    from importlib.metadata import PackageNotFoundError
+    from importlib.metadata import version as installed
+
+    try:
+        return installed("rexmit")
+    except PackageNotFoundError:
+        return "0+unknown"
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"rexmit {version()}")
+        raise typer.Exit(EXIT_OK)
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version and exit.", is_eager=True, callback=_print_version
+        ),
+    ] = False,
+) -> None:
+    """A laboratory for TCP loss recovery."""
+
+
+def _register() -> None:
+    for name in ("run", "show", "plot", "tcpfilter"):
+        if importlib.util.find_spec(f"rexmit.cli.{name}"):
+            app.command(name)(getattr(importlib.import_module(f"rexmit.cli.{name}"), name))
+    if importlib.util.find_spec("rexmit.cli.kernel"):
+        app.add_typer(importlib.import_module("rexmit.cli.kernel").app, name="kernel")
+
+
+_register()
+
+
+def main() -> None:
+    """Run the command line and end the process: 0 done, 1 failed, 2 wrong usage."""
+    try:
+        app()
+    except UserError as error:
+        sys.stdout.flush()
+        print(error.text(), file=sys.stderr)
+        sys.exit(error.exit_status)
+    except BrokenPipeError:
+        # The reader of our output has gone (`rexmit show RUN | head`).
+        sys.stderr.close()
+        sys.exit(EXIT_FAILED)

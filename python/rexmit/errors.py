@@ -1,0 +1,46 @@
+"""Errors that a user can do something about, and the exit statuses of the program."""
+
+from __future__ import annotations
+
+from typing import Final
+
+EXIT_OK: Final = 0
+EXIT_FAILED: Final = 1
+EXIT_USAGE: Final = 2
+
+
+class UserError(Exception):
+    """What went wrong and what to do about it; the command line prints both, without a traceback.
+
+    `what` says what happened and where; `hint`, if any, says what to do. Either may have several
+    lines. `usage` marks a command that was typed wrongly (exit status 2), as against one that
+    failed (exit status 1).
+    """
+
+    def __init__(self, what: str, hint: str | None = None, *, usage: bool = False) -> None:
+        super().__init__(what)
+        self.what = what
+        self.hint = hint
+        self.usage = usage
+
+    @property
+    def exit_status(self) -> int:
+        """The exit status that the program ends with."""
+        return EXIT_USAGE if self.usage else EXIT_FAILED
+
+    def text(self) -> str:
+        """The message as it is printed: `rexmit: WHAT`, then the hint's lines set in by two
+        spaces."""
+        lines = [f"rexmit: {self.what}"]
+        if self.hint:
+            lines += [f"  {line}" if line else "" for line in self.hint.splitlines()]
+        return "\n".join(lines)
+
+
+def closest(word: str, allowed: list[str]) -> str | None:
+    """The allowed word most like `word`, or None where nothing is near."""
+    import difflib
+
+    folded = {candidate.lower(): candidate for candidate in allowed}
+    matches = difflib.get_close_matches(word.lower(), list(folded), n=1, cutoff=0.6)
+    return folded[matches[0]] if matches else None
