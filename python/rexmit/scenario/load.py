@@ -1,0 +1,212 @@
+"""From a TOML file or plain data to a checked scenario; errors name file, line, key, remedy."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from rexmit.errors import UserError, closest
+from rexmit.scenario import overrides as override
+from rexmit.scenario.model import Config, Ip, Link, Loss, Network, Scenario, Tcp, Workload
+from rexmit.scenario.toml_lines import Path, locate
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong: the key, what about it, what to write instead."""
+
+    path: Path
+    what: str
+    remedy: str | None = None
+
+
+class Sources:
+    """Where each value came from: a line of the file, or a `--set`."""
+
+    def __init__(self, file: str, lines: Mapping[Path, int] | None = None) -> None:
+        self.file = file
+        self.lines = dict(lines or {})
+        self.settings: dict[Path, str] = {}
+
+    def where(self, path: Path) -> str:
+        """`FILE:LINE` or `--set KEY=VALUE` of the key, else of the nearest table around it."""
+        for length in range(len(path), 0, -1):
+            for setting_path, setting in self.settings.items():
+                if path[:length] == setting_path:
+                    return f"--set {setting}"
+            # A dotted key without quotes is a path of its own to TOML.
+            split = tuple(part for step in path[:length] for part in str(step).split("."))
+            for candidate in (path[:length], split):
+                if candidate in self.lines:
+                    return f"{self.file}:{self.lines[candidate]}"
+        return self.file
+
+
+def load(path: FilePath, settings: Iterable[str] = ()) -> Scenario:
+    """The scenario in a TOML file, changed by `--set` texts. Raises UserError."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is no UTF-8 text (byte {error.start})") from None
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _syntax(path, text, error) from None
+    return check(data, Sources(str(path), locate(text)), settings)
+
+
+def from_plain(
+    data: Mapping[str, Any], *, where: str = "run.json", settings: Iterable[str] = ()
+) -> Scenario:
+    """The scenario that `Scenario.effective` wrote. `where` names it in errors."""
+    return check(deepcopy(dict(data)), Sources(where), settings)
+
+
+def check(data: dict[str, Any], sources: Sources, settings: Iterable[str] = ()) -> Scenario:
+    """Apply the settings to the data and check the whole. Raises UserError with every problem."""
+    for setting in settings:
+        for path in override.apply(data, setting):
+            sources.settings.pop(path, None)
+            sources.settings[path] = setting
+    try:
+        scenario = Scenario.model_validate(data)
+    except ValidationError as error:
+        raise _report(sources, [_problem(detail) for detail in error.errors()]) from None
+    problems = list(_across(scenario))
+    if problems:
+        raise _report(sources, problems)
+    return scenario
+
+
+def _syntax(path: FilePath, text: str, error: tomllib.TOMLDecodeError) -> UserError:
+    match = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", str(error))
+    line = text.count("\n") + 1 if match is None or match[1] is None else int(match[1])
+    message = str(error)[: match.start()] if match else str(error)
+    return UserError(f"{path}:{line}: {message}", "the file is no valid TOML (see toml.io)")
+
+
+def _report(sources: Sources, problems: list[Problem]) -> UserError:
+    def line(problem: Problem) -> str:
+        key = ".".join(
+            f'"{part}"' if isinstance(part, str) and "." in part else str(part)
+            for part in problem.path
+        )
+        return f"{sources.where(problem.path)}: {key}: {problem.what}"
+
+    usage = any(sources.where(problem.path).startswith("--set ") for problem in problems)
+    if len(problems) == 1:
+        return UserError(line(problems[0]), problems[0].remedy, usage=usage)
+    lines = [
+        text
+        for problem in problems
+        for text in (line(problem), *((f"  {problem.remedy}",) if problem.remedy else ()))
+    ]
+    return UserError(f"{sources.file}: {len(problems)} errors", "\n".join(lines), usage=usage)
+
+
+def _problem(detail: ErrorDetails) -> Problem:
+    path: Path = tuple(part for part in detail["loc"] if part != "[key]")
+    kind, context = detail["type"], detail.get("ctx", {})
+    description = _description(path)
+    if kind == "extra_forbidden":
+        table = _table(path[:-1])
+        keys = sorted(table.model_fields) if table else []
+        near = closest(str(path[-1]), keys)
+        guess = f"did you mean {near}? " if near else ""
+        return Problem(path, "unknown key", f"{guess}allowed here: {', '.join(keys)}")
+    if kind == "missing":
+        return Problem(path, "missing", f"allowed: {description}" if description else None)
+    if kind == "rexmit":
+        allowed = context.get("allowed") or description
+        if "key" in context:
+            path = (*path, str(context["key"]))
+        return Problem(path, str(context["message"]), f"allowed: {allowed}" if allowed else None)
+    what = f"{detail['input']!r} does not fit"
+    if kind == "literal_error" and isinstance(detail["input"], str):
+        words = re.findall(r"'([^']*)'", str(context.get("expected", "")))
+        near = closest(detail["input"], words)
+        what = f'unknown "{detail["input"]}"' + (f'; did you mean "{near}"?' if near else "")
+    return Problem(path, what, f"allowed: {description}" if description else None)
+
+
+def _table(path: Path) -> type[BaseModel] | None:
+    """The model of the table at `path`, if there is one."""
+    match path:
+        case ():
+            return Scenario
+        case ("networks", _):
+            return Network
+        case ("networks", _, "links", _):
+            return Link
+        case ("configs", _):
+            return Config
+        case (str(name),):
+            parts: dict[str, type[BaseModel]] = {
+                "tcp": Tcp,
+                "workload": Workload,
+                "ip": Ip,
+                "loss": Loss,
+            }
+            return parts.get(name)
+    return None
+
+
+def _description(path: Path) -> str | None:
+    """What may be written at `path`, or at the nearest field around it."""
+    for length in range(len(path), 0, -1):
+        table = _table(path[: length - 1])
+        field = table.model_fields.get(str(path[length - 1])) if table else None
+        if field is not None:
+            return field.description
+    return None
+
+
+def _across(scenario: Scenario) -> Iterable[Problem]:
+    """What no field alone can tell."""
+    for key, named, known in (
+        ("network", scenario.network, list(scenario.networks)),
+        ("config", scenario.config, list(scenario.configs)),
+    ):
+        for index, name in enumerate(named or ()):
+            if name not in known:
+                near = closest(name, known)
+                guess = f"did you mean {near}? " if near else ""
+                path: Path = (key, index) if len(named or ()) > 1 else (key,)
+                yield Problem(
+                    path, f'there is no {key} "{name}"', f"{guess}{key}s here: {', '.join(known)}"
+                )
+    for name, network in scenario.networks.items():
+        for index, link in enumerate(network.links or (None, None)):
+            for field in ("rate", "delay"):
+                if getattr(network, field) is None and (
+                    link is None or getattr(link, field) is None
+                ):
+                    whose: Path = ("networks", name)
+                    whose = whose if link is None else (*whose, "links", index)
+                    remedy = _description(("networks", name, field))
+                    if link is not None or index == 0:
+                        yield Problem((*whose, field), "missing", f"allowed: {remedy}")
+    if scenario.workload.segments is not None and scenario.workload.size is not None:
+        yield Problem(
+            ("workload", "size"),
+            "the page has segments as well",
+            "give workload.segments or workload.size, not both",
+        )
+    for path, amount in (
+        (("workload", "timeout"), scenario.workload.timeout),
+        (("loss", "hold_limit"), scenario.loss.hold_limit),
+    ):
+        if amount == 0:
+            yield Problem(path, "must be more than nothing", f"allowed: {_description(path)}")
+    if scenario.ip.family == 6 and scenario.ip.mtu < 1280:
+        yield Problem(("ip", "mtu"), "IPv6 needs 1280 bytes or more (RFC 8200 §5)")

@@ -1,0 +1,245 @@
+"""The scenario: what a TOML file says, checked, in exact numbers.
+
+Amounts are held in bits per second, nanoseconds, bytes and shares of one. A field that may be an
+axis of the grid is a tuple of its values. Every field's description says what may be written there;
+error messages quote it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from rexmit.scenario.units import UnitError
+from rexmit.scenario.values import (
+    AUTO,
+    DurationNs,
+    LostAxis,
+    NameAxis,
+    RateBps,
+    SegmentsAxis,
+    Share,
+    ShareAxis,
+    SizeAxis,
+    Sysctls,
+    WindowAxis,
+    axis,
+)
+
+FORMAT: Final = 1
+"""The version of the scenario files that this program reads."""
+
+CLIENTS: Final = ("builtin", "curl", "lynx")
+
+_QUEUE = Field(ge=1, le=1_000_000, description="packets a link's queue holds, 1 to 1,000,000")
+_REPEAT = Field(ge=1, le=1_000_000, description="transfers per cell, 1 to 1,000,000")
+
+
+def _client(value: object) -> str:
+    if value not in CLIENTS:
+        raise UnitError(f"unknown client {value!r}", " or ".join(f'"{name}"' for name in CLIENTS))
+    return str(value)
+
+
+def _algorithm(value: object) -> str:
+    if not isinstance(value, str) or not value.replace("_", "").isalnum():
+        raise UnitError(f"{value!r} is no name of an algorithm", 'a name like "cubic" or "reno"')
+    return value
+
+
+def _pair(value: object) -> object:
+    # Strict tuples refuse the lists that TOML and JSON give.
+    return tuple(value) if isinstance(value, list) else value
+
+
+class Part(BaseModel):
+    """What all parts of a scenario share: no unknown keys, no conversions, no changes."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkSpec:
+    """One link, alike in both directions: bits per second, nanoseconds, share lost, packets."""
+
+    rate_bps: int
+    delay_ns: int
+    jitter_ns: int
+    loss: float
+    queue_packets: int
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What one transfer carries, head and body together: full segments, or bytes."""
+
+    segments: int | None
+    size_bytes: int | None
+
+
+class Link(Part):
+    """One link's own values; what is left out comes from its network."""
+
+    rate: RateBps | None = Field(default=None, description='bits per second like "7.2Mbit"')
+    delay: DurationNs | None = Field(default=None, description='one way, like "2.5ms"')
+    jitter: DurationNs | None = Field(default=None, description='spread of the delay, like "1ms"')
+    loss: Share | None = Field(default=None, description='random loss, like "1%"')
+    queue: Annotated[int, _QUEUE] | None = Field(default=None, description=_QUEUE.description)
+
+
+class Network(Part):
+    """Two links, h1 to the switch and the switch to h2, each with these values one way."""
+
+    rate: RateBps | None = Field(
+        default=None, description='bits per second of each link, like "7.2Mbit"'
+    )
+    delay: DurationNs | None = Field(
+        default=None, description='of each link, one way, like "2.5ms"'
+    )
+    jitter: DurationNs = Field(default=0, description='spread of each link\'s delay, like "1ms"')
+    loss: ShareAxis = Field(
+        default=(0.0,), description='random loss of each link, like "1%"; or a list'
+    )
+    queue: Annotated[int, _QUEUE] = Field(default=1000, description=_QUEUE.description)
+    at: Literal["wire", "host"] = Field(
+        default="wire",
+        description='"wire" (rate and delay act behind the host) or "host" (in its own queue)',
+    )
+    repeat: Annotated[int, _REPEAT] | None = Field(default=None, description=_REPEAT.description)
+    links: Annotated[tuple[Link, Link], BeforeValidator(_pair)] | None = Field(
+        default=None, description="a list of two tables, the link of h1 and the link of h2"
+    )
+
+    def link_specs(self, loss: float) -> tuple[LinkSpec, LinkSpec]:
+        """Both links with all values, where the network's random loss is `loss`."""
+        first, second = self.links or (Link(), Link())
+        return self._spec(first, loss), self._spec(second, loss)
+
+    def _spec(self, link: Link, loss: float) -> LinkSpec:
+        rate = self.rate if link.rate is None else link.rate
+        delay = self.delay if link.delay is None else link.delay
+        if rate is None or delay is None:
+            raise ValueError("the scenario was not checked: a link has no rate or no delay")
+        return LinkSpec(
+            rate_bps=rate,
+            delay_ns=delay,
+            jitter_ns=self.jitter if link.jitter is None else link.jitter,
+            loss=loss if link.loss is None else link.loss,
+            queue_packets=self.queue if link.queue is None else link.queue,
+        )
+
+
+class Config(Part):
+    """A set of kernel settings for both hosts."""
+
+    about: str = Field(default="", description="text: what the settings mean")
+    sysctl: Sysctls = Field(
+        default_factory=dict, description='a table like { "net.ipv4.tcp_sack" = 1 }'
+    )
+
+
+class Tcp(Part):
+    """What TCP is told beside the settings of a configuration."""
+
+    congestion_control: Annotated[tuple[str, ...], axis(_algorithm)] = Field(
+        default=("cubic",), description='a name like "cubic", or a list of names'
+    )
+
+
+class Workload(Part):
+    """The page, who serves it and who fetches it. Give `segments` or `size`, not both."""
+
+    server: Literal["nginx"] = Field(default="nginx", description='"nginx"')
+    client: Annotated[tuple[str, ...], axis(_client)] = Field(
+        default=("builtin",), description='"builtin", "curl" or "lynx", or a list of these'
+    )
+    segments: SegmentsAxis | None = Field(
+        default=None,
+        description='full segments of head and body together, like 100, or a list or "1..20"',
+    )
+    size: SizeAxis | None = Field(
+        default=None, description='bytes of head and body together, like "144kB", or a list'
+    )
+    receive_window: WindowAxis = Field(
+        default=(None,), description=f'like "64kB", or "{AUTO}" for the kernel\'s own, or a list'
+    )
+    timeout: DurationNs = Field(
+        default=120 * 10**9,
+        description='virtual time after which a transfer is given up, like "120s"',
+    )
+
+    @property
+    def pages(self) -> tuple[Page, ...]:
+        """The pages to fetch, in order: 100 full segments where nothing is asked for."""
+        if self.size is not None:
+            return tuple(Page(segments=None, size_bytes=size) for size in self.size)
+        return tuple(Page(segments=count, size_bytes=None) for count in self.segments or (100,))
+
+
+class Ip(Part):
+    """The network layer."""
+
+    family: Literal[4, 6] = Field(default=4, description="4 or 6")
+    mtu: int = Field(
+        default=1500, ge=576, le=65535, description="bytes of the largest packet, from 576"
+    )
+
+
+class Loss(Part):
+    """The tail that is lost."""
+
+    rule: Literal["tail"] = Field(
+        default="tail", description='"tail" (the last segments of a transfer)'
+    )
+    segments: LostAxis = Field(
+        default=(0,), description='a number, a range like "0..20", or a list'
+    )
+    mode: Literal["sequence", "hold"] = Field(
+        default="sequence",
+        description='"sequence" (by sequence number) or "hold" (until the FIN shows)',
+    )
+    hold_limit: DurationNs = Field(
+        default=3 * 10**9, description="virtual time after which a held transfer counts as stalled"
+    )
+
+
+class Scenario(Part):
+    """A whole campaign: networks, configurations, workload, loss, repetitions."""
+
+    format: Literal[1] = Field(description=f"{FORMAT} (the version of scenario files)")
+    title: str = Field(default="", description="text: what is measured")
+    seed: int = Field(default=1, ge=0, le=2**63 - 1, description="a whole number from 0")
+    network: NameAxis | None = Field(
+        default=None, description="names out of [networks], default all"
+    )
+    config: NameAxis | None = Field(default=None, description="names out of [configs], default all")
+    repeat: Annotated[int, _REPEAT] = Field(default=1, description=_REPEAT.description)
+    networks: dict[str, Network] = Field(min_length=1, description="a table per network")
+    configs: dict[str, Config] = Field(min_length=1, description="a table per configuration")
+    tcp: Tcp = Field(default=Tcp(), description="a table")
+    workload: Workload = Field(default=Workload(), description="a table")
+    ip: Ip = Field(default=Ip(), description="a table")
+    loss: Loss = Field(default=Loss(), description="a table")
+
+    @property
+    def network_names(self) -> tuple[str, ...]:
+        """The networks to run, in order."""
+        return tuple(self.networks) if self.network is None else self.network
+
+    @property
+    def config_names(self) -> tuple[str, ...]:
+        """The configurations to run, in order."""
+        return tuple(self.configs) if self.config is None else self.config
+
+    def repeats(self, network: str) -> int:
+        """Transfers per cell in this network."""
+        own = self.networks[network].repeat
+        return self.repeat if own is None else own
+
+    def effective(self) -> dict[str, Any]:
+        """The whole scenario as plain data with units as text; `from_plain` reads it back."""
+        from rexmit.scenario.plain import plain
+
+        return plain(self)

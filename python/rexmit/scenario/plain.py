@@ -1,0 +1,85 @@
+"""A scenario as plain data (numbers and text with units) for run.json, every default filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from rexmit.scenario.model import Link, Network, Scenario
+from rexmit.scenario.units import DURATION, RATE, SIZE, share_text
+from rexmit.scenario.values import AUTO, counts_text
+
+T = TypeVar("T")
+
+
+def _axis(values: tuple[T, ...], text: Callable[[T], str]) -> str | list[str]:
+    return text(values[0]) if len(values) == 1 else [text(value) for value in values]
+
+
+def _window(size: int | None) -> str:
+    return AUTO if size is None else SIZE.text(size)
+
+
+def _link(link: Link) -> dict[str, Any]:
+    own = {
+        "rate": None if link.rate is None else RATE.text(link.rate),
+        "delay": None if link.delay is None else DURATION.text(link.delay),
+        "jitter": None if link.jitter is None else DURATION.text(link.jitter),
+        "loss": None if link.loss is None else share_text(link.loss),
+        "queue": link.queue,
+    }
+    return {key: value for key, value in own.items() if value is not None}
+
+
+def _network(network: Network) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if network.rate is not None:
+        found["rate"] = RATE.text(network.rate)
+    if network.delay is not None:
+        found["delay"] = DURATION.text(network.delay)
+    found["jitter"] = DURATION.text(network.jitter)
+    found["loss"] = _axis(network.loss, share_text)
+    found["queue"] = network.queue
+    found["at"] = network.at
+    if network.repeat is not None:
+        found["repeat"] = network.repeat
+    if network.links is not None:
+        found["links"] = [_link(link) for link in network.links]
+    return found
+
+
+def plain(scenario: Scenario) -> dict[str, Any]:
+    """The whole scenario as plain data, in the order of the file."""
+    workload: dict[str, Any] = {
+        "server": scenario.workload.server,
+        "client": _axis(scenario.workload.client, str),
+    }
+    if scenario.workload.size is not None:
+        workload["size"] = _axis(scenario.workload.size, SIZE.text)
+    else:
+        pages = scenario.workload.pages
+        workload["segments"] = counts_text(tuple(page.segments or 0 for page in pages))
+    workload["receive_window"] = _axis(scenario.workload.receive_window, _window)
+    workload["timeout"] = DURATION.text(scenario.workload.timeout)
+    return {
+        "format": scenario.format,
+        "title": scenario.title,
+        "seed": scenario.seed,
+        "network": list(scenario.network_names),
+        "config": list(scenario.config_names),
+        "repeat": scenario.repeat,
+        "networks": {name: _network(network) for name, network in scenario.networks.items()},
+        "configs": {
+            name: {"about": config.about, "sysctl": dict(config.sysctl)}
+            for name, config in scenario.configs.items()
+        },
+        "tcp": {"congestion_control": _axis(scenario.tcp.congestion_control, str)},
+        "workload": workload,
+        "ip": {"family": scenario.ip.family, "mtu": scenario.ip.mtu},
+        "loss": {
+            "rule": scenario.loss.rule,
+            "segments": counts_text(scenario.loss.segments),
+            "mode": scenario.loss.mode,
+            "hold_limit": DURATION.text(scenario.loss.hold_limit),
+        },
+    }

@@ -1,0 +1,176 @@
+"""Types of the scenario's fields: text with units in, exact numbers out; lists and ranges as axes.
+
+Each type is a Pydantic annotation whose error carries `allowed`, what may be written there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any, Final
+
+from pydantic import BeforeValidator
+from pydantic_core import PydanticCustomError
+
+from rexmit.scenario.units import DURATION, RATE, SIZE, UnitError, parse_share
+
+MOST_LOST: Final = 100_000
+"""More lost segments than any transfer here can have (4 GB in segments of 536 bytes is more, but
+such a transfer takes hours)."""
+
+AUTO: Final = "auto"
+"""Written for a receive window that the kernel chooses."""
+
+
+def wrong(
+    message: str, allowed: str | None = None, *, key: str | None = None
+) -> PydanticCustomError:
+    """An error of a value (of the entry `key` in it), with what may stand there instead."""
+    context: dict[str, Any] = {"message": message}
+    if key is not None:
+        context["key"] = key
+    if allowed:
+        context["allowed"] = allowed
+    return PydanticCustomError("rexmit", "{message}", context)
+
+
+def _with_units(parse: Callable[[object], object]) -> BeforeValidator:
+    def read(value: object) -> object:
+        try:
+            return parse(value)
+        except UnitError as error:
+            raise wrong(str(error), error.allowed) from None
+
+    return BeforeValidator(read)
+
+
+RateBps = Annotated[int, _with_units(RATE.parse)]
+DurationNs = Annotated[int, _with_units(DURATION.parse)]
+SizeBytes = Annotated[int, _with_units(SIZE.parse)]
+Share = Annotated[float, _with_units(parse_share)]
+
+
+def _distinct(items: Iterable[Any], text: Callable[[Any], str]) -> tuple[Any, ...]:
+    found: list[Any] = []
+    for item in items:
+        if item in found:
+            raise wrong(f"{text(item)} stands there twice")
+        found.append(item)
+    if not found:
+        raise wrong("the list is empty")
+    return tuple(found)
+
+
+def axis(parse: Callable[[object], Any]) -> BeforeValidator:
+    """One value or a list of them, each read by `parse`, as a tuple without repeats."""
+
+    def read(value: object) -> tuple[Any, ...]:
+        items = value if isinstance(value, list | tuple) else [value]
+        try:
+            parsed = [(parse(item), item) for item in items]
+        except UnitError as error:
+            raise wrong(str(error), error.allowed) from None
+        _distinct([amount for amount, _ in parsed], str)
+        return tuple(amount for amount, _ in parsed)
+
+    return BeforeValidator(read)
+
+
+def _window(value: object) -> int | None:
+    if value == AUTO:
+        return None
+    try:
+        return SIZE.parse(value)
+    except UnitError as error:
+        raise UnitError(str(error), f'{error.allowed}; or "{AUTO}" for the kernel\'s own') from None
+
+
+def _name(value: object) -> str:
+    if not isinstance(value, str):
+        raise UnitError(f"{value!r} is no text", "a name in quotes, or a list of names")
+    return value
+
+
+RateAxis = Annotated[tuple[int, ...], axis(RATE.parse)]
+SizeAxis = Annotated[tuple[int, ...], axis(SIZE.parse)]
+WindowAxis = Annotated[tuple[int | None, ...], axis(_window)]
+ShareAxis = Annotated[tuple[float, ...], axis(parse_share)]
+NameAxis = Annotated[tuple[str, ...], axis(_name)]
+
+
+def counts_from(least: int, most: int) -> BeforeValidator:
+    """Whole numbers: one, a list, or ranges like "0..20" (both ends included)."""
+    allowed = f'a whole number from {least} to {most:,}, a range like "0..20", or a list of these'
+
+    def one(value: object) -> Iterable[int]:
+        if isinstance(value, str) and (match := re.fullmatch(r"(\d+)\.\.(\d+)", value.strip())):
+            first, last = int(match[1]), int(match[2])
+            if last < first:
+                raise wrong(f'range "{value}" runs backwards', allowed)
+            if last > most:
+                raise wrong(f"{last} is more than {most:,}", allowed)
+            return range(first, last + 1)
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise wrong(f"{value!r} is no whole number and no range", allowed)
+        return [value]
+
+    def read(value: object) -> tuple[int, ...]:
+        items = value if isinstance(value, list | tuple) else [value]
+        numbers = [number for item in items for number in one(item)]
+        for number in numbers:
+            if not least <= number <= most:
+                raise wrong(f"{number} is not between {least} and {most:,}", allowed)
+        return _distinct(numbers, str)
+
+    return BeforeValidator(read)
+
+
+LostAxis = Annotated[tuple[int, ...], counts_from(0, MOST_LOST)]
+SegmentsAxis = Annotated[tuple[int, ...], counts_from(1, MOST_LOST)]
+
+
+def counts_text(numbers: tuple[int, ...]) -> int | str | list[int | str]:
+    """The shortest plain form that `counts_from` reads `numbers` back from, in the same order."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    plain: list[int | str] = []
+    for run in runs:
+        plain += [f"{run[0]}..{run[-1]}"] if len(run) > 2 else run
+    return plain[0] if len(plain) == 1 else plain
+
+
+def _sysctls(value: object) -> dict[str, str]:
+    """Settings by name. TOML reads `net.ipv4.tcp_sack = 1` without quotes as nested tables."""
+    if not isinstance(value, dict):
+        raise wrong(f"{value!r} is no table", 'a table like { "net.ipv4.tcp_sack" = 1 }')
+    found: dict[str, str] = {}
+
+    def walk(prefix: str, table: dict[Any, Any]) -> None:
+        for key, entry in table.items():
+            name = f"{prefix}{key}"
+            if isinstance(entry, dict):
+                walk(f"{name}.", entry)
+            elif isinstance(entry, bool) or not isinstance(entry, int | str):
+                raise wrong(
+                    f"{entry!r} is no whole number and no text", "as in sysctl(8)", key=name
+                )
+            elif not re.fullmatch(r"[a-z0-9_]+(\.[A-Za-z0-9_-]+)+", name):
+                raise wrong(
+                    f'"{name}" is no name of a setting',
+                    'a name like "net.ipv4.tcp_sack"',
+                    key=name,
+                )
+            elif name in found:
+                raise wrong("stands there twice", key=name)
+            else:
+                found[name] = str(entry)
+
+    walk("", value)
+    return found
+
+
+Sysctls = Annotated[dict[str, str], BeforeValidator(_sysctls)]
