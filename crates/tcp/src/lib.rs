@@ -1,1 +1,5 @@
 //! The vocabulary of TCP loss recovery.
+
+mod words;
+
+pub use words::{Mechanism, Need, UnknownWord};

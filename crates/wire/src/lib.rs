@@ -1,1 +1,15 @@
 //! Packets as bytes and as values; HTTP heads; captures in and out.
+//!
+//! Everything here works on bytes handed in; nothing opens a file or a socket by itself.
+
+mod flow;
+pub mod http;
+mod ip;
+pub mod options;
+pub mod pcapng;
+mod seq;
+mod tcp;
+
+pub use flow::FlowKey;
+pub use seq::{SeqNum, SeqRange};
+pub use tcp::{Flags, Skip, TcpPacket};

@@ -1,0 +1,150 @@
+//! The words that every table, event and message uses for what a sender does.
+
+use core::fmt;
+use core::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A word outside the vocabulary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownWord {
+    /// What the word should have named: `mechanism` or `need`.
+    pub what: &'static str,
+    /// The word.
+    pub word: String,
+}
+
+impl fmt::Display for UnknownWord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown {}: {:?}", self.what, self.word)
+    }
+}
+
+impl std::error::Error for UnknownWord {}
+
+/// Gives an enum its kebab-case names in one place: `as_str`, `ALL`, Display, FromStr.
+macro_rules! words {
+    ($type:ident, $what:literal, $($variant:ident = $word:literal),+ $(,)?) => {
+        impl $type {
+            /// Every word, in the order of the design document.
+            pub const ALL: &'static [$type] = &[$($type::$variant),+];
+
+            /// The word as it stands in tables.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $($type::$variant => $word),+ }
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+
+        impl FromStr for $type {
+            type Err = UnknownWord;
+            fn from_str(word: &str) -> Result<Self, UnknownWord> {
+                match word {
+                    $($word => Ok($type::$variant),)+
+                    _ => Err(UnknownWord { what: $what, word: word.to_owned() }),
+                }
+            }
+        }
+    };
+}
+
+/// What made a sender send bytes again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mechanism {
+    /// The retransmission timeout itself (RFC 6298 §5.4).
+    Rto,
+    /// Resends that follow a timeout (go-back-N in slow start).
+    RtoRecovery,
+    /// The third duplicate acknowledgement (RFC 5681 §3.2).
+    FastRetransmit,
+    /// Further resends of a recovery that the SACK scoreboard steers (RFC 6675).
+    SackRecovery,
+    /// Forward acknowledgement: the span of the SACK blocks stands for duplicate acknowledgements.
+    Fack,
+    /// Early Retransmit: a lower threshold when little is outstanding (RFC 5827).
+    EarlyRetransmit,
+    /// RACK's time-based detection (RFC 8985 §6).
+    Rack,
+    /// A tail loss probe (RFC 8985 §7).
+    Tlp,
+    /// Multipath TCP: sent again on another subflow (RFC 8684 §3.3.6).
+    MptcpReinject,
+    /// Cannot be told.
+    Unknown,
+}
+
+words!(
+    Mechanism,
+    "mechanism",
+    Rto = "rto",
+    RtoRecovery = "rto-recovery",
+    FastRetransmit = "fast-retransmit",
+    SackRecovery = "sack-recovery",
+    Fack = "fack",
+    EarlyRetransmit = "early-retransmit",
+    Rack = "rack",
+    Tlp = "tlp",
+    MptcpReinject = "mptcp-reinject",
+    Unknown = "unknown",
+);
+
+/// Whether a resend was needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Need {
+    /// Every earlier copy was lost.
+    Needed,
+    /// An earlier copy arrived.
+    Spurious,
+    /// Cannot be told.
+    Unknown,
+}
+
+words!(
+    Need,
+    "need",
+    Needed = "needed",
+    Spurious = "spurious",
+    Unknown = "unknown"
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_those_of_the_design() {
+        let all: Vec<&str> = Mechanism::ALL.iter().map(|m| m.as_str()).collect();
+        assert_eq!(
+            all.join(" "),
+            "rto rto-recovery fast-retransmit sack-recovery fack early-retransmit rack tlp mptcp-reinject unknown"
+        );
+        let all: Vec<&str> = Need::ALL.iter().map(|m| m.as_str()).collect();
+        assert_eq!(all.join(" "), "needed spurious unknown");
+    }
+
+    #[test]
+    fn serde_display_and_from_str_agree() {
+        for m in Mechanism::ALL {
+            assert_eq!(serde_json::to_string(m).unwrap(), format!("\"{m}\""));
+            assert_eq!(m.to_string().parse::<Mechanism>().as_ref(), Ok(m));
+        }
+        for n in Need::ALL {
+            assert_eq!(serde_json::to_string(n).unwrap(), format!("\"{n}\""));
+            assert_eq!(n.to_string().parse::<Need>().as_ref(), Ok(n));
+        }
+    }
+
+    #[test]
+    fn other_words_are_refused_by_name() {
+        let error = "RTO".parse::<Mechanism>().unwrap_err();
+        assert_eq!(error.to_string(), "unknown mechanism: \"RTO\"");
+    }
+}

@@ -1,0 +1,127 @@
+//! Where the TCP header lies behind an IPv4 or IPv6 header.
+
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use crate::tcp::Skip;
+
+/// IANA protocol numbers that are met on the way to TCP.
+mod protocol {
+    pub const HOP_BY_HOP: u8 = 0;
+    pub const TCP: u8 = 6;
+    pub const ROUTING: u8 = 43;
+    pub const FRAGMENT: u8 = 44;
+    pub const AUTHENTICATION: u8 = 51;
+    pub const DESTINATION: u8 = 60;
+    pub const MOBILITY: u8 = 135;
+    pub const HIP: u8 = 139;
+    pub const SHIM6: u8 = 140;
+}
+
+/// What the IP header says about the TCP segment behind it.
+pub(crate) struct Located {
+    pub src: IpAddr,
+    pub dst: IpAddr,
+    /// Bytes from the start of the packet to the TCP header.
+    pub offset: usize,
+    /// Bytes of the whole packet by its own length field.
+    pub total: usize,
+}
+
+/// Finds the TCP segment in `bytes`, which start at the IP header. `original` is the packet's length on
+/// the wire, used when the length field says 0 (segmentation offload, RFC 2675 jumbograms).
+pub(crate) fn locate(bytes: &[u8], original: usize) -> Result<Located, Skip> {
+    match bytes.first() {
+        None => Err(Skip::Empty),
+        Some(first) if first >> 4 == 4 => v4(bytes, original),
+        Some(first) if first >> 4 == 6 => v6(bytes, original),
+        Some(first) => Err(Skip::NotIp {
+            version: first >> 4,
+        }),
+    }
+}
+
+/// IPv4, RFC 791 §3.1.
+fn v4(bytes: &[u8], original: usize) -> Result<Located, Skip> {
+    let Some(h) = bytes.first_chunk::<20>() else {
+        return Err(Skip::CutShort);
+    };
+    let offset = usize::from(h[0] & 0x0f) * 4;
+    if offset < 20 {
+        return Err(Skip::Malformed);
+    }
+    // Fragment offset or More Fragments: neither a first nor a later fragment is a whole segment.
+    if u16::from_be_bytes([h[6], h[7]]) & 0x3fff != 0 {
+        return Err(Skip::Fragment);
+    }
+    if h[9] != protocol::TCP {
+        return Err(Skip::NotTcp { protocol: h[9] });
+    }
+    let total = match usize::from(u16::from_be_bytes([h[2], h[3]])) {
+        0 => original.max(bytes.len()),
+        length => length,
+    };
+    let src = IpAddr::V4(Ipv4Addr::new(h[12], h[13], h[14], h[15]));
+    let dst = IpAddr::V4(Ipv4Addr::new(h[16], h[17], h[18], h[19]));
+    Ok(Located {
+        src,
+        dst,
+        offset,
+        total,
+    })
+}
+
+/// IPv6 with its chain of extension headers, RFC 8200 §3 and §4.
+fn v6(bytes: &[u8], original: usize) -> Result<Located, Skip> {
+    let Some(h) = bytes.first_chunk::<40>() else {
+        return Err(Skip::CutShort);
+    };
+    let total = match usize::from(u16::from_be_bytes([h[4], h[5]])) {
+        0 => original.max(bytes.len()),
+        payload => 40 + payload,
+    };
+    let mut next = h[6];
+    let mut offset = 40;
+    // Each turn moves on by at least 8 bytes, so this ends with the packet.
+    while next != protocol::TCP {
+        let unit = match next {
+            protocol::HOP_BY_HOP
+            | protocol::ROUTING
+            | protocol::DESTINATION
+            | protocol::MOBILITY
+            | protocol::HIP
+            | protocol::SHIM6
+            | protocol::FRAGMENT
+            | protocol::AUTHENTICATION => {
+                bytes.get(offset..).and_then(|rest| rest.first_chunk::<8>())
+            }
+            protocol => return Err(Skip::NotTcp { protocol }),
+        };
+        let Some(unit) = unit else {
+            return Err(Skip::CutShort);
+        };
+        offset += match next {
+            protocol::FRAGMENT => {
+                // An atomic fragment (RFC 6946) is a whole packet.
+                if u16::from_be_bytes([unit[2], unit[3]]) & 0xfff9 != 0 {
+                    return Err(Skip::Fragment);
+                }
+                8
+            }
+            // RFC 4302 §2.2 counts in units of 4 bytes, minus 2.
+            protocol::AUTHENTICATION => (usize::from(unit[1]) + 2) * 4,
+            _ => (usize::from(unit[1]) + 1) * 8,
+        };
+        next = unit[0];
+    }
+    let address = |at: usize| {
+        let mut octets = [0; 16];
+        octets.copy_from_slice(&h[at..at + 16]);
+        IpAddr::V6(Ipv6Addr::from(octets))
+    };
+    Ok(Located {
+        src: address(8),
+        dst: address(24),
+        offset,
+        total,
+    })
+}

@@ -1,0 +1,247 @@
+//! A checked view of one TCP packet, from its IP header on.
+
+use core::fmt;
+
+use crate::ip::{self, Located};
+use crate::options::Options;
+use crate::{FlowKey, SeqNum};
+
+/// Why some bytes are no TCP packet that can be judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Skip {
+    /// No bytes at all.
+    Empty,
+    /// Neither IPv4 nor IPv6.
+    NotIp {
+        /// The first four bits.
+        version: u8,
+    },
+    /// Another protocol than TCP.
+    NotTcp {
+        /// The IANA protocol number (of the first header that is not understood).
+        protocol: u8,
+    },
+    /// One fragment of a packet.
+    Fragment,
+    /// The bytes end before the fixed TCP header does.
+    CutShort,
+    /// Lengths that contradict each other.
+    Malformed,
+}
+
+impl fmt::Display for Skip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Skip::Empty => f.write_str("no bytes"),
+            Skip::NotIp { version } => write!(f, "no IP packet (version {version})"),
+            Skip::NotTcp { protocol } => write!(f, "no TCP packet (protocol {protocol})"),
+            Skip::Fragment => f.write_str("a fragment"),
+            Skip::CutShort => f.write_str("cut short before the end of the TCP header"),
+            Skip::Malformed => f.write_str("lengths in the headers contradict each other"),
+        }
+    }
+}
+
+impl std::error::Error for Skip {}
+
+/// The flags of a TCP header (RFC 9293 §3.1), as the byte on the wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Flags(pub u8);
+
+impl Flags {
+    /// No more data from the sender.
+    pub const FIN: Flags = Flags(0x01);
+    /// Synchronise sequence numbers.
+    pub const SYN: Flags = Flags(0x02);
+    /// Reset the connection.
+    pub const RST: Flags = Flags(0x04);
+    /// Push.
+    pub const PSH: Flags = Flags(0x08);
+    /// The acknowledgement number holds.
+    pub const ACK: Flags = Flags(0x10);
+
+    /// Whether all flags of `other` are set.
+    #[must_use]
+    pub const fn contains(self, other: Flags) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// FIN is set.
+    #[must_use]
+    pub const fn fin(self) -> bool {
+        self.contains(Flags::FIN)
+    }
+
+    /// SYN is set.
+    #[must_use]
+    pub const fn syn(self) -> bool {
+        self.contains(Flags::SYN)
+    }
+
+    /// RST is set.
+    #[must_use]
+    pub const fn rst(self) -> bool {
+        self.contains(Flags::RST)
+    }
+
+    /// ACK is set.
+    #[must_use]
+    pub const fn ack(self) -> bool {
+        self.contains(Flags::ACK)
+    }
+}
+
+impl fmt::Display for Flags {
+    /// The set flags as letters in the order `FSRPAUEC`, `-` for none.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == 0 {
+            return f.write_str("-");
+        }
+        for (bit, letter) in "FSRPAUEC".chars().enumerate() {
+            if self.0 & 1 << bit != 0 {
+                write!(f, "{letter}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A checked, zero-copy view of one TCP packet that starts at its IPv4 or IPv6 header.
+///
+/// [`TcpPacket::parse`] checks once; no method panics afterwards, whatever the bytes are.
+/// The packet may be captured only in part: lengths are those that its headers state, and
+/// [`TcpPacket::payload`] holds what is there.
+#[derive(Clone, Copy, Debug)]
+pub struct TcpPacket<'a> {
+    flow: FlowKey,
+    /// The fixed header's fields after the ports.
+    fixed: &'a [u8; 20],
+    options: &'a [u8],
+    payload: &'a [u8],
+    payload_len: u32,
+}
+
+impl<'a> TcpPacket<'a> {
+    /// Views `bytes`, a whole packet or its beginning.
+    ///
+    /// # Errors
+    /// [`Skip`] says why the bytes are no TCP packet that can be judged.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, Skip> {
+        Self::parse_captured(bytes, bytes.len())
+    }
+
+    /// As [`TcpPacket::parse`], for bytes captured of a packet that was `original_len` bytes long on the
+    /// wire. The length only matters for packets whose IP length field is 0 (segmentation offload).
+    ///
+    /// # Errors
+    /// [`Skip`] says why the bytes are no TCP packet that can be judged.
+    #[inline]
+    pub fn parse_captured(bytes: &'a [u8], original_len: usize) -> Result<Self, Skip> {
+        let Located {
+            src,
+            dst,
+            offset,
+            total,
+        } = ip::locate(bytes, original_len)?;
+        // Link layers pad short frames: what lies behind the packet's own end is not part of it.
+        let bytes = bytes.get(..total).unwrap_or(bytes);
+        let Some(tcp) = bytes.get(offset..) else {
+            return Err(if offset > total {
+                Skip::Malformed
+            } else {
+                Skip::CutShort
+            });
+        };
+        let Some(fixed) = tcp.first_chunk::<20>() else {
+            return Err(if total < offset + 20 {
+                Skip::Malformed
+            } else {
+                Skip::CutShort
+            });
+        };
+        let header = usize::from(fixed[12] >> 4) * 4;
+        if header < 20 || offset + header > total {
+            return Err(Skip::Malformed);
+        }
+        let (head, payload) = tcp.split_at_checked(header).unwrap_or((tcp, &[]));
+        let flow = FlowKey {
+            src,
+            dst,
+            src_port: u16::from_be_bytes([fixed[0], fixed[1]]),
+            dst_port: u16::from_be_bytes([fixed[2], fixed[3]]),
+        };
+        let payload_len = u32::try_from(total - offset - header).map_err(|_| Skip::Malformed)?;
+        Ok(TcpPacket {
+            flow,
+            fixed,
+            options: head.get(20..).unwrap_or(&[]),
+            payload,
+            payload_len,
+        })
+    }
+
+    /// Who sends to whom.
+    #[must_use]
+    pub const fn flow(&self) -> FlowKey {
+        self.flow
+    }
+
+    /// The sequence number of the first payload byte (of the SYN itself when SYN is set).
+    #[must_use]
+    pub const fn seq(&self) -> SeqNum {
+        SeqNum::new(self.word(4))
+    }
+
+    /// The acknowledgement number; without meaning unless ACK is set.
+    #[must_use]
+    pub const fn ack(&self) -> SeqNum {
+        SeqNum::new(self.word(8))
+    }
+
+    /// The flags.
+    #[must_use]
+    pub const fn flags(&self) -> Flags {
+        Flags(self.fixed[13])
+    }
+
+    /// The window field, not scaled.
+    #[must_use]
+    pub const fn window(&self) -> u16 {
+        u16::from_be_bytes([self.fixed[14], self.fixed[15]])
+    }
+
+    /// The options that were captured.
+    #[must_use]
+    pub const fn options(&self) -> Options<'a> {
+        Options::new(self.options)
+    }
+
+    /// The payload bytes that were captured; shorter than [`TcpPacket::payload_len`] when the packet was cut.
+    #[must_use]
+    pub const fn payload(&self) -> &'a [u8] {
+        self.payload
+    }
+
+    /// How many payload bytes the packet carried on the wire, by its IP length.
+    #[must_use]
+    pub const fn payload_len(&self) -> u32 {
+        self.payload_len
+    }
+
+    /// How much of the sequence space the packet takes: payload, plus one each for SYN and FIN.
+    #[must_use]
+    pub fn seq_len(&self) -> u32 {
+        let flags = self.flags();
+        self.payload_len
+            .saturating_add(u32::from(flags.syn()))
+            .saturating_add(u32::from(flags.fin()))
+    }
+
+    const fn word(&self, at: usize) -> u32 {
+        let f = self.fixed;
+        u32::from_be_bytes([f[at], f[at + 1], f[at + 2], f[at + 3]])
+    }
+}
+
+#[cfg(test)]
+mod tests;
