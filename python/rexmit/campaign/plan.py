@@ -1,0 +1,92 @@
+"""The plan a guest runs: plain data, version 1, written to `plan.json` in its share."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from rexmit.campaign.grid import Cell
+from rexmit.campaign.streams import Streams
+from rexmit.scenario import Scenario
+
+VERSION: Final = 1
+HEARTBEAT_S: Final = 5
+"""Virtual seconds between two signs of life."""
+
+PHASE_TICKS: Final = 64
+"""Transfers start spread over this many ticks: the step of the kernel's timer wheel for timers of
+512 to 4096 ticks (2 to 16 s at 250 Hz); shorter timers have finer steps (kernel/time/timer.c)."""
+
+
+def phase_period_ns(hz: int) -> int:
+    """The period that start phases spread over, for a kernel of this timer frequency."""
+    return PHASE_TICKS * 1_000_000_000 // hz
+
+
+def phases_ns(streams: Streams, seed: int, cell: Cell, period_ns: int) -> list[int]:
+    """A start phase per repetition: one drawn from each of `repeat` equal parts of the period."""
+    drawn = streams.stream_uniform(seed, "phase", cell.id, cell.repeat)
+    return [
+        min(int((index + share) / cell.repeat * period_ns), period_ns - 1)
+        for index, share in enumerate(drawn)
+    ]
+
+
+def network_plan(scenario: Scenario, name: str, line_loss: float | None = None) -> dict[str, Any]:
+    """The NETWORK of a plan; `line_loss` is the value of that axis (the first where none)."""
+    network = scenario.networks[name]
+    links = network.link_specs(network.loss[0] if line_loss is None else line_loss)
+    return {
+        "family": scenario.ip.family,
+        "at": network.at,
+        "mtu": scenario.ip.mtu,
+        "links": [
+            {
+                "rate_bps": link.rate_bps,
+                "delay_ns": link.delay_ns,
+                "jitter_ns": link.jitter_ns,
+                "loss": link.loss,
+                "queue_packets": link.queue_packets,
+            }
+            for link in links
+        ],
+    }
+
+
+def cell_plan(
+    scenario: Scenario, cell: Cell, *, phases: list[int], period_ns: int, capture: bool
+) -> dict[str, Any]:
+    """The CELL of a plan."""
+    return {
+        "id": cell.id,
+        "label": cell.label,
+        "network": network_plan(scenario, cell.network, cell.line_loss),
+        "sysctls": dict(scenario.configs[cell.config].sysctl),
+        "congestion_control": cell.congestion_control,
+        "workload": {
+            "server": scenario.workload.server,
+            "client": cell.client,
+            "segments": cell.page.segments,
+            "bytes": cell.page.size_bytes,
+            "receive_window_bytes": cell.receive_window_bytes,
+        },
+        "loss": {
+            "rule": scenario.loss.rule,
+            "segments": cell.lost_segments,
+            "mode": scenario.loss.mode,
+            "hold_limit_ns": scenario.loss.hold_limit,
+        },
+        "starts": [{"repetition": index, "phase_ns": phase} for index, phase in enumerate(phases)],
+        "phase_period_ns": period_ns,
+        "capture": capture,
+        "transfer_timeout_ns": scenario.workload.timeout,
+    }
+
+
+def plan(programs: dict[str, str | None], cells: list[dict[str, Any]]) -> dict[str, Any]:
+    """The plan of a boot that runs cells."""
+    return {
+        "version": VERSION,
+        "heartbeat_s": HEARTBEAT_S,
+        "programs": programs,
+        "cells": cells,
+    }

@@ -1,0 +1,273 @@
+"""One kernel, booted by the guest program from a plan: its events, its end, its console.
+
+A `GuestBoot` never blocks: `poll` gives what is new, so that one thread can look after many. `watch` is
+the loop for one boot alone. The share folder lies on a tmpfs where there is one, and goes with the
+boot unless it was moved away before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from rexmit.engines.guest import guest_binary
+from rexmit.engines.tail import LineTail, Tail, last_lines
+
+Event = Mapping[str, Any]
+
+NO_SANDBOX: Final = 125
+"""Exit status of the guest program where the sandbox could not be made."""
+
+CONSOLE_LINES: Final = 20
+
+
+class GuestDiedError(Exception):
+    """The kernel ended without saying so. Has its last console lines."""
+
+    def __init__(self, message: str, console_tail: list[str]) -> None:
+        super().__init__(message)
+        self.console_tail = console_tail
+
+
+class GuestHungError(GuestDiedError):
+    """The guest gave no sign of life for too long (real time) and was killed."""
+
+
+@dataclass(frozen=True, slots=True)
+class BootOptions:
+    """How a kernel is booted. `seed` fixes its randomness; `core` is the one it is pinned to."""
+
+    kernel: Path
+    core: int | None = None
+    seed: int | None = None
+    memory: str = "256M"
+    clock: str = "virtual"
+
+    def arguments(self, share: Path) -> list[str]:
+        """The guest program's arguments."""
+        found = ["boot", "--kernel", str(self.kernel), "--share", str(share)]
+        if self.core is not None:
+            found += ["--core", str(self.core)]
+        if self.seed is not None:
+            found += ["--seed", f"{self.seed:016x}"]
+        return [*found, "--memory", self.memory, "--clock", self.clock]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a boot took of this machine: seconds of CPU, bytes of its largest process."""
+
+    cpu_s: float
+    peak_memory_bytes: int
+
+
+def temporary_root() -> Path | None:
+    """A folder on a tmpfs for share folders, None for the system's temporary folder."""
+    shm = Path("/dev/shm")  # noqa: S108 - only a place to make private folders in
+    return shm if shm.is_dir() and os.access(shm, os.W_OK) else None
+
+
+class GuestBoot:
+    """A running kernel. A context manager: leaving it kills what still runs and cleans up."""
+
+    def __init__(
+        self, options: BootOptions, plan: Mapping[str, Any], *, guest: Path | None = None
+    ) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="rexmit-", dir=temporary_root()))
+        self.share = self._folder / "share"
+        try:
+            for name in ("", "scratch", "captures"):
+                (self.share / name).mkdir()
+            (self.share / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+            self._events = LineTail(self.share / "events.jsonl")
+            self._console = self._folder / "console"
+            self._errors = self._folder / "errors"
+            program = guest or guest_binary()
+            with self._console.open("wb") as console, self._errors.open("wb") as errors:
+                # A session of its own: an interrupt from the terminal is ours to act on.
+                self._process = subprocess.Popen(
+                    [str(program), *options.arguments(self.share)],
+                    stdin=subprocess.DEVNULL,
+                    stdout=console,
+                    stderr=errors,
+                    start_new_session=True,
+                )
+        except BaseException:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            raise
+        self.started_at = time.monotonic()
+        self._last_sign = self.started_at
+        self._status: int | None = None
+        self.usage: Usage | None = None
+        self.hello: Event | None = None
+        self.doing = "booting"
+        self.virtual_ns = 0
+        self.exit_event: Event | None = None
+        self.fault: str | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def silent_s(self) -> float:
+        """Real seconds since the last complete line of events (or the start)."""
+        return time.monotonic() - self._last_sign
+
+    @property
+    def ended(self) -> bool:
+        """The process has ended (and `poll` has seen it)."""
+        return self._status is not None
+
+    @property
+    def exit_status(self) -> int | None:
+        """The guest program's: 0 after a clean power-off, 125 without a sandbox, None before."""
+        return self._status
+
+    @property
+    def clean(self) -> bool:
+        """It ended as it should: a clean power-off after the event that announces it."""
+        return self._status == 0 and self.exit_event is not None and self.fault is None
+
+    def poll(self) -> list[Event]:
+        """What the guest has said since the last call. After `ended`, nothing more comes.
+
+        A line that is no event is kept in `fault` and ends the reading: what speaks there is not
+        the guest program that belongs to this one.
+        """
+        if self._status is None:
+            self._reap(os.WNOHANG)
+        found: list[Event] = []
+        for line in self._events.lines():
+            if self.fault is not None:
+                break
+            event = self._parse(line)
+            if event is not None:
+                found.append(event)
+        if found:
+            self._last_sign = time.monotonic()
+        return found
+
+    def _parse(self, line: bytes) -> Event | None:
+        try:
+            event = json.loads(line)
+            kind = event["type"]
+        except (ValueError, TypeError, KeyError):
+            self.fault = f"the guest wrote a line that is no event: {line[:200]!r}"
+            return None
+        if kind == "hello":
+            self.hello = event
+            self.doing = "setting up"
+        elif kind == "heartbeat":
+            self.doing = str(event.get("doing", self.doing))
+        elif kind == "exit":
+            self.exit_event = event
+        if isinstance(event.get("virtual_ns"), int):
+            self.virtual_ns = event["virtual_ns"]
+        return dict(event)
+
+    def kill(self) -> None:
+        """End it at once, with everything inside. Does nothing to one that has ended."""
+        if self._status is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._reap(0)
+
+    def _reap(self, flags: int) -> None:
+        pid, status, usage = os.wait4(self._process.pid, flags)
+        if pid:
+            self._status = os.waitstatus_to_exitcode(status)
+            self._process.returncode = self._status
+            self.usage = Usage(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+
+    def console_tail(self, count: int = CONSOLE_LINES) -> list[str]:
+        """The last lines of the kernel's console, then what the guest program itself said."""
+        return last_lines(self._console, count) + self.errors()
+
+    def errors(self) -> list[str]:
+        """What the guest program said on its standard error."""
+        return last_lines(self._errors, CONSOLE_LINES)
+
+    def how_it_ended(self) -> str:
+        """The end of a boot that was not clean, in words."""
+        if self.fault is not None:
+            return self.fault
+        status = self._status
+        if status is not None and status < 0:
+            return f"the kernel was killed by signal {-status}"
+        return f"the kernel died (exit status {status})"
+
+    def close(self) -> None:
+        """Kill what still runs and remove the share folder."""
+        self.kill()
+        self._events.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def watch(
+    boot: GuestBoot,
+    *,
+    on_event: Callable[[Event], None] | None = None,
+    outputs: Mapping[str, Callable[[bytes], None]] | None = None,
+    hang_limit_s: float | None = 60.0,
+    poll_s: float = 0.02,
+) -> Event:
+    """Look after one boot until it ends and give back its `exit` event.
+
+    `outputs` are called with what is appended to files of the share (`stdout`, `stderr`). Raises
+    GuestHungError when no event came for `hang_limit_s` real seconds, GuestDiedError for an end that was not
+    clean. Everything the guest wrote before has been handed over by then.
+    """
+    tails = {name: (Tail(boot.share / name), give) for name, give in (outputs or {}).items()}
+
+    def hand_over() -> None:
+        for event in boot.poll():
+            if on_event is not None:
+                on_event(event)
+        for tail, give in tails.values():
+            while data := tail.read():
+                give(data)
+
+    try:
+        while True:
+            ended = boot.ended
+            hand_over()
+            if ended:
+                break
+            if boot.ended:
+                continue
+            if boot.fault is not None:
+                boot.kill()
+            elif hang_limit_s is not None and boot.silent_s > hang_limit_s:
+                boot.kill()
+                hand_over()
+                raise GuestHungError(
+                    f"no sign of life for {hang_limit_s:g} s; it was busy with: {boot.doing}",
+                    boot.console_tail(),
+                )
+            else:
+                time.sleep(poll_s)
+    finally:
+        for tail, _ in tails.values():
+            tail.close()
+    if not boot.clean or boot.exit_event is None:
+        raise GuestDiedError(boot.how_it_ended(), boot.console_tail())
+    return boot.exit_event

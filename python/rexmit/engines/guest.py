@@ -1,0 +1,55 @@
+"""Where the guest program is, and the programs of this machine that it uses inside."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from rexmit.errors import UserError
+
+PACKAGES: Final = {
+    "nginx": "nginx-light",
+    "ip": "iproute2",
+    "tc": "iproute2",
+    "nft": "nftables",
+    "ethtool": "ethtool",
+    "curl": "curl",
+    "lynx": "lynx",
+}
+"""Programs that a plan names, and the Debian package of each."""
+
+NETWORK_PROGRAMS: Final = ("ip", "tc", "nft", "ethtool")
+"""What any network inside a guest is set up with."""
+
+
+def guest_binary() -> Path:
+    """The `rexmit-guest` program: `$REXMIT_GUEST`, else the one in the package.
+
+    Raises UserError where there is none.
+    """
+    override = os.environ.get("REXMIT_GUEST")
+    path = Path(override) if override else Path(__file__).parents[1] / "bin" / "rexmit-guest"
+    if not os.access(path, os.X_OK) or not path.is_file():
+        hint = "REXMIT_GUEST names it" if override else "run `make` in the source tree"
+        raise UserError(f"there is no guest program at {path}", hint)
+    return path.absolute()
+
+
+def programs(required: Iterable[str]) -> dict[str, str | None]:
+    """The path of every program that a plan names, null where it is not installed.
+
+    System folders count even where PATH leaves them out. Raises UserError if one of `required` is
+    missing.
+    """
+    path = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin", "/usr/bin", "/bin"])
+    found = {name: shutil.which(name, path=path) for name in PACKAGES}
+    missing = [name for name in dict.fromkeys(required) if found[name] is None]
+    if missing:
+        packages = " ".join(sorted({PACKAGES[name] for name in missing}))
+        raise UserError(
+            f"not installed: {', '.join(missing)}", f"install them: apt-get install {packages}"
+        )
+    return found

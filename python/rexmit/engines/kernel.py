@@ -1,0 +1,61 @@
+"""The `kernel` engine: a real Linux kernel in virtual time, one a core."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Self
+
+from rexmit.engines.boot import GuestBoot, BootOptions
+from rexmit.engines.guest import NETWORK_PROGRAMS, guest_binary, programs
+
+NAME: Final = "kernel"
+
+
+@dataclass(frozen=True, slots=True)
+class KernelIdentity:
+    """Which kernel: its file, release, timer frequency, patches, and the hash of what made it."""
+
+    path: Path
+    version: str
+    hz: int
+    patches: tuple[str, ...]
+    hash: str
+
+    def plain(self) -> dict[str, Any]:
+        """For run.json; the path is this machine's own affair."""
+        return {
+            "version": self.version,
+            "hz": self.hz,
+            "patches": list(self.patches),
+            "hash": self.hash,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class KernelEngine:
+    """What every boot of a campaign has in common."""
+
+    kernel: KernelIdentity
+    guest: Path
+    guest_hash: str
+    programs: dict[str, str | None]
+
+    @classmethod
+    def open(cls, kernel: KernelIdentity, clients: Iterable[str]) -> Self:
+        """The engine for this kernel and these clients. Raises UserError for what is missing."""
+        guest = guest_binary()
+        used = [client for client in clients if client != "builtin"]
+        return cls(
+            kernel=kernel,
+            guest=guest,
+            guest_hash=hashlib.sha256(guest.read_bytes()).hexdigest()[:16],
+            programs=programs(["nginx", *NETWORK_PROGRAMS, *used]),
+        )
+
+    def boot(self, plan: Mapping[str, Any], *, core: int | None, seed: int) -> GuestBoot:
+        """A kernel that runs the plan."""
+        options = BootOptions(kernel=self.kernel.path, core=core, seed=seed)
+        return GuestBoot(options, plan, guest=self.guest)
