@@ -1,0 +1,81 @@
+"""`rexmit plot RUN`: the paper's figures from a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rexmit.errors import UserError
+
+
+def plot(
+    run: Annotated[
+        Path,
+        typer.Argument(metavar="RUN", help="Folder that `rexmit run` wrote.", show_default=False),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Where the figures go. [default: RUN/figures]",
+            show_default=False,
+        ),
+    ] = None,
+    formats: Annotated[
+        str, typer.Option("--format", metavar="LIST", help="Of pdf, png; by commas.")
+    ] = "pdf,png",
+    inexact: Annotated[
+        bool,
+        typer.Option(
+            "--inexact", help="Take in transfers that lost other segments than those asked for."
+        ),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the paths as JSON.")] = False,
+) -> None:
+    """Draw the figures of a run: times against lost segments, mean and standard deviation.
+
+    Figures 4 and 5a to 5c as the 2013 paper has them, and the same for every other network.
+    Transfers are left out as in `rexmit show`. Open marks are the means that the paper prints.
+
+    \b
+    Examples:
+      rexmit plot runs/tlp-2013
+      rexmit plot runs/tlp-2013 --format png --out pictures
+    """
+    chosen = _formats(formats)
+
+    from rexmit.figures.draw import write
+    from rexmit.figures.plan import plan
+    from rexmit.tables.run_folder import open_run
+
+    opened = open_run(run)
+    figures = plan(opened, keep_inexact=inexact)
+    if not figures:
+        raise UserError(
+            f"{run}: no transfer that a figure can be drawn from",
+            "`rexmit show` says why transfers are left out",
+        )
+    folder = out if out is not None else run / "figures"
+    paths = []
+    for figure in figures:
+        written = write(figure, folder, chosen)
+        paths += written
+        if not as_json:
+            for path in written:
+                typer.echo(path)
+    if as_json:
+        import json
+
+        typer.echo(json.dumps({"figures": [str(path) for path in paths]}, indent=2))
+
+
+def _formats(text: str) -> list[str]:
+    chosen = list(dict.fromkeys(part.strip().lower() for part in text.split(",") if part.strip()))
+    wrong = [part for part in chosen if part not in ("pdf", "png")]
+    if wrong or not chosen:
+        what = ", ".join(wrong) if wrong else "nothing"
+        raise UserError(f"--format: {what} is not known", "give pdf, png or both", usage=True)
+    return chosen

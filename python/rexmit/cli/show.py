@@ -1,0 +1,136 @@
+"""`rexmit show RUN`: a run's tables beside the paper's, or one of its transfers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rexmit.errors import UserError
+
+
+def show(
+    run: Annotated[
+        Path,
+        typer.Argument(metavar="RUN", help="Folder that `rexmit run` wrote.", show_default=False),
+    ],
+    losses: Annotated[
+        int | None,
+        typer.Option(
+            "--losses",
+            metavar="N",
+            min=0,
+            help="Lost segments that Table 4 is for. [default: 5, as in the paper]",
+            show_default=False,
+        ),
+    ] = None,
+    table4: Annotated[
+        bool,
+        typer.Option("--table4", help="Times and what the configurations gain (the default)."),
+    ] = False,
+    table1: Annotated[
+        bool, typer.Option("--table1", help="Which mechanism repairs the tail after the probe.")
+    ] = False,
+    flow: Annotated[
+        int | None,
+        typer.Option(
+            "--flow",
+            metavar="K",
+            min=0,
+            help="One transfer, packet by packet: row K of transfers.parquet, from 0 "
+            "(a run with --capture).",
+            show_default=False,
+        ),
+    ] = None,
+    every_packet: Annotated[
+        bool, typer.Option("--all", help="With --flow: every packet, the uneventful ones too.")
+    ] = False,
+    inexact: Annotated[
+        bool,
+        typer.Option(
+            "--inexact", help="Take in transfers that lost other segments than those asked for."
+        ),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False,
+) -> None:
+    """Print the tables of a run beside those of the 2013 paper.
+
+    Table 4 has the means of t_total (head sent to last lost data sent again) and t_recover (first
+    drop to first resend), their standard deviations, what each configuration gains over `er`, and
+    the paper's figures with the difference.
+
+    \b
+    Examples:
+      rexmit show runs/tlp-2013                        Table 4, five segments lost
+      rexmit show runs/tlp-2013 --losses 10            with ten lost
+      rexmit show runs/tlp-2013 --table1               what repairs the tail
+      rexmit show runs/tlp-2013 --flow 3 --all         one transfer as a ladder
+    """
+    if flow is not None and (table1 or table4 or losses is not None or inexact):
+        raise UserError(
+            "--flow shows one transfer; --table1, --table4, --losses and --inexact show tables",
+            "leave one of them out",
+            usage=True,
+        )
+    if every_packet and flow is None:
+        raise UserError("--all belongs to --flow", "say which transfer: --flow K", usage=True)
+    if flow is not None:
+        _show_flow(run, flow, every_packet, as_json)
+    else:
+        _show_tables(run, losses, table4 or not table1, table1, inexact, as_json)
+
+
+def _show_tables(
+    path: Path, losses: int | None, want4: bool, want1: bool, inexact: bool, as_json: bool
+) -> None:
+    from rexmit.tables.as_json import overview_data, table1_data, table4_data
+    from rexmit.tables.overview import overview
+    from rexmit.tables.print_overview import print_command, print_overview
+    from rexmit.tables.print_table1 import print_table1
+    from rexmit.tables.print_table4 import print_table4
+    from rexmit.tables.run_folder import open_run
+    from rexmit.tables.table1 import table1 as make_table1
+    from rexmit.tables.table4 import table4 as make_table4
+    from rexmit.tables.terminal import console
+
+    run = open_run(path)
+    view = overview(run)
+    four = make_table4(run, losses, keep_inexact=inexact) if want4 else None
+    one = make_table1(run, keep_inexact=inexact) if want1 else None
+    if as_json:
+        data: dict[str, Any] = {"run": overview_data(view)}
+        if four:
+            data["table4"] = table4_data(four)
+        if one:
+            data["table1"] = table1_data(one)
+        _print_json(data)
+        return
+    out = console()
+    print_overview(view, out)
+    if four:
+        out.print()
+        print_table4(four, out)
+    if one:
+        out.print()
+        print_table1(one, out)
+    print_command(view, out)
+
+
+def _show_flow(path: Path, flow: int, every_packet: bool, as_json: bool) -> None:
+    from rexmit.ladder.flow import open_flow
+    from rexmit.ladder.render import flow_data, print_flow
+    from rexmit.tables.run_folder import open_run
+    from rexmit.tables.terminal import console
+
+    opened = open_flow(open_run(path), flow)
+    if as_json:
+        _print_json(flow_data(opened))
+    else:
+        print_flow(opened, console(), every_packet=every_packet)
+
+
+def _print_json(data: dict[str, Any]) -> None:
+    import json
+
+    typer.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))

@@ -1,0 +1,145 @@
+"""Drawing a planned figure with matplotlib, and writing it in one piece."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure as Canvas
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator, MultipleLocator
+
+from rexmit.errors import UserError
+from rexmit.figures.plan import Figure
+from rexmit.figures.series import Series, offsets
+from rexmit.figures.style import RC, Look, looks
+from rexmit.store.files import whole
+
+FORMATS = ("pdf", "png")
+
+#: No dates and no versions: the same numbers give the same bytes.
+_METADATA: dict[str, dict[str, Any]] = {
+    "pdf": {"Creator": "rexmit", "Producer": None, "CreationDate": None},
+    "png": {"Software": None},
+}
+
+_LABELS = {
+    "t_total": "total transfer time $t_\\mathrm{total}$ (s)",
+    "t_recover": "time to the first resend $t_\\mathrm{recover}$ (s)",
+}
+
+
+def write(figure: Figure, folder: Path, formats: Iterable[str]) -> list[Path]:
+    """Writes FOLDER/NAME.FORMAT for each format and returns the paths.
+
+    Each file is written under another name and renamed when whole. Raises UserError when the
+    folder cannot be written.
+    """
+    paths = []
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(RC)
+        canvas = draw(figure)
+        for ending in formats:
+            path = folder / f"{figure.name}.{ending}"
+            _save(canvas, path, ending)
+            paths.append(path)
+    return paths
+
+
+def draw(figure: Figure) -> Canvas:
+    """The figure on a canvas of its own; no window system is touched."""
+    canvas = Canvas(layout="constrained")
+    FigureCanvasAgg(canvas)
+    axes = canvas.add_subplot()
+    look = looks(tuple(line.config for line in figure.series))
+    for line, shift in zip(figure.series, offsets(len(figure.series)), strict=True):
+        _series(axes, line, look[line.config], shift)
+        _paper_marks(axes, figure, line.config, look[line.config], shift)
+    _axes(axes, figure)
+    _legend(canvas, axes, figure)
+    return canvas
+
+
+def _series(axes: Axes, line: Series, look: Look, shift: float) -> None:
+    axes.errorbar(
+        [point.lost_segments + shift for point in line.points],
+        [point.mean_s for point in line.points],
+        yerr=[point.sd_s for point in line.points],
+        color=look.colour,
+        marker=look.marker,
+        linestyle="none",
+        elinewidth=0.9,
+        capthick=0.9,
+        label=line.config,
+        zorder=3,
+    )
+
+
+def _paper_marks(axes: Axes, figure: Figure, config: str, look: Look, shift: float) -> None:
+    marks = [mark for mark in figure.paper if mark.config == config]
+    axes.plot(
+        [mark.lost_segments + shift for mark in marks],
+        [mark.mean_s for mark in marks],
+        color=look.colour,
+        marker=look.marker,
+        markersize=5.5,
+        markeredgewidth=0.8,
+        markerfacecolor="none",
+        linestyle="none",
+        zorder=2,
+    )
+
+
+def _axes(axes: Axes, figure: Figure) -> None:
+    axes.set_xlabel("lost segments at the end of the transfer")
+    axes.set_ylabel(_LABELS[figure.measure])
+    axes.set_title(figure.title, loc="left", fontweight="bold", pad=17)
+    axes.text(0, 1.02, figure.subtitle, transform=axes.transAxes, fontsize=8, color="#555555")
+    losses = figure.losses
+    axes.set_xlim(losses[0] - 0.6, losses[-1] + 0.6)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=11, steps=[1, 2, 5, 10]))
+    if losses[-1] - losses[0] <= 40:
+        axes.xaxis.set_minor_locator(MultipleLocator(1))
+    axes.set_ylim(0, _top(figure))
+
+
+def _legend(canvas: Canvas, axes: Axes, figure: Figure) -> None:
+    handles, labels = axes.get_legend_handles_labels()
+    if figure.paper:
+        handles.append(
+            Line2D(
+                [],
+                [],
+                color="#555555",
+                marker="o",
+                markersize=5.5,
+                markeredgewidth=0.8,
+                markerfacecolor="none",
+                ls="",
+            )
+        )
+        labels.append("paper, 2013")
+    canvas.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 6))
+
+
+def _top(figure: Figure) -> float:
+    """Room above the highest bar; 1 s where all times are zero."""
+    ends = [point.mean_s + point.sd_s for line in figure.series for point in line.points]
+    return 1.08 * max(ends + [mark.mean_s for mark in figure.paper]) or 1.0
+
+
+def _save(canvas: Canvas, path: Path, ending: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with whole(path) as temporary:
+            canvas.savefig(temporary, format=ending, metadata=_METADATA[ending])
+    except OSError as error:
+        raise UserError(
+            f"{path}: cannot be written: {error.strerror or error}",
+            "choose another folder with --out DIR",
+        ) from error

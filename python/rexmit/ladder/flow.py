@@ -1,0 +1,62 @@
+"""Flow K of a run: the row of its transfer and the steps of its captures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rexmit.errors import UserError
+from rexmit.ladder.match import match
+from rexmit.ladder.packets import read
+from rexmit.ladder.steps import Step, steps
+from rexmit.tables.run_folder import Run
+
+
+@dataclass(frozen=True)
+class Flow:
+    """`row` is the transfer's row by column names."""
+
+    number: int
+    row: dict[str, Any]
+    steps: tuple[Step, ...]
+
+
+def open_flow(run: Run, number: int) -> Flow:
+    """Raises UserError for a number without a row, a run without captures, unreadable ones."""
+    last = run.transfers.height - 1
+    if not 0 <= number <= last:
+        raise UserError(
+            f"{run.path}: no flow {number}",
+            f"the run has {last + 1} transfers: K is 0..{last}, the row of transfers.parquet",
+        )
+    row = run.transfers.row(number, named=True)
+    name = f"{row['cell']}-{row['repetition']}"
+    files = [run.path / "captures" / f"{name}.{host}.pcapng" for host in ("h1", "h2")]
+    missing = [file for file in files if not file.is_file()]
+    if missing:
+        raise _without(run, number, "".join(f"\n{file} is not there" for file in missing))
+    port = row["client_port"]
+    if port is None:
+        raise UserError(
+            f"{run.path}: flow {number} has no client port: its connection was never made",
+            row["note"] or "choose another transfer",
+        )
+    at_server, at_client = (read(file, int(port)) for file in files)
+    made = steps(match(at_server, at_client), row["isn_server"], row["isn_client"])
+    if not made:
+        raise UserError(
+            f"{files[0]}: no packet of the client's port {port}",
+            "the captures are not of this run; repeat it with --capture",
+        )
+    return Flow(number, row, tuple(made))
+
+
+def _without(run: Run, number: int, missing: str) -> UserError:
+    if (run.path / "captures").is_dir():
+        return UserError(f"{run.path}: no capture of flow {number}", f"repeat the run{missing}")
+    command = run.command or "rexmit run SCENARIO"
+    again = command if "--capture" in command.split() else f"{command} --capture"
+    return UserError(
+        f"{run.path}: the run kept no captures, so flow {number} cannot be shown",
+        f"repeat it with --capture, into another folder:\n  {again}",
+    )

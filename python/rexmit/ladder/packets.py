@@ -1,0 +1,112 @@
+"""Packets of one connection out of a capture, whichever end took it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rexmit.errors import UserError
+
+#: Flag bits from the low end, in the order and with the names that Wireshark prints (RFC 9293
+#: section 3.1; ECN: RFC 3168, accurate ECN's AE: RFC 9768).
+_FLAGS = ("FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR", "AE")
+
+
+@dataclass(frozen=True)
+class Packet:
+    """One TCP packet as captured. `seq`, `ack` and `sack` are as on the wire, not relative."""
+
+    time_ns: int
+    from_server: bool
+    seq: int
+    ack: int
+    flags: frozenset[str]
+    payload_bytes: int
+    window: int
+    sack: tuple[tuple[int, int], ...] = ()
+    dropped: bool = False
+    mechanism: str | None = None  #: what made the sender resend, None for no resend
+    need: str | None = None
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What stays the same on the way from one end to the other."""
+        return (
+            self.from_server,
+            self.seq,
+            self.ack,
+            self.flags,
+            self.payload_bytes,
+            self.window,
+            self.sack,
+        )
+
+
+def flag_names(bits: int) -> frozenset[str]:
+    """The names of the bits that are set."""
+    return frozenset(name for place, name in enumerate(_FLAGS) if bits >> place & 1)
+
+
+def in_order(flags: Iterable[str]) -> str:
+    """`PSH, ACK`, as Wireshark lists them."""
+    present = set(flags)
+    return ", ".join(name for name in _FLAGS if name in present)
+
+
+def read(path: Path, client_port: int) -> list[Packet]:
+    """The packets between the client's port and any other, in the file's order.
+
+    Raises UserError when the file is damaged or no capture.
+    """
+    from rexmit import _core
+
+    try:
+        captured = vars(_core)["read_pcapng"](str(path))
+    except (OSError, ValueError) as error:
+        what = f"{path}: cannot be read: {error}"
+        raise UserError(what, "repeat the run with --capture") from error
+    return [
+        _packet(raw, from_server=raw.dport == client_port)
+        for raw in captured
+        if client_port in (raw.sport, raw.dport)
+    ]
+
+
+def _packet(raw: Any, *, from_server: bool) -> Packet:  # noqa: ANN401 - a class of the Rust module
+    dropped, mechanism, need = parse_comment(raw.comment)
+    return Packet(
+        time_ns=raw.time_ns,
+        from_server=from_server,
+        seq=raw.seq,
+        ack=raw.ack,
+        flags=flag_names(raw.flags),
+        payload_bytes=raw.payload_len,
+        window=raw.window,
+        sack=tuple((left, right) for left, right in raw.sack),
+        dropped=dropped,
+        mechanism=mechanism,
+        need=need,
+    )
+
+
+def parse_comment(comment: str | None) -> tuple[bool, str | None, str | None]:
+    """(dropped, mechanism, need) of a packet's comment.
+
+    The lab writes `rexmit: dropped` and `rexmit: resend mechanism=tlp need=needed`, joined by `; `.
+    Anything else is somebody else's comment and says nothing here.
+    """
+    dropped, mechanism, need = False, None, None
+    for part in (comment or "").split(";"):
+        words = re.fullmatch(r"\s*rexmit:\s+(\w+)(.*?)\s*", part, re.DOTALL)
+        if words is None:
+            continue
+        if words[1] == "dropped":
+            dropped = True
+        elif words[1] == "resend":
+            values = dict(re.findall(r"(\w+)=(\S+)", words[2]))
+            mechanism = values.get("mechanism", "unknown")
+            need = values.get("need")
+    return dropped, mechanism, need

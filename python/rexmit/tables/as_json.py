@@ -1,0 +1,102 @@
+"""The same tables as data, for `--json`: plain dicts, lists and numbers under stable names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from rexmit.tables import paper
+from rexmit.tables.axes import Group
+from rexmit.tables.cells import Cell
+from rexmit.tables.overview import Overview
+from rexmit.tables.table1 import Sequence, Table1
+from rexmit.tables.table4 import Block, Entry, Table4
+
+
+def overview_data(view: Overview) -> dict[str, Any]:
+    """Every field by its name."""
+    return asdict(view)
+
+
+def table4_data(table: Table4) -> dict[str, Any]:
+    """Times in seconds, percentages in percent, null where there is none."""
+    return {
+        "lost_segments": table.lost_segments,
+        "lost_segments_in_run": list(table.losses_in_run),
+        "baseline": table.baseline,
+        "paper": paper.SOURCE,
+        "networks": [_block(block) for block in table.blocks],
+    }
+
+
+def table1_data(table: Table1) -> dict[str, Any]:
+    """A sequence is a list of mechanisms in order of time, empty for no resend."""
+    return {
+        "config": table.config,
+        "rows": [
+            {
+                "network": row.network,
+                "group": _group(row.group),
+                "lost_segments": list(row.lost_segments),
+                "dropped_packets": list(row.dropped_packets),
+                "transfers": row.transfers,
+                "left_out": row.left_out,
+                "first_resend": row.first_resend,
+                "sequences": _sequences(row.sequences),
+                "after_probe": _sequences(row.after_probe),
+                "as_in_paper": row.as_in_paper,
+                "paper": asdict(row.repair),
+            }
+            for row in table.rows
+        ],
+    }
+
+
+def _block(block: Block) -> dict[str, Any]:
+    totals = {entry.config: entry for entry in block.t_total}
+    recovers = {entry.config: entry for entry in block.t_recover}
+    return {
+        "network": block.network,
+        "rate_bps": block.setting.rate_bps,
+        "rtt_ms": block.setting.rtt_ms,
+        "group": _group(block.group),
+        "configs": [
+            {
+                "config": config,
+                "t_total": _entry(totals[config]),
+                "t_recover": _entry(recovers[config]),
+                **_counts(block.cells.get(config)),
+            }
+            for config in block.configs
+        ],
+    }
+
+
+def _entry(entry: Entry) -> dict[str, Any]:
+    return {
+        **asdict(entry.spread),
+        "percent": entry.percent,
+        "paper": asdict(entry.paper) if entry.paper else None,
+    }
+
+
+def _counts(cell: Cell | None) -> dict[str, Any]:
+    if cell is None:
+        return {"transfers": 0, "used": 0, "left_out": {}}
+    return {
+        "transfers": cell.transfers,
+        "used": cell.used,
+        "left_out": {reason.value: n for reason, n in cell.left_out.items()},
+        "first_resend": cell.first_resend,
+        "no_resend": cell.no_resend,
+        "needless_resends": cell.needless_resends,
+    }
+
+
+def _group(group: Group) -> dict[str, Any]:
+    return dict(group.values)
+
+
+def _sequences(counts: Mapping[Sequence, int]) -> list[dict[str, Any]]:
+    return [{"mechanisms": list(sequence), "transfers": n} for sequence, n in counts.items()]

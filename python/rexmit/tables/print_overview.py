@@ -1,0 +1,68 @@
+"""The head of what `rexmit show` prints: which run this is and what to know before trusting it."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from rexmit.tables.overview import Overview
+from rexmit.tables.terminal import count, duration
+
+#: So many lines of a failed kernel's console are shown; run.json has them all.
+_TAIL_LINES = 6
+
+
+def print_overview(view: Overview, console: Console) -> None:
+    """Kernel, scenario, size; then ignored settings, failed cells and warnings."""
+    name = " - ".join(part for part in (view.scenario, view.title) if part)
+    console.print(Text(f"{view.path}: {name}" if name else view.path, style="bold"))
+    console.print("; ".join(_facts(view)), soft_wrap=True)
+    for setting, why, configs in _by_setting(view):
+        console.print(
+            Text.assemble(("ignored by this kernel: ", "yellow"), f"{setting} ({configs}): {why}"),
+            soft_wrap=True,
+        )
+    for warning in view.warnings:
+        console.print(Text.assemble(("warning: ", "yellow"), warning), soft_wrap=True)
+    if view.failed:
+        _print_failed(view, console)
+
+
+def print_command(view: Overview, console: Console) -> None:
+    """The command that repeats the run, on one line, so that it can be copied."""
+    if view.command:
+        console.print(f"to repeat: {view.command}", soft_wrap=True)
+
+
+def _facts(view: Overview) -> list[str]:
+    kernel = f"Linux {view.kernel}" if view.kernel else "kernel not recorded"
+    if view.hz is not None:
+        kernel += f", HZ {view.hz}"
+    facts = [kernel]
+    if view.seed is not None:
+        facts.append(f"seed {view.seed}")
+    size = count(view.transfers, "transfer")
+    if view.wall_s is not None:
+        size += f" in {duration(view.wall_s)}"
+    if view.virtual_s is not None:
+        size += f" ({duration(view.virtual_s)} of virtual time)"
+    return [*facts, size]
+
+
+def _by_setting(view: Overview) -> list[tuple[str, str, str]]:
+    configs: dict[tuple[str, str], list[str]] = {}
+    for ignored in view.ignored:
+        names = configs.setdefault((ignored.setting, ignored.why), [])
+        if ignored.config not in names:
+            names.append(ignored.config)
+    return [(setting, why, ", ".join(names)) for (setting, why), names in configs.items()]
+
+
+def _print_failed(view: Overview, console: Console) -> None:
+    style = "bold red"
+    console.print(Text(f"{count(len(view.failed), 'cell')} failed; no transfers of theirs:", style))
+    for failed in view.failed:
+        cell = "cell" if failed.cell is None else f"cell {failed.cell}"
+        console.print(f"  {cell} ({failed.label}): {failed.message}", soft_wrap=True)
+        for line in failed.console_tail.splitlines()[-_TAIL_LINES:]:
+            console.print(Text(f"    | {line}", style="dim"), soft_wrap=True)

@@ -1,0 +1,133 @@
+"""Opening a run folder for reading: its format is checked here; failures say what to do."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from rexmit.errors import UserError
+from rexmit.store.folder import FORMAT
+from rexmit.store.schema import RETRANSMISSIONS, TRANSFERS, Column
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run. `meta` is run.json as it stands; transfers are in the file's order (row K is
+    flow K).
+    """
+
+    path: Path
+    meta: dict[str, Any]
+    transfers: pl.DataFrame
+
+    def retransmissions(self) -> pl.DataFrame:
+        """The rows of retransmissions.parquet; UserError when it is missing or broken."""
+        return _parquet(self.path / "retransmissions.parquet", RETRANSMISSIONS)
+
+    @property
+    def command(self) -> str | None:
+        """What repeats the run, as run.json has it."""
+        command = self.meta.get("command")
+        if isinstance(command, list):
+            return " ".join(str(word) for word in command)
+        return str(command) if command else None
+
+    @property
+    def scenario(self) -> dict[str, Any]:
+        """The effective scenario; empty when run.json has none."""
+        scenario = self.meta.get("scenario")
+        return scenario if isinstance(scenario, dict) else {}
+
+
+def open_run(path: Path) -> Run:
+    """Reads RUN. Raises UserError for no such run, an unfinished one, another format, unreadable
+    files, no transfers.
+    """
+    if not path.is_dir():
+        what = "is a file, not a run folder" if path.exists() else "no such run"
+        raise UserError(
+            f"{path}: {what}", "give the folder that `rexmit run` wrote; it holds a run.json"
+        )
+    meta = _meta(path)
+    table = path / "transfers.parquet"
+    if not table.is_file():
+        raise (
+            _unfinished(path, meta)
+            if meta is not None or (path / "partial").is_dir()
+            else _no_run(path)
+        )
+    if meta is None:
+        raise _no_run(path)
+    transfers = _parquet(table, TRANSFERS)
+    if transfers.is_empty():
+        raise UserError(f"{path}: the run has no transfer", _why_empty(meta))
+    return Run(path, meta, transfers)
+
+
+def _meta(path: Path) -> dict[str, Any] | None:
+    file = path / "run.json"
+    if not file.is_file():
+        return None
+    try:
+        meta = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(
+            f"{file}: cannot be read: {error}", "the file is damaged; repeat the run"
+        ) from error
+    found = meta.get("format") if isinstance(meta, dict) else None
+    if found != FORMAT:
+        raise UserError(
+            f"{file}: the run has format {found}, this program reads format {FORMAT}",
+            "show it with the version of rexmit that wrote it, or repeat the run",
+        )
+    return dict(meta)
+
+
+def _no_run(path: Path) -> UserError:
+    return UserError(
+        f"{path}: not a run folder", "a run folder holds run.json and transfers.parquet"
+    )
+
+
+def _unfinished(path: Path, meta: dict[str, Any] | None) -> UserError:
+    command = (meta or {}).get("command")
+    again = (
+        f"`{command}`"
+        if command
+        else f"the `rexmit run` command that began it, with `--out {path}`,"
+    )
+    return UserError(
+        f"{path}: the run is not finished",
+        f"{again} continues it where it stopped; what is done is kept in {path / 'partial'}",
+    )
+
+
+def _why_empty(meta: dict[str, Any]) -> str:
+    failed = meta.get("failed_cells") or []
+    if not failed:
+        return "its scenario asks for none"
+    return f"{len(failed)} cells failed; the first: {failed[0].get('message', 'no message')}"
+
+
+def _parquet(file: Path, columns: tuple[Column, ...]) -> pl.DataFrame:
+    try:
+        frame = pl.read_parquet(file)
+    except FileNotFoundError as error:
+        raise UserError(
+            f"{file}: not there", "the run folder is not complete; repeat the run"
+        ) from error
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise UserError(
+            f"{file}: cannot be read: {error}", "the file is damaged; repeat the run"
+        ) from error
+    missing = [c.name for c in columns if c.name not in frame.columns]
+    if missing:
+        raise UserError(
+            f"{file}: column {', '.join(missing)} is missing",
+            "the table was written by another version of rexmit; repeat the run",
+        )
+    return frame

@@ -1,0 +1,56 @@
+"""How numbers and text stand in a terminal: the paper's digits and signs, and any encoding."""
+
+from __future__ import annotations
+
+import sys
+
+from rich.console import Console
+
+NONE = "-"
+
+
+def console() -> Console:
+    """A console on stdout that writes `?` for what the terminal's encoding lacks, never fails."""
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")
+    return Console(highlight=False, emoji=False, markup=False)
+
+
+def is_unicode(encoding: str | None) -> bool:
+    """Whether arrows and the like can be written."""
+    return (encoding or "").lower().replace("-", "").startswith("utf")
+
+
+def seconds(value: float | None) -> str:
+    """Four decimals, as Table 4 has them."""
+    return NONE if value is None else f"{value:.4f}"
+
+
+def signed_seconds(value: float | None) -> str:
+    """Four decimals with the sign."""
+    return NONE if value is None else f"{value + 0.0:+.4f}"
+
+
+def signed_percent(value: float | None) -> str:
+    """As in Table 4: `+0.6%`, `-38%`; one decimal below ten percent."""
+    if value is None:
+        return ""
+    rounded = round(value, 1)
+    if rounded == 0:
+        return "0.0%"
+    return f"{rounded:+.1f}%" if abs(rounded) < 10 else f"{value:+.0f}%"
+
+
+def duration(value_s: float) -> str:
+    """`71 s`, `3 min 20 s`, `5 h 12 min`."""
+    whole = round(value_s)
+    if whole < 60:
+        return f"{value_s:.1f} s" if value_s < 10 else f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600:,} h {whole % 3600 // 60} min"
+
+
+def count(n: int, noun: str) -> str:
+    """`1 transfer`, `13,860 transfers`."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"

@@ -1,0 +1,273 @@
+"""The ladder: matching both ends, relative numbers, marks, what is left out, and how it looks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rexmit.ladder.elide import Gap, elide
+from rexmit.ladder.match import Passage, match
+from rexmit.ladder.packets import Packet, flag_names, in_order, parse_comment
+from rexmit.ladder.render import ASCII, UNICODE, gap_words, line
+from rexmit.ladder.steps import Step, steps
+
+ISN_SERVER, ISN_CLIENT = 2**32 - 100, 5_000_000
+DELAY = 5_000_000
+
+
+def packet(
+    time_ms: float,
+    *,
+    server: bool = True,
+    seq: int = 1,
+    ack: int = 1,
+    length: int = 0,
+    flags: str = "ACK",
+    sack: tuple[tuple[int, int], ...] = (),
+    dropped: bool = False,
+    mechanism: str | None = None,
+) -> Packet:
+    """`seq`, `ack` and `sack` relative to the initial numbers, one of them just below 2^32."""
+    mine, other = (ISN_SERVER, ISN_CLIENT) if server else (ISN_CLIENT, ISN_SERVER)
+    return Packet(
+        time_ns=round(time_ms * 1e6),
+        from_server=server,
+        seq=(seq + mine) % 2**32,
+        ack=(ack + other) % 2**32,
+        flags=frozenset(flags.split()),
+        payload_bytes=length,
+        window=500,
+        sack=tuple(((left + other) % 2**32, (right + other) % 2**32) for left, right in sack),
+        dropped=dropped,
+        mechanism=mechanism,
+    )
+
+
+def later(sent: Packet, ns: int = DELAY) -> Packet:
+    """As it arrives: another time, no comment."""
+    return replace(sent, time_ns=sent.time_ns + ns, dropped=False, mechanism=None, need=None)
+
+
+def handshake() -> tuple[list[Packet], list[Packet]]:
+    syn = packet(0, server=False, seq=0, ack=0, flags="SYN")
+    syn_ack = packet(5, seq=0, ack=1, flags="SYN ACK")
+    last = packet(10, server=False, seq=1, ack=1)
+    return [later(syn), syn_ack, later(last)], [syn, later(syn_ack), last]
+
+
+def times(passages: list[Passage]) -> list[tuple[int | None, int | None]]:
+    return [
+        (
+            p.sent.time_ns // 1_000_000 if p.sent else None,
+            p.arrived.time_ns // 1_000_000 if p.arrived else None,
+        )
+        for p in passages
+    ]
+
+
+def test_both_directions_are_matched() -> None:
+    assert times(match(*handshake())) == [(0, 5), (5, 10), (10, 15)]
+
+
+def test_a_dropped_packet_and_its_resend() -> None:
+    first = packet(20, seq=1, length=1448, dropped=True)
+    again = packet(70, seq=1, length=1448, mechanism="tlp")
+    found = match([first, again], [later(again)])
+    assert times(found) == [(20, None), (70, 75)]
+    assert found[1].packet.mechanism == "tlp"
+
+
+def test_a_copy_lost_on_the_line_is_not_taken_for_its_resend() -> None:
+    at_server, at_client = handshake()
+    lost = packet(20, seq=1, length=1448)
+    again = packet(70, seq=1, length=1448)
+    found = match([*at_server, lost, again], [*at_client, later(again)])
+    assert times(found)[3:] == [(20, None), (70, 75)]
+
+
+def test_the_resend_that_is_lost_is_the_later_one() -> None:
+    at_server, at_client = handshake()
+    first = packet(20, seq=1, length=1448)
+    again = packet(24, seq=1, length=1448)
+    found = match([*at_server, first, again], [*at_client, later(first)])
+    # the second had left when the first arrived, but cannot have got there in 1 ms
+    assert times(found)[3:] == [(20, 25), (24, None)]
+
+
+def test_an_arrival_without_a_sending_is_kept() -> None:
+    assert times(match([], [packet(30)])) == [(None, 30)]
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 40), st.booleans(), st.integers(0, 2)), max_size=30),
+    st.integers(0, 3),
+)
+def test_whatever_arrives_is_matched_in_order(
+    sendings: list[tuple[int, bool, int]], slower_ms: int
+) -> None:
+    """On a line that keeps order, no packet is made up, lost or matched to a later sending."""
+    now, sent, arrived = 0, [], []
+    for gap, arrives, kind in sendings:
+        now += gap
+        one = packet(now, seq=1 + kind * 100, length=100)
+        sent.append(one)
+        if arrives:
+            arrived.append(later(one, DELAY + slower_ms * 1_000_000))
+    found = match(sent, arrived)
+    both = [(p.sent.time_ns, p.arrived.time_ns) for p in found if p.sent and p.arrived]
+    assert len(both) == len(arrived)
+    assert len(found) == len(sent)
+    assert all(left < right for left, right in both)
+    for kind in range(3):
+        seq = packet(0, seq=1 + kind * 100).seq
+        mine = [p for p in found if p.packet.seq == seq and p.arrived]
+        assert all(
+            a.arrived and b.arrived and a.arrived.time_ns <= b.arrived.time_ns
+            for a, b in pairwise(mine)
+        )
+
+
+def test_numbers_are_relative_across_the_wrap() -> None:
+    at_server, at_client = handshake()
+    data = packet(20, seq=1000, ack=201, length=1448, flags="PSH ACK")
+    answer = packet(30, server=False, seq=201, ack=1, sack=((1000, 2448),))
+    made = steps(
+        match([*at_server, data, later(answer)], [*at_client, later(data), answer]), None, None
+    )
+    assert [(s.seq, s.ack) for s in made] == [(0, None), (0, 1), (1, 1), (1000, 201), (201, 1)]
+    assert made[3].flags == "PSH, ACK"
+    assert made[4].sack == ((1000, 2448),)
+    assert made[0].sent_ns == 0
+    assert made[0].arrived_ns == DELAY
+
+
+def test_told_initial_numbers_serve_captures_without_a_syn() -> None:
+    data = packet(20, seq=1000, ack=201, length=10)
+    (told,) = steps(match([data], [later(data)]), ISN_SERVER, ISN_CLIENT)
+    assert (told.seq, told.ack) == (1000, 201)
+
+
+def test_duplicate_acks_and_duplicate_sacks() -> None:
+    acks = [
+        packet(1, server=False, ack=500),
+        packet(2, server=False, ack=500, sack=((900, 1000),)),
+        packet(3, server=False, ack=1000),
+        packet(4, server=False, ack=1000, sack=((500, 600),)),
+        packet(
+            5,
+            server=False,
+            ack=1000,
+            sack=(
+                (1500, 1600),
+                (1400, 1700),
+            ),
+        ),
+        packet(6, server=False, ack=1000, seq=1, length=50),
+    ]
+    made = steps(match([], acks), ISN_SERVER, ISN_CLIENT)
+    assert [s.duplicate_ack for s in made] == [False, True, False, True, True, False]
+    assert [s.duplicate_sack for s in made] == [False, False, False, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("comment", "told"),
+    [
+        (None, (False, None, None)),
+        ("rexmit: dropped", (True, None, None)),
+        ("rexmit: resend mechanism=tlp need=needed", (False, "tlp", "needed")),
+        (
+            "rexmit: resend mechanism=rto-recovery need=unknown; rexmit: dropped",
+            (True, "rto-recovery", "unknown"),
+        ),
+        ("rexmit: dropped; rexmit: resend mechanism=rto need=spurious", (True, "rto", "spurious")),
+        ("rexmit: resend", (False, "unknown", None)),
+        ("dropped by somebody else", (False, None, None)),
+    ],
+)
+def test_comments(comment: str | None, told: tuple[bool, str | None, str | None]) -> None:
+    assert parse_comment(comment) == told
+
+
+def test_flags_have_wiresharks_names_and_order() -> None:
+    assert in_order(flag_names(0x18)) == "PSH, ACK"
+    assert in_order(flag_names(0x11)) == "FIN, ACK"
+    assert in_order(flag_names(0x12)) == "SYN, ACK"
+    assert in_order(flag_names(0x1C2)) == "SYN, ECE, CWR, AE"
+
+
+DATA = Step(
+    from_server=True,
+    sent_ns=10_000_000,
+    arrived_ns=15_000_000,
+    flags="ACK",
+    payload_bytes=1448,
+    seq=1,
+    ack=201,
+    sack=(),
+    window=500,
+    dropped=False,
+    lost=False,
+    mechanism=None,
+    need=None,
+    duplicate_sack=False,
+    duplicate_ack=False,
+)
+
+
+def test_a_line_of_the_ladder() -> None:
+    assert line(DATA, 32, UNICODE) == (
+        "    15.000 ◀─────────── ACK 1448 ──────────     10.000  seq 1 ack 201"
+    )
+
+
+def test_a_drop_ends_midway() -> None:
+    dropped = replace(DATA, arrived_ns=None, dropped=True)
+    assert line(dropped, 32, UNICODE) == (
+        "                           ✗─── ACK 1448 ──     10.000  seq 1 ack 201  dropped"
+    )
+    from_client = replace(dropped, from_server=False, sent_ns=10_000_000)
+    assert line(from_client, 32, ASCII) == (
+        "    10.000 --- ACK 1448 --X                             seq 1 ack 201  dropped"
+    )
+
+
+def test_a_resend_names_its_mechanism() -> None:
+    resend = replace(DATA, mechanism="tlp", need="needed")
+    assert line(resend, 32, UNICODE).endswith("resend: tlp")
+    assert line(replace(resend, need="spurious"), 32, UNICODE).endswith("resend: tlp (needless)")
+    assert line(replace(resend, dropped=True), 32, UNICODE).endswith("resend: tlp  dropped")
+
+
+def test_ascii_is_ascii() -> None:
+    for step in (DATA, replace(DATA, from_server=False), replace(DATA, lost=True)):
+        line(step, 32, ASCII).encode("ascii")
+    gap_words(Gap(9, 100), ASCII).encode("ascii")
+
+
+def test_arrows_are_as_long_as_each_other() -> None:
+    arrows = {len(line(replace(DATA, flags=f), 40, UNICODE)) for f in ("ACK", "FIN, PSH, ACK")}
+    assert len(arrows) == 1
+
+
+def test_the_uneventful_middle_is_left_out() -> None:
+    plain = [replace(DATA, seq=1 + i * 1448) for i in range(100)]
+    plain[60] = replace(plain[60], dropped=True)
+    shown = elide(plain)
+    assert [s for s in shown if isinstance(s, Gap)] == [Gap(50, 50 * 1448), Gap(35, 35 * 1448)]
+    assert shown[:8] == plain[:8]
+    assert shown[9:14] == plain[58:63]
+    assert shown[-2:] == plain[-2:]
+
+
+@given(st.lists(st.booleans(), max_size=60))
+def test_events_are_never_left_out(events: list[bool]) -> None:
+    all_steps = [replace(DATA, seq=i, dropped=e) for i, e in enumerate(events)]
+    shown = elide(all_steps)
+    kept = [s for s in shown if isinstance(s, Step)]
+    assert [s for s in kept if s.is_event] == [s for s in all_steps if s.is_event]
+    assert len(kept) + sum(s.lines for s in shown if isinstance(s, Gap)) == len(all_steps)
+    assert all(s.lines >= 4 for s in shown if isinstance(s, Gap))

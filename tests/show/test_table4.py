@@ -1,0 +1,239 @@
+"""Table 4 against frames small enough to work out by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from rexmit.errors import UserError
+from rexmit.tables.leave_out import Reason
+from rexmit.tables.run_folder import open_run
+from rexmit.tables.table4 import Block, Entry, Table4, numbers, table4
+
+Rows = Callable[..., Any]
+
+
+def block(table: Table4, network: str = "high-speed") -> Block:
+    """The one block of a network."""
+    (found,) = [b for b in table.blocks if b.network == network]
+    return found
+
+
+def entry(entries: tuple[Entry, ...], config: str) -> Entry:
+    (found,) = [e for e in entries if e.config == config]
+    return found
+
+
+def test_means_and_sample_deviation(row: Rows, write_run: Rows) -> None:
+    run = open_run(
+        write_run(
+            [row(repetition=i, t_total_s=t, t_recover_s=t / 2) for i, t in enumerate((1, 2, 4))]
+        )
+    )
+    total = entry(block(table4(run)).t_total, "er").spread
+    assert total.n == 3
+    assert total.mean_s == pytest.approx(7 / 3)
+    # squares of -4/3, -1/3, 5/3 add up to 42/9; over n - 1 = 2 that is 7/3
+    assert total.sd_s == pytest.approx((7 / 3) ** 0.5)
+    recover = entry(block(table4(run)).t_recover, "er").spread
+    assert recover.sd_s == pytest.approx((7 / 3) ** 0.5 / 2)
+
+
+def test_one_transfer_has_no_deviation(row: Rows, write_run: Rows) -> None:
+    spread = entry(block(table4(open_run(write_run([row()])))).t_total, "er").spread
+    assert (spread.n, spread.mean_s, spread.sd_s) == (1, 0.3, None)
+
+
+def test_percent_is_against_er(row: Rows, write_run: Rows) -> None:
+    rows = [
+        row(config=c, cell=i, t_total_s=t, is_tlp=c == "tlp") for i, (c, t) in enumerate(_THREE)
+    ]
+    table = table4(open_run(write_run(rows)))
+    totals = block(table).t_total
+    assert table.baseline == "er"
+    assert entry(totals, "plain").percent == pytest.approx(20)
+    assert entry(totals, "er").percent is None
+    assert entry(totals, "tlp").percent == pytest.approx(-50)
+
+
+_THREE = (("plain", 1.2), ("er", 1.0), ("tlp", 0.5))
+
+
+def test_without_er_the_first_configuration_is_the_baseline(row: Rows, write_run: Rows) -> None:
+    rows = [
+        row(config="bbr-off", cell=0, t_total_s=2.0),
+        row(config="bbr-on", cell=1, t_total_s=1.0),
+    ]
+    table = table4(open_run(write_run(rows)))
+    assert table.baseline == "bbr-off"
+    assert entry(block(table).t_total, "bbr-on").percent == pytest.approx(-50)
+    assert entry(block(table).t_total, "bbr-on").paper is None
+
+
+def test_the_papers_figure_stands_beside(row: Rows, write_run: Rows) -> None:
+    rows = [row(config="er", t_total_s=0.3), row(config="tlp", cell=1, t_total_s=0.2, is_tlp=True)]
+    found = entry(block(table4(open_run(write_run(rows)))).t_total, "tlp")
+    assert found.paper is not None
+    assert found.paper.mean_s == 0.2214
+    assert found.paper.percent == pytest.approx((0.2214 - 0.3574) / 0.3574 * 100)
+    assert found.paper.difference_s == pytest.approx(0.2 - 0.2214)
+    assert found.paper.difference_percent == pytest.approx((0.2 - 0.2214) / 0.2214 * 100)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"lost_segments": 4},
+        {"network": "lab"},
+        {"config": "mine"},
+        {"page_segments": 50},
+        {"line_loss": 0.01},
+        {"receive_window_bytes": 65536},
+        {"congestion_control": "bbr"},
+    ],
+)
+def test_no_paper_beside_what_the_paper_did_not_run(
+    row: Rows, write_run: Rows, other: dict[str, Any]
+) -> None:
+    (found,) = table4(open_run(write_run([row(**other)]))).blocks[0].t_total
+    assert found.spread.n == 1
+    assert found.paper is None
+
+
+def test_no_paper_beside_a_network_set_otherwise(row: Rows, write_run: Rows) -> None:
+    networks = {"high-speed": {"rate": "100Mbit", "delay": "5ms"}}
+    found = block(table4(open_run(write_run([row()], scenario={"networks": networks}))))
+    assert found.setting.title == "100 Mbit/s, 20 ms RTT"
+    assert entry(found.t_total, "er").paper is None
+
+
+def test_links_of_their_own_make_the_network(row: Rows, write_run: Rows) -> None:
+    links = [{"rate": "1Gbit", "delay": "4ms"}, {"delay": "1ms"}]
+    networks = {"high-speed": {"rate": "100Mbit", "links": links}}
+    found = block(table4(open_run(write_run([row()], scenario={"networks": networks}))))
+    assert found.setting.title == "100 Mbit/s, 10 ms RTT"
+    assert entry(found.t_total, "er").paper is not None
+
+
+def test_tlp_transfers_without_a_probe_are_left_out(row: Rows, write_run: Rows) -> None:
+    rows = [
+        row(config="tlp", repetition=0, is_tlp=True, t_total_s=1.0, mechanism="tlp"),
+        row(config="tlp", repetition=1, is_tlp=False, t_total_s=9.0, mechanism="rto"),
+        row(config="tlp", repetition=2, is_tlp=None, t_total_s=3.0, mechanism="tlp"),
+        row(config="er", cell=1, is_tlp=False, t_total_s=2.0),
+    ]
+    found = block(table4(open_run(write_run(rows))))
+    tlp = found.cells["tlp"]
+    assert (tlp.transfers, tlp.used) == (3, 2)
+    assert tlp.left_out == {Reason.NOT_TLP: 1}
+    assert tlp.t_total.mean_s == 2.0
+    # what made the first resend is told of all transfers: that is why they are left out
+    assert tlp.first_resend == {"tlp": 2, "rto": 1}
+    assert found.cells["er"].left_out == {}
+
+
+def test_each_transfer_is_left_out_for_one_reason(row: Rows, write_run: Rows) -> None:
+    rows = [
+        row(repetition=0, complete=False, stalled=True, exact=False, t_total_s=None),
+        row(repetition=1, stalled=True, exact=False),
+        row(repetition=2, exact=False, t_total_s=7.0),
+        row(repetition=3, t_total_s=1.0),
+    ]
+    run = open_run(write_run(rows))
+    cell = block(table4(run)).cells["er"]
+    assert cell.left_out == {Reason.INCOMPLETE: 1, Reason.STALLED: 1, Reason.INEXACT: 1}
+    assert cell.t_total.mean_s == 1.0
+    kept = block(table4(run, keep_inexact=True)).cells["er"]
+    assert kept.left_out == {Reason.INCOMPLETE: 1, Reason.STALLED: 1}
+    assert kept.t_total.mean_s == 4.0
+
+
+def test_a_cell_without_a_transfer_is_empty_not_missing(row: Rows, write_run: Rows) -> None:
+    rows = [row(config="er"), row(config="tlp", cell=1, lost_segments=4)]
+    found = block(table4(open_run(write_run(rows))))
+    assert found.configs == ("er", "tlp")
+    assert entry(found.t_total, "tlp").spread.n == 0
+    assert entry(found.t_total, "tlp").percent is None
+
+
+def test_swept_settings_are_never_averaged_together(row: Rows, write_run: Rows) -> None:
+    rows = [
+        row(cell=i, congestion_control=cc, receive_window_bytes=window, t_total_s=float(i))
+        for i, (cc, window) in enumerate(
+            [("cubic", None), ("cubic", 65536), ("bbr", None), ("bbr", 65536)]
+        )
+    ]
+    table = table4(open_run(write_run(rows)))
+    assert [(b.group.words, b.t_total[0].spread.mean_s) for b in table.blocks] == [
+        ("default receive window, cubic", 0.0),
+        ("receive window 65536 bytes, cubic", 1.0),
+        ("default receive window, bbr", 2.0),
+        ("receive window 65536 bytes, bbr", 3.0),
+    ]
+    assert [b.t_total[0].paper is not None for b in table.blocks] == [True, False, False, False]
+
+
+def test_sizes_in_bytes_are_an_axis(row: Rows, write_run: Rows) -> None:
+    rows = [
+        row(cell=i, page_segments=None, transfer_size_bytes=size)
+        for i, size in enumerate((10_000, 20_000))
+    ]
+    words = [b.group.words for b in table4(open_run(write_run(rows))).blocks]
+    assert words == ["page of 10000 bytes", "page of 20000 bytes"]
+
+
+def test_what_comes_with_the_network_is_no_axis(row: Rows, write_run: Rows) -> None:
+    rows = [row(), row(network="lossy", cell=1, line_loss=0.01)]
+    assert [b.group.words for b in table4(open_run(write_run(rows))).blocks] == ["", ""]
+
+
+def test_cells_that_no_column_tells_apart_stay_apart(row: Rows, write_run: Rows) -> None:
+    rows = [row(cell=i, t_total_s=float(i)) for i in range(2)]
+    table = table4(open_run(write_run(rows)))
+    assert [(b.group.words, b.t_total[0].spread.mean_s) for b in table.blocks] == [
+        ("variant 1", 0.0),
+        ("variant 2", 1.0),
+    ]
+
+
+def test_another_number_of_losses(row: Rows, write_run: Rows) -> None:
+    run = open_run(write_run([row(cell=n, lost_segments=n, t_total_s=float(n)) for n in range(7)]))
+    assert table4(run).lost_segments == 5
+    ten = table4(run, 6)
+    assert ten.blocks[0].t_total[0].spread.mean_s == 6.0
+    with pytest.raises(UserError) as caught:
+        table4(run, 7)
+    assert caught.value.hint == "it has 0..6; choose with --losses N"
+
+
+def test_a_grid_without_five_says_what_there_is(row: Rows, write_run: Rows) -> None:
+    run = open_run(write_run([row(cell=n, lost_segments=n) for n in (1, 10)]))
+    with pytest.raises(UserError) as caught:
+        table4(run)
+    assert caught.value.what == "the run has no transfer with 5 lost segments"
+    assert caught.value.hint == "it has 1, 10; choose with --losses N"
+
+
+def test_the_only_number_of_losses_needs_no_choosing(row: Rows, write_run: Rows) -> None:
+    assert table4(open_run(write_run([row(lost_segments=10)]))).lost_segments == 10
+
+
+def test_needless_resends_are_added_up_where_known(row: Rows, write_run: Rows) -> None:
+    rows = [
+        row(repetition=0, needless_resends=2),
+        row(repetition=1, needless_resends=None),
+        row(repetition=2, needless_resends=1),
+        row(config="tlp", cell=1, is_tlp=True, needless_resends=None),
+    ]
+    cells = block(table4(open_run(write_run(rows)))).cells
+    assert cells["er"].needless_resends == 3
+    assert cells["tlp"].needless_resends is None
+
+
+@pytest.mark.parametrize(
+    ("values", "text"), [((3,), "3"), ((1, 2), "1, 2"), ((0, 1, 2), "0..2"), ((0, 1, 3), "0, 1, 3")]
+)
+def test_numbers(values: tuple[int, ...], text: str) -> None:
+    assert numbers(values) == text
