@@ -1,8 +1,8 @@
 """One kernel, booted by the guest program from a plan: its events, its end, its console.
 
-A `GuestBoot` never blocks: `poll` gives what is new, so that one thread can look after many. `watch` is
-the loop for one boot alone. The share folder lies on a tmpfs where there is one, and goes with the
-boot unless it was moved away before.
+A `GuestBoot` never blocks: `poll` gives what is new, so that one thread can look after many.
+`watch` is the loop for one boot alone. The share folder lies on a tmpfs where there is one, and
+goes with the boot unless it was moved away before.
 """
 
 from __future__ import annotations
@@ -233,8 +233,8 @@ def watch(
     """Look after one boot until it ends and give back its `exit` event.
 
     `outputs` are called with what is appended to files of the share (`stdout`, `stderr`). Raises
-    GuestHungError when no event came for `hang_limit_s` real seconds, GuestDiedError for an end that was not
-    clean. Everything the guest wrote before has been handed over by then.
+    GuestHungError when no event came for `hang_limit_s` real seconds, GuestDiedError for an end
+    that was not clean. Everything the guest wrote before has been handed over by then.
     """
     tails = {name: (Tail(boot.share / name), give) for name, give in (outputs or {}).items()}
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
-from rexmit.engines.boot import GuestBoot, BootOptions
+from rexmit.engines.boot import BootOptions, GuestBoot
 from rexmit.engines.guest import NETWORK_PROGRAMS, guest_binary, programs
 
 NAME: Final = "kernel"
@@ -32,6 +32,20 @@ class KernelIdentity:
             "patches": list(self.patches),
             "hash": self.hash,
         }
+
+
+def find_kernel(spec: str | None) -> KernelIdentity:
+    """The built kernel that a user's `--kernel` means. Raises UserError where there is none."""
+    from rexmit import kernels
+
+    found = kernels.find(spec)
+    return KernelIdentity(
+        path=found.path,
+        version=found.version,
+        hz=found.hz,
+        patches=found.patches,
+        hash=found.hash,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,10 +77,10 @@ class RunFolder:
                 ) from None
             yield
 
-    def finished(self) -> dict[int, Record]:
-        """The records of boots that ended with no failed cell, by boot."""
-        found = (records.read(path) for path in sorted(self.partial.glob("boot-*.json")))
-        return {record.boot: record for record in found}
+    def records(self) -> Iterator[Record]:
+        """The records of the boots that ended with no failed cell."""
+        for path in sorted(self.partial.glob("boot-*.json")):
+            yield records.read(path)
 
     def add(self, record: Record) -> None:
         """Keep the record of a boot; one with failed cells is not kept."""

@@ -1,0 +1,268 @@
+"""A whole campaign: the folder, what is done already, the boots that are left, the tables."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from rexmit.campaign import boots as boot_cutting
+from rexmit.campaign import grid, scheduler
+from rexmit.campaign.attempt import Attempt, Health
+from rexmit.campaign.boots import Boot
+from rexmit.campaign.grid import Cell
+from rexmit.campaign.identity import differences, identity
+from rexmit.campaign.interrupt import asked_to_stop
+from rexmit.campaign.plan import cell_plan, phase_period_ns, phases_ns, plan
+from rexmit.campaign.progress import Progress
+from rexmit.campaign.streams import Streams
+from rexmit.engines.boot import GuestBoot
+from rexmit.engines.kernel import KernelEngine
+from rexmit.errors import UserError
+from rexmit.scenario import Scenario
+from rexmit.store.folder import FORMAT, RunFolder
+from rexmit.store.record import FailedCell, Record
+from rexmit.store.tables import write_tables
+
+UNFINISHED: Final = "unfinished"
+"""State of a run that was interrupted, or is at work."""
+FAILED: Final = "failed"
+"""State of a run whose every cell was tried and some failed; running it again tries those."""
+COMPLETE: Final = "complete"
+"""State of a run with every row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to run, where to, and how."""
+
+    name: str
+    scenario: Scenario
+    out: Path
+    command: str
+    version: str
+    jobs: int
+    hang_limit_s: float
+    capture: bool
+
+
+@dataclass(slots=True)
+class Totals:
+    """What run.json says about all boots together; the order they ended in makes no difference."""
+
+    transfers: int = 0
+    virtual_ns: int = 0
+    cpu_s: float = 0.0
+    peak_memory_bytes: int = 0
+    ignored: list[dict[str, str]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    failed: list[FailedCell] = field(default_factory=list)
+
+    def add(self, record: Record) -> list[str]:
+        """Take one more boot in; gives what has not been said before, in words."""
+        self.transfers += record.transfers
+        self.virtual_ns += record.virtual_ns
+        self.cpu_s += record.cpu_s
+        self.peak_memory_bytes = max(self.peak_memory_bytes, record.peak_memory_bytes)
+        self.failed += record.failed
+        said: list[str] = []
+        for entry in record.ignored:
+            if entry not in self.ignored:
+                self.ignored.append(entry)
+                said.append(
+                    f"config {entry['config']}: the kernel takes {entry['setting']} "
+                    f"and ignores it: {entry['why']}"
+                )
+        for warning in record.warnings:
+            if warning not in self.warnings:
+                self.warnings.append(warning)
+                said.append(f"warning: {warning}")
+        return said
+
+
+@dataclass(slots=True)
+class Campaign:
+    """One call of `rexmit run`."""
+
+    request: Request
+    engine: KernelEngine
+    streams: Streams
+    progress: Progress
+    totals: Totals = field(default_factory=Totals)
+    health: Health = field(default_factory=Health)
+    was_complete: bool = False
+    """There was nothing left to do: the folder holds the whole run already."""
+
+    def run(self) -> dict[str, Any]:
+        """Run what is left and give back run.json as it stands then.
+
+        Raises UserError where the folder holds another run or nothing can run, and
+        scheduler.Interrupted. Boots that ended before stay in the folder.
+        """
+        request = self.request
+        folder = RunFolder(request.out)
+        asked = identity(self.engine, request.scenario, capture=request.capture)
+        before = folder.read_meta()
+        if before is not None:
+            _refuse_to_mix(folder, before, asked)
+            if before.get("state") == COMPLETE:
+                self.was_complete = True
+                return before
+        made_here = not folder.path.exists()
+        try:
+            with folder.locked(), asked_to_stop() as stop:
+                return self._run(folder, asked, before or {}, stop=stop)
+        except UserError:
+            if made_here and not any(folder.partial.glob("boot-*.json")):
+                shutil.rmtree(folder.path, ignore_errors=True)
+            raise
+
+    def _run(
+        self,
+        folder: RunFolder,
+        asked: Mapping[str, Any],
+        before: Mapping[str, Any],
+        *,
+        stop: scheduler.Stop,
+    ) -> dict[str, Any]:
+        request = self.request
+        cells = grid.cells(request.scenario)
+        began = time.monotonic()
+        wall_before = float(before.get("wall_s", 0.0))
+
+        def save(state: str) -> dict[str, Any]:
+            meta = self._meta(
+                asked,
+                state=state,
+                created=before.get("created"),
+                wall_s=wall_before + time.monotonic() - began,
+            )
+            folder.write_meta(meta)
+            return meta
+
+        done: set[int] = set()
+        for record in folder.records():
+            done.add(record.boot)
+            self.totals.add(record)
+        left = [boot for boot in boot_cutting.boots(cells) if boot.id not in done]
+        save(UNFINISHED)
+        spoilt: list[Record] = []
+
+        def keep(record: Record) -> None:
+            folder.add(record)
+            if record.failed:
+                spoilt.append(record)
+            for text in self.totals.add(record):
+                self.progress.note(text)
+
+        self.progress.start(grid.transfers(cells), self.totals.transfers)
+        try:
+            scheduler.run(
+                left,
+                lambda boot, core: self._begin(folder, boot, core),
+                jobs=request.jobs,
+                on_record=keep,
+                stop=stop,
+            )
+        except scheduler.Interrupted:
+            save(UNFINISHED)
+            raise
+        finally:
+            self.progress.close()
+        by_id = {cell.id: cell for cell in cells}
+        write_tables(
+            folder.path,
+            (record for source in (folder.records(), spoilt) for record in source),
+            lambda cell: _knowledge(request.scenario, by_id[cell]),
+        )
+        meta = save(FAILED if self.totals.failed else COMPLETE)
+        if not self.totals.failed:
+            folder.drop_partial()
+        return meta
+
+    def _begin(self, folder: RunFolder, boot: Boot, core: int) -> Attempt:
+        return Attempt(
+            boot,
+            lambda cells: self._boot(cells, core),
+            hang_limit_s=self.request.hang_limit_s,
+            on_transfers=self.progress.advance,
+            on_failed=lambda failed: self.progress.failed(failed.label, failed.message),
+            on_captures=lambda guest, cells: folder.take_captures(guest.share / "captures", cells),
+            health=self.health,
+        )
+
+    def _boot(self, cells: tuple[Cell, ...], core: int) -> GuestBoot:
+        seed = self.request.scenario.seed
+        period = phase_period_ns(self.engine.kernel.hz)
+        plans = [
+            cell_plan(
+                self.request.scenario,
+                cell,
+                phases=phases_ns(self.streams, seed, cell, period),
+                period_ns=period,
+                capture=self.request.capture,
+            )
+            for cell in cells
+        ]
+        return self.engine.boot(
+            plan(self.engine.programs, plans),
+            core=core,
+            seed=boot_cutting.boot_seed(self.streams, seed, cells[0]),
+        )
+
+    def _meta(
+        self, asked: Mapping[str, Any], *, state: str, created: str | None, wall_s: float
+    ) -> dict[str, Any]:
+        request, totals = self.request, self.totals
+        configs = request.scenario.config_names
+        return {
+            "format": FORMAT,
+            "state": state,
+            "name": request.name,
+            "rexmit": request.version,
+            "created": created or datetime.now(UTC).isoformat(timespec="seconds"),
+            "command": request.command,
+            **asked,
+            "jobs": request.jobs,
+            "wall_s": round(wall_s, 3),
+            "virtual_s": totals.virtual_ns / 1e9,
+            "cpu_s": round(totals.cpu_s, 3),
+            "peak_memory_bytes": totals.peak_memory_bytes,
+            "transfers": totals.transfers,
+            "failed_cells": [
+                asdict(failed) for failed in sorted(totals.failed, key=lambda one: one.cell)
+            ],
+            "ignored_settings": sorted(
+                totals.ignored, key=lambda one: (configs.index(one["config"]), one["setting"])
+            ),
+            "warnings": sorted(totals.warnings),
+        }
+
+
+def _knowledge(scenario: Scenario, cell: Cell) -> dict[str, Any]:
+    links = scenario.networks[cell.network].link_specs(cell.line_loss)
+    return {
+        "network": cell.network,
+        "config": cell.config,
+        "lost_segments": cell.lost_segments,
+        "congestion_control": cell.congestion_control,
+        "client": cell.client,
+        "loss_mode": scenario.loss.mode,
+        "page_segments": cell.page.segments,
+        "receive_window_bytes": cell.receive_window_bytes,
+        "line_loss": max(link.loss for link in links),
+        "cell": cell.id,
+    }
+
+
+def _refuse_to_mix(folder: RunFolder, before: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
+    found = differences(before, asked)
+    if found:
+        raise UserError(
+            f"{folder.path} holds another run, and runs are not mixed",
+            "\n".join([*found, "name another folder with --out, or remove this one"]),
+        )

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""A guest that obeys the contract of `rexmit-guest boot` and measures nothing.
+
+Its rows follow from the boot's seed and from what ran before in the same boot, as a real kernel's
+do. `REXMIT_FAKE`, a JSON object, makes it misbehave:
+
+  die, hang, fail, short, skip: a cell's id; garbage: a cell's id, spoils a line there
+  once: a file; the trouble above happens only if it is not there, and makes it
+  slow: seconds per transfer;  log: a file that gets a line per boot
+  start: "no-sandbox", "dead", "silent" or "version"
+"""
+
+import hashlib
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+ARGUMENTS = dict(zip(sys.argv[2::2], sys.argv[3::2], strict=True))
+SHARE = Path(ARGUMENTS["--share"])
+SEED = ARGUMENTS["--seed"]
+FAKE = json.loads(os.environ.get("REXMIT_FAKE", "{}"))
+PLAN = json.loads((SHARE / "plan.json").read_text())
+
+
+def number(*what: object) -> int:
+    return int.from_bytes(hashlib.sha256(repr(what).encode()).digest()[:4], "big")
+
+
+def emit(kind: str, **fields: object) -> None:
+    with (SHARE / "events.jsonl").open("a") as file:
+        file.write(json.dumps({"type": kind, **fields}) + "\n")
+
+
+def trouble(kind: str, cell: int) -> bool:
+    if FAKE.get(kind) != cell:
+        return False
+    once = FAKE.get("once")
+    if once:
+        if Path(once).exists():
+            return False
+        Path(once).touch()
+    return True
+
+
+def transfer(cell: dict, start: dict, count: int, clock: int) -> int:
+    lost = cell["loss"]["segments"]
+    begin = clock + start["phase_ns"]
+    recover = 40_000_000 + number(SEED, count) % 1_000_000
+    emit(
+        "transfer",
+        cell=cell["id"],
+        repetition=start["repetition"],
+        phase_ns=start["phase_ns"],
+        transfer_size_bytes=144_800,
+        transfer_segments=100,
+        dropped_segments=lost,
+        dropped_packets=lost,
+        fin_on_data=True,
+        mss_bytes=1448,
+        exact=True,
+        stalled=False,
+        t_start_ns=begin,
+        t_drop_ns=begin + 1000 if lost else None,
+        t_retransmit_ns=begin + 1000 + recover if lost else None,
+        t_fin_retransmit_ns=begin + 1000 + recover if lost else None,
+        t_end_ns=begin + 2000 + recover,
+        t_recover_ns=recover if lost else None,
+        t_total_ns=2000 + recover,
+        is_tlp=True if lost > 1 else None,
+        mechanism="tlp" if lost else None,
+        resends=lost,
+        timeouts=0,
+        probes=1 if lost else 0,
+        needless_resends=0,
+        dsacks=0,
+        srtt_us=10_250,
+        rto_us=210_000,
+        client_ns=3000 + recover,
+        client_port=32768 + count,
+        isn_server=number(SEED, count, "server"),
+        isn_client=number(SEED, count, "client"),
+        complete=True,
+        note=None,
+    )
+    # Out of order on purpose: the tables are sorted by time.
+    for index in reversed(range(min(lost, 3))):
+        emit(
+            "retransmission",
+            cell=cell["id"],
+            repetition=start["repetition"],
+            time_ns=begin + 1000 + recover + index,
+            seq=1 + 1448 * index,
+            length_bytes=1448,
+            fin=False,
+            mechanism="tlp",
+            need="needed",
+            first_sent_ns=begin,
+            dropped=False,
+        )
+    if cell["capture"]:
+        for host in ("h1", "h2"):
+            name = f"{cell['id']}-{start['repetition']}.{host}.pcapng"
+            (SHARE / "captures" / name).write_bytes(f"{name} {count}".encode())
+    return begin + recover
+
+
+def run(cell: dict, count: int, clock: int) -> int:
+    emit(
+        "cell-start",
+        cell=cell["id"],
+        virtual_ns=clock,
+        page_bytes=1,
+        head_bytes=1,
+        transfer_bytes=2,
+        read_back=cell["sysctls"],
+        ignored=[
+            {"setting": name, "why": "gone since 4.15"}
+            for name in cell["sysctls"]
+            if name.endswith("fack")
+        ],
+        warnings=["the line is short"] if FAKE.get("warn") else [],
+    )
+    if trouble("fail", cell["id"]):
+        emit("cell-error", cell=cell["id"], message="net.ipv4.tcp_x: no such setting")
+        return clock
+    starts = cell["starts"][:-1] if trouble("short", cell["id"]) else cell["starts"]
+    for index, start in enumerate(starts):
+        if index == 1 and trouble("die", cell["id"]):
+            print("Kernel panic - not syncing: fake\r\r", flush=True)
+            os._exit(134)
+        if index == 1 and trouble("hang", cell["id"]):
+            emit("heartbeat", virtual_ns=clock, cell=cell["id"], doing="transfer 2 of many")
+            time.sleep(600)
+        if trouble("garbage", cell["id"]):
+            with (SHARE / "events.jsonl").open("a") as file:
+                file.write("\x00\x01 what\n")
+        time.sleep(FAKE.get("slow", 0))
+        clock = transfer(cell, start, count + index, clock)
+    emit("cell-end", cell=cell["id"], virtual_ns=clock)
+    return clock
+
+
+def main() -> None:
+    if "log" in FAKE:
+        with Path(FAKE["log"]).open("a") as file:
+            cells = [cell["id"] for cell in PLAN.get("cells", [])]
+            entry = {"seed": SEED, "cells": cells, "core": ARGUMENTS["--core"], "pid": os.getpid()}
+            file.write(json.dumps(entry) + "\n")
+    begin = FAKE.get("start")
+    if begin == "no-sandbox":
+        print("rexmit-guest: no namespaces today", file=sys.stderr)
+        sys.exit(125)
+    print("Linux version 6.12.0-fake\r", flush=True)
+    if begin == "dead":
+        print("Kernel panic - no init\r", flush=True)
+        os._exit(134)
+    if begin == "silent":
+        time.sleep(600)
+    version = 99 if begin == "version" else 1
+    emit("hello", version=version, kernel="6.12.0", hz=250, virtual_ns=1_000_000)
+    if "exec" in PLAN:
+        for text in ("one\n", "two\n"):
+            with (SHARE / "stdout").open("a") as file:
+                file.write(text)
+        if FAKE.get("exec") == "die":
+            os._exit(134)
+        emit("exit", status=7)
+        sys.exit(0)
+    count, clock = 0, 1_000_000
+    for cell in PLAN["cells"]:
+        if trouble("skip", cell["id"]):
+            continue
+        clock = run(cell, count, clock)
+        count += len(cell["starts"])
+    emit("exit", status=0)
+
+
+main()

@@ -1,0 +1,272 @@
+"""Whole campaigns over a fake guest: same rows whatever happens, clear ends, nothing mixed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.campaign.conftest import Lab
+
+from rexmit.campaign.scheduler import Interrupted
+from rexmit.errors import UserError
+from rexmit.store.schema import RETRANSMISSIONS, TRANSFERS, polars_schema
+
+
+def test_a_run_has_every_row_and_says_what_it_was(lab: Lab) -> None:
+    meta = lab.run()
+    table = pl.read_parquet(lab.tmp_path / "run" / "transfers.parquet")
+    assert dict(table.schema) == polars_schema(TRANSFERS)
+    assert table.height == 840 == meta["transfers"] == lab.told.done == lab.told.total
+    keys = table.select("cell", "repetition").rows()
+    assert keys == sorted(set(keys))
+    resends = pl.read_parquet(lab.tmp_path / "run" / "retransmissions.parquet")
+    assert dict(resends.schema) == polars_schema(RETRANSMISSIONS)
+    assert resends.height == 280 * 3
+    order = resends.select("cell", "repetition", "time_s").rows()
+    assert order == sorted(order)
+    first = table.filter(cell=4).row(0, named=True)
+    assert (first["network"], first["config"], first["lost_segments"]) == ("near", "tlp", 1)
+    assert first["srtt_s"] == 0.01025
+    assert first["t_total_s"] == pytest.approx(first["t_end_s"] - first["t_start_s"])
+    assert table.filter(lost_segments=0)["t_recover_s"].is_null().all()
+    stored = json.loads((lab.tmp_path / "run" / "run.json").read_text())
+    assert stored == meta
+    assert (meta["format"], meta["state"], meta["seed"]) == (1, "complete", 7)
+    assert meta["kernel"] == {"version": "6.12.0", "hz": 250, "patches": [], "hash": "k1"}
+    assert meta["failed_cells"] == []
+    assert meta["virtual_s"] > 0
+    assert meta["peak_memory_bytes"] > 1_000_000
+    assert sorted(p.name for p in (lab.tmp_path / "run").iterdir()) == [
+        "retransmissions.parquet",
+        "run.json",
+        "transfers.csv",
+        "transfers.parquet",
+    ]
+
+
+def test_csv_and_parquet_say_the_same(lab: Lab) -> None:
+    lab.run(settings=("network=near", "repeat=3"))
+    folder = lab.tmp_path / "run"
+    table = pl.read_parquet(folder / "transfers.parquet")
+    assert pl.read_csv(folder / "transfers.csv", schema=polars_schema(TRANSFERS)).equals(table)
+
+
+def test_boots_and_rows_do_not_depend_on_jobs(lab: Lab, tmp_path: Path) -> None:
+    for jobs in (1, 3):
+        lab.fake(log=str(tmp_path / f"log{jobs}"))
+        lab.run(f"jobs{jobs}", jobs=jobs)
+    one, three = (lab.boots(tmp_path / f"log{jobs}") for jobs in (1, 3))
+    assert [boot["cells"] for boot in one] == [[0, 1, 2], [3, 4, 5], *([n] for n in range(6, 12))]
+    assert [(b["cells"], b["seed"]) for b in one] == [(b["cells"], b["seed"]) for b in three]
+    assert len({boot["seed"] for boot in one}) == len(one)
+    assert lab.files("jobs1") == lab.files("jobs3")
+
+
+def test_each_boot_gets_a_core_of_its_own(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {3, 5})
+    lab.fake(log=str(tmp_path / "log"), slow=0.001)
+    lab.run(jobs=2)
+    assert {boot["core"] for boot in lab.boots(tmp_path / "log")} == {"3", "5"}
+
+
+def test_another_seed_gives_other_rows(lab: Lab) -> None:
+    lab.run("a", settings=("network=near",))
+    lab.run("b", settings=("network=near", "seed=8"))
+    assert lab.files("a")["transfers.csv"] != lab.files("b")["transfers.csv"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupted_run_goes_on_and_gives_the_same_rows(
+    lab: Lab, tmp_path: Path, number: signal.Signals
+) -> None:
+    lab.run("whole")
+
+    def interrupt(done: int) -> None:
+        if done == 450:
+            os.kill(os.getpid(), number)
+
+    lab.fake(log=str(tmp_path / "log"), slow=0.001)
+    with pytest.raises(Interrupted):
+        lab.run("cut", on_advance=interrupt)
+    assert lab.told.closed
+    for boot in lab.boots(tmp_path / "log"):
+        assert not Path(f"/proc/{boot['pid']}/cmdline").exists()
+    folder = tmp_path / "cut"
+    assert not (folder / "transfers.parquet").exists()
+    assert json.loads((folder / "run.json").read_text())["state"] == "unfinished"
+    kept = len(list((folder / "partial").glob("boot-*.json")))
+    assert 0 < kept < 8
+    lab.fake(log=str(tmp_path / "rest"))
+    meta = lab.run("cut")
+    assert lab.told.before > 0
+    assert meta["state"] == "complete"
+    assert len(lab.boots(tmp_path / "rest")) == 8 - kept
+    assert lab.files("cut") == lab.files("whole")
+    assert not (folder / "partial").exists()
+
+
+def test_a_complete_run_is_left_alone(lab: Lab, tmp_path: Path) -> None:
+    before = lab.run()
+    lab.fake(log=str(tmp_path / "log"))
+    assert lab.run() == before
+    assert not (tmp_path / "log").exists()
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (("loss.segments=0..3",), 'scenario.loss.segments: "0..2" there, "0..3" here'),
+        (("seed=8",), "seed: 7 there, 8 here"),
+        (("network=far",), 'scenario.network: ["near", "far"] there, ["far"] here'),
+    ],
+)
+def test_runs_are_not_mixed(lab: Lab, settings: tuple[str, ...], said: str) -> None:
+    lab.run()
+    before = lab.files("run")
+    with pytest.raises(UserError) as error:
+        lab.run(settings=settings)
+    assert said in str(error.value.hint)
+    assert "--out" in str(error.value.hint)
+    assert lab.files("run") == before
+
+
+def test_another_kernel_is_not_mixed_in(lab: Lab) -> None:
+    lab.run(settings=("network=near",))
+    lab.kernel_hash = "k2"
+    with pytest.raises(UserError, match="holds another run") as error:
+        lab.run(settings=("network=near",))
+    assert 'kernel.hash: "k1" there, "k2" here' in str(error.value.hint)
+
+
+def test_other_words_are_the_same_run(lab: Lab) -> None:
+    lab.run(settings=("network=near",))
+    lab.run(settings=("network=near", "title=other words"))
+
+
+def test_a_folder_with_other_things_is_refused(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "thesis.txt").touch()
+    with pytest.raises(UserError, match="other files and no run"):
+        lab.run()
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["thesis.txt"]
+
+
+def test_a_dying_kernel_costs_one_cell(lab: Lab, tmp_path: Path) -> None:
+    lab.run("whole")
+    once, log = str(tmp_path / "once"), tmp_path / "log"
+    lab.fake(die=1, once=once, log=str(log))
+    meta = lab.run("hurt")
+    (failed,) = meta["failed_cells"]
+    assert (failed["cell"], failed["label"]) == (1, "near er 1")
+    assert "exit status 134" in failed["message"]
+    assert failed["console_tail"][-1] == "Kernel panic - not syncing: fake"
+    assert lab.told.failures == [f"near er 1: {failed['message']}"]
+    assert meta["state"] == "failed"
+    assert meta["transfers"] == 800 == lab.told.done
+    boots = lab.boots(log)
+    # The cell after the dead one ran in a boot of its own, with a seed of its own.
+    assert [boot["cells"] for boot in boots][:2] == [[0, 1, 2], [2]]
+    assert boots[0]["seed"] != boots[1]["seed"]
+    hurt = pl.read_parquet(tmp_path / "hurt" / "transfers.parquet")
+    assert set(hurt["cell"]) == set(range(12)) - {1}
+    # The whole boot runs again, from its beginning, and nothing else does.
+    log.unlink()
+    assert lab.run("hurt")["state"] == "complete"
+    assert [boot["cells"] for boot in lab.boots(log)] == [[0, 1, 2]]
+    assert lab.files("hurt") == lab.files("whole")
+
+
+def test_a_hanging_kernel_costs_one_cell(lab: Lab, tmp_path: Path) -> None:
+    lab.fake(hang=4, log=str(tmp_path / "log"))
+    began = time.monotonic()
+    meta = lab.run(settings=("network=near",), hang_limit_s=1.0)
+    assert time.monotonic() - began < 10
+    (failed,) = meta["failed_cells"]
+    assert failed["cell"] == 4
+    assert failed["message"] == "no sign of life for 1 s; it was busy with: transfer 2 of many"
+    assert meta["transfers"] == 200
+    for boot in lab.boots(tmp_path / "log"):
+        assert not Path(f"/proc/{boot['pid']}/cmdline").exists()
+
+
+def test_a_slow_kernel_does_not_hang(lab: Lab) -> None:
+    lab.fake(slow=0.05)
+    meta = lab.run(settings=("network=near", "config=tlp", "repeat=10"), hang_limit_s=0.5)
+    assert meta["state"] == "complete"
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "message"),
+    [
+        ({"fail": 1}, "net.ipv4.tcp_x: no such setting"),
+        ({"short": 1}, "the guest gave 39 of 40 transfers"),
+        ({"skip": 1}, "the guest did not run it"),
+        ({"garbage": 1}, "the guest wrote a line that is no event"),
+    ],
+)
+def test_a_failed_cell_has_no_rows(lab: Lab, behaviour: dict[str, int], message: str) -> None:
+    lab.fake(**behaviour)
+    meta = lab.run(settings=("network=near", "config=er"))
+    (failed,) = meta["failed_cells"]
+    assert failed["cell"] == 1
+    assert message in failed["message"]
+    table = pl.read_parquet(lab.tmp_path / "run" / "transfers.parquet")
+    assert set(table["cell"]) == {0, 2}
+
+
+@pytest.mark.parametrize(
+    ("start", "message", "hint"),
+    [
+        ("no-sandbox", "sandbox could not be made", "no namespaces today"),
+        ("dead", "before it ran anything", "Kernel panic - no init"),
+        ("silent", "no sign of life for 1 s", "Linux version"),
+        ("version", "speaks version 99", "build them again"),
+    ],
+)
+def test_what_no_boot_can_do_ends_the_campaign(
+    lab: Lab, start: str, message: str, hint: str
+) -> None:
+    lab.fake(start=start)
+    with pytest.raises(UserError, match=message) as error:
+        lab.run(hang_limit_s=1.0)
+    assert hint in str(error.value.hint)
+    assert not (lab.tmp_path / "run").exists()
+
+
+def test_ignored_settings_and_warnings_are_said_once(lab: Lab) -> None:
+    lab.fake(warn=True)
+    meta = lab.run(settings=("network=near", "repeat=2"))
+    entry = {"config": "er", "setting": "net.ipv4.tcp_fack", "why": "gone since 4.15"}
+    assert meta["ignored_settings"] == [entry]
+    assert meta["warnings"] == ["the line is short"]
+    assert sorted(lab.told.notes) == [
+        "config er: the kernel takes net.ipv4.tcp_fack and ignores it: gone since 4.15",
+        "warning: the line is short",
+    ]
+
+
+def test_captures_come_into_the_run(lab: Lab) -> None:
+    lab.fake(fail=1)
+    lab.run(settings=("network=near", "repeat=2", "config=er"), capture=True)
+    names = sorted(path.name for path in (lab.tmp_path / "run" / "captures").iterdir())
+    assert names == [f"{c}-{r}.{h}.pcapng" for c in (0, 2) for r in (0, 1) for h in ("h1", "h2")]
+
+
+def test_two_at_work_in_one_folder_are_refused(lab: Lab) -> None:
+    lab.fake(slow=0.002)
+
+    def second(done: int) -> None:
+        if done == 5:
+            told = lab.told
+            with pytest.raises(UserError, match="another rexmit is at work"):
+                lab.run(settings=("network=near",))
+            lab.told = told
+
+    assert lab.run(settings=("network=near",), on_advance=second)["state"] == "complete"
