@@ -111,6 +111,8 @@ def write_folder(
     )
     whole = {
         "format": 1,
+        "state": "complete",
+        "name": "test",
         "rexmit": "0.1.0",
         "engine": "kernel",
         "kernel": {"version": "6.12.117", "hz": 250, "patches": [], "hash": "0" * 16},
@@ -122,7 +124,7 @@ def write_folder(
         "failed_cells": [],
         "ignored_settings": [],
         "warnings": [],
-        "command": "rexmit run scenarios/test.toml --out there",
+        "command": "rexmit run scenarios/test.toml --seed 1",
         **meta,
     }
     text = json.dumps({key: value for key, value in whole.items() if value is not None})

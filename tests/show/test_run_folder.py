@@ -39,12 +39,12 @@ def test_some_folder_is_no_run(tmp_path: Path) -> None:
 
 
 def test_an_unfinished_run_says_how_to_go_on(row: Rows, write_run: Rows) -> None:
-    path = write_run([row()], command="rexmit run x.toml --out RUN")
+    path = write_run([row()], command="rexmit run x.toml --seed 1")
     (path / "transfers.parquet").unlink()
     (path / "partial").mkdir()
     error = refusal(path)
     assert error.what.endswith("the run is not finished")
-    assert "`rexmit run x.toml --out RUN` continues it" in str(error.hint)
+    assert f"`rexmit run x.toml --seed 1 --out {path}` continues it" in str(error.hint)
 
 
 def test_an_unfinished_run_without_a_command(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_overview_of_everything(row: Rows, write_run: Rows) -> None:
     assert view.ignored[0].setting == "s"
     assert view.failed[0].console_tail == "a\nb"
     assert view.warnings == ("careful",)
-    assert view.command == "rexmit run scenarios/test.toml --out there"
+    assert view.command == "rexmit run scenarios/test.toml --seed 1"
 
 
 def test_overview_of_next_to_nothing(row: Rows, write_run: Rows) -> None:

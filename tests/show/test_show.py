@@ -68,7 +68,7 @@ def test_table_4_as_printed(row: Rows, write_run: Rows) -> None:
     assert (
         "left out isTLP false: first resend was not the probe (left out as in the paper)" in lines
     )
-    assert lines[-1] == "to repeat: rexmit run scenarios/test.toml --out there"
+    assert lines[-1] == "to repeat: rexmit run scenarios/test.toml --seed 1"
 
 
 def test_eighty_columns_are_enough_for_the_tables(campaign: Rows, write_run: Rows) -> None:
@@ -91,14 +91,17 @@ def test_the_head_tells_what_to_know(row: Rows, write_run: Rows) -> None:
             {"config": c, "setting": "net.ipv4.tcp_fack", "why": "gone since 4.15"}
             for c in ("er", "tlp", "er")
         ],
-        failed_cells=[{"cell": 4, "label": "er 4", "message": "no life", "console_tail": "panic"}],
+        failed_cells=[
+            {"cell": n, "label": f"er {n}", "message": "no life", "console_tail": ["panic"]}
+            for n in range(4, 10)
+        ],
         warnings=["offload was on"],
     )
     text = shown(run)
     assert "Linux 6.12.117, HZ 250; seed 1; 1 transfer in 1 min 11 s (5 h 12 min of virtual" in text
     assert "ignored by this kernel: net.ipv4.tcp_fack (er, tlp): gone since 4.15" in text
-    assert "1 cell failed" in text
-    assert "cell 4 (er 4): no life" in text
+    assert "6 cells failed and left no transfers:" in text
+    assert "er 4, er 5, er 6, er 7 and 2 more: no life" in text
     assert "| panic" in text
     assert "warning: offload was on" in text
 
@@ -148,9 +151,10 @@ def test_a_flow_that_is_not_there(row: Rows, write_run: Rows) -> None:
 
 
 def test_a_flow_without_captures_says_how_to_get_them(row: Rows, write_run: Rows) -> None:
-    error = refused(write_run([row()]), "--flow", 0)
+    run = write_run([row()])
+    error = refused(run, "--flow", 0)
     assert "kept no captures" in error.what
-    assert "rexmit run scenarios/test.toml --out there --capture" in str(error.hint)
+    assert f"scenarios/test.toml --seed 1 --capture --out {run}-captured" in str(error.hint)
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])

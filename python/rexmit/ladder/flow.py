@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,8 +56,8 @@ def _without(run: Run, number: int, missing: str) -> UserError:
     if (run.path / "captures").is_dir():
         return UserError(f"{run.path}: no capture of flow {number}", f"repeat the run{missing}")
     command = run.command or "rexmit run SCENARIO"
-    again = command if "--capture" in command.split() else f"{command} --capture"
+    folder = shlex.quote(f"{run.path}-captured")
     return UserError(
         f"{run.path}: the run kept no captures, so flow {number} cannot be shown",
-        f"repeat it with --capture, into another folder:\n  {again}",
+        f"repeat it with --capture, into another folder:\n  {command} --capture --out {folder}",
     )

@@ -54,7 +54,7 @@ def overview(run: Run) -> Overview:
     meta = run.meta
     kernel = _dict(meta.get("kernel"))
     scenario = run.scenario
-    name = meta.get("scenario_name") or meta.get("name") or scenario.get("name")
+    name = meta.get("name")
     return Overview(
         path=str(run.path),
         scenario=str(name) if name else None,

@@ -5,11 +5,14 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from rexmit.tables.overview import Overview
+from rexmit.tables.overview import FailedCell, Overview
 from rexmit.tables.terminal import count, duration
 
 #: So many lines of a failed kernel's console are shown; run.json has them all.
 _TAIL_LINES = 6
+
+#: So many cells that failed alike are named.
+_LABELS = 4
 
 
 def print_overview(view: Overview, console: Console) -> None:
@@ -60,9 +63,13 @@ def _by_setting(view: Overview) -> list[tuple[str, str, str]]:
 
 def _print_failed(view: Overview, console: Console) -> None:
     style = "bold red"
-    console.print(Text(f"{count(len(view.failed), 'cell')} failed; no transfers of theirs:", style))
+    console.print(Text(f"{count(len(view.failed), 'cell')} failed and left no transfers:", style))
+    by_message: dict[str, list[FailedCell]] = {}
     for failed in view.failed:
-        cell = "cell" if failed.cell is None else f"cell {failed.cell}"
-        console.print(f"  {cell} ({failed.label}): {failed.message}", soft_wrap=True)
-        for line in failed.console_tail.splitlines()[-_TAIL_LINES:]:
+        by_message.setdefault(failed.message, []).append(failed)
+    for message, cells in by_message.items():
+        labels = ", ".join(cell.label or f"cell {cell.cell}" for cell in cells[:_LABELS])
+        more = f" and {len(cells) - _LABELS} more" if len(cells) > _LABELS else ""
+        console.print(f"  {labels}{more}: {message}", soft_wrap=True)
+        for line in cells[0].console_tail.splitlines()[-_TAIL_LINES:]:
             console.print(Text(f"    | {line}", style="dim"), soft_wrap=True)

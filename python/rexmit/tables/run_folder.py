@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,10 +31,8 @@ class Run:
 
     @property
     def command(self) -> str | None:
-        """What repeats the run, as run.json has it."""
+        """What repeats the run, as run.json has it; it names no folder."""
         command = self.meta.get("command")
-        if isinstance(command, list):
-            return " ".join(str(word) for word in command)
         return str(command) if command else None
 
     @property
@@ -94,12 +93,8 @@ def _no_run(path: Path) -> UserError:
 
 
 def _unfinished(path: Path, meta: dict[str, Any] | None) -> UserError:
-    command = (meta or {}).get("command")
-    again = (
-        f"`{command}`"
-        if command
-        else f"the `rexmit run` command that began it, with `--out {path}`,"
-    )
+    command = (meta or {}).get("command") or "rexmit run SCENARIO"
+    again = f"`{command} --out {shlex.quote(str(path))}`"
     return UserError(
         f"{path}: the run is not finished",
         f"{again} continues it where it stopped; what is done is kept in {path / 'partial'}",
