@@ -1,0 +1,140 @@
+//! What a rule tells.
+
+use core::fmt;
+
+use rexmit_tcp::Need;
+use rexmit_time::Time;
+use rexmit_wire::http::HeadError;
+use rexmit_wire::{FlowKey, SeqNum};
+
+use crate::Transfer;
+
+/// The number of a transfer, counted by the rule from 0 in the order of their heads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TransferId(pub u64);
+
+/// Something the rule saw or did.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// A response head is complete and its transfer is tracked from here on.
+    Started(Started),
+    /// A packet was dropped.
+    Dropped(Dropped),
+    /// A packet carried bytes that had been sent before.
+    Resent(Resent),
+    /// Nothing new came while packets were held; all were let go.
+    Stalled(Stalled),
+    /// A response cannot be tracked and passes untouched.
+    Untracked(Untracked),
+    /// A transfer is over.
+    Finished(Box<Transfer>),
+}
+
+/// Which part of the stream a packet covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Sequence number of its first byte, as on the wire.
+    pub seq: SeqNum,
+    /// The same relative to the connection's initial sequence number: the first data byte is 1, and a long
+    /// connection counts on past 2³². When the handshake was not seen, the first byte seen is 1.
+    pub relative: u64,
+    /// Payload bytes.
+    pub len: u32,
+    /// Whether the packet carries the FIN.
+    pub fin: bool,
+}
+
+/// See [`Event::Started`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Started {
+    /// The connection.
+    pub flow: FlowKey,
+    /// The transfer.
+    pub transfer: TransferId,
+    /// When the first packet of the head was sent.
+    pub at: Time,
+}
+
+/// See [`Event::Dropped`]. Told when the drop is decided, which in `hold` is after `at`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dropped {
+    /// The connection.
+    pub flow: FlowKey,
+    /// The transfer in whose tail the packet lies.
+    pub transfer: TransferId,
+    /// What was lost.
+    pub span: Span,
+    /// When the packet was sent.
+    pub at: Time,
+}
+
+/// See [`Event::Resent`]. One event a packet, resends with some bytes never sent before included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resent {
+    /// The connection.
+    pub flow: FlowKey,
+    /// The first transfer that the packet touches.
+    pub transfer: TransferId,
+    /// What the packet carries.
+    pub span: Span,
+    /// When the oldest of its bytes was sent first; `None` when that is no longer known.
+    pub first_sent: Option<Time>,
+    /// Whether the rule dropped some of its bytes before, sent again since or not.
+    pub was_dropped: bool,
+    /// [`Need::Needed`] when every earlier copy of some of its bytes was dropped by the rule;
+    /// [`Need::Unknown`] when an earlier copy is held at this moment; else [`Need::Spurious`], as far as
+    /// the rule can tell: it does not know what is lost further on.
+    pub need: Need,
+    /// Whether it carries the highest sequence number sent so far, FIN included.
+    pub highest: bool,
+    /// When it was sent.
+    pub at: Time,
+}
+
+/// See [`Event::Stalled`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stalled {
+    /// The connection.
+    pub flow: FlowKey,
+    /// The transfer whose packets were held; `None` when its head was not complete yet.
+    pub transfer: Option<TransferId>,
+    /// How many packets were let go.
+    pub released: usize,
+    /// When they were let go.
+    pub at: Time,
+}
+
+/// See [`Event::Untracked`]. Told once a connection; [`tail::Counters`](crate::tail::Counters) counts all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Untracked {
+    /// The connection.
+    pub flow: FlowKey,
+    /// Why.
+    pub why: Why,
+    /// When this became clear.
+    pub at: Time,
+}
+
+/// Why a response cannot be tracked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The body is chunked.
+    Chunked,
+    /// The head has no Content-Length and the body ends with the connection.
+    NoLength,
+    /// The bytes are no usable response head.
+    Head(HeadError),
+    /// The head lies in packets that were captured only in part.
+    CutShort,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Why::Chunked => f.write_str("the body is chunked"),
+            Why::NoLength => f.write_str("no Content-Length"),
+            Why::Head(error) => error.fmt(f),
+            Why::CutShort => f.write_str("the head was captured only in part"),
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! What the rule has to say, until the caller takes it.
+
+use std::collections::VecDeque;
+
+use rexmit_time::Time;
+use rexmit_wire::FlowKey;
+
+use super::settings::{Counters, Settings};
+use crate::{Decision, Event, PacketId, TransferId, Untracked, Why};
+
+/// What a connection needs of its rule while it judges a packet.
+#[derive(Clone, Debug)]
+pub(super) struct Out {
+    pub settings: Settings,
+    pub counters: Counters,
+    pub events: VecDeque<Event>,
+    pub releases: VecDeque<(PacketId, Decision)>,
+}
+
+impl Out {
+    pub fn new(settings: Settings) -> Self {
+        Out {
+            settings,
+            counters: Counters::default(),
+            events: VecDeque::new(),
+            releases: VecDeque::new(),
+        }
+    }
+
+    pub fn next_transfer(&mut self) -> TransferId {
+        let id = TransferId(self.counters.transfers);
+        self.counters.transfers += 1;
+        id
+    }
+
+    pub fn release(&mut self, id: PacketId, decision: Decision) {
+        self.counters.dropped += u64::from(decision == Decision::Drop);
+        self.releases.push_back((id, decision));
+    }
+
+    /// Counts a response that passes untracked, and tells the connection's first.
+    pub fn untracked(&mut self, flow: FlowKey, why: Why, first: bool, at: Time) {
+        self.counters.untracked += 1;
+        if first {
+            self.events
+                .push_back(Event::Untracked(Untracked { flow, why, at }));
+        }
+    }
+}

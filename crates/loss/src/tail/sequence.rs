@@ -1,0 +1,26 @@
+//! The tail by sequence number.
+
+/// Whether a segment whose first byte is at `start` lies among the last `segments` full segments of a transfer
+/// that ends before `end`: at or after end − N·MSS.
+///
+/// The comparison is not strict and counts the packet itself: with a size that is an exact multiple of the MSS
+/// the paper's `bytesRemaining < bytesToDrop` (Algorithm 1) loses one segment less.
+pub(super) fn in_tail(start: u64, end: u64, segments: u32, mss: u32) -> bool {
+    start.saturating_add(u64::from(segments) * u64::from(mss)) >= end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_tail;
+
+    #[test]
+    fn an_exact_multiple_counts_its_last_segment() {
+        assert!(in_tail(900, 1000, 1, 100) && !in_tail(899, 1000, 1, 100));
+        assert!(in_tail(800, 1000, 2, 100) && !in_tail(800, 1000, 1, 100));
+        assert!(in_tail(950, 1000, 1, 100));
+        assert!(
+            in_tail(0, 1000, u32::MAX, u32::MAX),
+            "more than there is: all of it"
+        );
+    }
+}

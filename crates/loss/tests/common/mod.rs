@@ -1,0 +1,225 @@
+//! A server's packets, and a rule under test that is watched.
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use std::collections::BTreeMap;
+
+use rexmit_loss::tail::{Settings, TailRule};
+use rexmit_loss::{Decision, Dropped, Event, PacketId, Resent, Rule, Transfer, Verdict};
+use rexmit_time::{Duration, Time};
+use rexmit_wire::{Flags, TcpPacket};
+
+pub const FIN_ACK: u8 = 0x11;
+pub const ACK: u8 = 0x10;
+pub const SYN_ACK: u8 = 0x12;
+pub const RST: u8 = 0x04;
+
+/// An IPv4 packet of the server 10.0.0.1:80 to 10.0.0.2:`port`.
+pub fn packet(port: u16, seq: u32, flags: u8, options: &[u8], payload: &[u8]) -> Vec<u8> {
+    let header = 20 + options.len();
+    let total = (20 + header + payload.len()) as u16;
+    let mut bytes = vec![
+        0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2,
+    ];
+    bytes[2..4].copy_from_slice(&total.to_be_bytes());
+    bytes.extend(80u16.to_be_bytes());
+    bytes.extend(port.to_be_bytes());
+    bytes.extend(seq.to_be_bytes());
+    bytes.extend([0, 0, 0, 1, (header as u8 / 4) << 4, flags, 1, 0, 0, 0, 0, 0]);
+    bytes.extend(options);
+    bytes.extend(payload);
+    bytes
+}
+
+/// A response of `body` bytes.
+pub fn response(body: usize, extra: &str) -> Vec<u8> {
+    let head = format!("HTTP/1.1 200 OK\r\nServer: test\r\nContent-Length: {body}\r\n{extra}\r\n");
+    let mut bytes = head.into_bytes();
+    bytes.extend(std::iter::repeat_n(b'x', body));
+    bytes
+}
+
+/// A rule whose every answer is recorded and checked: each packet gets exactly one final decision.
+pub struct Watched {
+    pub rule: TailRule,
+    pub now: Time,
+    pub fates: BTreeMap<u64, Option<Decision>>,
+    /// The order in which packets left, with their ids.
+    pub left: Vec<u64>,
+    pub events: Vec<Event>,
+    next: u64,
+}
+
+impl Watched {
+    pub fn new(settings: Settings) -> Self {
+        Watched {
+            rule: TailRule::new(settings),
+            now: Time::from_nanos(1_000_000),
+            fates: BTreeMap::new(),
+            left: Vec::new(),
+            events: Vec::new(),
+            next: 0,
+        }
+    }
+
+    /// Sends a packet one microsecond after the last and gives its id.
+    pub fn send(&mut self, bytes: &[u8]) -> u64 {
+        self.now += Duration::from_micros(1);
+        let id = self.next;
+        self.next += 1;
+        let parsed = TcpPacket::parse(bytes).expect("the tests send TCP");
+        let fate = match self.rule.on_packet(PacketId(id), &parsed, self.now) {
+            Verdict::Accept => Some(Decision::Accept),
+            Verdict::Drop => Some(Decision::Drop),
+            Verdict::Hold => None,
+        };
+        self.fates.insert(id, fate);
+        if fate == Some(Decision::Accept) {
+            self.left.push(id);
+        }
+        self.drain();
+        id
+    }
+
+    pub fn wait(&mut self, length: Duration) {
+        let until = self.now + length;
+        while let Some(due) = self.rule.deadline().filter(|due| *due <= until) {
+            self.now = self.now.max(due);
+            self.rule.on_deadline(self.now);
+            self.drain();
+        }
+        self.now = until;
+    }
+
+    pub fn finish(&mut self) {
+        self.rule.finish(self.now);
+        self.drain();
+        assert!(
+            self.fates.values().all(Option::is_some),
+            "finish leaves nothing held"
+        );
+        assert_eq!(self.rule.poll_release(), None);
+    }
+
+    fn drain(&mut self) {
+        while let Some((PacketId(id), decision)) = self.rule.poll_release() {
+            let fate = self
+                .fates
+                .get_mut(&id)
+                .expect("only packets that were given are released");
+            assert_eq!(fate.replace(decision), None, "packet {id} is decided once");
+            if decision == Decision::Accept {
+                self.left.push(id);
+            }
+        }
+        while let Some(event) = self.rule.poll_event() {
+            self.events.push(event);
+        }
+    }
+
+    pub fn dropped_ids(&self) -> Vec<u64> {
+        self.fates
+            .iter()
+            .filter(|(_, fate)| **fate == Some(Decision::Drop))
+            .map(|(id, _)| *id)
+            .collect()
+    }
+
+    pub fn is_held(&self, id: u64) -> bool {
+        self.fates[&id].is_none()
+    }
+
+    pub fn rows(&self) -> Vec<&Transfer> {
+        self.events
+            .iter()
+            .filter_map(|e| {
+                if let Event::Finished(row) = e {
+                    Some(&**row)
+                } else {
+                    None
+                }
+            })
+            .collect()
+    }
+
+    pub fn resents(&self) -> Vec<Resent> {
+        self.events
+            .iter()
+            .filter_map(|e| {
+                if let Event::Resent(r) = e {
+                    Some(*r)
+                } else {
+                    None
+                }
+            })
+            .collect()
+    }
+
+    pub fn drops(&self) -> Vec<Dropped> {
+        self.events
+            .iter()
+            .filter_map(|e| {
+                if let Event::Dropped(d) = e {
+                    Some(*d)
+                } else {
+                    None
+                }
+            })
+            .collect()
+    }
+}
+
+/// One connection's sender.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    pub port: u16,
+    pub isn: u32,
+    pub stream: Vec<u8>,
+}
+
+impl Sender {
+    pub fn new(port: u16, isn: u32, stream: Vec<u8>) -> Self {
+        Sender { port, isn, stream }
+    }
+
+    pub fn syn_ack(&self) -> Vec<u8> {
+        packet(self.port, self.isn, SYN_ACK, &[2, 4, 5, 180], &[])
+    }
+
+    /// Bytes `from..to` of the stream, counted from 0, with the FIN when `fin`.
+    pub fn segment(&self, from: usize, to: usize, fin: bool) -> Vec<u8> {
+        let seq = self.isn.wrapping_add(1).wrapping_add(from as u32);
+        let flags = Flags::ACK.0 | if fin { Flags::FIN.0 } else { 0 };
+        packet(self.port, seq, flags, &[], &self.stream[from..to])
+    }
+
+    pub fn fin(&self) -> Vec<u8> {
+        self.segment(self.stream.len(), self.stream.len(), true)
+    }
+
+    /// The stream in segments of `mss` bytes.
+    pub fn cuts(&self, mss: usize) -> Vec<(usize, usize)> {
+        (0..self.stream.len())
+            .step_by(mss)
+            .map(|at| (at, (at + mss).min(self.stream.len())))
+            .collect()
+    }
+}
+
+pub const CLOSE: &str = "Connection: close\r\n";
+
+/// Settings of `segments` in `sequence`, which give rows at once.
+pub fn sequence(segments: u32) -> Settings {
+    Settings {
+        segments,
+        ..Settings::default()
+    }
+}
+
+/// Settings of `segments` in `hold`.
+pub fn hold(segments: u32) -> Settings {
+    Settings {
+        segments,
+        mode: rexmit_loss::tail::Mode::Hold,
+        ..Settings::default()
+    }
+}
