@@ -1,4 +1,64 @@
 """Rust under Python (crates/python). Private: use what the package offers."""
 
+import os
+from typing import final
+
+@final
+class Packet:
+    """One TCP packet; numbers are as on the wire."""
+
+    @property
+    def time_ns(self) -> int:
+        """Time stamp, nanoseconds."""
+    @property
+    def src(self) -> str:
+        """Source address as text."""
+    @property
+    def dst(self) -> str:
+        """Destination address as text."""
+    @property
+    def sport(self) -> int:
+        """Source port."""
+    @property
+    def dport(self) -> int:
+        """Destination port."""
+    @property
+    def seq(self) -> int:
+        """Sequence number."""
+    @property
+    def ack(self) -> int:
+        """Acknowledgement number; without meaning unless the flag ACK is set."""
+    @property
+    def flags(self) -> int:
+        """The flags' bits, FIN lowest (RFC 9293 section 3.1)."""
+    @property
+    def payload_len(self) -> int:
+        """Payload by the IP header's length, bytes."""
+    @property
+    def window(self) -> int:
+        """The window field, not scaled."""
+    @property
+    def sack(self) -> list[tuple[int, int]]:
+        """Start and end of each SACK block."""
+    @property
+    def comment(self) -> str | None:
+        """The packet's comment in the capture."""
+
 def version() -> str:
     """The version of rexmit."""
+
+def stream_uniform(seed: int, name: str, index: int, count: int) -> list[float]:
+    """The first `count` numbers of a random stream, uniform in [0, 1).
+
+    Seed and index are of 64 bits, without sign; OverflowError otherwise.
+    """
+
+def stream_u64(seed: int, name: str, index: int, count: int) -> list[int]:
+    """The first `count` numbers of a random stream, 64 bits each."""
+
+def read_pcapng(path: str | os.PathLike[str]) -> list[Packet]:
+    """The TCP packets of a pcapng file with link type RAW, in the file's order.
+
+    Other packets are left out. Raises OSError when the file cannot be read or is no whole capture,
+    ValueError for another link type.
+    """

@@ -1,15 +1,51 @@
 //! Python bindings, nothing else.
 
+mod capture;
+mod error;
+
 use pyo3::prelude::*;
 
-/// The private module `rexmit._core`.
+/// Runs Rust code that touches no Python object while other Python threads go on.
+fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> T {
+    py.detach(work)
+}
+
+/// The private module `rexmit._core`; `python/rexmit/_core.pyi` describes it.
 #[pymodule]
 mod _core {
-    use super::*;
+    use std::path::PathBuf;
+
+    use pyo3::prelude::*;
+    use rexmit_time::Streams;
+
+    #[pymodule_export]
+    use crate::capture::Packet;
+    use crate::detached;
+    use crate::error::Error;
 
     /// The version of rexmit.
     #[pyfunction]
     fn version() -> &'static str {
         env!("CARGO_PKG_VERSION")
+    }
+
+    /// The first `count` numbers of a random stream, uniform in [0, 1).
+    #[pyfunction]
+    fn stream_uniform(py: Python<'_>, seed: u64, name: &str, index: u64, count: usize) -> Vec<f64> {
+        let mut stream = Streams::new(seed).stream(name, index);
+        detached(py, || (0..count).map(|_| stream.uniform()).collect())
+    }
+
+    /// The first `count` numbers of a random stream, 64 bits each.
+    #[pyfunction]
+    fn stream_u64(py: Python<'_>, seed: u64, name: &str, index: u64, count: usize) -> Vec<u64> {
+        let mut stream = Streams::new(seed).stream(name, index);
+        detached(py, || (0..count).map(|_| stream.next_u64()).collect())
+    }
+
+    /// The TCP packets of a pcapng file with link type RAW, in the file's order.
+    #[pyfunction]
+    fn read_pcapng(py: Python<'_>, path: PathBuf) -> Result<Vec<Packet>, Error> {
+        detached(py, || crate::capture::read(&path))
     }
 }

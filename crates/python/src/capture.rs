@@ -1,0 +1,85 @@
+//! Packets of a capture as Python objects.
+
+use std::fs::File;
+use std::path::Path;
+
+use pyo3::prelude::*;
+use rexmit_wire::options::TcpOption;
+use rexmit_wire::pcapng::{Captured, Reader, LINKTYPE_RAW};
+use rexmit_wire::TcpPacket;
+
+use crate::error::Error;
+
+/// One TCP packet; numbers are as on the wire.
+#[pyclass(frozen, get_all, module = "rexmit._core")]
+pub struct Packet {
+    /// Time stamp, nanoseconds.
+    time_ns: u64,
+    /// Source address as text.
+    src: String,
+    /// Destination address as text.
+    dst: String,
+    /// Source port.
+    sport: u16,
+    /// Destination port.
+    dport: u16,
+    /// Sequence number.
+    seq: u32,
+    /// Acknowledgement number; without meaning unless the flag ACK is set.
+    ack: u32,
+    /// The flags' bits, FIN lowest (RFC 9293 §3.1).
+    flags: u8,
+    /// Payload by the IP header's length, bytes.
+    payload_len: u32,
+    /// The window field, not scaled.
+    window: u16,
+    /// Start and end of each SACK block.
+    sack: Vec<(u32, u32)>,
+    /// The packet's comment in the capture.
+    comment: Option<String>,
+}
+
+/// Reads all TCP packets; others, and those cut short before the end of their headers, are left
+/// out.
+pub fn read(path: &Path) -> Result<Vec<Packet>, Error> {
+    let mut reader = Reader::new(File::open(path)?)?;
+    let mut packets = Vec::new();
+    while let Some(captured) = reader.next() {
+        let captured = captured?;
+        match reader.interfaces().get(captured.interface) {
+            Some(interface) if interface.linktype != i32::from(LINKTYPE_RAW) => {
+                return Err(Error::LinkType(interface.linktype));
+            }
+            _ => packets.extend(decode(captured)),
+        }
+    }
+    Ok(packets)
+}
+
+fn decode(captured: Captured) -> Option<Packet> {
+    let packet = TcpPacket::parse_captured(&captured.data, captured.original_len as usize).ok()?;
+    let flow = packet.flow();
+    let blocks = packet.options().find_map(|option| match option {
+        TcpOption::Sack(blocks) => Some(
+            blocks
+                .iter()
+                .map(|b| (b.start.get(), b.end.get()))
+                .collect(),
+        ),
+        _ => None,
+    });
+    Some(Packet {
+        time_ns: captured.time.as_nanos(),
+        src: flow.src.to_string(),
+        dst: flow.dst.to_string(),
+        sport: flow.src_port,
+        dport: flow.dst_port,
+        seq: packet.seq().get(),
+        ack: packet.ack().get(),
+        flags: packet.flags().0,
+        payload_len: packet.payload_len(),
+        window: packet.window(),
+        sack: blocks.unwrap_or_default(),
+        comment: captured.comment,
+    })
+}

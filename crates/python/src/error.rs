@@ -1,0 +1,34 @@
+//! The one error of the bindings.
+
+use std::io;
+
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::PyErr;
+
+/// Why a call failed.
+#[derive(Debug)]
+pub enum Error {
+    /// A file could not be opened or read, or is no whole capture: Python's OSError, or the
+    /// subclass that fits.
+    Io(io::Error),
+    /// A capture with packets of another link type than RAW: Python's ValueError.
+    LinkType(i32),
+}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Error::Io(error)
+    }
+}
+
+impl From<Error> for PyErr {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Io(error) if error.raw_os_error().is_some() => error.into(),
+            Error::Io(error) => PyOSError::new_err(error.to_string()),
+            Error::LinkType(other) => PyValueError::new_err(format!(
+                "the capture has link type {other}; only RAW (101) is read"
+            )),
+        }
+    }
+}
