@@ -1,0 +1,105 @@
+"""`rexmit kernel`: the kernels that experiments run on."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    help="Build and list the kernels that experiments run on, or run a command in one.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+BUILD_EXAMPLES = """\
+Examples:
+
+\b
+  rexmit kernel build                              Linux 6.12 of Debian's, HZ 250
+  rexmit kernel build 6.1 --hz 1000
+  rexmit kernel build ~/src/linux --patch my.patch
+"""
+
+
+@app.command(epilog=BUILD_EXAMPLES)
+def build(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="6.1|6.12|FOLDER|TARBALL",
+            help="Debian's package of a series, or a kernel source of your own (only read).",
+        ),
+    ] = "6.12",
+    hz: Annotated[
+        int, typer.Option(help="Ticks of the kernel's timer per second: 100, 250 or 1000.")
+    ] = 250,
+    patch: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE|NAME",
+            help="A patch to apply, or the name of an optional one of ours; may be repeated.",
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", min=1, help="Compilers at a time (default: one a core)."),
+    ] = None,
+) -> None:
+    """Build a kernel, unless it has been built already.
+
+    It takes about three minutes on two cores and no rights. The kernels lie in
+    ~/.cache/rexmit/kernels, or in $REXMIT_CACHE/kernels; an interrupted build leaves nothing there.
+    """
+    from rexmit.kernels.build import build as build_kernel
+
+    kernel, new = build_kernel(source, hz=hz, extra=patch or (), jobs=jobs)
+    if new:
+        typer.echo(f"{kernel.name}: built in {kernel.seconds:.0f} s, {kernel.size / 1e6:.1f} MB")
+    else:
+        typer.echo(f"{kernel.name}: already built")
+
+
+@app.command("list", epilog="Example:\n\n\b\n  rexmit kernel list --json")
+def list_kernels(
+    json_output: Annotated[
+        bool, typer.Option("--json", help="Print all that is known of them as JSON.")
+    ] = False,
+) -> None:
+    """List the kernels that have been built; the one used by default has a star."""
+    from rexmit import kernels
+
+    found = kernels.kernels()
+    default = kernels.default()
+    if json_output:
+        import json
+
+        rows = [{**k.as_json(), "default": k == default, "current": k.current} for k in found]
+        typer.echo(json.dumps(rows, indent=2))
+        return
+    if not found:
+        typer.echo("No kernel is built. Build one: rexmit kernel build")
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for heading in ("", "Name", "Version"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("HZ", justify="right")
+    table.add_column("Patches")
+    table.add_column("Size", justify="right")
+    table.add_column("")
+    for kernel in found:
+        table.add_row(
+            "*" if kernel == default else "",
+            kernel.name,
+            kernel.version,
+            str(kernel.hz),
+            ", ".join(kernel.patches) or "none",
+            f"{kernel.size / 1e6:.1f} MB",
+            "" if kernel.current else "other options",
+        )
+    console = Console()
+    # Names are there to be copied: never cut on a narrow screen or in a pipe.
+    console.print(table, width=None if console.is_terminal else 200)

@@ -1,0 +1,300 @@
+"""Builds a kernel as a user-mode program and puts it into the cache."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+from typing import Final
+
+from rich.console import Console
+
+from rexmit.errors import UserError
+from rexmit.kernels import cache, config, patches, recipe, source, tools
+from rexmit.kernels.cache import Kernel
+from rexmit.kernels.progress import BuildProgress
+from rexmit.kernels.recipe import Patch
+from rexmit.kernels.source import Source
+
+# What make prints for the kernels of Debian's packages; later builds go by their predecessor.
+EXPECTED_STEPS: Final = 1390
+LOG_LINES_SHOWN: Final = 20
+
+# Variables that would change what make builds, and those of a make that runs this program.
+_SCRUBBED: Final = re.compile(
+    r"(MAKE(FLAGS|LEVEL|OVERRIDES|FILES)|MFLAGS|GNUMAKEFLAGS|ARCH|SUBARCH|CROSS_COMPILE|O|V|C|W|M"
+    r"|LOCALVERSION|KBUILD_.*|KCONFIG_.*|KCFLAGS|KCPPFLAGS|HOSTCFLAGS|TZ|LC_.*|LANG|LANGUAGE)"
+)
+# Whoever builds it, wherever and whenever: the same kernel.
+_FIXED: Final = {
+    "KBUILD_BUILD_USER": "rexmit",
+    "KBUILD_BUILD_HOST": "rexmit",
+    "KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 1970",
+    "KBUILD_BUILD_VERSION": "1",
+    "LC_ALL": "C",
+    "TZ": "UTC",
+}
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be built, once its source is known."""
+
+    source: Source
+    identity: str
+    version: str
+    hz: int
+    extra: tuple[Patch, ...]
+
+    @property
+    def series(self) -> str:
+        """`6.12` of `6.12.117`."""
+        return ".".join(self.version.split(".")[:2])
+
+    @property
+    def patches_of(self) -> str:
+        """The series whose patches the tree gets."""
+        return recipe.series_for(self.series)
+
+    @property
+    def recipe(self) -> str:
+        """See `recipe.digest`."""
+        return recipe.digest(self.hz, self.patches_of)
+
+    @property
+    def key(self) -> str:
+        """The hash of all that the kernel is made from."""
+        text = [self.identity, self.recipe, *(patch.digest() for patch in self.extra)]
+        return hashlib.blake2b("\n".join(text).encode(), digest_size=16).hexdigest()
+
+    @property
+    def name(self) -> str:
+        """The name in the cache: what a person looks for, and the beginning of the hash."""
+        words = [self.version, f"hz{self.hz}", *(p.name[:40] for p in self.extra), self.key[:12]]
+        return "-".join(re.sub(r"[^\w.+]+", "_", word) for word in words)
+
+
+def build(
+    spec: str = recipe.DEFAULT_SERIES,
+    *,
+    hz: int = recipe.DEFAULT_HZ,
+    extra: Sequence[str] = (),
+    jobs: int | None = None,
+    console: Console | None = None,
+) -> tuple[Kernel, bool]:
+    """Build the kernel unless the cache has it. Returns it and whether it was built just now.
+
+    `spec` is a series of Debian's, a source tree or a tarball; `extra` are files or names of
+    optional patches, applied in this order after those of the series; `jobs` defaults to the number
+    of cores this process may use. Raises UserError for anything that the user can mend.
+    """
+    if hz not in recipe.HZ_CHOICES:
+        choices = ", ".join(map(str, recipe.HZ_CHOICES))
+        raise UserError(f"HZ {hz} is not possible", f"Choose one of {choices}.", usage=True)
+    tools.require()
+    place = source.resolve(spec, install=tools.install_package)
+    with (
+        _stopped_cleanly(),
+        ExitStack() as stack,
+        BuildProgress(console or Console(stderr=True)) as progress,
+    ):
+
+        def wait_for_it(order: Order) -> Kernel | None:
+            return stack.enter_context(
+                cache.building(
+                    order.key,
+                    waiting=lambda: progress.phase("Waiting for another build of this kernel"),
+                )
+            )
+
+        order: Order | None = None
+        if place.kind == "debian":
+            # The version is found out when it is needed; the series is known.
+            identity = source.tarball_digest(place.path)
+            order = _order(place, identity, f"{place.spec}.0", hz, extra)
+            if ready := wait_for_it(order):
+                return ready, False
+        work, lock = stack.enter_context(cache.workplace())
+        tree = work / "tree"
+        progress.phase(f"Unpacking {place.spec}" if place.kind != "tree" else "Copying the tree")
+        maybe_files = [Patch(Path(word), word) for word in extra if Path(word).is_file()]
+        everything = patches.touches_unused(maybe_files)
+        identity = source.unpack(place, tree, everything=everything)
+        version = source.tree_version(tree, place.spec)
+        final = _order(place, identity, version, hz, extra)
+        if order is None and (ready := wait_for_it(final)):
+            return ready, False
+        kernel = _compile(final, work, lock, jobs or len(os.sched_getaffinity(0)), progress)
+    return kernel, True
+
+
+def _order(place: Source, identity: str, version: str, hz: int, extra: Sequence[str]) -> Order:
+    series = recipe.series_for(".".join(version.split(".")[:2]))
+    return Order(
+        place, identity, version, hz, tuple(recipe.optional_patch(word, series) for word in extra)
+    )
+
+
+def _compile(order: Order, work: Path, lock: int, jobs: int, progress: BuildProgress) -> Kernel:
+    tree = work / "tree"
+    compiler = tools.compiler()
+    for patch in [*recipe.series_patches(order.patches_of), *order.extra]:
+        if said := patches.apply(patch, tree, order.version):
+            progress.note(f"Patch {said}")
+    fragment = recipe.fragment_text(order.hz)
+    (work / "fragment").write_text(fragment, encoding="utf-8")
+
+    progress.phase(f"Configuring Linux {order.version}")
+    make = _Make(order, tree, work / "log", lock)
+    make.run([f"KCONFIG_ALLCONFIG={work / 'fragment'}", "allnoconfig"])
+    if unknown := config.check(fragment, tree):
+        progress.note(f"Linux {order.version} has no option {', '.join(unknown)}")
+
+    known = [k.steps for k in cache.kernels() if k.series == order.series]
+    expected = known[-1] if known else EXPECTED_STEPS
+    progress.phase(f"Building Linux {order.version}, HZ {order.hz}", expected)
+    steps = 0
+    with closing(make.steps([f"-j{jobs}", "linux"])) as lines:
+        for steps in lines:
+            progress.step(steps, expected)
+
+    out = work / "out"
+    out.mkdir()
+    subprocess.run(["strip", "-o", out / "linux", tree / "linux"], check=True)
+    (out / "linux").chmod(0o755)
+    _try_out(out / "linux", order)
+    shutil.copyfile(tree / ".config", out / "config")
+    kernel = Kernel(
+        name=order.name,
+        path=out / "linux",
+        version=order.version,
+        series=order.series,
+        hz=order.hz,
+        patches=tuple(patch.name for patch in order.extra),
+        hash=order.key,
+        recipe=order.recipe,
+        source=f"{order.source.kind} {order.source.path}",
+        compiler=compiler,
+        built=datetime.now(UTC).isoformat(timespec="seconds"),
+        size=(out / "linux").stat().st_size,
+        seconds=round(progress.seconds, 1),
+        steps=steps,
+    )
+    cache.save(kernel, out)
+    return cache.install(out, order.name)
+
+
+def _try_out(program: Path, order: Order) -> None:
+    try:
+        done = subprocess.run(
+            [program, "--version"], capture_output=True, text=True, check=False, timeout=60
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UserError(f"Linux {order.version} was built but does not start: {error}") from error
+    if done.returncode or not done.stdout.strip():
+        raise UserError(
+            f"Linux {order.version} was built but does not start (status {done.returncode})",
+            (done.stdout + done.stderr).strip() or None,
+        )
+
+
+class _Make:
+    """Runs make in a tree; what it prints goes to a log."""
+
+    def __init__(self, order: Order, tree: Path, log: Path, lock: int) -> None:
+        self._order = order
+        self._tree = tree
+        self._log = log
+        self._lock = lock
+        inherited = {k: v for k, v in os.environ.items() if not _SCRUBBED.fullmatch(k)}
+        self._environment = {**inherited, **_FIXED}
+
+    def run(self, arguments: list[str]) -> None:
+        """Run make to its end."""
+        with closing(self.steps(arguments)) as lines:
+            for _ in lines:
+                pass
+
+    def steps(self, arguments: list[str]) -> Generator[int, None, None]:
+        """Run make, yielding after each line it prints for a step how many those are."""
+        with self._log.open("ab") as log:
+            process = subprocess.Popen(
+                ["make", "-C", str(self._tree), "ARCH=um", *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env=self._environment,
+                # Its own group, so that it ends with all its compilers when this does; and the
+                # workplace stays locked as long as any of them lives.
+                process_group=0,
+                pass_fds=(self._lock,),
+            )
+            assert process.stdout is not None  # noqa: S101
+            try:
+                done = 0
+                for line in process.stdout:
+                    log.write(line)
+                    if line.startswith(b"  "):
+                        done += 1
+                        yield done
+                status = process.wait()
+            except BaseException:
+                _end_group(process)
+                raise
+            finally:
+                process.stdout.close()
+        if status:
+            self._fail(status)
+
+    def _fail(self, status: int) -> None:
+        kept = cache.root() / ".logs" / f"{self._order.name}.log"
+        kept.parent.mkdir(exist_ok=True)
+        shutil.copyfile(self._log, kept)
+        lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()
+        raise UserError(
+            f"building Linux {self._order.version} failed (make ended with status {status})",
+            "\n".join([*lines[-LOG_LINES_SHOWN:], f"The whole log: {kept}"]),
+        )
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+            process.wait(timeout=5)
+        except ProcessLookupError:
+            return
+        except subprocess.TimeoutExpired:
+            continue
+
+
+@contextmanager
+def _stopped_cleanly() -> Iterator[None]:
+    """Turn the signals that end a process into exceptions, so that what it began is undone."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        del frame
+        for each in before:
+            signal.signal(each, signal.SIG_IGN)
+        sys.exit(128 + number)
+
+    try:
+        before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGHUP)}
+    except ValueError:  # not the main thread, which is the one that gets signals
+        yield
+        return
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

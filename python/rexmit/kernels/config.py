@@ -1,0 +1,64 @@
+"""Checks that a configured tree has what the fragment asks for.
+
+`allnoconfig` drops silently what it cannot set: an option that depends on another one, or that
+another series calls something else. A kernel without its queueing discipline would only be found
+out in the middle of a campaign.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from rexmit.errors import UserError
+
+_ASSIGNED = re.compile(r"^CONFIG_(\w+)=(.*)$", re.M)
+
+
+def check(fragment: str, tree: Path) -> list[str]:
+    """Compare `tree/.config` with the fragment.
+
+    Returns the options that this tree does not know at all, which is no error: series differ.
+    Raises UserError for options that it knows but that are not set as asked.
+    """
+    got = dict(_ASSIGNED.findall((tree / ".config").read_text(encoding="utf-8")))
+    wrong = {
+        option: value
+        for option, value in _ASSIGNED.findall(fragment)
+        if not _same(got.get(option), value)
+    }
+    if not wrong:
+        return []
+    known = _definitions(tree, set(wrong))
+    refused = [option for option in wrong if option in known]
+    if refused:
+        lines = [
+            f"CONFIG_{option}={wrong[option]} became {got.get(option, 'unset')}"
+            f" (defined in {known[option]})"
+            for option in refused
+        ]
+        raise UserError(
+            f"the kernel's configuration refuses {len(refused)} of the options that rexmit needs",
+            "\n".join(lines)
+            + "\nUsually an option that it depends on is missing or has a new name.",
+        )
+    return sorted(wrong)
+
+
+def _same(got: str | None, asked: str) -> bool:
+    return (got or "n").strip('"') == asked.strip('"')
+
+
+def _definitions(tree: Path, options: set[str]) -> dict[str, str]:
+    """Which of the options the tree defines, and where."""
+    define = re.compile(r"^\s*(?:menu)?config\s+(\w+)\s*$", re.M)
+    found: dict[str, str] = {}
+    for path in sorted(tree.rglob("Kconfig*")):
+        name = str(path.relative_to(tree))
+        # Other architectures' options are not this kernel's.
+        if not path.is_file() or re.match(r"arch/(?!um/|x86/)", name):
+            continue
+        for option in define.findall(path.read_text(encoding="utf-8", errors="replace")):
+            if option in options:
+                found.setdefault(option, name)
+    return found

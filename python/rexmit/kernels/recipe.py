@@ -1,0 +1,99 @@
+"""What is done to a source tree besides compiling it: configuration fragment and patches.
+
+The files are those of `kernel/` in the repository; the package carries them as
+`rexmit/kernels/data`, which is a link in a checkout and a folder in a wheel.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rexmit.errors import UserError, closest
+
+DATA: Final = Path(__file__).parent / "data"
+"""Holds `fragment.config` and `patches/SERIES/`."""
+
+RECIPE_VERSION: Final = 1
+"""Raise it when the way of building changes so that kernels built before must not be used."""
+
+HZ_CHOICES: Final = (100, 250, 1000)
+DEFAULT_HZ: Final = 250
+DEFAULT_SERIES: Final = "6.12"
+
+
+@dataclass(frozen=True)
+class Patch:
+    """A patch file: its path, and what it is called in lists and names."""
+
+    path: Path
+    name: str
+
+    def digest(self) -> str:
+        """A hash of the content."""
+        return hashlib.blake2b(self.path.read_bytes(), digest_size=16).hexdigest()
+
+
+def numbers(series: str) -> tuple[int, int]:
+    """A series as two numbers that compare as versions do: `6.12` after `6.1`."""
+    major, minor = series.split(".")
+    return int(major), int(minor)
+
+
+def fragment_text(hz: int) -> str:
+    """The configuration that is asked of every kernel, on top of `allnoconfig`."""
+    text = (DATA / "fragment.config").read_text(encoding="utf-8")
+    return f'{text}\nCONFIG_HZ={hz}\nCONFIG_LOCALVERSION=""\n'
+
+
+def patched_series() -> list[str]:
+    """The series that there are patches for, oldest first."""
+    folder = DATA / "patches"
+    names = [p.name for p in folder.iterdir() if re.fullmatch(r"\d+\.\d+", p.name)]
+    return sorted(names, key=numbers)
+
+
+def series_for(tree_series: str) -> str:
+    """The series whose patches a tree of `tree_series` gets: the nearest that is not newer."""
+    known = patched_series()
+    older = [s for s in known if numbers(s) <= numbers(tree_series)]
+    if not older:
+        raise UserError(
+            f"there are no patches for Linux {tree_series}",
+            f"The oldest series that rexmit can build is {known[0]}.",
+        )
+    return older[-1]
+
+
+def series_patches(series: str) -> list[Patch]:
+    """The patches that every kernel with this series' patches gets, in order."""
+    found = sorted((DATA / "patches" / series).glob("[0-9][0-9][0-9][0-9]-*.patch"))
+    return [Patch(path, path.stem) for path in found]
+
+
+def optional_patch(word: str, series: str) -> Patch:
+    """The patch that `--patch WORD` means: a file, or the name of an optional one of the series."""
+    path = Path(word)
+    if path.is_file():
+        return Patch(path.absolute(), path.name.removesuffix(".patch").removesuffix(".diff"))
+    folder = DATA / "patches" / series / "optional"
+    known = {p.stem: p for p in sorted(folder.glob("*.patch"))}
+    if word in known:
+        return Patch(known[word], word)
+    hint = f"Optional patches for {series}: {', '.join(known) or 'none'}."
+    if near := closest(word, list(known)):
+        hint = f"Did you mean {near}? {hint}"
+    raise UserError(f"--patch {word}: no such file, and no optional patch of that name", hint)
+
+
+def digest(hz: int, series: str) -> str:
+    """A hash of what this version of rexmit does to a tree with the patches of `series`.
+
+    A kernel whose recipe differs was built by another version of rexmit or of its patches.
+    """
+    text = [f"recipe {RECIPE_VERSION}", fragment_text(hz)]
+    text += [f"{patch.name} {patch.digest()}" for patch in series_patches(series)]
+    return hashlib.blake2b("\n".join(text).encode(), digest_size=16).hexdigest()
