@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from rexmit import _core
 from rexmit.errors import UserError
 
 #: Flag bits from the low end, in the order and with the names that Wireshark prints (RFC 9293
@@ -61,10 +61,8 @@ def read(path: Path, client_port: int) -> list[Packet]:
 
     Raises UserError when the file is damaged or no capture.
     """
-    from rexmit import _core
-
     try:
-        captured = vars(_core)["read_pcapng"](str(path))
+        captured = _core.read_pcapng(path)
     except (OSError, ValueError) as error:
         what = f"{path}: cannot be read: {error}"
         raise UserError(what, "repeat the run with --capture") from error
@@ -75,7 +73,7 @@ def read(path: Path, client_port: int) -> list[Packet]:
     ]
 
 
-def _packet(raw: Any, *, from_server: bool) -> Packet:  # noqa: ANN401 - a class of the Rust module
+def _packet(raw: _core.Packet, *, from_server: bool) -> Packet:
     dropped, mechanism, need = parse_comment(raw.comment)
     return Packet(
         time_ns=raw.time_ns,
@@ -85,7 +83,7 @@ def _packet(raw: Any, *, from_server: bool) -> Packet:  # noqa: ANN401 - a class
         flags=flag_names(raw.flags),
         payload_bytes=raw.payload_len,
         window=raw.window,
-        sack=tuple((left, right) for left, right in raw.sack),
+        sack=tuple(raw.sack),
         dropped=dropped,
         mechanism=mechanism,
         need=need,

@@ -40,7 +40,9 @@ def print_flow(flow: Flow, console: Console, *, every_packet: bool) -> None:
     console.print(_summary(flow), soft_wrap=True)
     console.print()
     port = flow.row["client_port"]
-    head = f"client h2, port {port}".ljust(width - 9) + "server h1"
+    left, middle, right = f"client h2:{port}", "flags, bytes", "server h1"
+    room = width - len(left) - len(right)
+    head = left + (middle if room > len(middle) + 2 else "").center(room) + right
     console.print(Text(f"{'ms':>{_TIME}} {head} {'ms':>{_TIME}}", "bold"), soft_wrap=True)
     for entry in flow.steps if every_packet else elide(flow.steps):
         if isinstance(entry, Gap):
