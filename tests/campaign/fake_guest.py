@@ -16,6 +16,7 @@ import os
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 ARGUMENTS = dict(zip(sys.argv[2::2], sys.argv[3::2], strict=True))
 SHARE = Path(ARGUMENTS["--share"])
@@ -44,7 +45,7 @@ def trouble(kind: str, cell: int) -> bool:
     return True
 
 
-def transfer(cell: dict, start: dict, count: int, clock: int) -> int:
+def transfer(cell: dict[str, Any], start: dict[str, Any], count: int, clock: int) -> int:
     lost = cell["loss"]["segments"]
     begin = clock + start["phase_ns"]
     recover = 40_000_000 + number(SEED, count) % 1_000_000
@@ -103,10 +104,10 @@ def transfer(cell: dict, start: dict, count: int, clock: int) -> int:
         for host in ("h1", "h2"):
             name = f"{cell['id']}-{start['repetition']}.{host}.pcapng"
             (SHARE / "captures" / name).write_bytes(f"{name} {count}".encode())
-    return begin + recover
+    return int(begin + recover)
 
 
-def run(cell: dict, count: int, clock: int) -> int:
+def run(cell: dict[str, Any], count: int, clock: int) -> int:
     emit(
         "cell-start",
         cell=cell["id"],

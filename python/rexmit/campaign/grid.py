@@ -1,16 +1,18 @@
 """The grid of a scenario: the cross product of its axes, in one fixed order.
 
 Network is the outermost axis, then configuration, then page, receive window, client, congestion
-control and random loss of the line, and lost segments the innermost. A cell's id is its place in
-this order, so it says the same in every run of the same scenario.
+control and random loss of the line, then each `[[vary]]` of them in turn, and lost segments the
+innermost. A cell's id is its place in this order, so it says the same in every run of a scenario.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
 from rexmit.scenario import Page, Scenario
+from rexmit.scenario.model import pages
 from rexmit.scenario.units import SIZE, share_text
 from rexmit.scenario.values import AUTO
 
@@ -32,36 +34,59 @@ class Cell:
     label: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Axes:
+    """The axes between configuration and lost segments."""
+
+    pages: tuple[Page, ...]
+    windows: tuple[int | None, ...]
+    clients: tuple[str, ...]
+    algorithms: tuple[str, ...]
+    line_losses: tuple[float, ...]
+
+    def points(self) -> Iterator[Point]:
+        yield from product(
+            self.pages, self.windows, self.clients, self.algorithms, self.line_losses
+        )
+
+
+Point = tuple[Page, int | None, str, str, float]
+
+
+def _points(scenario: Scenario, network: str) -> list[Point]:
+    """The points of all axes but network, configuration and lost segments, in order."""
+    own = _Axes(
+        pages=scenario.workload.pages,
+        windows=scenario.workload.receive_window,
+        clients=scenario.workload.client,
+        algorithms=scenario.tcp.congestion_control,
+        line_losses=scenario.networks[network].loss,
+    )
+    found = list(own.points())
+    for vary in scenario.vary:
+        departed = _Axes(
+            pages=pages(vary.segments, vary.size) or own.pages,
+            windows=vary.receive_window or own.windows,
+            clients=vary.client or own.clients,
+            algorithms=vary.congestion_control or own.algorithms,
+            line_losses=vary.line_loss or own.line_losses,
+        )
+        # A point that is there already is measured once.
+        found += [point for point in departed.points() if point not in found]
+    return found
+
+
 def cells(scenario: Scenario) -> tuple[Cell, ...]:
     """All cells, in order."""
     found: list[Cell] = []
-    workload = scenario.workload
-    for name in scenario.network_names:
-        axes = product(
-            scenario.config_names,
-            workload.pages,
-            workload.receive_window,
-            workload.client,
-            scenario.tcp.congestion_control,
-            scenario.networks[name].loss,
-            scenario.loss.segments,
-        )
-        for config, page, window, client, algorithm, line_loss, lost in axes:
-            label = [name, config]
-            if len(workload.pages) > 1:
-                label.append(f"page={page_text(page)}")
-            if len(workload.receive_window) > 1:
-                label.append(f"window={AUTO if window is None else SIZE.text(window)}")
-            if len(workload.client) > 1:
-                label.append(f"client={client}")
-            if len(scenario.tcp.congestion_control) > 1:
-                label.append(f"congestion={algorithm}")
-            if len(scenario.networks[name].loss) > 1:
-                label.append(f"line={share_text(line_loss)}")
+    for network in scenario.network_names:
+        points = _points(scenario, network)
+        for config, point, lost in product(scenario.config_names, points, scenario.loss.segments):
+            page, window, client, algorithm, line_loss = point
             found.append(
                 Cell(
                     id=len(found),
-                    network=name,
+                    network=network,
                     config=config,
                     page=page,
                     receive_window_bytes=window,
@@ -69,15 +94,30 @@ def cells(scenario: Scenario) -> tuple[Cell, ...]:
                     congestion_control=algorithm,
                     line_loss=line_loss,
                     lost_segments=lost,
-                    repeat=scenario.repeats(name),
-                    label=" ".join([*label, str(lost)]),
+                    repeat=scenario.repeats(network),
+                    label=" ".join([network, config, *_named(point, points), str(lost)]),
                 )
             )
     return tuple(found)
 
 
+def _named(point: Point, points: list[Point]) -> Iterator[str]:
+    """The parts of a point in which points differ, each with its name."""
+    page, window, client, algorithm, line_loss = point
+    texts = (
+        f"page={page_text(page)}",
+        f"window={AUTO if window is None else SIZE.text(window)}",
+        f"client={client}",
+        f"congestion={algorithm}",
+        f"line={share_text(line_loss)}",
+    )
+    for place, text in enumerate(texts):
+        if any(other[place] != point[place] for other in points):
+            yield text
+
+
 def page_text(page: Page) -> str:
-    """The page as a reader says it: "100 segments" without the word, or a size."""
+    """The page as a reader says it: a number of segments, or a size."""
     return str(page.segments) if page.size_bytes is None else SIZE.text(page.size_bytes)
 
 

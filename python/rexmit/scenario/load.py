@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails
 
 from rexmit.errors import UserError, closest
 from rexmit.scenario import overrides as override
-from rexmit.scenario.model import Config, Ip, Link, Loss, Network, Scenario, Tcp, Workload
+from rexmit.scenario.model import Config, Ip, Link, Loss, Network, Scenario, Tcp, Vary, Workload
 from rexmit.scenario.toml_lines import Path, locate
 
 
@@ -40,7 +40,9 @@ class Sources:
         """`FILE:LINE` or `--set KEY=VALUE` of the key, else of the nearest table around it."""
         for length in range(len(path), 0, -1):
             for setting_path, setting in self.settings.items():
-                if path[:length] == setting_path:
+                # A table that no line has was made by the setting of a key in it.
+                made = path[:length] not in self.lines and setting_path[:length] == path[:length]
+                if made or setting_path == path[:length]:
                     return f"--set {setting}"
             # A dotted key without quotes is a path of its own to TOML.
             split = tuple(part for step in path[:length] for part in str(step).split("."))
@@ -150,6 +152,8 @@ def _table(path: Path) -> type[BaseModel] | None:
             return Link
         case ("configs", _):
             return Config
+        case ("vary", _):
+            return Vary
         case (str(name),):
             parts: dict[str, type[BaseModel]] = {
                 "tcp": Tcp,
@@ -202,6 +206,14 @@ def _across(scenario: Scenario) -> Iterable[Problem]:
             "the page has segments as well",
             "give workload.segments or workload.size, not both",
         )
+    for index, vary in enumerate(scenario.vary):
+        if vary.segments is not None and vary.size is not None:
+            yield Problem(
+                ("vary", index, "size"), "the page has segments as well", "give one of the two"
+            )
+        if not vary.model_fields_set - {"about"}:
+            keys = ", ".join(name for name in Vary.model_fields if name != "about")
+            yield Problem(("vary", index), "it varies nothing", f"allowed here: {keys}")
     for path, amount in (
         (("workload", "timeout"), scenario.workload.timeout),
         (("loss", "hold_limit"), scenario.loss.hold_limit),

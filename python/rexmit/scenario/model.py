@@ -49,7 +49,7 @@ def _algorithm(value: object) -> str:
     return value
 
 
-def _pair(value: object) -> object:
+def _as_tuple(value: object) -> object:
     # Strict tuples refuse the lists that TOML and JSON give.
     return tuple(value) if isinstance(value, list) else value
 
@@ -77,6 +77,13 @@ class Page:
 
     segments: int | None
     size_bytes: int | None
+
+
+def pages(segments: tuple[int, ...] | None, sizes: tuple[int, ...] | None) -> tuple[Page, ...]:
+    """The pages that either asks for."""
+    return tuple(Page(segments=count, size_bytes=None) for count in segments or ()) + tuple(
+        Page(segments=None, size_bytes=size) for size in sizes or ()
+    )
 
 
 class Link(Part):
@@ -108,7 +115,7 @@ class Network(Part):
         description='"wire" (rate and delay act behind the host) or "host" (in its own queue)',
     )
     repeat: Annotated[int, _REPEAT] | None = Field(default=None, description=_REPEAT.description)
-    links: Annotated[tuple[Link, Link], BeforeValidator(_pair)] | None = Field(
+    links: Annotated[tuple[Link, Link], BeforeValidator(_as_tuple)] | None = Field(
         default=None, description="a list of two tables, the link of h1 and the link of h2"
     )
 
@@ -173,9 +180,7 @@ class Workload(Part):
     @property
     def pages(self) -> tuple[Page, ...]:
         """The pages to fetch, in order: 100 full segments where nothing is asked for."""
-        if self.size is not None:
-            return tuple(Page(segments=None, size_bytes=size) for size in self.size)
-        return tuple(Page(segments=count, size_bytes=None) for count in self.segments or (100,))
+        return pages(self.segments, self.size) or pages((100,), None)
 
 
 class Ip(Part):
@@ -205,6 +210,26 @@ class Loss(Part):
     )
 
 
+class Vary(Part):
+    """One departure from the scenario: these axes instead of its own, everything else as it is."""
+
+    about: str = Field(default="", description="text: what one learns from it")
+    segments: SegmentsAxis | None = Field(default=None, description="as workload.segments")
+    size: SizeAxis | None = Field(default=None, description="as workload.size")
+    receive_window: WindowAxis | None = Field(
+        default=None, description="as workload.receive_window"
+    )
+    client: Annotated[tuple[str, ...], axis(_client)] | None = Field(
+        default=None, description="as workload.client"
+    )
+    congestion_control: Annotated[tuple[str, ...], axis(_algorithm)] | None = Field(
+        default=None, description="as tcp.congestion_control"
+    )
+    line_loss: ShareAxis | None = Field(
+        default=None, description='random loss of every link, like "1%"; or a list'
+    )
+
+
 class Scenario(Part):
     """A whole campaign: networks, configurations, workload, loss, repetitions."""
 
@@ -222,6 +247,9 @@ class Scenario(Part):
     workload: Workload = Field(default=Workload(), description="a table")
     ip: Ip = Field(default=Ip(), description="a table")
     loss: Loss = Field(default=Loss(), description="a table")
+    vary: Annotated[tuple[Vary, ...], BeforeValidator(_as_tuple)] = Field(
+        default=(), description="[[vary]] tables"
+    )
 
     @property
     def network_names(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from rexmit.scenario.model import Link, Network, Scenario
+from rexmit.scenario.model import Link, Network, Scenario, Vary
 from rexmit.scenario.units import DURATION, RATE, SIZE, share_text
 from rexmit.scenario.values import AUTO, counts_text
 
@@ -48,6 +48,23 @@ def _network(network: Network) -> dict[str, Any]:
     return found
 
 
+def _vary(vary: Vary) -> dict[str, Any]:
+    found: dict[str, Any] = {"about": vary.about}
+    if vary.segments is not None:
+        found["segments"] = counts_text(vary.segments)
+    if vary.size is not None:
+        found["size"] = _axis(vary.size, SIZE.text)
+    if vary.receive_window is not None:
+        found["receive_window"] = _axis(vary.receive_window, _window)
+    if vary.client is not None:
+        found["client"] = _axis(vary.client, str)
+    if vary.congestion_control is not None:
+        found["congestion_control"] = _axis(vary.congestion_control, str)
+    if vary.line_loss is not None:
+        found["line_loss"] = _axis(vary.line_loss, share_text)
+    return found
+
+
 def plain(scenario: Scenario) -> dict[str, Any]:
     """The whole scenario as plain data, in the order of the file."""
     workload: dict[str, Any] = {
@@ -82,4 +99,5 @@ def plain(scenario: Scenario) -> dict[str, Any]:
             "mode": scenario.loss.mode,
             "hold_limit": DURATION.text(scenario.loss.hold_limit),
         },
+        "vary": [_vary(vary) for vary in scenario.vary],
     }

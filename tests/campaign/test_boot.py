@@ -1,0 +1,138 @@
+"""One boot: its events, output, end, and that nothing of it stays behind."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.campaign.conftest import GUEST, Lab
+
+from rexmit.engines import (
+    BootOptions,
+    GuestBoot,
+    GuestDiedError,
+    GuestHungError,
+    guest_binary,
+    programs,
+    watch,
+)
+from rexmit.engines.boot import Event
+from rexmit.engines.tail import LineTail, last_lines
+from rexmit.errors import UserError
+
+OPTIONS = BootOptions(kernel=Path("/no/kernel"), core=0, seed=0x1234)
+EXEC: dict[str, Any] = {"version": 1, "exec": {"argv": ["ls"]}}
+
+
+def alive(pid: int) -> bool:
+    return Path(f"/proc/{pid}/cmdline").exists()
+
+
+def test_arguments_are_the_contracts() -> None:
+    options = BootOptions(kernel=Path("/k"), core=3, seed=255, memory="128M", clock="polling")
+    words = " ".join(options.arguments(Path("/s")))
+    assert words == (
+        "boot --kernel /k --share /s --core 3 --seed 00000000000000ff --memory 128M --clock polling"
+    )
+    assert "--core" not in BootOptions(kernel=Path("/k")).arguments(Path("/s"))
+
+
+@pytest.mark.usefixtures("lab")
+def test_watch_hands_over_events_and_output() -> None:
+    events: list[Event] = []
+    output = bytearray()
+    with GuestBoot(OPTIONS, EXEC) as boot:
+        share = boot.share
+        last = watch(boot, on_event=events.append, outputs={"stdout": output.extend})
+        assert boot.clean
+        assert boot.console_tail() == ["Linux version 6.12.0-fake"]
+    assert last["status"] == 7
+    assert [event["type"] for event in events] == ["hello", "exit"]
+    assert bytes(output) == b"one\ntwo\n"
+    assert not share.exists()
+
+
+def test_watch_tells_of_a_death(lab: Lab) -> None:
+    lab.fake(exec="die")
+    output = bytearray()
+    with GuestBoot(OPTIONS, EXEC) as boot, pytest.raises(GuestDiedError, match="134") as error:
+        watch(boot, outputs={"stdout": output.extend})
+    assert error.value.console_tail == ["Linux version 6.12.0-fake"]
+    assert bytes(output) == b"one\ntwo\n"
+
+
+def test_watch_ends_a_silent_guest(lab: Lab, tmp_path: Path) -> None:
+    lab.fake(start="silent", log=str(tmp_path / "log"))
+    plan = {**EXEC, "cells": [{"id": 0}]}
+    with GuestBoot(OPTIONS, plan) as boot, pytest.raises(GuestHungError, match="booting"):
+        watch(boot, hang_limit_s=0.5)
+    (entry,) = lab.boots(tmp_path / "log")
+    assert not alive(entry["pid"])
+
+
+def test_leaving_kills_and_cleans_up(lab: Lab, tmp_path: Path) -> None:
+    lab.fake(start="silent", log=str(tmp_path / "log"))
+    with GuestBoot(OPTIONS, {"cells": [{"id": 0}]}) as boot:
+        while not (tmp_path / "log").exists() or not (tmp_path / "log").read_text():
+            time.sleep(0.01)
+        (entry,) = lab.boots(tmp_path / "log")
+        assert alive(entry["pid"])
+        share = boot.share
+    assert not alive(entry["pid"])
+    assert not share.parent.exists()
+    assert boot.usage is not None
+    assert boot.usage.peak_memory_bytes > 1_000_000
+
+
+def test_a_guest_that_cannot_start_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rexmit.engines.boot.temporary_root", lambda: tmp_path)
+    with pytest.raises(OSError, match="none"):
+        GuestBoot(OPTIONS, EXEC, guest=Path("/none"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_lines_still_being_written_wait(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    tail = LineTail(path)
+    assert tail.lines() == []
+    with path.open("wb", buffering=0) as file:
+        file.write(b"one\ntw")
+        assert tail.lines() == [b"one"]
+        file.write(b"o\n")
+        assert tail.lines() == [b"two"]
+        assert tail.lines() == []
+    tail.close()
+
+
+def test_last_lines_are_as_a_terminal_shows_them(tmp_path: Path) -> None:
+    path = tmp_path / "console"
+    assert last_lines(path, 3) == []
+    path.write_bytes(b"a\r\nb\r\r\n\r\n\xff c \r\nd")
+    assert last_lines(path, 3) == ["b", "\ufffd c", "d"]
+    path.write_bytes(b"x" * 100_000 + b"\nend\n")
+    assert last_lines(path, 1) == ["end"]
+
+
+def test_where_the_guest_program_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REXMIT_GUEST", str(GUEST))
+    assert guest_binary() == GUEST
+    monkeypatch.setenv("REXMIT_GUEST", str(tmp_path / "none"))
+    with pytest.raises(UserError, match="no guest program at"):
+        guest_binary()
+
+
+def test_missing_programs_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def which(name: str, path: str) -> str | None:
+        assert "/usr/sbin" in path.split(os.pathsep)
+        return f"/x/{name}" if name == "ip" else None
+
+    monkeypatch.setattr("shutil.which", which)
+    assert programs(["ip"])["tc"] is None
+    with pytest.raises(UserError, match="not installed: nft, lynx") as error:
+        programs(["ip", "nft", "lynx"])
+    assert error.value.hint == "install them: apt-get install lynx nftables"

@@ -1,0 +1,180 @@
+"""`rexmit run` as a user types it, in a process of its own, over the fake guest."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.campaign.conftest import GUEST, SCENARIO
+
+BEFORE = """
+import sys
+from pathlib import Path
+from rexmit.engines import kernel
+import rexmit.cli
+kernel.find_kernel = lambda spec: kernel.KernelIdentity(
+    Path("/no/kernel"), spec or "6.12.0", 250, (), f"hash of {spec}"
+)
+kernel.programs = lambda names: dict.fromkeys(names, "/bin/true")
+sys.argv[0] = "rexmit"
+rexmit.cli.main()
+"""
+"""The program with a kernel that need not be built."""
+
+
+def environment(**behaviour: object) -> dict[str, str]:
+    return {**os.environ, "REXMIT_GUEST": str(GUEST), "REXMIT_FAKE": json.dumps(behaviour)}
+
+
+def rexmit(folder: Path, *words: str, **behaviour: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", BEFORE, *words],
+        cwd=folder,
+        env=environment(**behaviour),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "mine.toml").write_text(SCENARIO, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_run_and_what_it_says(folder: Path) -> None:
+    done = rexmit(folder, "run", "mine.toml", "--set", "network=near", "--set", "repeat=5")
+    assert done.returncode == 0, done.stderr
+    (run,) = (folder / "runs").iterdir()
+    assert run.name.startswith("mine-7-6.12.0-")
+    assert done.stdout.startswith(f"runs/{run.name}: 30 transfers, ")
+    assert f"rexmit show runs/{run.name}" in done.stdout
+    # No terminal: lines, and no control characters.
+    assert done.stderr.splitlines()[0] == "rexmit: 30 transfers"
+    assert "rexmit: config er: the kernel takes net.ipv4.tcp_fack" in done.stderr
+    assert "30 of 30 transfers" in done.stderr.splitlines()[-1]
+    assert "\x1b" not in done.stderr + done.stdout
+    meta = json.loads((run / "run.json").read_text())
+    assert meta["command"] == ("rexmit run mine.toml --seed 7 --set network=near --set repeat=5")
+    # The same command again finds the run complete; run.json repeats it as well.
+    again = rexmit(folder, *meta["command"].split()[1:])
+    assert again.returncode == 0
+    assert "is complete already" in again.stderr
+    copy = rexmit(folder, "run", str(run / "run.json"), "--out", "copy", "--json")
+    assert copy.returncode == 0, copy.stderr
+    said = json.loads(copy.stdout)
+    assert (said["run"], said["transfers"], said["state"]) == ("copy", 30, "complete")
+    table = "transfers.parquet"
+    assert (folder / "copy" / table).read_bytes() == (run / table).read_bytes()
+
+
+def test_failed_cells_are_reported(folder: Path) -> None:
+    words = ("run", "mine.toml", "--set", "network=near", "--out", "my run")
+    done = rexmit(folder, *words, die=1)
+    assert done.returncode == 1
+    assert "failed: near er 1: the kernel died (exit status 134)" in done.stdout
+    assert "  | Kernel panic - not syncing: fake" in done.stdout
+    assert "--out 'my run'" in done.stdout
+    assert "rexmit: cell near er 1 failed: " in done.stderr
+    assert "1 cell failed" in done.stderr.splitlines()[-1]
+    assert rexmit(folder, *words).returncode == 0
+
+
+def test_an_interrupt_says_how_to_go_on(folder: Path) -> None:
+    words = [sys.executable, "-c", BEFORE, "run", "mine.toml", "--out", "run"]
+    process = subprocess.Popen(
+        words,
+        cwd=folder,
+        env=environment(slow=0.01),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not list(folder.glob("run/partial/boot-*.json")):
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, errors = process.communicate(timeout=10)
+    assert process.returncode == 1
+    assert out == ""
+    assert "Traceback" not in errors
+    assert "rexmit: stopped; " in errors
+    assert "to go on: rexmit run mine.toml --seed 7 --out run" in errors
+    assert rexmit(folder, "run", "mine.toml", "--seed", "7", "--out", "run").returncode == 0
+
+
+def test_a_terminal_gets_a_bar(folder: Path) -> None:
+    ours, theirs = pty.openpty()
+    words = ["run", "mine.toml", "--set", "network=near", "--set", "repeat=5", "--out", "run"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", BEFORE, *words],
+        cwd=folder,
+        env={**environment(), "TERM": "xterm", "COLUMNS": "100"},
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            data = os.read(ours, 4096)
+        except OSError:  # the other end is closed
+            break
+        shown += data
+    os.close(ours)
+    assert process.wait(timeout=30) == 0
+    assert "━" in shown.decode()
+    assert "30 of 30 transfers" in shown.decode()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run"], "SCENARIO"),
+        (["run", "mine.toml", "--nonsense"], "--nonsense"),
+        (["run", "mine.toml", "--jobs", "0"], "--jobs"),
+        (["run", "mine.toml", "--engine", "model"], "there is no engine model"),
+        (["run", "mine.toml", "--set", "repeat=x"], "--set repeat=x: repeat: 'x'"),
+        (["run", "your.toml"], "there is no scenario your.toml"),
+        (["nonsense"], "nonsense"),
+    ],
+)
+def test_wrong_usage_ends_with_2(folder: Path, words: list[str], said: str) -> None:
+    done = rexmit(folder, *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in folder.iterdir()] == ["mine.toml"]
+
+
+def test_a_wrong_scenario_ends_with_1(folder: Path) -> None:
+    (folder / "mine.toml").write_text(SCENARIO.replace("100Mbit", "100"), encoding="utf-8")
+    done = rexmit(folder, "run", "mine.toml")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[0].startswith("rexmit: mine.toml:6: networks.near.rate")
+    assert [path.name for path in folder.iterdir()] == ["mine.toml"]
+
+
+def test_a_folder_that_cannot_be_written(folder: Path) -> None:
+    (folder / "file").touch()
+    done = rexmit(folder, "run", "mine.toml", "--out", "file/run")
+    assert done.returncode == 1
+    assert "file/run" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_version_and_help(folder: Path) -> None:
+    assert rexmit(folder, "--version").stdout.startswith("rexmit ")
+    shown = rexmit(folder, "--help").stdout
+    for command in ("run", "show", "plot", "kernel build", "kernel exec", "tcpfilter"):
+        assert f"  rexmit {command} " in shown
+    assert "rexmit run tlp-2013 --set network=mobile" in rexmit(folder, "run", "--help").stdout
