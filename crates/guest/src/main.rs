@@ -1,3 +1,48 @@
-//! Sets up hosts and runs transfers inside a kernel of their own.
+//! The program that sets up hosts and runs transfers inside a kernel of their own.
+//!
+//! One static binary with several callings: `boot` starts a user-mode kernel on the host, and the same file is that
+//! kernel's process 1.
 
-fn main() {}
+mod boot;
+mod capture;
+mod cell;
+mod client;
+mod clock;
+mod exec;
+mod filter;
+mod init;
+mod kernel;
+mod net;
+mod netlink;
+mod nfqueue;
+mod plan;
+mod report;
+mod row;
+mod sandbox;
+mod server;
+mod settings;
+mod tcpfilter;
+mod watch;
+
+use anyhow::{bail, Result};
+
+fn main() {
+    let status = dispatch().unwrap_or_else(|error| {
+        eprintln!("rexmit-guest: {error:#}");
+        2
+    });
+    std::process::exit(status);
+}
+
+fn dispatch() -> Result<i32> {
+    let mut arguments = lexopt::Parser::from_env();
+    match arguments.next()? {
+        Some(lexopt::Arg::Value(name)) if name == "boot" => boot::run(arguments),
+        Some(lexopt::Arg::Value(name)) if name == "tcpfilter" => tcpfilter::run(arguments),
+        None if std::process::id() == 1 => init::run(),
+        _ => bail!(
+            "usage: rexmit-guest boot --kernel PATH --share DIR [--core N] [--seed HEX] [--memory 256M] \
+             [--clock virtual|polling]\n       rexmit-guest tcpfilter N [--queue 0] [--mode sequence|hold] [--json]"
+        ),
+    }
+}

@@ -1,0 +1,29 @@
+//! The one place that reads the clock.
+
+use nix::sys::time::TimeSpec;
+use nix::time::{clock_gettime, clock_nanosleep, ClockId, ClockNanosleepFlags};
+use rexmit_time::Time;
+
+/// Now, on CLOCK_MONOTONIC.
+#[must_use]
+pub fn now() -> Time {
+    // Fails for clocks that the kernel lacks; this one every kernel has.
+    let now = clock_gettime(ClockId::CLOCK_MONOTONIC).expect("CLOCK_MONOTONIC");
+    Time::from_nanos(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)
+}
+
+/// Sleeps until `time`; returns at once if that is past.
+pub fn sleep_until(time: Time) {
+    let nanos = time.as_nanos();
+    let until = TimeSpec::new(
+        (nanos / 1_000_000_000) as i64,
+        (nanos % 1_000_000_000) as i64,
+    );
+    while clock_nanosleep(
+        ClockId::CLOCK_MONOTONIC,
+        ClockNanosleepFlags::TIMER_ABSTIME,
+        &until,
+    )
+    .is_err()
+    {}
+}

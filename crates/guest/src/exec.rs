@@ -1,0 +1,90 @@
+//! Runs one command of the host inside the guest and passes on what it writes.
+
+use std::fs::OpenOptions;
+use std::io::{Read, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, Sender};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{bail, Context, Result};
+
+use crate::net::Network;
+use crate::plan::{Exec, Programs};
+use crate::report::Report;
+
+/// Exit status of a command that cannot be run, as shells have it.
+const NOT_FOUND: i32 = 127;
+/// How long (virtual time) output of processes that the command left behind is waited for.
+const LEFT_BEHIND: Duration = Duration::from_secs(1);
+
+/// Runs `exec`; its output goes to `stdout` and `stderr` in the shared folder as it comes. Returns its exit status,
+/// 128+n if signal n ended it.
+pub fn run(exec: &Exec, programs: &Programs, share: &Path, report: &Report) -> Result<i32> {
+    let network = exec
+        .network
+        .as_ref()
+        .map(|plan| Network::set_up(plan, programs, None))
+        .transpose()?;
+    let Some((program, arguments)) = exec.argv.split_first() else {
+        bail!("no command to run")
+    };
+    let mut command = match (&network, exec.host.as_deref()) {
+        (Some(network), Some("h1")) => network.h1.namespace.command(program),
+        (Some(network), Some("h2")) => network.h2.namespace.command(program),
+        (None, None) => Command::new(program),
+        (_, host) => bail!("no such host: {}", host.unwrap_or("(none)")),
+    };
+    let scratch = share.join("scratch");
+    std::fs::create_dir_all(&scratch)?;
+    command
+        .args(arguments)
+        .current_dir(&exec.cwd)
+        .env_clear()
+        .envs(&exec.env)
+        .env("REXMIT_SCRATCH", &scratch)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    report.doing(None, exec.argv.join(" "));
+    let mut child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) => {
+            std::fs::write(share.join("stderr"), format!("{program}: {error}\n"))?;
+            return Ok(NOT_FOUND);
+        }
+    };
+    let (done, copied) = mpsc::channel();
+    pass_on(child.stdout.take(), &share.join("stdout"), done.clone())?;
+    pass_on(child.stderr.take(), &share.join("stderr"), done)?;
+    let status = child.wait()?;
+    for _ in 0..2 {
+        // Both ends of the pipes are closed, or a daemon still holds them.
+        let _ = copied.recv_timeout(LEFT_BEHIND);
+    }
+    Ok(status
+        .code()
+        .unwrap_or_else(|| 128 + status.signal().unwrap_or(0)))
+}
+
+fn pass_on(from: Option<impl Read + Send + 'static>, to: &Path, done: Sender<()>) -> Result<()> {
+    let Some(mut from) = from else {
+        bail!("a pipe is missing")
+    };
+    let mut file = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(to)
+        .with_context(|| to.display().to_string())?;
+    thread::spawn(move || {
+        let mut buffer = [0; 64 << 10];
+        while let Ok(length @ 1..) = from.read(&mut buffer) {
+            file.write_all(&buffer[..length])
+                .expect("the shared folder cannot be written");
+        }
+        let _ = done.send(());
+    });
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! Process 1 of a guest kernel: mounts what programs expect, does what the plan says, switches the kernel off.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use nix::mount::{mount, MsFlags};
+use nix::sys::reboot::{reboot, RebootMode};
+use serde_json::json;
+
+use crate::plan::{Plan, VERSION};
+use crate::report::Report;
+use crate::sandbox::Layout;
+use crate::{cell, clock, exec};
+
+/// Runs the plan in the shared folder and powers off; never returns.
+///
+/// What goes wrong before the plan's events can be written goes to the console.
+pub fn run() -> ! {
+    if let Err(error) = run_plan() {
+        println!("rexmit-guest: {error:#}");
+    } else {
+        let Err(error) = reboot(RebootMode::RB_POWER_OFF);
+        println!("rexmit-guest: cannot switch off: {error}");
+    }
+    // Process 1 that ends makes the kernel panic, which the host sees as what it is.
+    std::process::exit(1);
+}
+
+fn run_plan() -> Result<()> {
+    mount_all()?;
+    let share = Path::new(Layout::SHARE);
+    let report = Report::create(&share.join("events.jsonl"))?;
+    let release = nix::sys::utsname::uname()?
+        .release()
+        .to_string_lossy()
+        .into_owned();
+    report.event(
+        "hello",
+        &json!({"version": VERSION, "kernel": release, "virtual_ns": clock::now().as_nanos()}),
+    );
+    let plan = Plan::parse(&fs::read_to_string(share.join("plan.json")).context("plan.json")?)?;
+    report.start_heartbeat(Duration::from_secs(plan.heartbeat_s.max(1)));
+
+    let status = match &plan.exec {
+        Some(command) => exec::run(command, &plan.programs, share, &report)?,
+        None => {
+            let failed = plan
+                .cells
+                .iter()
+                .filter(|cell| {
+                    let result = cell::run(cell, &plan.programs, share, &report, &release);
+                    if let Err(error) = &result {
+                        report.event(
+                            "cell-error",
+                            &json!({"cell": cell.id, "message": format!("{error:#}")}),
+                        );
+                    }
+                    result.is_err()
+                })
+                .count();
+            i32::from(failed > 0)
+        }
+    };
+    report.event(
+        "exit",
+        &json!({"status": status, "virtual_ns": clock::now().as_nanos()}),
+    );
+    Ok(())
+}
+
+/// Fresh kernel file systems and room to write; the host's files stay below, read-only.
+fn mount_all() -> Result<()> {
+    let fresh = |kind: &str, to: &str, options: &str| {
+        mount(Some(kind), to, Some(kind), MsFlags::empty(), Some(options))
+            .with_context(|| format!("cannot mount {kind} on {to}"))
+    };
+    fresh("proc", "/proc", "")?;
+    fresh("sysfs", "/sys", "")?;
+    fresh("devtmpfs", "/dev", "mode=755")?;
+    fs::create_dir_all("/dev/shm")?;
+    fresh("tmpfs", "/dev/shm", "mode=1777")?;
+    fresh("tmpfs", "/run", "mode=755")?;
+    fresh("tmpfs", Layout::MEMORY, "mode=755")?;
+    for folder in ["/tmp", "/var"] {
+        writable(folder).with_context(|| format!("cannot lay a writable layer over {folder}"))?;
+    }
+    mount(
+        Some("none"),
+        Layout::SHARE,
+        Some("hostfs"),
+        MsFlags::empty(),
+        Some(Layout::SHARE),
+    )
+    .context("cannot mount the shared folder")
+}
+
+/// Lays memory over a folder of the host: what is written there stays in the guest.
+fn writable(folder: &str) -> Result<()> {
+    if !Path::new(folder).is_dir() {
+        return Ok(());
+    }
+    let name = folder.trim_start_matches('/');
+    let (upper, work) = (
+        format!("{}/{name}", Layout::MEMORY),
+        format!("{}/{name}.work", Layout::MEMORY),
+    );
+    fs::create_dir_all(&upper)?;
+    fs::create_dir_all(&work)?;
+    let options = format!("lowerdir={folder},upperdir={upper},workdir={work}");
+    mount(
+        Some("overlay"),
+        folder,
+        Some("overlay"),
+        MsFlags::empty(),
+        Some(options.as_str()),
+    )?;
+    Ok(())
+}

@@ -1,0 +1,8 @@
+//! The network under test: hosts, links and a switch in namespaces that this program makes.
+
+mod link;
+mod namespace;
+mod topology;
+
+pub use namespace::Namespace;
+pub use topology::{Host, Network};

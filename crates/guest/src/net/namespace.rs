@@ -1,0 +1,138 @@
+//! Network namespaces with a name that `ip netns exec NAME` knows too.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+
+use anyhow::{anyhow, bail, Context, Result};
+use nix::mount::{mount, umount2, MntFlags, MsFlags};
+use nix::sched::{setns, unshare, CloneFlags};
+
+const FOLDER: &str = "/run/netns";
+
+/// A network namespace; it goes when dropped, with all that stands in it once no process is left inside.
+pub struct Namespace {
+    name: String,
+    file: File,
+}
+
+impl Namespace {
+    /// Makes a namespace and names it, as `ip netns add` does. Its loopback is up.
+    pub fn create(name: &str) -> Result<Self> {
+        let path = Self::path(name);
+        fs::create_dir_all(FOLDER)?;
+        File::create_new(&path)
+            .with_context(|| format!("a network namespace named {name} is there already"))?;
+        in_thread(|| {
+            unshare(CloneFlags::CLONE_NEWNET).context("unshare(CLONE_NEWNET)")?;
+            let from = Path::new("/proc/thread-self/ns/net");
+            mount(
+                Some(from),
+                &path,
+                None::<&str>,
+                MsFlags::MS_BIND,
+                None::<&str>,
+            )?;
+            Ok(())
+        })
+        .with_context(|| format!("cannot make the network namespace {name}"))?;
+        Ok(Self {
+            name: name.into(),
+            file: File::open(&path)?,
+        })
+    }
+
+    fn path(name: &str) -> PathBuf {
+        Path::new(FOLDER).join(name)
+    }
+
+    /// The name, as in `ip netns exec NAME`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Runs `work` in a thread of its own inside this namespace and waits for it.
+    pub fn run<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+        in_thread(|| {
+            self.enter()?;
+            work()
+        })
+    }
+
+    /// Moves the calling thread into this namespace.
+    pub fn enter(&self) -> Result<()> {
+        setns(self.file.as_fd(), CloneFlags::CLONE_NEWNET)
+            .with_context(|| format!("setns to {}", self.name))
+    }
+
+    /// A command that will run inside this namespace.
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        let descriptor = self.file.as_raw_fd();
+        // SAFETY: setns is async-signal-safe, and the descriptor is open as long as `self`, which outlives the spawn.
+        unsafe {
+            command.pre_exec(move || {
+                let descriptor = std::os::fd::BorrowedFd::borrow_raw(descriptor);
+                Ok(setns(descriptor, CloneFlags::CLONE_NEWNET)?)
+            });
+        }
+        command
+    }
+
+    /// Runs `program ARGUMENTS…` with `lines` on its standard input, as `ip -batch -` takes them.
+    pub fn batch(&self, program: &Path, arguments: &[&str], lines: &[String]) -> Result<()> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let mut command = self.command(program);
+        command
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        let name = program.file_name().unwrap_or_default().to_string_lossy();
+        let mut child = command
+            .spawn()
+            .with_context(|| format!("cannot run {}", program.display()))?;
+        let text = lines.join("\n") + "\n";
+        // A program that stops at a bad line closes its input early: its own words tell more than this error.
+        let _ = child
+            .stdin
+            .take()
+            .ok_or_else(|| anyhow!("no standard input"))?
+            .write_all(text.as_bytes());
+        let output = child.wait_with_output()?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            bail!(
+                "{name} on {} failed ({}): {}; it was given:\n{text}",
+                self.name,
+                output.status,
+                said.trim()
+            );
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        let path = Self::path(&self.name);
+        let _ = umount2(&path, MntFlags::MNT_DETACH);
+        let _ = fs::remove_file(&path);
+    }
+}
+
+fn in_thread<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    thread::scope(|scope| {
+        scope
+            .spawn(work)
+            .join()
+            .unwrap_or_else(|_| Err(anyhow!("a thread panicked")))
+    })
+}

@@ -1,0 +1,198 @@
+//! Hosts h1 and h2 and a switch between them: namespaces, veth pairs, a bridge.
+//!
+//! With `at = "wire"` each link is a wire of its own between host and switch, and rate and delay act there:
+//!
+//! ```text
+//! h1-eth0 ── h1-wire ═ s1-wire1 ── s1-eth1 │ bridge │ s1-eth2 ── s1-wire2 ═ h2-wire ── h2-eth0
+//! ```
+//!
+//! (`──` a veth pair, `═` the two ends of a wire, which hand everything to each other). With `at = "host"` the hosts'
+//! interfaces stand on the bridge at once and all four ends shape what they send, as mininet does it.
+
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::Path;
+
+use anyhow::{bail, Context, Result};
+
+use super::link;
+use super::namespace::Namespace;
+use crate::plan::{NetworkPlan, Place, Programs};
+
+/// A host under test.
+pub struct Host {
+    /// Its namespace.
+    pub namespace: Namespace,
+    /// Its one interface.
+    pub device: &'static str,
+    /// Its address, of the family that the scenario chose.
+    pub address: IpAddr,
+}
+
+/// The whole network; taken down when dropped.
+pub struct Network {
+    /// The server's host.
+    pub h1: Host,
+    /// The client's host.
+    pub h2: Host,
+    _switch: Namespace,
+}
+
+const MAC: [&str; 2] = ["02:00:00:00:00:01", "02:00:00:00:00:02"];
+
+impl Network {
+    /// Makes the namespaces and all that stands in them.
+    ///
+    /// `receive_window_bytes` bounds what h2 offers, by its route to h1 (RTAX_WINDOW), whatever program runs there.
+    pub fn set_up(
+        plan: &NetworkPlan,
+        programs: &Programs,
+        receive_window_bytes: Option<u32>,
+    ) -> Result<Self> {
+        let host = |number: u8| -> Result<Host> {
+            let address = match plan.family {
+                4 => IpAddr::V4(Ipv4Addr::new(10, 0, 0, number)),
+                6 => IpAddr::V6(Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, u16::from(number))),
+                other => bail!("IP family {other}: 4 or 6"),
+            };
+            let (name, device) = if number == 1 {
+                ("h1", "h1-eth0")
+            } else {
+                ("h2", "h2-eth0")
+            };
+            Ok(Host {
+                namespace: Namespace::create(name)?,
+                device,
+                address,
+            })
+        };
+        let network = Self {
+            h1: host(1)?,
+            h2: host(2)?,
+            _switch: Namespace::create("s1")?,
+        };
+        network.quiet_ipv6(plan.family)?;
+        network.build_links(plan, programs)?;
+        network.build_switch(plan, programs)?;
+        network.build_hosts(plan, programs, receive_window_bytes)?;
+        Ok(network)
+    }
+
+    /// Without this every new interface sends router solicitations and probes its own address.
+    fn quiet_ipv6(&self, family: u8) -> Result<()> {
+        let off = |name: &str| {
+            for scope in ["all", "default"] {
+                let path = format!("/proc/sys/net/ipv6/conf/{scope}/{name}");
+                if Path::new(&path).exists() {
+                    fs::write(&path, "1").with_context(|| path.clone())?;
+                }
+            }
+            Ok(())
+        };
+        self._switch.run(|| off("disable_ipv6"))?;
+        if family == 4 {
+            self.h1.namespace.run(|| off("disable_ipv6"))?;
+            self.h2.namespace.run(|| off("disable_ipv6"))?;
+        }
+        Ok(())
+    }
+
+    fn build_links(&self, plan: &NetworkPlan, programs: &Programs) -> Result<()> {
+        let mtu = plan.mtu;
+        let host_end = |n: usize| {
+            let peer = if plan.at == Place::Host {
+                format!("s1-eth{n}")
+            } else {
+                format!("h{n}-wire")
+            };
+            let mac = MAC[n - 1];
+            format!("link add name {peer} mtu {mtu} type veth peer name h{n}-eth0 address {mac} mtu {mtu} netns h{n}")
+        };
+        let mut lines = vec![host_end(1), host_end(2)];
+        if plan.at == Place::Wire {
+            for n in [1, 2] {
+                lines.push(format!(
+                    "link add name s1-wire{n} mtu {mtu} type veth peer name s1-eth{n} mtu {mtu}"
+                ));
+            }
+        }
+        lines.push(
+            "link add name s1 type bridge forward_delay 0 stp_state 0 mcast_snooping 0".into(),
+        );
+        for n in [1, 2] {
+            lines.push(format!("link set dev s1-eth{n} master s1 up"));
+            if plan.at == Place::Wire {
+                lines.push(format!("link set dev s1-wire{n} up"));
+                lines.push(format!("link set dev h{n}-wire up"));
+            }
+        }
+        lines.push("link set dev s1 up".into());
+        self._switch.batch(programs.ip()?, &["-batch", "-"], &lines)
+    }
+
+    fn build_switch(&self, plan: &NetworkPlan, programs: &Programs) -> Result<()> {
+        let mut lines = Vec::new();
+        for (n, wire) in [1, 2].into_iter().zip(&plan.links) {
+            if plan.at == Place::Wire {
+                let (host_side, switch_side) = (format!("h{n}-wire"), format!("s1-wire{n}"));
+                lines.push(link::wire(&host_side, wire));
+                lines.push(link::wire(&switch_side, wire));
+                lines.extend(link::redirect(&host_side, &switch_side));
+                lines.extend(link::redirect(&switch_side, &host_side));
+            } else {
+                lines.extend(link::mininet(&format!("s1-eth{n}"), wire));
+                let host = if n == 1 { &self.h1 } else { &self.h2 };
+                host.namespace.batch(
+                    programs.tc()?,
+                    &["-batch", "-"],
+                    &link::mininet(host.device, wire),
+                )?;
+            }
+        }
+        self._switch.batch(programs.tc()?, &["-batch", "-"], &lines)
+    }
+
+    fn build_hosts(
+        &self,
+        plan: &NetworkPlan,
+        programs: &Programs,
+        receive_window: Option<u32>,
+    ) -> Result<()> {
+        let prefix = if plan.family == 4 { 24 } else { 64 };
+        for (host, other, other_mac) in [(&self.h1, &self.h2, MAC[1]), (&self.h2, &self.h1, MAC[0])]
+        {
+            let (device, address, peer) = (host.device, host.address, other.address);
+            let nodad = if plan.family == 6 { " nodad" } else { "" };
+            let mut lines = vec![
+                "link set dev lo up".to_owned(),
+                // 6.x TCP builds super-segments whatever the device says; the link's limit is what it heeds.
+                format!("link set dev {device} gso_max_segs 1 up"),
+                format!("address add {address}/{prefix} dev {device}{nodad}"),
+                format!("neighbour replace {peer} lladdr {other_mac} dev {device} nud permanent"),
+            ];
+            if let (Some(window), "h2") = (receive_window, host.namespace.name()) {
+                lines.push(format!("route replace {peer} dev {device} window {window}"));
+            }
+            host.namespace
+                .batch(programs.ip()?, &["-batch", "-"], &lines)?;
+            let ethtool = programs.ethtool()?;
+            let offloads = [
+                "-K", device, "tso", "off", "gso", "off", "gro", "off", "tx", "off",
+            ];
+            let output = host
+                .namespace
+                .command(ethtool)
+                .args(offloads)
+                .output()
+                .with_context(|| format!("cannot run {}", ethtool.display()))?;
+            if !output.status.success() {
+                bail!(
+                    "ethtool {}: {}",
+                    offloads.join(" "),
+                    String::from_utf8_lossy(&output.stderr).trim()
+                );
+            }
+        }
+        Ok(())
+    }
+}

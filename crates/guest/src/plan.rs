@@ -1,0 +1,234 @@
+//! The plan: all that the guest is to do, in one versioned file.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::{anyhow, bail, Context, Result};
+use serde::Deserialize;
+
+/// The version of the plan that this program reads, and of the events that it writes.
+pub const VERSION: u32 = 1;
+
+/// A plan: either cells to run or one command to execute.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// [`VERSION`].
+    pub version: u32,
+    /// Virtual seconds between heartbeats.
+    pub heartbeat_s: u64,
+    /// The programs of the host that the guest uses.
+    pub programs: Programs,
+    /// Cells, in the order they run.
+    #[serde(default)]
+    pub cells: Vec<Cell>,
+    /// One command instead of cells.
+    pub exec: Option<Exec>,
+}
+
+/// Where the programs are that the guest runs; `null` for one that is not installed.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Programs {
+    ip: Option<PathBuf>,
+    tc: Option<PathBuf>,
+    nft: Option<PathBuf>,
+    ethtool: Option<PathBuf>,
+    nginx: Option<PathBuf>,
+    curl: Option<PathBuf>,
+    lynx: Option<PathBuf>,
+}
+
+macro_rules! program {
+    ($($name:ident)+) => {
+        impl Programs {
+            $(
+                #[doc = concat!("Where `", stringify!($name), "` is.")]
+                ///
+                /// # Errors
+                /// When it is not installed.
+                pub fn $name(&self) -> Result<&Path> {
+                    self.$name.as_deref().ok_or_else(|| anyhow!("{} is not installed", stringify!($name)))
+                }
+            )+
+        }
+    };
+}
+
+program!(ip tc nft ethtool nginx curl lynx);
+
+/// One point of a campaign's grid: the same transfer several times, at different phases of the kernel's timers.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cell {
+    /// The cell's number in the grid.
+    pub id: u64,
+    /// For messages.
+    pub label: String,
+    /// Hosts, links, addresses.
+    pub network: NetworkPlan,
+    /// Set on both hosts and read back.
+    pub sysctls: BTreeMap<String, String>,
+    /// Set on both hosts and read back.
+    pub congestion_control: String,
+    /// What is transferred, by whom.
+    pub workload: Workload,
+    /// What is dropped.
+    pub loss: Loss,
+    /// The transfers.
+    pub starts: Vec<Start>,
+    /// A transfer starts at a multiple of this on CLOCK_MONOTONIC, plus its phase.
+    pub phase_period_ns: u64,
+    /// Keep pcapng of both hosts.
+    pub capture: bool,
+    /// A transfer that takes longer has failed.
+    pub transfer_timeout_ns: u64,
+}
+
+/// Hosts h1 and h2 with a switch between them.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkPlan {
+    /// 4 or 6.
+    pub family: u8,
+    /// Where rate and delay act.
+    pub at: Place,
+    /// Bytes of an IP packet.
+    pub mtu: u32,
+    /// h1 to switch, switch to h2.
+    pub links: [Link; 2],
+}
+
+/// Where a link's rate and delay act.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Place {
+    /// After the packet has left its host.
+    Wire,
+    /// In the sending host's own queueing discipline, as mininet does it.
+    Host,
+}
+
+/// A link; both directions alike.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// Bits per second of Ethernet frames.
+    pub rate_bps: u64,
+    /// One way.
+    pub delay_ns: u64,
+    /// Uniform deviation of the delay (netem).
+    pub jitter_ns: u64,
+    /// Probability of random loss, 0 to 1.
+    pub loss: f64,
+    /// Packets in the queue and under way.
+    pub queue_packets: u32,
+}
+
+/// What is transferred, by whom.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Workload {
+    /// The server; nginx.
+    pub server: Server,
+    /// The client.
+    pub client: ClientKind,
+    /// Full segments of head and body together.
+    pub segments: Option<u32>,
+    /// Bytes of head and body together, instead of segments.
+    pub bytes: Option<u64>,
+    /// What the client's host offers at most.
+    pub receive_window_bytes: Option<u32>,
+}
+
+/// The servers there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Server {
+    /// nginx of the host machine.
+    Nginx,
+}
+
+/// The clients there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClientKind {
+    /// This program.
+    Builtin,
+    /// `curl`.
+    Curl,
+    /// `lynx -dump`, as in the 2013 paper.
+    Lynx,
+}
+
+/// What is dropped.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Loss {
+    /// The rule.
+    pub rule: RuleKind,
+    /// Segments of data dropped at the tail.
+    pub segments: u32,
+    /// How the tail is found.
+    pub mode: Mode,
+    /// Longest time that `hold` keeps packets without any new one.
+    pub hold_limit_ns: u64,
+}
+
+/// The loss rules there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RuleKind {
+    /// The last segments of each transfer.
+    Tail,
+}
+
+/// How the tail-loss rule finds the tail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// By sequence number.
+    Sequence,
+    /// By holding candidates until the FIN.
+    Hold,
+}
+
+/// One transfer of a cell.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Start {
+    /// Its number.
+    pub repetition: u32,
+    /// Offset of its start in the phase period.
+    pub phase_ns: u64,
+}
+
+/// One command of the host, run inside the guest.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exec {
+    /// Program and arguments.
+    pub argv: Vec<String>,
+    /// Working folder.
+    pub cwd: PathBuf,
+    /// The whole environment.
+    pub env: BTreeMap<String, String>,
+    /// A network to set up first.
+    pub network: Option<NetworkPlan>,
+    /// On which host of that network the command runs.
+    pub host: Option<String>,
+}
+
+impl Plan {
+    /// Reads a plan from its text.
+    pub fn parse(text: &str) -> Result<Self> {
+        let plan: Self = serde_json::from_str(text).context("the plan cannot be read")?;
+        if plan.version != VERSION {
+            bail!(
+                "the plan has version {}, this program reads version {VERSION}",
+                plan.version
+            );
+        }
+        Ok(plan)
+    }
+}

@@ -1,0 +1,90 @@
+//! What the guest tells the host: one JSON object a line, appended as things happen.
+//!
+//! hostfs writes through, so a line is on the host as soon as it is written, whatever becomes of the guest.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::clock;
+
+/// The channel; clones write to the same file.
+#[derive(Clone)]
+pub struct Report {
+    inner: Arc<Mutex<Inner>>,
+}
+
+struct Inner {
+    file: File,
+    cell: Option<u64>,
+    doing: String,
+}
+
+impl Report {
+    /// Opens the channel, a fresh file at `path`.
+    pub fn create(path: &Path) -> Result<Self> {
+        let file = OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(path)
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(Self {
+            inner: Arc::new(Mutex::new(Inner {
+                file,
+                cell: None,
+                doing: "starting".into(),
+            })),
+        })
+    }
+
+    /// Writes one event: `kind` and the fields of `body`, which is an object.
+    ///
+    /// A channel that cannot be written is the end of this program's use, so that it panics.
+    pub fn event(&self, kind: &str, body: &impl Serialize) {
+        let mut line = serde_json::Map::new();
+        line.insert("type".into(), kind.into());
+        match serde_json::to_value(body) {
+            Ok(Value::Object(fields)) => line.extend(fields),
+            other => panic!("an event's body must be an object: {other:?}"),
+        }
+        let mut text = Value::Object(line).to_string();
+        text.push('\n');
+        let mut inner = self.lock();
+        inner
+            .file
+            .write_all(text.as_bytes())
+            .expect("the events file cannot be written");
+    }
+
+    /// Names what goes on now, for heartbeats.
+    pub fn doing(&self, cell: Option<u64>, what: String) {
+        let mut inner = self.lock();
+        inner.cell = cell;
+        inner.doing = what;
+    }
+
+    /// Starts a thread that writes a heartbeat each `period` of virtual time, until the program ends.
+    pub fn start_heartbeat(&self, period: Duration) {
+        let report = self.clone();
+        thread::spawn(move || loop {
+            thread::sleep(period);
+            let (cell, doing) = {
+                let inner = report.lock();
+                (inner.cell, inner.doing.clone())
+            };
+            let body = serde_json::json!({"virtual_ns": clock::now().as_nanos(), "cell": cell, "doing": doing});
+            report.event("heartbeat", &body);
+        });
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,109 @@
+//! nginx on a host under test.
+
+use std::fs;
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use anyhow::{bail, Context, Result};
+
+use crate::net::{Host, Namespace};
+
+/// A running nginx that serves one page and closes after each response.
+pub struct Nginx {
+    child: Child,
+    folder: PathBuf,
+    /// Where it listens.
+    pub address: SocketAddr,
+}
+
+/// The page's path.
+pub const PAGE: &str = "/page.html";
+
+impl Nginx {
+    /// Starts nginx on `host`, with all its files in a fresh `folder`, and waits until it listens.
+    pub fn start(program: &Path, host: &Host, folder: &Path) -> Result<Self> {
+        fs::create_dir_all(folder.join("www"))?;
+        let address = SocketAddr::new(host.address, 80);
+        let config = folder.join("nginx.conf");
+        fs::write(&config, configuration(folder, address))?;
+        let log = fs::File::create(folder.join("stderr"))?;
+        let child = host
+            .namespace
+            .command(program)
+            .arg("-p")
+            .arg(folder)
+            .arg("-c")
+            .arg(&config)
+            .args(["-e", "stderr"])
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()
+            .with_context(|| format!("cannot run {}", program.display()))?;
+        let mut server = Self {
+            child,
+            folder: folder.to_owned(),
+            address,
+        };
+        server.wait_until_it_listens(&host.namespace)?;
+        Ok(server)
+    }
+
+    fn wait_until_it_listens(&mut self, namespace: &Namespace) -> Result<()> {
+        for _ in 0..500 {
+            if namespace.run(|| Ok(TcpStream::connect(self.address).is_ok()))? {
+                return Ok(());
+            }
+            if let Some(status) = self.child.try_wait()? {
+                bail!("nginx ended at once ({status}): {}", self.said());
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        bail!("nginx does not listen on {}: {}", self.address, self.said());
+    }
+
+    /// What nginx has written to its log.
+    pub fn said(&self) -> String {
+        fs::read_to_string(self.folder.join("stderr"))
+            .unwrap_or_default()
+            .trim()
+            .to_owned()
+    }
+
+    /// Makes the page `bytes` long: lines of text, so that a browser has something to lay out.
+    pub fn set_page(&self, bytes: usize) -> Result<()> {
+        const LINE: &[u8] = b"The quick brown fox jumps over the lazy dog, and the tail of the page is yet to come.\n";
+        let page: Vec<u8> = LINE.iter().copied().cycle().take(bytes).collect();
+        // Renamed into place: nginx must never see half a page.
+        let (new, page_file) = (
+            self.folder.join("www/page.new"),
+            self.folder.join("www/page.html"),
+        );
+        fs::write(&new, page)?;
+        fs::rename(new, page_file)?;
+        Ok(())
+    }
+}
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// One process, no logs of requests; head and body leave in full segments (`tcp_nopush`), the connection is closed
+/// after each response, as it is for a client that speaks HTTP/1.0.
+fn configuration(folder: &Path, address: SocketAddr) -> String {
+    let folder = folder.display();
+    format!(
+        "daemon off;\nmaster_process off;\nuser root root;\npid {folder}/pid;\nerror_log stderr warn;\n\
+         events {{ worker_connections 512; }}\n\
+         http {{\n  access_log off;\n  sendfile on;\n  tcp_nopush on;\n  keepalive_timeout 0;\n  default_type text/html;\n\
+         \x20 client_body_temp_path {folder}/body;\n  proxy_temp_path {folder}/proxy;\n  fastcgi_temp_path {folder}/fastcgi;\n\
+         \x20 uwsgi_temp_path {folder}/uwsgi;\n  scgi_temp_path {folder}/scgi;\n\
+         \x20 server {{ listen {address}; root {folder}/www; }}\n}}\n"
+    )
+}

@@ -1,0 +1,175 @@
+//! The kernel settings of a host: set, read back, and named when the kernel takes them without heeding them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{bail, Context, Result};
+use serde::Serialize;
+
+use crate::net::Namespace;
+
+/// A setting that this kernel takes but does not heed, or not in the sense that its name has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Ignored {
+    /// The sysctl and its value.
+    pub setting: String,
+    /// What became of it.
+    pub why: String,
+}
+
+/// What is set on every host, before the scenario's own settings: no transfer may start from what an earlier one has
+/// learned, and buffers must be what they are on an ordinary machine, not what the guest's little memory makes of them
+/// (`tcp_init`).
+const ALWAYS: [(&str, &str); 3] = [
+    ("net.ipv4.tcp_no_metrics_save", "1"),
+    ("net.ipv4.tcp_rmem", "4096 131072 6291456"),
+    ("net.ipv4.tcp_wmem", "4096 16384 4194304"),
+];
+
+/// Sets `sysctls` and the congestion control in each of `hosts`; returns what the kernel says they are.
+pub fn apply(
+    hosts: &[&Namespace],
+    sysctls: &BTreeMap<String, String>,
+    congestion_control: &str,
+) -> Result<BTreeMap<String, String>> {
+    let mut read_back = BTreeMap::new();
+    let mut all: Vec<(&str, &str)> = ALWAYS.to_vec();
+    all.extend(
+        sysctls
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str())),
+    );
+    all.push(("net.ipv4.tcp_congestion_control", congestion_control));
+    for host in hosts {
+        host.run(|| {
+            for (name, value) in &all {
+                read_back.insert((*name).to_owned(), set(name, value)?);
+            }
+            Ok(())
+        })
+        .with_context(|| format!("on host {}", host.name()))?;
+    }
+    Ok(read_back)
+}
+
+/// Sets one sysctl of the calling thread's network namespace and returns the value that the kernel has then.
+fn set(name: &str, value: &str) -> Result<String> {
+    if !name.starts_with("net.") || name.contains('/') || name.split('.').any(str::is_empty) {
+        bail!("{name}: only sysctls below net. belong to a host");
+    }
+    let path = PathBuf::from("/proc/sys").join(name.replace('.', "/"));
+    if !path.exists() {
+        bail!("this kernel has no setting {name}");
+    }
+    fs::write(&path, value).with_context(|| format!("this kernel refuses {name} = {value}"))?;
+    let now = fs::read_to_string(&path).with_context(|| format!("{name} cannot be read back"))?;
+    let same = now.split_whitespace().eq(value.split_whitespace());
+    if !same {
+        bail!(
+            "this kernel took {name} = {value} but has {} now",
+            now.trim()
+        );
+    }
+    Ok(now.trim().to_owned())
+}
+
+/// What of `sysctls` a kernel of `release` (as `uname -r` prints it) takes without heeding it.
+pub fn ignored(sysctls: &BTreeMap<String, String>, release: (u32, u32)) -> Vec<Ignored> {
+    let mut found = Vec::new();
+    let mut note = |name: &str, why: &str| {
+        if let Some(value) = sysctls.get(name) {
+            found.push(Ignored {
+                setting: format!("{name} = {value}"),
+                why: why.to_owned(),
+            });
+        }
+    };
+    let value = |name: &str| sysctls.get(name).map(|text| text.trim());
+    if release >= (4, 15) && value("net.ipv4.tcp_fack") != Some("0") {
+        note(
+            "net.ipv4.tcp_fack",
+            "taken and ignored: FACK was removed in Linux 4.15",
+        );
+    }
+    if release >= (4, 11) && matches!(value("net.ipv4.tcp_early_retrans"), Some("1" | "2")) {
+        note(
+            "net.ipv4.tcp_early_retrans",
+            "only switches tail loss probes off: early retransmit was removed in Linux 4.11, RACK took its place",
+        );
+    }
+    if release >= (4, 11) && value("net.ipv4.tcp_early_retrans") == Some("3") {
+        note(
+            "net.ipv4.tcp_early_retrans",
+            "only switches tail loss probes on: early retransmit was removed in Linux 4.11, RACK took its place",
+        );
+    }
+    if release >= (4, 14) {
+        note(
+            "net.ipv4.tcp_low_latency",
+            "taken and ignored: the prequeue was removed in Linux 4.14",
+        );
+    }
+    if release >= (6, 17) && value("net.ipv4.tcp_recovery").is_some() {
+        note(
+            "net.ipv4.tcp_recovery",
+            "bit 0x1 is ignored: RACK is always on for SACK connections since Linux 6.17",
+        );
+    }
+    found
+}
+
+/// Major and minor version of a release such as `6.12.117`.
+pub fn series(release: &str) -> Option<(u32, u32)> {
+    let mut parts = release.split(|c: char| !c.is_ascii_digit());
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sysctls(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn fack_is_ignored_since_4_15_only_when_asked_for() {
+        let on = sysctls(&[("net.ipv4.tcp_fack", "1")]);
+        assert_eq!(ignored(&on, (6, 1)).len(), 1);
+        assert_eq!(ignored(&on, (3, 10)), []);
+        assert_eq!(ignored(&sysctls(&[("net.ipv4.tcp_fack", "0")]), (6, 1)), []);
+    }
+
+    #[test]
+    fn early_retransmit_is_gone() {
+        let er = ignored(&sysctls(&[("net.ipv4.tcp_early_retrans", "2")]), (6, 12));
+        assert!(er[0].why.contains("RACK"), "{er:?}");
+        assert_eq!(
+            ignored(&sysctls(&[("net.ipv4.tcp_early_retrans", "0")]), (6, 12)),
+            []
+        );
+    }
+
+    #[test]
+    fn releases_are_split() {
+        assert_eq!(series("6.12.117"), Some((6, 12)));
+        assert_eq!(series("6.1.192-rexmit"), Some((6, 1)));
+        assert_eq!(series("next"), None);
+    }
+
+    #[test]
+    fn only_network_settings_belong_to_a_host() {
+        for name in [
+            "kernel.panic",
+            "net..x",
+            "net.ipv4/tcp_sack",
+            "vm.swappiness",
+        ] {
+            assert!(set(name, "1").is_err(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! `tcpfilter N`: the program of the 2013 paper, for any Linux host whose firewall queues a server's packets.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{anyhow, bail, Result};
+use nix::sys::signal::{sigaction, SaFlags, SigAction, SigHandler, SigSet, Signal};
+use rexmit_loss::tail::{Mode, Settings, TailRule};
+use rexmit_loss::{Event, Transfer};
+use rexmit_time::Time;
+use serde::Serialize;
+
+use crate::filter::{Filter, Observer};
+use crate::nfqueue::{Fate, Queue};
+
+static STOP: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn stop(_: i32) {
+    STOP.store(true, Ordering::Relaxed);
+}
+
+/// Prints a row for every transfer until SIGINT or SIGTERM; the exit status is 0 then.
+pub fn run(arguments: lexopt::Parser) -> Result<i32> {
+    let (settings, queue, json) = parse(arguments)?;
+    let queue = match Queue::open(queue) {
+        Ok(queue) => queue,
+        Err(error) => {
+            eprintln!("rexmit-guest: {error:#}");
+            return Ok(1);
+        }
+    };
+    // No SA_RESTART: the wait for packets must end.
+    let action = SigAction::new(SigHandler::Handler(stop), SaFlags::empty(), SigSet::empty());
+    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+        // SAFETY: the handler only stores into an atomic.
+        unsafe { sigaction(signal, &action) }?;
+    }
+    let mut printer = Printer { json, untracked: 0 };
+    let mut filter = Filter::new(queue, TailRule::new(settings))?;
+    eprintln!(
+        "rexmit-guest: dropping the last {} segments of each transfer, {} mode",
+        settings.segments, settings.mode
+    );
+    while !STOP.load(Ordering::Relaxed) {
+        filter.step(&mut printer)?;
+    }
+    filter.close(&mut printer)?;
+    if printer.untracked > 0 {
+        eprintln!(
+            "rexmit-guest: {} connections had responses that cannot be tracked",
+            printer.untracked
+        );
+    }
+    Ok(0)
+}
+
+fn parse(mut arguments: lexopt::Parser) -> Result<(Settings, u16, bool)> {
+    use lexopt::prelude::*;
+    let (mut segments, mut queue, mut mode, mut json) = (None, 0, Mode::Sequence, false);
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Long("queue") => queue = arguments.value()?.parse()?,
+            Long("mode") => {
+                mode = arguments
+                    .value()?
+                    .string()?
+                    .parse()
+                    .map_err(|error| anyhow!("--mode: {error}"))?;
+            }
+            Long("json") => json = true,
+            Value(value) if segments.is_none() => segments = Some(value.parse()?),
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    let Some(segments) = segments else {
+        bail!("how many segments to drop? usage: tcpfilter N [--queue 0] [--mode sequence|hold] [--json]")
+    };
+    Ok((
+        Settings {
+            segments,
+            mode,
+            ..Settings::default()
+        },
+        queue,
+        json,
+    ))
+}
+
+/// Prints rows as the paper's program does, or as JSON objects.
+struct Printer {
+    json: bool,
+    untracked: u64,
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    flow: String,
+    transfer_size_bytes: u64,
+    transfer_segments: u64,
+    dropped_segments: u64,
+    t_total_s: Option<f64>,
+    t_recover_s: Option<f64>,
+    is_tlp: Option<bool>,
+    fin_on_data: Option<bool>,
+    exact: bool,
+    stalled: bool,
+    complete: bool,
+    resends: u64,
+    notes: &'a [String],
+}
+
+fn seconds(duration: Option<rexmit_time::Duration>) -> Option<f64> {
+    duration.map(|duration| duration.as_nanos() as f64 / 1e9)
+}
+
+fn line(transfer: &Transfer, json: bool) -> Result<String> {
+    let (total, recover) = (seconds(transfer.t_total()), seconds(transfer.t_recover()));
+    if json {
+        let notes: Vec<String> = transfer.notes.iter().map(ToString::to_string).collect();
+        let row = Row {
+            flow: transfer.flow.to_string(),
+            transfer_size_bytes: transfer.size_bytes(),
+            transfer_segments: transfer.segments,
+            dropped_segments: transfer.dropped_segments,
+            t_total_s: total,
+            t_recover_s: recover,
+            is_tlp: transfer.is_tlp,
+            fin_on_data: transfer.fin_on_data,
+            exact: transfer.exact,
+            stalled: transfer.stalled,
+            complete: transfer.complete,
+            resends: transfer.resends,
+            notes: &notes,
+        };
+        return Ok(serde_json::to_string(&row)?);
+    }
+    // What did not happen is no number; the flag is not valid for fewer than two dropped packets.
+    let number = |value: Option<f64>| value.map_or("nan".to_owned(), |value| format!("{value:.9}"));
+    let flag = transfer
+        .is_tlp
+        .map_or("nan".to_owned(), |flag| u8::from(flag).to_string());
+    let (size, segments, dropped) = (
+        transfer.size_bytes(),
+        transfer.segments,
+        transfer.dropped_segments,
+    );
+    Ok(format!(
+        "{size}, {segments}, {dropped}, {}, {}, {flag}",
+        number(total),
+        number(recover)
+    ))
+}
+
+impl Observer for Printer {
+    fn event(&mut self, event: &Event) -> Result<()> {
+        match event {
+            Event::Finished(transfer) => {
+                let mut out = std::io::stdout().lock();
+                // A reader that has gone away ends the program as a signal would.
+                if writeln!(out, "{}", line(transfer, self.json)?).and_then(|()| out.flush()).is_err() {
+                    STOP.store(true, Ordering::Relaxed);
+                }
+                if !self.json {
+                    transfer.notes.iter().for_each(|note| eprintln!("rexmit-guest: {}: {note}", transfer.flow));
+                }
+            }
+            Event::Stalled(stalled) => eprintln!(
+                "rexmit-guest: {}: the sender stalled while {} packets were held (they count against its small-queue \
+                 limit); let go, nothing dropped. --mode sequence holds nothing",
+                stalled.flow, stalled.released
+            ),
+            Event::Untracked(untracked) => {
+                self.untracked += 1;
+                eprintln!("rexmit-guest: {}: passes untouched: {}", untracked.flow, untracked.why);
+            }
+            Event::Started(_) | Event::Dropped(_) | Event::Resent(_) => {}
+        }
+        Ok(())
+    }
+
+    fn fate(&mut self, _time: Time, _bytes: &[u8], _fate: Fate) {}
+}
