@@ -3,17 +3,17 @@
 mod common;
 
 use common::*;
-use rexmit_loss::{Event, Note};
+use rexmit_loss::tail::Settings;
+use rexmit_loss::{Event, Note, Rule, Why};
 use rexmit_tcp::Need;
+use rexmit_time::{Duration, Time};
 
 /// A response whose head and body are `total` bytes.
 fn sized(total: usize, extra: &str) -> Vec<u8> {
-    let digits = |n: usize| n.to_string().len();
     let overhead = response(0, extra).len() - 1;
     let body = (1..=6)
         .map(|d| total - overhead - d)
         .find(|body| response(*body, extra).len() == total);
-    let _ = digits;
     response(body.expect("some length fits"), extra)
 }
 
@@ -71,7 +71,7 @@ fn drops_the_last_five_and_the_fin_and_times_their_return() {
                 "{row:?}"
             );
             assert_eq!(row.is_tlp, Some(true));
-            let us = |t: Option<rexmit_time::Time>| t.map(|t| (t - row.t_start).as_nanos() / 1000);
+            let us = |t: Option<Time>| t.map(|t| (t - row.t_start).as_nanos() / 1000);
             assert_eq!(
                 (
                     us(row.t_drop),
@@ -139,4 +139,541 @@ fn more_than_there_is_takes_all_and_says_so() {
         );
         assert_eq!(row.is_tlp, Some(false));
     }
+}
+
+/// Sends the SYN-ACK and all segments of `s`, the last with the FIN when `fin_on_data`.
+fn send_all(w: &mut Watched, s: &Sender, mss: usize, fin_on_data: bool) -> Vec<u64> {
+    w.send(&s.syn_ack());
+    let cuts = s.cuts(mss);
+    let last = cuts.len() - 1;
+    cuts.iter()
+        .enumerate()
+        .map(|(i, c)| w.send(&s.segment(c.0, c.1, fin_on_data && i == last)))
+        .collect()
+}
+
+#[test]
+fn a_fin_with_data_counts_as_one_of_the_segments() {
+    for settings in [sequence(3), hold(3)] {
+        let s = Sender::new(40_000, u32::MAX - 2_500, sized(10_000, CLOSE));
+        let mut w = Watched::new(settings);
+        let ids = send_all(&mut w, &s, 1000, true);
+        assert_eq!(w.dropped_ids(), ids[7..]);
+        w.send(&s.segment(9000, 10_000, true));
+        w.send(&s.segment(7000, 9000, false)); // one packet brings back two
+        let row = w.rows()[0].clone();
+        assert_eq!(
+            (row.dropped_segments, row.dropped_packets, row.fin_on_data),
+            (3, 3, Some(true))
+        );
+        assert_eq!((row.resends, row.is_tlp, row.exact), (2, Some(true), true));
+        assert_eq!(row.t_fin_retransmit, row.t_retransmit);
+        assert_eq!(row.t_end, Some(w.now));
+    }
+}
+
+#[test]
+fn one_dropped_packet_cannot_tell_a_probe() {
+    let s = Sender::new(40_000, 5, sized(3_000, CLOSE));
+    let mut w = Watched::new(sequence(1));
+    send_all(&mut w, &s, 1000, true);
+    w.send(&s.segment(2000, 3000, true));
+    assert_eq!(w.rows()[0].is_tlp, None);
+}
+
+#[test]
+fn resends_that_join_dropped_and_undropped_bytes_pass() {
+    let s = Sender::new(40_000, 5, sized(10_000, CLOSE));
+    let mut w = Watched::new(Settings {
+        linger: Duration::MAX,
+        ..sequence(2)
+    });
+    send_all(&mut w, &s, 1000, false);
+    w.send(&s.fin());
+    let joined = w.send(&s.segment(7500, 8500, false));
+    let rest = w.send(&s.segment(8500, 10_000, true));
+    let again = w.send(&s.segment(9000, 10_000, false));
+    let before = w.send(&s.segment(0, 1000, false));
+    for id in [joined, rest, again, before] {
+        assert!(!w.dropped_ids().contains(&id));
+    }
+    let needs: Vec<_> = w
+        .resents()
+        .iter()
+        .map(|r| (r.need, r.was_dropped, r.highest))
+        .collect();
+    assert_eq!(
+        needs,
+        [
+            (Need::Needed, true, false),
+            (Need::Needed, true, true),
+            (Need::Spurious, true, false),
+            (Need::Spurious, false, false),
+        ]
+    );
+    let first_sent: Vec<_> = w
+        .resents()
+        .iter()
+        .map(|r| {
+            r.first_sent
+                .map(|t| (t - Time::from_nanos(1_002_000)).as_nanos() / 1000)
+        })
+        .collect();
+    assert_eq!(first_sent, [Some(7), Some(8), Some(9), Some(0)]);
+    assert!(w.rows().is_empty(), "the transfer lingers");
+    w.finish();
+    let row = w.rows()[0].clone();
+    assert_eq!(
+        (row.resends, row.needless_resends, row.complete),
+        (4, 2, true)
+    );
+    assert!(row.notes.is_empty() && row.t_end < Some(w.now));
+}
+
+#[test]
+fn a_kept_connection_has_a_row_for_each_transfer() {
+    for settings in [sequence(2), hold(2)] {
+        let first = response(3_000, "");
+        let second = response(2_500, "");
+        let s = Sender::new(
+            40_000,
+            u32::MAX - 1000,
+            [first.clone(), second.clone()].concat(),
+        );
+        let mut w = Watched::new(settings);
+        w.send(&s.syn_ack());
+        let mut at = 0;
+        for (n, len) in [first.len(), second.len()].into_iter().enumerate() {
+            let cuts: Vec<_> = (at..at + len)
+                .step_by(1000)
+                .map(|a| (a, (a + 1000).min(at + len)))
+                .collect();
+            let ids: Vec<u64> = cuts
+                .iter()
+                .map(|c| w.send(&s.segment(c.0, c.1, false)))
+                .collect();
+            let lost = &ids[ids.len() - 2..];
+            assert_eq!(&w.dropped_ids()[2 * n..], lost);
+            for c in &cuts[cuts.len() - 2..] {
+                w.send(&s.segment(c.0, c.1, false));
+            }
+            let rows = w.rows();
+            assert_eq!(rows.len(), n + 1);
+            assert!(
+                rows[n].exact && rows[n].complete && rows[n].fin_on_data.is_none(),
+                "{:?}",
+                rows[n]
+            );
+            at += len;
+        }
+        let fin = w.send(&s.fin());
+        assert!(!w.dropped_ids().contains(&fin), "the transfers are over");
+    }
+}
+
+#[test]
+fn a_segment_with_the_end_of_one_and_the_start_of_another_belongs_to_both() {
+    for settings in [sequence(1), hold(1)] {
+        let (first, second) = (response(1_500, ""), response(3_000, CLOSE));
+        let border = first.len();
+        let s = Sender::new(40_000, 9, [first, second].concat());
+        for split in [border + 1, border + 6, border + 30, border + 100] {
+            let mut w = Watched::new(settings);
+            w.send(&s.syn_ack());
+            let cuts = [0, 1000, split, split + 1000, split + 2000, s.stream.len()];
+            let ids: Vec<u64> = cuts
+                .windows(2)
+                .map(|c| w.send(&s.segment(c[0], c[1], false)))
+                .collect();
+            let fin = w.send(&s.fin());
+            assert_eq!(w.dropped_ids(), [ids[1], ids[4], fin], "split at {split}");
+            w.send(&s.segment(1000, split, false));
+            assert_eq!(w.rows().len(), 1);
+            assert!(w.rows()[0].exact, "{:?}", w.rows()[0]);
+            w.send(&s.segment(cuts[4], cuts[5], true));
+            let second = w.rows()[1].clone();
+            assert!(
+                second.complete && !second.exact,
+                "it lost its first segment as well: {second:?}"
+            );
+            assert_eq!(
+                second.notes,
+                [Note::NotExact {
+                    asked: 1,
+                    dropped: 2,
+                    in_tail: 1
+                }]
+            );
+        }
+    }
+}
+
+#[test]
+fn several_responses_fit_into_one_segment() {
+    for settings in [sequence(1), hold(1)] {
+        let stream = [response(10, ""), response(20, ""), response(0, "")].concat();
+        let s = Sender::new(40_000, 9, stream);
+        let mut w = Watched::new(settings);
+        w.send(&s.syn_ack());
+        let id = w.send(&s.segment(0, s.stream.len(), false));
+        assert_eq!(w.dropped_ids(), [id]);
+        w.send(&s.segment(0, s.stream.len(), false));
+        assert_eq!(w.rows().len(), 3);
+        assert!(
+            w.rows().iter().all(|r| r.exact && r.dropped_segments == 1),
+            "{:?}",
+            w.rows()
+        );
+    }
+}
+
+#[test]
+fn heads_may_be_split_at_any_byte() {
+    let s = Sender::new(40_000, u32::MAX - 20, response(2_000, CLOSE));
+    let head = s.stream.len() - 2_000;
+    for settings in [sequence(2), hold(2)] {
+        for split in 1..head {
+            let mut w = Watched::new(settings);
+            w.send(&s.syn_ack());
+            let cuts = [0, split, head + 1_000, s.stream.len()];
+            let ids: Vec<u64> = cuts
+                .windows(2)
+                .map(|c| w.send(&s.segment(c[0], c[1], false)))
+                .collect();
+            let fin = w.send(&s.fin());
+            assert_eq!(w.dropped_ids(), [ids[1], ids[2], fin], "split at {split}");
+            assert_eq!(
+                w.events
+                    .iter()
+                    .filter(|e| matches!(e, Event::Started(_)))
+                    .count(),
+                1
+            );
+        }
+    }
+}
+
+#[test]
+fn a_head_in_single_bytes_is_found() {
+    let s = Sender::new(40_000, u32::MAX - 20, response(50, CLOSE));
+    for (settings, exact) in [(sequence(500), false), (hold(500), true)] {
+        let mut w = Watched::new(settings);
+        let ids = send_all(&mut w, &s, 1, true);
+        let head = s.stream.len() - 50;
+        // In `sequence` the bytes of the head had passed before its length was known.
+        let lost = if exact { &ids[..] } else { &ids[head - 1..] };
+        assert_eq!(w.dropped_ids(), lost);
+        w.send(&s.segment(0, s.stream.len(), true));
+        assert_eq!((w.rows()[0].exact, w.rows()[0].complete), (exact, true));
+    }
+}
+
+#[test]
+fn interim_responses_and_empty_bodies() {
+    for settings in [sequence(1), hold(1)] {
+        let stream = [
+            &b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"[..],
+            b"HTTP/1.1 304 Not Modified\r\nContent-Length: 999\r\n\r\n",
+        ];
+        let s = Sender::new(40_000, 3, stream.concat());
+        let mut w = Watched::new(settings);
+        w.send(&s.syn_ack());
+        let border = stream[0].len();
+        let interim = w.send(&s.segment(0, border, false));
+        let last = w.send(&s.segment(border, s.stream.len(), false));
+        assert_eq!(w.dropped_ids(), [last]);
+        assert!(!w.is_held(interim));
+        w.send(&s.segment(border, s.stream.len(), false));
+        assert_eq!(
+            (w.rows()[0].body_bytes, w.rows()[0].head_bytes),
+            (0, stream[1].len() as u64)
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_tracked_passes_and_is_said_once() {
+    let chunked =
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n".to_vec();
+    let unsized_body = b"HTTP/1.1 200 OK\r\nServer: x\r\n\r\nbody to the end".to_vec();
+    let other = b"SSH-2.0-server\r\n".to_vec();
+    for settings in [sequence(3), hold(3)] {
+        for (stream, why) in [
+            (&chunked, Why::Chunked),
+            (&unsized_body, Why::NoLength),
+            (&other, Why::Head(rexmit_wire::http::HeadError::NotHttp)),
+        ] {
+            let s = Sender::new(40_000, 3, stream.clone());
+            let mut w = Watched::new(settings);
+            let ids = send_all(&mut w, &s, 7, false);
+            let fin = w.send(&s.fin());
+            assert!(
+                w.dropped_ids().is_empty()
+                    && ids.iter().all(|id| !w.is_held(*id))
+                    && !w.is_held(fin)
+            );
+            let told: Vec<_> = w
+                .events
+                .iter()
+                .map(|e| {
+                    if let Event::Untracked(u) = e {
+                        Some(u.why)
+                    } else {
+                        None
+                    }
+                })
+                .collect();
+            assert_eq!(told, [Some(why)]);
+            assert_eq!(w.rule.counters().untracked, 1);
+        }
+        // After a chunked response the next one is found again where a packet starts with it.
+        let s = Sender::new(
+            40_000,
+            3,
+            [chunked.clone(), chunked.clone(), response(2000, "")].concat(),
+        );
+        let mut w = Watched::new(settings);
+        w.send(&s.syn_ack());
+        let n = chunked.len();
+        for (from, to) in [(0, n), (n, 2 * n)] {
+            w.send(&s.segment(from, to, false));
+        }
+        let id = w.send(&s.segment(2 * n, s.stream.len(), false));
+        assert_eq!(w.dropped_ids(), [id]);
+        assert_eq!(w.rule.counters().untracked, 2);
+        assert_eq!(
+            w.events
+                .iter()
+                .filter(|e| matches!(e, Event::Untracked(_)))
+                .count(),
+            1
+        );
+    }
+}
+
+#[test]
+fn a_connection_may_be_met_in_its_middle() {
+    for settings in [sequence(2), hold(2)] {
+        let s = Sender::new(
+            40_000,
+            u32::MAX - 700,
+            [vec![b'z'; 1000], sized(5_000, CLOSE)].concat(),
+        );
+        let mut w = Watched::new(settings);
+        let ids: Vec<u64> = s
+            .cuts(1000)
+            .iter()
+            .map(|c| w.send(&s.segment(c.0, c.1, false)))
+            .collect();
+        let fin = w.send(&s.fin());
+        assert_eq!(w.dropped_ids(), [ids[4], ids[5], fin]);
+        w.send(&s.segment(4000, 6000, true));
+        let row = w.rows()[0].clone();
+        assert_eq!((row.isn, row.size_bytes(), row.exact), (None, 5_000, true));
+        assert_eq!(w.drops()[0].span.relative, 4001);
+    }
+}
+
+#[test]
+fn a_reset_or_new_handshake_ends_the_connection() {
+    for settings in [sequence(2), hold(2)] {
+        for (ending, note) in [(RST, Note::Reset), (SYN_ACK, Note::Replaced)] {
+            let s = Sender::new(40_000, 100, sized(5_000, CLOSE));
+            let mut w = Watched::new(settings);
+            send_all(&mut w, &s, 1000, false);
+            w.send(&s.syn_ack()); // sent again: nothing new
+            assert!(w.rows().is_empty());
+            w.send(&packet(40_000, 77_000, ending, &[], &[]));
+            let row = w.rows()[0].clone();
+            assert_eq!((row.complete, row.exact, row.t_end), (false, false, None));
+            assert!(row.notes.contains(&note), "{row:?}");
+            assert!(w.fates.values().all(Option::is_some), "nothing stays held");
+            // The ports again, with the same bytes at the same place: a connection of its own.
+            let s = Sender { isn: 77_000, ..s };
+            let lost = w.dropped_ids().len();
+            let ids = send_all(&mut w, &s, 1000, true);
+            assert_eq!(w.dropped_ids()[lost..], ids[3..]);
+            w.send(&s.segment(3000, 5000, true));
+            assert!(w.rows()[1].exact);
+        }
+    }
+}
+
+#[test]
+fn holding_releases_in_order_and_only_what_it_must() {
+    let s = Sender::new(40_000, 100, sized(10_000, CLOSE));
+    let mut w = Watched::new(hold(2));
+    let ids = send_all(&mut w, &s, 1000, false);
+    // 1,460 bytes is what the SYN-ACK promises: the last 2,920 bytes may hold the tail.
+    let held: Vec<bool> = ids.iter().map(|id| w.is_held(*id)).collect();
+    assert_eq!(
+        held,
+        [false, false, false, false, false, false, false, false, true, true]
+    );
+    w.send(&s.fin());
+    assert_eq!(w.left, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    // Small segments at the end: more are held, the first of them go on in order.
+    let mut w = Watched::new(hold(2));
+    w.send(&s.syn_ack());
+    let mut cuts: Vec<usize> = (0..8_000).step_by(1460).collect();
+    cuts.extend([8_000, 8_500, 9_000, 9_500, 9_999, 10_000]);
+    for c in cuts.windows(2) {
+        w.send(&s.segment(c[0], c[1], false));
+    }
+    assert_eq!(w.left, (0..=5).collect::<Vec<_>>());
+    w.send(&s.fin());
+    assert_eq!(w.left, (0..=9).collect::<Vec<_>>());
+    assert_eq!(w.dropped_ids(), [10, 11, 12]);
+}
+
+#[test]
+fn a_stall_lets_everything_go() {
+    let s = Sender::new(40_000, 100, sized(10_000, CLOSE));
+    let mut w = Watched::new(hold(5));
+    w.send(&s.syn_ack());
+    for c in &s.cuts(1000)[..6] {
+        w.send(&s.segment(c.0, c.1, false));
+    }
+    assert!(w.is_held(5) && w.is_held(6));
+    w.wait(Duration::from_millis(2_900));
+    w.send(&s.segment(0, 1000, false)); // a resend is nothing new
+    w.wait(Duration::from_millis(99));
+    assert!(w.is_held(5));
+    w.wait(Duration::from_millis(1));
+    assert_eq!(w.left[w.left.len() - 2..], [5, 6]);
+    assert!(w
+        .events
+        .iter()
+        .any(|e| matches!(e, Event::Stalled(stalled) if stalled.released == 3)));
+    for c in &s.cuts(1000)[6..] {
+        w.send(&s.segment(c.0, c.1, false));
+    }
+    w.send(&s.fin());
+    assert!(w.dropped_ids().is_empty() && w.rule.deadline().is_none());
+    let row = w.rows()[0].clone();
+    assert!(row.stalled && row.complete && !row.exact && row.t_end == Some(w.now));
+    assert_eq!(row.notes, [Note::HoldStalled]);
+    assert_eq!(w.rule.counters().stalls, 1);
+}
+
+#[test]
+fn a_stall_in_a_head_marks_the_transfer_that_comes_of_it() {
+    let s = Sender::new(40_000, 100, sized(3_000, CLOSE));
+    let mut w = Watched::new(hold(5));
+    w.send(&s.syn_ack());
+    let part = w.send(&s.segment(0, 10, false));
+    assert!(w.is_held(part));
+    w.wait(Duration::from_secs(3));
+    assert!(!w.is_held(part));
+    w.send(&s.segment(10, 1000, false));
+    w.send(&s.segment(1000, 3000, true));
+    assert!(w.dropped_ids().is_empty());
+    assert!(w.rows()[0].stalled);
+}
+
+#[test]
+fn rows_linger_as_long_as_they_are_told() {
+    let s = Sender::new(40_000, 100, sized(3_000, CLOSE));
+    let mut w = Watched::new(Settings {
+        linger: Duration::from_secs(1),
+        ..sequence(1)
+    });
+    send_all(&mut w, &s, 1000, true);
+    w.send(&s.segment(2000, 3000, true));
+    w.wait(Duration::from_millis(500));
+    w.send(&s.segment(2000, 3000, true));
+    assert!(w.rows().is_empty());
+    w.wait(Duration::from_millis(500));
+    let row = w.rows()[0].clone();
+    assert_eq!((row.resends, row.needless_resends), (2, 1));
+    let late = w.send(&s.segment(2000, 3000, true));
+    assert!(!w.dropped_ids().contains(&late));
+    assert_eq!(w.resents().len(), 2);
+}
+
+#[test]
+fn late_packets_of_a_finished_measurement_pass() {
+    for settings in [sequence(4), hold(4)] {
+        let s = Sender::new(40_000, 100, sized(3_000, CLOSE));
+        let mut w = Watched::new(settings);
+        send_all(&mut w, &s, 1000, false);
+        w.finish();
+        let dropped = w.dropped_ids();
+        assert_eq!(w.rows().len(), 1);
+        assert!(w.rows()[0].notes.contains(&Note::Ended));
+        for c in s.cuts(1000) {
+            w.send(&s.segment(c.0, c.1, false));
+        }
+        w.send(&s.fin());
+        w.finish();
+        assert_eq!((w.dropped_ids(), w.rows().len()), (dropped, 1));
+    }
+}
+
+#[test]
+fn a_fin_before_the_announced_end() {
+    let whole = sized(10_000, CLOSE);
+    for settings in [sequence(2), hold(2)] {
+        let s = Sender::new(40_000, 100, whole[..4_000].to_vec());
+        let mut w = Watched::new(settings);
+        send_all(&mut w, &s, 1000, false);
+        w.send(&s.fin());
+        // `hold` had let the segments go before the FIN came: the end was believed to be far.
+        assert!(w.dropped_ids().is_empty());
+        let row = w.rows()[0].clone();
+        assert!(row.complete && !row.exact, "{row:?}");
+        assert_eq!(row.notes[0], Note::ShortOf { missing: 6_000 });
+    }
+}
+
+#[test]
+fn unequal_segments_are_reported_in_sequence() {
+    let s = Sender::new(40_000, 100, sized(10_000, CLOSE));
+    let mut w = Watched::new(sequence(2));
+    w.send(&s.syn_ack());
+    let mut cuts: Vec<usize> = (0..=8_000).step_by(1000).collect();
+    cuts.extend([8_500, 9_000, 9_500, 10_000]);
+    for c in cuts.windows(2) {
+        w.send(&s.segment(c[0], c[1], false));
+    }
+    w.send(&s.fin());
+    w.send(&s.segment(0, 10_000, true));
+    let row = w.rows()[0].clone();
+    assert!(!row.exact);
+    assert_eq!(
+        row.notes[0],
+        Note::NotExact {
+            asked: 2,
+            dropped: 4,
+            in_tail: 2
+        }
+    );
+}
+
+#[test]
+fn memory_is_bounded_by_forgetting_idle_connections() {
+    for settings in [sequence(2), hold(2)] {
+        let mut w = Watched::new(Settings {
+            max_flows: 10,
+            ..settings
+        });
+        for n in 0..100 {
+            let s = Sender::new(1_000 + n, 100, sized(5_000, CLOSE));
+            send_all(&mut w, &s, 1000, false);
+        }
+        assert_eq!(w.rule.counters().evicted_flows, 90);
+        assert_eq!(w.rule.counters().evicted_transfers, 90);
+        assert_eq!(w.rows().len(), 90);
+        w.finish();
+        assert_eq!(w.rows().len(), 100);
+    }
+}
+
+#[test]
+fn packets_without_data_pass_and_leave_no_trace() {
+    let mut w = Watched::new(sequence(5));
+    w.send(&packet(1, 5, ACK, &[], &[]));
+    w.send(&packet(1, 5, 0x02, &[], &[])); // this side is a client here
+    w.send(&packet(1, 5, RST, &[], &[]));
+    assert!(w.events.is_empty() && w.dropped_ids().is_empty());
 }

@@ -615,16 +615,21 @@ impl Flow {
         let Some(tail) = tail.map(|segment| segment.start) else {
             return;
         };
-        for at in 0..self.waiting.packets.len() {
-            let held = self.waiting.packets[at];
-            let in_tail = if held.data() {
-                held.start >= tail && held.start < end
-            } else {
-                fin == Some(held.start)
-            };
-            if in_tail && held.fate.is_none() {
-                self.waiting.packets[at].fate = Some(Decision::Drop);
-                self.lose(held.start, held.end, held.top, held.at, owner, out);
+        // The data first: a FIN that goes with no lost data (because it came early) passes.
+        for data in [true, false] {
+            for place in 0..self.waiting.packets.len() {
+                let held = self.waiting.packets[place];
+                let in_tail = if data {
+                    held.data() && held.start >= tail && held.start < end
+                } else {
+                    !held.data()
+                        && fin == Some(held.start)
+                        && self.transfers[at].row.dropped_segments > 0
+                };
+                if in_tail && held.fate.is_none() {
+                    self.waiting.packets[place].fate = Some(Decision::Drop);
+                    self.lose(held.start, held.end, held.top, held.at, owner, out);
+                }
             }
         }
     }
