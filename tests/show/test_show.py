@@ -84,6 +84,17 @@ def test_eighty_columns_are_enough_for_the_tables(campaign: Rows, write_run: Row
         assert [line for line in lines[begin:end] if len(line) > 80 or "…" in line] == []
 
 
+def test_no_configuration_is_cut_off(row: Rows, write_run: Rows) -> None:
+    names = ["er", "tlp", *(f"variation-number-{i}" for i in range(5))]
+    rows = [
+        row(config=name, cell=i, t_total_s=0.5 + i, is_tlp=True) for i, name in enumerate(names)
+    ]
+    text = shown(write_run(rows))
+    assert all(f" {name} " in text for name in names)
+    assert all(f" {0.5 + i:.4f} " in text for i in range(len(names)))
+    assert not [line for line in text.splitlines() if "…" in line]
+
+
 def test_the_head_tells_what_to_know(row: Rows, write_run: Rows) -> None:
     run = write_run(
         [row()],

@@ -15,6 +15,9 @@ from rexmit.tables.leave_out import Reason
 from rexmit.tables.table4 import Beside, Block, Entry, Table4, numbers
 from rexmit.tables.terminal import NONE, count, seconds, signed_percent, signed_seconds
 
+#: Widths of the columns, as long as their text fits: what a row is, a time, a percentage.
+_LABEL, _TIME, _PERCENT = 18, 10, 6
+
 #: A time and the percentage beside it.
 Pair = tuple[str, str]
 
@@ -28,7 +31,8 @@ def print_table4(table: Table4, console: Console) -> None:
     for block in table.blocks:
         console.print()
         console.print(Text(_title(block), "bold cyan"))
-        console.print(_grid(block))
+        for configs in _beside_each_other(block.configs, console.width):
+            console.print(_grid(block, configs))
     _print_notes(table, console)
 
 
@@ -38,19 +42,34 @@ def _title(block: Block) -> str:
     return f"{block.network}: {about}" if about else block.network
 
 
-def _grid(block: Block) -> Table:
+def _beside_each_other(configs: tuple[str, ...], width: int) -> list[tuple[str, ...]]:
+    """As many configurations in one grid as are not cut off at the terminal's edge."""
+    rows: list[list[str]] = []
+    used = 0
+    for config in configs:
+        needed = max(_TIME, len(config)) + 1 + _PERCENT + 1
+        if not rows or used + needed > width:
+            rows.append([])
+            used = _LABEL + 1
+        rows[-1].append(config)
+        used += needed
+    return [tuple(row) for row in rows]
+
+
+def _grid(block: Block, configs: tuple[str, ...]) -> Table:
     grid = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-    grid.add_column("", no_wrap=True, min_width=18)
-    for config in block.configs:
-        grid.add_column(config, justify="right", no_wrap=True, min_width=10)
-        grid.add_column("", justify="right", no_wrap=True, min_width=6)
+    grid.add_column("", no_wrap=True, min_width=_LABEL)
+    for config in configs:
+        grid.add_column(config, justify="right", no_wrap=True, min_width=_TIME)
+        grid.add_column("", justify="right", no_wrap=True, min_width=_PERCENT)
     for measure, entries in (("t_total", block.t_total), ("t_recover", block.t_recover)):
-        for number, (label, pairs) in enumerate(_times(measure, entries)):
+        mine = tuple(entry for entry in entries if entry.config in configs)
+        for number, (label, pairs) in enumerate(_times(measure, mine)):
             texts = [text for pair in pairs for text in pair]
             grid.add_row(label, *texts, style="bold" if number == 0 else "")
         grid.add_section()
     for label, tell in _COUNTS:
-        row = [tell(block.cells[c]) if c in block.cells else NONE for c in block.configs]
+        row = [tell(block.cells[c]) if c in block.cells else NONE for c in configs]
         if any(text not in ("", NONE) for text in row):
             grid.add_row(label, *[text for told in row for text in (told, "")])
     return grid
