@@ -81,7 +81,7 @@ class Order:
     def name(self) -> str:
         """The name in the cache: what a person looks for, and the beginning of the hash."""
         words = [self.version, f"hz{self.hz}", *(p.name[:40] for p in self.extra), self.key[:12]]
-        return "-".join(re.sub(r"[^\w.+]+", "_", word) for word in words)
+        return "-".join(re.sub(r"[^\w.+-]+", "_", word) for word in words)
 
 
 def build(
