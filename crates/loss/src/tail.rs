@@ -6,9 +6,11 @@
 mod flow;
 mod hold;
 mod log;
+mod losses;
 mod open;
 mod out;
 mod responses;
+mod rows;
 mod rule;
 mod sequence;
 mod settings;

@@ -677,3 +677,30 @@ fn packets_without_data_pass_and_leave_no_trace() {
     w.send(&packet(1, 5, RST, &[], &[]));
     assert!(w.events.is_empty() && w.dropped_ids().is_empty());
 }
+
+#[test]
+fn a_kept_connection_is_measured_again_after_a_stall_or_an_end() {
+    for stall in [true, false] {
+        let first = response(3_000, "");
+        let s = Sender::new(40_000, 100, [first.clone(), response(3_000, "")].concat());
+        let mut w = Watched::new(hold(2));
+        w.send(&s.syn_ack());
+        w.send(&s.segment(0, 1000, false));
+        w.send(&s.segment(1000, 2000, false));
+        if stall {
+            w.wait(Duration::from_secs(3));
+        } else {
+            w.finish();
+        }
+        w.send(&s.segment(2000, first.len(), false));
+        assert!(w.dropped_ids().is_empty());
+        assert_eq!((w.rows().len(), w.rows()[0].stalled), (1, stall));
+        let ids: Vec<u64> = [0, 1000, 2000, first.len()]
+            .windows(2)
+            .map(|c| w.send(&s.segment(first.len() + c[0], first.len() + c[1], false)))
+            .collect();
+        assert_eq!(w.dropped_ids(), ids[1..]);
+        w.send(&s.segment(first.len(), 2 * first.len(), false));
+        assert!(w.rows()[1].exact && !w.rows()[1].stalled);
+    }
+}

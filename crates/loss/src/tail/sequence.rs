@@ -1,5 +1,9 @@
 //! The tail by sequence number.
 
+use super::flow::{Flow, Packet};
+use super::out::Out;
+use crate::{Note, Verdict};
+
 /// Whether a segment whose first byte is at `start` lies among the last `segments` full segments of a transfer
 /// that ends before `end`: at or after end − N·MSS.
 ///
@@ -7,6 +11,35 @@
 /// the paper's `bytesRemaining < bytesToDrop` (Algorithm 1) loses one segment less.
 pub(super) fn in_tail(start: u64, end: u64, segments: u32, mss: u32) -> bool {
     start.saturating_add(u64::from(segments) * u64::from(mss)) >= end
+}
+
+impl Flow {
+    pub(super) fn judge_by_sequence(&mut self, p: &Packet, out: &mut Out) -> Verdict {
+        let (segments, mss) = (out.settings.segments, self.largest);
+        let owner = self
+            .transfers
+            .iter()
+            .filter(|t| t.completed.is_none())
+            .find(|t| {
+                if p.start < p.end {
+                    t.touches_data(p.start, p.end) && in_tail(p.start, t.end, segments, mss)
+                } else {
+                    // A bare FIN goes with its tail; where the FIN came early there may have been none.
+                    t.fin == Some(p.start)
+                        && (t.row.dropped_segments > 0 || !t.row.notes.iter().any(is_short))
+                }
+            });
+        let Some(owner) = owner.map(|t| t.row.id) else {
+            return Verdict::Accept;
+        };
+        out.counters.dropped += 1;
+        self.lose(p.start, p.end, p.top, p.at, owner, out);
+        Verdict::Drop
+    }
+}
+
+fn is_short(note: &Note) -> bool {
+    matches!(note, Note::ShortOf { .. })
 }
 
 #[cfg(test)]
