@@ -29,7 +29,7 @@ pub struct Transfer {
     pub dropped_packets: u64,
     /// Whether the FIN came with data; `None` when no FIN belongs to the transfer.
     pub fin_on_data: Option<bool>,
-    /// Largest payload seen in the connection, bytes.
+    /// Largest payload in the connection of a packet never sent before, bytes.
     pub mss_bytes: u32,
     /// Whether exactly the last data segments that were asked for were dropped, all of them when the transfer
     /// has fewer.

@@ -131,11 +131,13 @@ impl Flow {
             top,
             at: now,
         };
-        self.largest = self.largest.max(packet.payload_len());
 
         let resend = self.seen.intersects(start, top);
         if resend {
             self.note_resend(&p, out);
+        } else {
+            // A resend may join what had been sent apart, so its size says nothing of segments to come.
+            self.largest = self.largest.max(packet.payload_len());
         }
         self.note_new(&p, packet, out);
         let verdict = if resend || out.settings.segments == 0 {

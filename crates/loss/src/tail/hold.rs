@@ -84,25 +84,28 @@ impl Flow {
             at: p.at,
             fate: None,
         };
-        if self.may_be_tail(&held, out.settings.segments) {
-            self.waiting.packets.push_back(held);
-            self.waiting.last_new = p.at;
-            return Verdict::Hold;
-        }
+        let may_be_tail = self.may_be_tail(&held, out.settings.segments);
         // A bare FIN right behind a tail that was decided without it, and is still being repaired.
         let tail = self.transfers.iter().find(|t| {
-            !held.data()
+            !may_be_tail
+                && !held.data()
                 && t.fin == Some(p.start)
                 && t.completed.is_none()
                 && t.settled
                 && t.row.dropped_segments > 0
         });
-        let Some(owner) = tail.map(|t| t.row.id) else {
-            return Verdict::Accept;
-        };
-        out.counters.dropped += 1;
-        self.lose(p.start, p.end, p.top, p.at, owner, out);
-        Verdict::Drop
+        if let Some(owner) = tail.map(|t| t.row.id) {
+            out.counters.dropped += 1;
+            self.lose(p.start, p.end, p.top, p.at, owner, out);
+            return Verdict::Drop;
+        }
+        // Behind others it waits for its turn: this packet may be what lets them go.
+        if may_be_tail || !self.waiting.is_empty() {
+            self.waiting.packets.push_back(held);
+            self.waiting.last_new = p.at;
+            return Verdict::Hold;
+        }
+        Verdict::Accept
     }
 
     /// Whether the packet may turn out to belong to a tail: it lies in a head that is not complete, or so close
