@@ -4,7 +4,7 @@
 Its rows follow from the boot's seed and from what ran before in the same boot, as a real kernel's
 do. `REXMIT_FAKE`, a JSON object, makes it misbehave:
 
-  die, hang, fail, short, skip: a cell's id; garbage: a cell's id, spoils a line there
+  die, hang, fail, short, skip: a cell's id or "all"; garbage: a cell's id, spoils a line there
   once: a file; the trouble above happens only if it is not there, and makes it
   slow: seconds per transfer;  log: a file that gets a line per boot
   start: "no-sandbox", "dead", "silent" or "version"
@@ -35,7 +35,7 @@ def emit(kind: str, **fields: object) -> None:
 
 
 def trouble(kind: str, cell: int) -> bool:
-    if FAKE.get(kind) != cell:
+    if FAKE.get(kind) not in (cell, "all"):
         return False
     once = FAKE.get("once")
     if once:

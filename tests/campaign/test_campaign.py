@@ -247,7 +247,7 @@ def test_ignored_settings_and_warnings_are_said_once(lab: Lab) -> None:
     assert meta["ignored_settings"] == [entry]
     assert meta["warnings"] == ["the line is short"]
     assert sorted(lab.told.notes) == [
-        "config er: the kernel takes net.ipv4.tcp_fack and ignores it: gone since 4.15",
+        "config er: net.ipv4.tcp_fack: gone since 4.15",
         "warning: the line is short",
     ]
 

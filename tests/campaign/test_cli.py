@@ -60,7 +60,7 @@ def test_a_run_and_what_it_says(folder: Path) -> None:
     assert f"rexmit show runs/{run.name}" in done.stdout
     # No terminal: lines, and no control characters.
     assert done.stderr.splitlines()[0] == "rexmit: 30 transfers"
-    assert "rexmit: config er: the kernel takes net.ipv4.tcp_fack" in done.stderr
+    assert "rexmit: config er: net.ipv4.tcp_fack: gone since 4.15" in done.stderr
     assert "30 of 30 transfers" in done.stderr.splitlines()[-1]
     assert "\x1b" not in done.stderr + done.stdout
     meta = json.loads((run / "run.json").read_text())
@@ -87,6 +87,16 @@ def test_failed_cells_are_reported(folder: Path) -> None:
     assert "rexmit: cell near er 1 failed: " in done.stderr
     assert "1 cell failed" in done.stderr.splitlines()[-1]
     assert rexmit(folder, *words).returncode == 0
+
+
+def test_failures_alike_are_told_once(folder: Path) -> None:
+    words = ("run", "mine.toml", "--set", "network=near", "--set", "repeat=2")
+    done = rexmit(folder, *words, fail="all")
+    assert done.returncode == 1
+    message = "net.ipv4.tcp_x: no such setting"
+    assert done.stderr.count(message) == 1
+    assert "6 cells failed" in done.stderr.splitlines()[-1]
+    assert f"failed: near er 0 and 5 more: {message}\n" in done.stdout
 
 
 def test_an_interrupt_says_how_to_go_on(folder: Path) -> None:

@@ -23,7 +23,7 @@ class Progress(Protocol):
         ...
 
     def failed(self, label: str, message: str) -> None:
-        """A cell failed."""
+        """A cell failed. Only the first with a message is shown; all are counted."""
         ...
 
     def note(self, text: str) -> None:
@@ -45,11 +45,19 @@ class Meter:
         self.done = 0
         self._before = 0
         self.failures = 0
+        self._messages: set[str] = set()
 
     def start(self, total: int, done: int) -> None:
         """Begin to measure."""
         self.total, self.done, self._before = total, done, done
         self._began = self._clock()
+
+    def failed(self, message: str) -> bool:
+        """Count a failed cell; true if no other failed with this message."""
+        self.failures += 1
+        fresh = message not in self._messages
+        self._messages.add(message)
+        return fresh
 
     @property
     def rate(self) -> float:
@@ -77,7 +85,7 @@ def duration_text(seconds: float) -> str:
 
 
 class PlainProgress:
-    """Lines of text: one at the start, one every ten seconds, one per failure, one at the end."""
+    """Lines of text: at the start, every ten seconds, for a new kind of failure, at the end."""
 
     def __init__(
         self, stream: TextIO | None = None, *, clock: Callable[[], float] = time.monotonic
@@ -106,8 +114,8 @@ class PlainProgress:
 
     def failed(self, label: str, message: str) -> None:
         """See Progress."""
-        self._meter.failures += 1
-        self._say(f"cell {label} failed: {message}")
+        if self._meter.failed(message):
+            self._say(f"cell {label} failed: {message}")
 
     def note(self, text: str) -> None:
         """See Progress."""
@@ -150,8 +158,8 @@ class BarProgress:
 
     def failed(self, label: str, message: str) -> None:
         """See Progress."""
-        self._meter.failures += 1
-        self._console.print(f"cell {label} failed: {message}", markup=False)
+        if self._meter.failed(message):
+            self._console.print(f"cell {label} failed: {message}", markup=False)
         self._update()
 
     def note(self, text: str) -> None:

@@ -73,10 +73,7 @@ class Totals:
         for entry in record.ignored:
             if entry not in self.ignored:
                 self.ignored.append(entry)
-                said.append(
-                    f"config {entry['config']}: the kernel takes {entry['setting']} "
-                    f"and ignores it: {entry['why']}"
-                )
+                said.append(f"config {entry['config']}: {entry['setting']}: {entry['why']}")
         for warning in record.warnings:
             if warning not in self.warnings:
                 self.warnings.append(warning)
