@@ -7,6 +7,7 @@ use rexmit_time::Time;
 use super::flow::{Flow, Packet};
 use super::open::Resend;
 use super::out::Out;
+use super::responses::Responses;
 use super::sequence::in_tail;
 use crate::{Decision, Event, Note, PacketId, Stalled, Verdict};
 
@@ -130,8 +131,10 @@ impl Flow {
                         && in_tail(held.start, t.end, segments, bound)
                 })
         } else {
-            undecided.any(|t| t.fin == Some(held.start))
-                || (head.is_some() && !self.waiting.is_empty())
+            // A FIN may overtake data, even the head of the response that it closes.
+            let overtook = !self.seen.covers(0, held.start);
+            let tracked = matches!(self.responses, Responses::Head(_) | Responses::Body { .. });
+            undecided.any(|t| t.fin == Some(held.start)) || (tracked && overtook)
         }
     }
 
