@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::capture::{Buffer, Tap};
 use crate::client::{Client, Fetched};
 use crate::clock;
-use crate::net::Network;
+use crate::net::{in_thread, Network};
 use crate::plan::{self, Cell, Loss, Programs, RuleKind, Server, Start};
 
 use crate::report::Report;
@@ -93,40 +93,11 @@ pub fn run(
         captures,
         _taps: taps,
     };
-
-    report.doing(Some(cell.id), format!("{}: fitting the page", cell.label));
-    let mut warnings = Vec::new();
-    let page = bench.fit_page(&mut warnings)?;
-    let body = CellStart {
-        cell: cell.id,
-        virtual_ns: clock::now().as_nanos(),
-        page_bytes: page.bytes,
-        head_bytes: page.head_bytes,
-        transfer_bytes: page.head_bytes + page.bytes as u64,
-        read_back: &read_back,
-        ignored: &ignored,
-        warnings: &warnings,
-    };
-    report.event("cell-start", &body);
-    for (index, start) in cell.starts.iter().enumerate() {
-        report.doing(
-            Some(cell.id),
-            format!(
-                "{}: transfer {} of {}",
-                cell.label,
-                index + 1,
-                cell.starts.len()
-            ),
-        );
-        bench
-            .repeat(start, page, share, report)
-            .with_context(|| format!("repetition {}", start.repetition))?;
-    }
-    report.event(
-        "cell-end",
-        &serde_json::json!({"cell": cell.id, "virtual_ns": clock::now().as_nanos()}),
-    );
-    Ok(())
+    // The rest happens on the client's host.
+    in_thread(move || {
+        bench.network.h2.namespace.enter()?;
+        bench.run(&read_back, &ignored, share, report)
+    })
 }
 
 /// Whether the calling thread's namespace finds losses by RACK.
@@ -136,6 +107,48 @@ fn rack_is_on(series: (u32, u32)) -> bool {
 }
 
 impl Bench<'_> {
+    fn run(
+        &self,
+        read_back: &BTreeMap<String, String>,
+        ignored: &[Ignored],
+        share: &Path,
+        report: &Report,
+    ) -> Result<()> {
+        let cell = self.cell;
+        report.doing(Some(cell.id), format!("{}: fitting the page", cell.label));
+        let mut warnings = Vec::new();
+        let page = self.fit_page(&mut warnings)?;
+        let body = CellStart {
+            cell: cell.id,
+            virtual_ns: clock::now().as_nanos(),
+            page_bytes: page.bytes,
+            head_bytes: page.head_bytes,
+            transfer_bytes: page.head_bytes + page.bytes as u64,
+            read_back,
+            ignored,
+            warnings: &warnings,
+        };
+        report.event("cell-start", &body);
+        for (index, start) in cell.starts.iter().enumerate() {
+            report.doing(
+                Some(cell.id),
+                format!(
+                    "{}: transfer {} of {}",
+                    cell.label,
+                    index + 1,
+                    cell.starts.len()
+                ),
+            );
+            self.repeat(start, page, share, report)
+                .with_context(|| format!("repetition {}", start.repetition))?;
+        }
+        report.event(
+            "cell-end",
+            &serde_json::json!({"cell": cell.id, "virtual_ns": clock::now().as_nanos()}),
+        );
+        Ok(())
+    }
+
     /// Finds the length of the page by transfers without loss: the head's length and the segments' size are taken
     /// from the wire, and a last transfer shows that the result is what the scenario wants.
     fn fit_page(&self, warnings: &mut Vec<String>) -> Result<Page> {
@@ -210,12 +223,7 @@ impl Bench<'_> {
 
     fn fetch(&self, page: Page) -> Result<Fetched> {
         let limit = time::Duration::from_nanos(self.cell.transfer_timeout_ns);
-        let fetched = self.client.fetch(
-            &self.network.h2.namespace,
-            self.server.address,
-            page.bytes,
-            limit,
-        );
+        let fetched = self.client.fetch(self.server.address, page.bytes, limit);
         let fetched = fetched.with_context(|| format!("nginx said: {:?}", self.server.said()))?;
         // A last acknowledgement crosses the network, and resends that were under way with it.
         let one_way: u64 = self

@@ -9,7 +9,6 @@ use std::time::Duration;
 use anyhow::{bail, Context, Result};
 
 use crate::clock;
-use crate::net::Namespace;
 use crate::plan::{ClientKind, Programs};
 use crate::server::PAGE;
 
@@ -42,18 +41,12 @@ impl Client {
         })
     }
 
-    /// Fetches the page from `server`, as a program inside `namespace` would, in at most `limit`.
-    pub fn fetch(
-        &self,
-        namespace: &Namespace,
-        server: SocketAddr,
-        page_bytes: usize,
-        limit: Duration,
-    ) -> Result<Fetched> {
+    /// Fetches the page from `server` in at most `limit`, from the network namespace of the calling thread.
+    pub fn fetch(&self, server: SocketAddr, page_bytes: usize, limit: Duration) -> Result<Fetched> {
         match self {
-            Self::Builtin => namespace.run(|| builtin(server, page_bytes, limit)),
+            Self::Builtin => builtin(server, page_bytes, limit),
             Self::Curl(program) => {
-                let mut command = namespace.command(program);
+                let mut command = Command::new(program);
                 command.args([
                     "-q",
                     "-s",
@@ -66,7 +59,7 @@ impl Client {
                 run(command, program, Some(page_bytes))
             }
             Self::Lynx(program) => {
-                let mut command = namespace.command(program);
+                let mut command = Command::new(program);
                 let timeout = format!("-read_timeout={}", limit.as_secs().max(1));
                 command.args([&timeout, "-dump", &url(server)]);
                 run(command, program, None)

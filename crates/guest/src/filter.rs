@@ -9,10 +9,11 @@ use rexmit_time::Time;
 use rexmit_wire::TcpPacket;
 
 use crate::clock;
-use crate::nfqueue::{Fate, Queue};
+use crate::nfqueue::{Fate, Queue, Verdicts};
 
-/// How long a filter waits for packets before it looks up again.
-const LOOK: Duration = Duration::from_millis(100);
+/// How long a filter waits for packets before it looks up again, if its rule has nothing to do sooner. Virtual time is
+/// free, but each look is not.
+const LOOK: Duration = Duration::from_millis(500);
 
 /// Is told what a filter does.
 pub trait Observer {
@@ -31,6 +32,7 @@ pub struct Filter<R> {
     queue: Queue,
     rule: R,
     held: Held,
+    wait: Duration,
 }
 
 impl<R: Rule> Filter<R> {
@@ -38,6 +40,7 @@ impl<R: Rule> Filter<R> {
     pub fn new(queue: Queue, rule: R) -> Result<Self> {
         queue.set_wait(LOOK)?;
         Ok(Self {
+            wait: LOOK,
             queue,
             rule,
             held: Held::new(),
@@ -53,42 +56,58 @@ impl<R: Rule> Filter<R> {
 
     /// Waits for packets, a short while at most, and deals with those that come.
     pub fn step(&mut self, observer: &mut impl Observer) -> Result<()> {
-        let Self { queue, rule, held } = self;
-        let mut released = Vec::new();
-        let mut failed = Ok(());
-        queue.receive(|packet| {
+        self.set_wait()?;
+        let Self {
+            queue, rule, held, ..
+        } = self;
+        let (mut now, mut failed) = (None, Ok(()));
+        queue.receive(|packet, verdicts| {
+            // Packets that come together were sent together: one look at the clock is enough.
+            let now = *now.get_or_insert_with(clock::now);
             let Ok(tcp) = TcpPacket::parse_captured(packet.bytes, packet.original_len) else {
-                observer.fate(clock::now(), packet.bytes, Fate::Accept);
-                return Some(Fate::Accept);
+                observer.fate(now, packet.bytes, Fate::Accept);
+                verdicts.push(packet.id, Fate::Accept);
+                return;
             };
-            let (id, now) = (PacketId(u64::from(packet.id)), clock::now());
-            let fate = match rule.on_packet(id, &tcp, now) {
-                Verdict::Accept => Some(Fate::Accept),
-                Verdict::Drop => Some(Fate::Drop),
-                Verdict::Hold => {
-                    held.insert(id, (now, packet.bytes.to_vec()));
-                    None
-                }
-            };
-            released.extend(std::iter::from_fn(|| rule.poll_release()));
+            let id = PacketId(u64::from(packet.id));
+            let verdict = rule.on_packet(id, &tcp, now);
             let told = drain_events(rule, observer);
             if failed.is_ok() {
                 failed = told;
             }
-            if let Some(fate) = fate {
+            let mut decide = |fate| {
                 observer.fate(now, packet.bytes, fate);
+                verdicts.push(packet.id, fate);
+            };
+            match verdict {
+                Verdict::Accept => decide(Fate::Accept),
+                Verdict::Drop => decide(Fate::Drop),
+                Verdict::Hold => {
+                    held.insert(id, (now, packet.bytes.to_vec()));
+                }
             }
-            fate
+            release(rule, held, verdicts, observer);
         })?;
         failed?;
-        self.release(released, observer)?;
-        if self
-            .rule
-            .deadline()
-            .is_some_and(|deadline| deadline <= clock::now())
-        {
-            self.rule.on_deadline(clock::now());
-            self.settle(observer)?;
+        if let Some(deadline) = self.rule.deadline() {
+            let now = clock::now();
+            if deadline <= now {
+                self.rule.on_deadline(now);
+                self.settle(observer)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn set_wait(&mut self) -> Result<()> {
+        let until_deadline = |deadline: Time| {
+            let nanos = deadline.since(clock::now()).as_nanos().max(1);
+            Duration::from_nanos(nanos.unsigned_abs())
+        };
+        let wait = self.rule.deadline().map_or(LOOK, until_deadline).min(LOOK);
+        if wait != self.wait {
+            self.queue.set_wait(wait)?;
+            self.wait = wait;
         }
         Ok(())
     }
@@ -103,32 +122,42 @@ impl<R: Rule> Filter<R> {
     pub fn close(mut self, observer: &mut impl Observer) -> Result<()> {
         self.finish(observer)?;
         self.queue.set_wait(Duration::from_millis(1))?;
-        while self.queue.receive(|_| Some(Fate::Accept))? {}
+        while self
+            .queue
+            .receive(|packet, verdicts| verdicts.push(packet.id, Fate::Accept))?
+        {}
         Ok(())
     }
 
     fn settle(&mut self, observer: &mut impl Observer) -> Result<()> {
-        let released = std::iter::from_fn(|| self.rule.poll_release()).collect();
-        self.release(released, observer)?;
-        drain_events(&mut self.rule, observer)
+        let told = drain_events(&mut self.rule, observer);
+        release(
+            &mut self.rule,
+            &mut self.held,
+            self.queue.verdicts(),
+            observer,
+        );
+        self.queue.flush()?;
+        told
     }
+}
 
-    fn release(
-        &mut self,
-        released: Vec<(PacketId, Decision)>,
-        observer: &mut impl Observer,
-    ) -> Result<()> {
-        for (id, decision) in released {
-            let fate = match decision {
-                Decision::Accept => Fate::Accept,
-                Decision::Drop => Fate::Drop,
-            };
-            if let Some((time, bytes)) = self.held.remove(&id) {
-                observer.fate(time, &bytes, fate);
-            }
-            self.queue.decide(id.0 as u32, fate);
+/// Carries out what the rule has decided on packets that it held.
+fn release(
+    rule: &mut impl Rule,
+    held: &mut Held,
+    verdicts: &mut Verdicts,
+    observer: &mut impl Observer,
+) {
+    while let Some((id, decision)) = rule.poll_release() {
+        let fate = match decision {
+            Decision::Accept => Fate::Accept,
+            Decision::Drop => Fate::Drop,
+        };
+        if let Some((time, bytes)) = held.remove(&id) {
+            observer.fate(time, &bytes, fate);
         }
-        self.queue.flush()
+        verdicts.push(id.0 as u32, fate);
     }
 }
 

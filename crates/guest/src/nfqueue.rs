@@ -54,12 +54,39 @@ pub struct Queued<'a> {
     pub original_len: usize,
 }
 
+/// Verdicts on their way to the kernel, which carries them out in this order.
+pub struct Verdicts {
+    header: [u8; GENERIC_HEADER],
+    messages: Vec<u8>,
+}
+
+impl Verdicts {
+    fn new(number: u16) -> Self {
+        let [high, low] = number.to_be_bytes();
+        Self {
+            header: [libc::AF_UNSPEC as u8, 0, high, low],
+            messages: Vec::new(),
+        }
+    }
+
+    /// Gives the verdict on a packet by its kernel number.
+    pub fn push(&mut self, id: u32, fate: Fate) {
+        let mut value = [0; 8];
+        value[..4].copy_from_slice(&u32::from(fate == Fate::Accept).to_be_bytes());
+        value[4..].copy_from_slice(&id.to_be_bytes());
+        Message::begin(&mut self.messages, NFQNL_MSG_VERDICT, 0)
+            .body(&self.header)
+            .attribute(NFQA_VERDICT_HDR, &value)
+            .end();
+    }
+}
+
 /// A queue of the network namespace that it was opened in.
 pub struct Queue {
     socket: Socket,
     number: u16,
     slots: Vec<u8>,
-    verdicts: Vec<u8>,
+    verdicts: Verdicts,
 }
 
 impl Queue {
@@ -73,7 +100,7 @@ impl Queue {
             socket,
             number,
             slots: vec![0; BATCH * SLOT],
-            verdicts: Vec::new(),
+            verdicts: Verdicts::new(number),
         };
         let mut message = Vec::new();
         queue.config(&mut message, NFQA_CFG_CMD, &[NFQNL_CFG_CMD_BIND, 0, 0, 0]);
@@ -111,14 +138,9 @@ impl Queue {
 
     fn config(&self, message: &mut Vec<u8>, kind: u16, value: &[u8]) {
         Message::begin(message, NFQNL_MSG_CONFIG, libc::NLM_F_ACK)
-            .body(&self.generic_header())
+            .body(&self.verdicts.header)
             .attribute(kind, value)
             .end();
-    }
-
-    fn generic_header(&self) -> [u8; GENERIC_HEADER] {
-        let [high, low] = self.number.to_be_bytes();
-        [libc::AF_UNSPEC as u8, 0, high, low]
     }
 
     /// How long [`Queue::receive`] waits at most.
@@ -132,25 +154,18 @@ impl Queue {
         )?)
     }
 
-    /// Waits for packets and hands each to `judge`; what it answers goes back at once, `None` = later, by
-    /// [`Queue::decide`]. Returns false when none came in time or a signal did.
-    pub fn receive(&mut self, mut judge: impl FnMut(Queued<'_>) -> Option<Fate>) -> Result<bool> {
+    /// Waits for packets and hands each to `judge`, which gives verdicts on it or on packets that it kept before.
+    /// Returns false when none came in time or a signal did.
+    pub fn receive(&mut self, mut judge: impl FnMut(Queued<'_>, &mut Verdicts)) -> Result<bool> {
         let lengths = match receive_many(self.socket.descriptor().as_raw_fd(), &mut self.slots) {
             Err(Errno::EAGAIN | Errno::EINTR) => return Ok(false),
             other => other.with_context(|| format!("queue {}", self.number))?,
         };
-        let (header, verdicts) = (self.generic_header(), &mut self.verdicts);
         for (slot, &length) in self.slots.chunks(SLOT).zip(&lengths) {
             for (kind, body) in netlink::messages(&slot[..length]) {
-                if i32::from(kind) == libc::NLMSG_ERROR {
-                    // A verdict came too late: the packet's interface is gone, and the packet with it.
-                    continue;
-                }
+                // An NLMSG_ERROR tells that a verdict came too late: the packet's interface is gone, and the packet.
                 if let Some(packet) = (kind == NFQNL_MSG_PACKET).then(|| packet(body)).flatten() {
-                    let id = packet.id;
-                    if let Some(fate) = judge(packet) {
-                        verdict(verdicts, header, id, fate);
-                    }
+                    judge(packet, &mut self.verdicts);
                 }
             }
         }
@@ -158,30 +173,20 @@ impl Queue {
         Ok(true)
     }
 
-    /// Gives the verdict on a packet that was kept; it leaves with [`Queue::flush`].
-    pub fn decide(&mut self, id: u32, fate: Fate) {
-        let header = self.generic_header();
-        verdict(&mut self.verdicts, header, id, fate);
+    /// The verdicts that wait for [`Queue::flush`].
+    pub fn verdicts(&mut self) -> &mut Verdicts {
+        &mut self.verdicts
     }
 
     /// Sends all verdicts that wait.
     pub fn flush(&mut self) -> Result<()> {
-        if !self.verdicts.is_empty() {
-            self.socket.send(&self.verdicts)?;
-            self.verdicts.clear();
+        let messages = &mut self.verdicts.messages;
+        if !messages.is_empty() {
+            self.socket.send(messages)?;
+            messages.clear();
         }
         Ok(())
     }
-}
-
-fn verdict(verdicts: &mut Vec<u8>, header: [u8; GENERIC_HEADER], id: u32, fate: Fate) {
-    let mut value = [0; 8];
-    value[..4].copy_from_slice(&u32::from(fate == Fate::Accept).to_be_bytes());
-    value[4..].copy_from_slice(&id.to_be_bytes());
-    Message::begin(verdicts, NFQNL_MSG_VERDICT, 0)
-        .body(&header)
-        .attribute(NFQA_VERDICT_HDR, &value)
-        .end();
 }
 
 fn packet(body: &[u8]) -> Option<Queued<'_>> {
@@ -281,10 +286,10 @@ mod tests {
 
     #[test]
     fn verdicts_queue_up() {
-        let mut verdicts = Vec::new();
-        verdict(&mut verdicts, [0; 4], 1, Fate::Accept);
-        verdict(&mut verdicts, [0; 4], 2, Fate::Drop);
-        let values: Vec<_> = netlink::messages(&verdicts)
+        let mut verdicts = Verdicts::new(0);
+        verdicts.push(1, Fate::Accept);
+        verdicts.push(2, Fate::Drop);
+        let values: Vec<_> = netlink::messages(&verdicts.messages)
             .map(|(_, body)| {
                 netlink::attributes(&body[GENERIC_HEADER..])
                     .next()

@@ -63,11 +63,14 @@ impl Report {
             .expect("the events file cannot be written");
     }
 
-    /// Names what goes on now, for heartbeats.
+    /// Says what goes on now, and repeats it in every heartbeat.
     pub fn doing(&self, cell: Option<u64>, what: String) {
-        let mut inner = self.lock();
-        inner.cell = cell;
-        inner.doing = what;
+        {
+            let mut inner = self.lock();
+            inner.cell = cell;
+            inner.doing = what;
+        }
+        self.heartbeat();
     }
 
     /// Starts a thread that writes a heartbeat each `period` of virtual time, until the program ends.
@@ -75,13 +78,18 @@ impl Report {
         let report = self.clone();
         thread::spawn(move || loop {
             thread::sleep(period);
-            let (cell, doing) = {
-                let inner = report.lock();
-                (inner.cell, inner.doing.clone())
-            };
-            let body = serde_json::json!({"virtual_ns": clock::now().as_nanos(), "cell": cell, "doing": doing});
-            report.event("heartbeat", &body);
+            report.heartbeat();
         });
+    }
+
+    fn heartbeat(&self) {
+        let (cell, doing) = {
+            let inner = self.lock();
+            (inner.cell, inner.doing.clone())
+        };
+        let virtual_ns = clock::now().as_nanos();
+        let body = serde_json::json!({"virtual_ns": virtual_ns, "cell": cell, "doing": doing});
+        self.event("heartbeat", &body);
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {

@@ -4,5 +4,5 @@ mod link;
 mod namespace;
 mod topology;
 
-pub use namespace::Namespace;
+pub use namespace::{in_thread, Namespace};
 pub use topology::{Host, Network};

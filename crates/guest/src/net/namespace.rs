@@ -128,7 +128,8 @@ impl Drop for Namespace {
     }
 }
 
-fn in_thread<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+/// Runs `work` in a thread of its own, which may enter namespaces, and waits for it.
+pub fn in_thread<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     thread::scope(|scope| {
         scope
             .spawn(work)
