@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from rexmit.cli import kernel_exec
+
 app = typer.Typer(
     help="Build and list the kernels that experiments run on, or run a command in one.",
     no_args_is_help=True,
@@ -19,6 +21,7 @@ Examples:
   rexmit kernel build                              Linux 6.12 of Debian's, HZ 250
   rexmit kernel build 6.1 --hz 1000
   rexmit kernel build ~/src/linux --patch my.patch
+  rexmit run tlp-2013 --kernel "$(rexmit kernel build ~/src/linux)"
 """
 
 
@@ -46,7 +49,7 @@ def build(
         typer.Option("--jobs", "-j", min=1, help="Compilers at a time (default: one a core)."),
     ] = None,
 ) -> None:
-    """Build a kernel, unless it has been built already.
+    """Build a kernel, unless it has been built already, and print its name.
 
     It takes about three minutes on two cores and no rights. The kernels lie in
     ~/.cache/rexmit/kernels, or in $REXMIT_CACHE/kernels; an interrupted build leaves nothing there.
@@ -54,10 +57,12 @@ def build(
     from rexmit.kernels.build import build as build_kernel
 
     kernel, new = build_kernel(source, hz=hz, extra=patch or (), jobs=jobs)
-    if new:
-        typer.echo(f"{kernel.name}: built in {kernel.seconds:.0f} s, {kernel.size / 1e6:.1f} MB")
-    else:
-        typer.echo(f"{kernel.name}: already built")
+    # The name alone on standard output, for scripts.
+    typer.echo(kernel.name)
+    built = (
+        f"built in {kernel.seconds:.0f} s, {kernel.size / 1e6:.1f} MB" if new else "already built"
+    )
+    typer.echo(f"Linux {kernel.version}, HZ {kernel.hz}: {built}", err=True)
 
 
 @app.command("list", epilog="Example:\n\n\b\n  rexmit kernel list --json")
@@ -103,3 +108,10 @@ def list_kernels(
     console = Console()
     # Names are there to be copied: never cut on a narrow screen or in a pipe.
     console.print(table, width=None if console.is_terminal else 200)
+
+
+app.command(
+    "exec",
+    epilog=kernel_exec.EXAMPLES,
+    context_settings={"allow_interspersed_args": False},
+)(kernel_exec.exec_)

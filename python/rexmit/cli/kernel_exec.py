@@ -1,0 +1,138 @@
+"""`rexmit kernel exec`: any command of the host, inside a booted kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rexmit.errors import UserError
+
+EXAMPLES = """\
+Examples:
+
+\b
+  rexmit kernel exec -- uname -r
+  rexmit kernel exec --net tlp-2013 --set network=mobile -- \\
+    ip netns exec h2 ip route get 10.0.0.1
+  rexmit kernel exec --kernel 6.1 --clock polling -- packetdrill test.pkt
+  git bisect run sh -c 'rexmit kernel build . || exit 125; rexmit kernel exec -- ./check'
+"""
+
+
+class Clock(StrEnum):
+    """How the guest's clock moves."""
+
+    VIRTUAL = "virtual"
+    POLLING = "polling"
+
+
+def exec_(
+    argv: Annotated[
+        list[str], typer.Argument(metavar="COMMAND...", help="The command and its arguments.")
+    ],
+    kernel: Annotated[
+        str | None,
+        typer.Option(metavar="KERNEL", help="The kernel, as `rexmit kernel list` names it."),
+    ] = None,
+    net: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SCENARIO",
+            help="Set up this scenario's network; its hosts are h1, h2 (see ip netns exec).",
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of that scenario."),
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="With --net: the host that the command runs on, h1 or h2.")
+    ] = "h1",
+    clock: Annotated[
+        Clock,
+        typer.Option(
+            help="virtual: the clock moves only when nothing runs, and a run repeats. polling: "
+            "running takes its real time too, for programs that poll the clock.",
+        ),
+    ] = Clock.VIRTUAL,
+    keep: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Bring back here what the command leaves in $REXMIT_SCRATCH."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the kernel's randomness.")] = 1,
+    memory: Annotated[int, typer.Option(metavar="MIB", min=64, help="The kernel's memory.")] = 256,
+    hang_limit: Annotated[
+        float,
+        typer.Option(
+            metavar="S",
+            min=0,
+            help="End a guest whose clock stands still for so many real seconds; 0: never.",
+        ),
+    ] = 60.0,
+) -> None:
+    """Run a command of this machine inside a booted kernel and end with its exit status.
+
+    The command sees this machine's files and can write none of them: what it writes below /tmp,
+    /var and /run stays in the guest, and $REXMIT_SCRATCH is a folder that --keep brings back. Its
+    output comes through as it is written; it has no input. 127 means that it could not be run.
+    """
+    import os
+    import sys
+
+    from rexmit.engines.boot import BootOptions
+    from rexmit.engines.command import Command, execute
+    from rexmit.engines.kernel import find_kernel
+
+    if settings and net is None:
+        raise UserError(
+            "--set changes the scenario of --net", "name one: --net SCENARIO", usage=True
+        )
+    network = None
+    if net is not None:
+        if host not in ("h1", "h2"):
+            raise UserError(f"there is no host {host}", "hosts: h1, h2", usage=True)
+        network = _network(net, settings or [])
+    found = find_kernel(kernel)
+    core = min(os.sched_getaffinity(0))
+    status = execute(
+        Command(argv, network, host if network else None),
+        BootOptions(found.path, core, seed, f"{memory}M", clock.value),
+        on_stdout=_writer(sys.stdout.fileno()),
+        on_stderr=_writer(sys.stderr.fileno()),
+        hang_limit_s=hang_limit or None,
+        keep=keep,
+    )
+    raise typer.Exit(status)
+
+
+def _network(spec: str, settings: list[str]) -> dict[str, object]:
+    """The plan of the one network that the scenario and its changes leave."""
+    from rexmit import scenario
+    from rexmit.campaign.plan import network_plan
+
+    loaded = scenario.load(scenario.find(spec), settings)
+    names = list(loaded.network_names)
+    if len(names) != 1:
+        raise UserError(
+            f"{spec} has several networks: {', '.join(names)}",
+            f"choose one: --set network={names[0]}",
+            usage=True,
+        )
+    return network_plan(loaded, names[0])
+
+
+def _writer(descriptor: int) -> Callable[[bytes], None]:
+    """Writes all bytes to a file descriptor of ours, unbuffered."""
+    import os
+
+    def write(data: bytes) -> None:
+        while data:
+            data = data[os.write(descriptor, data) :]
+
+    return write
