@@ -94,11 +94,19 @@ impl IntervalSet {
         gaps
     }
 
-    /// Adds what lies between the two lowest intervals.
-    pub fn close_lowest_gap(&mut self) {
-        if self.intervals.len() >= 2 {
-            let (start, _) = self.intervals.remove(0);
-            self.intervals[0].0 = start;
+    /// The intervals that share a position with `start..end`, in order, whole.
+    pub fn within(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let first = self.intervals.partition_point(|i| i.1 <= start);
+        self.intervals[first..]
+            .iter()
+            .copied()
+            .take_while(move |i| i.0 < end)
+    }
+
+    /// Takes the lowest interval out.
+    pub fn remove_lowest(&mut self) {
+        if !self.intervals.is_empty() {
+            self.intervals.remove(0);
         }
     }
 }
@@ -146,6 +154,12 @@ mod tests {
             prop_assert_eq!(set.intersects(start, end), inside.contains(&true));
             prop_assert_eq!(set.covers(start, end), !inside.contains(&false));
             prop_assert_eq!(set.is_empty(), !plain.contains(&true));
+            let mut within = [false; 64];
+            for (a, b) in set.within(start, end) {
+                prop_assert!(a < end && b > start);
+                within[a as usize..b as usize].fill(true);
+            }
+            prop_assert!((start..end).all(|at| within[at as usize] == plain[at as usize]));
             let mut gaps = [false; 64];
             for (a, b) in set.gaps(start, end) {
                 prop_assert!(a < b);
@@ -155,16 +169,5 @@ mod tests {
                 prop_assert_eq!(gaps[at as usize], (start..end).contains(&at) && !plain[at as usize]);
             }
         }
-    }
-
-    #[test]
-    fn the_lowest_gap_closes_first() {
-        let mut set = IntervalSet::default();
-        for start in [0, 10, 20] {
-            set.insert(start, start + 5);
-        }
-        set.close_lowest_gap();
-        assert!(set.covers(0, 15) && !set.intersects(15, 20));
-        assert_eq!(set.pieces(), 2);
     }
 }

@@ -12,6 +12,7 @@ mod out;
 mod responses;
 mod rows;
 mod rule;
+mod seen;
 mod sequence;
 mod settings;
 mod table;

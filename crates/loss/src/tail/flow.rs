@@ -2,16 +2,17 @@
 
 use std::collections::VecDeque;
 
-use rexmit_time::Time;
+use rexmit_time::{Duration, Time};
 use rexmit_wire::options::TcpOption;
 use rexmit_wire::{FlowKey, SeqNum, TcpPacket};
 
 use super::hold::Waiting;
-use super::log::{Log, Segment};
+use super::log::Log;
 use super::open::Open;
 use super::out::Out;
 use super::responses::{Found, Responses};
 use super::rows::lingers_until;
+use super::seen::Seen;
 use super::settings::Mode;
 use crate::intervals::IntervalSet;
 use crate::{Note, PacketId, Span, Verdict, Why};
@@ -21,8 +22,13 @@ use crate::{Note, PacketId, Span, Verdict, Why};
 const ORIGIN: u64 = 1 << 32;
 /// Fewest first transmissions that are remembered of one connection (24 MB at 1,460 bytes).
 const LOG_SEGMENTS: usize = 16_384;
-/// Most gaps in what was sent; beyond, the lowest counts as sent.
-const GAPS: usize = 1_024;
+
+/// Largest payload to reckon with while neither the handshake nor a full segment was seen, bytes.
+const ASSUMED_MSS: u32 = 1_460;
+
+fn log_capacity(out: &Out) -> usize {
+    LOG_SEGMENTS.max(out.settings.segments as usize * 2)
+}
 
 /// The connection's FIN.
 #[derive(Clone, Copy, Debug)]
@@ -49,12 +55,16 @@ pub(super) struct Flow {
     pub key: FlowKey,
     /// Initial sequence number, when the handshake was seen.
     pub isn: Option<SeqNum>,
+    /// When [`Flow::on_deadline`] is due.
+    pub due: Option<Time>,
+    /// Packets that end at or below are in the middle of the one open transfer: nothing can happen at them.
+    quiet_until: u64,
+    /// How many of them came and are not yet counted in the transfer.
+    quiet_segments: u64,
     /// A sequence number and its position; the highest sent.
     pub(super) anchor: (SeqNum, u64),
-    /// Behind the highest position sent.
-    pub(super) highest: u64,
     /// Every position sent, and all below the first.
-    pub(super) seen: IntervalSet,
+    pub(super) seen: Seen,
     /// Every position that was dropped and has not been sent again.
     pub(super) missing: IntervalSet,
     pub(super) largest: u32,
@@ -90,15 +100,15 @@ impl Flow {
     }
 
     fn new(key: FlowKey, first: SeqNum, responses: Responses) -> Self {
-        let mut seen = IntervalSet::default();
-        // What lies below was sent before anything that is seen here.
-        seen.insert(0, ORIGIN + 1);
         Flow {
             key,
             isn: None,
+            due: None,
+            quiet_until: 0,
+            quiet_segments: 0,
             anchor: (first, ORIGIN + 1),
-            highest: ORIGIN + 1,
-            seen,
+            // What lies below was sent before anything that is seen here.
+            seen: Seen::below(ORIGIN + 1),
             missing: IntervalSet::default(),
             largest: 0,
             mss_option: None,
@@ -124,6 +134,16 @@ impl Flow {
         let start = self.position(seq);
         let end = start + u64::from(packet.payload_len());
         let top = end + u64::from(packet.flags().fin());
+        let fits = packet.payload_len() <= self.largest && start < end && end == top;
+        if start == self.seen.highest && end <= self.quiet_until && fits {
+            self.quiet_segments += 1;
+            self.seen.highest = end;
+            self.anchor = (seq + packet.payload_len(), end);
+            self.log
+                .insert(start, packet.payload_len(), now, log_capacity(out));
+            return Verdict::Accept;
+        }
+        self.count_quiet();
         let p = Packet {
             id,
             start,
@@ -154,11 +174,41 @@ impl Flow {
         if !self.transfers.is_empty() {
             self.complete(now, out);
         }
+        self.due = self.deadline(out);
+        self.quiet_until = self.quiet_limit(out);
         verdict
+    }
+
+    /// Up to where nothing can happen but that the next bytes come.
+    fn quiet_limit(&self, out: &Out) -> u64 {
+        let (Some(t), 1) = (self.transfers.front(), self.transfers.len()) else {
+            return 0;
+        };
+        let in_body = matches!(self.responses, Responses::Body { end } if end == t.end);
+        if !in_body || t.completed.is_some() || self.fin.is_some() || !self.waiting.is_empty() {
+            return 0;
+        }
+        // Both modes: no packet that ends here or before can reach into the tail, nor complete the transfer.
+        let tail = u64::from(out.settings.segments) * u64::from(self.largest_to_come());
+        t.end.saturating_sub(tail.max(1))
+    }
+
+    fn count_quiet(&mut self) {
+        if let Some(t) = self.transfers.front_mut() {
+            t.row.segments += core::mem::take(&mut self.quiet_segments);
+        }
+        self.quiet_until = 0;
+    }
+
+    /// No segment will be larger than this side's own MSS option allows its peer, or than any before.
+    pub(super) fn largest_to_come(&self) -> u32 {
+        self.largest
+            .max(self.mss_option.map_or(ASSUMED_MSS, u32::from))
     }
 
     /// Ends the connection's measurement: nothing stays held, every transfer gets its row.
     pub fn end(&mut self, note: Note, out: &mut Out) {
+        self.count_quiet();
         self.let_go(note, out);
         while let Some(mut open) = self.transfers.pop_front() {
             if !open.row.complete {
@@ -167,13 +217,16 @@ impl Flow {
             }
             self.give_row(open, out);
         }
+        self.due = None;
         self.forget();
     }
 
-    /// When [`Flow::on_deadline`] is due.
-    pub fn deadline(&self, out: &Out) -> Option<Time> {
+    fn deadline(&self, out: &Out) -> Option<Time> {
         let hold =
             (!self.waiting.is_empty()).then(|| self.waiting.last_new + out.settings.hold_limit);
+        if out.settings.linger == Duration::ZERO {
+            return hold;
+        }
         let linger = self
             .transfers
             .iter()
@@ -184,11 +237,13 @@ impl Flow {
 
     /// Lets go of packets held too long and gives the rows that have waited long enough.
     pub fn on_deadline(&mut self, now: Time, out: &mut Out) {
+        self.count_quiet();
         if !self.waiting.is_empty() && now >= self.waiting.last_new + out.settings.hold_limit {
             self.stall(now, out);
             self.complete(now, out);
         }
         self.give_rows(now, out);
+        self.due = self.deadline(out);
     }
 
     fn position(&self, seq: SeqNum) -> u64 {
@@ -210,8 +265,9 @@ impl Flow {
 
     /// The bytes of a packet that were not sent before.
     fn note_new(&mut self, p: &Packet, packet: &TcpPacket<'_>, out: &mut Out) {
-        let capacity = LOG_SEGMENTS.max(out.settings.segments as usize * 2);
-        if p.start >= self.highest {
+        let capacity = log_capacity(out);
+        let highest = self.seen.highest;
+        if p.start >= highest {
             self.log_new(p.start, p.end, p.at, capacity);
         } else if self.seen.covers(p.start, p.top) {
             return;
@@ -225,11 +281,7 @@ impl Flow {
         }
         let fin_is_new = p.top > p.end && !self.seen.covers(p.end, p.top);
         self.seen.insert(p.start, p.top);
-        while self.seen.pieces() > GAPS {
-            self.seen.close_lowest_gap();
-        }
-        if p.top > self.highest {
-            self.highest = p.top;
+        if p.top > highest {
             self.anchor = (packet.seq() + packet.seq_len(), p.top);
         }
         if !self.waiting.is_empty() {
@@ -256,15 +308,7 @@ impl Flow {
             return;
         }
         let len = (end - start) as u32;
-        self.log.insert(
-            Segment {
-                start,
-                sent,
-                len,
-                dropped: false,
-            },
-            capacity,
-        );
+        self.log.insert(start, len, sent, capacity);
         for t in self
             .transfers
             .iter_mut()

@@ -11,9 +11,6 @@ use super::responses::Responses;
 use super::sequence::in_tail;
 use crate::{Decision, Event, Note, PacketId, Stalled, Verdict};
 
-/// Largest payload to reckon with while neither the handshake nor a full segment was seen, bytes.
-const ASSUMED_MSS: u32 = 1_460;
-
 /// A packet that waits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Held {
@@ -121,10 +118,7 @@ impl Flow {
             .iter()
             .filter(|t| !t.settled && t.completed.is_none());
         if held.data() {
-            // No segment will be larger than this side's own MSS option allows its peer, or than any before.
-            let bound = self
-                .largest
-                .max(self.mss_option.map_or(ASSUMED_MSS, u32::from));
+            let bound = self.largest_to_come();
             head.is_some_and(|head| held.end > head)
                 || undecided.any(|t| {
                     t.touches_data(held.start, held.end)
@@ -142,8 +136,9 @@ impl Flow {
     pub(super) fn sweep(&mut self, out: &mut Out) {
         for at in 0..self.transfers.len() {
             let t = &self.transfers[at];
-            let whole = !t.settled && self.highest >= t.end && self.seen.covers(t.start, t.end);
-            if whole && (!t.awaits_fin || self.highest > t.end) {
+            let whole =
+                !t.settled && self.seen.highest >= t.end && self.seen.covers(t.start, t.end);
+            if whole && (!t.awaits_fin || self.seen.highest > t.end) {
                 self.decide(at, out);
             }
         }

@@ -34,7 +34,14 @@ pub(super) struct Log {
 
 impl Log {
     /// Adds a segment, whose bytes were not in the log, and forgets the first ones above `capacity`.
-    pub fn insert(&mut self, segment: Segment, capacity: usize) {
+    #[inline]
+    pub fn insert(&mut self, start: u64, len: u32, sent: Time, capacity: usize) {
+        let segment = Segment {
+            start,
+            sent,
+            len,
+            dropped: false,
+        };
         match self.segments.back() {
             Some(last) if last.start > segment.start => {
                 let at = self.segments.partition_point(|s| s.start < segment.start);
@@ -99,15 +106,7 @@ mod tests {
     fn log(segments: &[(u64, u32, u64)], capacity: usize) -> Log {
         let mut log = Log::default();
         for &(start, len, sent) in segments {
-            log.insert(
-                Segment {
-                    start,
-                    len,
-                    sent: Time::from_nanos(sent),
-                    dropped: false,
-                },
-                capacity,
-            );
+            log.insert(start, len, Time::from_nanos(sent), capacity);
         }
         log
     }

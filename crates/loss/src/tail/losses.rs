@@ -11,7 +11,7 @@ use crate::{Dropped, Event, Note, Resent, TransferId};
 impl Flow {
     /// A packet of which some bytes were sent before.
     pub(super) fn note_resend(&mut self, p: &Packet, out: &mut Out) {
-        let highest = p.top >= self.highest;
+        let highest = p.top >= self.seen.highest;
         let held = self.waiting.touches(p.start, p.top);
         let fin_again = p.top > p.end && self.seen.covers(p.end, p.top);
         let resend = || Resend {

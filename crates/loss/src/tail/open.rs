@@ -3,6 +3,7 @@
 use rexmit_time::Time;
 
 use super::log::Log;
+use super::seen::Seen;
 use crate::intervals::IntervalSet;
 use crate::{Note, Transfer};
 
@@ -137,15 +138,9 @@ impl Open {
     }
 
     /// Looks whether every byte was sent and all that was dropped was sent again; `held` is whether some
-    /// of its packets wait for their fate, `highest` is behind the last byte sent in the connection.
-    pub fn complete_now(
-        &mut self,
-        seen: &IntervalSet,
-        highest: u64,
-        held: bool,
-        now: Time,
-    ) -> bool {
-        if self.completed.is_some() || highest < self.end || !self.missing.is_empty() || held {
+    /// of its packets wait for their fate.
+    pub fn complete_now(&mut self, seen: &Seen, held: bool, now: Time) -> bool {
+        if self.completed.is_some() || seen.highest < self.end || !self.missing.is_empty() || held {
             self.whole_at = if self.missing.is_empty() && !held {
                 self.whole_at
             } else {
@@ -158,7 +153,7 @@ impl Open {
         }
         self.whole_at.get_or_insert(now);
         // A server that announced the end of the connection and went on does not owe a FIN any more.
-        if self.awaits_fin && highest <= self.end {
+        if self.awaits_fin && seen.highest <= self.end {
             return false;
         }
         self.completed = Some(now);

@@ -87,7 +87,7 @@ impl Flow {
         let mut any = false;
         for t in &mut self.transfers {
             let held = !self.waiting.is_empty() && self.waiting.touches(t.start, t.top());
-            any |= t.complete_now(&self.seen, self.highest, held, now);
+            any |= t.complete_now(&self.seen, held, now);
         }
         if any {
             self.give_rows(now, out);
@@ -120,7 +120,7 @@ impl Flow {
     pub(super) fn forget(&mut self) {
         let open = self.transfers.iter().map(|t| t.start).min();
         let needed = open.into_iter().chain(self.responses.head_start()).min();
-        self.log.forget_below(needed.unwrap_or(self.highest));
+        self.log.forget_below(needed.unwrap_or(self.seen.highest));
     }
 }
 

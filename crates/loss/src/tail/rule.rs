@@ -44,7 +44,7 @@ impl TailRule {
 
     fn remove(&mut self, slot: Slot, note: Note) {
         if let Some(mut flow) = self.table.remove(slot) {
-            if let Some(deadline) = flow.deadline(&self.out) {
+            if let Some(deadline) = flow.due {
                 self.deadlines.remove(&(deadline, slot));
             }
             flow.end(note, &mut self.out);
@@ -63,9 +63,9 @@ impl TailRule {
     /// Does `act` on a connection and keeps its deadline up to date.
     fn with<T>(&mut self, slot: Slot, act: impl FnOnce(&mut Flow, &mut Out) -> T) -> Option<T> {
         let flow = self.table.get(slot)?;
-        let before = flow.deadline(&self.out);
+        let before = flow.due;
         let result = act(flow, &mut self.out);
-        let after = flow.deadline(&self.out);
+        let after = flow.due;
         if before != after {
             if let Some(before) = before {
                 self.deadlines.remove(&(before, slot));
