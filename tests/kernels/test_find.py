@@ -13,6 +13,8 @@ from rexmit.cli import app
 from rexmit.errors import UserError
 from rexmit.kernels import cache, recipe
 
+from .conftest import Tree
+
 
 def _put(
     root: Path, version: str, hz: int = 250, source: str = "debian", **more: object
@@ -137,3 +139,12 @@ def test_the_list_marks_the_default(cache_root: Path) -> None:
         (kernel.name, True),
     ]
     assert rows[1]["path"] == str(kernel.path)
+
+
+def test_building_prints_the_name_for_scripts(tree: Tree) -> None:
+    runner = CliRunner()
+    for _ in range(2):
+        result = runner.invoke(app, ["kernel", "build", str(tree.path), "--hz", "100"])
+        assert result.exit_code == 0
+        assert result.stdout == f"{kernels.find('6.12@100').name}\n"
+    assert "already built" in result.stderr
