@@ -45,7 +45,10 @@ mod _core {
 
     /// The TCP packets of a pcapng file with link type RAW, in the file's order.
     #[pyfunction]
-    #[expect(clippy::needless_pass_by_value, reason = "made for the call from Python's path")]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "made for the call from Python's path"
+    )]
     fn read_pcapng(py: Python<'_>, path: PathBuf) -> Result<Vec<Packet>, Error> {
         detached(py, || crate::capture::read(&path))
     }
