@@ -12,7 +12,7 @@ use rexmit_loss::{PacketId, Rule, Verdict};
 use rexmit_time::Time;
 use rexmit_wire::TcpPacket;
 
-const RUNS: u32 = 7;
+const RUNS: u32 = 15;
 /// The aim, packets a second a core.
 const AIM: f64 = 5e6;
 

@@ -54,6 +54,11 @@ impl Log {
         }
     }
 
+    /// Makes room for `more` segments.
+    pub fn expect(&mut self, more: usize) {
+        self.segments.reserve(more);
+    }
+
     /// Forgets all that ends at or below `position`.
     pub fn forget_below(&mut self, position: u64) {
         while let Some(first) = self.segments.front() {
@@ -63,6 +68,10 @@ impl Log {
             self.segments.pop_front();
         }
         self.floor = self.floor.max(position);
+        if self.segments.is_empty() {
+            // Connections are remembered for long after their last transfer; their memory is not.
+            self.segments = VecDeque::new();
+        }
     }
 
     /// When the oldest byte in `start..end` was sent first.

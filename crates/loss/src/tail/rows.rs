@@ -1,5 +1,7 @@
 //! The transfers of a connection, from their heads to their rows.
 
+use std::collections::VecDeque;
+
 use rexmit_time::{Duration, Time};
 
 use super::flow::Flow;
@@ -73,6 +75,10 @@ impl Flow {
             transfer: id,
             at: open.row.t_start,
         }));
+        // Room for what is about to come, so that it does not grow step by step.
+        let expected = open.row.size_bytes() / u64::from(self.largest.max(500));
+        self.log.expect(expected.min(1_024) as usize + 2);
+        self.transfers.reserve_exact(1);
         self.transfers.push_back(open);
         if self.transfers.len() > OPEN_TRANSFERS {
             if let Some(mut oldest) = self.transfers.pop_front() {
@@ -118,6 +124,9 @@ impl Flow {
 
     /// Forgets first transmissions that no open transfer needs.
     pub(super) fn forget(&mut self) {
+        if self.transfers.is_empty() {
+            self.transfers = VecDeque::new();
+        }
         let open = self.transfers.iter().map(|t| t.start).min();
         let needed = open.into_iter().chain(self.responses.head_start()).min();
         self.log.forget_below(needed.unwrap_or(self.seen.highest));
