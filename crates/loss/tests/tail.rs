@@ -704,3 +704,51 @@ fn a_kept_connection_is_measured_again_after_a_stall_or_an_end() {
         assert!(w.rows()[1].exact && !w.rows()[1].stalled);
     }
 }
+
+#[test]
+fn a_head_that_a_predecessors_tail_took_with_it_is_missing_until_it_is_back() {
+    for settings in [sequence(1), hold(1)] {
+        for back_first in [true, false] {
+            let (first, second) = (response(1_500, ""), response(3_000, CLOSE));
+            let border = first.len();
+            let s = Sender::new(40_000, 9, [first, second].concat());
+            let mut w = Watched::new(settings);
+            w.send(&s.syn_ack());
+            w.send(&s.segment(0, 1000, false));
+            let shared = s.segment(1000, border + 20, false);
+            let lost = w.send(&shared);
+            assert_eq!(w.dropped_ids(), [lost]);
+            if back_first {
+                w.send(&shared);
+            }
+            let len = s.stream.len();
+            for c in [border + 20, border + 1020, border + 2020, len - 200, len].windows(2) {
+                w.send(&s.segment(c[0], c[1], false));
+            }
+            w.send(&s.fin());
+            w.send(&s.segment(border + 1020, len, true));
+            assert_eq!(
+                w.rows().len(),
+                if back_first { 2 } else { 0 },
+                "{settings:?}"
+            );
+            if !back_first {
+                w.send(&shared);
+                assert_eq!(w.rows().len(), 2);
+                assert_eq!(w.rows()[1].t_end, Some(w.now));
+            }
+            assert!(w.rows()[1].complete);
+        }
+    }
+}
+
+#[test]
+fn a_fin_that_overtakes_its_response_waits_for_it() {
+    let s = Sender::new(40_000, 9, response(500, CLOSE));
+    let mut w = Watched::new(hold(1));
+    w.send(&s.syn_ack());
+    let fin = w.send(&s.fin());
+    assert!(w.is_held(fin));
+    let data = w.send(&s.segment(0, s.stream.len(), false));
+    assert_eq!(w.dropped_ids(), [fin, data]);
+}
