@@ -494,3 +494,49 @@ proptest! {
         check(&shape)?;
     }
 }
+
+/// Payloads that begin, continue, break and end responses.
+const PIECES: &[&[u8]] = &[
+    b"",
+    b"x",
+    b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551615\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\n\r\n",
+    b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.0 304 N\r\n\r\n",
+    b"HTTP/1.1 200 O",
+    b"K\r\nContent-Length: 3\r\n\r\nabcHTTP/1.1 ",
+    b"aaaaaaaaaaaaaaaaaaaa",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_is_sent_gets_one_decision_each(
+        n in 0u32..5,
+        hold in any::<bool>(),
+        linger in prop_oneof![Just(Duration::ZERO), Just(Duration::from_millis(1)), Just(Duration::MAX)],
+        packets in proptest::collection::vec(
+            (0u16..3, prop_oneof![0u32..120, Just(0x7fff_fff0), Just(0x8000_0010), any::<u32>()],
+             prop_oneof![4 => Just(0x10u8), 1 => Just(0x11u8), 1 => Just(0x12u8), 1 => Just(0x04u8), 1 => any::<u8>()],
+             0..PIECES.len(), 0u64..2_000_000_000),
+            0..60),
+    ) {
+        let mode = if hold { Mode::Hold } else { Mode::Sequence };
+        let mut w = Watched::new(Settings { segments: n, mode, linger, max_flows: 2, ..Settings::default() });
+        for (port, seq, flags, piece, wait) in packets {
+            w.send(&packet(port, seq.wrapping_sub(50), flags, &[], PIECES[piece]));
+            if wait % 7 == 0 {
+                w.wait(Duration::from_nanos(wait as i64));
+            }
+        }
+        w.finish();
+        let begun = w.rule.counters().transfers;
+        prop_assert_eq!(w.rows().len() as u64, begun, "one row a transfer");
+        prop_assert_eq!(w.dropped_ids().len() as u64, w.rule.counters().dropped);
+        if n == 0 {
+            prop_assert_eq!(w.rule.counters().dropped, 0);
+        }
+    }
+}
