@@ -112,7 +112,7 @@ def test_lines_still_being_written_wait(tmp_path: Path) -> None:
 def test_last_lines_are_as_a_terminal_shows_them(tmp_path: Path) -> None:
     path = tmp_path / "console"
     assert last_lines(path, 3) == []
-    path.write_bytes(b"a\r\nb\r\r\n\r\n\xff c \r\nd")
+    path.write_bytes(b"a\r\n\rb\r\r\n\r\n\xff c \r\nd")
     assert last_lines(path, 3) == ["b", "\ufffd c", "d"]
     path.write_bytes(b"x" * 100_000 + b"\nend\n")
     assert last_lines(path, 1) == ["end"]

@@ -175,7 +175,7 @@ def test_a_dying_kernel_costs_one_cell(lab: Lab, tmp_path: Path) -> None:
     assert [boot["cells"] for boot in boots][:2] == [[0, 1, 2], [2]]
     assert boots[0]["seed"] != boots[1]["seed"]
     hurt = pl.read_parquet(tmp_path / "hurt" / "transfers.parquet")
-    assert set(hurt["cell"]) == set(range(12)) - {1}
+    assert hurt["cell"].unique(maintain_order=True).to_list() == [0, *range(2, 12)]
     # The whole boot runs again, from its beginning, and nothing else does.
     log.unlink()
     assert lab.run("hurt")["state"] == "complete"
@@ -242,7 +242,8 @@ def test_what_no_boot_can_do_ends_the_campaign(
 
 def test_ignored_settings_and_warnings_are_said_once(lab: Lab) -> None:
     lab.fake(warn=True)
-    meta = lab.run(settings=("network=near", "repeat=2"))
+    # Two boots have cells of this configuration.
+    meta = lab.run(settings=("network=near", "repeat=60"))
     entry = {"config": "er", "setting": "net.ipv4.tcp_fack", "why": "gone since 4.15"}
     assert meta["ignored_settings"] == [entry]
     assert meta["warnings"] == ["the line is short"]
@@ -253,7 +254,7 @@ def test_ignored_settings_and_warnings_are_said_once(lab: Lab) -> None:
 
 
 def test_captures_come_into_the_run(lab: Lab) -> None:
-    lab.fake(fail=1)
+    lab.fake(short=1)
     lab.run(settings=("network=near", "repeat=2", "config=er"), capture=True)
     names = sorted(path.name for path in (lab.tmp_path / "run" / "captures").iterdir())
     assert names == [f"{c}-{r}.{h}.pcapng" for c in (0, 2) for r in (0, 1) for h in ("h1", "h2")]

@@ -240,7 +240,7 @@ def test_lines_of_every_kind_of_key() -> None:
 a.b = """
 x = 1
 """ # not a key
-"quoted = key" = 'it''s' [0:0]
+"quoted = key" = "it\\"s # ["
 [t] # comment
 list = [ # one
   { k = "]", "l" = [1,
@@ -254,7 +254,7 @@ x = """a "quoted" end""""
 inner.y = 2
 [many.deep]
 z = 1979-05-27T07:32:00
-'''.replace(" 'it''s' [0:0]", " 'it'")
+'''
     lines = locate(text)
     tomllib.loads(text)
     expected = {

@@ -8,8 +8,6 @@ inside the command.
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import sys
 from typing import Annotated
 
@@ -69,15 +67,18 @@ def root(
     """A laboratory for TCP loss recovery."""
 
 
-def _register() -> None:
-    for name in ("run", "show", "plot", "tcpfilter"):
-        if importlib.util.find_spec(f"rexmit.cli.{name}"):
-            app.command(name)(getattr(importlib.import_module(f"rexmit.cli.{name}"), name))
-    if importlib.util.find_spec("rexmit.cli.kernel"):
-        app.add_typer(importlib.import_module("rexmit.cli.kernel").app, name="kernel")
+# Below the definitions: these modules may use `version`.
+from rexmit.cli import kernel, plot, run, show, tcpfilter  # noqa: E402
 
-
-_register()
+app.command("run", short_help="Run a campaign from a scenario file.")(run.run)
+app.command("show", short_help="Print a run's tables, or one transfer.")(show.show)
+app.command("plot", short_help="Draw a run's figures.")(plot.plot)
+app.command(
+    "tcpfilter",
+    short_help="Drop the last N segments of this host's transfers.",
+    epilog=tcpfilter.EXAMPLE,
+)(tcpfilter.tcpfilter)
+app.add_typer(kernel.app, name="kernel", short_help="Build, list and use kernels.")
 
 
 def main() -> None:
