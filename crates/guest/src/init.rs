@@ -32,6 +32,7 @@ fn run_plan() -> Result<()> {
     mount_all()?;
     let share = Path::new(Layout::SHARE);
     let report = Report::create(&share.join("events.jsonl"))?;
+    nix::unistd::sethostname("rexmit")?;
     let release = nix::sys::utsname::uname()?
         .release()
         .to_string_lossy()
@@ -41,7 +42,7 @@ fn run_plan() -> Result<()> {
         &json!({"version": VERSION, "kernel": release, "virtual_ns": clock::now().as_nanos()}),
     );
     let plan = Plan::parse(&fs::read_to_string(share.join("plan.json")).context("plan.json")?)?;
-    report.start_heartbeat(Duration::from_secs(plan.heartbeat_s.max(1)));
+    report.start_heartbeat(Duration::from_secs_f64(plan.heartbeat_s.clamp(0.001, 1e6)));
 
     let status = match &plan.exec {
         Some(command) => exec::run(command, &plan.programs, share, &report)?,

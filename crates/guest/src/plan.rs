@@ -16,7 +16,7 @@ pub struct Plan {
     /// [`VERSION`].
     pub version: u32,
     /// Virtual seconds between heartbeats.
-    pub heartbeat_s: u64,
+    pub heartbeat_s: f64,
     /// The programs of the host that the guest uses.
     pub programs: Programs,
     /// Cells, in the order they run.

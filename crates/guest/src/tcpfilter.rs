@@ -25,7 +25,7 @@ pub fn run(arguments: lexopt::Parser) -> Result<i32> {
     let queue = match Queue::open(queue) {
         Ok(queue) => queue,
         Err(error) => {
-            eprintln!("rexmit-guest: {error:#}");
+            eprintln!("rexmit tcpfilter: {error:#}");
             return Ok(1);
         }
     };
@@ -38,7 +38,7 @@ pub fn run(arguments: lexopt::Parser) -> Result<i32> {
     let mut printer = Printer { json, untracked: 0 };
     let mut filter = Filter::new(queue, TailRule::new(settings))?;
     eprintln!(
-        "rexmit-guest: dropping the last {} segments of each transfer, {} mode",
+        "rexmit tcpfilter: dropping the last {} segments of each transfer, {} mode",
         settings.segments, settings.mode
     );
     while !STOP.load(Ordering::Relaxed) {
@@ -47,7 +47,7 @@ pub fn run(arguments: lexopt::Parser) -> Result<i32> {
     filter.close(&mut printer)?;
     if printer.untracked > 0 {
         eprintln!(
-            "rexmit-guest: {} connections had responses that cannot be tracked",
+            "rexmit tcpfilter: {} connections had responses that cannot be tracked",
             printer.untracked
         );
     }
@@ -161,17 +161,17 @@ impl Observer for Printer {
                     STOP.store(true, Ordering::Relaxed);
                 }
                 if !self.json {
-                    transfer.notes.iter().for_each(|note| eprintln!("rexmit-guest: {}: {note}", transfer.flow));
+                    transfer.notes.iter().for_each(|note| eprintln!("rexmit tcpfilter: {}: {note}", transfer.flow));
                 }
             }
             Event::Stalled(stalled) => eprintln!(
-                "rexmit-guest: {}: the sender stalled while {} packets were held (they count against its small-queue \
+                "rexmit tcpfilter: {}: the sender stalled while {} packets were held (they count against its small-queue \
                  limit); let go, nothing dropped. --mode sequence holds nothing",
                 stalled.flow, stalled.released
             ),
             Event::Untracked(untracked) => {
                 self.untracked += 1;
-                eprintln!("rexmit-guest: {}: passes untouched: {}", untracked.flow, untracked.why);
+                eprintln!("rexmit tcpfilter: {}: passes untouched: {}", untracked.flow, untracked.why);
             }
             Event::Started(_) | Event::Dropped(_) | Event::Resent(_) => {}
         }

@@ -7,14 +7,16 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from rexmit.engines.boot import BootOptions, GuestBoot, GuestDiedError, watch
 from rexmit.engines.guest import NETWORK_PROGRAMS, programs
 from rexmit.errors import UserError
 
-VERSION = 1
-HEARTBEAT_S = 5
+VERSION: Final = 1
+HEARTBEAT_S: Final = {"virtual": 5.0, "polling": 0.05}
+"""Virtual seconds between signs of life, by the kind of clock. A program that polls the clock makes
+it crawl, a few hundredths of real time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +27,11 @@ class Command:
     network: Mapping[str, Any] | None = None
     host: str | None = None
 
-    def plan(self) -> dict[str, Any]:
+    def plan(self, clock: str) -> dict[str, Any]:
         """The plan of a boot that runs the command here and now: its folder, its environment."""
         return {
             "version": VERSION,
-            "heartbeat_s": HEARTBEAT_S,
+            "heartbeat_s": HEARTBEAT_S[clock],
             "programs": programs(NETWORK_PROGRAMS if self.network else ()),
             "exec": {
                 "argv": list(self.argv),
@@ -56,7 +58,7 @@ def execute(
     """
     if keep is not None and keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
         raise UserError(f"{keep} is there already and not empty", "name a new folder", usage=True)
-    with GuestBoot(options, command.plan()) as boot:
+    with GuestBoot(options, command.plan(options.clock)) as boot:
         try:
             event = watch(
                 boot,
