@@ -19,7 +19,8 @@ Examples:
   rexmit kernel exec --net tlp-2013 --set network=mobile -- \\
     ip netns exec h2 ip route get 10.0.0.1
   rexmit kernel exec --kernel 6.1 --clock polling -- packetdrill test.pkt
-  git bisect run sh -c 'rexmit kernel build . || exit 125; rexmit kernel exec -- ./check'
+  git bisect run sh -c \\
+    'k=$(rexmit kernel build .) || exit 125; rexmit kernel exec --kernel "$k" -- ./check'
 """
 
 
