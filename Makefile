@@ -85,8 +85,9 @@ check: setup ## Format, lints and types; warnings are errors
 	$(BIN)/ruff check
 	$(BIN)/mypy
 
-bench: setup ## Benchmarks
+bench: kernel ## Benchmarks
 	cargo bench --locked --package rexmit-benches
+	$(BIN)/python benches/lab.py
 
 lock: $(VENV_STAMP) ## Write the lock files of Python anew from pyproject.toml
 	PYTHON='$(BIN)/python' scripts/lock-python
