@@ -1,7 +1,7 @@
-"""How fast the lab is: boots and transfers on one core, each against a reference in the same run.
+"""How fast the lab is: boots and transfers on one core, each against a reference of the same run.
 
-`python benches/lab.py [--kernel K] [--transfers N]`. References: a program that does nothing for the
-boot, `curl` for the client built in, and real time itself.
+`python benches/lab.py [--kernel K] [--transfers N]`. References: a program that does nothing for
+the boot, `curl` for the client built in, and real time itself.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from rexmit.engines import (
     watch,
 )
 from rexmit.engines.boot import Event
+from rexmit.engines.shares import PrivateFolder
 from rexmit.engines.tail import LineTail, last_lines
 from rexmit.errors import UserError
 
@@ -90,10 +93,37 @@ def test_leaving_kills_and_cleans_up(lab: Lab, tmp_path: Path) -> None:
 def test_a_guest_that_cannot_start_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rexmit.engines.boot.temporary_root", lambda: tmp_path)
+    monkeypatch.setattr("rexmit.engines.shares.temporary_root", lambda: tmp_path)
     with pytest.raises(OSError, match="none"):
         GuestBoot(OPTIONS, EXEC, guest=Path("/none"))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_program_left_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rexmit.engines.shares.temporary_root", lambda: tmp_path)
+    alive = PrivateFolder()
+    leave = (
+        "import os, signal; from pathlib import Path; from rexmit.engines import shares;"
+        f"shares.temporary_root = lambda: Path({str(tmp_path)!r});"
+        "print(shares.PrivateFolder().path, flush=True);"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", leave], capture_output=True, text=True, timeout=30, check=False
+    )
+    left = Path(done.stdout.strip())
+    assert left.parent == tmp_path
+    assert left.is_dir()
+    (tmp_path / "rexmit-of-others").mkdir()
+    mine = PrivateFolder()
+    assert not left.exists()
+    assert alive.path.is_dir()
+    assert (tmp_path / "rexmit-of-others").is_dir()
+    for folder in (alive, mine):
+        folder.remove()
+        assert not folder.path.exists()
 
 
 def test_lines_still_being_written_wait(tmp_path: Path) -> None:

@@ -10,10 +10,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -22,6 +20,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from rexmit.engines.guest import guest_binary
+from rexmit.engines.shares import PrivateFolder
 from rexmit.engines.tail import LineTail, Tail, last_lines
 
 Event = Mapping[str, Any]
@@ -72,27 +71,22 @@ class Usage:
     peak_memory_bytes: int
 
 
-def temporary_root() -> Path | None:
-    """A folder on a tmpfs for share folders, None for the system's temporary folder."""
-    shm = Path("/dev/shm")  # noqa: S108 - only a place to make private folders in
-    return shm if shm.is_dir() and os.access(shm, os.W_OK) else None
-
-
 class GuestBoot:
     """A running kernel. A context manager: leaving it kills what still runs and cleans up."""
 
     def __init__(
         self, options: BootOptions, plan: Mapping[str, Any], *, guest: Path | None = None
     ) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="rexmit-", dir=temporary_root()))
-        self.share = self._folder / "share"
+        self._private = PrivateFolder()
+        folder = self._private.path
+        self.share = folder / "share"
         try:
             for name in ("", "scratch", "captures"):
                 (self.share / name).mkdir()
             (self.share / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
             self._events = LineTail(self.share / "events.jsonl")
-            self._console = self._folder / "console"
-            self._errors = self._folder / "errors"
+            self._console = folder / "console"
+            self._errors = folder / "errors"
             program = guest or guest_binary()
             with self._console.open("wb") as console, self._errors.open("wb") as errors:
                 # A session of its own: an interrupt from the terminal is ours to act on.
@@ -104,7 +98,7 @@ class GuestBoot:
                     start_new_session=True,
                 )
         except BaseException:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._private.remove()
             raise
         self.started_at = time.monotonic()
         self._last_sign = self.started_at
@@ -219,7 +213,7 @@ class GuestBoot:
         """Kill what still runs and remove the share folder."""
         self.kill()
         self._events.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._private.remove()
 
 
 def watch(
