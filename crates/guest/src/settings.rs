@@ -92,17 +92,19 @@ pub fn ignored(sysctls: &BTreeMap<String, String>, release: (u32, u32)) -> Vec<I
             "taken and ignored: FACK was removed in Linux 4.15",
         );
     }
-    if release >= (4, 11) && matches!(value("net.ipv4.tcp_early_retrans"), Some("1" | "2")) {
-        note(
-            "net.ipv4.tcp_early_retrans",
-            "only switches tail loss probes off: early retransmit was removed in Linux 4.11, RACK took its place",
-        );
-    }
-    if release >= (4, 11) && value("net.ipv4.tcp_early_retrans") == Some("3") {
-        note(
-            "net.ipv4.tcp_early_retrans",
-            "only switches tail loss probes on: early retransmit was removed in Linux 4.11, RACK took its place",
-        );
+    // Early retransmit was removed in Linux 4.11, and RACK took its place.
+    if release >= (4, 11) {
+        match value("net.ipv4.tcp_early_retrans") {
+            Some("1" | "2") => note(
+                "net.ipv4.tcp_early_retrans",
+                "early retransmit is ignored (removed in Linux 4.11 for RACK); it switches tail loss probes off",
+            ),
+            Some("3") => note(
+                "net.ipv4.tcp_early_retrans",
+                "early retransmit is ignored (removed in Linux 4.11 for RACK); it switches tail loss probes on",
+            ),
+            _ => {}
+        }
     }
     if release >= (4, 14) {
         note(
