@@ -84,7 +84,9 @@ def exec_(
     output comes through as it is written; it has no input. 127 means that it could not be run.
     """
     import os
+    import signal
     import sys
+    from types import FrameType
 
     from rexmit.engines.boot import BootOptions
     from rexmit.engines.command import Command, execute
@@ -100,6 +102,12 @@ def exec_(
             raise UserError(f"there is no host {host}", "hosts: h1, h2", usage=True)
         network = _network(net, settings or [])
     found = find_kernel(kernel)
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        raise typer.Exit(128 + number)  # The guest is ended and its files removed on the way out.
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, stop)
     core = min(os.sched_getaffinity(0))
     status = execute(
         Command(argv, network, host if network else None),

@@ -193,8 +193,14 @@ class GuestBoot:
             self.usage = Usage(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
 
     def console_tail(self, count: int = CONSOLE_LINES) -> list[str]:
-        """The last lines of the kernel's console, then what the guest program itself said."""
-        return last_lines(self._console, count) + self.errors()
+        """The last lines of the kernel's console, then what the guest program itself said.
+
+        What the kernel program says of its start on standard error matters only until it runs.
+        """
+        said = self.errors()
+        if self.hello is not None:
+            said = [line for line in said if line.startswith("rexmit-guest:")]
+        return last_lines(self._console, count) + said
 
     def errors(self) -> list[str]:
         """What the guest program said on its standard error."""
