@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rexmit.ladder.elide import Gap, elide
@@ -102,21 +102,43 @@ def test_an_arrival_without_a_sending_is_kept() -> None:
     assert times(match([], [packet(30)])) == [(None, 30)]
 
 
-@given(
-    st.lists(st.tuples(st.integers(1, 40), st.booleans(), st.integers(0, 2)), max_size=30),
-    st.integers(0, 3),
+def test_a_packet_takes_time() -> None:
+    """A copy that leaves in the very moment of an arrival is not what arrived."""
+    first, lost, late = (packet(ms, seq=1, length=100) for ms in (1, 2, 6))
+    found = match([first, lost, late], [later(first)])
+    assert times(found) == [(1, None), (2, 6), (6, None)]
+
+
+def test_an_arrival_faster_than_all_others_has_its_sending() -> None:
+    at_server, at_client = handshake()
+    data, again = packet(70, seq=1, length=1448), packet(80, seq=1, length=1448)
+    found = match([*at_server, data, again], [*at_client, later(data, DELAY - 1)])
+    assert times(found)[3:] == [(70, 74), (80, None)]
+
+
+sending = st.tuples(
+    st.integers(1, 40),  # ms since the one before
+    st.booleans(),  # whether it arrives
+    st.integers(0, 2),  # which of three packets that look alike
+    st.integers(0, 9),  # ms it waits in a queue
 )
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(sending, max_size=30))
+@example([(1, True, 0, 0), *[(1, False, 0, 0)] * 5])
 def test_whatever_arrives_is_matched_in_order(
-    sendings: list[tuple[int, bool, int]], slower_ms: int
+    sendings: list[tuple[int, bool, int, int]],
 ) -> None:
     """On a line that keeps order, no packet is made up, lost or matched to a later sending."""
-    now, sent, arrived = 0, [], []
-    for gap, arrives, kind in sendings:
+    now, free, sent, arrived = 0, 0, [], []
+    for gap, arrives, kind, queued in sendings:
         now += gap
         one = packet(now, seq=1 + kind * 100, length=100)
         sent.append(one)
         if arrives:
-            arrived.append(later(one, DELAY + slower_ms * 1_000_000))
+            free = max(free, one.time_ns + DELAY + queued * 1_000_000)
+            arrived.append(replace(later(one), time_ns=free))
     found = match(sent, arrived)
     both = [(p.sent.time_ns, p.arrived.time_ns) for p in found if p.sent and p.arrived]
     assert len(both) == len(arrived)

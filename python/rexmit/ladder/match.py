@@ -35,7 +35,9 @@ def match(at_server: Iterable[Packet], at_client: Iterable[Packet]) -> list[Pass
 
     Links keep the order of packets. So copies that look alike are matched in order where all of
     them arrived, and where some did not, each arrival belongs to the latest copy that was sent
-    early enough: by at least the shortest passage seen of a packet without a copy.
+    early enough: by at least the shortest passage seen of a packet without a copy. Where that
+    leaves an arrival without a sending (a line with jitter was faster once), the latest copy sent
+    before it will do.
     """
     sent: dict[tuple[object, ...], list[Packet]] = defaultdict(list)
     arrived: dict[tuple[object, ...], list[Packet]] = defaultdict(list)
@@ -70,10 +72,19 @@ def _pair(sent: list[Packet], arrived: list[Packet], shortest_ns: int) -> list[P
     open_sends = [packet for packet in sent if not packet.dropped]
     if len(open_sends) == len(arrived):
         return passages + [Passage(s, a) for s, a in zip(open_sends, arrived, strict=True)]
+    # Both hosts share a clock and no line takes no time: 1 ns is the least there can be.
+    matched = _latest(open_sends, arrived, max(shortest_ns, 1))
+    if shortest_ns > 1 and any(passage.sent is None for passage in matched):
+        matched = _latest(open_sends, arrived, 1)
+    return passages + matched
+
+
+def _latest(sent: list[Packet], arrived: list[Packet], least_ns: int) -> list[Passage]:
+    """Each arrival, from the last on, with the latest sending left that is `least_ns` before it."""
+    left = list(sent)
+    passages: list[Passage] = []
     for arrival in reversed(arrived):
-        late: list[Packet] = []
-        while open_sends and open_sends[-1].time_ns + shortest_ns > arrival.time_ns:
-            late.append(open_sends.pop())
-        passages += [Passage(packet, None) for packet in late]
-        passages.append(Passage(open_sends.pop() if open_sends else None, arrival))
-    return passages + [Passage(packet, None) for packet in open_sends]
+        while left and left[-1].time_ns + least_ns > arrival.time_ns:
+            passages.append(Passage(left.pop(), None))
+        passages.append(Passage(left.pop() if left else None, arrival))
+    return passages + [Passage(packet, None) for packet in left]
