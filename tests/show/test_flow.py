@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import struct
 from collections.abc import Callable, Iterable
@@ -11,10 +12,14 @@ from typing import Any
 
 import polars as pl
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError
+from rexmit.ladder.flow import open_flow
+from rexmit.ladder.render import print_flow
+from rexmit.tables.run_folder import open_run
 
 Rows = Callable[..., Any]
 runner = CliRunner()
@@ -177,9 +182,49 @@ def test_the_ladder_of_a_lost_tail(run: Path) -> None:
     assert "✗ ACK 1448 39.240 seq 39097 ack 201 dropped" in lines
     assert "✗ FIN, PSH, ACK 1448 39.480 seq 41993 ack 201 dropped" in lines
     assert "89.000 ◀ FIN, PSH, ACK 1448 84.000 seq 41993 ack 201 resend: tlp" in lines
-    assert "89.100 ACK ▶ 94.100 seq 201 ack 39097 sack 41993-43441 duplicate ACK" in lines
+    assert "89.100 ACK ▶ 94.100 seq 201 ack 39097 sack 41993-43441 duplicate ACK 1" in lines
     assert "99.200 ◀ ACK 1448 94.200 seq 39097 ack 201 resend: rack" in lines
     assert any("packets without event" in line for line in lines)
+
+
+def printed(run: Path, *, terminal: bool) -> list[str]:
+    """What a terminal or a pipe of 80 columns gets."""
+    out = io.StringIO()
+    console = Console(file=out, width=80, force_terminal=terminal, color_system=None)
+    print_flow(open_flow(open_run(run), 0), console, every_packet=False)
+    return out.getvalue().splitlines()
+
+
+def test_eighty_columns_of_a_terminal_are_enough(run: Path) -> None:
+    lines = printed(run, terminal=True)
+    assert [line for line in lines if len(line) > 80] == []
+    assert any(line.strip() == "sack 41993-43441" for line in lines)
+
+
+def test_a_pipe_gets_a_line_a_packet(run: Path) -> None:
+    lines = [without_arrow(line) for line in printed(run, terminal=False)]
+    assert sum(line.endswith("sack 41993-43441 duplicate ACK 1") for line in lines) == 1
+    assert len(lines) == len(ladder(run))
+
+
+def test_what_did_not_happen_is_not_printed(run: Path) -> None:
+    table = run / "transfers.parquet"
+    nothing = {"t_total_s": None, "t_recover_s": None, "mechanism": None}
+    frame = pl.read_parquet(table).with_columns(
+        dropped_packets=pl.lit(0, pl.Int64), **{k: pl.lit(v) for k, v in nothing.items()}
+    )
+    frame.write_parquet(table)
+    assert ladder(run)[1] == "43,440 bytes in 30 segments; nothing dropped at the end; no resend"
+
+
+def test_the_title_tells_what_the_grid_varies(row: Rows, write_run: Rows) -> None:
+    rows = [
+        row(cell=i, congestion_control=cc, isn_server=ISN_SERVER, isn_client=ISN_CLIENT)
+        for i, cc in enumerate(("cubic", "bbr"))
+    ]
+    path: Path = write_run(rows)
+    write_captures(path, transfer())
+    assert ladder(path)[0] == "flow 0: high-speed, er, 5 lost segments, cubic, repetition 0"
 
 
 def test_every_packet(run: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rexmit.ladder.elide import Gap, elide
 from rexmit.ladder.match import Passage, match
 from rexmit.ladder.packets import Packet, flag_names, in_order, parse_comment
-from rexmit.ladder.render import ASCII, UNICODE, gap_words, line
+from rexmit.ladder.render import ASCII, UNICODE, Glyphs, gap_words, lines
 from rexmit.ladder.steps import Step, steps
 
 ISN_SERVER, ISN_CLIENT = 2**32 - 100, 5_000_000
@@ -191,8 +191,31 @@ def test_duplicate_acks_and_duplicate_sacks() -> None:
         packet(6, server=False, ack=1000, seq=1, length=50),
     ]
     made = steps(match([], acks), ISN_SERVER, ISN_CLIENT)
-    assert [s.duplicate_ack for s in made] == [False, True, False, True, True, False]
+    assert [s.duplicate_acks for s in made] == [0, 1, 0, 1, 2, 0]
     assert [s.duplicate_sack for s in made] == [False, False, False, True, True, False]
+
+
+def test_a_window_update_is_no_duplicate() -> None:
+    """RFC 5681 section 2: the window stays; with SACK blocks (RFC 6675) it need not."""
+    acks = [packet(ms, server=False, ack=500) for ms in (1, 2, 3, 4)]
+    acks[1] = replace(acks[1], window=700)
+    acks[2] = replace(acks[2], window=700)
+    acks[3] = replace(acks[3], window=900, sack=((ISN_SERVER + 700, ISN_SERVER + 800),))
+    made = steps(match([], acks), ISN_SERVER, ISN_CLIENT)
+    assert [s.duplicate_acks for s in made] == [0, 0, 1, 2]
+    assert [s.window_update for s in made] == [False, True, False, False]
+    assert lines(made[1], 32, UNICODE)[0].endswith("window update")
+
+
+def test_what_a_side_sends_again_is_marked() -> None:
+    syn = packet(0, server=False, seq=0, ack=0, flags="SYN")
+    get = packet(20, server=False, seq=1, length=133)
+    fin = packet(40, server=False, seq=134, flags="FIN ACK")
+    sent = [syn, replace(syn, time_ns=1), get, replace(get, time_ns=30_000_000), fin]
+    sent += [replace(fin, time_ns=50_000_000), packet(60, server=False, seq=135)]
+    made = steps(match([], sent), ISN_SERVER, ISN_CLIENT)
+    assert [s.again for s in made] == [False, True, False, True, False, True, False]
+    assert lines(made[3], 32, UNICODE)[0].count("sent again") == 1
 
 
 @pytest.mark.parametrize(
@@ -235,25 +258,32 @@ DATA = Step(
     lost=False,
     mechanism=None,
     need=None,
+    again=False,
     duplicate_sack=False,
-    duplicate_ack=False,
+    duplicate_acks=0,
+    window_update=False,
 )
+
+
+def line(step: Step, width: int, glyphs: Glyphs) -> str:
+    (one,) = lines(step, width, glyphs)
+    return one
 
 
 def test_a_line_of_the_ladder() -> None:
     assert line(DATA, 32, UNICODE) == (
-        "    15.000 ◀─────────── ACK 1448 ──────────     10.000  seq 1 ack 201"
+        "   15.000 ◀─────────── ACK 1448 ──────────    10.000  seq 1 ack 201"
     )
 
 
 def test_a_drop_ends_midway() -> None:
     dropped = replace(DATA, arrived_ns=None, dropped=True)
     assert line(dropped, 32, UNICODE) == (
-        "                           ✗─── ACK 1448 ──     10.000  seq 1 ack 201  dropped"
+        "                          ✗─── ACK 1448 ──    10.000  seq 1 ack 201  dropped"
     )
     from_client = replace(dropped, from_server=False, sent_ns=10_000_000)
     assert line(from_client, 32, ASCII) == (
-        "    10.000 --- ACK 1448 --X                             seq 1 ack 201  dropped"
+        "   10.000 --- ACK 1448 --X                            seq 1 ack 201  dropped"
     )
 
 
@@ -283,6 +313,30 @@ def test_the_uneventful_middle_is_left_out() -> None:
     assert shown[:8] == plain[:8]
     assert shown[9:14] == plain[58:63]
     assert shown[-2:] == plain[-2:]
+
+
+def test_a_row_of_duplicate_acks_shows_three() -> None:
+    ack = replace(DATA, from_server=False, payload_bytes=0, seq=201, sack=((10, 20),))
+    row = [DATA, *(replace(ack, duplicate_acks=n) for n in range(1, 31)), DATA, DATA]
+    shown = elide(row, opening=1)
+    assert [s.duplicate_acks for s in shown if isinstance(s, Step)] == [0, 1, 2, 3, 4, 5, 0, 0]
+    assert [s for s in shown if isinstance(s, Gap)] == [Gap(25, 0, 25)]
+    # what is lost or reports a duplicate stays
+    for event in (replace(row[20], lost=True), replace(row[20], duplicate_sack=True)):
+        row[20] = event
+        assert event in elide(row, opening=1)
+
+
+def test_what_does_not_fit_goes_below() -> None:
+    sacked = replace(DATA, sack=((14_481, 144_801),), duplicate_acks=1)
+    (whole,) = lines(sacked, 26, UNICODE)
+    folded = lines(sacked, 26, UNICODE, room=80)
+    assert len(whole) > 80
+    assert len(folded) > 1
+    assert all(len(part) <= 80 for part in folded)
+    assert " ".join(" ".join(folded).split()) == " ".join(whole.split())
+    column = whole.index("seq 1")
+    assert all(part[:column].isspace() and part[column] != " " for part in folded[1:])
 
 
 @given(st.lists(st.booleans(), max_size=60))

@@ -10,10 +10,13 @@ from rexmit.ladder.steps import Step
 
 @dataclass(frozen=True)
 class Gap:
-    """So many lines are left out here; `payload_bytes` is what the server sent in them."""
+    """So many lines are left out here; `payload_bytes` is what the server sent in them,
+    `duplicate_acks` how many of them are further duplicate ACKs.
+    """
 
     lines: int
     payload_bytes: int
+    duplicate_acks: int = 0
 
 
 def elide(
@@ -43,4 +46,10 @@ def elide(
 def _gap(left: list[Step], shortest: int) -> list[Step | Gap]:
     if len(left) < shortest:
         return list(left)
-    return [Gap(len(left), sum(step.payload_bytes for step in left if step.from_server))]
+    return [
+        Gap(
+            lines=len(left),
+            payload_bytes=sum(step.payload_bytes for step in left if step.from_server),
+            duplicate_acks=sum(step.duplicate_acks > 0 for step in left),
+        )
+    ]

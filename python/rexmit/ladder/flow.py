@@ -10,15 +10,19 @@ from rexmit.errors import UserError
 from rexmit.ladder.match import match
 from rexmit.ladder.packets import read
 from rexmit.ladder.steps import Step, steps
+from rexmit.tables.axes import Group, groups, with_axes
 from rexmit.tables.run_folder import Run
 
 
 @dataclass(frozen=True)
 class Flow:
-    """`row` is the transfer's row by column names."""
+    """`row` is the transfer's row by column names, `group` what its cell varies beside network,
+    configuration and losses.
+    """
 
     number: int
     row: dict[str, Any]
+    group: Group
     steps: tuple[Step, ...]
 
 
@@ -49,7 +53,13 @@ def open_flow(run: Run, number: int) -> Flow:
             f"{files[0]}: no packet of the client's port {port}",
             "the captures are not of this run; repeat it with --capture",
         )
-    return Flow(number, row, tuple(made))
+    return Flow(number, row, _group(run, number), tuple(made))
+
+
+def _group(run: Run, number: int) -> Group:
+    frame = with_axes(run.transfers)
+    here = frame[number : number + 1]
+    return next(group for group in groups(frame) if here.filter(group.filter()).height)
 
 
 def _without(run: Run, number: int, missing: str) -> UserError:

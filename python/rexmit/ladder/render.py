@@ -11,10 +11,10 @@ from rich.text import Text
 from rexmit.ladder.elide import Gap, elide
 from rexmit.ladder.flow import Flow
 from rexmit.ladder.steps import Step
-from rexmit.tables.terminal import count, is_unicode, seconds
+from rexmit.tables.terminal import count, is_unicode, say, seconds
 
-_TIME = 10
-_NOTES = 40
+#: Columns of a time (up to 99999.999), of an arrow, and of the numbers at the end of a line.
+_TIME, _ARROW, _NUMBERS = 9, (26, 48), 32
 
 
 @dataclass(frozen=True)
@@ -33,42 +33,60 @@ ASCII = Glyphs("-", "<", ">", "X", ":")
 
 
 def print_flow(flow: Flow, console: Console, *, every_packet: bool) -> None:
-    """A line a packet: time and host at both ends, the arrow with flags and length, the numbers."""
+    """A line a packet: time and host at both ends, the arrow with flags and length, the numbers.
+
+    On a terminal what does not fit goes below; in a pipe or file every packet stays on one line.
+    """
     glyphs = UNICODE if is_unicode(console.encoding) else ASCII
-    width = min(48, max(32, console.width - 2 * _TIME - _NOTES))
-    console.print(Text(_title(flow), "bold"), soft_wrap=True)
-    console.print(_summary(flow), soft_wrap=True)
+    time = max(_TIME, *(len(_ms(at, 0)) for s in flow.steps for at in (s.sent_ns, s.arrived_ns)))
+    narrow, wide = _ARROW
+    width = min(wide, max(narrow, console.width - 2 * (time + 2) - _NUMBERS))
+    say(console, Text(_title(flow), "bold"))
+    say(console, _summary(flow))
     console.print()
     port = flow.row["client_port"]
     left, middle, right = f"client h2:{port}", "flags, bytes", "server h1"
-    room = width - len(left) - len(right)
-    head = left + (middle if room > len(middle) + 2 else "").center(room) + right
-    console.print(Text(f"{'ms':>{_TIME}} {head} {'ms':>{_TIME}}", "bold"), soft_wrap=True)
+    between = width - len(left) - len(right)
+    head = left + (middle if between > len(middle) + 2 else "").center(between) + right
+    console.print(Text(f"{'ms':>{time}} {head} {'ms':>{time}}", "bold"), soft_wrap=True)
     for entry in flow.steps if every_packet else elide(flow.steps):
         if isinstance(entry, Gap):
-            text = Text(" " * (_TIME + 1) + gap_words(entry, glyphs), "dim")
-        else:
-            text = Text(line(entry, width, glyphs), _style(entry))
-        console.print(text, soft_wrap=True)
+            text = Text(" " * (time + 1) + gap_words(entry, glyphs), "dim")
+            console.print(text, soft_wrap=True)
+            continue
+        room = console.width if console.is_terminal else None
+        for printed in lines(entry, width, glyphs, time=time, room=room):
+            console.print(Text(printed, _style(entry)), soft_wrap=True)
 
 
 def gap_words(gap: Gap, glyphs: Glyphs) -> str:
     """What stands for the lines left out."""
-    return (
-        f"{glyphs.rest} {gap.lines} packets without event, "
-        f"{count(gap.payload_bytes, 'byte')} from the server (--all shows them)"
-    )
+    facts = [f"{glyphs.rest} {count(gap.lines, 'packet')} without event"]
+    if gap.payload_bytes:
+        facts.append(f"{count(gap.payload_bytes, 'byte')} from the server")
+    if gap.duplicate_acks:
+        facts.append(f"{count(gap.duplicate_acks, 'further duplicate ACK')}")
+    return ", ".join(facts) + " (--all)"
 
 
-def line(step: Step, width: int, glyphs: Glyphs) -> str:
-    """One packet; `width` is the arrow's."""
+def lines(
+    step: Step, width: int, glyphs: Glyphs, *, time: int = _TIME, room: int | None = None
+) -> list[str]:
+    """One packet; `width` is the arrow's. What is longer than `room` goes on below the numbers."""
     client, server = (
         (step.arrived_ns, step.sent_ns) if step.from_server else (step.sent_ns, step.arrived_ns)
     )
+    head = f"{_ms(client, time)} {arrow(step, width, glyphs)} {_ms(server, time)}"
     numbers = f"seq {step.seq}" if step.ack is None else f"seq {step.seq} ack {step.ack}"
     sack = [f"sack {left}-{right}" for left, right in step.sack]
-    told = "  ".join([numbers, *sack, *_marks(step)])
-    return f"{_ms(client)} {arrow(step, width, glyphs)} {_ms(server)}  {told}"
+    made = [f"{head}  {numbers}"]
+    for part in (*sack, *_marks(step)):
+        longer = f"{made[-1]}  {part}"
+        if room is None or len(longer) <= room:
+            made[-1] = longer
+        else:
+            made.append(" " * (len(head) + 2) + part)
+    return made
 
 
 def arrow(step: Step, width: int, glyphs: Glyphs) -> str:
@@ -87,14 +105,20 @@ def _marks(step: Step) -> list[str]:
     if step.mechanism:
         needless = " (needless)" if step.need == "spurious" else ""
         marks.append(f"resend: {step.mechanism}{needless}")
+    elif step.again:
+        marks.append("sent again")
     if step.dropped:
         marks.append("dropped")
     if step.lost:
         marks.append("lost on the line")
     if step.duplicate_sack:
         marks.append("DSACK")
-    elif step.duplicate_ack:
-        marks.append("duplicate ACK")
+    elif step.duplicate_acks:
+        marks.append(f"duplicate ACK {step.duplicate_acks}")
+    if step.window_update:
+        marks.append("window update")
+    if step.window == 0 and "RST" not in step.flags:
+        marks.append("window 0")
     if step.sent_ns is None:
         marks.append("sending not captured")
     return marks
@@ -103,32 +127,42 @@ def _marks(step: Step) -> list[str]:
 def _style(step: Step) -> str:
     if step.dropped or step.lost:
         return "red"
-    if step.mechanism:
+    if step.mechanism or step.again:
         return "yellow"
-    return "green" if step.sack or step.duplicate_ack else ""
+    return "green" if step.sack or step.duplicate_acks else ""
 
 
-def _ms(time_ns: int | None) -> str:
-    return " " * _TIME if time_ns is None else f"{time_ns / 1e6:{_TIME}.3f}"
+def _ms(time_ns: int | None, width: int) -> str:
+    return " " * width if time_ns is None else f"{time_ns / 1e6:{width}.3f}"
 
 
 def _title(flow: Flow) -> str:
     row = flow.row
     lost = count(row["lost_segments"], "lost segment")
-    return (
-        f"flow {flow.number}: {row['network']}, {row['config']}, {lost}, "
-        f"repetition {row['repetition']}"
-    )
+    facts = [
+        row["network"],
+        row["config"],
+        lost,
+        flow.group.words,
+        f"repetition {row['repetition']}",
+    ]
+    return f"flow {flow.number}: {', '.join(fact for fact in facts if fact)}"
 
 
 def _summary(flow: Flow) -> str:
     row = flow.row
     facts = [
-        f"{row['transfer_size_bytes']:,} bytes in {count(row['transfer_segments'], 'segment')}",
-        f"t_total {seconds(row['t_total_s'])} s",
-        f"t_recover {seconds(row['t_recover_s'])} s",
-        f"first resend {row['mechanism'] or 'none'}",
+        f"{row['transfer_size_bytes']:,} bytes in {count(row['transfer_segments'], 'segment')}"
     ]
+    if row["t_total_s"] is not None:
+        facts.append(f"t_total {seconds(row['t_total_s'])} s")
+    if row["t_recover_s"] is not None:
+        facts.append(f"t_recover {seconds(row['t_recover_s'])} s")
+    if not row["dropped_packets"]:
+        facts.append("nothing dropped at the end")
+    facts.append(f"first resend {row['mechanism']}" if row["mechanism"] else "no resend")
+    if not row["complete"]:
+        facts.append("incomplete: the client did not get every byte")
     if row["note"]:
         facts.append(row["note"])
     return "; ".join(facts)

@@ -8,9 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rexmit.ladder.match import Passage
-from rexmit.ladder.packets import in_order
+from rexmit.ladder.packets import Packet, in_order
 
 _SPACE = 1 << 32
+
+#: Duplicate ACKs that fast retransmit waits for.
+_THRESHOLD = 3
 
 
 @dataclass(frozen=True)
@@ -34,18 +37,24 @@ class Step:
     lost: bool  #: sent, not dropped by the rule, and yet never arrived
     mechanism: str | None
     need: str | None
+    again: bool  #: (part of) what it carries was sent before by the same side
     duplicate_sack: bool  #: its first block reports data that came twice (RFC 2883)
-    duplicate_ack: bool  #: acknowledges no more than the one before, and carries nothing
+    duplicate_acks: int  #: how many in a row say the same, this one included; 0: it says more
+    window_update: bool  #: only the window is another than in the one before
 
     @property
     def is_event(self) -> bool:
-        """Worth a line whatever stands around it."""
+        """Worth a line whatever stands around it. Of a row of duplicate ACKs the first three are:
+        the third is the classic threshold (RFC 5681 section 3.2), what follows repeats them.
+        """
         return bool(
             self.dropped
             or self.lost
+            or self.again
             or self.mechanism
-            or self.sack
-            or self.duplicate_ack
+            or self.duplicate_sack
+            or (self.sack and self.duplicate_acks <= _THRESHOLD)
+            or 0 < self.duplicate_acks <= _THRESHOLD
             or {"SYN", "FIN", "RST"} & set(self.flags.split(", "))
             or self.window == 0
         )
@@ -63,14 +72,42 @@ def steps(
         True: _initial(ordered, from_server=True, told=isn_server),
         False: _initial(ordered, from_server=False, told=isn_client),
     }
-    highest_ack: dict[bool, int | None] = {True: None, False: None}
-    made = []
-    for passage in ordered:
-        step = _step(passage, start, isn, highest_ack)
-        made.append(step)
-        if step.ack is not None:
-            highest_ack[step.from_server] = max(step.ack, highest_ack[step.from_server] or 0)
-    return made
+    said = {True: _Said(), False: _Said()}
+    return [_step(passage, start, isn, said[passage.packet.from_server]) for passage in ordered]
+
+
+@dataclass
+class _Said:
+    """What one side has said so far; sequence and acknowledgement numbers relative."""
+
+    sent_to: int = 0  #: one past the highest sequence number used
+    ack: int | None = None
+    window: int | None = None
+    duplicates: int = 0
+
+    def carries_again(self, packet: Packet, seq: int) -> bool:
+        """Whether sequence numbers are used that were used before (SYN and FIN use one each)."""
+        used = packet.payload_bytes + len(packet.flags & {"SYN", "FIN"})
+        again = used > 0 and seq < self.sent_to
+        if used:
+            self.sent_to = max(self.sent_to, seq + used)
+        return again
+
+    def count_duplicate(self, packet: Packet, ack: int | None) -> tuple[int, bool]:
+        """(duplicates in a row, window update): bare, with the highest acknowledgement so far, and
+        the same window (RFC 5681 section 2); with SACK blocks whatever the window (RFC 6675).
+        """
+        bare = packet.payload_bytes == 0 and packet.flags == frozenset({"ACK"})
+        same = bare and ack is not None and ack == self.ack
+        update = same and not packet.sack and packet.window != self.window
+        if same and not update:
+            self.duplicates += 1
+        elif ack is not None and (self.ack is None or ack > self.ack):
+            self.duplicates = 0
+        if ack is not None:
+            self.ack = max(ack, self.ack or 0)
+            self.window = packet.window
+        return (self.duplicates if same and not update else 0), update
 
 
 def _initial(passages: list[Passage], *, from_server: bool, told: int | None) -> int:
@@ -84,20 +121,21 @@ def _step(
     passage: Passage,
     start: int,
     isn: dict[bool, int],
-    highest_ack: dict[bool, int | None],
+    said: _Said,
 ) -> Step:
     packet = passage.packet
     mine, other = isn[packet.from_server], isn[not packet.from_server]
     ack = (packet.ack - other) % _SPACE if "ACK" in packet.flags else None
     sack = tuple(((left - other) % _SPACE, (right - other) % _SPACE) for left, right in packet.sack)
-    bare = packet.payload_bytes == 0 and packet.flags == frozenset({"ACK"})
+    seq = (packet.seq - mine) % _SPACE
+    duplicates, update = said.count_duplicate(packet, ack)
     return Step(
         from_server=packet.from_server,
         sent_ns=passage.sent.time_ns - start if passage.sent else None,
         arrived_ns=passage.arrived.time_ns - start if passage.arrived else None,
         flags=in_order(packet.flags) or "none",
         payload_bytes=packet.payload_bytes,
-        seq=(packet.seq - mine) % _SPACE,
+        seq=seq,
         ack=ack,
         sack=sack,
         window=packet.window,
@@ -105,8 +143,10 @@ def _step(
         lost=passage.arrived is None and not packet.dropped,
         mechanism=packet.mechanism,
         need=packet.need,
+        again=said.carries_again(packet, seq),
         duplicate_sack=bool(sack) and ack is not None and _reports_duplicate(sack, ack),
-        duplicate_ack=bare and ack is not None and ack == highest_ack[packet.from_server],
+        duplicate_acks=duplicates,
+        window_update=update,
     )
 
 
