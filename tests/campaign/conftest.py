@@ -35,7 +35,7 @@ repeat = 100
 [loss]
 segments = "0..2"
 """
-"""12 cells: 6 of 40 transfers in boots of three, 6 of 100 in a boot each; 840 transfers."""
+"""12 cells: 6 of 40 transfers, 6 of 100; 840 transfers."""
 
 
 class FakeStreams:
@@ -104,7 +104,7 @@ class Lab:
     @property
     def kernel(self) -> KernelIdentity:
         """A kernel that is never run."""
-        return KernelIdentity(Path("/no/kernel"), "6.12.0", 250, (), self.kernel_hash)
+        return KernelIdentity("fake", Path("/no/kernel"), "6.12.0", 250, (), self.kernel_hash)
 
     def run(
         self,
@@ -140,9 +140,9 @@ class Lab:
         return {name: (self.tmp_path / out / name).read_bytes() for name in names}
 
     def boots(self, log: Path) -> list[dict[str, Any]]:
-        """The boots that the fake guest logged, by first cell."""
+        """The boots that the fake guest logged, by their cell's label."""
         entries = [json.loads(line) for line in log.read_text().splitlines()]
-        return sorted(entries, key=lambda entry: entry["cells"][0])
+        return sorted(entries, key=lambda entry: str(entry["cell"]))
 
 
 @pytest.fixture

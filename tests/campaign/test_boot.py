@@ -69,8 +69,7 @@ def test_watch_tells_of_a_death(lab: Lab) -> None:
 
 def test_watch_ends_a_silent_guest(lab: Lab, tmp_path: Path) -> None:
     lab.fake(start="silent", log=str(tmp_path / "log"))
-    plan = {**EXEC, "cells": [{"id": 0}]}
-    with GuestBoot(OPTIONS, plan) as boot, pytest.raises(GuestHungError, match="booting"):
+    with GuestBoot(OPTIONS, EXEC) as boot, pytest.raises(GuestHungError, match="booting"):
         watch(boot, hang_limit_s=0.5)
     (entry,) = lab.boots(tmp_path / "log")
     assert not alive(entry["pid"])
@@ -78,7 +77,7 @@ def test_watch_ends_a_silent_guest(lab: Lab, tmp_path: Path) -> None:
 
 def test_leaving_kills_and_cleans_up(lab: Lab, tmp_path: Path) -> None:
     lab.fake(start="silent", log=str(tmp_path / "log"))
-    with GuestBoot(OPTIONS, {"cells": [{"id": 0}]}) as boot:
+    with GuestBoot(OPTIONS, EXEC) as boot:
         while not (tmp_path / "log").exists() or not (tmp_path / "log").read_text():
             time.sleep(0.01)
         (entry,) = lab.boots(tmp_path / "log")

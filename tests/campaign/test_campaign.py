@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -14,6 +15,7 @@ from tests.campaign.conftest import Lab
 
 from rexmit.campaign.scheduler import Interrupted
 from rexmit.errors import UserError
+from rexmit.store.folder import TABLES, RunFolder
 from rexmit.store.schema import RETRANSMISSIONS, TRANSFERS, polars_schema
 
 
@@ -61,10 +63,37 @@ def test_boots_and_rows_do_not_depend_on_jobs(lab: Lab, tmp_path: Path) -> None:
         lab.fake(log=str(tmp_path / f"log{jobs}"))
         lab.run(f"jobs{jobs}", jobs=jobs)
     one, three = (lab.boots(tmp_path / f"log{jobs}") for jobs in (1, 3))
-    assert [boot["cells"] for boot in one] == [[0, 1, 2], [3, 4, 5], *([n] for n in range(6, 12))]
-    assert [(b["cells"], b["seed"]) for b in one] == [(b["cells"], b["seed"]) for b in three]
-    assert len({boot["seed"] for boot in one}) == len(one)
+    # A kernel a cell.
+    assert len({boot["cell"] for boot in one}) == len(one) == 12
+    assert [(b["cell"], b["seed"]) for b in one] == [(b["cell"], b["seed"]) for b in three]
+    assert len({boot["seed"] for boot in one}) == 12
     assert lab.files("jobs1") == lab.files("jobs3")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ("network=far", "config=tlp", "loss.segments=2"),
+        ("network=far,near", "config=tlp,er", "loss.segments=2,0"),
+        ("workload.client=builtin,curl", "loss.segments=0..9"),
+        ('vary=[{line_loss="1%"}]', "seed=7"),
+    ],
+)
+def test_a_cell_has_the_same_rows_in_any_grid(lab: Lab, settings: tuple[str, ...]) -> None:
+    def by_cell(run: str) -> dict[tuple[object, ...], list[tuple[object, ...]]]:
+        table = pl.read_parquet(lab.tmp_path / run / "transfers.parquet").drop("cell")
+        keys = ("network", "config", "lost_segments", "client", "line_loss")
+        parts = table.partition_by(keys, as_dict=True)
+        return {key: part.rows() for key, part in parts.items()}
+
+    lab.run("whole")
+    lab.run("other", settings=settings)
+    whole, other = by_cell("whole"), by_cell("other")
+    common = whole.keys() & other.keys()
+    assert 0 < len(common) < max(len(whole), len(other))
+    for key in common:
+        assert whole[key] == other[key]
+    assert len({row for rows in other.values() for row in rows}) == sum(map(len, other.values()))
 
 
 def test_each_boot_gets_a_core_of_its_own(
@@ -101,13 +130,13 @@ def test_an_interrupted_run_goes_on_and_gives_the_same_rows(
     folder = tmp_path / "cut"
     assert not (folder / "transfers.parquet").exists()
     assert json.loads((folder / "run.json").read_text())["state"] == "unfinished"
-    kept = len(list((folder / "partial").glob("boot-*.json")))
-    assert 0 < kept < 8
+    kept = len(list((folder / "partial").glob("cell-*.json")))
+    assert 0 < kept < 12
     lab.fake(log=str(tmp_path / "rest"))
     meta = lab.run("cut")
     assert lab.told.before > 0
     assert meta["state"] == "complete"
-    assert len(lab.boots(tmp_path / "rest")) == 8 - kept
+    assert len(lab.boots(tmp_path / "rest")) == 12 - kept
     assert lab.files("cut") == lab.files("whole")
     assert not (folder / "partial").exists()
 
@@ -160,8 +189,8 @@ def test_a_folder_with_other_things_is_refused(lab: Lab, tmp_path: Path) -> None
 
 def test_a_dying_kernel_costs_one_cell(lab: Lab, tmp_path: Path) -> None:
     lab.run("whole")
-    once, log = str(tmp_path / "once"), tmp_path / "log"
-    lab.fake(die=1, once=once, log=str(log))
+    log = tmp_path / "log"
+    lab.fake(die="near er 1", once=str(tmp_path / "once"), log=str(log))
     meta = lab.run("hurt")
     (failed,) = meta["failed_cells"]
     assert (failed["cell"], failed["label"]) == (1, "near er 1")
@@ -170,21 +199,18 @@ def test_a_dying_kernel_costs_one_cell(lab: Lab, tmp_path: Path) -> None:
     assert lab.told.failures == [f"near er 1: {failed['message']}"]
     assert meta["state"] == "failed"
     assert meta["transfers"] == 800 == lab.told.done
-    boots = lab.boots(log)
-    # The cell after the dead one ran in a boot of its own, with a seed of its own.
-    assert [boot["cells"] for boot in boots][:2] == [[0, 1, 2], [2]]
-    assert boots[0]["seed"] != boots[1]["seed"]
+    assert len(lab.boots(log)) == 12
     hurt = pl.read_parquet(tmp_path / "hurt" / "transfers.parquet")
     assert hurt["cell"].unique(maintain_order=True).to_list() == [0, *range(2, 12)]
-    # The whole boot runs again, from its beginning, and nothing else does.
+    # That cell runs again, and nothing else does.
     log.unlink()
     assert lab.run("hurt")["state"] == "complete"
-    assert [boot["cells"] for boot in lab.boots(log)] == [[0, 1, 2]]
+    assert [boot["cell"] for boot in lab.boots(log)] == ["near er 1"]
     assert lab.files("hurt") == lab.files("whole")
 
 
 def test_a_hanging_kernel_costs_one_cell(lab: Lab, tmp_path: Path) -> None:
-    lab.fake(hang=4, log=str(tmp_path / "log"))
+    lab.fake(hang="near tlp 1", log=str(tmp_path / "log"))
     began = time.monotonic()
     meta = lab.run(settings=("network=near",), hang_limit_s=1.0)
     assert time.monotonic() - began < 10
@@ -205,13 +231,13 @@ def test_a_slow_kernel_does_not_hang(lab: Lab) -> None:
 @pytest.mark.parametrize(
     ("behaviour", "message"),
     [
-        ({"fail": 1}, "net.ipv4.tcp_x: no such setting"),
-        ({"short": 1}, "the guest gave 39 of 40 transfers"),
-        ({"skip": 1}, "the guest did not run it"),
-        ({"garbage": 1}, "the guest wrote a line that is no event"),
+        ({"fail": "near er 1"}, "net.ipv4.tcp_x: no such setting"),
+        ({"short": "near er 1"}, "the guest gave 39 of 40 transfers"),
+        ({"skip": "near er 1"}, "the guest did not run it"),
+        ({"garbage": "near er 1"}, "the guest wrote a line that is no event"),
     ],
 )
-def test_a_failed_cell_has_no_rows(lab: Lab, behaviour: dict[str, int], message: str) -> None:
+def test_a_failed_cell_has_no_rows(lab: Lab, behaviour: dict[str, str], message: str) -> None:
     lab.fake(**behaviour)
     meta = lab.run(settings=("network=near", "config=er"))
     (failed,) = meta["failed_cells"]
@@ -242,7 +268,7 @@ def test_what_no_boot_can_do_ends_the_campaign(
 
 def test_ignored_settings_and_warnings_are_said_once(lab: Lab) -> None:
     lab.fake(warn=True)
-    # Two boots have cells of this configuration.
+    # Three cells have this configuration.
     meta = lab.run(settings=("network=near", "repeat=60"))
     entry = {"config": "er", "setting": "net.ipv4.tcp_fack", "why": "gone since 4.15"}
     assert meta["ignored_settings"] == [entry]
@@ -254,7 +280,7 @@ def test_ignored_settings_and_warnings_are_said_once(lab: Lab) -> None:
 
 
 def test_captures_come_into_the_run(lab: Lab) -> None:
-    lab.fake(short=1)
+    lab.fake(short="near er 1")
     lab.run(settings=("network=near", "repeat=2", "config=er"), capture=True)
     names = sorted(path.name for path in (lab.tmp_path / "run" / "captures").iterdir())
     assert names == [f"{c}-{r}.{h}.pcapng" for c in (0, 2) for r in (0, 1) for h in ("h1", "h2")]
@@ -271,3 +297,116 @@ def test_two_at_work_in_one_folder_are_refused(lab: Lab) -> None:
             lab.told = told
 
     assert lab.run(settings=("network=near",), on_advance=second)["state"] == "complete"
+
+
+def test_a_finished_run_that_lost_a_table_is_made_again(lab: Lab) -> None:
+    settings = ("network=near", "repeat=2")
+    lab.run(settings=settings)
+    before = lab.files("run")
+    (lab.tmp_path / "run" / "transfers.csv").unlink()
+    lab.run(settings=settings)
+    assert lab.files("run") == before
+
+
+def interrupted(lab: Lab) -> Path:
+    """The partial folder of a run that was stopped with some cells done."""
+
+    def stop(done: int) -> None:
+        if done == 100:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    lab.fake(slow=0.001)
+    with pytest.raises(Interrupted):
+        lab.run(settings=("network=near",), on_advance=stop)
+    lab.fake()
+    return lab.tmp_path / "run" / "partial"
+
+
+@pytest.mark.parametrize("damage", ["", "\0" * 40, "[]", "{}", '{"format": 2, "cell": 0}', "row"])
+def test_a_damaged_record_runs_again(lab: Lab, damage: str) -> None:
+    lab.run("whole", settings=("network=near",))
+    file = sorted(interrupted(lab).glob("cell-*.json"))[0]
+    text = file.read_text()
+    file.write_text(text.replace("mss_bytes", "mess_bytes", 1) if damage == "row" else damage)
+    assert lab.run(settings=("network=near",))["state"] == "complete"
+    assert any(f"{file} was damaged" in note for note in lab.told.notes)
+    assert lab.files("run") == lab.files("whole")
+
+
+def test_a_record_under_another_name_is_not_taken(lab: Lab) -> None:
+    lab.run("whole", settings=("network=near",))
+    file = sorted(interrupted(lab).glob("cell-*.json"))[0]
+    file.rename(file.with_name("cell-000005.json"))
+    lab.run(settings=("network=near",))
+    assert lab.files("run") == lab.files("whole")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "null", '"format"', '{"format": 1}', '{"format": 1, "state": 3}', "\0\0"]
+)
+def test_a_damaged_run_json_is_named(lab: Lab, text: str) -> None:
+    partial = interrupted(lab)
+    file = partial.parent / "run.json"
+    file.write_text(text)
+    with pytest.raises(UserError, match=r"cannot read .*run\.json") as error:
+        lab.run(settings=("network=near",))
+    assert "--out" in str(error.value.hint)
+    assert file.read_text() == text
+    assert list(partial.glob("cell-*.json"))
+
+
+def test_what_a_killed_program_left_is_no_hindrance(lab: Lab) -> None:
+    folder = lab.tmp_path / "run"
+    (folder / "partial").mkdir(parents=True)
+    (folder / "partial" / "lock").touch()
+    (folder / "partial" / ".cell-000001.json.77.tmp").write_text("{")
+    (folder / ".run.json.77.tmp").write_text("{")
+    lab.run(settings=("network=near", "repeat=2"))
+    assert sorted(path.name for path in folder.iterdir()) == sorted([*TABLES, "run.json"])
+
+
+def test_who_comes_too_early_removes_nothing(lab: Lab) -> None:
+    """A second program that finds no folder yet, and the lock taken a moment later."""
+    folder = RunFolder(lab.tmp_path / "run")
+    with folder.locked(), pytest.raises(UserError, match="another rexmit is at work"):
+        lab.run(settings=("network=near", "repeat=2"))
+    assert (folder.partial / "lock").exists()
+
+
+def test_a_lock_that_was_removed_keeps_nobody_out(lab: Lab) -> None:
+    folder = RunFolder(lab.tmp_path / "run")
+    with folder.locked():
+        folder.drop_partial()
+        with folder.locked():
+            assert (folder.partial / "lock").exists()
+
+
+@pytest.mark.parametrize("name", ["run.json", "cell-000000.json", "transfers.csv"])
+def test_a_disk_that_is_full(lab: Lab, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    lab.run("whole", settings=("network=near", "repeat=2"))
+    replace = Path.replace
+
+    def full(source: Path, target: Path) -> Path:
+        if target.name == name:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))
+        return replace(source, target)
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        lab.run(settings=("network=near", "repeat=2"), jobs=1)
+    left = sorted(path.name for path in lab.tmp_path.glob("run/*"))
+    # Where cells are done they stay, else there is nothing.
+    assert left == (["partial", "run.json"] if name == "transfers.csv" else []) or (
+        name == "transfers.csv" and left == ["partial", "run.json", "transfers.parquet"]
+    )
+    assert not list(lab.tmp_path.glob("run/**/.*.tmp"))
+    monkeypatch.setattr(Path, "replace", replace)
+    lab.run(settings=("network=near", "repeat=2"))
+    assert lab.files("run") == lab.files("whole")
+
+
+@pytest.mark.parametrize("entry", [{}, {"setting": "s"}, {"setting": "s", "means": "w"}])
+def test_entries_of_another_kind_are_printed(lab: Lab, entry: dict[str, str]) -> None:
+    lab.fake(ignored=[entry])
+    meta = lab.run(settings=("network=near", "config=er", "repeat=2"))
+    assert meta["ignored_settings"][0]["setting"] == entry.get("setting", "")

@@ -20,7 +20,7 @@ from pathlib import Path
 from rexmit.engines import kernel
 import rexmit.cli
 kernel.find_kernel = lambda spec: kernel.KernelIdentity(
-    Path("/no/kernel"), spec or "6.12.0", 250, (), f"hash of {spec}"
+    "6.12.0-hz250-abc", Path("/no/kernel"), "6.12.0", 250, (), "abc"
 )
 kernel.programs = lambda names: dict.fromkeys(names, "/bin/true")
 sys.argv[0] = "rexmit"
@@ -64,7 +64,9 @@ def test_a_run_and_what_it_says(folder: Path) -> None:
     assert "30 of 30 transfers" in done.stderr.splitlines()[-1]
     assert "\x1b" not in done.stderr + done.stdout
     meta = json.loads((run / "run.json").read_text())
-    assert meta["command"] == ("rexmit run mine.toml --seed 7 --set network=near --set repeat=5")
+    assert meta["command"] == (
+        "rexmit run mine.toml --seed 7 --kernel 6.12.0-hz250-abc --set network=near --set repeat=5"
+    )
     # The same command again finds the run complete; run.json repeats it as well.
     again = rexmit(folder, *meta["command"].split()[1:])
     assert again.returncode == 0
@@ -79,7 +81,7 @@ def test_a_run_and_what_it_says(folder: Path) -> None:
 
 def test_failed_cells_are_reported(folder: Path) -> None:
     words = ("run", "mine.toml", "--set", "network=near", "--out", "my run")
-    done = rexmit(folder, *words, die=1)
+    done = rexmit(folder, *words, die="near er 1")
     assert done.returncode == 1
     assert "failed: near er 1: the kernel died (exit status 134)" in done.stdout
     assert "  | Kernel panic - not syncing: fake" in done.stdout
@@ -109,7 +111,7 @@ def test_an_interrupt_says_how_to_go_on(folder: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    while not list(folder.glob("run/partial/boot-*.json")):
+    while not list(folder.glob("run/partial/cell-*.json")):
         assert process.poll() is None
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
@@ -118,7 +120,7 @@ def test_an_interrupt_says_how_to_go_on(folder: Path) -> None:
     assert out == ""
     assert "Traceback" not in errors
     assert "rexmit: stopped; " in errors
-    assert "to go on: rexmit run mine.toml --seed 7 --out run" in errors
+    assert "to go on: rexmit run mine.toml --seed 7 --kernel 6.12.0-hz250-abc --out run" in errors
     assert rexmit(folder, "run", "mine.toml", "--seed", "7", "--out", "run").returncode == 0
 
 
@@ -152,6 +154,10 @@ def test_a_terminal_gets_a_bar(folder: Path) -> None:
         (["run"], "SCENARIO"),
         (["run", "mine.toml", "--nonsense"], "--nonsense"),
         (["run", "mine.toml", "--jobs", "0"], "--jobs"),
+        (["run", "mine.toml", "--jobs", "999999"], "--jobs 999999: more than 4 kernels a core"),
+        (["run", "mine.toml", "--hang-limit", "nan"], "--hang-limit"),
+        (["run", "mine.toml", "--seed", str(2**64)], str(2**64 - 1)),
+        (["run", "mine.toml", "--set", f"seed={2**64}"], "from 0 to 18,446,744,073,709,551,615"),
         (["run", "mine.toml", "--engine", "model"], "there is no engine model"),
         (["run", "mine.toml", "--set", "repeat=x"], "--set repeat=x: repeat: 'x'"),
         (["run", "your.toml"], "there is no scenario your.toml"),

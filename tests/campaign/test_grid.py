@@ -1,22 +1,19 @@
-"""The grid, its boots, phases and plans."""
+"""The grid, its seeds, phases and plans."""
 
 from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.campaign.conftest import FakeStreams, Lab
 
-from rexmit.campaign.boots import ENOUGH_TRANSFERS, boot_seed, boots
 from rexmit.campaign.grid import Cell, cells, transfers
-from rexmit.campaign.plan import cell_plan, network_plan, phase_period_ns, phases_ns
+from rexmit.campaign.plan import boot_seed, network_plan, phase_period_ns, phases_ns, plan
 from rexmit.campaign.streams import core_streams
-from rexmit.scenario import Page, find, load
-
-
-def cell(repeat: int, number: int = 0) -> Cell:
-    page = Page(segments=100, size_bytes=None)
-    return Cell(number, "n", "c", page, None, "builtin", "cubic", 0.0, 5, repeat, "n c 5")
+from rexmit.scenario import Page, Scenario, find, load
 
 
 def test_the_campaign_of_2013_has_13860_transfers() -> None:
@@ -45,7 +42,6 @@ def test_the_campaign_of_2013_has_13860_transfers() -> None:
     }
     assert table == {"plain": ["0"] * 3, "er": ["2", "1", "1"], "tlp": ["3", "1", "1"]}
     assert all(config.about for config in scenario.configs.values())
-    assert len(boots(grid)) == 2 * 63 + -(-63 // 5)
 
 
 def test_axes_multiply_in_a_fixed_order(lab: Lab) -> None:
@@ -90,22 +86,42 @@ def test_vary_departs_one_option_at_a_time(lab: Lab) -> None:
     ]
 
 
-@given(st.lists(st.integers(1, 150), min_size=1, max_size=60))
-def test_boots_are_consecutive_full_and_no_longer_than_needed(repeats: list[int]) -> None:
-    grid = tuple(cell(repeat, number) for number, repeat in enumerate(repeats))
-    cut = boots(grid)
-    assert tuple(c for boot in cut for c in boot.cells) == grid
-    assert [boot.id for boot in cut] == list(range(len(cut)))
-    for boot in cut[:-1]:
-        assert boot.transfers >= ENOUGH_TRANSFERS
-    for boot in cut:
-        assert boot.transfers - boot.cells[-1].repeat < ENOUGH_TRANSFERS
+def test_a_cells_key_says_all_that_it_is_and_nothing_else(lab: Lab) -> None:
+    settings = (
+        "workload.segments=1,100",
+        "workload.receive_window=auto,64kB",
+        "workload.client=curl,builtin",
+        "tcp.congestion_control=cubic,reno",
+        "networks.*.loss=0%,0.5%",
+    )
+    grid = cells(lab.scenario(*settings))
+    assert grid[0].key == (
+        'network="near" config="er" page=1 window=auto client=curl congestion=cubic line=0% lost=0'
+    )
+    assert len({c.key for c in grid}) == len(grid) == 2 * 2 * 32 * 3
+    # One cell of them, in a grid of its own: another id, another label, the same key.
+    one = ("network=far", "config=tlp", "workload.client=builtin", "networks.*.loss=0.5%")
+    chosen = cells(lab.scenario(*settings, *one, "loss.segments=2"))[-1]
+    there = next(c for c in grid if c.key == chosen.key)
+    assert (there.id, there.label) != (chosen.id, chosen.label)
+    page = Page(segments=None, size_bytes=100)
+    assert replace(there, page=page).key != there.key
+
+
+@given(st.text(), st.text(), st.text(), st.text())
+def test_names_of_any_kind_keep_keys_apart(a: str, b: str, c: str, d: str) -> None:
+    page = Page(segments=1, size_bytes=None)
+    one, other = (
+        Cell(0, network, config, page, None, "curl", "reno", 0.0, 5, 1, "")
+        for network, config in ((a, b), (c, d))
+    )
+    assert (one.key == other.key) == ((a, b) == (c, d))
 
 
 @given(st.integers(1, 300), st.sampled_from([100, 250, 1000]), st.integers(0, 2**63 - 1))
 def test_phases_are_one_of_each_part(repeat: int, hz: int, seed: int) -> None:
     period = phase_period_ns(hz)
-    phases = phases_ns(FakeStreams(), seed, cell(repeat), period)
+    phases = phases_ns(FakeStreams(), seed, repeat, period)
     assert len(phases) == repeat
     for index, phase in enumerate(phases):
         # A part begins at a fraction of a nanosecond.
@@ -120,40 +136,87 @@ def test_the_period_is_64_ticks() -> None:
 def test_the_core_gives_the_streams() -> None:
     streams = core_streams()
     assert streams.stream_u64(1, "boot", 3, 2) == streams.stream_u64(1, "boot", 3, 2)
-    seeds = {boot_seed(streams, seed, cell(1, n)) for seed in (1, 2) for n in range(50)}
-    assert len(seeds) == 100
-    phases = phases_ns(streams, 1, cell(100), 256_000_000)
-    assert phases != phases_ns(streams, 1, cell(100, 1), 256_000_000)
+    grid = cells(load(find("tlp-2013")))
+    seeds = {boot_seed(streams, seed, cell) for seed in (1, 2**64 - 1) for cell in grid}
+    assert len(seeds) == 2 * len(grid)
+    phases = phases_ns(streams, 1, 100, 256_000_000)
     assert phases == sorted(phases)
+    assert phases != phases_ns(streams, 2, 100, 256_000_000)
+
+
+def plans(scenario: Scenario) -> dict[str, dict[str, Any]]:
+    """The plan of every cell, by its key."""
+    return {
+        cell.key: plan(
+            scenario,
+            cell,
+            programs={},
+            phases=phases_ns(FakeStreams(), scenario.seed, cell.repeat, 256),
+            period_ns=256,
+            capture=False,
+        )
+        for cell in cells(scenario)
+    }
+
+
+def test_a_selected_cell_has_the_plan_of_the_whole_grid(lab: Lab) -> None:
+    whole = plans(lab.scenario("workload.client=curl,builtin", "workload.size=10kB,20kB"))
+    for settings in (
+        ("network=far", "config=tlp", "workload.client=builtin", "workload.size=20kB"),
+        ("network=far,near", "workload.client=curl", "workload.size=20kB", "loss.segments=2"),
+    ):
+        selected = plans(lab.scenario(*settings))
+        assert selected == {key: whole[key] for key in selected}
+
+
+def test_configurations_start_at_the_same_phases(lab: Lab) -> None:
+    starts = {
+        cell.key: plan["cells"][0]["starts"]
+        for scenario in [lab.scenario("networks.far.repeat=40")]
+        for cell, plan in zip(cells(scenario), plans(scenario).values(), strict=True)
+    }
+    first, *others = starts.values()
+    assert all(other == first for other in others)
 
 
 def test_a_plan_is_the_contracts(lab: Lab) -> None:
     scenario = lab.scenario("network=near", "workload.receive_window=64kB", "config=er")
     chosen = cells(scenario)[2]
-    assert cell_plan(scenario, chosen, phases=[5, 9], period_ns=256, capture=True) == {
-        "id": 2,
-        "label": "near er 2",
-        "network": network_plan(scenario, "near"),
-        "sysctls": {"net.ipv4.tcp_fack": "1"},
-        "congestion_control": "cubic",
-        "workload": {
-            "server": "nginx",
-            "client": "builtin",
-            "segments": 100,
-            "bytes": None,
-            "receive_window_bytes": 64_000,
-        },
-        "loss": {
-            "rule": "tail",
-            "segments": 2,
-            "mode": "sequence",
-            "hold_limit_ns": 3_000_000_000,
-        },
-        "starts": [{"repetition": 0, "phase_ns": 5}, {"repetition": 1, "phase_ns": 9}],
-        "phase_period_ns": 256,
-        "capture": True,
-        "transfer_timeout_ns": 120_000_000_000,
-    }
+    whole = plan(
+        scenario,
+        chosen,
+        programs={"ip": "/ip"},
+        phases=[5, 9],
+        period_ns=256,
+        capture=True,
+    )
+    assert (whole["version"], whole["heartbeat_s"], whole["programs"]) == (1, 5, {"ip": "/ip"})
+    assert whole["cells"] == [
+        {
+            "id": 0,
+            "label": "near er 2",
+            "network": network_plan(scenario, "near"),
+            "sysctls": {"net.ipv4.tcp_fack": "1"},
+            "congestion_control": "cubic",
+            "workload": {
+                "server": "nginx",
+                "client": "builtin",
+                "segments": 100,
+                "bytes": None,
+                "receive_window_bytes": 64_000,
+            },
+            "loss": {
+                "rule": "tail",
+                "segments": 2,
+                "mode": "sequence",
+                "hold_limit_ns": 3_000_000_000,
+            },
+            "starts": [{"repetition": 0, "phase_ns": 5}, {"repetition": 1, "phase_ns": 9}],
+            "phase_period_ns": 256,
+            "capture": True,
+            "transfer_timeout_ns": 120_000_000_000,
+        }
+    ]
     link = {
         "rate_bps": 100_000_000,
         "delay_ns": 2_500_000,

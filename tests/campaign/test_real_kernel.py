@@ -20,7 +20,7 @@ GRID = (
     *("--set", "loss.segments=0,1,5"),
     *("--set", "repeat=20"),
 )
-"""12 cells of 20 transfers, in three boots of five cells, of five, of two."""
+"""12 cells of 20 transfers."""
 
 
 def command(out: Path, *words: str) -> list[str]:
@@ -72,7 +72,7 @@ def test_jobs_and_interruptions_change_no_bit(whole: Path, tmp_path: Path) -> No
     process = subprocess.Popen(
         command(out, *GRID, "--jobs", "1"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    while not list(out.glob("partial/boot-*.json")):
+    while not list(out.glob("partial/cell-*.json")):
         assert process.poll() is None
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
@@ -80,6 +80,33 @@ def test_jobs_and_interruptions_change_no_bit(whole: Path, tmp_path: Path) -> No
     assert not (out / "transfers.parquet").exists()
     rexmit(out, *GRID, "--jobs", "3")
     assert tables(out) == tables(whole)
+
+
+def test_a_selected_cell_has_the_rows_of_the_whole_grid(whole: Path, tmp_path: Path) -> None:
+    chosen = ("network=satellite", "config=tlp", "loss.segments=5")
+    rexmit(tmp_path / "one", *GRID, *(word for key in chosen for word in ("--set", key)))
+    for name in ("transfers.parquet", "retransmissions.parquet"):
+        one = pl.read_parquet(tmp_path / "one" / name)
+        there = pl.read_parquet(whole / name).filter(
+            network="satellite", config="tlp", lost_segments=5
+        )
+        assert one["cell"].unique().to_list() == [0]
+        assert there["cell"].unique().to_list() == [11]
+        assert one.height >= 20
+        assert one.drop("cell").equals(there.drop("cell"))
+
+
+def test_configurations_that_behave_alike_show_no_difference(tmp_path: Path) -> None:
+    words = ("network=high-speed,mobile", "config=plain,er", "loss.segments=5", "repeat=10")
+    rexmit(tmp_path / "run", *(word for key in words for word in ("--set", key)))
+    table = pl.read_parquet(tmp_path / "run" / "transfers.parquet")
+    # Both wait for the timeout. Their acknowledgements differ, SACK or none, and nothing else.
+    for network in ("high-speed", "mobile"):
+        plain, er = (
+            table.filter(network=network, config=config)["t_recover_s"]
+            for config in ("plain", "er")
+        )
+        assert plain.to_list() == er.to_list()
 
 
 def test_another_seed_changes_the_rows(whole: Path, tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 Network is the outermost axis, then configuration, then page, receive window, client, congestion
 control and random loss of the line, then each `[[vary]]` of them in turn, and lost segments the
-innermost. A cell's id is its place in this order, so it says the same in every run of a scenario.
+innermost. A cell's id is its place in this order. What a cell gives depends on its key alone, which
+says what it is and not where it stands: a grid of fewer values has the same cells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
@@ -32,6 +34,25 @@ class Cell:
     lost_segments: int
     repeat: int
     label: str
+    """Says where the cell stands in its grid: axes with one value are left out."""
+
+    @property
+    def key(self) -> str:
+        """What the cell is, whatever grid it stands in: every axis by name, in a fixed form."""
+        return " ".join(
+            [
+                f"network={json.dumps(self.network)}",
+                f"config={json.dumps(self.config)}",
+                *_texts(
+                    self.page,
+                    self.receive_window_bytes,
+                    self.client,
+                    self.congestion_control,
+                    self.line_loss,
+                ),
+                f"lost={self.lost_segments}",
+            ]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,17 +122,22 @@ def cells(scenario: Scenario) -> tuple[Cell, ...]:
     return tuple(found)
 
 
-def _named(point: Point, points: list[Point]) -> Iterator[str]:
-    """The parts of a point in which points differ, each with its name."""
-    page, window, client, algorithm, line_loss = point
-    texts = (
+def _texts(
+    page: Page, window: int | None, client: str, algorithm: str, line_loss: float
+) -> tuple[str, ...]:
+    """The parts of a point, each with its name."""
+    return (
         f"page={page_text(page)}",
         f"window={AUTO if window is None else SIZE.text(window)}",
         f"client={client}",
         f"congestion={algorithm}",
         f"line={share_text(line_loss)}",
     )
-    for place, text in enumerate(texts):
+
+
+def _named(point: Point, points: list[Point]) -> Iterator[str]:
+    """The parts of a point in which points differ."""
+    for place, text in enumerate(_texts(*point)):
         if any(other[place] != point[place] for other in points):
             yield text
 
@@ -121,6 +147,6 @@ def page_text(page: Page) -> str:
     return str(page.segments) if page.size_bytes is None else SIZE.text(page.size_bytes)
 
 
-def transfers(grid: tuple[Cell, ...]) -> int:
+def transfers(grid: Iterable[Cell]) -> int:
     """How many transfers the cells have together."""
     return sum(cell.repeat for cell in grid)

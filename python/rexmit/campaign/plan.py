@@ -1,4 +1,9 @@
-"""The plan a guest runs: plain data, version 1, written to `plan.json` in its share."""
+"""The plan a guest runs: plain data, version 1, written to `plan.json` in its share.
+
+A plan has one cell, since a kernel runs one: what a kernel has done before is part of what it does
+next. It says what the cell is and nothing of its place in the grid, so a cell of the same scenario
+has the same plan, to the byte, and its kernel the same seed, whatever else was asked for.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +17,9 @@ VERSION: Final = 1
 HEARTBEAT_S: Final = 5
 """Virtual seconds between two signs of life."""
 
+CELL_ID: Final = 0
+"""The id of a plan's one cell, in the guest's events and in the names of its captures."""
+
 PHASE_TICKS: Final = 64
 """Transfers start spread over this many ticks: the step of the kernel's timer wheel for timers of
 512 to 4096 ticks (2 to 16 s at 250 Hz); shorter timers have finer steps (kernel/time/timer.c)."""
@@ -22,13 +30,24 @@ def phase_period_ns(hz: int) -> int:
     return PHASE_TICKS * 1_000_000_000 // hz
 
 
-def phases_ns(streams: Streams, seed: int, cell: Cell, period_ns: int) -> list[int]:
-    """A start phase per repetition: one drawn from each of `repeat` equal parts of the period."""
-    drawn = streams.stream_uniform(seed, "phase", cell.id, cell.repeat)
+def phases_ns(streams: Streams, seed: int, repeat: int, period_ns: int) -> list[int]:
+    """A start phase per repetition: one drawn from each of `repeat` equal parts of the period.
+
+    They are common to all cells with as many repetitions (common random numbers): repetition N of
+    two configurations starts at the same phase of the timers, so configurations that behave alike
+    show no difference at all, and the difference of two that do not is free of the phases' spread.
+    """
+    drawn = streams.stream_uniform(seed, "phase", 0, repeat)
     return [
-        min(int((index + share) / cell.repeat * period_ns), period_ns - 1)
+        min(int((index + share) / repeat * period_ns), period_ns - 1)
         for index, share in enumerate(drawn)
     ]
+
+
+def boot_seed(streams: Streams, seed: int, cell: Cell) -> int:
+    """The seed (64 bits) of the kernel that runs a cell: initial sequence numbers follow from it,
+    and random loss of the line."""
+    return streams.stream_u64(seed, f"boot {cell.key}", 0, 1)[0]
 
 
 def network_plan(scenario: Scenario, name: str, line_loss: float | None = None) -> dict[str, Any]:
@@ -52,13 +71,31 @@ def network_plan(scenario: Scenario, name: str, line_loss: float | None = None) 
     }
 
 
-def cell_plan(
+def plan(
+    scenario: Scenario,
+    cell: Cell,
+    *,
+    programs: dict[str, str | None],
+    phases: list[int],
+    period_ns: int,
+    capture: bool,
+) -> dict[str, Any]:
+    """The plan of the boot that runs a cell."""
+    return {
+        "version": VERSION,
+        "heartbeat_s": HEARTBEAT_S,
+        "programs": programs,
+        "cells": [_cell(scenario, cell, phases=phases, period_ns=period_ns, capture=capture)],
+    }
+
+
+def _cell(
     scenario: Scenario, cell: Cell, *, phases: list[int], period_ns: int, capture: bool
 ) -> dict[str, Any]:
-    """The CELL of a plan."""
     return {
-        "id": cell.id,
-        "label": cell.label,
+        "id": CELL_ID,
+        # Not the cell's own label, which depends on the rest of its grid.
+        "label": f"{cell.network} {cell.config} {cell.lost_segments}",
         "network": network_plan(scenario, cell.network, cell.line_loss),
         "sysctls": dict(scenario.configs[cell.config].sysctl),
         "congestion_control": cell.congestion_control,
@@ -79,14 +116,4 @@ def cell_plan(
         "phase_period_ns": period_ns,
         "capture": capture,
         "transfer_timeout_ns": scenario.workload.timeout,
-    }
-
-
-def plan(programs: dict[str, str | None], cells: list[dict[str, Any]]) -> dict[str, Any]:
-    """The plan of a boot that runs cells."""
-    return {
-        "version": VERSION,
-        "heartbeat_s": HEARTBEAT_S,
-        "programs": programs,
-        "cells": cells,
     }

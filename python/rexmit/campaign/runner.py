@@ -1,8 +1,7 @@
-"""A whole campaign: the folder, what is done already, the boots that are left, the tables."""
+"""A whole campaign: the folder, what is done already, the cells that are left, the tables."""
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -10,17 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from rexmit.campaign import boots as boot_cutting
 from rexmit.campaign import grid, scheduler
 from rexmit.campaign.attempt import Attempt, Health
-from rexmit.campaign.boots import Boot
 from rexmit.campaign.grid import Cell
 from rexmit.campaign.identity import differences, identity
 from rexmit.campaign.interrupt import asked_to_stop
-from rexmit.campaign.plan import cell_plan, phase_period_ns, phases_ns, plan
+from rexmit.campaign.plan import boot_seed, phase_period_ns, phases_ns, plan
 from rexmit.campaign.progress import Progress
 from rexmit.campaign.streams import Streams
-from rexmit.engines.boot import GuestBoot
 from rexmit.engines.kernel import KernelEngine
 from rexmit.errors import UserError
 from rexmit.scenario import Scenario
@@ -52,7 +48,7 @@ class Request:
 
 @dataclass(slots=True)
 class Totals:
-    """What run.json says about all boots together; the order they ended in makes no difference."""
+    """What run.json says about all cells together; the order they ended in makes no difference."""
 
     transfers: int = 0
     virtual_ns: int = 0
@@ -63,12 +59,13 @@ class Totals:
     failed: list[FailedCell] = field(default_factory=list)
 
     def add(self, record: Record) -> list[str]:
-        """Take one more boot in; gives what has not been said before, in words."""
-        self.transfers += record.transfers
+        """Take one more cell in; gives what has not been said before, in words."""
+        self.transfers += len(record.transfers)
         self.virtual_ns += record.virtual_ns
         self.cpu_s += record.cpu_s
         self.peak_memory_bytes = max(self.peak_memory_bytes, record.peak_memory_bytes)
-        self.failed += record.failed
+        if record.failed is not None:
+            self.failed.append(record.failed)
         said: list[str] = []
         for entry in record.ignored:
             if entry not in self.ignored:
@@ -97,26 +94,38 @@ class Campaign:
     def run(self) -> dict[str, Any]:
         """Run what is left and give back run.json as it stands then.
 
-        Raises UserError where the folder holds another run or nothing can run, and
-        scheduler.Interrupted. Boots that ended before stay in the folder.
+        Raises UserError where the folder holds another run or nothing can run, OSError where the
+        folder cannot be written, and scheduler.Interrupted. Cells that ended before stay in the
+        folder.
         """
         request = self.request
         folder = RunFolder(request.out)
         asked = identity(self.engine, request.scenario, capture=request.capture)
-        before = folder.read_meta()
-        if before is not None:
-            _refuse_to_mix(folder, before, asked)
-            if before.get("state") == COMPLETE:
-                self.was_complete = True
-                return before
-        made_here = not folder.path.exists()
-        try:
-            with folder.locked(), asked_to_stop() as stop:
+        finished = self._finished(folder, asked)
+        if finished is not None:
+            return finished
+        with folder.locked(), asked_to_stop() as stop:
+            # Another may have been at work here since, until just now.
+            finished = self._finished(folder, asked)
+            if finished is not None:
+                folder.drop_partial()
+                return finished
+            before = folder.read_meta()
+            try:
                 return self._run(folder, asked, before or {}, stop=stop)
-        except UserError:
-            if made_here and not any(folder.partial.glob("boot-*.json")):
-                shutil.rmtree(folder.path, ignore_errors=True)
-            raise
+            except (UserError, OSError):
+                if before is None and not folder.has_records:
+                    folder.clear()
+                raise
+
+    def _finished(self, folder: RunFolder, asked: Mapping[str, Any]) -> dict[str, Any] | None:
+        """run.json if the folder holds the whole run already. Raises UserError for another run."""
+        there = folder.read_meta()
+        if there is None:
+            return None
+        _refuse_to_mix(folder, there, asked)
+        self.was_complete = there["state"] == COMPLETE and folder.has_tables
+        return there if self.was_complete else None
 
     def _run(
         self,
@@ -127,7 +136,7 @@ class Campaign:
         stop: scheduler.Stop,
     ) -> dict[str, Any]:
         request = self.request
-        cells = grid.cells(request.scenario)
+        cells = {cell.id: cell for cell in grid.cells(request.scenario)}
         began = time.monotonic()
         wall_before = float(before.get("wall_s", 0.0))
 
@@ -141,74 +150,60 @@ class Campaign:
             folder.write_meta(meta)
             return meta
 
-        done: set[int] = set()
-        for record in folder.records():
-            done.add(record.boot)
-            self.totals.add(record)
-        left = [boot for boot in boot_cutting.boots(cells) if boot.id not in done]
-        save(UNFINISHED)
-        spoilt: list[Record] = []
-
-        def keep(record: Record) -> None:
-            folder.add(record)
-            if record.failed:
-                spoilt.append(record)
+        def keep(attempt: Attempt) -> None:
+            record = attempt.record
+            if record.failed is None:
+                folder.take_captures(attempt.captures, record.cell)
+                folder.add(record)
+            else:
+                self.progress.failed(record.failed.label, record.failed.message)
             for text in self.totals.add(record):
                 self.progress.note(text)
 
-        self.progress.start(grid.transfers(cells), self.totals.transfers)
+        left = dict(cells)
+        for record in folder.records(damaged=self.progress.note):
+            del left[record.cell]
+            self.totals.add(record)
+        save(UNFINISHED)
+        self.progress.start(grid.transfers(cells.values()), self.totals.transfers)
         try:
-            scheduler.run(
-                left,
-                lambda boot, core: self._begin(folder, boot, core),
-                jobs=request.jobs,
-                on_record=keep,
-                stop=stop,
-            )
+            scheduler.run(left.values(), self._begin, jobs=request.jobs, on_end=keep, stop=stop)
         except scheduler.Interrupted:
             save(UNFINISHED)
             raise
         finally:
             self.progress.close()
-        by_id = {cell.id: cell for cell in cells}
         write_tables(
             folder.path,
-            (record for source in (folder.records(), spoilt) for record in source),
-            lambda cell: _knowledge(request.scenario, by_id[cell]),
+            folder.records(),
+            lambda cell: _knowledge(request.scenario, cells[cell]),
         )
         meta = save(FAILED if self.totals.failed else COMPLETE)
         if not self.totals.failed:
             folder.drop_partial()
         return meta
 
-    def _begin(self, folder: RunFolder, boot: Boot, core: int) -> Attempt:
-        return Attempt(
-            boot,
-            lambda cells: self._boot(cells, core),
-            hang_limit_s=self.request.hang_limit_s,
-            on_transfers=self.progress.advance,
-            on_failed=lambda failed: self.progress.failed(failed.label, failed.message),
-            on_captures=lambda guest, cells: folder.take_captures(guest.share / "captures", cells),
-            health=self.health,
-        )
-
-    def _boot(self, cells: tuple[Cell, ...], core: int) -> GuestBoot:
-        seed = self.request.scenario.seed
+    def _begin(self, cell: Cell, core: int) -> Attempt:
+        scenario = self.request.scenario
         period = phase_period_ns(self.engine.kernel.hz)
-        plans = [
-            cell_plan(
-                self.request.scenario,
+        guest = self.engine.boot(
+            plan(
+                scenario,
                 cell,
-                phases=phases_ns(self.streams, seed, cell, period),
+                programs=self.engine.programs,
+                phases=phases_ns(self.streams, scenario.seed, cell.repeat, period),
                 period_ns=period,
                 capture=self.request.capture,
-            )
-            for cell in cells
-        ]
-        return self.engine.boot(
-            plan(self.engine.programs, plans),
+            ),
             core=core,
-            seed=boot_cutting.boot_seed(self.streams, seed, cells[0]),
+            seed=boot_seed(self.streams, scenario.seed, cell),
+        )
+        return Attempt(
+            cell,
+            guest,
+            hang_limit_s=self.request.hang_limit_s,
+            on_transfers=self.progress.advance,
+            health=self.health,
         )
 
     def _meta(

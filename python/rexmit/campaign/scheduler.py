@@ -1,4 +1,4 @@
-"""Shares boots over cores: one kernel a core, each pinned, until every boot has its record."""
+"""Shares cells over cores: one kernel a core, each pinned, until every cell has its record."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from rexmit.campaign.attempt import Attempt
-from rexmit.campaign.boots import Boot
-from rexmit.store.record import Record
+from rexmit.campaign.grid import Cell
 
 POLL_S: Final = 0.02
 """Real seconds between two looks at the kernels."""
 
-Begin = Callable[[Boot, int], Attempt]
-"""Starts a boot on a core."""
+KERNELS_A_CORE: Final = 4
+"""More kernels than this on a core only cost memory, and make each of them seem to hang."""
+
+Begin = Callable[[Cell, int], Attempt]
+"""Boots a kernel for a cell on a core."""
 
 
 Stop = Callable[[], bool]
@@ -33,20 +35,20 @@ def cores() -> list[int]:
 
 
 def run(
-    boots: Iterable[Boot],
+    cells: Iterable[Cell],
     begin: Begin,
     *,
     jobs: int,
-    on_record: Callable[[Record], None],
+    on_end: Callable[[Attempt], None],
     stop: Stop,
 ) -> None:
-    """Run every boot, `jobs` at a time; `on_record` gets each record as its boot ends.
+    """Run every cell, `jobs` at a time; `on_end` gets each attempt as its record is complete.
 
     With more jobs than cores, cores are shared. Raises Interrupted when `stop` says so. However it
     ends, no kernel is left running.
     """
     usable = cores()
-    waiting = deque(boots)
+    waiting = deque(cells)
     free = deque(range(jobs))
     running: dict[int, Attempt] = {}
     try:
@@ -58,9 +60,10 @@ def run(
                 running[slot] = begin(waiting.popleft(), usable[slot % len(usable)])
             for slot, attempt in list(running.items()):
                 if attempt.step():
+                    on_end(attempt)
+                    attempt.close()
                     del running[slot]
                     free.append(slot)
-                    on_record(attempt.record)
             if not (waiting and free):
                 time.sleep(POLL_S)
     finally:

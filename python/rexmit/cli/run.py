@@ -26,7 +26,8 @@ def run(
         typer.Option(metavar="KERNEL", help="The kernel, as `rexmit kernel list` names it."),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Seed, instead of the scenario's.")
+        int | None,
+        typer.Option(min=0, max=2**64 - 1, help="Seed, instead of the scenario's."),
     ] = None,
     jobs: Annotated[
         int | None,
@@ -81,6 +82,13 @@ def run(
 
     if engine != kernel_engine.NAME:
         raise UserError(f"there is no engine {engine}", "engines: kernel", usage=True)
+    most = scheduler.KERNELS_A_CORE * len(scheduler.cores())
+    if jobs is not None and jobs > most:
+        raise UserError(
+            f"--jobs {jobs}: more than {scheduler.KERNELS_A_CORE} kernels a core",
+            f"at most {most} here; more than {len(scheduler.cores())} gain nothing",
+            usage=True,
+        )
     given = settings or []
     name, loaded = _scenario(scenario, given if seed is None else [*given, f"seed={seed}"])
     found = kernel_engine.find_kernel(kernel)
@@ -91,7 +99,7 @@ def run(
         scenario=loaded,
         out=out or Path("runs") / f"{name}-{loaded.seed}-{found.version}-{mark}",
         command=_command(
-            scenario, kernel=kernel, seed=loaded.seed, settings=given, capture=capture
+            scenario, kernel=found.name, seed=loaded.seed, settings=given, capture=capture
         ),
         version=cli.version(),
         jobs=jobs or len(scheduler.cores()),
@@ -99,16 +107,22 @@ def run(
         capture=capture,
     )
     campaign = Campaign(request, opened, core_streams(), progress_bars.for_stream(sys.stderr))
+    again = f"{request.command} --out {shlex.quote(str(request.out))}"
     try:
         meta = campaign.run()
     except scheduler.Interrupted:
         raise UserError(
             f"stopped; {campaign.totals.transfers:,} transfers are kept in {request.out}",
-            f"to go on: {request.command} --out {shlex.quote(str(request.out))}",
+            f"to go on: {again}",
         ) from None
     except OSError as error:
         where = error.filename or request.out
-        raise UserError(f"{where}: {error.strerror or error}") from None
+        raise UserError(
+            f"{where}: {error.strerror or error}",
+            f"when that is mended, go on: {again}"
+            if request.out.exists()
+            else "name another folder with --out",
+        ) from None
     if campaign.was_complete:
         typer.echo(f"{request.out} is complete already: nothing to do", err=True)
     _report(request.out, meta, as_json=as_json)
@@ -127,7 +141,7 @@ def _scenario(spec: str, settings: list[str]) -> tuple[str, Any]:
         return file.stem, scenario.load(file, settings)
     try:
         meta = json.loads(Path(spec).read_text(encoding="utf-8"))
-        name, data = str(meta["name"]), dict(meta["scenario"])
+        name, data = Path(str(meta["name"])).name, dict(meta["scenario"])
     except OSError as error:
         raise UserError(f"cannot read {spec}: {error.strerror}", usage=True) from None
     except (ValueError, KeyError, TypeError):
@@ -135,15 +149,11 @@ def _scenario(spec: str, settings: list[str]) -> tuple[str, Any]:
     return name, scenario.from_plain(data, where=spec, settings=settings)
 
 
-def _command(
-    scenario: str, *, kernel: str | None, seed: int, settings: list[str], capture: bool
-) -> str:
-    """The command that repeats the run."""
+def _command(scenario: str, *, kernel: str, seed: int, settings: list[str], capture: bool) -> str:
+    """The command that repeats the run: seed and kernel by name, whatever the defaults are then."""
     import shlex
 
-    words = ["rexmit", "run", scenario, "--seed", str(seed)]
-    if kernel is not None:
-        words += ["--kernel", kernel]
+    words = ["rexmit", "run", scenario, "--seed", str(seed), "--kernel", kernel]
     for setting in settings:
         words += ["--set", setting]
     if capture:

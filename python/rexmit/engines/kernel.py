@@ -16,8 +16,10 @@ NAME: Final = "kernel"
 
 @dataclass(frozen=True, slots=True)
 class KernelIdentity:
-    """Which kernel: its file, release, timer frequency, patches, and the hash of what made it."""
+    """Which kernel: its name among those that are built, its file, release, timer frequency,
+    patches, and the hash of what made it."""
 
+    name: str
     path: Path
     version: str
     hz: int
@@ -25,7 +27,7 @@ class KernelIdentity:
     hash: str
 
     def plain(self) -> dict[str, Any]:
-        """For run.json; the path is this machine's own affair."""
+        """For run.json; where it lies is this machine's own affair."""
         return {
             "version": self.version,
             "hz": self.hz,
@@ -40,6 +42,7 @@ def find_kernel(spec: str | None) -> KernelIdentity:
 
     found = kernels.find(spec)
     return KernelIdentity(
+        name=found.name,
         path=found.path,
         version=found.version,
         hz=found.hz,

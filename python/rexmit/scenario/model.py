@@ -235,7 +235,9 @@ class Scenario(Part):
 
     format: Literal[1] = Field(description=f"{FORMAT} (the version of scenario files)")
     title: str = Field(default="", description="text: what is measured")
-    seed: int = Field(default=1, ge=0, le=2**63 - 1, description="a whole number from 0")
+    seed: int = Field(
+        default=1, ge=0, le=2**64 - 1, description=f"a whole number from 0 to {2**64 - 1:,}"
+    )
     network: NameAxis | None = Field(
         default=None, description="names out of [networks], default all"
     )

@@ -22,6 +22,11 @@ def whole(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def is_temporary(path: Path) -> bool:
+    """The name is of a file that `whole`, in a program that was killed, left behind."""
+    return path.name.startswith(".") and path.name.endswith(".tmp")
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a text file, UTF-8, whole or not at all."""
     with whole(path) as temporary:

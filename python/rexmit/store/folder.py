@@ -5,18 +5,32 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from rexmit.errors import UserError
 from rexmit.store import record as records
-from rexmit.store.files import write_text
+from rexmit.store.files import is_temporary, write_text
 from rexmit.store.record import Record
 
 FORMAT: Final = 1
 """The version of run.json."""
+
+TABLES: Final = ("transfers.parquet", "transfers.csv", "retransmissions.parquet")
+
+_MUST_HAVE: Final[Mapping[str, type | tuple[type, ...]]] = {
+    "state": str,
+    "created": str,
+    "command": str,
+    "wall_s": (int, float),
+    "virtual_s": (int, float),
+    "transfers": int,
+    "failed_cells": list,
+}
+"""What this program reads of a run.json of its own, besides what the run's identity is."""
 
 
 class RunFolder:
@@ -38,7 +52,13 @@ class RunFolder:
         if not self.path.is_dir():
             raise UserError(f"{self.path} is a file", "name another folder with --out")
         if not self.meta_file.exists():
-            if any(self.path.iterdir()):
+            # A program that was killed at its very start leaves no more than this.
+            strange = [
+                entry
+                for entry in self.path.iterdir()
+                if entry != self.partial and not is_temporary(entry)
+            ]
+            if strange:
                 raise UserError(
                     f"{self.path} holds other files and no run",
                     "name an empty or a new folder with --out",
@@ -47,56 +67,127 @@ class RunFolder:
         try:
             meta = json.loads(self.meta_file.read_text(encoding="utf-8"))
             found = meta["format"]
-        except (OSError, ValueError, TypeError, KeyError) as error:
-            raise UserError(
-                f"cannot read {self.meta_file}: {error}", "name another folder with --out"
-            ) from None
+        except (ValueError, TypeError, KeyError, IndexError) as error:
+            raise self._damaged(f"it is no run.json ({error})") from None
         if found != FORMAT:
             raise UserError(
                 f"{self.meta_file} has format {found}, this program writes {FORMAT}",
                 "name another folder with --out",
             )
+        for key, kind in _MUST_HAVE.items():
+            if not isinstance(meta.get(key), kind):
+                raise self._damaged(f"{key} is missing or of another type")
         return dict(meta)
+
+    def _damaged(self, why: str) -> UserError:
+        return UserError(
+            f"cannot read {self.meta_file}: {why}",
+            "name another folder with --out, or remove this one",
+        )
 
     def write_meta(self, meta: Mapping[str, Any]) -> None:
         """Write run.json, whole or not at all."""
         write_text(self.meta_file, json.dumps(meta, indent=2, ensure_ascii=False) + "\n")
 
+    @property
+    def has_tables(self) -> bool:
+        """All tables are there."""
+        return all((self.path / name).is_file() for name in TABLES)
+
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other processes from writing here. Raises UserError where one does already."""
-        self.path.mkdir(parents=True, exist_ok=True)
-        self.partial.mkdir(exist_ok=True)
-        with (self.partial / "lock").open("w") as lock:
+        """Make the folder if need be and keep other processes from writing here.
+
+        Raises UserError where one does already. What a killed one left half written goes.
+        """
+        with self._lock():
+            for folder in (self.path, self.partial, self.captures):
+                if folder.is_dir():
+                    for entry in folder.iterdir():
+                        if is_temporary(entry):
+                            entry.unlink()
+            yield
+
+    def _lock(self) -> IO[str]:
+        path = self.partial / "lock"
+        while True:
+            self.partial.mkdir(parents=True, exist_ok=True)
+            try:
+                lock = path.open("w")
+            except FileNotFoundError:
+                continue  # whoever was here has just removed it
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
+            except BlockingIOError:
+                lock.close()
                 raise UserError(
                     f"another rexmit is at work in {self.path}",
                     "wait for it, or name another folder with --out",
                 ) from None
-            yield
+            except BaseException:
+                lock.close()
+                raise
+            # One that was locked and removed by another in between keeps nobody out.
+            if path.exists() and path.stat().st_ino == os.fstat(lock.fileno()).st_ino:
+                return lock
+            lock.close()
 
-    def records(self) -> Iterator[Record]:
-        """The records of the boots that ended with no failed cell."""
-        for path in sorted(self.partial.glob("boot-*.json")):
-            yield records.read(path)
+    def records(self, damaged: Callable[[str], None] | None = None) -> Iterator[Record]:
+        """The records of the cells that ended well.
+
+        One that cannot be read is removed and `damaged` told, or without that a UserError.
+        """
+        for path in sorted(self.partial.glob("cell-*.json")):
+            try:
+                record = records.read(path)
+                if path != self._file(record.cell):
+                    raise ValueError(f"it is of cell {record.cell}")
+            except ValueError as error:
+                if damaged is None:
+                    raise UserError(
+                        f"cannot read {path}: {error}",
+                        "give the same command again: it runs that cell again",
+                    ) from None
+                path.unlink()
+                damaged(f"{path} was damaged: its cell runs again ({error})")
+            else:
+                yield record
+
+    def _file(self, cell: int) -> Path:
+        return self.partial / f"cell-{cell:06}.json"
+
+    @property
+    def has_records(self) -> bool:
+        """There is something to go on from."""
+        return any(self.partial.glob("cell-*.json"))
 
     def add(self, record: Record) -> None:
-        """Keep the record of a boot; one with failed cells is not kept."""
-        if not record.failed:
-            records.write(record, self.partial / f"boot-{record.boot:06}.json")
+        """Keep the record of a cell that did not fail."""
+        records.write(record, self._file(record.cell))
 
-    def take_captures(self, source: Path, cells: set[int]) -> None:
-        """Move the captures of these cells out of a share folder."""
-        for path in sorted(source.glob("*.pcapng")):
-            cell = path.name.partition("-")[0]
-            if cell.isdecimal() and int(cell) in cells:
-                self.captures.mkdir(exist_ok=True)
-                temporary = self.captures / f".{path.name}.tmp"
+    def take_captures(self, source: Path, cell: int) -> None:
+        """Move a guest's captures, `ID-REPETITION.HOST.pcapng`, here and name them by the cell."""
+        for path in sorted(source.glob("*-*.pcapng")):
+            self.captures.mkdir(exist_ok=True)
+            name = f"{cell}-{path.name.partition('-')[2]}"
+            temporary = self.captures / f".{name}.tmp"
+            try:
                 shutil.move(path, temporary)
-                temporary.replace(self.captures / path.name)
+                temporary.replace(self.captures / name)
+            finally:
+                temporary.unlink(missing_ok=True)
 
     def drop_partial(self) -> None:
         """Remove what only an unfinished run needs."""
         shutil.rmtree(self.partial, ignore_errors=True)
+
+    def clear(self) -> None:
+        """Remove a run that did not come to anything; the folder too where nothing else is in it.
+
+        Only for who holds the lock.
+        """
+        self.meta_file.unlink(missing_ok=True)
+        shutil.rmtree(self.captures, ignore_errors=True)
+        self.drop_partial()
+        with contextlib.suppress(OSError):
+            self.path.rmdir()
