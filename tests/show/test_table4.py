@@ -117,6 +117,21 @@ def test_links_of_their_own_make_the_network(row: Rows, write_run: Rows) -> None
     assert entry(found.t_total, "er").paper is not None
 
 
+def test_what_the_network_is_besides(row: Rows, write_run: Rows) -> None:
+    link = {"rate": "100Mbit", "delay": "2.5ms"}
+    for more, told, compared in (
+        ({"jitter": "0s", "loss": "0%", "queue": 1000, "at": "wire"}, "", True),
+        ({"loss": "2%", "at": "host"}, ", line loss 2%, links acting at the host", True),
+        ({"jitter": "1ms", "queue": 10}, ", jitter 1ms, queue 10", False),
+        ({"loss": ["0%", "1%"]}, "", True),
+        ({"links": [{"loss": "1%"}, {"rate": "1Gbit"}]}, ", line loss 1% and 0%", True),
+    ):
+        run = open_run(write_run([row()], scenario={"networks": {"high-speed": {**link, **more}}}))
+        found = block(table4(run))
+        assert found.setting.title == f"100 Mbit/s, 10 ms RTT{told}"
+        assert (entry(found.t_total, "er").paper is not None) is compared
+
+
 def test_tlp_transfers_without_a_probe_are_left_out(row: Rows, write_run: Rows) -> None:
     rows = [
         row(config="tlp", repetition=0, is_tlp=True, t_total_s=1.0, mechanism="tlp"),
@@ -132,6 +147,16 @@ def test_tlp_transfers_without_a_probe_are_left_out(row: Rows, write_run: Rows) 
     # what made the first resend is told of all transfers: that is why they are left out
     assert tlp.first_resend == {"tlp": 2, "rto": 1}
     assert found.cells["er"].left_out == {}
+
+
+def test_on_a_lossy_line_a_tlp_transfer_without_a_probe_counts(row: Rows, write_run: Rows) -> None:
+    rows = [
+        row(config="tlp", line_loss=0.01, is_tlp=True, t_total_s=3.0),
+        row(config="tlp", line_loss=0.01, is_tlp=False, t_total_s=1.0) | {"repetition": 1},
+    ]
+    cell = block(table4(open_run(write_run(rows)))).cells["tlp"]
+    assert (cell.used, cell.left_out, cell.not_probed) == (2, {}, 1)
+    assert cell.t_total.mean_s == 2.0
 
 
 def test_each_transfer_is_left_out_for_one_reason(row: Rows, write_run: Rows) -> None:
@@ -168,11 +193,49 @@ def test_swept_settings_are_never_averaged_together(row: Rows, write_run: Rows) 
     table = table4(open_run(write_run(rows)))
     assert [(b.group.words, b.t_total[0].spread.mean_s) for b in table.blocks] == [
         ("default receive window, cubic", 0.0),
-        ("receive window 65536 bytes, cubic", 1.0),
+        ("receive window 64 KiB, cubic", 1.0),
         ("default receive window, bbr", 2.0),
-        ("receive window 65536 bytes, bbr", 3.0),
+        ("receive window 64 KiB, bbr", 3.0),
     ]
     assert [b.t_total[0].paper is not None for b in table.blocks] == [True, False, False, False]
+
+
+def test_what_departs_from_a_base_is_named_alone(row: Rows, write_run: Rows) -> None:
+    changes: list[dict[str, Any]] = [
+        {},
+        {"page_segments": 10},
+        {"page_segments": None, "transfer_size_bytes": 2_000_001},
+        {"line_loss": 0.001},
+        {"congestion_control": "bbr"},
+    ]
+    rows = [row(cell=i, **change) for i, change in enumerate(changes)]
+    found = [b.group for b in table4(open_run(write_run(rows))).blocks]
+    assert [(g.words, g.slug, g.is_base) for g in found] == [
+        ("page of 100 segments, no line loss, cubic", "", True),
+        ("page of 10 segments", "page-segments-10", False),
+        ("page of 2,000,001 bytes", "page-2000001", False),
+        ("line loss 0.1%", "line-loss-0.001", False),
+        ("bbr", "bbr", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [(10, "cubic"), (10, "bbr"), (100, "cubic"), (100, "bbr")],  # every combination
+        [(10, "cubic"), (100, "bbr")],  # nothing is usual
+        [(10, "cubic"), (100, "cubic"), (1000, "cubic"), (10, "bbr"), (100, "reno")],
+    ],
+)
+def test_other_grids_have_no_base(row: Rows, write_run: Rows, pairs: list[tuple[int, str]]) -> None:
+    rows = [
+        row(cell=i, page_segments=segments, congestion_control=cc)
+        for i, (segments, cc) in enumerate(pairs)
+    ]
+    found = [b.group for b in table4(open_run(write_run(rows))).blocks]
+    assert not any(g.is_base for g in found)
+    assert [g.words for g in found] == [f"page of {n} segments, {cc}" for n, cc in pairs]
+    assert len({g.slug for g in found}) == len(pairs)
 
 
 def test_sizes_in_bytes_are_an_axis(row: Rows, write_run: Rows) -> None:
@@ -181,7 +244,7 @@ def test_sizes_in_bytes_are_an_axis(row: Rows, write_run: Rows) -> None:
         for i, size in enumerate((10_000, 20_000))
     ]
     words = [b.group.words for b in table4(open_run(write_run(rows))).blocks]
-    assert words == ["page of 10000 bytes", "page of 20000 bytes"]
+    assert words == ["page of 10 kB", "page of 20 kB"]
 
 
 def test_what_comes_with_the_network_is_no_axis(row: Rows, write_run: Rows) -> None:

@@ -21,13 +21,18 @@ def show(
             "--losses",
             metavar="N",
             min=0,
-            help="Lost segments that Table 4 is for. [default: 5, as in the paper]",
+            help="Only transfers with N lost segments. [default: Table 4: 5, as in the paper; "
+            "Table 1: all]",
             show_default=False,
         ),
     ] = None,
     table4: Annotated[
         bool,
-        typer.Option("--table4", help="Times and what the configurations gain (the default)."),
+        typer.Option(
+            "--table4",
+            help="Times and what the configurations gain (the default); where the run has many "
+            "settings, each in full.",
+        ),
     ] = False,
     table1: Annotated[
         bool, typer.Option("--table1", help="Which mechanism repairs the tail after the probe.")
@@ -65,6 +70,7 @@ def show(
       rexmit show runs/tlp-2013                        Table 4, five segments lost
       rexmit show runs/tlp-2013 --losses 10            with ten lost
       rexmit show runs/tlp-2013 --table1               what repairs the tail
+      rexmit show runs/tlp-2013 --table1 --losses 3    of those with three lost
       rexmit show runs/tlp-2013 --flow 3 --all         one transfer as a ladder
     """
     if flow is not None and (table1 or table4 or losses is not None or inexact):
@@ -78,11 +84,11 @@ def show(
     if flow is not None:
         _show_flow(run, flow, every_packet, as_json)
     else:
-        _show_tables(run, losses, table4 or not table1, table1, inexact, as_json)
+        _show_tables(run, losses, table4, table1, inexact, as_json)
 
 
 def _show_tables(
-    path: Path, losses: int | None, want4: bool, want1: bool, inexact: bool, as_json: bool
+    path: Path, losses: int | None, asked4: bool, want1: bool, inexact: bool, as_json: bool
 ) -> None:
     from rexmit.tables.as_json import overview_data, table1_data, table4_data
     from rexmit.tables.overview import overview
@@ -96,8 +102,9 @@ def _show_tables(
 
     run = open_run(path)
     view = overview(run)
+    want4 = asked4 or not want1
     four = make_table4(run, losses, keep_inexact=inexact) if want4 else None
-    one = make_table1(run, keep_inexact=inexact) if want1 else None
+    one = make_table1(run, losses, keep_inexact=inexact) if want1 else None
     if as_json:
         data: dict[str, Any] = {"run": overview_data(view)}
         if four:
@@ -110,7 +117,7 @@ def _show_tables(
     print_overview(view, out)
     if four:
         out.print()
-        print_table4(four, out)
+        print_table4(four, out, in_full=asked4)
     if one:
         out.print()
         print_table1(one, out)

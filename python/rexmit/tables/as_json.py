@@ -45,6 +45,7 @@ def table1_data(table: Table1) -> dict[str, Any]:
                 "first_resend": row.first_resend,
                 "sequences": _sequences(row.sequences),
                 "after_probe": _sequences(row.after_probe),
+                "line_loses_by_itself": row.lossy,
                 "as_in_paper": row.as_in_paper,
                 "paper": asdict(row.repair),
             }
@@ -88,6 +89,7 @@ def _counts(cell: Cell | None) -> dict[str, Any]:
         "transfers": cell.transfers,
         "used": cell.used,
         "left_out": {reason.value: n for reason, n in cell.left_out.items()},
+        "used_though_not_probed": cell.not_probed,
         "first_resend": cell.first_resend,
         "no_resend": cell.no_resend,
         "needless_resends": cell.needless_resends,

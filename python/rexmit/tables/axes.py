@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import polars as pl
+
+from rexmit.scenario.units import SIZE
 
 #: Columns of transfers.parquet that a scenario may sweep.
 SWEPT = (
@@ -21,50 +24,48 @@ SWEPT = (
 #: Cells that differ in something no column tells are numbered by this one.
 VARIANT = "variant"
 
-Value: TypeAlias = str | int | float | None
+#: The two ways to say how long a page is: one of them is null, together they are one axis.
+PAGE = ("page_segments", "page_bytes")
 
-_NAMES = {
-    "page_segments": "page of {} segments",
-    "page_bytes": "page of {} bytes",
-    "receive_window_bytes": "receive window {} bytes",
-    "line_loss": "line loss {}",
-    "congestion_control": "{}",
-    "client": "client {}",
-    "loss_mode": "{} mode",
-    VARIANT: "variant {}",
-}
+Value: TypeAlias = str | int | float | None
 
 
 @dataclass(frozen=True)
 class Group:
-    """The values a set of cells shares on the other axes; empty when there are none."""
+    """The values a set of cells shares on the other axes; empty when there are none.
+
+    `told` names the values that set it apart from the others, None for all of them: in a grid that
+    varies one setting at a time, what departs; nothing for the group from which the others depart.
+    """
 
     values: tuple[tuple[str, Value], ...] = ()
+    told: tuple[str, ...] | None = field(default=None, compare=False)
+
+    @property
+    def is_base(self) -> bool:
+        """Whether the other groups depart from this one in one setting each."""
+        return self.told == ()
 
     @property
     def words(self) -> str:
-        """For a heading: `bbr, receive window 65536 bytes`."""
-        return ", ".join(_words(name, value) for name, value in self.values)
+        """For a heading: `bbr, receive window 64 KiB`. All values, if others depart from these."""
+        return ", ".join(filter(None, (words(*pair) for pair in self._apart() or self.values)))
 
     @property
     def slug(self) -> str:
-        """For a file name: `bbr-receive-window-65536`."""
+        """For a file name: `bbr-receive-window-65536`. Nothing, if others depart from this one."""
         parts = []
-        for name, value in self.values:
-            text = (
-                "default"
-                if value is None
-                else f"{value:g}"
-                if isinstance(value, float)
-                else str(value)
-            )
-            key = (
-                ""
-                if name == "congestion_control"
-                else name.removesuffix("_bytes").replace("_", "-") + "-"
-            )
-            parts.append(key + "".join(c if c.isalnum() or c in ".-" else "-" for c in text))
-        return "-".join(parts)
+        for name, value in self._apart():
+            if name in PAGE and value is None:
+                continue
+            key = name.removesuffix("_bytes").replace("_", "-") + "-"
+            text = "default" if value is None else f"{value:g}" if name == "line_loss" else value
+            parts.append(f"{'' if name == 'congestion_control' else key}{text}")
+        return "-".join("".join(c if c.isalnum() or c in ".-" else "-" for c in p) for p in parts)
+
+    def value(self, name: str) -> Value:
+        """The value on an axis; None where that is no axis."""
+        return dict(self.values).get(name)
 
     def filter(self) -> pl.Expr:
         """The rows of this group."""
@@ -73,13 +74,40 @@ class Group:
             expr = expr & pl.col(name).eq_missing(pl.lit(value))
         return expr
 
+    def _apart(self) -> tuple[tuple[str, Value], ...]:
+        if self.told is None:
+            return self.values
+        return tuple(pair for pair in self.values if pair[0] in self.told)
 
-def _words(name: str, value: Value) -> str:
-    if value is None:
-        return {"receive_window_bytes": "default receive window"}.get(name, f"{name} not set")
+
+def words(name: str, value: Value) -> str:
+    """A value as a reader has it: `receive window 64 KiB`; nothing for the unused page length."""
+    if name in PAGE and value is None:
+        return ""
+    if name == "page_segments":
+        return f"page of {value} segments"
+    if name == "page_bytes":
+        return f"page of {size_words(value)}"
+    if name == "receive_window_bytes":
+        return "default receive window" if value is None else f"receive window {size_words(value)}"
     if name == "line_loss":
-        return f"line loss {float(value) * 100:g}%"
-    return _NAMES[name].format(value)
+        return "no line loss" if not value else f"line loss {percent_words(value)}"
+    if name == "congestion_control":
+        return str(value)
+    return f"{value} mode" if name == "loss_mode" else f"{name} {value}"
+
+
+def size_words(value: Value) -> str:
+    """`144 kB`, `64 KiB`, `20,011 bytes`."""
+    text = SIZE.text(int(value or 0))
+    number = text.rstrip("BkKMGi")
+    unit = text[len(number) :]
+    return f"{int(number):,} bytes" if unit == "B" else f"{number} {unit}"
+
+
+def percent_words(value: Value) -> str:
+    """A share as percent: `0.1%`."""
+    return f"{float(value or 0) * 100:g}%"
 
 
 def with_axes(transfers: pl.DataFrame) -> pl.DataFrame:
@@ -106,7 +134,37 @@ def groups(frame: pl.DataFrame) -> list[Group]:
     if not axes:
         return [Group()]
     rows = frame.select(axes).unique(maintain_order=True).rows()
-    return [Group(tuple(zip(axes, row, strict=True))) for row in rows]
+    base = _base(axes, rows)
+    return [
+        Group(
+            tuple(zip(axes, row, strict=True)),
+            None if base is None else _departs(axes, row, base),
+        )
+        for row in rows
+    ]
+
+
+def _base(axes: list[str], rows: list[tuple[Value, ...]]) -> tuple[Value, ...] | None:
+    """The row from which every other departs in one setting; None for another kind of grid."""
+    if len({_setting(name) for name in axes}) < 2:
+        return None
+    usual = []
+    for column in zip(*rows, strict=True):
+        ranked = Counter(column).most_common(2)
+        if len(ranked) > 1 and ranked[0][1] == ranked[1][1]:
+            return None
+        usual.append(ranked[0][0])
+    base = tuple(usual)
+    apart = ({_setting(name) for name in _departs(axes, row, base)} for row in rows)
+    return base if base in rows and all(len(names) <= 1 for names in apart) else None
+
+
+def _departs(axes: list[str], row: tuple[Value, ...], base: tuple[Value, ...]) -> tuple[str, ...]:
+    return tuple(name for name, mine, usual in zip(axes, row, base, strict=True) if mine != usual)
+
+
+def _setting(name: str) -> str:
+    return "page" if name in PAGE else name
 
 
 def _varies(frame: pl.DataFrame, name: str) -> bool:

@@ -10,7 +10,7 @@ import polars as pl
 
 from rexmit.tables import paper
 from rexmit.tables.axes import Group
-from rexmit.tables.leave_out import Reason, reason
+from rexmit.tables.leave_out import NOT_PROBED, Reason, reason
 
 #: What the paper kept the same in all transfers (section 3.4; cubic was its kernel's default).
 _AS_IN_PAPER = (
@@ -50,6 +50,7 @@ class Cell:
     first_resend: dict[str, int]  #: mechanism -> transfers, most first
     no_resend: int  #: transfers in which nothing dropped was sent again
     needless_resends: int | None  #: sum; None when no transfer of the cell could tell
+    not_probed: int  #: used although isTLP is false, because the line loses by itself
     as_in_paper: bool  #: 100 segments, cubic, no loss on the line, no receive window set
 
 
@@ -102,5 +103,6 @@ def _cell(part: pl.DataFrame, group: Group) -> Cell:
         first_resend=dict(resends.iter_rows()),
         no_resend=int(part["mechanism"].null_count()),
         needless_resends=int(needless.sum()) if len(needless) else None,
+        not_probed=used.filter(NOT_PROBED).height,
         as_in_paper=bool(part.select(_AS_IN_PAPER.all()).item()),
     )

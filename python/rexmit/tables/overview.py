@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
+
+import polars as pl
 
 from rexmit.tables.run_folder import Run
 
@@ -28,6 +31,15 @@ class Ignored:
 
 
 @dataclass(frozen=True)
+class Note:
+    """What the rows of some transfers remark; the first text where they differ in numbers only."""
+
+    text: str
+    transfers: int
+    alike: bool  #: all of them say the very same
+
+
+@dataclass(frozen=True)
 class Overview:
     """The head of everything shown of a run; None where run.json does not say."""
 
@@ -40,12 +52,14 @@ class Overview:
     patches: tuple[str, ...]
     seed: int | None
     created: str | None
+    conditions: str | None  #: page, programs, congestion control, protocol, how the tail is found
     transfers: int
     wall_s: float | None
     virtual_s: float | None
     ignored: tuple[Ignored, ...]
     failed: tuple[FailedCell, ...]
     warnings: tuple[str, ...]
+    notes: tuple[Note, ...]
     command: str | None
 
 
@@ -65,6 +79,7 @@ def overview(run: Run) -> Overview:
         patches=tuple(str(p) for p in kernel.get("patches") or ()),
         seed=meta.get("seed"),
         created=meta.get("created"),
+        conditions=_conditions(scenario),
         transfers=run.transfers.height,
         wall_s=meta.get("wall_s"),
         virtual_s=meta.get("virtual_s"),
@@ -74,8 +89,44 @@ def overview(run: Run) -> Overview:
         ),
         failed=tuple(_failed(_dict(f)) for f in meta.get("failed_cells") or ()),
         warnings=tuple(str(w) for w in meta.get("warnings") or ()),
+        notes=_notes(run.transfers["note"]),
         command=run.command,
     )
+
+
+def _conditions(scenario: dict[str, Any]) -> str | None:
+    """`page of 100 segments, nginx to builtin, cubic, IPv4, tail found by sequence`; several values
+    as the scenario lists them; what it does not say is left out.
+    """
+    work, loss = _dict(scenario.get("workload")), _dict(scenario.get("loss"))
+    ip, tcp = _dict(scenario.get("ip")), _dict(scenario.get("tcp"))
+    page = f"page of {_listed(work['segments'])} segments" if work.get("segments") else None
+    if page is None and work.get("size"):
+        page = f"page of {_listed(work['size'])}"
+    programs = [_listed(work[key]) for key in ("server", "client") if work.get(key)]
+    window = work.get("receive_window")
+    facts = [
+        page,
+        " to ".join(programs) or None,
+        f"receive window {_listed(window)}" if window and window != "auto" else None,
+        _listed(tcp["congestion_control"]) if tcp.get("congestion_control") else None,
+        f"IPv{ip['family']}" if ip.get("family") else None,
+        f"MTU {ip['mtu']}" if ip.get("mtu") not in (None, 1500) else None,
+        f"tail found by {_listed(loss['mode'])}" if loss.get("mode") else None,
+    ]
+    return ", ".join(fact for fact in facts if fact) or None
+
+
+def _listed(value: object) -> str:
+    values = value if isinstance(value, list | tuple) else [value]
+    return "/".join(map(str, values))
+
+
+def _notes(column: pl.Series) -> tuple[Note, ...]:
+    alike: dict[str, list[str]] = {}
+    for text in column.drop_nulls():
+        alike.setdefault(re.sub(r"\d+(\.\d+)?", "#", text), []).append(text)
+    return tuple(Note(texts[0], len(texts), len(set(texts)) == 1) for texts in alike.values())
 
 
 def _failed(entry: dict[str, Any]) -> FailedCell:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SOURCE = "A. Ryll, Measuring TCP Tail Loss Probe Performance, TU München 2013 (Linux 3.10.6)"
+SOURCE = "A. Ryll, Measuring TCP Tail Loss Probe Performance, TU Munich 2013 (Linux 3.10.6)"
 
 #: Table 4 is printed for this many lost segments of this many.
 TABLE_4_LOSSES = 5

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from rexmit.tables.overview import FailedCell, Overview
-from rexmit.tables.terminal import count, duration
+from rexmit.tables.terminal import count, duration, say
 
 #: So many lines of a failed kernel's console are shown; run.json has them all.
 _TAIL_LINES = 6
@@ -18,15 +18,18 @@ _LABELS = 4
 def print_overview(view: Overview, console: Console) -> None:
     """Kernel, scenario, size; then ignored settings, failed cells and warnings."""
     name = " - ".join(part for part in (view.scenario, view.title) if part)
-    console.print(Text(f"{view.path}: {name}" if name else view.path, style="bold"))
-    console.print("; ".join(_facts(view)), soft_wrap=True)
+    say(console, Text(f"{view.path}: {name}" if name else view.path, style="bold"))
+    say(console, "; ".join(_facts(view)))
+    if view.conditions:
+        say(console, view.conditions)
     for setting, why, configs in _by_setting(view):
-        console.print(
-            Text.assemble(("ignored by this kernel: ", "yellow"), f"{setting} ({configs}): {why}"),
-            soft_wrap=True,
-        )
+        head = ("ignored by this kernel: ", "yellow")
+        say(console, Text.assemble(head, f"{setting} ({configs}): {why}"))
     for warning in view.warnings:
-        console.print(Text.assemble(("warning: ", "yellow"), warning), soft_wrap=True)
+        say(console, Text.assemble(("warning: ", "yellow"), warning))
+    for note in view.notes:
+        head = (f"note on {count(note.transfers, 'transfer')}: ", "yellow")
+        say(console, Text.assemble(head, note.text if note.alike else f"{note.text} (and alike)"))
     if view.failed:
         _print_failed(view, console)
 
@@ -62,14 +65,14 @@ def _by_setting(view: Overview) -> list[tuple[str, str, str]]:
 
 
 def _print_failed(view: Overview, console: Console) -> None:
-    style = "bold red"
-    console.print(Text(f"{count(len(view.failed), 'cell')} failed and left no transfers:", style))
+    text = f"{count(len(view.failed), 'cell')} failed and left no transfers:"
+    say(console, Text(text, "bold red"))
     by_message: dict[str, list[FailedCell]] = {}
     for failed in view.failed:
         by_message.setdefault(failed.message, []).append(failed)
     for message, cells in by_message.items():
         labels = ", ".join(cell.label or f"cell {cell.cell}" for cell in cells[:_LABELS])
         more = f" and {len(cells) - _LABELS} more" if len(cells) > _LABELS else ""
-        console.print(f"  {labels}{more}: {message}", soft_wrap=True)
+        say(console, f"  {labels}{more}: {message}", indent=4)
         for line in cells[0].console_tail.splitlines()[-_TAIL_LINES:]:
             console.print(Text(f"    | {line}", style="dim"), soft_wrap=True)

@@ -2,73 +2,99 @@
 
 from __future__ import annotations
 
+import textwrap
 from itertools import groupby
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from rexmit.tables.grid import Column, Line, print_grid, width
 from rexmit.tables.table1 import Row, Sequence, Table1
 from rexmit.tables.table4 import numbers
-from rexmit.tables.terminal import NONE, is_unicode
+from rexmit.tables.terminal import NONE, count, is_unicode, say
 
 #: The less frequent sequences of a row are summed up beyond this many.
 _SHOWN = 4
 
-_NOTES = (
-    "A acknowledged, L lost, S selectively acknowledged; tail: before, probed: after the probe.",
-    "packets: lost data segments and a lost FIN of its own.",
-    "same: the probe is followed most often by what the paper has.",
-)
+_LEGEND = "A acknowledged, L lost, S selectively acknowledged, as the paper has the tail"
+_PACKETS = "packets: lost data segments and a lost FIN of its own"
+_SAME = "same: the probe is followed most often by what the paper has"
+_LOSSY = "the line loses by itself: resends that answer to other losses are among these"
 
 
 def print_table1(table: Table1, console: Console) -> None:
     """A block a network; the columns of the paper left, what was measured right."""
-    console.print()
+    title = (
+        f"Table 1: what repairs a lost tail once the probe is out (configuration {table.config})"
+    )
+    say(console, Text(title, "bold"))
     for (network, group), rows in groupby(table.rows, lambda row: (row.network, row.group)):
         console.print()
-        console.print(Text(f"{network}: {group.words}" if group.words else network, "bold cyan"))
-        console.print(_grid(list(rows), console))
+        say(console, Text(f"{network}: {group.words}" if group.words else network, "bold cyan"))
+        _print_rows(list(rows), console)
     console.print()
-    for note in _NOTES:
-        console.print(note, style="dim", soft_wrap=True)
+    notes = [_LEGEND, _SAME]
+    if any(_has_fin(row) for row in table.rows):
+        notes.append(_PACKETS)
+    if any(row.lossy for row in table.rows):
+        notes.append(_LOSSY)
+    for note in notes:
+        say(console, note, "dim")
 
 
-def _grid(rows: list[Row], console: Console) -> Table:
-    grid = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False)
-    apart = any(row.dropped_packets != row.lost_segments for row in rows)
-    grid.add_column("lost", justify="right", no_wrap=True)
-    if apart:
-        grid.add_column("packets", justify="right", no_wrap=True)
-    grid.add_column("tail", no_wrap=True)
-    grid.add_column("probed", no_wrap=True)
-    grid.add_column("repair, 2013", no_wrap=True)
-    grid.add_column("resends here (transfers)", overflow="fold")
-    grid.add_column("same", no_wrap=True)
+def _has_fin(row: Row) -> bool:
+    return row.dropped_packets != row.lost_segments
+
+
+def _print_rows(rows: list[Row], console: Console) -> None:
+    apart = any(_has_fin(row) for row in rows)
     arrow = " → " if is_unicode(console.encoding) else " > "
-    for row in rows:
-        grid.add_row(
+    packets = [Column("packets", right=True, before=2)] if apart else []
+    columns = [
+        Column("lost", right=True),
+        *packets,
+        Column("tail", before=2),
+        Column("after\nprobe", before=2),
+        Column("repair, 2013", before=2),
+        Column("resends here (transfers)", before=2),
+        Column("same", before=2),
+    ]
+    measured = len(columns) - 2
+
+    def line(row: Row, resends: str) -> Line:
+        texts = [
             numbers(row.lost_segments),
             *([numbers(row.dropped_packets) or NONE] if apart else []),
             row.repair.losses,
             row.repair.after_probe,
             row.repair.name,
-            "\n".join(_lines(row, arrow)),
+            resends,
             {True: "yes", False: "no", None: NONE}[row.as_in_paper],
-        )
-    return grid
+        ]
+        return Line(tuple(texts))
+
+    others = width(columns, [line(row, "") for row in rows]) - len(columns[measured].head)
+    room = max(console.width - others, len(columns[measured].head))
+    lines = [line(row, "\n".join(_resends(row, arrow, room))) for row in rows]
+    print_grid(columns, lines, console)
 
 
-def _lines(row: Row, arrow: str) -> list[str]:
+def _resends(row: Row, arrow: str, room: int) -> list[str]:
+    """What the transfers of a row did, the most frequent first, in lines of at most `room`."""
     items = list(row.sequences.items())
-    lines = [f"{sequence_words(sequence, arrow)} ({n})" for sequence, n in items[:_SHOWN]]
+    told = [f"{sequence_words(sequence, arrow)} ({n:,})" for sequence, n in items[:_SHOWN]]
     rest = items[_SHOWN:]
     if rest:
-        lines.append(f"{len(rest)} other sequences ({sum(n for _, n in rest)})")
+        told.append(f"{count(len(rest), 'other sequence')} ({sum(n for _, n in rest):,})")
     if row.left_out:
-        lines.append(f"left out ({row.left_out})")
-    return lines
+        told.append(f"left out ({row.left_out:,})")
+    return [
+        part
+        for text in told
+        for part in textwrap.wrap(
+            text, room, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+        )
+    ]
 
 
 def sequence_words(sequence: Sequence, arrow: str = " → ") -> str:

@@ -10,8 +10,9 @@ import polars as pl
 from rexmit.errors import UserError
 from rexmit.tables import paper
 from rexmit.tables.axes import Group, groups, with_axes
-from rexmit.tables.leave_out import Reason, reason
+from rexmit.tables.leave_out import LOSSY, Reason, reason
 from rexmit.tables.run_folder import Run
+from rexmit.tables.table4 import check_losses
 
 #: The order of mechanisms in one transfer, neighbours that are the same taken together: ("tlp",
 #: "rack").
@@ -37,6 +38,7 @@ class Row:
     left_out: int  #: incomplete, stalled or inexact: not in the counts
     first_resend: dict[str, int]
     sequences: dict[Sequence, int]
+    lossy: bool  #: the line loses packets of its own
 
     @property
     def probed(self) -> int:
@@ -71,8 +73,10 @@ class Table1:
     rows: tuple[Row, ...]
 
 
-def table1(run: Run, *, keep_inexact: bool = False) -> Table1:
-    """Raises UserError when the run has no transfer of configuration `tlp` with a loss."""
+def table1(run: Run, lost_segments: int | None = None, *, keep_inexact: bool = False) -> Table1:
+    """With a number of lost segments only its row. Raises UserError when the run has no transfer of
+    configuration `tlp` with (that many) segments lost.
+    """
     losing = with_axes(run.transfers).filter(
         (pl.col("config") == paper.TLP_CONFIG) & (pl.col("lost_segments") > 0)
     )
@@ -83,6 +87,11 @@ def table1(run: Run, *, keep_inexact: bool = False) -> Table1:
             f"the run has configuration {configs}; "
             "run one with `--set config=tlp --set loss.segments=1..5`",
         )
+    every_group = groups(losing)
+    if lost_segments is not None:
+        there = tuple(sorted(losing["lost_segments"].unique()))
+        check_losses(lost_segments, there, f"transfer of `{paper.TLP_CONFIG}` for Table 1")
+        losing = losing.filter(pl.col("lost_segments") == lost_segments)
     frame = losing.with_columns(
         reason(keep_inexact=keep_inexact),
         pl.col("lost_segments").clip(1, len(paper.TABLE_1)).alias("row"),
@@ -95,7 +104,7 @@ def table1(run: Run, *, keep_inexact: bool = False) -> Table1:
     rows = [
         _row(part, group)
         for network in frame["network"].unique(maintain_order=True)
-        for group in groups(frame)
+        for group in every_group
         for part in frame.filter((pl.col("network") == network) & group.filter())
         .sort("row", maintain_order=True)
         .partition_by("row", maintain_order=True)
@@ -143,6 +152,7 @@ def _row(part: pl.DataFrame, group: Group) -> Row:
         left_out=part.height - counted.height,
         first_resend=dict(sorted(firsts.items(), key=lambda item: (-item[1], item[0]))),
         sequences=_most_first(sequences),
+        lossy=bool(part.select(LOSSY.any()).item()),
     )
 
 

@@ -12,6 +12,7 @@ from rexmit.tables.axes import Group, groups, with_axes
 from rexmit.tables.cells import Cell, Spread, summarise
 from rexmit.tables.run_folder import Run
 from rexmit.tables.setting import Setting, setting_of
+from rexmit.tables.terminal import count
 
 MEASURES = ("t_total", "t_recover")
 
@@ -87,7 +88,8 @@ def table4(run: Run, lost_segments: int | None = None, *, keep_inexact: bool = F
         for group in every_group:
             mine = {c.config: c for c in cells if c.network == network and c.group == group}
             if mine:
-                blocks.append(_block(network, setting, group, baseline, configs, mine))
+                here = setting.beside(group)
+                blocks.append(_block(network, here, group, baseline, configs, mine))
     return Table4(wanted, losses, baseline, tuple(blocks))
 
 
@@ -95,12 +97,17 @@ def _losses(asked: int | None, there: tuple[int, ...]) -> int:
     if asked is None and len(there) == 1:
         return there[0]
     wanted = paper.TABLE_4_LOSSES if asked is None else asked
-    if wanted not in there:
+    check_losses(wanted, there)
+    return wanted
+
+
+def check_losses(asked: int, there: tuple[int, ...], what: str = "transfer") -> None:
+    """Raises UserError when the run has no `what` with that many lost segments."""
+    if asked not in there:
         raise UserError(
-            f"the run has no transfer with {wanted} lost segments",
+            f"the run has no {what} with {count(asked, 'lost segment')}",
             f"it has {numbers(there)}; choose with --losses N",
         )
-    return wanted
 
 
 def numbers(values: tuple[int, ...]) -> str:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import sys
 
-from rich.box import SIMPLE_HEAD, Box
 from rich.console import Console
 from rich.padding import Padding
 from rich.style import StyleType
 from rich.text import Text
 
 NONE = "-"
-
-#: Rich's own stand-in draws upright lines, for which there is no room.
-_ASCII_HEAD = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
 
 
 def console() -> Console:
@@ -28,11 +24,6 @@ def is_unicode(encoding: str | None) -> bool:
     return (encoding or "").lower().replace("-", "").startswith("utf")
 
 
-def head_rule(console: Console) -> Box:
-    """A table with nothing but a line below its head, in what the terminal can write."""
-    return SIMPLE_HEAD if is_unicode(console.encoding) else _ASCII_HEAD
-
-
 def say(console: Console, text: str | Text, style: StyleType = "", indent: int = 2) -> None:
     """A sentence: on a terminal wrapped between words, what follows the first line indented; in a
     pipe or file one line, so that `grep` finds it whole.
@@ -42,6 +33,7 @@ def say(console: Console, text: str | Text, style: StyleType = "", indent: int =
         console.print(whole, soft_wrap=True)
         return
     for number, line in enumerate(whole.wrap(console, console.width - indent)):
+        line.rstrip()
         left = indent if number else 0
         console.print(Padding(line, (0, 0, 0, left), expand=False))
 
