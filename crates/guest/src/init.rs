@@ -20,16 +20,16 @@ use crate::{cell, clock, exec};
 pub fn run() -> ! {
     if let Err(error) = run_plan() {
         println!("rexmit-guest: {error:#}");
-    } else {
-        let Err(error) = reboot(RebootMode::RB_POWER_OFF);
-        println!("rexmit-guest: cannot switch off: {error}");
     }
+    let Err(error) = reboot(RebootMode::RB_POWER_OFF);
     // Process 1 that ends makes the kernel panic, which the host sees as what it is.
+    println!("rexmit-guest: cannot switch off: {error}");
     std::process::exit(1);
 }
 
 fn run_plan() -> Result<()> {
     mount_all()?;
+    allow_all_congestion_controls()?;
     let share = Path::new(Layout::SHARE);
     let report = Report::create(&share.join("events.jsonl"))?;
     nix::unistd::sethostname("rexmit")?;
@@ -69,6 +69,18 @@ fn run_plan() -> Result<()> {
         &json!({"status": status, "virtual_ns": clock::now().as_nanos()}),
     );
     Ok(())
+}
+
+/// Lets every namespace choose any congestion control that is built in: outside the first one the kernel refuses those
+/// that it calls restricted (`tcp_set_default_congestion_control`).
+fn allow_all_congestion_controls() -> Result<()> {
+    const FOLDER: &str = "/proc/sys/net/ipv4";
+    let available = fs::read_to_string(format!("{FOLDER}/tcp_available_congestion_control"))?;
+    fs::write(
+        format!("{FOLDER}/tcp_allowed_congestion_control"),
+        available,
+    )
+    .context("cannot allow all congestion controls")
 }
 
 /// Fresh kernel file systems and room to write; the host's files stay below, read-only.

@@ -77,7 +77,8 @@ impl Row {
         let lossy = cell.network.links.iter().any(|link| link.loss > 0.0);
         let mut notes: Vec<String> = transfer.note().into_iter().collect();
         // Two witnesses of one thing: a difference must show.
-        let resends = after.retrans_segs - before.retrans_segs;
+        let of_the_handshake = after.syn_retrans - before.syn_retrans;
+        let resends = after.retrans_segs - before.retrans_segs - of_the_handshake;
         if resends != transfer.resends {
             notes.push(format!(
                 "the kernel counts {resends} resends, the filter {}",

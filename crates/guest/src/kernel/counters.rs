@@ -22,7 +22,9 @@ pub struct Counters {
     pub dsacks: u64,
     /// `TCPSpuriousRtxHostQueues`: resends refused because the original is still in the host.
     pub host_queue: u64,
-    /// `RetransSegs` of `/proc/net/snmp`: segments sent again.
+    /// `TCPSynRetrans`: SYNs and SYN-ACKs sent again.
+    pub syn_retrans: u64,
+    /// `RetransSegs` of `/proc/net/snmp`: segments sent again, SYN-ACKs included.
     pub retrans_segs: u64,
 }
 
@@ -55,6 +57,7 @@ impl Reader {
             "TCPSackRecovery" | "TCPRenoRecovery" => counters.recoveries += value,
             "TCPDSACKRecv" | "TCPDSACKOfoRecv" => counters.dsacks += value,
             "TCPSpuriousRtxHostQueues" => counters.host_queue = value,
+            "TCPSynRetrans" => counters.syn_retrans = value,
             "RetransSegs" => counters.retrans_segs = value,
             _ => {}
         };

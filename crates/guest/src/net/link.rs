@@ -6,13 +6,22 @@ use crate::plan::Link;
 ///
 /// netem counts Ethernet frames against the rate, and its limit counts every packet it holds: those that wait for the
 /// rate and those under way.
-pub fn wire(device: &str, link: &Link) -> String {
-    format!(
-        "qdisc add dev {device} root netem limit {} {} rate {}bit",
-        link.queue_packets,
-        path(link),
-        link.rate_bps
-    )
+///
+/// A second netem stands before it, which takes the first microsecond of the delay. Crossing from one namespace to the next does not part a packet
+/// from its socket, and the first netem on its way does so in part only (`skb_orphan_partial`): while such a packet waits,
+/// its sender takes it for still queued in the host and refuses to resend it (`skb_still_in_host_queue`). The second
+/// netem lets go of it for good, as a network card does.
+pub fn wire(device: &str, link: &Link) -> Vec<String> {
+    let Link {
+        queue_packets,
+        rate_bps,
+        ..
+    } = link;
+    let rest = path(link, link.delay_ns.saturating_sub(1000));
+    vec![
+        format!("qdisc add dev {device} root handle 1: netem limit 1000000 delay 1us"),
+        format!("qdisc add dev {device} parent 1:1 handle 10: netem limit {queue_packets} {rest} rate {rate_bps}bit"),
+    ]
 }
 
 /// As mininet's `TCLink` shapes an interface: htb for the rate, netem under it for delay and loss.
@@ -29,7 +38,7 @@ pub fn mininet(device: &str, link: &Link) -> Vec<String> {
         format!(
             "qdisc add dev {device} parent 5:1 handle 10: netem limit {} {}",
             link.queue_packets,
-            path(link)
+            path(link, link.delay_ns)
         ),
     ]
 }
@@ -42,8 +51,8 @@ pub fn redirect(from: &str, to: &str) -> Vec<String> {
     ]
 }
 
-fn path(link: &Link) -> String {
-    let mut text = format!("delay {}", time(link.delay_ns));
+fn path(link: &Link, delay_ns: u64) -> String {
+    let mut text = format!("delay {}", time(delay_ns));
     if link.jitter_ns > 0 {
         text += &format!(" {}", time(link.jitter_ns));
     }
@@ -53,7 +62,7 @@ fn path(link: &Link) -> String {
     text
 }
 
-/// tc knows no unit below the microsecond, but fractions of one.
+/// tc's finest unit; [`Link`] has whole ones only.
 fn time(nanos: u64) -> String {
-    format!("{}.{:03}us", nanos / 1000, nanos % 1000)
+    format!("{}us", nanos / 1000)
 }

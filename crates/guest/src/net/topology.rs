@@ -135,8 +135,8 @@ impl Network {
         for (n, wire) in [1, 2].into_iter().zip(&plan.links) {
             if plan.at == Place::Wire {
                 let (host_side, switch_side) = (format!("h{n}-wire"), format!("s1-wire{n}"));
-                lines.push(link::wire(&host_side, wire));
-                lines.push(link::wire(&switch_side, wire));
+                lines.extend(link::wire(&host_side, wire));
+                lines.extend(link::wire(&switch_side, wire));
                 lines.extend(link::redirect(&host_side, &switch_side));
                 lines.extend(link::redirect(&switch_side, &host_side));
             } else {
