@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from rexmit.cli import app
@@ -18,6 +20,7 @@ from rexmit.figures.draw import draw, write
 from rexmit.figures.plan import plan
 from rexmit.figures.series import offsets
 from rexmit.figures.style import RC, looks
+from rexmit.figures.xaxis import setting_axis
 from rexmit.tables.run_folder import open_run
 
 Rows = Callable[..., Any]
@@ -54,9 +57,19 @@ def test_a_network_set_otherwise_is_not_the_papers(row: Rows, write_run: Rows) -
     assert all(not figure.paper for figure in figures)
 
 
+def swept(row: Rows, changes: list[dict[str, Any]], losses: tuple[int, ...] = (5,)) -> list[Any]:
+    """er and tlp, two transfers each, with every change and number of lost segments."""
+    grid = [(change, n, c) for change in changes for n in losses for c in ("er", "tlp")]
+    return [
+        row(config=c, cell=i, lost_segments=n, repetition=r, is_tlp=c == "tlp") | change
+        for i, (change, n, c) in enumerate(grid)
+        for r in range(2)
+    ]
+
+
 def test_swept_settings_have_figures_of_their_own(row: Rows, write_run: Rows) -> None:
-    rows = [row(cell=i, congestion_control=cc) for i, cc in enumerate(("cubic", "bbr"))]
-    figures = plan(open_run(write_run(rows)))
+    changes = [{"congestion_control": cc} for cc in ("cubic", "bbr")]
+    figures = plan(open_run(write_run(swept(row, changes, (1, 5)))))
     assert [f.name for f in figures] == [
         "figure-4-cubic",
         "figure-4-bbr",
@@ -64,6 +77,112 @@ def test_swept_settings_have_figures_of_their_own(row: Rows, write_run: Rows) ->
         "figure-5a-bbr",
     ]
     assert [bool(f.paper) for f in figures] == [True, False, True, False]
+    assert [f.subtitles[0] for f in figures] == ["cubic", "bbr", "cubic", "bbr"]
+
+
+def test_with_one_number_of_losses_the_setting_is_the_axis(row: Rows, write_run: Rows) -> None:
+    windows = [8_000, 32_000, None]
+    rows = swept(row, [{"receive_window_bytes": window} for window in windows])
+    recover, total = plan(open_run(write_run(rows)))
+    assert (recover.name, total.name) == (
+        "t-recover-high-speed-by-receive-window",
+        "t-total-high-speed-by-receive-window",
+    )
+    assert total.number is None
+    assert total.subtitles[0] == "5 lost segments"
+    assert total.x.label == "receive window"
+    assert [text for _, text in total.x.ticks or ()] == ["8 kB", "32 kB", "default"]
+    er, tlp = total.series
+    assert [p.at for p in er.points] == [p.at for p in tlp.points]
+    assert [p.at for p in er.points] == [total.x.places[window] for window in windows]
+    assert [p.n for p in er.points] == [2, 2, 2]
+    # the paper's mean stands where the setting is the paper's
+    assert [(m.config, m.at) for m in total.paper] == [
+        ("er", total.x.places[None]),
+        ("tlp", total.x.places[None]),
+    ]
+
+
+def test_losses_chooses_what_a_setting_is_drawn_for(row: Rows, write_run: Rows) -> None:
+    changes = [{"page_segments": n} for n in (10, 100, 1000)]
+    run = open_run(write_run(swept(row, changes, (2, 5))))
+    assert all(f.x.name == "lost_segments" for f in plan(run))
+    recover, _ = plan(run, 2)
+    assert recover.name == "t-recover-high-speed-by-page-segments"
+    assert recover.x.label == "page (segments), log scale"
+    assert recover.subtitles[0] == "2 lost segments"
+    assert not recover.paper
+    with pytest.raises(UserError, match="no transfer with 3 lost segments"):
+        plan(run, 3)
+    plain = open_run(write_run(swept(row, [{}], (2, 5))))
+    with pytest.raises(UserError, match="the run varies none") as caught:
+        plan(plain, 2)
+    assert caught.value.usage
+
+
+def test_one_setting_at_a_time_has_a_figure_an_axis(row: Rows, write_run: Rows) -> None:
+    changes: list[dict[str, Any]] = [
+        {},
+        {"page_segments": 10},
+        {"page_segments": 1000},
+        {"line_loss": 0.01},
+        {"congestion_control": "bbr"},
+    ]
+    figures = [f for f in plan(open_run(write_run(swept(row, changes)))) if f.measure == "t_total"]
+    assert {f.name: len(f.series[0].points) for f in figures} == {
+        "t-total-high-speed-by-page-segments": 3,
+        "t-total-high-speed-by-line-loss": 2,
+        "t-total-high-speed-by-congestion-control": 2,
+    }
+    assert figures[1].subtitles[0] == "5 lost segments, page of 100 segments, cubic"
+
+
+def test_of_two_crossed_settings_one_is_held(row: Rows, write_run: Rows) -> None:
+    changes = [
+        {"page_segments": n, "congestion_control": cc} for n in (10, 100) for cc in ("cubic", "bbr")
+    ]
+    figures = [f for f in plan(open_run(write_run(swept(row, changes)))) if f.measure == "t_total"]
+    assert [(f.name, f.subtitles[0]) for f in figures] == [
+        ("t-total-high-speed-by-page-segments-cubic", "5 lost segments, cubic"),
+        ("t-total-high-speed-by-page-segments-bbr", "5 lost segments, bbr"),
+        (
+            "t-total-high-speed-by-congestion-control-page-segments-10",
+            "5 lost segments, page of 10 segments",
+        ),
+        (
+            "t-total-high-speed-by-congestion-control-page-segments-100",
+            "5 lost segments, page of 100 segments",
+        ),
+    ]
+    assert all(len(f.series[0].points) == 2 for f in figures)
+
+
+def test_far_numbers_stand_on_a_logarithmic_axis() -> None:
+    decades = setting_axis("page_segments", [10, 100, 1000])
+    assert list(decades.places.values()) == pytest.approx([0, 1, 2])
+    near = setting_axis("page_segments", [100, 120, 160])
+    assert list(near.places.values()) == pytest.approx([0, 1, 3])
+    assert "log" not in near.label
+    # no logarithm of nothing: it stands apart, and so does what the kernel chooses
+    loss = setting_axis("line_loss", [0.0, 0.001, 0.01, 0.1])
+    assert loss.places[0.0] < loss.breaks[0] < loss.places[0.001]
+    assert [text for _, text in loss.ticks or ()] == ["0%", "0.1%", "1%", "10%"]
+    window = setting_axis("receive_window_bytes", [None, 65_536, 1_000])
+    assert window.places[1_000] < window.places[65_536] < window.breaks[0] < window.places[None]
+    assert [text for _, text in window.ticks or ()] == ["1 kB", "64 KiB", "default"]
+    assert setting_axis("line_loss", [0.0, 0.01, 0.02]).breaks == ()
+
+
+@given(st.lists(st.integers(1, 10**7) | st.none() | st.just(0), min_size=1, unique=True))
+def test_any_numbers_have_their_places_in_order(values: list[int | None]) -> None:
+    x = setting_axis("receive_window_bytes", values)
+    numbers = sorted(value for value in values if value is not None)
+    places = [x.places[number] for number in numbers]
+    assert places == sorted(set(places))
+    assert None not in x.places or x.places[None] >= max(x.places.values())
+    assert x.ends[1] - x.ends[0] <= 60
+    labelled = [place for place, text in x.ticks or () if text]
+    assert len(labelled) <= 13
 
 
 def test_points_are_means_over_what_show_uses(row: Rows, write_run: Rows) -> None:
@@ -75,11 +194,15 @@ def test_points_are_means_over_what_show_uses(row: Rows, write_run: Rows) -> Non
     ]
     recover, total = plan(open_run(write_run(rows)))
     (line,) = total.series
-    assert [(p.lost_segments, p.mean_s, p.n) for p in line.points] == [(0, 0.5, 1), (2, 1.5, 2)]
+    assert [(p.at, p.mean_s, p.n) for p in line.points] == [(0, 0.5, 1), (2, 1.5, 2)]
     assert line.points[1].sd_s == pytest.approx(0.5**0.5)
     assert line.points[0].sd_s == 0
-    assert [p.lost_segments for p in recover.series[0].points] == [2]
-    assert recover.losses == total.losses == (0, 2)
+    assert [p.at for p in recover.series[0].points] == [2]
+    assert recover.x == total.x
+    assert list(total.x.places) == [0, 2]
+    assert total.subtitles[-1].endswith(
+        "mean and standard deviation of 1 to 2 transfers; left out: 1 not-tlp"
+    )
 
 
 def test_no_figure_without_a_point(row: Rows, write_run: Rows) -> None:
@@ -87,12 +210,14 @@ def test_no_figure_without_a_point(row: Rows, write_run: Rows) -> None:
     assert [f.name for f in plan(open_run(run))] == ["figure-5a"]
 
 
+@pytest.mark.parametrize("span", [0, 1, 5, 20, 60])
 @pytest.mark.parametrize("how_many", range(1, 9))
-def test_series_stand_apart_and_stay_with_their_number(how_many: int) -> None:
-    shifts = offsets(how_many)
+def test_series_stand_apart_and_stay_with_their_number(how_many: int, span: float) -> None:
+    shifts = offsets(how_many, span)
     assert sum(shifts) == pytest.approx(0)
     assert max(map(abs, shifts)) < 0.5
-    assert all(b - a > 0.09 for a, b in pairwise(shifts))
+    # of an axis some 390 points wide
+    assert all((b - a) / (span + 1.2) * 390 > 0.6 for a, b in pairwise(shifts))
 
 
 def test_no_two_configurations_look_alike() -> None:
@@ -102,16 +227,56 @@ def test_no_two_configurations_look_alike() -> None:
     assert len(set(found.values())) == len(names)
 
 
-def test_markers_stand_beside_each_other(campaign: Rows, write_run: Rows) -> None:
-    figure = plan(open_run(write_run(campaign(2))))[1]
+@pytest.mark.parametrize("losses", [range(21), range(6), (5,)])
+def test_markers_stand_beside_each_other(
+    campaign: Rows, write_run: Rows, losses: Iterable[int]
+) -> None:
+    figure = plan(open_run(write_run(campaign(2, losses))))[1]
     with mpl.rc_context(RC):
         canvas = draw(figure)
         canvas.draw_without_rendering()
     (axes,) = canvas.axes
-    apart = offsets(3)[1] - offsets(3)[0]
-    left, right = (axes.transData.transform((x, 0))[0] for x in (0.0, apart))
+    low, high = figure.x.ends
+    first, second, _ = offsets(3, high - low)
+    left, right = (axes.transData.transform((x, 0))[0] for x in (first, second))
     points = (right - left) * 72 / canvas.dpi
-    assert points >= RC["lines.markersize"]
+    assert RC["lines.markersize"] <= points <= 2.5 * RC["lines.markersize"]
+
+
+def test_nothing_is_written_beyond_the_picture(row: Rows, write_run: Rows) -> None:
+    """Long titles are folded, and stand above the axes without covering each other."""
+    networks = {
+        "a-network-with-a-long-name": {
+            "rate": "100Mbit",
+            "delay": "2.5ms",
+            "jitter": "500us",
+            "loss": "2%",
+            "queue": 10,
+            "at": "host",
+        }
+    }
+    changes: list[dict[str, Any]] = [
+        {},
+        {"page_segments": 10},
+        {"receive_window_bytes": 65_536},
+        {"congestion_control": "bbr"},
+        {"loss_mode": "hold"},
+        {"client": "curl"},
+    ]
+    rows = [r | {"network": "a-network-with-a-long-name"} for r in swept(row, changes)]
+    figure = plan(open_run(write_run(rows, scenario={"networks": networks})))[0]
+    with mpl.rc_context(RC):
+        canvas = draw(figure)
+        canvas.draw_without_rendering()
+        (axes,) = canvas.axes
+        (small,) = axes.texts
+        boxes = [t.get_window_extent() for t in (axes._left_title, small)]  # type: ignore[attr-defined]
+    assert "\n" in small.get_text()
+    assert all(
+        box.x0 >= 0 and box.x1 <= canvas.bbox.x1 and box.y1 <= canvas.bbox.y1 for box in boxes
+    )
+    assert boxes[0].y0 >= boxes[1].y1
+    assert boxes[1].y0 >= axes.bbox.y1
 
 
 def test_axes_start_at_zero_and_have_units(campaign: Rows, write_run: Rows) -> None:
@@ -120,10 +285,19 @@ def test_axes_start_at_zero_and_have_units(campaign: Rows, write_run: Rows) -> N
     tops = [p.mean_s + p.sd_s for s in figure.series for p in s.points]
     assert axes.get_ylim()[0] == 0
     assert axes.get_ylim()[1] > max(tops)
-    assert axes.get_xlim()[0] < offsets(3)[0]
-    assert axes.get_xlim()[1] > 20 + offsets(3)[2]
+    assert axes.get_xlim()[0] < offsets(3, 20)[0]
+    assert axes.get_xlim()[1] > 20 + offsets(3, 20)[2]
     assert "(s)" in axes.get_ylabel()
     assert "segments" in axes.get_xlabel()
+
+
+@pytest.mark.parametrize("losses", [(5,), (2, 3), (0, 2), (0, 7, 20)])
+def test_lost_segments_are_whole(campaign: Rows, write_run: Rows, losses: tuple[int, ...]) -> None:
+    (axes,) = draw(plan(open_run(write_run(campaign(2, losses))))[1]).axes
+    low, high = axes.get_xlim()
+    ticks = [tick for tick in axes.get_xticks() if low <= tick <= high]
+    assert all(tick == round(tick) for tick in ticks)
+    assert len(losses) > 2 or set(losses) <= set(ticks)
 
 
 def test_the_same_bytes_every_time(campaign: Rows, write_run: Rows, tmp_path: Path) -> None:

@@ -24,6 +24,16 @@ def plot(
             show_default=False,
         ),
     ] = None,
+    losses: Annotated[
+        int | None,
+        typer.Option(
+            "--losses",
+            metavar="N",
+            min=0,
+            help="Only transfers with N lost segments, drawn against what else the run varies.",
+            show_default=False,
+        ),
+    ] = None,
     formats: Annotated[
         str, typer.Option("--format", metavar="LIST", help="Of pdf, png; by commas.")
     ] = "pdf,png",
@@ -40,9 +50,13 @@ def plot(
     Figures 4 and 5a to 5c as the 2013 paper has them, and the same for every other network.
     Transfers are left out as in `rexmit show`. Open marks are the means that the paper prints.
 
+    Where a single number of segments is lost and the run varies something else (transfer size,
+    receive window, loss on the line, congestion control), times stand against that.
+
     \b
     Examples:
       rexmit plot runs/tlp-2013
+      rexmit plot runs/tlp-further --losses 5
       rexmit plot runs/tlp-2013 --format png --out pictures
     """
     chosen = _formats(formats)
@@ -52,7 +66,7 @@ def plot(
     from rexmit.tables.run_folder import open_run
 
     opened = open_run(run)
-    figures = plan(opened, keep_inexact=inexact)
+    figures = plan(opened, losses, keep_inexact=inexact)
     if not figures:
         raise UserError(
             f"{run}: no transfer that a figure can be drawn from",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -57,7 +58,9 @@ def draw(figure: Figure) -> Canvas:
     FigureCanvasAgg(canvas)
     axes = canvas.add_subplot()
     look = looks(tuple(line.config for line in figure.series))
-    for line, shift in zip(figure.series, offsets(len(figure.series)), strict=True):
+    low, high = figure.x.ends
+    shifts = offsets(len(figure.series), high - low)
+    for line, shift in zip(figure.series, shifts, strict=True):
         _series(axes, line, look[line.config], shift)
         _paper_marks(axes, figure, line.config, look[line.config], shift)
     _axes(axes, figure)
@@ -67,7 +70,7 @@ def draw(figure: Figure) -> Canvas:
 
 def _series(axes: Axes, line: Series, look: Look, shift: float) -> None:
     axes.errorbar(
-        [point.lost_segments + shift for point in line.points],
+        [point.at + shift for point in line.points],
         [point.mean_s for point in line.points],
         yerr=[point.sd_s for point in line.points],
         color=look.colour,
@@ -83,7 +86,7 @@ def _series(axes: Axes, line: Series, look: Look, shift: float) -> None:
 def _paper_marks(axes: Axes, figure: Figure, config: str, look: Look, shift: float) -> None:
     marks = [mark for mark in figure.paper if mark.config == config]
     axes.plot(
-        [mark.lost_segments + shift for mark in marks],
+        [mark.at + shift for mark in marks],
         [mark.mean_s for mark in marks],
         color=look.colour,
         marker=look.marker,
@@ -96,16 +99,42 @@ def _paper_marks(axes: Axes, figure: Figure, config: str, look: Look, shift: flo
 
 
 def _axes(axes: Axes, figure: Figure) -> None:
-    axes.set_xlabel("lost segments at the end of the transfer")
+    axes.set_xlabel(figure.x.label)
     axes.set_ylabel(_LABELS[figure.measure])
-    axes.set_title(figure.title, loc="left", fontweight="bold", pad=17)
-    axes.text(0, 1.02, figure.subtitle, transform=axes.transAxes, fontsize=8, color="#555555")
-    losses = figure.losses
-    axes.set_xlim(losses[0] - 0.6, losses[-1] + 0.6)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=11, steps=[1, 2, 5, 10]))
-    if losses[-1] - losses[0] <= 40:
-        axes.xaxis.set_minor_locator(MultipleLocator(1))
+    _titles(axes, figure)
+    low, high = figure.x.ends
+    axes.set_xlim(low - 0.6, high + 0.6)
+    if figure.x.ticks is None and high - low < 3:
+        axes.set_xticks(range(round(low), round(high) + 1))
+    elif figure.x.ticks is None:
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=11, steps=[1, 2, 5, 10]))
+        if high - low <= 40:
+            axes.xaxis.set_minor_locator(MultipleLocator(1))
+    else:
+        places, labels = zip(*figure.x.ticks, strict=True)
+        axes.set_xticks(places, labels)
+    for place in figure.x.breaks:
+        axes.axvline(place, color="#999999", linewidth=0.7, linestyle=(0, (2, 3)), zorder=1)
     axes.set_ylim(0, _top(figure))
+
+
+def _titles(axes: Axes, figure: Figure) -> None:
+    """The title and, below it in small print, the rest; folded where the figure ends."""
+    small = "\n".join(part for text in figure.subtitles for part in textwrap.wrap(text, 92))
+    above = 7 + 11 * (small.count("\n") + 1)
+    axes.set_title(
+        "\n".join(textwrap.wrap(figure.title, 62)), loc="left", fontweight="bold", pad=above
+    )
+    axes.annotate(
+        small,
+        xy=(0, 1),
+        xycoords="axes fraction",
+        xytext=(0, 5),
+        textcoords="offset points",
+        fontsize=8,
+        color="#555555",
+        verticalalignment="bottom",
+    )
 
 
 def _legend(canvas: Canvas, axes: Axes, figure: Figure) -> None:

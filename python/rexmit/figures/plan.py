@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from rexmit.errors import UserError
 from rexmit.figures.series import Measure, Series, series
+from rexmit.figures.xaxis import LOSSES, XAxis, losses_axis, setting_axis
 from rexmit.tables import paper
-from rexmit.tables.axes import Group, groups, with_axes
+from rexmit.tables.axes import PAGE, Group, Value, groups, with_axes, words
 from rexmit.tables.cells import Cell, summarise
 from rexmit.tables.run_folder import Run
 from rexmit.tables.setting import Setting, setting_of
+from rexmit.tables.table4 import check_losses
+from rexmit.tables.terminal import count
 
 MEASURES: tuple[Measure, ...] = ("t_recover", "t_total")
 
@@ -20,7 +26,7 @@ class PaperMark:
     """A mean that the paper prints, to be marked in the figure."""
 
     config: str
-    lost_segments: int
+    at: float
     mean_s: float
 
 
@@ -33,55 +39,121 @@ class Figure:
     network: str
     measure: Measure
     title: str
-    subtitle: str
-    losses: tuple[int, ...]  #: the lost segments of the whole run: its figures share their axis
+    subtitles: tuple[str, ...]
+    x: XAxis  #: of the whole run: its figures share their axis
     series: tuple[Series, ...]
     paper: tuple[PaperMark, ...]
 
 
-def plan(run: Run, *, keep_inexact: bool = False) -> list[Figure]:
-    """The figures of a run: the paper's first, then the others, in the order of the grid."""
+@dataclass(frozen=True)
+class _Picture:
+    """What becomes a figure for each time: cells along an axis."""
+
+    x: XAxis
+    cells: tuple[Cell, ...]
+    group: Group  #: on a swept axis, one of the groups
+    context: str  #: what all cells share beside the network
+    slug: str
+
+    def place(self, cell: Cell) -> float:
+        if self.x.name == LOSSES:
+            return self.x.places[cell.lost_segments]
+        return self.x.places[cell.group.value(self.x.name)]
+
+
+def plan(run: Run, lost_segments: int | None = None, *, keep_inexact: bool = False) -> list[Figure]:
+    """The figures of a run: the paper's first, then the others, in the order of the grid.
+
+    Times stand against lost segments. Where a single number of segments is lost (or chosen) and
+    other settings vary, they stand against each of those. Raises UserError for a number that the
+    run does not have, or one chosen in a run that varies nothing else.
+    """
+    losses = tuple(sorted(int(n) for n in run.transfers["lost_segments"].unique()))
     frame = with_axes(run.transfers)
     every_group = groups(frame)
-    configs = tuple(run.transfers["config"].unique(maintain_order=True))
-    cells = summarise(frame, every_group, keep_inexact=keep_inexact)
-    figures = []
+    if lost_segments is not None:
+        check_losses(lost_segments, losses)
+        if len(every_group) == 1:
+            raise UserError(
+                "--losses chooses what is drawn against another setting: the run varies none",
+                "leave it out",
+                usage=True,
+            )
+        losses = (lost_segments,)
+    cells = [
+        cell
+        for cell in summarise(frame, every_group, keep_inexact=keep_inexact)
+        if cell.lost_segments in losses
+    ]
+    figures: list[Figure] = []
     for network in run.transfers["network"].unique(maintain_order=True):
-        setting = setting_of(run.scenario, network)
-        for group in every_group:
-            mine = [cell for cell in cells if cell.network == network and cell.group == group]
-            for measure in MEASURES:
-                lines = series(mine, measure, configs)
-                if lines:
-                    figures.append(_figure(run, network, setting, group, measure, lines, mine))
+        mine = [cell for cell in cells if cell.network == network]
+        sweeps = len(losses) == 1 and len(every_group) > 1
+        pictures = _sweeps(mine, every_group) if sweeps else _along_losses(mine, losses)
+        for picture in pictures:
+            figures += _figures(run, network, picture)
     return sorted(figures, key=lambda figure: (figure.number is None, figure.number or ""))
 
 
-def _figure(
-    run: Run,
-    network: str,
-    setting: Setting,
-    group: Group,
-    measure: Measure,
-    lines: tuple[Series, ...],
-    cells: list[Cell],
-) -> Figure:
-    number = paper_number(network, measure) if setting.as_in_paper else None
-    name = f"figure-{number}" if number else f"{measure.replace('_', '-')}-{slug(network)}"
-    if group.slug:
-        name += f"-{slug(group.slug)}"
-    title = "; ".join(part for part in (setting.title, group.words) if part)
-    return Figure(
-        name=name,
-        number=number,
-        network=network,
-        measure=measure,
-        title=f"{network}: {title}" if title else network,
-        subtitle=_subtitle(run, lines),
-        losses=tuple(sorted(run.transfers["lost_segments"].unique())),
-        series=lines,
-        paper=_paper_marks(setting, measure, cells),
-    )
+def _along_losses(cells: list[Cell], losses: tuple[int, ...]) -> Iterator[_Picture]:
+    x = losses_axis(losses)
+    for group in dict.fromkeys(cell.group for cell in cells):
+        mine = tuple(cell for cell in cells if cell.group == group)
+        yield _Picture(x, mine, group, group.words, slug(group.slug) if group.slug else "")
+
+
+def _sweeps(cells: list[Cell], every_group: list[Group]) -> Iterator[_Picture]:
+    """An axis after the other, with what else varies held: a picture where two values are left."""
+    lost = count(cells[0].lost_segments, "lost segment") if cells else ""
+    names = [name for name, _ in every_group[0].values]
+    for name in names:
+        values = [group.value(name) for group in every_group]
+        x = setting_axis(name, [v for v in values if v is not None or name not in PAGE])
+        held: dict[tuple[tuple[str, Value], ...], list[Cell]] = {}
+        for cell in cells:
+            if cell.group.value(name) in x.places:
+                held.setdefault(_others(cell.group, name), []).append(cell)
+        for others, mine in held.items():
+            if len({cell.group.value(name) for cell in mine}) > 1:
+                base = any(group.is_base for group in every_group)
+                apart = Group(others).slug if not base else ""
+                by = f"by-{slug(name.removesuffix('_bytes'))}"
+                context = ", ".join(filter(None, (lost, *(words(*pair) for pair in others))))
+                yield _Picture(x, tuple(mine), mine[0].group, context, _joined(by, apart))
+
+
+def _others(group: Group, name: str) -> tuple[tuple[str, Value], ...]:
+    hidden = PAGE if name in PAGE else (name,)
+    return tuple(pair for pair in group.values if pair[0] not in hidden)
+
+
+def _joined(*parts: str) -> str:
+    return "-".join(slug(part) for part in parts if part)
+
+
+def _figures(run: Run, network: str, picture: _Picture) -> Iterator[Figure]:
+    setting = setting_of(run.scenario, network).beside(picture.group)
+    configs = tuple(run.transfers["config"].unique(maintain_order=True))
+    title = f"{network}: {setting.title}" if setting.title else network
+    for measure in MEASURES:
+        lines = series(picture.cells, measure, configs, picture.place)
+        if not lines:
+            continue
+        numbered = setting.as_in_paper and picture.x.name == LOSSES
+        number = paper_number(network, measure) if numbered else None
+        own = f"figure-{number}" if number else f"{measure.replace('_', '-')}-{slug(network)}"
+        subtitles = (picture.context, _provenance(run, lines, picture.cells))
+        yield Figure(
+            name="-".join(part for part in (own, picture.slug) if part),
+            number=number,
+            network=network,
+            measure=measure,
+            title=title,
+            subtitles=tuple(text for text in subtitles if text),
+            x=picture.x,
+            series=lines,
+            paper=_paper_marks(setting, measure, picture),
+        )
 
 
 def paper_number(network: str, measure: Measure) -> str | None:
@@ -99,7 +171,7 @@ def slug(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.") or "network"
 
 
-def _subtitle(run: Run, lines: tuple[Series, ...]) -> str:
+def _provenance(run: Run, lines: tuple[Series, ...], cells: Iterable[Cell]) -> str:
     kernel = run.meta.get("kernel")
     parts = []
     if isinstance(kernel, dict) and kernel.get("version"):
@@ -107,17 +179,23 @@ def _subtitle(run: Run, lines: tuple[Series, ...]) -> str:
         parts.append(f"Linux {kernel['version']}{hz}")
     sizes = [point.n for line in lines for point in line.points]
     low, high = min(sizes), max(sizes)
-    parts.append(f"mean and standard deviation of {low if low == high else f'{low} to {high}'}")
-    return "; ".join(parts) + (" transfer" if high == 1 else " transfers")
+    of = f"{low} to {high} transfers" if low != high else count(high, "transfer")
+    parts.append(f"mean and standard deviation of {of}")
+    left: Counter[str] = Counter()
+    for cell in cells:
+        left.update({reason.value: n for reason, n in cell.left_out.items()})
+    if left:
+        parts.append("left out: " + ", ".join(f"{n:,} {reason}" for reason, n in left.items()))
+    return "; ".join(parts)
 
 
-def _paper_marks(setting: Setting, measure: Measure, cells: list[Cell]) -> tuple[PaperMark, ...]:
+def _paper_marks(setting: Setting, measure: Measure, picture: _Picture) -> tuple[PaperMark, ...]:
     if not setting.as_in_paper:
         return ()
     marks = []
-    for cell in cells:
+    for cell in picture.cells:
         printed = paper.table_4(cell.network, cell.config)
         if printed and cell.as_in_paper and cell.lost_segments == paper.TABLE_4_LOSSES:
             mean: float = getattr(printed, f"{measure}_s")
-            marks.append(PaperMark(cell.config, cell.lost_segments, mean))
+            marks.append(PaperMark(cell.config, picture.place(cell), mean))
     return tuple(marks)
