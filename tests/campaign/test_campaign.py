@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
 import signal
 import time
 from pathlib import Path
+from typing import IO
 
 import polars as pl
 import pytest
@@ -373,12 +375,23 @@ def test_who_comes_too_early_removes_nothing(lab: Lab) -> None:
     assert (folder.partial / "lock").exists()
 
 
-def test_a_lock_that_was_removed_keeps_nobody_out(lab: Lab) -> None:
+def test_a_lock_that_was_removed_is_none(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who had the lock removes it as it ends, after we opened it and before we have it."""
     folder = RunFolder(lab.tmp_path / "run")
+    flock = fcntl.flock
+    calls: list[int] = []
+
+    def late(lock: IO[str], operation: int) -> None:
+        calls.append(operation)
+        if len(calls) == 1:
+            folder.drop_partial()
+        flock(lock, operation)
+
+    monkeypatch.setattr(fcntl, "flock", late)
     with folder.locked():
-        folder.drop_partial()
-        with folder.locked():
-            assert (folder.partial / "lock").exists()
+        assert len(calls) == 2
+        with pytest.raises(UserError, match="another rexmit is at work"), folder.locked():
+            pass
 
 
 @pytest.mark.parametrize("name", ["run.json", "cell-000000.json", "transfers.csv"])

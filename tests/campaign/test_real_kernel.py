@@ -96,17 +96,21 @@ def test_a_selected_cell_has_the_rows_of_the_whole_grid(whole: Path, tmp_path: P
         assert one.drop("cell").equals(there.drop("cell"))
 
 
-def test_configurations_that_behave_alike_show_no_difference(tmp_path: Path) -> None:
+def test_configurations_that_behave_alike_differ_by_microseconds(tmp_path: Path) -> None:
     words = ("network=high-speed,mobile", "config=plain,er", "loss.segments=5", "repeat=10")
     rexmit(tmp_path / "run", *(word for key in words for word in ("--set", key)))
     table = pl.read_parquet(tmp_path / "run" / "transfers.parquet")
-    # Both wait for the timeout. Their acknowledgements differ, SACK or none, and nothing else.
-    for network in ("high-speed", "mobile"):
+    # Both wait for the same timeout. A look at the clock costs 256 ns, and kernels with other
+    # seeds take a few more or fewer.
+    for network, about in (("high-speed", 0.2259), ("mobile", 0.4655)):
         plain, er = (
-            table.filter(network=network, config=config)["t_recover_s"]
+            table.filter(network=network, config=config)["t_recover_s"].to_list()
             for config in ("plain", "er")
         )
-        assert plain.to_list() == er.to_list()
+        assert plain == pytest.approx(er, abs=5e-6)
+        assert sum(plain) / 10 == pytest.approx(about, rel=0.1)
+        # Phases differ all the same.
+        assert max(plain) - min(plain) > 0.002
 
 
 def test_another_seed_changes_the_rows(whole: Path, tmp_path: Path) -> None:

@@ -34,8 +34,9 @@ def phases_ns(streams: Streams, seed: int, repeat: int, period_ns: int) -> list[
     """A start phase per repetition: one drawn from each of `repeat` equal parts of the period.
 
     They are common to all cells with as many repetitions (common random numbers): repetition N of
-    two configurations starts at the same phase of the timers, so configurations that behave alike
-    show no difference at all, and the difference of two that do not is free of the phases' spread.
+    two configurations starts at the same phase of the timers. So configurations that behave alike
+    show no difference but the microsecond or two that reading the clock costs (256 ns each time),
+    and the difference of two that behave otherwise is free of the phases' spread.
     """
     drawn = streams.stream_uniform(seed, "phase", 0, repeat)
     return [

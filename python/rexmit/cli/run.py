@@ -120,7 +120,7 @@ def run(
         raise UserError(
             f"{where}: {error.strerror or error}",
             f"when that is mended, go on: {again}"
-            if request.out.exists()
+            if (request.out / "run.json").exists()
             else "name another folder with --out",
         ) from None
     if campaign.was_complete:
@@ -185,4 +185,5 @@ def _report(out: Path, meta: dict[str, Any], *, as_json: bool) -> None:
             for line in cells[0]["console_tail"]:
                 typer.echo(f"  | {line}")
         typer.echo(f"to try the failed cells again: {meta['command']} --out {folder}")
-    typer.echo(f"tables: rexmit show {folder}    figures: rexmit plot {folder}")
+    if meta["transfers"]:
+        typer.echo(f"tables: rexmit show {folder}    figures: rexmit plot {folder}")

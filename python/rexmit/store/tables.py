@@ -6,6 +6,8 @@ The tables depend on the rows alone: the same rows give the same bytes, however 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,9 +73,14 @@ def write_tables(
     # Stable: rows alike in all keys keep the guest's order.
     table = pl.concat(transfers).sort(TRANSFER_ORDER, maintain_order=True).rechunk()
     resends = pl.concat(retransmissions).sort(RETRANSMISSION_ORDER, maintain_order=True).rechunk()
-    with whole(folder / "transfers.parquet") as path:
-        table.write_parquet(path, compression="zstd")
-    with whole(folder / "transfers.csv") as path:
-        table.write_csv(path)
-    with whole(folder / "retransmissions.parquet") as path:
-        resends.write_parquet(path, compression="zstd")
+    _write(folder / "transfers.parquet", partial(table.write_parquet, compression="zstd"))
+    _write(folder / "transfers.csv", table.write_csv)
+    _write(folder / "retransmissions.parquet", partial(resends.write_parquet, compression="zstd"))
+
+
+def _write(path: Path, write: Callable[[BytesIO], object]) -> None:
+    # By way of memory: of a full disk Polars tells in an error of its own.
+    buffer = BytesIO()
+    write(buffer)
+    with whole(path) as temporary:
+        temporary.write_bytes(buffer.getbuffer())
