@@ -15,8 +15,20 @@ from pydantic_core import ErrorDetails
 
 from rexmit.errors import UserError, closest
 from rexmit.scenario import overrides as override
-from rexmit.scenario.model import Config, Ip, Link, Loss, Network, Scenario, Tcp, Vary, Workload
+from rexmit.scenario.model import (
+    PAGE_LIMIT_BYTES,
+    Config,
+    Ip,
+    Link,
+    Loss,
+    Network,
+    Scenario,
+    Tcp,
+    Vary,
+    Workload,
+)
 from rexmit.scenario.toml_lines import Path, locate
+from rexmit.scenario.units import SIZE
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +226,7 @@ def _across(scenario: Scenario) -> Iterable[Problem]:
         if not vary.model_fields_set - {"about"}:
             keys = ", ".join(name for name in Vary.model_fields if name != "about")
             yield Problem(("vary", index), "it varies nothing", f"allowed here: {keys}")
+    yield from _large_pages(scenario)
     for path, amount in (
         (("workload", "timeout"), scenario.workload.timeout),
         (("loss", "hold_limit"), scenario.loss.hold_limit),
@@ -222,3 +235,18 @@ def _across(scenario: Scenario) -> Iterable[Problem]:
             yield Problem(path, "must be more than nothing", f"allowed: {_description(path)}")
     if scenario.ip.family == 6 and scenario.ip.mtu < 1280:
         yield Problem(("ip", "mtu"), "IPv6 needs 1280 bytes or more (RFC 8200 §5)")
+
+
+def _large_pages(scenario: Scenario) -> Iterable[Problem]:
+    """Pages that do not fit into a kernel's memory."""
+    parts: list[tuple[Path, Workload | Vary]] = [(("workload",), scenario.workload)]
+    parts += [(("vary", index), vary) for index, vary in enumerate(scenario.vary)]
+    for path, part in parts:
+        for key, unit, values in (
+            ("size", 1, part.size),
+            ("segments", scenario.ip.mtu, part.segments),
+        ):
+            if any(value * unit > PAGE_LIMIT_BYTES for value in values or ()):
+                most = PAGE_LIMIT_BYTES // unit
+                at = SIZE.text(most) if key == "size" else f"{most:,} of {unit:,} bytes"
+                yield Problem((*path, key), "the page is too large", f"at most {at}")

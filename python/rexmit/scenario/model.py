@@ -15,6 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from rexmit.scenario.units import UnitError
 from rexmit.scenario.values import (
     AUTO,
+    DelayNs,
     DurationNs,
     LostAxis,
     NameAxis,
@@ -30,6 +31,9 @@ from rexmit.scenario.values import (
 
 FORMAT: Final = 1
 """The version of the scenario files that this program reads."""
+
+PAGE_LIMIT_BYTES: Final = 50_000_000
+"""A page lies in the memory of the kernel that serves it."""
 
 CLIENTS: Final = ("builtin", "curl", "lynx")
 
@@ -90,8 +94,8 @@ class Link(Part):
     """One link's own values; what is left out comes from its network."""
 
     rate: RateBps | None = Field(default=None, description='bits per second like "7.2Mbit"')
-    delay: DurationNs | None = Field(default=None, description='one way, like "2.5ms"')
-    jitter: DurationNs | None = Field(default=None, description='spread of the delay, like "1ms"')
+    delay: DelayNs | None = Field(default=None, description='one way, like "2.5ms"')
+    jitter: DelayNs | None = Field(default=None, description='spread of the delay, like "1ms"')
     loss: Share | None = Field(default=None, description='random loss, like "1%"')
     queue: Annotated[int, _QUEUE] | None = Field(default=None, description=_QUEUE.description)
 
@@ -102,10 +106,8 @@ class Network(Part):
     rate: RateBps | None = Field(
         default=None, description='bits per second of each link, like "7.2Mbit"'
     )
-    delay: DurationNs | None = Field(
-        default=None, description='of each link, one way, like "2.5ms"'
-    )
-    jitter: DurationNs = Field(default=0, description='spread of each link\'s delay, like "1ms"')
+    delay: DelayNs | None = Field(default=None, description='of each link, one way, like "2.5ms"')
+    jitter: DelayNs = Field(default=0, description='spread of each link\'s delay, like "1ms"')
     loss: ShareAxis = Field(
         default=(0.0,), description='random loss of each link, like "1%"; or a list'
     )

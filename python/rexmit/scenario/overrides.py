@@ -25,14 +25,13 @@ def apply(data: dict[str, Any], setting: str) -> Iterator[Path]:
     Raises UserError where the text is no KEY=VALUE or the key leads nowhere.
     """
     key, equals, text = setting.partition("=")
-    key = key.strip()
-    if not equals or not key:
+    path = _split(key.strip())
+    if not equals or not path:
         raise UserError(
             f"--set {setting}: this is no KEY=VALUE",
             "for example: --set network=mobile --set loss.segments=0..20",
             usage=True,
         )
-    path = _split(key)
     value = _value(path, text.strip(), setting)
     for full in list(_expand(data, path, setting)):
         _put(data, full, value)
@@ -72,7 +71,7 @@ def _value(path: list[str], text: str, setting: str) -> object:
 
 
 def _scalar(text: str) -> int | bool | str:
-    if re.fullmatch(r"-?\d+", text):
+    if re.fullmatch(r"-?[0-9]+", text):
         return int(text)
     return {"true": True, "false": False}.get(text, text)
 

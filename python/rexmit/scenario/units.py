@@ -8,7 +8,7 @@ and "M" are nine orders of magnitude apart.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
@@ -104,6 +104,9 @@ DURATION: Final = Quantity(
     most=3_600 * 10**9,
 )
 """Nanoseconds."""
+
+LINK_DELAY: Final = replace(DURATION, most=100 * 10**9)
+"""Nanoseconds that a link delays: tc takes less than 270 s, and TCP gives up before."""
 
 SIZE: Final = Quantity(
     name="size",

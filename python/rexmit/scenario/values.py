@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from rexmit.scenario.units import DURATION, RATE, SIZE, UnitError, parse_share
+from rexmit.scenario.units import DURATION, LINK_DELAY, RATE, SIZE, UnitError, parse_share
 
 MOST_LOST: Final = 100_000
 """More lost segments than any transfer here can have (4 GB in segments of 536 bytes is more, but
@@ -46,6 +46,7 @@ def _with_units(parse: Callable[[object], object]) -> BeforeValidator:
 
 RateBps = Annotated[int, _with_units(RATE.parse)]
 DurationNs = Annotated[int, _with_units(DURATION.parse)]
+DelayNs = Annotated[int, _with_units(LINK_DELAY.parse)]
 SizeBytes = Annotated[int, _with_units(SIZE.parse)]
 Share = Annotated[float, _with_units(parse_share)]
 
@@ -103,7 +104,9 @@ def counts_from(least: int, most: int) -> BeforeValidator:
     allowed = f'a whole number from {least} to {most:,}, a range like "0..20", or a list of these'
 
     def one(value: object) -> Iterable[int]:
-        if isinstance(value, str) and (match := re.fullmatch(r"(\d+)\.\.(\d+)", value.strip())):
+        if isinstance(value, str) and (
+            match := re.fullmatch(r"([0-9]+)\.\.([0-9]+)", value.strip())
+        ):
             first, last = int(match[1]), int(match[2])
             if last < first:
                 raise wrong(f'range "{value}" runs backwards', allowed)
@@ -158,10 +161,10 @@ def _sysctls(value: object) -> dict[str, str]:
                 raise wrong(
                     f"{entry!r} is no whole number and no text", "as in sysctl(8)", key=name
                 )
-            elif not re.fullmatch(r"[a-z0-9_]+(\.[A-Za-z0-9_-]+)+", name):
+            elif not re.fullmatch(r"net(\.[A-Za-z0-9_-]+)+", name):
                 raise wrong(
-                    f'"{name}" is no name of a setting',
-                    'a name like "net.ipv4.tcp_sack"',
+                    f'"{name}" is no name of a setting of a host',
+                    'a name below "net.", like "net.ipv4.tcp_sack"',
                     key=name,
                 )
             elif name in found:
