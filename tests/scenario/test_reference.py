@@ -1,0 +1,108 @@
+"""The reference of scenario files says what the model says, and its examples work."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from rexmit.scenario import from_plain, load
+from rexmit.scenario.model import Config, Ip, Link, Loss, Network, Scenario, Tcp, Vary, Workload
+
+TEXT = (Path(__file__).resolve().parents[2] / "docs" / "scenarios.md").read_text(encoding="utf-8")
+
+SECTIONS: dict[str, type[BaseModel]] = {
+    "The top of the file": Scenario,
+    "`[networks.NAME]`": Network,
+    "Entries of `links`": Link,
+    "`[configs.NAME]`": Config,
+    "`[tcp]`": Tcp,
+    "`[workload]`": Workload,
+    "`[ip]`": Ip,
+    "`[loss]`": Loss,
+    "`[[vary]]`": Vary,
+}
+
+
+def rows(section: str) -> list[list[str]]:
+    """The rows of the section's table of keys: key, what, default, list, example."""
+    text = TEXT.split(f"## {section}\n")[1].split("\n## ")[0]
+    cells = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| `")]
+    assert all(len(row) == 5 for row in cells)
+    return cells
+
+
+def with_example(section: str, data: dict[str, Any]) -> dict[str, Any]:
+    """A whole scenario that has these keys in that place."""
+    whole: dict[str, Any] = {
+        "format": 1,
+        "networks": {
+            name: {"rate": "1Mbit", "delay": "1ms"}
+            for name in ("high-speed", "mobile", "satellite")
+        },
+        "configs": {"er": {}, "tlp": {}},
+    }
+    mobile = whole["networks"]["mobile"]
+    match section.strip("`[]"):
+        case "The top of the file":
+            whole |= data
+        case "networks.NAME":
+            mobile |= data
+        case "Entries of `links":
+            mobile["links"] = [data, {}]
+        case "configs.NAME":
+            whole["configs"]["tlp"] |= data
+        case "vary":
+            whole["vary"] = [{"line_loss": "3%"} | data]
+        case table:
+            whole[table] = data
+    return whole
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_key_is_there(section: str) -> None:
+    assert [row[0].strip("`") for row in rows(section)] == list(SECTIONS[section].model_fields)
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_examples_defaults_and_lists_are_right(section: str) -> None:
+    for key, _, default, may_be_list, example in rows(section):
+        if example == "see below":
+            continue
+        ((name, value),) = tomllib.loads(example.strip("`")).items()
+        assert name == key.strip("`")
+        from_plain(with_example(section, {name: value}))
+        if name == "links":
+            continue
+        one = value[0] if isinstance(value, list) else value
+        if may_be_list == "yes":
+            from_plain(with_example(section, {name: [one]}))
+        else:
+            with pytest.raises(Exception, match=name):
+                from_plain(with_example(section, {name: [one]}))
+        # A default that is a value is the one that is taken.
+        if re.fullmatch(r"`\".*\"`|[0-9]+", default):
+            given = tomllib.loads(f"{name} = {default.strip('`')}")
+            assert (
+                from_plain(with_example(section, given)).effective()
+                == from_plain(with_example(section, {})).effective()
+            )
+
+
+def test_the_whole_example_and_every_set_work(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)
+    file = tmp_path / "example.toml"
+    file.write_text(example, encoding="utf-8")
+    assert load(file).network_names == ("high-speed", "mobile")
+    (block,) = re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL)
+    settings = re.findall(r"--set (?:'([^']*)'|(\S+))", block)
+    given = [quoted or bare for quoted, bare in settings]
+    assert len(given) == 11
+    for place, setting in enumerate(given):
+        # Each works on what those before it made.
+        load(file, given[: place + 1])
+        assert "=" in setting
