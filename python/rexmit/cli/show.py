@@ -21,8 +21,8 @@ def show(
             "--losses",
             metavar="N",
             min=0,
-            help="Only transfers with N lost segments. [default: Table 4: 5, as in the paper; "
-            "Table 1: all]",
+            help="Only transfers with N lost segments. [default: Table 4: 5, as in the paper, or "
+            "the most there are; Table 1: all]",
             show_default=False,
         ),
     ] = None,

@@ -13,6 +13,7 @@ import polars as pl
 from rexmit.errors import UserError
 from rexmit.store.folder import FORMAT
 from rexmit.store.schema import RETRANSMISSIONS, TRANSFERS, Column
+from rexmit.tables.terminal import count
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,8 @@ def _why_empty(meta: dict[str, Any]) -> str:
     failed = meta.get("failed_cells") or []
     if not failed:
         return "its scenario asks for none"
-    return f"{len(failed)} cells failed; the first: {failed[0].get('message', 'no message')}"
+    first = failed[0].get("message", "no message")
+    return f"{count(len(failed), 'cell')} failed; the first: {first}"
 
 
 def _parquet(file: Path, columns: tuple[Column, ...]) -> pl.DataFrame:

@@ -69,8 +69,8 @@ def percent(value: float | None, reference: float | None) -> float | None:
 
 
 def table4(run: Run, lost_segments: int | None = None, *, keep_inexact: bool = False) -> Table4:
-    """Raises UserError when the run has no transfer with that many lost segments (default: the
-    paper's five).
+    """For so many lost segments (default: the paper's five, or the most that the run has). Raises
+    UserError when the run has no transfer with that many.
     """
     losses = tuple(sorted(int(n) for n in run.transfers["lost_segments"].unique()))
     wanted = _losses(lost_segments, losses)
@@ -94,11 +94,11 @@ def table4(run: Run, lost_segments: int | None = None, *, keep_inexact: bool = F
 
 
 def _losses(asked: int | None, there: tuple[int, ...]) -> int:
-    if asked is None and len(there) == 1:
-        return there[0]
-    wanted = paper.TABLE_4_LOSSES if asked is None else asked
-    check_losses(wanted, there)
-    return wanted
+    """What is asked for; else the paper's number, or the largest of a run that does not have it."""
+    if asked is None:
+        return paper.TABLE_4_LOSSES if paper.TABLE_4_LOSSES in there else there[-1]
+    check_losses(asked, there)
+    return asked
 
 
 def check_losses(asked: int, there: tuple[int, ...], what: str = "transfer") -> None:
