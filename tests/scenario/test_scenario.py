@@ -142,6 +142,9 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(UserError, match="no UTF-8"):
         load(tmp_path / "bytes.toml")
+    (tmp_path / "deep.toml").write_text("x = " + "[" * 5000 + "]" * 5000)
+    with pytest.raises(UserError, match="too deep"):
+        load(tmp_path / "deep.toml")
 
 
 def test_set_overrides_any_key(file: Path) -> None:
@@ -208,6 +211,7 @@ def test_size_and_segments_replace_each_other(file: Path) -> None:
         ("networks.mobile.rate.x=1", "is a value and has no keys", "networks.mobile.rate="),
         ("network=x", 'there is no network "x"', "mobile, split"),
         ("vary=[{", "no TOML", "quote"),
+        (f"vary={'[' * 5000}", "no TOML", "quote"),
         ("configs.tlp.sysctl.sack=1", "no name of a setting", "net.ipv4"),
     ],
 )

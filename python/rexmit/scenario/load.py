@@ -76,6 +76,8 @@ def load(path: FilePath, settings: Iterable[str] = ()) -> Scenario:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise _syntax(path, text, error) from None
+    except RecursionError:
+        raise UserError(f"{path}: lists or tables lie too deep in one another") from None
     return check(data, Sources(str(path), locate(text)), settings)
 
 

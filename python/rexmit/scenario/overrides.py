@@ -54,7 +54,7 @@ def _value(path: list[str], text: str, setting: str) -> object:
     if text[:1] in ("[", "{", '"', "'"):
         try:
             return tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError as error:
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
             raise UserError(
                 f"--set {setting}: the value is no TOML ({error})",
                 "quote the whole for the shell: --set 'KEY=[{…}, {…}]'",
