@@ -229,14 +229,25 @@ def test_the_title_tells_what_the_grid_varies(row: Rows, write_run: Rows) -> Non
 
 def test_every_packet(run: Path) -> None:
     lines = ladder(run, "--all")
-    assert len(lines) == 4 + len(transfer())
+    packets = [line for line in lines[4:] if "nothing for" not in line]
+    assert len(packets) == len(transfer())
     assert not any("without event" in line for line in lines)
+
+
+def test_a_silence_is_told(run: Path) -> None:
+    """The probe's timer: the last acknowledgement arrives at 50 ms, the probe leaves at 84."""
+    for more in ((), ("--all",)):
+        lines = [without_arrow(line) for line in ladder(run, *more)]
+        (number,) = [i for i, line in enumerate(lines) if "nothing for" in line]
+        assert lines[number] == "⋮ nothing for 34.000 ms"
+        assert lines[number + 1].endswith("resend: tlp")
 
 
 def test_what_is_left_out_is_counted(run: Path) -> None:
     lines = ladder(run)
     (gap,) = [line for line in lines if "without event" in line]
-    assert len(lines) - 5 + int(gap.split()[1]) == len(transfer())
+    packets = [line for line in lines[4:] if "nothing for" not in line and line != gap]
+    assert len(packets) + int(gap.split()[1]) == len(transfer())
 
 
 def test_json(run: Path) -> None:

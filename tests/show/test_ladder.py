@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from rexmit.ladder.elide import Gap, elide
+from rexmit.ladder.elide import Gap, Silence, elide, silences
 from rexmit.ladder.match import Passage, match
 from rexmit.ladder.packets import Packet, flag_names, in_order, parse_comment
 from rexmit.ladder.render import ASCII, UNICODE, Glyphs, gap_words, lines
@@ -325,6 +325,25 @@ def test_a_row_of_duplicate_acks_shows_three() -> None:
     for event in (replace(row[20], lost=True), replace(row[20], duplicate_sack=True)):
         row[20] = event
         assert event in elide(row, opening=1)
+
+
+def test_a_silence_is_longer_than_a_round_trip() -> None:
+    """5 ms each way: nothing is under way for so long."""
+
+    def at(ms: float, **more: object) -> Step:
+        sent = round(ms * 1e6)
+        whole = replace(DATA, sent_ns=sent, arrived_ns=sent + DELAY)
+        return replace(whole, **more)  # type: ignore[arg-type]
+
+    ack = at(5, from_server=False, payload_bytes=0)
+    assert silences([at(0), ack, at(15), at(20.1)]) == {}
+    assert silences([at(0), ack, at(20.1)]) == {2: 10_100_000}
+    # an arrival whose sending is unknown, and a packet that never arrives, are something too
+    assert silences([at(0), ack, at(19.9, arrived_ns=None), at(29.8)]) == {}
+    assert silences([at(0), ack, at(30, sent_ns=None)]) == {2: 25_000_000}
+    shown = elide([at(0), ack, *(at(6 + i) for i in range(40)), at(100), at(101)], opening=1)
+    assert [s for s in shown if isinstance(s, Silence)] == [Silence(50_000_000)]
+    assert [type(s) for s in shown[-5:]] == [Step, Step, Silence, Step, Step]
 
 
 def test_what_does_not_fit_goes_below() -> None:

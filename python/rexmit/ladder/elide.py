@@ -1,9 +1,10 @@
-"""Leaving out the uneventful middle of a long transfer."""
+"""Leaving out the uneventful middle of a long transfer, and saying where nothing happens at all."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from rexmit.ladder.steps import Step
 
@@ -19,31 +20,73 @@ class Gap:
     duplicate_acks: int = 0
 
 
+@dataclass(frozen=True)
+class Silence:
+    """Nothing is sent, and nothing is under way, for so long: somebody's timer is running."""
+
+    ns: int
+
+
+Entry: TypeAlias = Step | Gap | Silence
+
+
 def elide(
-    steps: Sequence[Step], *, opening: int = 8, around: int = 2, shortest: int = 4
-) -> list[Step | Gap]:
-    """Keeps the first `opening` lines, the last two, and `around` lines beside every event.
+    steps: Sequence[Step],
+    *,
+    every_packet: bool = False,
+    opening: int = 8,
+    around: int = 2,
+    shortest: int = 4,
+) -> list[Entry]:
+    """Keeps the first `opening` lines, the last two, and `around` lines beside every event (the end
+    of a silence is one).
 
     A gap of fewer than `shortest` lines is not worth its own line and is shown.
     """
-    keep = [i < opening or i >= len(steps) - 2 for i in range(len(steps))]
+    quiet = silences(steps)
+    keep = [every_packet or i < opening or i >= len(steps) - 2 for i in range(len(steps))]
     for i, step in enumerate(steps):
-        if step.is_event:
+        if step.is_event or i in quiet:
             for near in range(max(0, i - around), min(len(steps), i + around + 1)):
                 keep[near] = True
-    shown: list[Step | Gap] = []
+    shown: list[Entry] = []
     left: list[Step] = []
-    for step, kept in zip(steps, keep, strict=True):
+    for i, (step, kept) in enumerate(zip(steps, keep, strict=True)):
         if not kept:
             left.append(step)
             continue
         shown += _gap(left, shortest)
         left = []
+        if i in quiet:
+            shown.append(Silence(quiet[i]))
         shown.append(step)
     return shown + _gap(left, shortest)
 
 
-def _gap(left: list[Step], shortest: int) -> list[Step | Gap]:
+def silences(steps: Sequence[Step]) -> dict[int, int]:
+    """By the number of the step that ends it, ns: what is longer than a round trip of this line."""
+    least = _round_trip_ns(steps)
+    found: dict[int, int] = {}
+    busy_until: int | None = None
+    for i, step in enumerate(steps):
+        seen = [at for at in (step.sent_ns, step.arrived_ns) if at is not None]
+        if busy_until is not None and min(seen) - busy_until > least:
+            found[i] = min(seen) - busy_until
+        busy_until = max(*seen, busy_until or 0)
+    return found
+
+
+def _round_trip_ns(steps: Sequence[Step]) -> int:
+    """The shortest passages of both directions together; 10 ms where there are none."""
+    best: dict[bool, int] = {}
+    for step in steps:
+        if step.sent_ns is not None and step.arrived_ns is not None:
+            took = step.arrived_ns - step.sent_ns
+            best[step.from_server] = min(took, best.get(step.from_server, took))
+    return sum(best.values()) if len(best) == 2 else 10_000_000
+
+
+def _gap(left: list[Step], shortest: int) -> list[Entry]:
     if len(left) < shortest:
         return list(left)
     return [

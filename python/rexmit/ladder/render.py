@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from rexmit.ladder.elide import Gap, elide
+from rexmit.ladder.elide import Gap, Silence, elide
 from rexmit.ladder.flow import Flow
 from rexmit.ladder.steps import Step
 from rexmit.tables.terminal import count, is_unicode, say, seconds
@@ -49,10 +49,12 @@ def print_flow(flow: Flow, console: Console, *, every_packet: bool) -> None:
     between = width - len(left) - len(right)
     head = left + (middle if between > len(middle) + 2 else "").center(between) + right
     console.print(Text(f"{'ms':>{time}} {head} {'ms':>{time}}", "bold"), soft_wrap=True)
-    for entry in flow.steps if every_packet else elide(flow.steps):
-        if isinstance(entry, Gap):
-            text = Text(" " * (time + 1) + gap_words(entry, glyphs), "dim")
-            console.print(text, soft_wrap=True)
+    for entry in elide(flow.steps, every_packet=every_packet):
+        if not isinstance(entry, Step):
+            told = (
+                gap_words(entry, glyphs) if isinstance(entry, Gap) else silence_words(entry, glyphs)
+            )
+            console.print(Text(" " * (time + 1) + told, "dim"), soft_wrap=True)
             continue
         room = console.width if console.is_terminal else None
         for printed in lines(entry, width, glyphs, time=time, room=room):
@@ -67,6 +69,11 @@ def gap_words(gap: Gap, glyphs: Glyphs) -> str:
     if gap.duplicate_acks:
         facts.append(f"{count(gap.duplicate_acks, 'further duplicate ACK')}")
     return ", ".join(facts) + " (--all)"
+
+
+def silence_words(silence: Silence, glyphs: Glyphs) -> str:
+    """How long nothing happens."""
+    return f"{glyphs.rest} nothing for {silence.ns / 1e6:.3f} ms"
 
 
 def lines(
