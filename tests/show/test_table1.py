@@ -89,6 +89,24 @@ def test_resends_before_the_drop_are_not_the_tails(row: Rows, write_run: Rows) -
     assert found.sequences == {("tlp",): 1}
 
 
+def test_resends_of_other_data_are_not_the_tails(row: Rows, write_run: Rows) -> None:
+    """On a lossy line: sent before the drop, or in its very moment and in front of it."""
+    rows = [row(config="tlp", t_drop_s=1.1, line_loss=0.01)]
+    other = {"cell": 0, "repetition": 0, "mechanism": "fast-retransmit", "need": "unknown"}
+    tail = {"cell": 0, "repetition": 0, "need": "needed", "first_sent_s": 1.1}
+    again = [
+        other | {"time_s": 1.2, "first_sent_s": 1.0, "seq": 9000},
+        other | {"time_s": 1.2, "first_sent_s": 1.1, "seq": 1000},
+        tail | {"time_s": 1.3, "mechanism": "tlp", "seq": 7000},
+        tail | {"time_s": 1.4, "mechanism": "rack", "seq": 5000},
+        # the tail's own resend was lost on the line, which nobody but its second resend tells
+        tail | {"time_s": 1.5, "mechanism": "rto", "seq": 6000, "need": "unknown"},
+    ]
+    (found,) = table1(open_run(write_run(rows, again))).rows
+    assert found.sequences == {("tlp", "rack", "rto"): 1}
+    assert found.lossy
+
+
 def test_rows_of_other_cells_do_not_mix(row: Rows, write_run: Rows) -> None:
     rows = [row(config="tlp", cell=0), row(config="tlp", cell=1, network="mobile")]
     again = [*resends(0, "tlp", cell=0), *resends(0, "rto", cell=1)]

@@ -167,7 +167,8 @@ def _summary(flow: Flow) -> str:
         facts.append(f"t_recover {seconds(row['t_recover_s'])} s")
     if not row["dropped_packets"]:
         facts.append("nothing dropped at the end")
-    facts.append(f"first resend {row['mechanism']}" if row["mechanism"] else "no resend")
+    of = " of what was dropped" if row["dropped_packets"] and row["line_loss"] else ""
+    facts.append(f"first resend{of}: {row['mechanism']}" if row["mechanism"] else "no resend")
     if not row["complete"]:
         facts.append("incomplete: the client did not get every byte")
     if row["note"]:

@@ -19,7 +19,7 @@ _SHOWN = 4
 _LEGEND = "A acknowledged, L lost, S selectively acknowledged, as the paper has the tail"
 _PACKETS = "packets: lost data segments and a lost FIN of its own"
 _SAME = "same: the probe is followed most often by what the paper has"
-_LOSSY = "the line loses by itself: resends that answer to other losses are among these"
+_LOSSY = "the line loses by itself: a resend of other data may have brought on these"
 
 
 def print_table1(table: Table1, console: Console) -> None:

@@ -113,21 +113,24 @@ def table1(run: Run, lost_segments: int | None = None, *, keep_inexact: bool = F
 
 
 def _sequences(retransmissions: pl.DataFrame, losing: pl.DataFrame) -> pl.DataFrame:
-    """(cell, repetition, sequence): mechanisms from the drop on, in order of time, without repeats.
+    """(cell, repetition, sequence): mechanisms that resent the tail, in order of time, without
+    repeats.
 
-    A resend before the drop answers to the line's own loss and is not part of the tail's repair.
+    A line that loses by itself makes the sender resend other data as well. The tail was sent for
+    the first time at the drop or later, and begins with the first byte known to be needed again.
     """
+    transfer = ("cell", "repetition")
+    since = (pl.col("time_s") >= pl.col("t_drop_s")).fill_null(True)
+    new = (pl.col("first_sent_s") >= pl.col("t_drop_s")).fill_null(True)
+    needed = pl.col("seq").filter(pl.col("need") == "needed").min().over(transfer)
     return (
-        retransmissions.join(
-            losing.select("cell", "repetition", "t_drop_s"), on=["cell", "repetition"], how="inner"
-        )
-        .filter((pl.col("time_s") >= pl.col("t_drop_s")).fill_null(True))
-        .sort("cell", "repetition", "time_s", maintain_order=True)
+        retransmissions.join(losing.select(*transfer, "t_drop_s"), on=transfer, how="inner")
+        .filter(since & new)
+        .filter((pl.col("seq") >= needed).fill_null(True))
+        .sort(*transfer, "time_s", maintain_order=True)
         .with_columns(pl.col("mechanism").fill_null("unknown"))
-        .filter(
-            pl.col("mechanism").ne_missing(pl.col("mechanism").shift().over("cell", "repetition"))
-        )
-        .group_by("cell", "repetition", maintain_order=True)
+        .filter(pl.col("mechanism").ne_missing(pl.col("mechanism").shift().over(transfer)))
+        .group_by(transfer, maintain_order=True)
         .agg(pl.col("mechanism").alias("sequence"))
     )
 
