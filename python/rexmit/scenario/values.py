@@ -47,7 +47,6 @@ def _with_units(parse: Callable[[object], object]) -> BeforeValidator:
 RateBps = Annotated[int, _with_units(RATE.parse)]
 DurationNs = Annotated[int, _with_units(DURATION.parse)]
 DelayNs = Annotated[int, _with_units(LINK_DELAY.parse)]
-SizeBytes = Annotated[int, _with_units(SIZE.parse)]
 Share = Annotated[float, _with_units(parse_share)]
 
 
@@ -92,7 +91,6 @@ def _name(value: object) -> str:
     return value
 
 
-RateAxis = Annotated[tuple[int, ...], axis(RATE.parse)]
 SizeAxis = Annotated[tuple[int, ...], axis(SIZE.parse)]
 WindowAxis = Annotated[tuple[int | None, ...], axis(_window)]
 ShareAxis = Annotated[tuple[float, ...], axis(parse_share)]
