@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import polars as pl
 import pytest
 
 from rexmit.errors import UserError
@@ -39,6 +40,25 @@ def test_means_and_sample_deviation(row: Rows, write_run: Rows) -> None:
     assert total.sd_s == pytest.approx((7 / 3) ** 0.5)
     recover = entry(block(table4(run)).t_recover, "er").spread
     assert recover.sd_s == pytest.approx((7 / 3) ** 0.5 / 2)
+
+
+def test_a_campaign_is_what_the_parquet_says(campaign: Rows, write_run: Rows) -> None:
+    """The same means and percentages, computed by polars from the file alone."""
+    path = write_run(campaign(7))
+    counted = pl.read_parquet(path / "transfers.parquet").filter(
+        (pl.col("lost_segments") == 5) & ((pl.col("config") != "tlp") | pl.col("is_tlp"))
+    )
+    means = counted.group_by("network", "config").agg(pl.col("t_total_s", "t_recover_s").mean())
+    by_cell = {(n, c): (t, r) for n, c, t, r in means.iter_rows()}
+    assert len(by_cell) == 9
+    for found in table4(open_run(path)).blocks:
+        base = by_cell[found.network, "er"]
+        for i, entries in enumerate((found.t_total, found.t_recover)):
+            for one in entries:
+                mean = by_cell[found.network, one.config][i]
+                assert one.spread.mean_s == pytest.approx(mean)
+                gain = None if one.config == "er" else pytest.approx(100 * mean / base[i] - 100)
+                assert one.percent == gain
 
 
 def test_one_transfer_has_no_deviation(row: Rows, write_run: Rows) -> None:
