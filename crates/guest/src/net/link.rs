@@ -62,7 +62,39 @@ fn path(link: &Link, delay_ns: u64) -> String {
     text
 }
 
-/// tc's finest unit; [`Link`] has whole ones only.
+/// To the nearest microsecond: tc knows nothing finer.
 fn time(nanos: u64) -> String {
-    format!("{}us", nanos / 1000)
+    format!("{}us", (nanos + 500) / 1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINK: Link = Link {
+        rate_bps: 7_200_000,
+        delay_ns: 25_000_400,
+        jitter_ns: 600,
+        loss: 0.01,
+        queue_packets: 1000,
+    };
+
+    #[test]
+    fn the_two_delays_of_a_wire_are_the_link_s() {
+        let lines = wire("x", &LINK);
+        assert!(lines[0].ends_with("delay 1us"), "{lines:?}");
+        let rest = "netem limit 1000 delay 24999us 1us loss random 1% rate 7200000bit";
+        assert!(lines[1].ends_with(rest), "{lines:?}");
+    }
+
+    #[test]
+    fn a_link_without_delay_or_loss_names_none() {
+        let link = Link {
+            delay_ns: 0,
+            jitter_ns: 0,
+            loss: 0.0,
+            ..LINK
+        };
+        assert!(wire("x", &link)[1].ends_with("limit 1000 delay 0us rate 7200000bit"));
+    }
 }
