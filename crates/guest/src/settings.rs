@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use anyhow::{bail, Context, Result};
+use anyhow::{anyhow, bail, Context, Result};
+use nix::errno::Errno;
 use serde::Serialize;
 
 use crate::net::Namespace;
@@ -27,6 +28,8 @@ const ALWAYS: [(&str, &str); 3] = [
     ("net.ipv4.tcp_wmem", "4096 16384 4194304"),
 ];
 
+const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+
 /// Sets `sysctls` and the congestion control in each of `hosts`; returns what the kernel says they are.
 pub fn apply(
     hosts: &[&Namespace],
@@ -43,6 +46,11 @@ pub fn apply(
     all.push(("net.ipv4.tcp_congestion_control", congestion_control));
     for host in hosts {
         host.run(|| {
+            let available = fs::read_to_string(AVAILABLE).with_context(|| AVAILABLE.to_owned())?;
+            if !available.split_whitespace().any(|name| name == congestion_control) {
+                let available = available.trim();
+                bail!("this kernel has no congestion control {congestion_control}; it has: {available}");
+            }
             for (name, value) in &all {
                 read_back.insert((*name).to_owned(), set(name, value)?);
             }
@@ -62,7 +70,9 @@ fn set(name: &str, value: &str) -> Result<String> {
     if !path.exists() {
         bail!("this kernel has no setting {name}");
     }
-    fs::write(&path, value).with_context(|| format!("this kernel refuses {name} = {value}"))?;
+    let reason = |error: std::io::Error| Errno::try_from(error).map_or("", Errno::desc);
+    let refused = |error| anyhow!("this kernel refuses {name} = {value}: {}", reason(error));
+    fs::write(&path, value).map_err(refused)?;
     let now = fs::read_to_string(&path).with_context(|| format!("{name} cannot be read back"))?;
     let same = now.split_whitespace().eq(value.split_whitespace());
     if !same {

@@ -47,7 +47,8 @@ TRANSFERS: Final[tuple[Column, ...]] = (
     Column(
         "mechanism",
         "text",
-        "what made the sender resend first, by the kernel's own counters",
+        "what made the first resend of dropped bytes (without drops: the first resend), by the "
+        "kernel's own counters",
         nullable=True,
     ),
     Column("resends", "integer", "packets that carried anything sent before"),
