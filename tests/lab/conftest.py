@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ KERNELS = ("6.12", "6.1")
 SCENARIO = Path(__file__).parents[2] / "scenarios" / "tlp-2013.toml"
 AS_NOBODY = Path(__file__).with_name("as_nobody.py")
 
+_NUMBERS = itertools.count()
 SECONDS = 120
 """Real time that one call of rexmit may take on a busy machine before the test fails."""
 
@@ -121,7 +122,6 @@ class Lab:
 
     user: User
     kernel: str = KERNELS[0]
-    _numbers: Iterator[int] = field(default_factory=itertools.count)
 
     def command(self, *words: str) -> list[str]:
         """The whole command line of `rexmit WORDS`."""
@@ -178,7 +178,7 @@ class Lab:
         self, *settings: str, options: tuple[str, ...] = (), env: Mapping[str, str] | None = None
     ) -> Run:
         """Run the 2013 scenario, changed by settings, whatever comes of it."""
-        out = self.user.home / f"run-{self.kernel}-{next(self._numbers)}"
+        out = self.user.home / f"run-{self.kernel}-{next(_NUMBERS)}"
         return Run(out, self.rexmit(*self.run_words(out, *settings, options=options), env=env))
 
     def run(self, *settings: str, options: tuple[str, ...] = ()) -> Run:
@@ -260,3 +260,12 @@ def anyone(request: pytest.FixtureRequest) -> Lab:
     """The default kernel, for whoever runs the tests and for an unprivileged user."""
     user: User = request.getfixturevalue(request.param)
     return Lab(user)
+
+
+@pytest.fixture(scope="session")
+def near(each: Lab) -> Run:
+    """Every kernel's 15 cells of the high-speed network, twice each, with captures."""
+    return each.run(
+        *("network=high-speed", "config=plain,er,tlp", "loss.segments=0,1,2,5,20", "repeat=2"),
+        options=("--capture",),
+    )

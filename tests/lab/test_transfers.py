@@ -1,0 +1,253 @@
+"""What a transfer's row says of small grids in both kernels: sizes, drops, mechanisms, counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.lab.conftest import Lab, Run
+
+LOST = (0, 1, 2, 5, 20)
+CONFIGS = ("plain", "er", "tlp")
+
+
+@pytest.fixture(scope="module", params=[(c, n) for c in CONFIGS for n in LOST], ids=str)
+def cell(near: Run, request: pytest.FixtureRequest) -> list[dict[str, Any]]:
+    """The rows of one cell of the high-speed network."""
+    config, lost = request.param
+    rows = near.rows(config=config, lost_segments=lost)
+    assert [row["repetition"] for row in rows] == [0, 1]
+    return rows
+
+
+def test_a_page_is_exactly_a_hundred_full_segments(cell: list[dict[str, Any]]) -> None:
+    for row in cell:
+        # 1500 bytes, less 20 of IP, 20 of TCP and 12 of its time stamps.
+        assert row["mss_bytes"] == 1448
+        assert row["transfer_size_bytes"] == 144_800
+        assert row["transfer_segments"] == row["page_segments"] == 100
+        assert row["complete"]
+
+
+def test_exactly_the_tail_is_dropped_once(cell: list[dict[str, Any]]) -> None:
+    for row in cell:
+        assert row["dropped_segments"] == row["lost_segments"]
+        assert row["exact"]
+        assert not row["stalled"]
+        assert row["fin_on_data"], "so that it counts as one of them"
+        assert row["dropped_packets"] == row["dropped_segments"]
+
+
+def test_the_kernels_own_counts_agree_with_the_filter(cell: list[dict[str, Any]]) -> None:
+    for row in cell:
+        assert row["note"] is None
+        assert row["resends"] == row["lost_segments"], "each dropped segment once, nothing else"
+        assert row["needless_resends"] == row["dsacks"] == 0
+
+
+def test_the_first_resend_has_the_mechanism_of_the_config(cell: list[dict[str, Any]]) -> None:
+    for row in cell:
+        lost, probing = row["lost_segments"], row["config"] == "tlp"
+        wanted = None if lost == 0 else "tlp" if probing else "rto"
+        assert row["mechanism"] == wanted
+        assert row["probes"] == (1 if wanted == "tlp" else 0)
+        assert row["timeouts"] == (1 if wanted == "rto" else 0)
+        # The paper's flag: the highest sequence number first. Not valid for fewer than two drops.
+        assert row["is_tlp"] == (None if lost < 2 else probing)
+
+
+def test_nothing_is_said_of_a_loss_that_was_not(cell: list[dict[str, Any]]) -> None:
+    for row in cell:
+        of_a_loss = ("t_drop_s", "t_retransmit_s", "t_recover_s", "srtt_s", "rto_s")
+        for name in (*of_a_loss, "t_fin_retransmit_s"):
+            assert (row[name] is None) == (row["lost_segments"] == 0), name
+        assert row["t_total_s"] > 0
+        assert row["client_s"] > row["t_total_s"] if row["lost_segments"] else True
+
+
+def test_times_are_in_order_and_add_up(cell: list[dict[str, Any]]) -> None:
+    for row in cell:
+        assert row["t_total_s"] == pytest.approx(row["t_end_s"] - row["t_start_s"], abs=1e-9)
+        if row["lost_segments"]:
+            times = ("t_start_s", "t_drop_s", "t_retransmit_s", "t_fin_retransmit_s", "t_end_s")
+            values = [row[name] for name in times]
+            assert values == sorted(values)
+            recover = row["t_retransmit_s"] - row["t_drop_s"]
+            assert row["t_recover_s"] == pytest.approx(recover, abs=1e-9)
+            # A probe carries the FIN; after a timeout it comes back last.
+            assert (row["t_fin_retransmit_s"] == row["t_end_s"]) == (
+                row["config"] != "tlp" or row["lost_segments"] == 1
+            )
+
+
+def test_every_resend_has_its_row(near: Run, cell: list[dict[str, Any]]) -> None:
+    for row in cell:
+        resends = near.resends(row)
+        lost, mss = row["lost_segments"], row["mss_bytes"]
+        assert len(resends) == row["resends"]
+        times = [resend["time_s"] for resend in resends]
+        assert times == sorted(times)
+        assert times[:1] == [row["t_retransmit_s"]][: len(times)]
+        assert times[-1:] == [row["t_end_s"]][: len(times)]
+        assert {resend["need"] for resend in resends} <= {"needed"}
+        assert not any(resend["dropped"] for resend in resends)
+        # Every segment of the tail once: the first data byte is number 1.
+        tail = [1 + (100 - lost + index) * mss for index in range(lost)]
+        assert sorted(resend["seq"] for resend in resends) == tail
+        assert {resend["length_bytes"] for resend in resends} <= {mss}
+        assert [resend["seq"] for resend in resends if resend["fin"]] == tail[-1:]
+        for resend in resends:
+            assert row["t_drop_s"] <= resend["first_sent_s"] < resend["time_s"]
+        later = {resend["mechanism"] for resend in resends[1:]}
+        assert later <= {"rack" if row["config"] == "tlp" else "rto-recovery"}
+        if resends:
+            assert resends[0]["mechanism"] == row["mechanism"]
+
+
+def test_every_resend_belongs_to_a_transfer(near: Run) -> None:
+    assert near.retransmissions.height == near.transfers["resends"].sum() == 2 * 3 * sum(LOST)
+
+
+def test_no_connection_is_like_another(near: Run) -> None:
+    table = near.transfers
+    assert table["isn_server"].n_unique() == table["isn_client"].n_unique() == table.height == 30
+    # Starts spread over 64 ticks, one in each half.
+    for row in near.rows():
+        assert row["phase_s"] // (32 / 250) == row["repetition"]
+
+
+def test_settings_that_the_kernel_ignores_are_named(near: Run) -> None:
+    ignored = {(entry["config"], entry["setting"]) for entry in near.meta["ignored_settings"]}
+    assert {(config, "net.ipv4.tcp_fack = 1") for config in ("er", "tlp")} <= ignored
+    assert ("plain", "net.ipv4.tcp_fack = 0") not in ignored, "it asks for what is so anyway"
+    assert "tcp_fack = 1: taken and ignored" in near.done.err, "on the screen, too"
+    assert near.meta["failed_cells"] == near.meta["warnings"] == []
+
+
+def test_without_sack_there_is_no_probe(each: Lab) -> None:
+    setting = "configs.tlp.sysctl.net.ipv4.tcp_sack=0"
+    run = each.run("network=high-speed", "config=tlp", "loss.segments=5", "repeat=2", setting)
+    for row in run.rows():
+        assert (row["mechanism"], row["probes"], row["timeouts"]) == ("rto", 0, 1)
+        assert row["is_tlp"] is False
+        assert {resend["mechanism"] for resend in run.resends(row)} == {"rto", "rto-recovery"}
+
+
+def test_ipv6_has_twenty_bytes_less_a_segment(each: Lab) -> None:
+    run = each.run(
+        "network=high-speed", "config=er,tlp", "loss.segments=0,5", "repeat=1", "ip.family=6"
+    )
+    assert run.transfers.height == 4
+    for row in run.rows():
+        assert row["mss_bytes"] == 1428
+        assert row["transfer_size_bytes"] == 142_800
+        assert row["transfer_segments"] == 100
+        assert row["dropped_segments"] == row["resends"] == row["lost_segments"]
+        assert (row["exact"], row["complete"], row["note"]) == (True, True, None)
+        assert row["fin_on_data"]
+        if row["lost_segments"]:
+            assert row["mechanism"] == ("tlp" if row["config"] == "tlp" else "rto")
+
+
+@pytest.mark.parametrize("client", ["curl", "lynx"])
+def test_other_clients_see_the_same_transfer(each: Lab, near: Run, client: str) -> None:
+    setting = f"workload.client={client}"
+    run = each.run("network=high-speed", "config=tlp", "loss.segments=0,5", "repeat=1", setting)
+    for row in run.rows():
+        assert row["client"] == client
+        assert row["transfer_size_bytes"] == 144_800
+        assert row["transfer_segments"] == 100
+        assert row["dropped_segments"] == row["resends"] == row["lost_segments"]
+        assert (row["exact"], row["complete"], row["note"]) == (True, True, None)
+        builtin = near.rows(config="tlp", lost_segments=row["lost_segments"])[0]
+        # Programs start and read files in no time at all.
+        assert row["client_s"] == pytest.approx(builtin["client_s"], abs=0.005)
+
+
+def test_a_page_with_fewer_segments_than_asked_for_is_lost_whole(lab: Lab) -> None:
+    run = lab.run(
+        *("network=high-speed", "config=tlp", "loss.segments=9,10,11", "repeat=1"),
+        "workload.segments=10",
+    )
+    nine, ten, eleven = run.rows()
+    assert [row["dropped_segments"] for row in (nine, ten, eleven)] == [9, 10, 10]
+    assert all(row["exact"] and row["complete"] for row in (nine, ten, eleven))
+    assert nine["note"] is ten["note"] is None
+    assert eleven["note"] == "11 segments asked for, the transfer has 10: all dropped"
+    assert ten["t_drop_s"] == ten["t_start_s"]
+
+
+def test_a_size_in_bytes_counts_head_and_body(lab: Lab) -> None:
+    run = lab.run(
+        *("network=high-speed", "config=tlp", "loss.segments=2", "repeat=1"),
+        "workload.size=1kB,100000B,144kB",
+    )
+    assert [row["transfer_size_bytes"] for row in run.rows()] == [1000, 100_000, 144_000]
+    assert [row["transfer_segments"] for row in run.rows()] == [1, 70, 100]
+    assert [row["dropped_segments"] for row in run.rows()] == [1, 2, 2]
+    assert all(row["complete"] and row["exact"] for row in run.rows())
+
+
+def test_holding_drops_exactly_the_tail_on_a_fast_link(each: Lab, near: Run) -> None:
+    run = each.run(
+        "network=high-speed", "config=tlp", "loss.segments=0,1,5", "repeat=1", "loss.mode=hold"
+    )
+    for row in run.rows():
+        assert row["loss_mode"] == "hold"
+        assert row["dropped_segments"] == row["lost_segments"]
+        assert (row["exact"], row["stalled"], row["note"]) == (True, False, None)
+        # Held for no longer than the sender takes to send the rest, so nothing else changes.
+        other = near.rows(config="tlp", lost_segments=row["lost_segments"])[0]
+        assert row["resends"] == other["resends"]
+        assert row["mechanism"] == other["mechanism"]
+
+
+def test_holding_stalls_on_a_slow_link_and_says_so(each: Lab) -> None:
+    run = each.run("network=mobile", "config=er", "loss.segments=5", "repeat=1", "loss.mode=hold")
+    (row,) = run.rows()
+    assert row["stalled"]
+    assert not row["exact"]
+    assert row["complete"], "all is let go"
+    assert row["dropped_segments"] == row["dropped_packets"] == 0
+    assert row["client_s"] > 3, "after three seconds"
+    assert "the sender stalled while packets were held: nothing dropped" in row["note"]
+    assert "still in the host" in row["note"], "the kernel refused to resend what was held"
+
+
+def test_shaped_at_the_host_as_mininet_did_it(each: Lab) -> None:
+    run = each.run(
+        *("network=high-speed", "config=er,tlp", "loss.segments=5", "repeat=2"),
+        "networks.high-speed.at=host",
+    )
+    for row in run.rows():
+        assert row["dropped_segments"] == row["resends"] == 5
+        assert (row["exact"], row["complete"], row["note"]) == (True, True, None)
+        assert row["mechanism"] == ("tlp" if row["config"] == "tlp" else "rto")
+
+
+def test_on_a_lossy_line_nobody_knows_what_was_needless(lab: Lab) -> None:
+    run = lab.run(
+        *("network=high-speed", "config=tlp", "loss.segments=2", "repeat=8"),
+        "networks.high-speed.loss=0%,2%",
+    )
+    clean, lossy = run.rows(line_loss=0.0), run.rows(line_loss=0.02)
+    assert {row["needless_resends"] for row in clean} == {0}
+    assert {row["needless_resends"] for row in lossy} == {None}
+    assert all(row["complete"] and row["exact"] and row["note"] is None for row in run.rows())
+    assert sum(row["resends"] for row in lossy) > sum(row["resends"] for row in clean) == 16
+    needs = [resend["need"] for row in lossy for resend in run.resends(row)]
+    assert set(needs) == {"needed", "unknown"}
+    assert needs.count("needed") >= 16, "the filter's own drops are known"
+    for row in lossy:
+        assert len(run.resends(row)) == row["resends"]
+
+
+def test_every_congestion_control_of_the_kernel_does_its_own(lab: Lab) -> None:
+    run = lab.run(
+        *("network=high-speed", "config=tlp", "loss.segments=2", "repeat=1"),
+        "tcp.congestion_control=cubic,bbr",
+    )
+    cubic, bbr = run.rows()
+    assert [cubic["congestion_control"], bbr["congestion_control"]] == ["cubic", "bbr"]
+    assert all(row["complete"] and row["exact"] for row in (cubic, bbr))
+    assert abs(cubic["t_total_s"] - bbr["t_total_s"]) > 0.001, "bbr paces"
