@@ -93,7 +93,6 @@ fn serve(
     orders: &Receiver<Order>,
     answers: &Sender<Result<Vec<Watched>>>,
 ) {
-    let mut failed = None;
     loop {
         let answer = match orders.try_recv() {
             Ok(Order::Begin(settings)) => filter
@@ -101,17 +100,19 @@ fn serve(
                 .and_then(|()| witness.begin())
                 .map(|()| Vec::new()),
             Ok(Order::Finish) => filter.finish(&mut witness).and_then(|()| witness.finish()),
-            Err(TryRecvError::Empty) => {
-                if let Err(error) = filter.step(&mut witness) {
-                    failed.get_or_insert(error);
+            Err(TryRecvError::Empty) => match filter.step(&mut witness) {
+                Ok(()) => continue,
+                // Trying again could fail for ever without virtual time passing: whoever asks next is told, and
+                // that is the end.
+                Err(error) => {
+                    let _ = orders.recv();
+                    Err(error)
                 }
-                continue;
-            }
+            },
             Err(TryRecvError::Disconnected) => return,
         };
-        // A failure between two orders belongs to the next answer.
-        let answer = failed.take().map_or(answer, Err);
-        if answers.send(answer).is_err() {
+        let over = answer.is_err();
+        if answers.send(answer).is_err() || over {
             return;
         }
     }
