@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -25,7 +26,7 @@ from rexmit.errors import UserError
 
 KERNELS = ("6.12", "6.1")
 SCENARIO = Path(__file__).parents[2] / "scenarios" / "tlp-2013.toml"
-AS_NOBODY = Path(__file__).with_name("as_nobody.py")
+ZYGOTE = Path(__file__).with_name("zygote.py")
 
 _NUMBERS = itertools.count()
 SECONDS = 120
@@ -63,12 +64,49 @@ class Done:
         return self
 
 
+class Zygote:
+    """Runs rexmit without starting Python anew for each call (see zygote.py)."""
+
+    def __init__(self, *words: str) -> None:
+        self._calls, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            descriptor = theirs.fileno()
+            self._process = subprocess.Popen(
+                [sys.executable, str(ZYGOTE), str(descriptor), *words],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=[descriptor],
+            )
+
+    def __call__(self, words: tuple[str, ...], env: Mapping[str, str], cwd: Path) -> Done:
+        """Run rexmit to its end."""
+        began = time.monotonic()
+        call = {"words": words, "env": dict(env), "cwd": str(cwd), "seconds": SECONDS}
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            message = json.dumps(call).encode()
+            socket.send_fds(self._calls, [message], [out.fileno(), err.fileno()])
+            answer = self._calls.recv(100)
+            assert answer, "the zygote died"
+            out.seek(0)
+            err.seek(0)
+            seconds = time.monotonic() - began
+            return Done(int(answer), out.read(), err.read().decode(), seconds)
+
+    def close(self) -> None:
+        """End it."""
+        self._calls.close()
+        self._process.wait(timeout=10)
+
+
 @dataclass(frozen=True)
 class User:
-    """Somebody who runs rexmit: the words that start it and the environment."""
+    """Somebody who runs rexmit."""
 
     name: str
     words: tuple[str, ...]
+    """What starts rexmit."""
+    call: Zygote
+    """What has started it already."""
     env: Mapping[str, str]
     home: Path
     """A folder of this user's to work in."""
@@ -140,18 +178,7 @@ class Lab:
 
     def rexmit(self, *words: str, env: Mapping[str, str] | None = None) -> Done:
         """Run rexmit to its end."""
-        began = time.monotonic()
-        done = subprocess.run(
-            self.command(*words),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            env={**self.user.env, **(env or {})},
-            cwd=self.user.home,
-            timeout=SECONDS,
-            check=False,
-        )
-        seconds = time.monotonic() - began
-        return Done(done.returncode, done.stdout, done.stderr.decode(), seconds)
+        return self.user.call(words, {**self.user.env, **(env or {})}, self.user.home)
 
     def exec_words(self, *command: str, options: tuple[str, ...] = ()) -> tuple[str, ...]:
         """The words of `rexmit kernel exec`."""
@@ -206,10 +233,12 @@ def built() -> dict[str, kernels.Kernel]:
 
 
 @pytest.fixture(scope="session")
-def me(tmp_path_factory: pytest.TempPathFactory) -> User:
+def me(tmp_path_factory: pytest.TempPathFactory) -> Iterator[User]:
     """Whoever runs the tests."""
     home = tmp_path_factory.mktemp("lab")
-    return User("me", (sys.executable, "-m", "rexmit"), dict(os.environ), home)
+    zygote = Zygote()
+    yield User("me", (sys.executable, "-m", "rexmit"), zygote, dict(os.environ), home)
+    zygote.close()
 
 
 @pytest.fixture(scope="session")
@@ -232,13 +261,15 @@ def nobody(me: User, built: dict[str, kernels.Kernel]) -> Iterator[User]:
             "REXMIT_GUEST": str(place / "guest"),
             "HOME": str(home),
         }
-        words = me.words
         if os.geteuid() == 0:
             subprocess.run(["chmod", "-R", "a+rX", place], check=True)
             home.chmod(0o777)
-            shutil.copy(AS_NOBODY, place)
-            words = (sys.executable, str(place / AS_NOBODY.name))
-        yield User("nobody", words, env, home)
+            zygote = Zygote("nobody")
+            words = (sys.executable, str(ZYGOTE), "-", "nobody")
+            yield User("nobody", words, zygote, env, home)
+            zygote.close()
+        else:
+            yield User("nobody", me.words, me.call, env, home)
     finally:
         shutil.rmtree(place)
 

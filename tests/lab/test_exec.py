@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 import pytest
-from tests.lab.conftest import Done, Lab
+from tests.lab.conftest import Lab
 
 from rexmit import kernels
 
@@ -24,16 +24,13 @@ def test_the_command_runs_in_the_kernel_that_was_asked_for(
     assert done.err == ""
 
 
-@pytest.mark.parametrize("status", [0, 1, 2, 7, 125, 126, 127, 255])
+@pytest.mark.parametrize("status", [0, 7, 127, 255])
 def test_an_exit_status_is_passed_through(lab: Lab, status: int) -> None:
     assert lab.sh(f"exit {status}").status == status
 
 
-@pytest.mark.parametrize(("signal", "status"), [("KILL", 137), ("SEGV", 139), ("TERM", 143)])
-def test_a_signal_that_ended_the_command_is_128_and_its_number(
-    each: Lab, signal: str, status: int
-) -> None:
-    assert each.sh(f"kill -{signal} $$").status == status
+def test_a_signal_that_ended_the_command_is_128_and_its_number(each: Lab) -> None:
+    assert each.sh("kill -KILL $$").status == 137
 
 
 def test_a_command_that_is_not_there_is_127(lab: Lab) -> None:
@@ -197,12 +194,10 @@ def test_a_kernel_that_is_not_built_is_named_with_the_way_to_it(lab: Lab) -> Non
 
 def test_the_same_command_does_the_same_every_time(each: Lab) -> None:
     script = "cat /proc/sys/kernel/random/uuid; od -An -N8 -tx1 /dev/urandom; date +%s.%N; echo $$"
-
-    def draw(*options: str) -> str:
-        return each.sh(script, options=options).ok().text
-
-    assert draw() == draw()
-    assert draw("--seed", "2") == draw("--seed", "2") != draw()
+    one, two, other = (
+        each.sh(script, options=options).ok().text for options in ((), (), ("--seed", "2"))
+    )
+    assert one == two != other
 
 
 def test_two_at_a_time_do_not_meet(lab: Lab) -> None:
@@ -218,41 +213,41 @@ def test_two_at_a_time_do_not_meet(lab: Lab) -> None:
     assert [process.returncode for process in started] == [0, 0, 0]
 
 
-def virtual_seconds(done: Done) -> float:
-    begin, end = (float(word) for word in done.ok().text.split())
+def virtual_seconds(line: str) -> float:
+    begin, end = (float(word) for word in line.split())
     return end - begin
 
 
-UPTIME = "cut -d ' ' -f 1 /proc/uptime"
+PYTHON = (sys.executable, "-I", "-S", "-c")
+WORK = """
+import time
+begin = time.monotonic()
+for _ in range(5_000_000): pass
+print(begin, time.monotonic())
+"""
+"""Some tenths of a second of work, without a look at the clock."""
+POLL = """
+begin = time.monotonic()
+while time.monotonic() - begin < 0.01: pass
+print(begin, time.monotonic())
+"""
 
 
-def test_an_hour_of_sleep_takes_seconds(each: Lab) -> None:
-    done = each.sh(f"{UPTIME}; sleep 3600; {UPTIME}")
-    assert virtual_seconds(done) == pytest.approx(3600, abs=0.02)
+def test_an_hour_of_sleep_takes_seconds_and_work_no_virtual_time(each: Lab) -> None:
+    uptime = "echo $(cut -d ' ' -f 1 /proc/uptime; sleep $2; cut -d ' ' -f 1 /proc/uptime)"
+    script = f'{uptime}; shift 2; exec "$@"'
+    done = each.sh(script, "-", "3600", *PYTHON, WORK).ok()
+    asleep, at_work = (virtual_seconds(line) for line in done.lines)
+    assert asleep == pytest.approx(3600, abs=0.02)
+    assert at_work < 1e-6, "one look at the clock"
     assert done.seconds < 10
 
 
-WORK = (
-    "import time; a = time.monotonic()\nfor _ in range(5_000_000): pass\nprint(a, time.monotonic())"
-)
-"""Some tenths of a second of work, without a look at the clock."""
-
-
-def test_work_takes_no_virtual_time(each: Lab) -> None:
-    done = each.exec(sys.executable, "-I", "-S", "-c", WORK)
-    assert virtual_seconds(done) < 1e-6, "one look at the clock"
-
-
-def test_work_takes_its_time_with_the_polling_clock(each: Lab) -> None:
-    done = each.exec(sys.executable, "-I", "-S", "-c", WORK, options=("--clock", "polling"))
-    assert virtual_seconds(done) > 1e-3
-
-
-def test_a_program_that_polls_the_clock_gets_there_with_the_polling_clock(each: Lab) -> None:
-    poll = "import time; a = time.monotonic()\nwhile time.monotonic() - a < 0.01: pass\n"
-    code = f"{poll}print(a, time.monotonic())"
-    done = each.exec(sys.executable, "-I", "-S", "-c", code, options=("--clock", "polling"))
-    assert virtual_seconds(done) == pytest.approx(0.01, abs=0.005)
+def test_with_the_polling_clock_work_takes_time_and_polling_ends(each: Lab) -> None:
+    done = each.exec(*PYTHON, WORK + POLL, options=("--clock", "polling")).ok()
+    at_work, polling = (virtual_seconds(line) for line in done.lines)
+    assert at_work > 1e-3
+    assert polling == pytest.approx(0.01, abs=0.005)
 
 
 def test_a_command_that_spins_is_ended_and_named(each: Lab) -> None:

@@ -90,8 +90,8 @@ def running(lab: Lab, *words: str) -> Iterator[Started]:
 @pytest.mark.parametrize(
     ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 )
-def test_a_signal_ends_everything(anyone: Lab, number: int, status: int) -> None:
-    with running(anyone, *anyone.exec_words("sh", "-c", FOREVER)) as started:
+def test_a_signal_ends_everything(lab: Lab, number: int, status: int) -> None:
+    with running(lab, *lab.exec_words("sh", "-c", FOREVER)) as started:
         started.process.send_signal(number)
         assert started.process.wait(timeout=5) == status
         started.wait_for_the_end()

@@ -8,8 +8,8 @@ from tests.lab.conftest import Lab
 ONE = ("network=high-speed", "loss.segments=1", "repeat=1")
 
 
-def test_a_congestion_control_that_the_kernel_lacks(each: Lab) -> None:
-    run = each.try_run(*ONE, "config=tlp", "tcp.congestion_control=cubic,nosuch,reno")
+def test_a_congestion_control_that_the_kernel_lacks(lab: Lab) -> None:
+    run = lab.try_run(*ONE, "config=tlp", "tcp.congestion_control=cubic,nosuch,reno")
     assert run.done.status == 1
     (failed,) = run.meta["failed_cells"]
     assert failed["cell"] == 1
@@ -25,7 +25,6 @@ def test_a_congestion_control_that_the_kernel_lacks(each: Lab) -> None:
     ("setting", "message"),
     [
         ("net.ipv4.tcp_sack=perhaps", "this kernel refuses net.ipv4.tcp_sack = perhaps"),
-        ("net.ipv4.tcp_sack=2000", "this kernel refuses net.ipv4.tcp_sack = 2000"),
         ("net.ipv4.tcp_no_such_thing=1", "this kernel has no setting net.ipv4.tcp_no_such_thing"),
     ],
 )

@@ -49,8 +49,9 @@ def serve(
 
 
 def test_a_row_for_every_transfer_as_the_paper_prints_it(each: Lab) -> None:
-    done = serve(each, "5", "start; get; get; page 300000; get; end TERM")
+    done = serve(each, "5", "start; get; cat rows; get; page 300000; get; end TERM")
     assert done.lines.count("same") == 3
+    assert ROW.fullmatch(done.lines[2]), "while it runs"
     at = done.lines.index("ended 0")
     rows = done.lines[at + 1 :]
     assert len(rows) == 3
@@ -81,13 +82,12 @@ def test_without_the_probe_the_flag_is_zero(lab: Lab) -> None:
     assert float(row.split(", ")[4]) > 0.2, "a timeout"
 
 
-@pytest.mark.parametrize(("lost", "flag"), [(0, "nan"), (1, "nan"), (2, "1")])
-def test_the_flag_is_not_valid_for_fewer_than_two_drops(lab: Lab, lost: int, flag: str) -> None:
-    row = serve(lab, str(lost), "start; get; end TERM").lines[-1]
-    fields = row.split(", ")
-    assert (fields[2], fields[5]) == (str(lost), flag)
-    assert (fields[4] == "nan") == (lost == 0)
-    assert fields[3] != "nan"
+def test_the_flag_is_not_valid_for_fewer_than_two_drops(lab: Lab) -> None:
+    script = "for words in 0 1 2; do start; get; end TERM; done"
+    rows = [line.split(", ") for line in serve(lab, "", script).lines if ROW.fullmatch(line)]
+    assert [(row[2], row[5]) for row in rows] == [("0", "nan"), ("1", "nan"), ("2", "1")]
+    assert [row[4] == "nan" for row in rows] == [True, False, False]
+    assert "nan" not in [row[3] for row in rows]
 
 
 def test_hold_mode_does_the_same_on_a_fast_link(lab: Lab) -> None:
@@ -105,11 +105,6 @@ def test_json_has_one_object_a_line(lab: Lab) -> None:
         assert row["dropped_segments"] == row["resends"] == 2
         assert (row["exact"], row["complete"], row["is_tlp"]) == (True, True, True)
         assert row["flow"].startswith("10.0.0.1:80 > 10.0.0.2:")
-
-
-def test_rows_come_while_it_runs(lab: Lab) -> None:
-    lines = serve(lab, "1", "start; get; cat rows; echo; end TERM").lines
-    assert ROW.fullmatch(lines[2])
 
 
 def test_responses_of_one_connection_are_transfers_of_their_own(lab: Lab) -> None:
@@ -173,16 +168,16 @@ def test_a_signal_while_packets_are_held_lets_them_go(lab: Lab, signal: str) -> 
     assert "the measurement ended before the transfer" in done.err
 
 
-def test_a_signal_in_the_middle_of_a_transfer_spoils_nothing(each: Lab) -> None:
+def test_a_signal_in_the_middle_of_a_transfer_spoils_nothing(lab: Lab) -> None:
     script = INTERRUPTED.format(after=1.5, signal="TERM")
-    done = serve(each, "5", script, "satellite")
+    done = serve(lab, "5", script, "satellite")
     assert done.lines[:2] == ["0", "ended 0"]
     row = done.lines[2].split(", ")
     assert row[2:] == ["0", "nan", "nan", "nan"]
     assert done.lines[-1] == "same"
 
 
-def test_a_taken_queue_is_told_plainly(each: Lab) -> None:
+def test_a_taken_queue_is_told_plainly(lab: Lab) -> None:
     script = """
         start
         "$guest" tcpfilter 5 --queue 7; echo "second $?"
@@ -190,7 +185,7 @@ def test_a_taken_queue_is_told_plainly(each: Lab) -> None:
         echo "third $?"
         get; end TERM
     """
-    done = serve(each, "1", script)
+    done = serve(lab, "1", script)
     assert done.lines[:2] == ["second 1", "third 0"]
     assert "same" in done.lines, "the first one works on"
     assert "queue 7 is taken: another program listens there" in done.err
@@ -207,9 +202,7 @@ def test_missing_rights_are_told_plainly(lab: Lab) -> None:
     assert len(done.err.splitlines()) == 1
 
 
-@pytest.mark.parametrize(
-    "words", [(), ("-3",), ("x",), ("5", "--queue", "65536"), ("5", "--mode", "paper"), ("5", "6")]
-)
+@pytest.mark.parametrize("words", [(), ("5", "--queue", "65536"), ("5", "--mode", "paper")])
 def test_wrong_usage(lab: Lab, words: tuple[str, ...]) -> None:
     done = lab.rexmit("tcpfilter", *words)
     assert done.status == 2
@@ -218,7 +211,7 @@ def test_wrong_usage(lab: Lab, words: tuple[str, ...]) -> None:
 
 def test_the_command_starts_the_filter(lab: Lab, me_words: tuple[str, ...]) -> None:
     # The whole way through Python, in the guest.
-    done = lab.sh('"$@" tcpfilter 5 --queue 3 & f=$!; sleep 3; kill -INT $f; wait $f', *me_words)
+    done = lab.sh('"$@" tcpfilter 5 --queue 3 & f=$!; sleep 1; kill -INT $f; wait $f', *me_words)
     assert done.status == 0
     assert "dropping the last 5 segments" in done.err
 
