@@ -16,7 +16,7 @@ from pathlib import Path
 
 from rexmit import scenario
 from rexmit.campaign.grid import cells
-from rexmit.campaign.plan import cell_plan, phase_period_ns, plan
+from rexmit.campaign.plan import phase_period_ns, plan
 from rexmit.engines.boot import BootOptions, Event, GuestBoot, watch
 from rexmit.engines.guest import programs
 from rexmit.engines.kernel import KernelIdentity, find_kernel
@@ -42,7 +42,14 @@ class Measured:
         (cell,) = cells(loaded)
         period = phase_period_ns(kernel.hz)
         phases = [int((index + 0.5) / repeat * period) for index in range(repeat)]
-        asked = cell_plan(loaded, cell, phases=phases, period_ns=period, capture=False)
+        asked = plan(
+            loaded,
+            cell,
+            programs=programs(("nginx", "curl")),
+            phases=phases,
+            period_ns=period,
+            capture=False,
+        )
         self.at: list[float] = []
         self.virtual_s = 0.0
         began = time.perf_counter()
@@ -54,7 +61,7 @@ class Measured:
                 raise SystemExit(f"the cell failed: {event['message']}")
 
         options = BootOptions(kernel.path, min(os.sched_getaffinity(0)), seed=1)
-        with GuestBoot(options, plan(programs(("nginx", "curl")), [asked])) as boot:
+        with GuestBoot(options, asked) as boot:
             watch(boot, on_event=on_event, poll_s=0.002)
             self.wall_s = time.perf_counter() - began
             self.virtual_s = boot.virtual_ns / 1e9
