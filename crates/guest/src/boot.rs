@@ -35,8 +35,8 @@ struct Options {
     clock: Clock,
 }
 
-/// The guest's wall clock at boot, seconds since 1970 (2025-01-01): a fixed one, or two boots would differ.
-const START_S: u64 = 1_735_689_600;
+/// The guest's wall clock at boot, nanoseconds since 1970 (2025-01-01): a fixed one, or two boots would differ.
+const START_NS: u64 = 1_735_689_600_000_000_000;
 
 /// Exit status when the sandbox could not be made, as `env` and `chroot` have it.
 pub const NO_SANDBOX: i32 = 125;
@@ -101,7 +101,7 @@ fn command_line(options: &Options) -> Vec<OsString> {
         "con0=null,fd:1".into(),
         "panic=-1".into(),
         clock.into(),
-        format!("time-travel-start={START_S}"),
+        format!("time-travel-start={START_NS}"),
         format!("random-seed={:016x}", options.seed),
     ]
     .into_iter()

@@ -90,7 +90,14 @@ fn builtin(server: SocketAddr, page_bytes: usize, limit: Duration) -> Result<Fet
     stream.write_all(request.as_bytes())?;
     let mut buffer = [0; 64 << 10];
     let (mut head, mut body_bytes) = (Vec::new(), None);
+    let until = begin + rexmit_time::Duration::from_nanos(i64::try_from(limit.as_nanos())?);
+    let mut reads = 0_u32;
     let complete = loop {
+        // A look at the clock is not free, so not at every segment.
+        reads += 1;
+        if reads % 16 == 0 && clock::now() > until {
+            break false;
+        }
         let length = match stream.read(&mut buffer) {
             Ok(0) => break body_bytes == Some(page_bytes),
             Ok(length) => length,

@@ -48,6 +48,14 @@ pub fn run(exec: &Exec, programs: &Programs, share: &Path, report: &Report) -> R
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
+    if !exec.cwd.is_dir() {
+        let folder = exec.cwd.display();
+        std::fs::write(
+            share.join("stderr"),
+            format!("rexmit: the guest has no folder {folder}: /run, /dev and /proc are its own\n"),
+        )?;
+        return Ok(NOT_FOUND);
+    }
     report.doing(None, exec.argv.join(" "));
     let mut child = match command.spawn() {
         Ok(child) => child,

@@ -15,6 +15,9 @@ use crate::nfqueue::{Fate, Queue, Verdicts};
 /// free, but each look is not.
 const LOOK: Duration = Duration::from_millis(500);
 
+/// How long a filter that ends lets pass what waits in the kernel.
+const DRAIN: rexmit_time::Duration = rexmit_time::Duration::from_millis(50);
+
 /// Is told what a filter does.
 pub trait Observer {
     /// Something happened; called before the fate of the packet that made it happen.
@@ -122,9 +125,12 @@ impl<R: Rule> Filter<R> {
     pub fn close(mut self, observer: &mut impl Observer) -> Result<()> {
         self.finish(observer)?;
         self.queue.set_wait(Duration::from_millis(1))?;
+        // Under load there is always one more: what comes after this is the firewall rule's affair.
+        let until = clock::now() + DRAIN;
         while self
             .queue
             .receive(|packet, verdicts| verdicts.push(packet.id, Fate::Accept))?
+            && clock::now() < until
         {}
         Ok(())
     }

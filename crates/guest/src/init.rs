@@ -89,6 +89,9 @@ fn mount_all() -> Result<()> {
         mount(Some(kind), to, Some(kind), MsFlags::empty(), Some(options))
             .with_context(|| format!("cannot mount {kind} on {to}"))
     };
+    // Files of root belong to nobody where the caller is not root: a set-user-ID program would give rights away.
+    let flags = MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_RDONLY | MsFlags::MS_NOSUID;
+    mount(None::<&str>, "/", None::<&str>, flags, None::<&str>).context("cannot remount /")?;
     fresh("proc", "/proc", "")?;
     fresh("sysfs", "/sys", "")?;
     fresh("devtmpfs", "/dev", "mode=755")?;

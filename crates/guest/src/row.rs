@@ -3,6 +3,7 @@
 use rexmit_time::{Duration, Time};
 use serde::Serialize;
 
+use crate::cell::lossy;
 use crate::client::Fetched;
 use crate::plan::{Cell, Start};
 use crate::watch::{Resend, Watched};
@@ -74,7 +75,7 @@ impl Row {
             counters: (before, after),
             ..
         } = watched;
-        let lossy = cell.network.links.iter().any(|link| link.loss > 0.0);
+        let lossy = lossy(cell);
         let mut notes: Vec<String> = transfer.note().into_iter().collect();
         // Two witnesses of one thing: a difference must show.
         let of_the_handshake = after.syn_retrans - before.syn_retrans;

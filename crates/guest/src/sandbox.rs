@@ -71,7 +71,8 @@ pub fn enter(share: &Path, init: &Path, memory_bytes: u64) -> Result<()> {
     // Unbindable, or the recursive bind of the folder above it would hold it once more.
     mount(NONE, &root, NONE, MsFlags::MS_UNBINDABLE, NONE)?;
 
-    let skip = [Layout::SHARE, Layout::INIT, Layout::MEMORY].map(PathBuf::from);
+    // The host's /proc leads out, by the root and the folder of every process there; its /dev to every disk.
+    let skip = [Layout::SHARE, Layout::INIT, Layout::MEMORY, "/proc", "/dev"].map(PathBuf::from);
     for entry in fs::read_dir("/").context("/")? {
         let from = entry?.path();
         if !skip.contains(&from) {
@@ -81,11 +82,34 @@ pub fn enter(share: &Path, init: &Path, memory_bytes: u64) -> Result<()> {
     }
     let inside = |path: &str| root.join(path.trim_start_matches('/'));
     bind(init, &inside(Layout::INIT), false)?;
+    fs::create_dir(inside("/proc"))?;
+    mount(
+        Some("proc"),
+        &inside("/proc"),
+        Some("proc"),
+        MsFlags::empty(),
+        NONE,
+    )
+    .context("cannot mount /proc for the sandbox's own processes")?;
+    fs::create_dir(inside("/dev"))?;
+    for device in DEVICES {
+        fs::write(inside(device), "")?;
+    }
     fs::create_dir(inside(Layout::SHARE))?;
     fs::create_dir(inside(Layout::MEMORY))?;
-    read_only(&root)?;
+    set_attributes(
+        &root,
+        libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NODEV | libc::MOUNT_ATTR_NOSUID,
+    )?;
 
-    bind(share, &inside(Layout::SHARE), true)?;
+    for device in DEVICES {
+        bind(Path::new(device), &inside(device), false)?;
+    }
+    bind(share, &inside(Layout::SHARE), false)?;
+    set_attributes(
+        &inside(Layout::SHARE),
+        libc::MOUNT_ATTR_NODEV | libc::MOUNT_ATTR_NOSUID,
+    )?;
     let options = format!("mode=700,size={memory_bytes}");
     mount(
         Some("tmpfs"),
@@ -101,6 +125,24 @@ pub fn enter(share: &Path, init: &Path, memory_bytes: u64) -> Result<()> {
     pivot_root(".", ".").context("pivot_root")?;
     umount2(".", MntFlags::MNT_DETACH).context("cannot let go of the old root")?;
     chdir("/")?;
+    drop_rights()
+}
+
+/// What the kernel program and the launcher open themselves.
+const DEVICES: [&str; 4] = ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"];
+
+/// Gives up, for all programs started from here on, the rights of root that reach beyond files: to make device nodes, to
+/// mount, to change the network, clock or kernel of the host.
+fn drop_rights() -> Result<()> {
+    /// linux/capability.h: NET_ADMIN, NET_RAW, SYS_MODULE, SYS_RAWIO, SYS_PTRACE, SYS_ADMIN, SYS_BOOT, SYS_TIME, MKNOD.
+    const BEYOND_FILES: [libc::c_ulong; 9] = [12, 13, 16, 17, 19, 21, 22, 25, 27];
+    for capability in BEYOND_FILES {
+        // SAFETY: prctl with plain numbers.
+        let result = unsafe { libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) };
+        if result != 0 {
+            return Err(std::io::Error::last_os_error()).context("cannot give up rights");
+        }
+    }
     Ok(())
 }
 
@@ -121,7 +163,7 @@ fn bind_entry(from: &Path, root: &Path) -> Result<()> {
 fn bind(from: &Path, to: &Path, recursive: bool) -> Result<()> {
     if from.is_dir() {
         fs::create_dir_all(to)?;
-    } else {
+    } else if !to.exists() {
         fs::write(to, "")?;
     }
     let flags = MsFlags::MS_BIND
@@ -134,12 +176,12 @@ fn bind(from: &Path, to: &Path, recursive: bool) -> Result<()> {
         .with_context(|| format!("cannot bind {} to {}", from.display(), to.display()))
 }
 
-/// Sets every mount at and below `root` read-only, as mount_setattr(2) does in one step (Linux 5.12).
-fn read_only(root: &Path) -> Result<()> {
+/// Sets attributes (`MOUNT_ATTR_…`) of every mount at and below `root`, as mount_setattr(2) does in one step (Linux 5.12).
+fn set_attributes(root: &Path, set: u64) -> Result<()> {
     let dir = fs::File::open(root)?;
     let empty = CString::new("")?;
     let attributes = libc::mount_attr {
-        attr_set: libc::MOUNT_ATTR_RDONLY,
+        attr_set: set,
         attr_clr: 0,
         propagation: 0,
         userns_fd: 0,
@@ -158,7 +200,7 @@ fn read_only(root: &Path) -> Result<()> {
     if result != 0 {
         let error = std::io::Error::last_os_error();
         bail!(
-            "cannot make {:?} read-only: {error} (mount_setattr needs Linux 5.12)",
+            "cannot protect {:?}: {error} (mount_setattr needs Linux 5.12)",
             root.as_os_str().as_bytes()
         );
     }
