@@ -51,8 +51,9 @@ def exec_(
         typer.Option("--set", metavar="KEY=VALUE", help="Change a key of that scenario."),
     ] = None,
     host: Annotated[
-        str, typer.Option(help="With --net: the host that the command runs on, h1 or h2.")
-    ] = "h1",
+        str | None,
+        typer.Option(help="With --net: the host that the command runs on, h1 (default) or h2."),
+    ] = None,
     clock: Annotated[
         Clock,
         typer.Option(
@@ -66,7 +67,9 @@ def exec_(
             metavar="DIR", help="Bring back here what the command leaves in $REXMIT_SCRATCH."
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the kernel's randomness.")] = 1,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**64 - 1, help="Seed of the kernel's randomness.")
+    ] = 1,
     memory: Annotated[int, typer.Option(metavar="MIB", min=64, help="The kernel's memory.")] = 256,
     hang_limit: Annotated[
         float,
@@ -96,10 +99,12 @@ def exec_(
         raise UserError(
             "--set changes the scenario of --net", "name one: --net SCENARIO", usage=True
         )
+    if host not in (None, "h1", "h2"):
+        raise UserError(f"there is no host {host}", "hosts: h1, h2", usage=True)
+    if host is not None and net is None:
+        raise UserError("--host is one of --net's", "name a scenario: --net SCENARIO", usage=True)
     network = None
     if net is not None:
-        if host not in ("h1", "h2"):
-            raise UserError(f"there is no host {host}", "hosts: h1, h2", usage=True)
         network = _network(net, settings or [])
     found = find_kernel(kernel)
 
@@ -108,9 +113,11 @@ def exec_(
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, stop)
-    core = min(os.sched_getaffinity(0))
+    # Calls at a time share the cores: neighbours in the process table take different ones.
+    cores = sorted(os.sched_getaffinity(0))
+    core = cores[os.getpid() % len(cores)]
     status = execute(
-        Command(argv, network, host if network else None),
+        Command(argv, network, (host or "h1") if network else None),
         BootOptions(found.path, core, seed, f"{memory}M", clock.value),
         on_stdout=_writer(sys.stdout.fileno()),
         on_stderr=_writer(sys.stderr.fileno()),

@@ -200,7 +200,15 @@ class GuestBoot:
         said = self.errors()
         if self.hello is not None:
             said = [line for line in said if line.startswith("rexmit-guest:")]
-        return last_lines(self._console, count) + said
+        last = last_lines(self._console, count)
+        # A panic says why before it prints a stack that is longer than what is shown here.
+        reasons = self.console_lines("Kernel panic - not syncing", "Out of memory:")
+        return [line for line in reasons if line not in last] + last + said
+
+    def console_lines(self, *texts: str) -> list[str]:
+        """The lines of the kernel's console that hold one of `texts`."""
+        lines = last_lines(self._console, 10_000)
+        return [line for line in lines if any(text in line for text in texts)]
 
     def errors(self) -> list[str]:
         """What the guest program said on its standard error."""

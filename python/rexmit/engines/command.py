@@ -35,12 +35,31 @@ class Command:
             "programs": programs(NETWORK_PROGRAMS if self.network else ()),
             "exec": {
                 "argv": list(self.argv),
-                "cwd": str(Path.cwd()),
-                "env": dict(os.environ),
+                "cwd": _here(),
+                "env": _environment(),
                 "network": self.network,
                 "host": self.host,
             },
         }
+
+
+def _here() -> str:
+    try:
+        return str(Path.cwd())
+    except FileNotFoundError:
+        raise UserError("the working folder has been removed", "change to another") from None
+
+
+def _environment() -> dict[str, str]:
+    """This process's, without what is no text: a plan is UTF-8."""
+    found = {}
+    for name, value in os.environ.items():
+        try:
+            (name + value).encode()
+        except UnicodeEncodeError:
+            continue
+        found[name] = value
+    return found
 
 
 def execute(
@@ -56,8 +75,8 @@ def execute(
 
     `keep` gets what the command left in its scratch folder, whatever its exit status is.
     """
-    if keep is not None and keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
-        raise UserError(f"{keep} is there already and not empty", "name a new folder", usage=True)
+    if keep is not None:
+        keep = _place(keep)
     with GuestBoot(options, command.plan(options.clock)) as boot:
         try:
             event = watch(
@@ -71,14 +90,35 @@ def execute(
         finally:
             if keep is not None:
                 _keep(boot.share / "scratch", keep)
+        for line in boot.console_lines("Out of memory:"):
+            on_stderr(f"rexmit: {line.strip()} (--memory gives the kernel more)\n".encode())
     return int(event["status"])
 
 
+def _place(keep: Path) -> Path:
+    """Where the scratch folder will be moved to, made sure of before anything runs."""
+    place = keep.absolute()
+    try:
+        if place.exists() and (not place.is_dir() or any(place.iterdir())):
+            raise UserError(
+                f"{keep} is there already and not empty", "name a new folder", usage=True
+            )
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot make the folder {keep}: {error.strerror}", usage=True) from None
+    return place
+
+
 def _keep(scratch: Path, keep: Path) -> None:
-    """Move the scratch folder to where the user wants it; it appears there whole or not at all."""
-    partial = keep.with_name(f".{keep.name}.partial-{os.getpid()}")
-    keep.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copytree(scratch, partial, symlinks=True)
-    if keep.exists():
-        keep.rmdir()
-    partial.rename(keep)
+    """Copy the scratch folder's files, folders and links to where the user wants them."""
+
+    def odd(folder: str, names: list[str]) -> set[str]:
+        # What a guest made of pipes, sockets and the like has no contents to bring back.
+        paths = {name: Path(folder) / name for name in names}
+        return {
+            name
+            for name, path in paths.items()
+            if not (path.is_symlink() or path.is_dir() or path.is_file())
+        }
+
+    shutil.copytree(scratch, keep, symlinks=True, ignore=odd, dirs_exist_ok=True)
