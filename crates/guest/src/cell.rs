@@ -66,6 +66,9 @@ pub fn run(
     let hosts = [&network.h1.namespace, &network.h2.namespace];
     let read_back = settings::apply(&hosts, &cell.sysctls, &cell.congestion_control)?;
     let series = settings::series(release).unwrap_or_default();
+    if let Some(bytes) = cell.workload.receive_window_bytes {
+        settings::bound_receive_window(&network.h2.namespace, bytes, series)?;
+    }
     let ignored = settings::ignored(&cell.sysctls, series);
 
     let captures = cell.capture.then(|| (Buffer::default(), Buffer::default()));

@@ -28,6 +28,24 @@ const ALWAYS: [(&str, &str); 3] = [
     ("net.ipv4.tcp_wmem", "4096 16384 4194304"),
 ];
 
+/// Bounds the window that `host` offers to about `bytes`, whatever program runs there: the receive buffer cannot grow, and
+/// holds what makes such a window (`tcp_win_from_space`).
+///
+/// Until Linux 6.5 a window is half the buffer. Since 6.6 it is the share of payload in what arrives, `scaling_ratio`:
+/// half at first, then 0.59 with full segments over veth, so the first windows are smaller.
+pub fn bound_receive_window(host: &Namespace, bytes: u32, release: (u32, u32)) -> Result<()> {
+    let per_mille = if release >= (6, 6) { 1700 } else { 2000 };
+    let space = u64::from(bytes) * per_mille / 1000;
+    host.run(|| {
+        set("net.ipv4.tcp_moderate_rcvbuf", "0")?;
+        set(
+            "net.ipv4.tcp_rmem",
+            &format!("{} {space} {space}", space.min(4096)),
+        )?;
+        Ok(())
+    })
+}
+
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
 /// Sets `sysctls` and the congestion control in each of `hosts`; returns what the kernel says they are.
