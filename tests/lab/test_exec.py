@@ -193,7 +193,11 @@ def test_a_kernel_that_is_not_built_is_named_with_the_way_to_it(lab: Lab) -> Non
 
 
 def test_the_same_command_does_the_same_every_time(each: Lab) -> None:
-    script = "cat /proc/sys/kernel/random/uuid; od -An -N8 -tx1 /dev/urandom; date +%s.%N; echo $$"
+    # The kernel's own log has what it made of the memory that it was given.
+    script = """
+        cat /proc/sys/kernel/random/uuid; od -An -N8 -tx1 /dev/urandom; date +%s.%N; echo $$
+        dmesg; cat /proc/meminfo
+    """
     one, two, other = (
         each.sh(script, options=options).ok().text for options in ((), (), ("--seed", "2"))
     )
