@@ -29,6 +29,7 @@ def test_a_panic_is_told_with_the_consoles_last_lines(each: Lab) -> None:
     assert done.text == "before\n", "what was written before is not lost"
     assert done.err.startswith("rexmit: the kernel died")
     assert "the kernel's last lines:" in done.err
+    assert "Kernel panic - not syncing" in done.err, "above a stack that fills the screen"
     assert "Traceback" not in done.err
 
 
@@ -42,6 +43,8 @@ def test_out_of_memory_with_nobody_left_to_kill_is_told(each: Lab) -> None:
 def test_a_command_that_eats_all_memory_is_killed_alone(each: Lab) -> None:
     done = each.sh(f"{EAT}; echo $?; uname -s", options=LITTLE).ok()
     assert done.lines == ["137", "Linux"]
+    assert "Out of memory: Killed process" in done.err
+    assert "--memory" in done.err
 
 
 def test_more_memory_can_be_had(lab: Lab) -> None:
@@ -115,4 +118,6 @@ def test_a_cell_that_dies_takes_no_other_with_it(
     assert failed["label"] == "high-speed tlp client=curl 2"
     assert message in failed["message"]
     assert bool(failed["console_tail"]) == console
+    said = any("Kernel panic - not syncing" in line for line in failed["console_tail"])
+    assert said == (script == PANIC)
     assert message in run.done.text, "on the screen, too"

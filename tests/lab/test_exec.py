@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import select
+import shlex
 import subprocess
 import sys
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO
 
 import pytest
@@ -160,6 +163,61 @@ def test_an_empty_folder_may_be_kept_to(lab: Lab, tmp_path: Path) -> None:
     assert (tmp_path / "f").read_text() == "y\n"
 
 
+def test_what_has_no_contents_is_not_kept_and_harms_nothing_else(lab: Lab, tmp_path: Path) -> None:
+    bind = 'import socket; socket.socket(socket.AF_UNIX).bind("socket")'
+    script = f"cd $REXMIT_SCRATCH; mkfifo pipe; {sys.executable} -c '{bind}'; echo x > file; ls"
+    keep = tmp_path / "keep"
+    done = lab.sh(script, options=("--keep", str(keep))).ok()
+    assert done.lines == ["file", "pipe", "socket"]
+    assert [path.name for path in keep.iterdir()] == ["file"]
+    assert list(tmp_path.iterdir()) == [keep]
+
+
+@pytest.mark.parametrize("keep", ["/proc/x", "/dev/null/x", "/etc/passwd"])
+def test_a_folder_that_cannot_be_made_is_told_before_anything_runs(lab: Lab, keep: str) -> None:
+    done = lab.exec("echo", "ran", options=("--keep", keep))
+    assert (done.status, done.text) == (2, "")
+    assert keep in done.err
+    assert "Traceback" not in done.err
+
+
+def in_folder(lab: Lab, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run rexmit in another folder than the user's."""
+    return subprocess.run(
+        lab.command(*words), cwd=folder, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_the_callers_own_folder_may_be_kept_to(lab: Lab, tmp_path: Path) -> None:
+    words = lab.exec_words("sh", "-c", 'echo y > "$REXMIT_SCRATCH/f"', options=("--keep", "."))
+    assert in_folder(lab, tmp_path, *words).returncode == 0
+    assert (tmp_path / "f").read_text() == "y\n"
+
+
+def test_a_working_folder_that_the_guest_lacks_is_named(lab: Lab) -> None:
+    with TemporaryDirectory(dir="/dev/shm") as folder:
+        done = in_folder(lab, Path(folder), *lab.exec_words("pwd"))
+    assert done.returncode == 127
+    assert folder in done.stderr
+
+
+def test_a_working_folder_that_was_removed_is_told(lab: Lab, tmp_path: Path) -> None:
+    words = shlex.join(lab.command(*lab.exec_words("pwd")))
+    script = f"rmdir {shlex.quote(str(tmp_path))}; {words}"
+    done = subprocess.run(
+        ["sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 1
+    assert "the working folder has been removed" in done.stderr
+
+
+def test_a_variable_that_is_no_text_does_no_harm(lab: Lab) -> None:
+    words = lab.command(*lab.exec_words("sh", "-c", 'echo "$PLAIN${ODD-}"'))
+    env = {**os.environb, b"ODD": b"x\xffy", b"PLAIN": b"plain"}
+    done = subprocess.run(words, env=env, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, b"plain\n")
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -170,6 +228,8 @@ def test_an_empty_folder_may_be_kept_to(lab: Lab, tmp_path: Path) -> None:
         ("--net", "no-such-scenario", "--", "true"),
         ("--net", "tlp-2013", "--set", "network=high-speed", "--host", "h3", "--", "true"),
         ("--set", "network=high-speed", "--", "true"),
+        ("--host", "h2", "--", "true"),
+        ("--seed", str(2**64), "--", "true"),
     ],
     ids=lambda words: " ".join(words) or "nothing",
 )
@@ -239,9 +299,10 @@ print(begin, time.monotonic())
 
 def test_an_hour_of_sleep_takes_seconds_and_work_no_virtual_time(each: Lab) -> None:
     uptime = "echo $(cut -d ' ' -f 1 /proc/uptime; sleep $2; cut -d ' ' -f 1 /proc/uptime)"
-    script = f'{uptime}; shift 2; exec "$@"'
+    script = f'date -u +%F; {uptime}; shift 2; exec "$@"'
     done = each.sh(script, "-", "3600", *PYTHON, WORK).ok()
-    asleep, at_work = (virtual_seconds(line) for line in done.lines)
+    assert done.lines[0] == "2025-01-01", "the same day at every boot"
+    asleep, at_work = (virtual_seconds(line) for line in done.lines[1:])
     assert asleep == pytest.approx(3600, abs=0.02)
     assert at_work < 1e-6, "one look at the clock"
     assert done.seconds < 10

@@ -177,6 +177,25 @@ def test_a_signal_in_the_middle_of_a_transfer_spoils_nothing(lab: Lab) -> None:
     assert done.lines[-1] == "same"
 
 
+def test_a_signal_ends_it_under_load(lab: Lab) -> None:
+    # Four downloads fill the link: there is always one more packet to judge.
+    script = """
+        page 5000000; start
+        for n in 1 2 3 4; do
+            ip netns exec h2 curl -s -o "got$n" http://10.0.0.1/page & all="${all:-} $!"
+        done
+        sleep 0.5
+        before=$(date +%s%N); end TERM; echo "took $(( ($(date +%s%N) - before) / 1000000 ))"
+        nft delete table inet t
+        wait $all
+        for n in 1 2 3 4; do cmp "got$n" www/page && echo same; done
+    """
+    done = serve(lab, "5", script)
+    (took,) = (int(line.split()[1]) for line in done.lines if line.startswith("took"))
+    assert took < 100, "milliseconds of virtual time"
+    assert done.lines.count("same") == 4
+
+
 def test_a_taken_queue_is_told_plainly(lab: Lab) -> None:
     script = """
         start

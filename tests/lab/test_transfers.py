@@ -251,3 +251,61 @@ def test_every_congestion_control_of_the_kernel_does_its_own(lab: Lab) -> None:
     assert [cubic["congestion_control"], bbr["congestion_control"]] == ["cubic", "bbr"]
     assert all(row["complete"] and row["exact"] for row in (cubic, bbr))
     assert abs(cubic["t_total_s"] - bbr["t_total_s"]) > 0.001, "bbr paces"
+
+
+def in_flight(run: Run, row: dict[str, Any]) -> int:
+    """The most bytes that were sent and not acknowledged, as the server's host saw it."""
+    acked = most = 0
+    for packet in run.capture(row, "h1"):
+        if packet.sport == 80 and packet.payload_len:
+            end = (packet.seq + packet.payload_len - row["isn_server"]) & 0xFFFFFFFF
+            most = max(most, end - acked)
+        elif packet.dport == 80 and packet.flags & 16:
+            acked = max(acked, (packet.ack - row["isn_server"]) & 0xFFFFFFFF)
+    return most
+
+
+def test_no_more_is_in_flight_than_the_receive_window(each: Lab) -> None:
+    run = each.run(
+        *("network=high-speed", "config=tlp", "loss.segments=0", "repeat=1"),
+        "workload.receive_window=4kB,8kB,32kB,auto",
+        options=("--capture",),
+    )
+    *bounded, free = run.rows()
+    assert in_flight(run, free) > 64_000
+    for row in bounded:
+        window = row["receive_window_bytes"]
+        assert window / 2 < in_flight(run, row) <= window
+        # A window a round trip of 10 ms, and the handshake.
+        assert row["client_s"] > 144_800 / window * 0.010
+
+
+def test_resends_of_what_a_full_queue_lost_are_not_called_needless(lab: Lab) -> None:
+    run = lab.run(
+        *("network=high-speed", "config=tlp", "loss.segments=5", "repeat=1"),
+        "networks.high-speed.queue=20",
+    )
+    (row,) = run.rows()
+    assert row["resends"] > 5
+    assert row["needless_resends"] is None
+    assert {resend["need"] for resend in run.resends(row)} == {"needed", "unknown"}
+
+
+def test_one_segment_is_a_full_one(each: Lab) -> None:
+    run = each.run(
+        *("network=high-speed", "config=tlp", "loss.segments=0", "repeat=1"),
+        "workload.segments=1,2",
+    )
+    assert [row["transfer_size_bytes"] for row in run.rows()] == [1448, 2896]
+    assert [row["transfer_segments"] for row in run.rows()] == [1, 2]
+
+
+def test_a_transfer_that_trickles_is_given_up_in_time(lab: Lab) -> None:
+    # It would take 12 s, and no wait in it is long.
+    run = lab.try_run(
+        *("network=high-speed", "config=tlp", "loss.segments=0", "repeat=1"),
+        *("networks.high-speed.rate=100kbit", "workload.timeout=2s"),
+    )
+    assert run.done.status == 1
+    (failed,) = run.meta["failed_cells"]
+    assert "a transfer without loss did not complete" in failed["message"]
