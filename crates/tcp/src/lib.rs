@@ -1,5 +1,12 @@
-//! The vocabulary of TCP loss recovery.
+//! TCP without I/O: time is a parameter, segments go in and come out as values.
+//!
+//! Nothing here reads a clock, draws a random number or touches a socket, so that one machine serves the
+//! simulator, the tests and the analysis of captures.
 
+pub mod clock;
+mod segment;
+pub mod settings;
 mod words;
 
+pub use segment::{SackList, Segment, Timestamps};
 pub use words::{Mechanism, Need, UnknownWord};

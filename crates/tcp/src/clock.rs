@@ -1,0 +1,137 @@
+//! The clock that a stack's timers run by: ticks, and when a timer asked for in ticks fires.
+
+use rexmit_time::{Duration, Time};
+
+/// How a kernel's timer list turns "expires at tick N" into the tick at which it fires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wheel {
+    /// At the tick asked for.
+    Exact,
+    /// `mod_timer` before Linux 4.8: a timer of 256 ticks or more may fire up to 1/256 later (`apply_slack`).
+    Slack,
+    /// Linux 4.8 and later: 63 ticks and less fire one tick late at most, longer ones by the granule of their
+    /// level of the wheel, 8 ticks and so on by eights (`calc_wheel_index`).
+    Levels,
+}
+
+/// A tick clock. Ticks are counted from `ticks_at_zero` at [`Time`] zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock {
+    /// Ticks a second (`HZ`).
+    pub hz: u32,
+    /// The tick count at time zero. Linux starts at −300 s (`INITIAL_JIFFIES`), which decides where the granules of
+    /// [`Wheel::Levels`] lie.
+    pub ticks_at_zero: i64,
+    /// When timers fire.
+    pub wheel: Wheel,
+}
+
+impl Clock {
+    /// Linux's clock at this `HZ`.
+    #[must_use]
+    pub const fn linux(hz: u32, wheel: Wheel) -> Self {
+        Clock {
+            hz,
+            ticks_at_zero: -300 * hz as i64,
+            wheel,
+        }
+    }
+
+    /// Nanoseconds a tick.
+    #[must_use]
+    pub const fn tick_ns(&self) -> u64 {
+        1_000_000_000 / self.hz as u64
+    }
+
+    /// The tick count at `now`.
+    #[must_use]
+    pub fn ticks(&self, now: Time) -> i64 {
+        (now.as_nanos() / self.tick_ns()) as i64 + self.ticks_at_zero
+    }
+
+    /// When tick `ticks` begins; time zero for those before it.
+    #[must_use]
+    pub fn time_of(&self, ticks: i64) -> Time {
+        let since = u64::try_from(ticks - self.ticks_at_zero).unwrap_or(0);
+        Time::from_nanos(since * self.tick_ns())
+    }
+
+    /// Ticks that last at least `span` (`msecs_to_jiffies`, `usecs_to_jiffies`: rounded up).
+    #[must_use]
+    pub fn ticks_in(&self, span: Duration) -> i64 {
+        let tick = self.tick_ns() as i64;
+        (span.as_nanos().max(0) + tick - 1) / tick
+    }
+
+    /// When a timer fires that is set at `now` to expire at tick `expires`.
+    #[must_use]
+    pub fn fires(&self, now: Time, expires: i64) -> Time {
+        let current = self.ticks(now);
+        let tick = match self.wheel {
+            Wheel::Exact => expires,
+            Wheel::Slack => with_slack(current, expires),
+            Wheel::Levels => on_levels(current, expires),
+        };
+        self.time_of(tick.max(current + 1))
+    }
+}
+
+/// The last tick of the allowed 1/256 in which most low bits are zero.
+fn with_slack(current: i64, expires: i64) -> i64 {
+    let delta = expires - current;
+    if delta < 256 {
+        return expires;
+    }
+    let limit = expires + delta / 256;
+    let differing = expires ^ limit;
+    if differing == 0 {
+        return expires;
+    }
+    let highest = 63 - differing.leading_zeros();
+    limit & !((1_i64 << highest) - 1)
+}
+
+/// Eight levels, each with granules eight times those below it, of which a timer fires at the end of the granule in
+/// which it expires.
+fn on_levels(current: i64, expires: i64) -> i64 {
+    let delta = expires - current;
+    let mut shift = 0;
+    // The first tick count that a level does not hold: 63 << 3 * level.
+    while delta >= 63 << shift && shift < 21 {
+        shift += 3;
+    }
+    ((expires >> shift) + 1) << shift
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_round_up_by_a_granule() {
+        assert_eq!(on_levels(0, 50), 51);
+        assert_eq!(on_levels(0, 63), 64);
+        assert_eq!(on_levels(0, 64), 72);
+        assert_eq!(on_levels(0, 503), 504);
+        assert_eq!(on_levels(0, 504), 512);
+    }
+
+    #[test]
+    fn slack_clears_low_bits_up_to_one_part_in_256() {
+        assert_eq!(with_slack(0, 255), 255);
+        assert_eq!(with_slack(0, 300), 301);
+        // From 1000 to the limit 1003 the highest bit that changes is the second.
+        assert_eq!(with_slack(0, 1000), 1002);
+    }
+
+    #[test]
+    fn ticks_begin_at_their_time() {
+        let clock = Clock::linux(250, Wheel::Levels);
+        let now = Time::from_nanos(4_000_000 * 7 + 5);
+        assert_eq!(
+            clock.time_of(clock.ticks(now)),
+            Time::from_nanos(28_000_000)
+        );
+        assert_eq!(clock.ticks_in(Duration::from_millis(10)), 3);
+    }
+}
