@@ -4,6 +4,8 @@
 //! simulator, the tests and the analysis of captures.
 
 pub mod clock;
+pub mod connection;
+pub mod receiver;
 mod segment;
 pub mod settings;
 mod words;
