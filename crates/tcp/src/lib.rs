@@ -4,7 +4,9 @@
 //! simulator, the tests and the analysis of captures.
 
 pub mod clock;
+pub mod congestion;
 pub mod connection;
+pub mod estimator;
 pub mod receiver;
 mod segment;
 pub mod settings;

@@ -24,9 +24,9 @@ pub struct Settings {
     pub initial_rto: Duration,
     /// Timeout after a handshake that gave no sample (`TCP_TIMEOUT_FALLBACK`).
     pub fallback_rto: Duration,
-    /// Gain of the smoothed round-trip time (a), as one part in so many.
+    /// Gain of the smoothed round-trip time (b of seed 002, alpha of RFC 6298), as one part in two to this power.
     pub srtt_shift: u32,
-    /// Gain of the deviation (b), as one part in two to this power.
+    /// Gain of the deviation (a of seed 002, beta of RFC 6298), as one part in two to this power.
     pub rttvar_shift: u32,
     /// Factor of the smoothed round-trip time in the timeout (m).
     pub srtt_factor: f64,

@@ -1,0 +1,108 @@
+//! Congestion control: how the window grows, and what is left of it after a loss.
+
+use rexmit_time::{Duration, Time};
+use rexmit_wire::SeqNum;
+
+use crate::clock::Clock;
+use crate::settings::{CongestionControl, Settings};
+
+mod cubic;
+mod reno;
+mod window;
+
+use cubic::Cubic;
+use reno::Reno;
+pub use window::Window;
+
+/// What a congestion control may know of its connection at an event.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// The time of the event.
+    pub now: Time,
+    /// The stack's tick clock.
+    pub clock: &'a Clock,
+    /// The first byte not acknowledged, this event's acknowledgement counted (`snd_una`).
+    pub una: SeqNum,
+    /// The first byte not sent (`snd_nxt`).
+    pub nxt: SeqNum,
+    /// The connection is in the state Open: neither disorder nor recovery.
+    pub open: bool,
+    /// Bytes a second that pacing would allow (`sk_pacing_rate`); 0 where none is known.
+    pub pacing_rate: u64,
+}
+
+/// A connection's congestion control.
+#[derive(Clone, Debug)]
+pub enum Control {
+    /// Reno (RFC 5681).
+    Reno(Reno),
+    /// CUBIC (RFC 9438, as Linux has it).
+    Cubic(Cubic),
+}
+
+impl Control {
+    /// The control that `settings` choose, for a connection whose data begin at `ctx.nxt`.
+    #[must_use]
+    pub fn new(settings: &Settings, ctx: &Context<'_>) -> Self {
+        match settings.congestion_control {
+            CongestionControl::Reno => Control::Reno(Reno::new(settings)),
+            CongestionControl::Cubic => Control::Cubic(Cubic::new(settings, ctx)),
+        }
+    }
+
+    /// The slow start threshold after a loss; an epoch of growth ends (`icsk_ca_ops->ssthresh`).
+    pub fn ssthresh(&mut self, window: &Window) -> u32 {
+        match self {
+            Control::Reno(reno) => reno.ssthresh(window),
+            Control::Cubic(cubic) => cubic.ssthresh(window),
+        }
+    }
+
+    /// Lets the window grow by an acknowledgement of `acked` segments. The caller sees to it that the window was in use
+    /// (`tcp_is_cwnd_limited`) and that the state allows growth. Stacks without byte counting ignore `acked`.
+    pub fn cong_avoid(&mut self, window: &mut Window, ctx: &Context<'_>, acked: u32) {
+        match self {
+            Control::Reno(reno) => reno.cong_avoid(window, acked),
+            Control::Cubic(cubic) => cubic.cong_avoid(window, ctx, acked),
+        }
+    }
+
+    /// Takes note of an acknowledgement of `count` segments and its round-trip time, before `cong_avoid`; may end slow
+    /// start (`icsk_ca_ops->pkts_acked`). Without a sample, `rtt` is none.
+    pub fn acked(
+        &mut self,
+        window: &mut Window,
+        ctx: &Context<'_>,
+        count: u32,
+        rtt: Option<Duration>,
+    ) {
+        match self {
+            Control::Reno(_) => {}
+            Control::Cubic(cubic) => cubic.acked(window, ctx, count, rtt),
+        }
+    }
+
+    /// The window after a reduction proved wrong (`icsk_ca_ops->undo_cwnd`).
+    #[must_use]
+    pub fn undo_cwnd(&self, window: &Window) -> u32 {
+        match self {
+            Control::Reno(reno) => reno.undo_cwnd(window),
+            Control::Cubic(cubic) => cubic.undo_cwnd(window),
+        }
+    }
+
+    /// The state Loss begins: what was learned is forgotten. Comes after [`Control::ssthresh`] (`set_state`).
+    pub fn enter_loss(&mut self, ctx: &Context<'_>) {
+        if let Control::Cubic(cubic) = self {
+            cubic.enter_loss(ctx);
+        }
+    }
+
+    /// Data are sent again after everything was acknowledged; `last_sent` is when data last left (`CA_EVENT_TX_START`,
+    /// `lsndtime`).
+    pub fn tx_start(&mut self, ctx: &Context<'_>, last_sent: Time) {
+        if let Control::Cubic(cubic) = self {
+            cubic.tx_start(ctx, last_sent);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! The congestion window and the steps that every control shares.
+
+/// The congestion window, in segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The window (`snd_cwnd`).
+    pub cwnd: u32,
+    /// The slow start threshold (`snd_ssthresh`).
+    pub ssthresh: u32,
+    /// Acknowledged segments that have not yet made the window grow (`snd_cwnd_cnt`).
+    pub cwnd_cnt: u32,
+    /// The window never grows beyond this (`snd_cwnd_clamp`).
+    pub clamp: u32,
+    /// The window before the latest reduction (`prior_cwnd`); the sender sets it when it reduces.
+    pub prior_cwnd: u32,
+}
+
+impl Window {
+    /// The threshold before any loss (`TCP_INFINITE_SSTHRESH`).
+    pub const INFINITE: u32 = 0x7fff_ffff;
+
+    /// A first window.
+    #[must_use]
+    pub const fn new(cwnd: u32) -> Self {
+        Window {
+            cwnd,
+            ssthresh: Self::INFINITE,
+            cwnd_cnt: 0,
+            clamp: u32::MAX,
+            prior_cwnd: 0,
+        }
+    }
+
+    /// Whether the window is below the threshold (`tcp_in_slow_start`, since 4.0).
+    #[must_use]
+    pub const fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// Grows by `acked` up to the threshold and returns what is left of `acked` (`tcp_slow_start`, since 3.18).
+    pub fn slow_start(&mut self, acked: u32) -> u32 {
+        let cwnd = self.cwnd.saturating_add(acked).min(self.ssthresh);
+        let left = acked - (cwnd - self.cwnd);
+        self.cwnd = cwnd.min(self.clamp);
+        left
+    }
+
+    /// Grows by a segment each `per_segment` acknowledged (`tcp_cong_avoid_ai`, since 4.0).
+    pub fn grow(&mut self, per_segment: u32, acked: u32) {
+        let per_segment = per_segment.max(1);
+        // Credit from a time when growth was slower counts once.
+        if self.cwnd_cnt >= per_segment {
+            self.cwnd_cnt = 0;
+            self.cwnd += 1;
+        }
+        self.cwnd_cnt += acked;
+        self.cwnd += self.cwnd_cnt / per_segment;
+        self.cwnd_cnt %= per_segment;
+        self.cwnd = self.cwnd.min(self.clamp);
+    }
+}

@@ -1,0 +1,100 @@
+//! Linux: `tcp_rtt_estimator` and `__tcp_set_rto`, in ticks until 3.14 and in microseconds since 3.15.
+
+use rexmit_time::Duration;
+use rexmit_wire::SeqNum;
+
+use crate::settings::{Estimator, Settings};
+
+/// Linux's estimator, integers in a unit of `unit_ns`.
+///
+/// It departs from RFC 6298 in three ways: the deviation grows slowly when round trips shorten; the timeout holds the
+/// largest deviation of a window of data, which decays once a window; and the minimum bounds the deviation, not the
+/// timeout, so that the timeout is never below the round-trip time and the minimum.
+#[derive(Clone, Debug)]
+pub struct Linux {
+    unit_ns: i64,
+    /// The minimum (`tcp_rto_min`).
+    min: i64,
+    /// Eight times the smoothed round-trip time; zero before the first sample.
+    srtt: i64,
+    /// Four times the mean deviation.
+    mdev: i64,
+    /// The largest `mdev` in this window of data, at least the minimum.
+    mdev_max: i64,
+    /// The deviation that enters the timeout.
+    rttvar: i64,
+    /// The window ends when this is acknowledged.
+    rtt_seq: SeqNum,
+}
+
+impl Linux {
+    pub(super) fn new(settings: &Settings) -> Self {
+        let tick_ns = 1_000_000_000 / i64::from(settings.hz);
+        let unit_ns = match settings.estimator {
+            Estimator::LinuxTicks => tick_ns,
+            _ => 1_000,
+        };
+        // The kernel keeps the minimum in ticks, whatever the estimator's unit (`icsk_rto_min`).
+        let min_ticks = (settings.min_rto.as_nanos() + tick_ns - 1) / tick_ns;
+        Linux {
+            unit_ns,
+            min: min_ticks * tick_ns / unit_ns,
+            srtt: 0,
+            mdev: 0,
+            mdev_max: 0,
+            rttvar: 0,
+            rtt_seq: SeqNum::default(),
+        }
+    }
+
+    pub(super) fn sample(&mut self, rtt: Duration, una: SeqNum, nxt: SeqNum) {
+        let measured = (rtt.as_nanos() / self.unit_ns).max(1);
+        if self.srtt == 0 {
+            self.srtt = measured * 8;
+            self.mdev = measured * 2;
+            self.rttvar = self.mdev.max(self.min);
+            self.mdev_max = self.rttvar;
+            self.rtt_seq = nxt;
+            return;
+        }
+        let error = measured - (self.srtt >> 3);
+        self.srtt = (self.srtt + error).max(1);
+        let mut change = error.abs() - (self.mdev >> 2);
+        // Round trips that shorten raise the deviation by 1/32 only.
+        if error < 0 && change > 0 {
+            change >>= 3;
+        }
+        self.mdev += change;
+        if self.mdev > self.mdev_max {
+            self.mdev_max = self.mdev;
+            self.rttvar = self.rttvar.max(self.mdev_max);
+        }
+        if una.is_after(self.rtt_seq) {
+            if self.mdev_max < self.rttvar {
+                self.rttvar -= (self.rttvar - self.mdev_max) >> 2;
+            }
+            self.rtt_seq = nxt;
+            self.mdev_max = self.min;
+        }
+    }
+
+    pub(super) fn srtt(&self) -> Duration {
+        self.span(self.srtt >> 3)
+    }
+
+    pub(super) fn srtt_us8(&self) -> u64 {
+        (self.srtt * self.unit_ns / 1_000).unsigned_abs()
+    }
+
+    pub(super) fn rttvar(&self) -> Duration {
+        self.span(self.rttvar)
+    }
+
+    pub(super) fn rto(&self) -> Duration {
+        self.span((self.srtt >> 3) + self.rttvar)
+    }
+
+    fn span(&self, units: i64) -> Duration {
+        Duration::from_nanos(units * self.unit_ns)
+    }
+}
