@@ -6,21 +6,20 @@ use std::path::Path;
 use std::time;
 
 use anyhow::{anyhow, bail, Context, Result};
-use rexmit_loss::tail::{Mode, Settings};
+use rexmit_loss::tail::Settings;
 use rexmit_loss::Transfer;
+use rexmit_plan::{
+    Cell, CellStart, Fetched, Ignored, Loss, Programs, ResendRow, Row, Server, Start,
+};
 use rexmit_time::{Duration, Time};
-use serde::Serialize;
 
 use crate::capture::{Buffer, Tap};
-use crate::client::{Client, Fetched};
+use crate::client::Client;
 use crate::clock;
 use crate::net::{in_thread, Network};
-use crate::plan::{self, Cell, Loss, Programs, RuleKind, Server, Start};
-
 use crate::report::Report;
-use crate::row::{ResendRow, Row};
 use crate::server::Nginx;
-use crate::settings::{self, Ignored};
+use crate::settings;
 use crate::watch::{Options, Watch};
 
 /// All that a cell's transfers need.
@@ -39,18 +38,6 @@ struct Bench<'a> {
 struct Page {
     bytes: usize,
     head_bytes: u64,
-}
-
-#[derive(Serialize)]
-struct CellStart<'a> {
-    cell: u64,
-    virtual_ns: u64,
-    page_bytes: usize,
-    head_bytes: u64,
-    transfer_bytes: u64,
-    read_back: &'a BTreeMap<String, String>,
-    ignored: &'a [Ignored],
-    warnings: &'a [String],
 }
 
 /// Runs `cell` and reports its rows; what it made is gone afterwards.
@@ -82,7 +69,7 @@ pub fn run(
     };
     let options = Options {
         rack: network.h1.namespace.run(|| Ok(rack_is_on(series)))?,
-        lossy: lossy(cell),
+        lossy: cell.lossy(),
         capture: captures.as_ref().map(|(h1, _)| h1.clone()),
     };
     let watch = Watch::start(&network.h1, programs.nft()?, options)?;
@@ -209,7 +196,7 @@ impl Bench<'_> {
             ..Settings::default()
         })?;
         let fetched = self.fetch(page)?;
-        let seen = self.watch.finish()?.into_iter().next();
+        let seen = self.watch.finish()?.0.into_iter().next();
         let transfer = seen
             .ok_or_else(|| anyhow!("the filter saw no transfer"))?
             .transfer;
@@ -248,13 +235,14 @@ impl Bench<'_> {
         let boundary = clock::now().as_nanos().next_multiple_of(period);
         clock::sleep_until(Time::from_nanos(boundary + start.phase_ns));
         let fetched = self.fetch(page)?;
-        let mut seen = self.watch.finish()?.into_iter();
+        let (seen, counts) = self.watch.finish()?;
+        let mut seen = seen.into_iter();
         let watched = seen
             .next()
             .ok_or_else(|| anyhow!("the filter saw no transfer"))?;
         report.event(
             "transfer",
-            &Row::new(self.cell, start, &watched, fetched, seen.count()),
+            &Row::new(self.cell, start, &watched, counts, fetched, seen.count()),
         );
         for resend in &watched.resends {
             let row = ResendRow {
@@ -280,32 +268,10 @@ impl Bench<'_> {
     }
 }
 
-/// The rule of the plan, measuring until it is told that the transfer is over.
+/// The settings of the plan's rule.
 fn tail_rule(loss: &Loss) -> Result<Settings> {
-    match loss.rule {
-        RuleKind::Tail => Ok(Settings {
-            segments: loss.segments,
-            mode: match loss.mode {
-                plan::Mode::Sequence => Mode::Sequence,
-                plan::Mode::Hold => Mode::Hold,
-            },
-            hold_limit: Duration::from_nanos(i64::try_from(loss.hold_limit_ns)?),
-            linger: Duration::MAX,
-            ..Settings::default()
-        }),
+    match loss {
+        Loss::Tail(tail) => tail.settings(),
+        Loss::Pattern(_) => bail!("this program does not know the loss rule `pattern` yet"),
     }
-}
-
-/// Whether packets may be lost on the way as well: by chance, or in a queue that a transfer can fill.
-pub fn lossy(cell: &Cell) -> bool {
-    /// Longest payload that MTU 1500 leaves with IPv6 and timestamps; the handshake and a few acknowledgements besides.
-    const SEGMENT: u64 = 1428;
-    const BESIDES: u64 = 20;
-    let workload = &cell.workload;
-    let by_bytes = workload.bytes.map(|bytes| bytes.div_ceil(SEGMENT));
-    let segments = workload.segments.map(u64::from).or(by_bytes).unwrap_or(0);
-    cell.network
-        .links
-        .iter()
-        .any(|link| link.loss > 0.0 || u64::from(link.queue_packets) < segments + BESIDES)
 }

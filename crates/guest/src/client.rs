@@ -9,8 +9,8 @@ use std::time::Duration;
 use anyhow::{bail, Context, Result};
 
 use crate::clock;
-use crate::plan::{ClientKind, Programs};
 use crate::server::PAGE;
+use rexmit_plan::{ClientKind, Fetched, Programs};
 
 /// A client, ready to fetch.
 pub enum Client {
@@ -20,15 +20,6 @@ pub enum Client {
     Curl(PathBuf),
     /// `lynx`.
     Lynx(PathBuf),
-}
-
-/// What the client saw of one transfer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fetched {
-    /// From before the connection is opened to the end of the file.
-    pub duration_ns: u64,
-    /// The whole page came.
-    pub complete: bool,
 }
 
 impl Client {

@@ -12,8 +12,8 @@ use std::time::Duration;
 use anyhow::{bail, Context, Result};
 
 use crate::net::Network;
-use crate::plan::{Exec, Programs};
 use crate::report::Report;
+use rexmit_plan::{Exec, Programs};
 
 /// Exit status of a command that cannot be run, as shells have it.
 const NOT_FOUND: i32 = 127;

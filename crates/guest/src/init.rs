@@ -9,10 +9,10 @@ use nix::mount::{mount, MsFlags};
 use nix::sys::reboot::{reboot, RebootMode};
 use serde_json::json;
 
-use crate::plan::{Plan, VERSION};
 use crate::report::Report;
 use crate::sandbox::Layout;
 use crate::{cell, clock, exec};
+use rexmit_plan::{Plan, VERSION};
 
 /// Runs the plan in the shared folder and powers off; never returns.
 ///

@@ -6,18 +6,9 @@ use std::path::PathBuf;
 
 use anyhow::{anyhow, bail, Context, Result};
 use nix::errno::Errno;
-use serde::Serialize;
+use rexmit_plan::Ignored;
 
 use crate::net::Namespace;
-
-/// A setting that this kernel takes but does not heed, or not in the sense that its name has.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Ignored {
-    /// The sysctl and its value.
-    pub setting: String,
-    /// What became of it.
-    pub why: String,
-}
 
 /// What is set on every host, before the scenario's own settings: no transfer may start from what an earlier one has
 /// learned, and buffers must be what they are on an ordinary machine, not what the guest's little memory makes of them

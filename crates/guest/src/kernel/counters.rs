@@ -4,6 +4,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 use anyhow::{anyhow, Context, Result};
+use rexmit_plan::Counts;
 
 /// Counters of one namespace at one instant; all count from the namespace's birth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,6 +27,21 @@ pub struct Counters {
     pub syn_retrans: u64,
     /// `RetransSegs` of `/proc/net/snmp`: segments sent again, SYN-ACKs included.
     pub retrans_segs: u64,
+}
+
+impl Counters {
+    /// What was counted since `before`.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Counts {
+        Counts {
+            resends: (self.retrans_segs - before.retrans_segs)
+                - (self.syn_retrans - before.syn_retrans),
+            timeouts: self.timeouts - before.timeouts,
+            probes: self.loss_probes - before.loss_probes,
+            dsacks: self.dsacks - before.dsacks,
+            host_queue: self.host_queue - before.host_queue,
+        }
+    }
 }
 
 /// Reads a namespace's counters again and again; made in a thread inside it.

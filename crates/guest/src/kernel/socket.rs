@@ -5,23 +5,13 @@ use std::net::{IpAddr, SocketAddr};
 use anyhow::{bail, Context, Result};
 use nix::errno::Errno;
 use nix::sys::socket::SockProtocol;
+use rexmit_plan::SocketInfo;
 
 use crate::netlink::{self, Message, Socket};
 
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
 const INET_DIAG_INFO: u16 = 2;
 const TCPI_OPT_SACK: u8 = 2;
-
-/// The part of `struct tcp_info` that explains a recovery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SocketInfo {
-    /// Retransmission timeout, µs, back-off included.
-    pub rto_us: u32,
-    /// Smoothed round-trip time, µs.
-    pub srtt_us: u32,
-    /// SACK was negotiated.
-    pub sack: bool,
-}
 
 /// Asks about sockets of the network namespace that it was made in.
 pub struct Inspector {

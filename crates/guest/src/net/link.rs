@@ -1,6 +1,6 @@
 //! What a link does to packets, as lines for `tc -batch`.
 
-use crate::plan::Link;
+use rexmit_plan::Link;
 
 /// The queueing discipline of one direction of a link whose ends lie outside the hosts: netem with rate and delay.
 ///

@@ -17,7 +17,7 @@ use anyhow::{bail, Context, Result};
 
 use super::link;
 use super::namespace::Namespace;
-use crate::plan::{NetworkPlan, Place, Programs};
+use rexmit_plan::{NetworkPlan, Place, Programs};
 
 /// A host under test.
 pub struct Host {

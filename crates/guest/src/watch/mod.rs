@@ -9,6 +9,7 @@ use std::thread;
 
 use anyhow::{anyhow, Context, Result};
 use rexmit_loss::tail::{Settings, TailRule};
+use rexmit_plan::{Counts, Watched};
 
 use crate::capture::Buffer;
 use crate::filter::Filter;
@@ -16,9 +17,10 @@ use crate::net::Host;
 use crate::nfqueue::Queue;
 use witness::Witness;
 
-pub use witness::{Resend, Watched};
-
 const QUEUE: u16 = 0;
+
+/// The transfers, in the order of their heads, and what the kernel counted meanwhile.
+type Seen = (Vec<Watched>, Counts);
 
 enum Order {
     Begin(Settings),
@@ -28,7 +30,7 @@ enum Order {
 /// The loss filter on a host: a thread that judges what its web server sends, until this is dropped.
 pub struct Watch {
     orders: Sender<Order>,
-    answers: Receiver<Result<Vec<Watched>>>,
+    answers: Receiver<Result<Seen>>,
 }
 
 /// How a [`Watch`] reads what it sees.
@@ -70,12 +72,12 @@ impl Watch {
         self.ask(Order::Begin(settings)).map(drop)
     }
 
-    /// What was seen since [`Watch::begin`]: the transfers, in the order of their heads.
-    pub fn finish(&self) -> Result<Vec<Watched>> {
+    /// What was seen since [`Watch::begin`].
+    pub fn finish(&self) -> Result<Seen> {
         self.ask(Order::Finish)
     }
 
-    fn ask(&self, order: Order) -> Result<Vec<Watched>> {
+    fn ask(&self, order: Order) -> Result<Seen> {
         let gone = |_: RecvError| anyhow!("the loss filter is gone");
         self.orders
             .send(order)
@@ -91,14 +93,14 @@ fn serve(
     mut filter: Filter<TailRule>,
     mut witness: Witness,
     orders: &Receiver<Order>,
-    answers: &Sender<Result<Vec<Watched>>>,
+    answers: &Sender<Result<Seen>>,
 ) {
     loop {
         let answer = match orders.try_recv() {
             Ok(Order::Begin(settings)) => filter
                 .replace_rule(TailRule::new(settings), &mut witness)
                 .and_then(|()| witness.begin())
-                .map(|()| Vec::new()),
+                .map(|()| Seen::default()),
             Ok(Order::Finish) => filter.finish(&mut witness).and_then(|()| witness.finish()),
             Err(TryRecvError::Empty) => match filter.step(&mut witness) {
                 Ok(()) => continue,

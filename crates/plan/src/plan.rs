@@ -1,12 +1,14 @@
-//! The plan: all that the guest is to do, in one versioned file.
+//! The plan: all that an engine is to do, in one versioned file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, Context, Result};
+use rexmit_loss::tail;
+use rexmit_time::Duration;
 use serde::Deserialize;
 
-/// The version of the plan that this program reads, and of the events that it writes.
+/// The version of the plan that is read here, and of the events that answer it.
 pub const VERSION: u32 = 1;
 
 /// A plan: either cells to run or one command to execute.
@@ -16,8 +18,10 @@ pub struct Plan {
     /// [`VERSION`].
     pub version: u32,
     /// Virtual seconds between heartbeats.
+    #[serde(default = "default_heartbeat_s")]
     pub heartbeat_s: f64,
     /// The programs of the host that the guest uses.
+    #[serde(default)]
     pub programs: Programs,
     /// Cells, in the order they run.
     #[serde(default)]
@@ -26,8 +30,12 @@ pub struct Plan {
     pub exec: Option<Exec>,
 }
 
+fn default_heartbeat_s() -> f64 {
+    5.0
+}
+
 /// Where the programs are that the guest runs; `null` for one that is not installed.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Programs {
     ip: Option<PathBuf>,
@@ -81,8 +89,46 @@ pub struct Cell {
     pub phase_period_ns: u64,
     /// Keep pcapng of both hosts.
     pub capture: bool,
+    /// Log every packet of both hosts in a `packets` event.
+    #[serde(default)]
+    pub packets: bool,
     /// A transfer that takes longer has failed.
     pub transfer_timeout_ns: u64,
+    /// The TCP of both hosts, where the engine has more than one.
+    #[serde(default)]
+    pub stack: Option<Stack>,
+}
+
+/// A TCP stack by name.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stack {
+    /// As `rexmit stacks` lists it.
+    pub name: String,
+    /// Timer ticks a second, instead of the stack's own.
+    #[serde(default)]
+    pub hz: Option<u32>,
+    /// Settings other than the stack's own, by name.
+    #[serde(default)]
+    pub set: BTreeMap<String, String>,
+}
+
+impl Cell {
+    /// Whether packets may be lost otherwise than by the rule: by chance, or in a queue that a transfer can fill.
+    #[must_use]
+    pub fn lossy(&self) -> bool {
+        /// Longest payload that MTU 1500 leaves with IPv6 and timestamps; the handshake and a few acknowledgements
+        /// besides.
+        const SEGMENT: u64 = 1428;
+        const BESIDES: u64 = 20;
+        let workload = &self.workload;
+        let by_bytes = workload.bytes.map(|bytes| bytes.div_ceil(SEGMENT));
+        let segments = workload.segments.map(u64::from).or(by_bytes).unwrap_or(0);
+        self.network
+            .links
+            .iter()
+            .any(|link| link.loss > 0.0 || u64::from(link.queue_packets) < segments + BESIDES)
+    }
 }
 
 /// Hosts h1 and h2 with a switch between them.
@@ -161,12 +207,20 @@ pub enum ClientKind {
     Lynx,
 }
 
-/// What is dropped.
-#[derive(Debug, Deserialize)]
+/// What is dropped; the tag is `rule`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "rule", rename_all = "lowercase")]
+pub enum Loss {
+    /// The last segments of each transfer.
+    Tail(TailLoss),
+    /// Packets by their position.
+    Pattern(PatternLoss),
+}
+
+/// The last segments of each transfer.
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Loss {
-    /// The rule.
-    pub rule: RuleKind,
+pub struct TailLoss {
     /// Segments of data dropped at the tail.
     pub segments: u32,
     /// How the tail is found.
@@ -175,12 +229,12 @@ pub struct Loss {
     pub hold_limit_ns: u64,
 }
 
-/// The loss rules there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RuleKind {
-    /// The last segments of each transfer.
-    Tail,
+/// Packets by their position.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PatternLoss {
+    /// Which.
+    pub pattern: String,
 }
 
 /// How the tail-loss rule finds the tail.
@@ -191,6 +245,25 @@ pub enum Mode {
     Sequence,
     /// By holding candidates until the FIN.
     Hold,
+}
+
+impl TailLoss {
+    /// The rule, measuring until it is told that the transfer is over.
+    ///
+    /// # Errors
+    /// When the limit is longer than 292 years.
+    pub fn settings(&self) -> Result<tail::Settings> {
+        Ok(tail::Settings {
+            segments: self.segments,
+            mode: match self.mode {
+                Mode::Sequence => tail::Mode::Sequence,
+                Mode::Hold => tail::Mode::Hold,
+            },
+            hold_limit: Duration::from_nanos(i64::try_from(self.hold_limit_ns)?),
+            linger: Duration::MAX,
+            ..tail::Settings::default()
+        })
+    }
 }
 
 /// One transfer of a cell.
@@ -221,6 +294,9 @@ pub struct Exec {
 
 impl Plan {
     /// Reads a plan from its text.
+    ///
+    /// # Errors
+    /// When the text is no plan, or one of another version.
     pub fn parse(text: &str) -> Result<Self> {
         let plan: Self = serde_json::from_str(text).context("the plan cannot be read")?;
         if plan.version != VERSION {
@@ -232,3 +308,6 @@ impl Plan {
         Ok(plan)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,10 +3,32 @@
 use rexmit_time::{Duration, Time};
 use serde::Serialize;
 
-use crate::cell::lossy;
-use crate::client::Fetched;
 use crate::plan::{Cell, Start};
-use crate::watch::{Resend, Watched};
+use crate::story::{Resend, Watched};
+
+/// What the client saw of one transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fetched {
+    /// From before the connection is opened to the end of the file.
+    pub duration_ns: u64,
+    /// The whole page came.
+    pub complete: bool,
+}
+
+/// What the server's host counted during one transfer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Segments sent again, those of the handshake left out.
+    pub resends: u64,
+    /// Retransmission timers that fired.
+    pub timeouts: u64,
+    /// Tail loss probes.
+    pub probes: u64,
+    /// DSACK blocks received.
+    pub dsacks: u64,
+    /// Resends refused because the original was still in the host.
+    pub host_queue: u64,
+}
 
 /// The row of a transfer.
 #[derive(Serialize)]
@@ -60,10 +82,12 @@ pub struct ResendRow<'a> {
 
 impl Row {
     /// The row of repetition `start`; `others` counts further transfers that were seen in its time.
+    #[must_use]
     pub fn new(
         cell: &Cell,
         start: &Start,
         watched: &Watched,
+        counts: Counts,
         fetched: Fetched,
         others: usize,
     ) -> Self {
@@ -72,24 +96,21 @@ impl Row {
             at_drop,
             mechanism,
             isn_client,
-            counters: (before, after),
             ..
         } = watched;
-        let lossy = lossy(cell);
+        let lossy = cell.lossy();
         let mut notes: Vec<String> = transfer.note().into_iter().collect();
         // Two witnesses of one thing: a difference must show.
-        let of_the_handshake = after.syn_retrans - before.syn_retrans;
-        let resends = after.retrans_segs - before.retrans_segs - of_the_handshake;
-        if resends != transfer.resends {
+        if counts.resends != transfer.resends {
             notes.push(format!(
-                "the kernel counts {resends} resends, the filter {}",
-                transfer.resends
+                "the sender counts {} resends, the filter {}",
+                counts.resends, transfer.resends
             ));
         }
-        if after.host_queue > before.host_queue {
-            let refused = after.host_queue - before.host_queue;
+        if counts.host_queue > 0 {
             notes.push(format!(
-                "{refused} resends refused: the original was still in the host"
+                "{} resends refused: the original was still in the host",
+                counts.host_queue
             ));
         }
         if others > 0 {
@@ -116,11 +137,11 @@ impl Row {
             t_total_ns: transfer.t_total().map(Duration::as_nanos),
             is_tlp: transfer.is_tlp,
             mechanism: *mechanism,
-            resends,
-            timeouts: after.timeouts - before.timeouts,
-            probes: after.loss_probes - before.loss_probes,
+            resends: counts.resends,
+            timeouts: counts.timeouts,
+            probes: counts.probes,
             needless_resends: (!lossy).then_some(transfer.needless_resends),
-            dsacks: after.dsacks - before.dsacks,
+            dsacks: counts.dsacks,
             srtt_us: at_drop.map(|info| info.srtt_us),
             rto_us: at_drop.map(|info| info.rto_us),
             client_ns: fetched.duration_ns,

@@ -1,0 +1,20 @@
+//! What an engine is told and what it answers: the plan of a run, and the events with its rows.
+//!
+//! Every engine reads the same [`Plan`] and writes the same events, so that whatever reads them need not know which
+//! engine it was. [`Story`] makes the rows of a transfer out of what the loss rule tells and what the engine knows of
+//! its sender.
+
+mod events;
+mod packets;
+mod plan;
+mod row;
+mod story;
+
+pub use events::{line, CellStart, Ignored};
+pub use packets::{Direction, LoggedPacket, Packets};
+pub use plan::{
+    Cell, ClientKind, Exec, Link, Loss, Mode, NetworkPlan, PatternLoss, Place, Plan, Programs,
+    Server, Stack, Start, TailLoss, Workload, VERSION,
+};
+pub use row::{Counts, Fetched, ResendRow, Row};
+pub use story::{Resend, Sender, SocketInfo, Story, Told, Watched};

@@ -1,0 +1,64 @@
+use super::*;
+
+/// A plan as it was written before stacks, patterns and packet logs.
+const OLD: &str = r#"{
+  "version": 1, "heartbeat_s": 5.0,
+  "programs": {"ip": "/sbin/ip", "tc": null, "nft": null, "ethtool": null, "nginx": null, "curl": null, "lynx": null},
+  "cells": [{
+    "id": 3, "label": "x", "sysctls": {"net.ipv4.tcp_sack": "1"}, "congestion_control": "cubic",
+    "network": {"family": 4, "at": "wire", "mtu": 1500, "links": [
+      {"rate_bps": 1000, "delay_ns": 1, "jitter_ns": 0, "loss": 0.0, "queue_packets": 1000},
+      {"rate_bps": 1000, "delay_ns": 1, "jitter_ns": 0, "loss": 0.0, "queue_packets": 1000}]},
+    "workload": {"server": "nginx", "client": "builtin", "segments": 100, "bytes": null, "receive_window_bytes": null},
+    "loss": {"rule": "tail", "segments": 5, "mode": "sequence", "hold_limit_ns": 3000000000},
+    "starts": [{"repetition": 0, "phase_ns": 7}], "phase_period_ns": 256000000, "capture": false,
+    "transfer_timeout_ns": 1}]
+}"#;
+
+#[test]
+fn an_old_plan_still_reads() {
+    let plan = Plan::parse(OLD).unwrap();
+    let cell = &plan.cells[0];
+    assert!(!cell.packets && cell.stack.is_none());
+    let Loss::Tail(tail) = &cell.loss else {
+        panic!("{:?}", cell.loss)
+    };
+    assert_eq!(tail.settings().unwrap().segments, 5);
+    assert!(!cell.lossy());
+}
+
+#[test]
+fn a_plan_may_name_a_stack_and_a_pattern() {
+    let text = OLD
+        .replace(
+            r#""rule": "tail", "segments": 5, "mode": "sequence", "hold_limit_ns": 3000000000"#,
+            r#""rule": "pattern", "pattern": "data 3""#,
+        )
+        .replace(
+            r#""capture": false"#,
+            r#""capture": false, "packets": true, "stack": {"name": "linux-3.10", "hz": 1000, "set": {"min_rto": "100ms"}}"#,
+        )
+        .replace(r#""programs": {"ip": "/sbin/ip", "tc": null, "nft": null, "ethtool": null, "nginx": null, "curl": null, "lynx": null},"#, "");
+    let plan = Plan::parse(&text).unwrap();
+    let cell = &plan.cells[0];
+    let Loss::Pattern(loss) = &cell.loss else {
+        panic!("{:?}", cell.loss)
+    };
+    assert_eq!(loss.pattern, "data 3");
+    let stack = cell.stack.as_ref().unwrap();
+    assert_eq!((stack.name.as_str(), stack.hz), ("linux-3.10", Some(1000)));
+    assert_eq!(stack.set["min_rto"], "100ms");
+    assert!(cell.packets && plan.programs.nft().is_err());
+}
+
+#[test]
+fn what_is_not_known_is_refused() {
+    for (was, is) in [
+        ("\"version\": 1", "\"version\": 2"),
+        ("\"label\"", "\"labels\""),
+        ("\"rule\": \"tail\"", "\"rule\": \"tail\", \"x\": 1"),
+        ("\"rule\": \"tail\"", "\"rule\": \"head\""),
+    ] {
+        assert!(Plan::parse(&OLD.replace(was, is)).is_err(), "{is}");
+    }
+}
