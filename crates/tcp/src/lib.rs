@@ -9,6 +9,7 @@ pub mod connection;
 pub mod estimator;
 pub mod receiver;
 mod segment;
+pub mod sender;
 pub mod settings;
 mod words;
 
