@@ -94,6 +94,16 @@ pub struct Settings {
     pub slow_start_after_idle: bool,
 
     // Sending
+    /// Which generation of Linux's sender works through acknowledgements and sets the timer.
+    pub sender: SenderForm,
+    /// A segment with a FIN leaves in spite of a full congestion window (`tcp_cwnd_test` before 6.10).
+    pub fin_exempt: bool,
+    /// A short unsent segment is filled up from the next one when it leaves (`tcp_grow_skb`, 6.10).
+    pub fill_segments: bool,
+    /// A short segment waits while packets are in the host (`tcp_autocorking`, 3.14).
+    pub autocorking: bool,
+    /// Bytes that a packet in a buffer counts besides its payload (`skb->truesize`).
+    pub packet_overhead: u32,
     /// Bytes of a socket that may wait in its host (`tcp_limit_output_bytes`); none where the stack has no such limit.
     pub limit_output_bytes: Option<u32>,
     /// Since when the limit follows the pacing rate (3.12).
@@ -208,6 +218,15 @@ pub enum CubicForm {
     /// 3.10: HyStart in milliseconds or ticks.
     Linux3,
     /// 6.x: HyStart in microseconds.
+    Linux6,
+}
+
+/// Which generation of Linux's sender works through acknowledgements. Other stacks take the one nearer to them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SenderForm {
+    /// 3.10: the window is set while losses are found; dupACKs count; the timer is set by what was acknowledged.
+    Linux3,
+    /// 6.x: first what was lost, then the window, then what is sent; one timer for probes, reordering and timeouts.
     Linux6,
 }
 
