@@ -104,6 +104,8 @@ pub struct Settings {
     pub autocorking: bool,
     /// Bytes that a packet in a buffer counts besides its payload (`skb->truesize`).
     pub packet_overhead: u32,
+    /// Bytes that a packet's buffer reserves for headers of all layers (`MAX_TCP_HEADER`); buffers are sized by it.
+    pub header_room: u32,
     /// Bytes of a socket that may wait in its host (`tcp_limit_output_bytes`); none where the stack has no such limit.
     pub limit_output_bytes: Option<u32>,
     /// Since when the limit follows the pacing rate (3.12).
@@ -246,6 +248,8 @@ pub enum DelayedAck {
     Linux3,
     /// Linux 6.x: compressed SACKs, no forced quick acknowledgements.
     Linux6,
+    /// Linux 6.12: as 6.x, with shorter delays: below the smallest timeout, and the estimate never above 200 ms.
+    Linux612,
     /// Every second full segment, others after `delayed_ack_max` (RFC 1122 §4.2.3.2, RFC 5681 §4.2).
     Rfc,
 }

@@ -14,6 +14,9 @@ pub struct Peer {
     pub sack: bool,
     /// Timestamps were negotiated.
     pub timestamps: bool,
+    /// Timeouts of our SYN or SYN-ACK that were needed: after two the window begins with one segment
+    /// (`tcp_init_transfer`).
+    pub handshake_timeouts: u32,
 }
 
 /// An acknowledgement as it came in.
