@@ -20,6 +20,8 @@ pub enum Event {
     Started(Started),
     /// A packet was dropped.
     Dropped(Dropped),
+    /// An acknowledgement of the client's was dropped.
+    AckDropped(AckDropped),
     /// A packet carried bytes that had been sent before.
     Resent(Resent),
     /// Nothing new came while packets were held; all were let go.
@@ -65,6 +67,17 @@ pub struct Dropped {
     /// What was lost.
     pub span: Span,
     /// When the packet was sent.
+    pub at: Time,
+}
+
+/// See [`Event::AckDropped`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AckDropped {
+    /// From client to server.
+    pub flow: FlowKey,
+    /// The acknowledgement's number behind the request, from 1.
+    pub number: u64,
+    /// When it was sent.
     pub at: Time,
 }
 

@@ -6,10 +6,14 @@
 
 mod event;
 mod intervals;
+pub mod pattern;
 mod rule;
 pub mod tail;
+mod track;
 mod transfer;
 
-pub use event::{Dropped, Event, Resent, Span, Stalled, Started, TransferId, Untracked, Why};
+pub use event::{
+    AckDropped, Dropped, Event, Resent, Span, Stalled, Started, TransferId, Untracked, Why,
+};
 pub use rule::{Decision, PacketId, Rule, Verdict};
 pub use transfer::{Note, Transfer};

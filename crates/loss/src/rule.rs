@@ -29,7 +29,7 @@ pub enum Decision {
     Drop,
 }
 
-/// Decides which packets of one direction are lost.
+/// Decides which packets are lost.
 ///
 /// # Order of calls
 /// After every [`on_packet`](Rule::on_packet), [`on_deadline`](Rule::on_deadline) and
@@ -39,7 +39,9 @@ pub enum Decision {
 /// A packet answered with [`Verdict::Hold`] may be released by the very same call.
 ///
 /// # Packets
-/// The rule is given every TCP packet of the sending side (the server's OUTPUT), and only that side.
+/// The rule is given every TCP packet of the sending side (the server's OUTPUT), and, where it is to judge those too,
+/// of the other side as they leave. It knows a packet's direction by its connection's handshake: who sent the
+/// SYN-ACK is the server.
 /// Packets that [`TcpPacket::parse`] skips are not for it: they pass.
 ///
 /// # Randomness

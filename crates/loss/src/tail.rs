@@ -25,19 +25,10 @@
 //! the next transfer; the comparison with the tail includes the packet itself; and the largest payload
 //! of any packet sent first, not the first one's, stands for the MSS.
 
-mod flow;
 mod hold;
-mod log;
-mod losses;
-mod open;
-mod out;
-mod responses;
-mod rows;
 mod rule;
-mod seen;
 mod sequence;
 mod settings;
-mod table;
 
 pub use rule::TailRule;
 pub use settings::{Counters, Mode, Settings, UnknownMode};

@@ -25,14 +25,14 @@ pub struct Transfer {
     pub segments: u64,
     /// Data segments of it that were dropped.
     pub dropped_segments: u64,
-    /// Packets of it that were dropped: the data segments, and a FIN without data.
+    /// Packets of it that were dropped: data segments, resends, a FIN without data.
     pub dropped_packets: u64,
     /// Whether the FIN came with data; `None` when no FIN belongs to the transfer.
     pub fin_on_data: Option<bool>,
     /// Largest payload in the connection of a packet never sent before, bytes.
     pub mss_bytes: u32,
-    /// Whether exactly the last data segments that were asked for were dropped, all of them when the transfer
-    /// has fewer.
+    /// Whether exactly the data segments that were asked for were dropped: of a tail all of them when the transfer has
+    /// fewer, of a pattern those of its positions that the transfer has.
     pub exact: bool,
     /// Whether holding packets stalled the sender, so that nothing was dropped.
     pub stalled: bool,

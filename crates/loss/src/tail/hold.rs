@@ -1,79 +1,17 @@
-//! The packets that wait until the tail shows.
-
-use std::collections::VecDeque;
+//! The tail by holding its candidates until the FIN shows.
 
 use rexmit_time::Time;
 
-use super::flow::{Flow, Packet};
-use super::open::Resend;
-use super::out::Out;
-use super::responses::Responses;
 use super::sequence::in_tail;
-use crate::{Decision, Event, Note, PacketId, Stalled, Verdict};
-
-/// A packet that waits.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Held {
-    pub id: PacketId,
-    pub start: u64,
-    /// Behind the payload.
-    pub end: u64,
-    /// Behind the FIN, if the packet carries it.
-    pub top: u64,
-    pub at: Time,
-    /// Set as soon as its fate is settled; until the sweep is over it keeps its place in the order.
-    pub fate: Option<Decision>,
-}
-
-impl Held {
-    /// Whether the packet carries data.
-    pub fn data(&self) -> bool {
-        self.start < self.end
-    }
-}
-
-/// All packets of a connection that wait, in the order in which they came.
-#[derive(Debug, Default)]
-pub(super) struct Waiting {
-    pub packets: VecDeque<Held>,
-    /// Resends that passed while an earlier copy waits.
-    pub resends: Vec<Resend>,
-    /// When the connection sent its last new packet.
-    pub last_new: Time,
-}
-
-impl Waiting {
-    pub fn is_empty(&self) -> bool {
-        self.packets.is_empty()
-    }
-
-    /// Whether some of `start..top` waits.
-    pub fn touches(&self, start: u64, top: u64) -> bool {
-        self.packets.iter().any(|h| h.start < top && start < h.top)
-    }
-
-    /// Takes out the packets whose fate is settled, in order.
-    pub fn settled(&mut self) -> Vec<(PacketId, Decision)> {
-        let mut out = Vec::new();
-        if self.packets.iter().any(|held| held.fate.is_some()) {
-            self.packets.retain(|held| match held.fate {
-                Some(fate) => {
-                    out.push((held.id, fate));
-                    false
-                }
-                None => true,
-            });
-        }
-        if self.packets.is_empty() {
-            self.resends.clear();
-        }
-        out
-    }
-}
+use crate::track::flow::{Flow, Packet};
+use crate::track::out::Out;
+use crate::track::responses::Responses;
+use crate::track::waiting::Held;
+use crate::{Decision, Event, Note, Stalled, Verdict};
 
 impl Flow {
     /// Judges a packet that was never sent before, in `hold`.
-    pub(super) fn judge_by_hold(&mut self, p: &Packet, out: &mut Out) -> Verdict {
+    pub(crate) fn judge_by_hold(&mut self, p: &Packet, out: &mut Out) -> Verdict {
         let held = Held {
             id: p.id,
             start: p.start,
@@ -82,7 +20,7 @@ impl Flow {
             at: p.at,
             fate: None,
         };
-        let may_be_tail = self.may_be_tail(&held, out.settings.segments);
+        let may_be_tail = self.may_be_tail(&held, out.choice.tail_segments());
         // A bare FIN right behind a tail that was decided without it, and is still being repaired.
         let tail = self.transfers.iter().find(|t| {
             !may_be_tail
@@ -94,7 +32,7 @@ impl Flow {
         });
         if let Some(owner) = tail.map(|t| t.row.id) {
             out.counters.dropped += 1;
-            self.lose(p.start, p.end, p.top, p.at, owner, out);
+            self.lose(&p.lost(false), owner, out);
             return Verdict::Drop;
         }
         // Behind others it waits for its turn: this packet may be what lets them go.
@@ -133,7 +71,7 @@ impl Flow {
     }
 
     /// Settles the fate of waiting packets as far as it shows by now.
-    pub(super) fn sweep(&mut self, out: &mut Out) {
+    pub(crate) fn sweep(&mut self, out: &mut Out) {
         for at in 0..self.transfers.len() {
             let t = &self.transfers[at];
             let whole =
@@ -150,7 +88,7 @@ impl Flow {
         }
         for at in 0..self.waiting.packets.len() {
             let held = self.waiting.packets[at];
-            if held.fate.is_none() && !self.may_be_tail(&held, out.settings.segments) {
+            if held.fate.is_none() && !self.may_be_tail(&held, out.choice.tail_segments()) {
                 self.waiting.packets[at].fate = Some(Decision::Accept);
             }
         }
@@ -167,7 +105,7 @@ impl Flow {
         let tail = self
             .log
             .last_first(start, end)
-            .take(out.settings.segments as usize)
+            .take(out.choice.tail_segments() as usize)
             .last();
         let Some(tail) = tail.map(|segment| segment.start) else {
             return;
@@ -185,14 +123,14 @@ impl Flow {
                 };
                 if in_tail && held.fate.is_none() {
                     self.waiting.packets[place].fate = Some(Decision::Drop);
-                    self.lose(held.start, held.end, held.top, held.at, owner, out);
+                    self.lose(&held.lost(), owner, out);
                 }
             }
         }
     }
 
     /// Releases everything that waits, because of `note`.
-    pub(super) fn let_go(&mut self, note: Note, out: &mut Out) {
+    pub(crate) fn let_go(&mut self, note: Note, out: &mut Out) {
         let head = self.responses.head_start();
         for held in &mut self.waiting.packets {
             held.fate = Some(Decision::Accept);
@@ -206,7 +144,7 @@ impl Flow {
     }
 
     /// Lets go of everything, since the sender has been silent for too long.
-    pub(super) fn stall(&mut self, now: Time, out: &mut Out) {
+    pub(crate) fn stall(&mut self, now: Time, out: &mut Out) {
         let released = self.waiting.packets.len();
         self.let_go(Note::HoldStalled, out);
         let mut transfer = None;

@@ -1,145 +1,43 @@
 //! The tail rule over all connections.
 
-use std::collections::BTreeSet;
-
-use rexmit_time::Time;
-use rexmit_wire::TcpPacket;
-
-use super::flow::Flow;
-use super::out::Out;
 use super::settings::{Counters, Settings};
-use super::table::{Slot, Table};
-use crate::{Decision, Event, Note, PacketId, Rule, Verdict};
+use crate::track::choice::Choice;
+use crate::track::out::Out;
+use crate::track::tracker::{self, Tracker};
 
 /// Drops the last N data segments of every HTTP response, once; see the [module](super).
 #[derive(Debug)]
 pub struct TailRule {
-    table: Table,
-    out: Out,
-    deadlines: BTreeSet<(Time, Slot)>,
+    settings: Settings,
+    tracker: Tracker,
 }
 
 impl TailRule {
     /// A rule that knows no connection yet.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
+        let choice = Choice::Tail {
+            segments: settings.segments,
+            mode: settings.mode,
+            hold_limit: settings.hold_limit,
+        };
         TailRule {
-            table: Table::new(settings.max_flows),
-            out: Out::new(settings),
-            deadlines: BTreeSet::new(),
+            settings,
+            tracker: Tracker::new(settings.max_flows, Out::new(choice, settings.linger)),
         }
     }
 
     /// How it was set up.
     #[must_use]
     pub fn settings(&self) -> &Settings {
-        &self.out.settings
+        &self.settings
     }
 
     /// What it has counted so far.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        self.out.counters
-    }
-
-    fn remove(&mut self, slot: Slot, note: Note) {
-        if let Some(mut flow) = self.table.remove(slot) {
-            if let Some(deadline) = flow.due {
-                self.deadlines.remove(&(deadline, slot));
-            }
-            flow.end(note, &mut self.out);
-        }
-    }
-
-    fn insert(&mut self, flow: Flow) -> Slot {
-        while self.table.is_full() {
-            let Some(idle) = self.table.idle() else { break };
-            self.out.counters.evicted_flows += 1;
-            self.remove(idle, Note::Evicted);
-        }
-        self.table.insert(flow)
-    }
-
-    /// Does `act` on a connection and keeps its deadline up to date.
-    fn with<T>(&mut self, slot: Slot, act: impl FnOnce(&mut Flow, &mut Out) -> T) -> Option<T> {
-        let flow = self.table.get(slot)?;
-        let before = flow.due;
-        let result = act(flow, &mut self.out);
-        let after = flow.due;
-        if before != after {
-            if let Some(before) = before {
-                self.deadlines.remove(&(before, slot));
-            }
-            if let Some(after) = after {
-                self.deadlines.insert((after, slot));
-            }
-        }
-        Some(result)
+        self.tracker.counters()
     }
 }
 
-impl Rule for TailRule {
-    fn on_packet(&mut self, id: PacketId, packet: &TcpPacket<'_>, now: Time) -> Verdict {
-        let flags = packet.flags();
-        let mut slot = self.table.find(&packet.flow());
-        if flags.rst() {
-            if let Some(slot) = slot {
-                self.remove(slot, Note::Reset);
-            }
-            return Verdict::Accept;
-        }
-        if flags.syn() {
-            if let Some(known) = slot {
-                // A SYN-ACK sent again begins nothing new.
-                let again = self
-                    .table
-                    .get(known)
-                    .is_some_and(|f| flags.ack() && f.isn == Some(packet.seq()));
-                if !again {
-                    self.remove(known, Note::Replaced);
-                    slot = None;
-                }
-            }
-            // A SYN alone makes this side the client, which sends no responses.
-            if !flags.ack() {
-                return Verdict::Accept;
-            }
-            slot = slot.or_else(|| Some(self.insert(Flow::from_handshake(packet))));
-        }
-        if packet.payload_len() == 0 && !flags.fin() {
-            return Verdict::Accept;
-        }
-        let slot = slot.unwrap_or_else(|| self.insert(Flow::from_the_middle(packet)));
-        self.with(slot, |flow, out| flow.on_packet(id, packet, now, out))
-            .unwrap_or(Verdict::Accept)
-    }
-
-    fn poll_release(&mut self) -> Option<(PacketId, Decision)> {
-        self.out.releases.pop_front()
-    }
-
-    fn poll_event(&mut self) -> Option<Event> {
-        self.out.events.pop_front()
-    }
-
-    fn deadline(&self) -> Option<Time> {
-        self.deadlines.first().map(|(time, _)| *time)
-    }
-
-    fn on_deadline(&mut self, now: Time) {
-        while let Some(&(due, slot)) = self.deadlines.first() {
-            if due > now {
-                break;
-            }
-            self.with(slot, |flow, out| flow.on_deadline(now, out));
-            // Acting on a deadline moves it; a connection that kept it would hang this loop.
-            self.deadlines.remove(&(due, slot));
-        }
-    }
-
-    fn finish(&mut self, _now: Time) {
-        for slot in 0..self.table.slots() {
-            self.with(slot, |flow, out| flow.end(Note::Ended, out));
-        }
-    }
-}
+tracker::is_a_rule!(TailRule);

@@ -1,7 +1,7 @@
 //! The tail by sequence number.
 
-use super::flow::{Flow, Packet};
-use super::out::Out;
+use crate::track::flow::{Flow, Packet};
+use crate::track::out::Out;
 use crate::{Note, Verdict};
 
 /// Whether a segment whose first byte is at `start` lies among the last `segments` full segments of a transfer
@@ -9,13 +9,13 @@ use crate::{Note, Verdict};
 ///
 /// The comparison is not strict and counts the packet itself: with a size that is an exact multiple of the MSS
 /// the paper's `bytesRemaining < bytesToDrop` (Algorithm 1) loses one segment less.
-pub(super) fn in_tail(start: u64, end: u64, segments: u32, mss: u32) -> bool {
+pub(crate) fn in_tail(start: u64, end: u64, segments: u32, mss: u32) -> bool {
     start.saturating_add(u64::from(segments) * u64::from(mss)) >= end
 }
 
 impl Flow {
-    pub(super) fn judge_by_sequence(&mut self, p: &Packet, out: &mut Out) -> Verdict {
-        let (segments, mss) = (out.settings.segments, self.largest);
+    pub(crate) fn judge_by_sequence(&mut self, p: &Packet, out: &mut Out) -> Verdict {
+        let (segments, mss) = (out.choice.tail_segments(), self.largest);
         let owner = self
             .transfers
             .iter()
@@ -33,7 +33,7 @@ impl Flow {
             return Verdict::Accept;
         };
         out.counters.dropped += 1;
-        self.lose(p.start, p.end, p.top, p.at, owner, out);
+        self.lose(&p.lost(false), owner, out);
         Verdict::Drop
     }
 }

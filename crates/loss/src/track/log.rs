@@ -6,7 +6,7 @@ use rexmit_time::Time;
 
 /// Bytes of one packet that had not been sent before. `len` is 0 for a FIN without data.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Segment {
+pub(crate) struct Segment {
     pub start: u64,
     pub sent: Time,
     pub len: u32,
@@ -26,7 +26,7 @@ impl Segment {
 
 /// The first transmissions of a connection in the order of their bytes, as far back as they matter.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Log {
+pub(crate) struct Log {
     segments: VecDeque<Segment>,
     /// Positions below are no longer known.
     floor: u64,

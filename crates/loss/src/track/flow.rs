@@ -6,14 +6,15 @@ use rexmit_time::{Duration, Time};
 use rexmit_wire::options::TcpOption;
 use rexmit_wire::{FlowKey, SeqNum, TcpPacket};
 
-use super::hold::Waiting;
+use super::choice::Choice;
 use super::log::Log;
+use super::losses::Lost;
 use super::open::Open;
 use super::out::Out;
 use super::responses::{Found, Responses};
 use super::rows::lingers_until;
 use super::seen::Seen;
-use super::settings::Mode;
+use super::waiting::Waiting;
 use crate::intervals::IntervalSet;
 use crate::{Note, PacketId, Span, Verdict, Why};
 
@@ -27,19 +28,19 @@ const LOG_SEGMENTS: usize = 16_384;
 const ASSUMED_MSS: u32 = 1_460;
 
 fn log_capacity(out: &Out) -> usize {
-    LOG_SEGMENTS.max(out.settings.segments as usize * 2)
+    LOG_SEGMENTS.max(out.choice.tail_segments() as usize * 2)
 }
 
 /// The connection's FIN.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fin {
+pub(crate) struct Fin {
     pub position: u64,
     pub on_data: bool,
 }
 
 /// One packet by its positions.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Packet {
+pub(crate) struct Packet {
     pub id: PacketId,
     pub start: u64,
     /// Behind the payload.
@@ -49,9 +50,22 @@ pub(super) struct Packet {
     pub at: Time,
 }
 
+impl Packet {
+    /// The packet as one that is dropped.
+    pub fn lost(&self, resend: bool) -> Lost {
+        Lost {
+            start: self.start,
+            end: self.end,
+            top: self.top,
+            at: self.at,
+            resend,
+        }
+    }
+}
+
 /// One connection, as seen from its sender.
 #[derive(Debug)]
-pub(super) struct Flow {
+pub(crate) struct Flow {
     pub key: FlowKey,
     /// Initial sequence number, when the handshake was seen.
     pub isn: Option<SeqNum>,
@@ -62,21 +76,25 @@ pub(super) struct Flow {
     /// How many of them came and are not yet counted in the transfer.
     quiet_segments: u64,
     /// A sequence number and its position; the highest sent.
-    pub(super) anchor: (SeqNum, u64),
+    pub(crate) anchor: (SeqNum, u64),
     /// Every position sent, and all below the first.
-    pub(super) seen: Seen,
+    pub(crate) seen: Seen,
     /// Every position that was dropped and has not been sent again.
-    pub(super) missing: IntervalSet,
-    pub(super) largest: u32,
-    pub(super) mss_option: Option<u16>,
-    pub(super) fin: Option<Fin>,
-    pub(super) responses: Responses,
+    pub(crate) missing: IntervalSet,
+    pub(crate) largest: u32,
+    pub(crate) mss_option: Option<u16>,
+    pub(crate) fin: Option<Fin>,
+    pub(crate) responses: Responses,
     /// Where a head starts of which held packets had to be let go, and why: its transfer is not measured.
-    pub(super) spoilt_head: Option<(u64, Note)>,
+    pub(crate) spoilt_head: Option<(u64, Note)>,
     told_untracked: bool,
-    pub(super) log: Log,
-    pub(super) transfers: VecDeque<Open>,
-    pub(super) waiting: Waiting,
+    pub(crate) log: Log,
+    pub(crate) transfers: VecDeque<Open>,
+    pub(crate) waiting: Waiting,
+    /// Packets of the pattern rule that were sent before, by their bytes, as often as they were sent again.
+    pub(crate) resent: Vec<(u64, u64)>,
+    /// Acknowledgements of the client since its last request; `None` before the first.
+    pub(crate) client_acks: Option<u64>,
 }
 
 impl Flow {
@@ -119,6 +137,8 @@ impl Flow {
             log: Log::default(),
             transfers: VecDeque::new(),
             waiting: Waiting::default(),
+            resent: Vec::new(),
+            client_acks: None,
         }
     }
 
@@ -160,14 +180,7 @@ impl Flow {
             self.largest = self.largest.max(packet.payload_len());
         }
         self.note_new(&p, packet, out);
-        let verdict = if resend || out.settings.segments == 0 {
-            Verdict::Accept
-        } else {
-            match out.settings.mode {
-                Mode::Sequence => self.judge_by_sequence(&p, out),
-                Mode::Hold => self.judge_by_hold(&p, out),
-            }
-        };
+        let verdict = self.judge(&p, resend, out);
         if !self.waiting.is_empty() {
             self.sweep(out);
         }
@@ -189,7 +202,10 @@ impl Flow {
             return 0;
         }
         // Both modes: no packet that ends here or before can reach into the tail, nor complete the transfer.
-        let tail = u64::from(out.settings.segments) * u64::from(self.largest_to_come());
+        let Choice::Tail { segments, .. } = out.choice else {
+            return 0;
+        };
+        let tail = u64::from(segments) * u64::from(self.largest_to_come());
         t.end.saturating_sub(tail.max(1))
     }
 
@@ -201,7 +217,7 @@ impl Flow {
     }
 
     /// No segment will be larger than this side's own MSS option allows its peer, or than any before.
-    pub(super) fn largest_to_come(&self) -> u32 {
+    pub(crate) fn largest_to_come(&self) -> u32 {
         self.largest
             .max(self.mss_option.map_or(ASSUMED_MSS, u32::from))
     }
@@ -223,14 +239,14 @@ impl Flow {
 
     fn deadline(&self, out: &Out) -> Option<Time> {
         let hold =
-            (!self.waiting.is_empty()).then(|| self.waiting.last_new + out.settings.hold_limit);
-        if out.settings.linger == Duration::ZERO {
+            (!self.waiting.is_empty()).then(|| self.waiting.last_new + out.choice.hold_limit());
+        if out.linger == Duration::ZERO {
             return hold;
         }
         let linger = self
             .transfers
             .iter()
-            .filter_map(|t| lingers_until(t, out.settings.linger))
+            .filter_map(|t| lingers_until(t, out.linger))
             .min();
         hold.into_iter().chain(linger).min()
     }
@@ -238,7 +254,7 @@ impl Flow {
     /// Lets go of packets held too long and gives the rows that have waited long enough.
     pub fn on_deadline(&mut self, now: Time, out: &mut Out) {
         self.count_quiet();
-        if !self.waiting.is_empty() && now >= self.waiting.last_new + out.settings.hold_limit {
+        if !self.waiting.is_empty() && now >= self.waiting.last_new + out.choice.hold_limit() {
             self.stall(now, out);
             self.complete(now, out);
         }
@@ -252,7 +268,7 @@ impl Flow {
         position.saturating_add_signed(i64::from(seq.offset_from(anchor)))
     }
 
-    pub(super) fn span(&self, start: u64, end: u64, top: u64) -> Span {
+    pub(crate) fn span(&self, start: u64, end: u64, top: u64) -> Span {
         let (anchor, position) = self.anchor;
         Span {
             // Wraps as sequence numbers do.

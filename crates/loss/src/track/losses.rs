@@ -8,9 +8,22 @@ use super::open::Resend;
 use super::out::Out;
 use crate::{Dropped, Event, Note, Resent, TransferId};
 
+/// A packet that is dropped.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lost {
+    pub start: u64,
+    /// Behind the payload.
+    pub end: u64,
+    /// Behind the FIN.
+    pub top: u64,
+    pub at: Time,
+    /// Some of its bytes were sent before.
+    pub resend: bool,
+}
+
 impl Flow {
     /// A packet of which some bytes were sent before.
-    pub(super) fn note_resend(&mut self, p: &Packet, out: &mut Out) {
+    pub(crate) fn note_resend(&mut self, p: &Packet, out: &mut Out) {
         let highest = p.top >= self.seen.highest;
         let held = self.waiting.touches(p.start, p.top);
         let fin_again = p.top > p.end && self.seen.covers(p.end, p.top);
@@ -69,16 +82,15 @@ impl Flow {
     }
 
     /// Notes a drop in every transfer that it touches.
-    pub(super) fn lose(
-        &mut self,
-        start: u64,
-        end: u64,
-        top: u64,
-        at: Time,
-        owner: TransferId,
-        out: &mut Out,
-    ) {
-        let data = start < end;
+    pub(crate) fn lose(&mut self, lost: &Lost, owner: TransferId, out: &mut Out) {
+        let &Lost {
+            start,
+            end,
+            top,
+            at,
+            resend,
+        } = lost;
+        let segment = start < end && !resend;
         self.missing.insert(start, top);
         for resend in &self.waiting.resends {
             self.missing.remove(resend.start, resend.top);
@@ -88,7 +100,7 @@ impl Flow {
             .iter_mut()
             .filter(|t| t.completed.is_none() && t.touches(start, top))
         {
-            t.drop_packet(start, top, data, at);
+            t.drop_packet(start, top, segment, at);
             for resend in self
                 .waiting
                 .resends

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use rexmit_time::{Duration, Time};
 
+use super::choice::{Asked, Choice};
 use super::flow::Flow;
 use super::open::Open;
 use super::out::Out;
@@ -13,7 +14,7 @@ use crate::{Event, Note, Started, Transfer};
 const OPEN_TRANSFERS: usize = 64;
 
 impl Flow {
-    pub(super) fn open(
+    pub(crate) fn open(
         &mut self,
         start: u64,
         head: u64,
@@ -89,7 +90,7 @@ impl Flow {
     }
 
     /// Looks which transfers are complete.
-    pub(super) fn complete(&mut self, now: Time, out: &mut Out) {
+    pub(crate) fn complete(&mut self, now: Time, out: &mut Out) {
         let mut any = false;
         for t in &mut self.transfers {
             let held = !self.waiting.is_empty() && self.waiting.touches(t.start, t.top());
@@ -101,10 +102,10 @@ impl Flow {
     }
 
     /// Gives the rows of complete transfers that nothing more is awaited of.
-    pub(super) fn give_rows(&mut self, now: Time, out: &mut Out) {
+    pub(crate) fn give_rows(&mut self, now: Time, out: &mut Out) {
         let mut at = 0;
         while let Some(t) = self.transfers.get(at) {
-            let over = lingers_until(t, out.settings.linger).is_some_and(|until| until <= now);
+            let over = lingers_until(t, out.linger).is_some_and(|until| until <= now);
             match if over {
                 self.transfers.remove(at)
             } else {
@@ -117,15 +118,23 @@ impl Flow {
         self.forget();
     }
 
-    pub(super) fn give_row(&mut self, open: Open, out: &mut Out) {
-        let row = open.close(&self.log, u64::from(out.settings.segments), self.largest);
+    pub(crate) fn give_row(&mut self, open: Open, out: &mut Out) {
+        let asked = match &out.choice {
+            Choice::Tail { segments, .. } => Asked::Tail(u64::from(*segments)),
+            Choice::Pattern(pattern) => {
+                let pieces = (open.end - open.start).div_ceil(u64::from(self.largest.max(1)));
+                Asked::Segments(pattern.first_losses(pieces))
+            }
+        };
+        let row = open.close(&self.log, asked, self.largest);
         out.events.push_back(Event::Finished(Box::new(row)));
     }
 
     /// Forgets first transmissions that no open transfer needs.
-    pub(super) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         if self.transfers.is_empty() {
             self.transfers = VecDeque::new();
+            self.resent = Vec::new();
         }
         let open = self.transfers.iter().map(|t| t.start).min();
         let needed = open.into_iter().chain(self.responses.head_start()).min();
@@ -135,7 +144,7 @@ impl Flow {
 
 /// Until when a complete transfer is watched for further resends; `None` while nothing but the end of the
 /// connection or of the measurement closes it.
-pub(super) fn lingers_until(open: &Open, linger: Duration) -> Option<Time> {
+pub(crate) fn lingers_until(open: &Open, linger: Duration) -> Option<Time> {
     open.completed
         .filter(|_| linger < Duration::MAX)
         .map(|completed| completed + linger)

@@ -7,7 +7,7 @@ const GAPS: usize = 1_024;
 
 /// The positions that were sent: all below the highest but for the gaps that overtaking leaves, mostly none.
 #[derive(Clone, Debug)]
-pub(super) struct Seen {
+pub(crate) struct Seen {
     /// Behind the highest position sent.
     pub highest: u64,
     gaps: IntervalSet,

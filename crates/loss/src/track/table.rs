@@ -9,7 +9,7 @@ use rustc_hash::FxHasher;
 use super::flow::Flow;
 
 /// Where a connection stands in the table.
-pub(super) type Slot = u32;
+pub(crate) type Slot = u32;
 
 /// All connections that are remembered.
 ///
@@ -17,7 +17,7 @@ pub(super) type Slot = u32;
 /// slots. Room is made by the clock algorithm: the hand passes over the connections used since it
 /// last came by and takes the first that was not.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(crate) struct Table {
     slots: Vec<Option<Box<Known>>>,
     free: Vec<Slot>,
     /// Slots by their connection's key, which stands in the slot alone: the index stays in the cache.

@@ -2,25 +2,29 @@
 
 use std::collections::VecDeque;
 
-use rexmit_time::Time;
+use rexmit_time::{Duration, Time};
 use rexmit_wire::FlowKey;
 
-use super::settings::{Counters, Settings};
+use super::choice::Choice;
+use crate::tail::Counters;
 use crate::{Decision, Event, PacketId, TransferId, Untracked, Why};
 
 /// What a connection needs of its rule while it judges a packet.
 #[derive(Clone, Debug)]
-pub(super) struct Out {
-    pub settings: Settings,
+pub(crate) struct Out {
+    pub choice: Choice,
+    /// How long a complete transfer is watched for further resends.
+    pub linger: Duration,
     pub counters: Counters,
     pub events: VecDeque<Event>,
     pub releases: VecDeque<(PacketId, Decision)>,
 }
 
 impl Out {
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(choice: Choice, linger: Duration) -> Self {
         Out {
-            settings,
+            choice,
+            linger,
             counters: Counters::default(),
             events: VecDeque::new(),
             releases: VecDeque::new(),

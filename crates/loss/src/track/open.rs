@@ -2,6 +2,7 @@
 
 use rexmit_time::Time;
 
+use super::choice::Asked;
 use super::log::Log;
 use super::seen::Seen;
 use crate::intervals::IntervalSet;
@@ -9,7 +10,7 @@ use crate::{Note, Transfer};
 
 /// A transfer that is being measured. Positions are those of its connection.
 #[derive(Clone, Debug)]
-pub(super) struct Open {
+pub(crate) struct Open {
     /// The row as far as it is known.
     pub row: Transfer,
     /// First byte of the head.
@@ -35,7 +36,7 @@ pub(super) struct Open {
 
 /// Bytes that were sent again.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Resend {
+pub(crate) struct Resend {
     pub start: u64,
     pub top: u64,
     pub highest: bool,
@@ -93,12 +94,12 @@ impl Open {
     }
 
     /// Notes that the packet `start..top`, sent at `at`, was dropped.
-    pub fn drop_packet(&mut self, start: u64, top: u64, data: bool, at: Time) {
+    pub fn drop_packet(&mut self, start: u64, top: u64, segment: bool, at: Time) {
         let (start, top) = (start.max(self.start), top.min(self.top()));
         self.dropped.insert(start, top);
         self.missing.insert(start, top);
         self.row.dropped_packets += 1;
-        self.row.dropped_segments += u64::from(data);
+        self.row.dropped_segments += u64::from(segment);
         self.row.t_drop = Some(self.row.t_drop.map_or(at, |t| t.min(at)));
     }
 
@@ -162,8 +163,8 @@ impl Open {
         true
     }
 
-    /// The finished row. `log` still holds the last `asked` segments.
-    pub fn close(mut self, log: &Log, asked: u64, mss_bytes: u32) -> Transfer {
+    /// The finished row. `log` still holds the last segments asked for.
+    pub fn close(mut self, log: &Log, asked: Asked, mss_bytes: u32) -> Transfer {
         let row = &mut self.row;
         row.mss_bytes = mss_bytes;
         row.t_end = self.whole_at;
@@ -171,6 +172,13 @@ impl Open {
             .t_retransmit
             .filter(|_| row.dropped_packets >= 2)
             .map(|_| self.first_was_highest);
+        let asked = match asked {
+            Asked::Tail(asked) => asked,
+            Asked::Segments(asked) => {
+                row.exact = row.complete && row.dropped_segments == asked;
+                return self.row;
+            }
+        };
         let wanted = asked.min(row.segments);
         let tail = log.last_first(self.start, self.end).take(wanted as usize);
         let in_tail = tail.filter(|segment| segment.dropped).count() as u64;

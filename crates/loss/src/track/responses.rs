@@ -11,7 +11,7 @@ const PIECES_AHEAD: usize = 64;
 
 /// What the tracker found in the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(crate) enum Found {
     /// A response of known length.
     Response {
         start: u64,
@@ -25,7 +25,7 @@ pub(super) enum Found {
 
 /// Follows the responses in one direction of a connection.
 #[derive(Clone, Debug)]
-pub(super) enum Responses {
+pub(crate) enum Responses {
     /// A head is due, or being read.
     Head(Head),
     /// A body, up to its end.
@@ -38,7 +38,7 @@ pub(super) enum Responses {
 
 /// A head that is due or being read.
 #[derive(Clone, Debug)]
-pub(super) struct Head {
+pub(crate) struct Head {
     start: u64,
     /// The next position that the reader takes.
     next: u64,

@@ -1,0 +1,175 @@
+//! Reads a pattern from its text.
+
+use core::fmt;
+use core::str::FromStr;
+
+use super::text::{DataItem, Pattern, Which};
+
+/// What is wrong with a pattern's text, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatternError {
+    /// The word at fault, empty at the end of the text.
+    pub found: String,
+    /// Where it begins, in characters from 1.
+    pub column: usize,
+    /// What should stand there.
+    pub expected: &'static str,
+}
+
+impl fmt::Display for PatternError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            found,
+            column,
+            expected,
+        } = self;
+        if found.is_empty() {
+            write!(f, "ends too early, expected {expected}")
+        } else {
+            write!(f, "{found:?} at column {column}, expected {expected}")
+        }
+    }
+}
+
+impl std::error::Error for PatternError {}
+
+const CLAUSE: &str = "data or ack";
+const DATA: &str =
+    "a position such as 5, -1 (the last), 5..7, fin, or 5#2 (its second transmission)";
+const DATA_RANGE: &str = "a range that does not run backwards";
+const TRANSMISSIONS: &str = "a transmission from 1 or a range such as #2..4 behind #";
+const ACKS: &str = "an acknowledgement's number such as 3 or 4..9";
+
+/// A word of the text and its column.
+#[derive(Clone, Copy)]
+struct Word<'a> {
+    text: &'a str,
+    column: usize,
+}
+
+impl Word<'_> {
+    fn wrong(self, expected: &'static str) -> PatternError {
+        PatternError {
+            found: self.text.to_owned(),
+            column: self.column,
+            expected,
+        }
+    }
+}
+
+/// Words are set apart by spaces; `;` is a word of its own.
+fn words(text: &str) -> Vec<Word<'_>> {
+    let mut found: Vec<Word<'_>> = Vec::new();
+    let mut begin = None;
+    for (column, (at, c)) in text.char_indices().enumerate() {
+        let ends = c == ';' || c.is_whitespace();
+        if ends {
+            if let Some((from, column)) = begin.take() {
+                found.push(Word {
+                    text: &text[from..at],
+                    column,
+                });
+            }
+            if c == ';' {
+                found.push(Word {
+                    text: ";",
+                    column: column + 1,
+                });
+            }
+        } else if begin.is_none() {
+            begin = Some((at, column + 1));
+        }
+    }
+    if let Some((from, column)) = begin {
+        found.push(Word {
+            text: &text[from..],
+            column,
+        });
+    }
+    found
+}
+
+impl FromStr for Pattern {
+    type Err = PatternError;
+
+    fn from_str(text: &str) -> Result<Self, PatternError> {
+        let words = words(text);
+        let mut pattern = Pattern::default();
+        if let [] | [Word { text: "none", .. }] = words[..] {
+            return Ok(pattern);
+        }
+        for clause in words.split(|word| word.text == ";") {
+            let Some((name, items)) = clause.split_first() else {
+                let column = text.chars().count() + 1;
+                return Err(Word { text: "", column }.wrong(CLAUSE));
+            };
+            let expected = match name.text {
+                "data" => DATA,
+                "ack" => ACKS,
+                _ => return Err(name.wrong(CLAUSE)),
+            };
+            if items.is_empty() {
+                let column = name.column + name.text.len();
+                return Err(Word { text: "", column }.wrong(expected));
+            }
+            for item in items {
+                if expected == DATA {
+                    pattern.data.push(data_item(*item)?);
+                } else {
+                    pattern.acks.push(ack_item(*item)?);
+                }
+            }
+        }
+        Ok(pattern)
+    }
+}
+
+fn data_item(word: Word<'_>) -> Result<DataItem, PatternError> {
+    let (which, transmissions) = match word.text.split_once('#') {
+        None => (word.text, (1, 1)),
+        Some((which, times)) => {
+            let times = range(times)
+                .and_then(|(from, to): (u32, u32)| (1 <= from && from <= to).then_some((from, to)));
+            (which, times.ok_or_else(|| word.wrong(TRANSMISSIONS))?)
+        }
+    };
+    let which = if which == "fin" {
+        Which::Fin
+    } else {
+        let (from, to): (i64, i64) = range(which).ok_or_else(|| word.wrong(DATA))?;
+        if from == 0 || to == 0 {
+            return Err(word.wrong(DATA));
+        }
+        // Where one end counts from the front and the other from behind, only a transfer shows which comes first.
+        if (from < 0) == (to < 0) && from > to {
+            return Err(word.wrong(DATA_RANGE));
+        }
+        Which::Positions(from, to)
+    };
+    Ok(DataItem {
+        which,
+        transmissions,
+    })
+}
+
+fn ack_item(word: Word<'_>) -> Result<(u64, u64), PatternError> {
+    let (from, to) = range(word.text).ok_or_else(|| word.wrong(ACKS))?;
+    if from == 0 || from > to {
+        return Err(word.wrong(ACKS));
+    }
+    Ok((from, to))
+}
+
+/// `A` or `A..B`.
+fn range<T: FromStr + Copy>(text: &str) -> Option<(T, T)> {
+    let number = |text: &str| -> Option<T> {
+        // FromStr takes a plus sign, which no pattern prints.
+        (!text.starts_with('+'))
+            .then(|| text.parse().ok())
+            .flatten()
+    };
+    match text.split_once("..") {
+        None => number(text).map(|one| (one, one)),
+        Some((from, to)) => Some((number(from)?, number(to)?)),
+    }
+}
