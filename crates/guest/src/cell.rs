@@ -6,10 +6,10 @@ use std::path::Path;
 use std::time;
 
 use anyhow::{anyhow, bail, Context, Result};
-use rexmit_loss::tail::Settings;
+use rexmit_loss::tail::{Settings, TailRule};
 use rexmit_loss::Transfer;
 use rexmit_plan::{
-    Cell, CellStart, Fetched, Ignored, Loss, Programs, ResendRow, Row, Server, Start,
+    Cell, CellStart, Fetched, Ignored, Packets, Programs, ResendRow, Row, Server, Start,
 };
 use rexmit_time::{Duration, Time};
 
@@ -58,11 +58,13 @@ pub fn run(
     }
     let ignored = settings::ignored(&cell.sysctls, series);
 
+    // What goes through the filter is kept there, dropped packets included.
+    let both = cell.packets || cell.loss.needs_client();
     let captures = cell.capture.then(|| (Buffer::default(), Buffer::default()));
     let mut taps = Vec::new();
     if let Some((h1, h2)) = &captures {
         taps.push(Tap::start(&network.h1, h1.clone(), false)?);
-        taps.push(Tap::start(&network.h2, h2.clone(), true)?);
+        taps.push(Tap::start(&network.h2, h2.clone(), !both)?);
     }
     let server = match cell.workload.server {
         Server::Nginx => Nginx::start(programs.nginx()?, &network.h1, Path::new("/run/rexmit"))?,
@@ -70,9 +72,11 @@ pub fn run(
     let options = Options {
         rack: network.h1.namespace.run(|| Ok(rack_is_on(series)))?,
         lossy: cell.lossy(),
-        capture: captures.as_ref().map(|(h1, _)| h1.clone()),
+        captures: captures.clone(),
+        both,
+        packets: cell.packets,
     };
-    let watch = Watch::start(&network.h1, programs.nft()?, options)?;
+    let watch = Watch::start(&network, programs.nft()?, options)?;
     let client = Client::new(cell.workload.client, programs)?;
     let bench = Bench {
         cell,
@@ -190,13 +194,13 @@ impl Bench<'_> {
 
     /// One transfer without loss by rule.
     fn rehearse(&self, page: Page) -> Result<Transfer> {
-        self.watch.begin(Settings {
+        self.watch.begin(Box::new(TailRule::new(Settings {
             segments: 0,
             linger: Duration::MAX,
             ..Settings::default()
-        })?;
+        })))?;
         let fetched = self.fetch(page)?;
-        let seen = self.watch.finish()?.0.into_iter().next();
+        let seen = self.watch.finish()?.transfers.into_iter().next();
         let transfer = seen
             .ok_or_else(|| anyhow!("the filter saw no transfer"))?
             .transfer;
@@ -230,13 +234,15 @@ impl Bench<'_> {
     }
 
     fn repeat(&self, start: &Start, page: Page, share: &Path, report: &Report) -> Result<()> {
-        self.watch.begin(tail_rule(&self.cell.loss)?)?;
+        self.watch.begin(self.cell.loss.rule()?)?;
         let period = self.cell.phase_period_ns.max(1);
         let boundary = clock::now().as_nanos().next_multiple_of(period);
-        clock::sleep_until(Time::from_nanos(boundary + start.phase_ns));
+        let begin = Time::from_nanos(boundary + start.phase_ns);
+        clock::sleep_until(begin);
         let fetched = self.fetch(page)?;
-        let (seen, counts) = self.watch.finish()?;
-        let mut seen = seen.into_iter();
+        let seen = self.watch.finish()?;
+        let (counts, mut packets) = (seen.counts, seen.packets);
+        let mut seen = seen.transfers.into_iter();
         let watched = seen
             .next()
             .ok_or_else(|| anyhow!("the filter saw no transfer"))?;
@@ -252,6 +258,17 @@ impl Bench<'_> {
             };
             report.event("retransmission", &row);
         }
+        if self.cell.packets {
+            for packet in &mut packets {
+                packet.at_ns -= begin.as_nanos() as i64;
+            }
+            let body = Packets {
+                cell: self.cell.id,
+                repetition: start.repetition,
+                packets: &packets,
+            };
+            report.event("packets", &body);
+        }
         if let Some((h1, h2)) = &self.captures {
             let folder = share.join("captures");
             fs::create_dir_all(&folder)?;
@@ -265,13 +282,5 @@ impl Bench<'_> {
             h2.write(&path("h2"), self.network.h2.device)?;
         }
         Ok(())
-    }
-}
-
-/// The settings of the plan's rule.
-fn tail_rule(loss: &Loss) -> Result<Settings> {
-    match loss {
-        Loss::Tail(tail) => tail.settings(),
-        Loss::Pattern(_) => bail!("this program does not know the loss rule `pattern` yet"),
     }
 }

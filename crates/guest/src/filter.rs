@@ -1,9 +1,12 @@
-//! A loss rule behind an NFQUEUE: gives the rule each packet and carries out what it says.
+//! A loss rule behind NFQUEUEs: gives the rule each packet and carries out what it says.
 
 use std::collections::BTreeMap;
+use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use nix::errno::Errno;
+use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
 use rexmit_loss::{Decision, Event, PacketId, Rule, Verdict};
 use rexmit_time::Time;
 use rexmit_wire::TcpPacket;
@@ -18,21 +21,24 @@ const LOOK: Duration = Duration::from_millis(500);
 /// How long a filter that ends lets pass what waits in the kernel.
 const DRAIN: rexmit_time::Duration = rexmit_time::Duration::from_millis(50);
 
+/// The queue of the sending side.
+const SENDER: usize = 0;
+
 /// Is told what a filter does.
 pub trait Observer {
     /// Something happened; called before the fate of the packet that made it happen.
     fn event(&mut self, event: &Event) -> Result<()>;
 
-    /// A packet sent at `time` meets its fate.
-    fn fate(&mut self, time: Time, bytes: &[u8], fate: Fate);
+    /// A packet that came through queue `from`, sent at `time`, meets its fate.
+    fn fate(&mut self, from: usize, time: Time, bytes: &[u8], fate: Fate);
 }
 
 /// Packets that the rule holds: the kernel's number for each, when it was sent and what it is.
 type Held = BTreeMap<PacketId, (Time, Vec<u8>)>;
 
-/// A queue and its rule.
+/// A rule and its queues: that of the sending side, and where the rule sees both directions the other's after it.
 pub struct Filter<R> {
-    queue: Queue,
+    queues: Vec<Queue>,
     rule: R,
     held: Held,
     wait: Duration,
@@ -44,7 +50,7 @@ impl<R: Rule> Filter<R> {
         queue.set_wait(LOOK)?;
         Ok(Self {
             wait: LOOK,
-            queue,
+            queues: vec![queue],
             rule,
             held: Held::new(),
         })
@@ -57,18 +63,56 @@ impl<R: Rule> Filter<R> {
         Ok(())
     }
 
+    /// Puts the rule behind a further queue, of the other direction. No packet of it is ever held.
+    pub fn add_queue(&mut self, queue: Queue) {
+        self.queues.push(queue);
+    }
+
     /// Waits for packets, a short while at most, and deals with those that come.
     pub fn step(&mut self, observer: &mut impl Observer) -> Result<()> {
         self.set_wait()?;
+        self.judge(SENDER, observer)?;
+        self.look_at_deadline(observer)
+    }
+
+    /// As [`Filter::step`] for several queues, without a limit but the rule's deadline: returns when packets came or
+    /// `waker` can be read.
+    ///
+    /// Waiting for ever does not look at the clock, which would take time.
+    pub fn step_all(&mut self, waker: BorrowedFd<'_>, observer: &mut impl Observer) -> Result<()> {
+        let wait = match self.rule.deadline() {
+            None => PollTimeout::NONE,
+            Some(deadline) => {
+                let nanos = deadline.since(clock::now()).as_nanos().max(0);
+                PollTimeout::try_from(nanos.div_euclid(1_000_000) + 1).unwrap_or(PollTimeout::MAX)
+            }
+        };
+        let descriptors = self.queues.iter().map(Queue::descriptor).chain([waker]);
+        let mut polled: Vec<_> = descriptors
+            .map(|descriptor| PollFd::new(descriptor, PollFlags::POLLIN))
+            .collect();
+        match poll(&mut polled, wait) {
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(error) => return Err(error).context("poll"),
+        }
+        let ready: Vec<bool> = polled.iter().map(|fd| fd.any().unwrap_or(true)).collect();
+        for queue in (0..self.queues.len()).filter(|queue| ready[*queue]) {
+            self.judge(queue, observer)?;
+        }
+        self.look_at_deadline(observer)
+    }
+
+    /// Takes packets from one queue and deals with them.
+    fn judge(&mut self, from: usize, observer: &mut impl Observer) -> Result<()> {
         let Self {
-            queue, rule, held, ..
+            queues, rule, held, ..
         } = self;
         let (mut now, mut failed) = (None, Ok(()));
-        queue.receive(|packet, verdicts| {
+        queues[from].receive(|packet, verdicts| {
             // Packets that come together were sent together: one look at the clock is enough.
             let now = *now.get_or_insert_with(clock::now);
             let Ok(tcp) = TcpPacket::parse_captured(packet.bytes, packet.original_len) else {
-                observer.fate(now, packet.bytes, Fate::Accept);
+                observer.fate(from, now, packet.bytes, Fate::Accept);
                 verdicts.push(packet.id, Fate::Accept);
                 return;
             };
@@ -79,7 +123,7 @@ impl<R: Rule> Filter<R> {
                 failed = told;
             }
             let mut decide = |fate| {
-                observer.fate(now, packet.bytes, fate);
+                observer.fate(from, now, packet.bytes, fate);
                 verdicts.push(packet.id, fate);
             };
             match verdict {
@@ -91,7 +135,10 @@ impl<R: Rule> Filter<R> {
             }
             release(rule, held, verdicts, observer);
         })?;
-        failed?;
+        failed
+    }
+
+    fn look_at_deadline(&mut self, observer: &mut impl Observer) -> Result<()> {
         if let Some(deadline) = self.rule.deadline() {
             let now = clock::now();
             if deadline <= now {
@@ -109,7 +156,7 @@ impl<R: Rule> Filter<R> {
         };
         let wait = self.rule.deadline().map_or(LOOK, until_deadline).min(LOOK);
         if wait != self.wait {
-            self.queue.set_wait(wait)?;
+            self.queues[SENDER].set_wait(wait)?;
             self.wait = wait;
         }
         Ok(())
@@ -124,12 +171,11 @@ impl<R: Rule> Filter<R> {
     /// Ends as [`Filter::finish`] does, lets pass what still waits in the kernel, and gives the queue back.
     pub fn close(mut self, observer: &mut impl Observer) -> Result<()> {
         self.finish(observer)?;
-        self.queue.set_wait(Duration::from_millis(1))?;
+        let queue = &mut self.queues[SENDER];
+        queue.set_wait(Duration::from_millis(1))?;
         // Under load there is always one more: what comes after this is the firewall rule's affair.
         let until = clock::now() + DRAIN;
-        while self
-            .queue
-            .receive(|packet, verdicts| verdicts.push(packet.id, Fate::Accept))?
+        while queue.receive(|packet, verdicts| verdicts.push(packet.id, Fate::Accept))?
             && clock::now() < until
         {}
         Ok(())
@@ -140,10 +186,10 @@ impl<R: Rule> Filter<R> {
         release(
             &mut self.rule,
             &mut self.held,
-            self.queue.verdicts(),
+            self.queues[SENDER].verdicts(),
             observer,
         );
-        self.queue.flush()?;
+        self.queues[SENDER].flush()?;
         told
     }
 }
@@ -161,7 +207,7 @@ fn release(
             Decision::Drop => Fate::Drop,
         };
         if let Some((time, bytes)) = held.remove(&id) {
-            observer.fate(time, &bytes, fate);
+            observer.fate(SENDER, time, &bytes, fate);
         }
         verdicts.push(id.0 as u32, fate);
     }

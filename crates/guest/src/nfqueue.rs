@@ -1,6 +1,6 @@
 //! NFQUEUE: packets out of the kernel, verdicts back into it (linux/netfilter/nfnetlink_queue.h).
 
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::time::Duration;
 
 use anyhow::{bail, Context, Result};
@@ -171,6 +171,11 @@ impl Queue {
         }
         self.flush()?;
         Ok(true)
+    }
+
+    /// What becomes readable when packets wait.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.socket.descriptor().as_fd()
     }
 
     /// The verdicts that wait for [`Queue::flush`].

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::clock;
 
@@ -48,18 +47,12 @@ impl Report {
     ///
     /// A channel that cannot be written is the end of this program's use, so that it panics.
     pub fn event(&self, kind: &str, body: &impl Serialize) {
-        let mut line = serde_json::Map::new();
-        line.insert("type".into(), kind.into());
-        match serde_json::to_value(body) {
-            Ok(Value::Object(fields)) => line.extend(fields),
-            other => panic!("an event's body must be an object: {other:?}"),
-        }
-        let mut text = Value::Object(line).to_string();
-        text.push('\n');
+        let mut text = Vec::new();
+        rexmit_plan::line(&mut text, kind, body).expect("an event's body must be an object");
         let mut inner = self.lock();
         inner
             .file
-            .write_all(text.as_bytes())
+            .write_all(&text)
             .expect("the events file cannot be written");
     }
 

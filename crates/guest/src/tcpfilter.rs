@@ -173,10 +173,10 @@ impl Observer for Printer {
                 self.untracked += 1;
                 eprintln!("rexmit tcpfilter: {}: passes untouched: {}", untracked.flow, untracked.why);
             }
-            Event::Started(_) | Event::Dropped(_) | Event::Resent(_) => {}
+            Event::Started(_) | Event::Dropped(_) | Event::AckDropped(_) | Event::Resent(_) => {}
         }
         Ok(())
     }
 
-    fn fate(&mut self, _time: Time, _bytes: &[u8], _fate: Fate) {}
+    fn fate(&mut self, _from: usize, _time: Time, _bytes: &[u8], _fate: Fate) {}
 }

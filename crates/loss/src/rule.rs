@@ -68,3 +68,29 @@ pub trait Rule {
     /// that their late packets pass; the rule may go on with new ones.
     fn finish(&mut self, now: Time);
 }
+
+impl<R: Rule + ?Sized> Rule for Box<R> {
+    fn on_packet(&mut self, id: PacketId, packet: &TcpPacket<'_>, now: Time) -> Verdict {
+        (**self).on_packet(id, packet, now)
+    }
+
+    fn poll_release(&mut self) -> Option<(PacketId, Decision)> {
+        (**self).poll_release()
+    }
+
+    fn poll_event(&mut self) -> Option<Event> {
+        (**self).poll_event()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        (**self).deadline()
+    }
+
+    fn on_deadline(&mut self, now: Time) {
+        (**self).on_deadline(now);
+    }
+
+    fn finish(&mut self, now: Time) {
+        (**self).finish(now);
+    }
+}

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, Context, Result};
-use rexmit_loss::tail;
+use rexmit_loss::pattern::{self, Pattern, PatternRule};
+use rexmit_loss::tail::{self, TailRule};
+use rexmit_loss::Rule;
 use rexmit_time::Duration;
 use serde::Deserialize;
 
@@ -245,6 +247,38 @@ pub enum Mode {
     Sequence,
     /// By holding candidates until the FIN.
     Hold,
+}
+
+impl Loss {
+    /// The rule, measuring until it is told that the transfer is over.
+    ///
+    /// # Errors
+    /// When a limit is longer than 292 years or a pattern's text is none.
+    pub fn rule(&self) -> Result<Box<dyn Rule + Send>> {
+        Ok(match self {
+            Loss::Tail(tail) => Box::new(TailRule::new(tail.settings()?)),
+            Loss::Pattern(loss) => Box::new(PatternRule::new(pattern::Settings {
+                linger: Duration::MAX,
+                ..pattern::Settings::new(loss.parse()?)
+            })),
+        })
+    }
+
+    /// Whether the rule must see the client's packets too.
+    #[must_use]
+    pub fn needs_client(&self) -> bool {
+        match self {
+            Loss::Tail(_) => false,
+            Loss::Pattern(loss) => loss.parse().is_ok_and(|pattern| pattern.needs_client()),
+        }
+    }
+}
+
+impl PatternLoss {
+    fn parse(&self) -> Result<Pattern> {
+        let parsed: Result<Pattern, _> = self.pattern.parse();
+        parsed.map_err(|error| anyhow!("the loss pattern {:?}: {error}", self.pattern))
+    }
 }
 
 impl TailLoss {

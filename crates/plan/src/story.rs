@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use rexmit_loss::{Event, Resent, Transfer, TransferId};
+use rexmit_loss::{Dropped, Event, Resent, Transfer, TransferId};
 use rexmit_tcp::{Mechanism, Need};
 use rexmit_time::Time;
 use rexmit_wire::{FlowKey, TcpPacket};
@@ -37,7 +37,7 @@ pub struct Resend {
     pub need: Need,
     /// When the oldest of its bytes was sent first.
     pub first_sent_ns: Option<u64>,
-    /// This copy was dropped too. The tail rule lets every resend pass.
+    /// This copy was dropped by the rule too.
     pub dropped: bool,
 }
 
@@ -122,6 +122,7 @@ impl Story {
     pub fn event(&mut self, event: &Event, sender: &mut impl Sender) -> Result<Option<Told>> {
         match event {
             Event::Dropped(dropped) => {
+                self.mark_dropped(dropped);
                 if !self.notes.entry(dropped.transfer).or_default().dropped {
                     let info = sender.socket(dropped.flow)?;
                     let notes = self.notes.entry(dropped.transfer).or_default();
@@ -140,9 +141,19 @@ impl Story {
                     transfer: (**transfer).clone(),
                 });
             }
-            Event::Started(_) | Event::Stalled(_) | Event::Untracked(_) => {}
+            Event::Started(_) | Event::AckDropped(_) | Event::Stalled(_) | Event::Untracked(_) => {}
         }
         Ok(None)
+    }
+
+    /// Says of the resend at hand that it was lost too.
+    fn mark_dropped(&mut self, dropped: &Dropped) {
+        let notes = self.notes.get_mut(&dropped.transfer);
+        if let Some(resend) = notes.and_then(|notes| notes.resends.last_mut()) {
+            if resend.time_ns == dropped.at.as_nanos() && resend.seq == dropped.span.relative {
+                resend.dropped = true;
+            }
+        }
     }
 
     fn resent(&mut self, resent: &Resent, sender: &mut impl Sender) -> Result<Told> {

@@ -1,75 +1,112 @@
-//! Watches what the server's host sends: the loss rule's row of each transfer, and what the kernel said at its drops
-//! and resends.
+//! Watches what the hosts send: the loss rule's row of each transfer, what the kernel said at its drops and resends,
+//! and, where asked for, every packet.
 
+mod packets;
 mod witness;
 
+use std::io::{Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvError, Sender, TryRecvError};
 use std::thread;
 
 use anyhow::{anyhow, Context, Result};
 use rexmit_loss::tail::{Settings, TailRule};
-use rexmit_plan::{Counts, Watched};
+use rexmit_loss::Rule;
+use rexmit_plan::{Counts, LoggedPacket, Watched};
 
 use crate::capture::Buffer;
 use crate::filter::Filter;
-use crate::net::Host;
+use crate::net::{Host, Network};
 use crate::nfqueue::Queue;
 use witness::Witness;
 
 const QUEUE: u16 = 0;
 
-/// The transfers, in the order of their heads, and what the kernel counted meanwhile.
-type Seen = (Vec<Watched>, Counts);
+/// A loss rule that a thread can own.
+pub type AnyRule = Box<dyn Rule + Send>;
+
+/// What was seen of a transfer.
+#[derive(Default)]
+pub struct Seen {
+    /// The transfers, in the order of their heads.
+    pub transfers: Vec<Watched>,
+    /// What the kernel counted meanwhile.
+    pub counts: Counts,
+    /// Every packet, where they are logged; times are the clock's.
+    pub packets: Vec<LoggedPacket>,
+}
 
 enum Order {
-    Begin(Settings),
+    Begin(AnyRule),
     Finish,
 }
 
-/// The loss filter on a host: a thread that judges what its web server sends, until this is dropped.
+/// The loss filter: a thread that judges what the web server sends, and its client where asked for, until this is
+/// dropped.
 pub struct Watch {
     orders: Sender<Order>,
     answers: Receiver<Result<Seen>>,
+    /// Wakes the filter for an order where it waits for both hosts' packets.
+    wake: Option<UnixStream>,
 }
 
-/// How a [`Watch`] reads what it sees.
+/// What a [`Watch`] looks at, and how it reads what it sees.
 #[derive(Clone)]
 pub struct Options {
     /// RACK finds losses on this host (`tcp_recovery` bit 0x1).
     pub rack: bool,
     /// Packets may also be lost on the way, so that a resend of what was let pass may be needed.
     pub lossy: bool,
-    /// Where to keep what the host's TCP sends.
-    pub capture: Option<Buffer>,
+    /// Where to keep what the hosts' TCP sends.
+    pub captures: Option<(Buffer, Buffer)>,
+    /// The client's packets too.
+    pub both: bool,
+    /// Log every packet.
+    pub packets: bool,
 }
 
 impl Watch {
-    /// Sends all that leaves port 80 of `host` through a queue and watches it. Nothing is dropped before
-    /// [`Watch::begin`].
-    pub fn start(host: &Host, nft: &Path, options: Options) -> Result<Self> {
-        let rules = [
-            "add table inet rexmit".to_owned(),
-            "add chain inet rexmit sent { type filter hook output priority 0; }".to_owned(),
-            format!(
-                "add rule inet rexmit sent oifname {} tcp sport 80 queue num {QUEUE}",
-                host.device
-            ),
-        ];
-        let (queue, witness) = host
-            .namespace
-            .run(|| Ok((Queue::open(QUEUE)?, Witness::open(options)?)))?;
-        host.namespace.batch(nft, &["-f", "-"], &rules)?;
-        let filter = Filter::new(queue, TailRule::new(Settings::default()))?;
+    /// Sends all that leaves port 80 of `h1` through a queue and watches it, and what leaves `h2` for it where asked
+    /// for. Nothing is dropped before [`Watch::begin`].
+    pub fn start(network: &Network, nft: &Path, options: Options) -> Result<Self> {
+        let both = options.both;
+        let queue = |host: &Host, port: &str| -> Result<Queue> {
+            let rules = [
+                "add table inet rexmit".to_owned(),
+                "add chain inet rexmit sent { type filter hook output priority 0; }".to_owned(),
+                format!(
+                    "add rule inet rexmit sent oifname {} tcp {port} 80 queue num {QUEUE}",
+                    host.device
+                ),
+            ];
+            let queue = host.namespace.run(|| Queue::open(QUEUE))?;
+            host.namespace.batch(nft, &["-f", "-"], &rules)?;
+            Ok(queue)
+        };
+        let witness = network.h1.namespace.run(|| Witness::open(options))?;
+        let rule: AnyRule = Box::new(TailRule::new(Settings::default()));
+        let mut filter = Filter::new(queue(&network.h1, "sport")?, rule)?;
+        let mut wake = None;
+        if both {
+            filter.add_queue(queue(&network.h2, "dport")?);
+            wake = Some(UnixStream::pair()?);
+        }
+        let (wake, woken) = wake.unzip();
         let (orders, taken) = mpsc::channel();
         let (answer, answers) = mpsc::channel();
-        thread::spawn(move || serve(filter, witness, &taken, &answer));
-        Ok(Self { orders, answers })
+        thread::spawn(move || serve(filter, witness, &taken, &answer, woken.as_ref()));
+        Ok(Self {
+            orders,
+            answers,
+            wake,
+        })
     }
 
-    /// A transfer is about to begin: a fresh rule with these settings, counters from here on.
-    pub fn begin(&self, settings: Settings) -> Result<()> {
-        self.ask(Order::Begin(settings)).map(drop)
+    /// A transfer is about to begin: a fresh rule, counters from here on.
+    pub fn begin(&self, rule: AnyRule) -> Result<()> {
+        self.ask(Order::Begin(rule)).map(drop)
     }
 
     /// What was seen since [`Watch::begin`].
@@ -82,6 +119,9 @@ impl Watch {
         self.orders
             .send(order)
             .map_err(|_| anyhow!("the loss filter is gone"))?;
+        if let Some(mut wake) = self.wake.as_ref() {
+            wake.write_all(&[0])?;
+        }
         self.answers
             .recv()
             .map_err(gone)?
@@ -90,27 +130,41 @@ impl Watch {
 }
 
 fn serve(
-    mut filter: Filter<TailRule>,
+    mut filter: Filter<AnyRule>,
     mut witness: Witness,
     orders: &Receiver<Order>,
     answers: &Sender<Result<Seen>>,
+    woken: Option<&UnixStream>,
 ) {
     loop {
         let answer = match orders.try_recv() {
-            Ok(Order::Begin(settings)) => filter
-                .replace_rule(TailRule::new(settings), &mut witness)
-                .and_then(|()| witness.begin())
-                .map(|()| Seen::default()),
-            Ok(Order::Finish) => filter.finish(&mut witness).and_then(|()| witness.finish()),
-            Err(TryRecvError::Empty) => match filter.step(&mut witness) {
-                Ok(()) => continue,
-                // Trying again could fail for ever without virtual time passing: whoever asks next is told, and
-                // that is the end.
-                Err(error) => {
-                    let _ = orders.recv();
-                    Err(error)
+            Ok(order) => {
+                if let Some(mut woken) = woken {
+                    let _ = woken.read(&mut [0]);
                 }
-            },
+                match order {
+                    Order::Begin(rule) => filter
+                        .replace_rule(rule, &mut witness)
+                        .and_then(|()| witness.begin())
+                        .map(|()| Seen::default()),
+                    Order::Finish => filter.finish(&mut witness).and_then(|()| witness.finish()),
+                }
+            }
+            Err(TryRecvError::Empty) => {
+                let step = match woken {
+                    None => filter.step(&mut witness),
+                    Some(woken) => filter.step_all(woken.as_fd(), &mut witness),
+                };
+                match step {
+                    Ok(()) => continue,
+                    // Trying again could fail for ever without virtual time passing: whoever asks next is told, and
+                    // that is the end.
+                    Err(error) => {
+                        let _ = orders.recv();
+                        Err(error)
+                    }
+                }
+            }
             Err(TryRecvError::Disconnected) => return,
         };
         let over = answer.is_err();

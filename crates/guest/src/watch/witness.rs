@@ -4,12 +4,13 @@ use std::net::SocketAddr;
 
 use anyhow::Result;
 use rexmit_loss::{Event, Resent};
-use rexmit_plan::{Counts, Sender, SocketInfo, Story, Told, Watched};
+use rexmit_plan::{Direction, Sender, SocketInfo, Story, Told};
 use rexmit_tcp::Mechanism;
 use rexmit_time::Time;
 use rexmit_wire::{FlowKey, TcpPacket};
 
-use super::Options;
+use super::packets::PacketLog;
+use super::{Options, Seen};
 use crate::capture::Buffer;
 use crate::filter::Observer;
 use crate::kernel::counters::{Counters, Reader};
@@ -21,7 +22,8 @@ use crate::nfqueue::Fate;
 pub struct Witness {
     kernel: Kernel,
     story: Story,
-    capture: Option<Buffer>,
+    captures: Option<(Buffer, Buffer)>,
+    log: Option<PacketLog>,
     before: Counters,
     /// What was told of the packet at hand, if it is a resend.
     resend: Option<Told>,
@@ -49,7 +51,8 @@ impl Witness {
                 sack: false,
             },
             story: Story::new(options.lossy),
-            capture: options.capture,
+            captures: options.captures,
+            log: options.packets.then(PacketLog::default),
             before,
             resend: None,
         })
@@ -60,13 +63,20 @@ impl Witness {
         self.before = self.kernel.counters.read()?;
         self.kernel.ledger = Ledger::new(self.before);
         self.story.clear();
+        if let Some(log) = &mut self.log {
+            log.take();
+        }
         Ok(())
     }
 
-    /// All transfers that are over since [`Witness::begin`], and what was counted meanwhile.
-    pub fn finish(&mut self) -> Result<(Vec<Watched>, Counts)> {
+    /// What was seen since [`Witness::begin`].
+    pub fn finish(&mut self) -> Result<Seen> {
         let after = self.kernel.counters.read()?;
-        Ok((self.story.finish(), after.since(&self.before)))
+        Ok(Seen {
+            transfers: self.story.finish(),
+            counts: after.since(&self.before),
+            packets: self.log.as_mut().map(PacketLog::take).unwrap_or_default(),
+        })
     }
 }
 
@@ -101,12 +111,23 @@ impl Observer for Witness {
         Ok(())
     }
 
-    fn fate(&mut self, time: Time, bytes: &[u8], fate: Fate) {
+    fn fate(&mut self, from: usize, time: Time, bytes: &[u8], fate: Fate) {
         let resend = self.resend.take();
+        let direction = if from == 0 {
+            Direction::Data
+        } else {
+            Direction::Ack
+        };
         if let Ok(packet) = TcpPacket::parse(bytes) {
-            self.story.packet(&packet);
+            if direction == Direction::Data {
+                self.story.packet(&packet);
+            }
+            if let Some(log) = &mut self.log {
+                log.push(&packet, direction, time, fate, resend);
+            }
         }
-        if let Some(buffer) = &self.capture {
+        if let Some((h1, h2)) = &self.captures {
+            let buffer = if direction == Direction::Data { h1 } else { h2 };
             buffer.push(time, bytes, comment(fate, resend));
         }
     }
