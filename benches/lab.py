@@ -16,10 +16,10 @@ from pathlib import Path
 
 from rexmit import scenario
 from rexmit.campaign.grid import cells
-from rexmit.campaign.plan import phase_period_ns, plan
+from rexmit.campaign.plan import cell_plan, phase_period_ns
 from rexmit.engines.boot import BootOptions, Event, GuestBoot, watch
 from rexmit.engines.guest import programs
-from rexmit.engines.kernel import KernelIdentity, find_kernel
+from rexmit.engines.kernel import KernelIdentity, boot_plan, find_kernel
 
 SCENARIO = Path(__file__).parents[1] / "scenarios" / "tlp-2013.toml"
 ROUNDS = 5
@@ -42,13 +42,9 @@ class Measured:
         (cell,) = cells(loaded)
         period = phase_period_ns(kernel.hz)
         phases = [int((index + 0.5) / repeat * period) for index in range(repeat)]
-        asked = plan(
-            loaded,
-            cell,
-            programs=programs(("nginx", "curl")),
-            phases=phases,
-            period_ns=period,
-            capture=False,
+        asked = boot_plan(
+            cell_plan(loaded, cell, phases=phases, period_ns=period, capture=False),
+            programs(("nginx", "curl")),
         )
         self.at: list[float] = []
         self.virtual_s = 0.0

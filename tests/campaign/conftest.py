@@ -127,11 +127,10 @@ class Lab:
             command="rexmit run fake",
             version="1.2.3",
             jobs=jobs,
-            hang_limit_s=hang_limit_s,
             capture=capture,
         )
         programs: dict[str, str | None] = {"nginx": "/usr/sbin/nginx"}
-        engine = KernelEngine(self.kernel, GUEST, "g1", programs)
+        engine = KernelEngine(self.kernel, GUEST, "g1", programs, hang_limit_s)
         return Campaign(request, engine, FakeStreams(), self.told).run()
 
     def files(self, out: str) -> dict[str, bytes]:

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 from tests.campaign.conftest import Lab
 
-from rexmit.campaign.scheduler import Interrupted
+from rexmit.engines.engine import Interrupted
 from rexmit.errors import UserError
 from rexmit.store.folder import TABLES, RunFolder
 from rexmit.store.schema import RETRANSMISSIONS, TRANSFERS, polars_schema

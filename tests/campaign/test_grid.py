@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from tests.campaign.conftest import FakeStreams, Lab
 
 from rexmit.campaign.grid import Cell, cells, transfers
-from rexmit.campaign.plan import boot_seed, network_plan, phase_period_ns, phases_ns, plan
+from rexmit.campaign.plan import boot_seed, cell_plan, network_plan, phase_period_ns, phases_ns
 from rexmit.campaign.streams import core_streams
+from rexmit.engines.kernel import boot_plan
 from rexmit.scenario import Page, Scenario, find, load
 
 
@@ -147,10 +148,9 @@ def test_the_core_gives_the_streams() -> None:
 def plans(scenario: Scenario) -> dict[str, dict[str, Any]]:
     """The plan of every cell, by its key."""
     return {
-        cell.key: plan(
+        cell.key: cell_plan(
             scenario,
             cell,
-            programs={},
             phases=phases_ns(FakeStreams(), scenario.seed, cell.repeat, 256),
             period_ns=256,
             capture=False,
@@ -171,7 +171,7 @@ def test_a_selected_cell_has_the_plan_of_the_whole_grid(lab: Lab) -> None:
 
 def test_configurations_start_at_the_same_phases(lab: Lab) -> None:
     starts = {
-        cell.key: plan["cells"][0]["starts"]
+        cell.key: plan["starts"]
         for scenario in [lab.scenario("networks.far.repeat=40")]
         for cell, plan in zip(cells(scenario), plans(scenario).values(), strict=True)
     }
@@ -182,14 +182,8 @@ def test_configurations_start_at_the_same_phases(lab: Lab) -> None:
 def test_a_plan_is_the_contracts(lab: Lab) -> None:
     scenario = lab.scenario("network=near", "workload.receive_window=64kB", "config=er")
     chosen = cells(scenario)[2]
-    whole = plan(
-        scenario,
-        chosen,
-        programs={"ip": "/ip"},
-        phases=[5, 9],
-        period_ns=256,
-        capture=True,
-    )
+    planned = cell_plan(scenario, chosen, phases=[5, 9], period_ns=256, capture=True)
+    whole = boot_plan(planned, {"ip": "/ip"})
     assert (whole["version"], whole["heartbeat_s"], whole["programs"]) == (1, 5, {"ip": "/ip"})
     assert whole["cells"] == [
         {

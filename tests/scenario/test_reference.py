@@ -94,14 +94,17 @@ def test_examples_defaults_and_lists_are_right(section: str) -> None:
 
 
 def test_the_whole_example_and_every_set_work(tmp_path: Path) -> None:
-    (example,) = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)
+    example, *more = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)
     file = tmp_path / "example.toml"
+    for part in more:
+        file.write_text(example + part, encoding="utf-8")
+        assert load(file).stack
     file.write_text(example, encoding="utf-8")
     assert load(file).network_names == ("high-speed", "mobile")
     (block,) = re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL)
     settings = re.findall(r"--set (?:'([^']*)'|(\S+))", block)
     given = [quoted or bare for quoted, bare in settings]
-    assert len(given) == 11
+    assert len(given) == 12
     for place, setting in enumerate(given):
         # Each works on what those before it made.
         load(file, given[: place + 1])

@@ -7,22 +7,21 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from rexmit.engines.kernel import NAME, KernelEngine
+from rexmit.engines.engine import Engine
 from rexmit.scenario import Scenario
 
 _WORDS_ONLY: Final = frozenset({"title", "about"})
 """Keys of a scenario that only a reader minds."""
 
 
-def identity(engine: KernelEngine, scenario: Scenario, *, capture: bool) -> dict[str, Any]:
+def identity(engine: Engine, scenario: Scenario, *, capture: bool) -> dict[str, Any]:
     """The part of run.json that has to agree before a run may go on.
 
     Captures count: a kernel that captures runs on another schedule.
     """
     return {
-        "engine": NAME,
-        "kernel": engine.kernel.plain(),
-        "guest": {"hash": engine.guest_hash},
+        "engine": engine.name,
+        **engine.identity(),
         "scenario": scenario.effective(),
         "seed": scenario.seed,
         "capture": capture,

@@ -1,8 +1,7 @@
-"""The plan a guest runs: plain data, version 1, written to `plan.json` in its share.
+"""A cell as engines read it: plain data, in the form of plans of version 1.
 
-A plan has one cell, since a kernel runs one: what a kernel has done before is part of what it does
-next. It says what the cell is and nothing of its place in the grid, so a cell of the same scenario
-has the same plan, to the byte, and its kernel the same seed, whatever else was asked for.
+It says what the cell is and nothing of its place in the grid, so a cell of the same scenario has
+the same plan, to the byte, and its engine the same seed, whatever else was asked for.
 """
 
 from __future__ import annotations
@@ -11,14 +10,8 @@ from typing import Any, Final
 
 from rexmit.campaign.grid import Cell
 from rexmit.campaign.streams import Streams
+from rexmit.engines.engine import CELL_ID
 from rexmit.scenario import Scenario
-
-VERSION: Final = 1
-HEARTBEAT_S: Final = 5
-"""Virtual seconds between two signs of life."""
-
-CELL_ID: Final = 0
-"""The id of a plan's one cell, in the guest's events and in the names of its captures."""
 
 PHASE_TICKS: Final = 64
 """Transfers start spread over this many ticks: the step of the kernel's timer wheel for timers of
@@ -26,7 +19,7 @@ PHASE_TICKS: Final = 64
 
 
 def phase_period_ns(hz: int) -> int:
-    """The period that start phases spread over, for a kernel of this timer frequency."""
+    """The period that start phases spread over, for timers of this frequency."""
     return PHASE_TICKS * 1_000_000_000 // hz
 
 
@@ -46,8 +39,8 @@ def phases_ns(streams: Streams, seed: int, repeat: int, period_ns: int) -> list[
 
 
 def boot_seed(streams: Streams, seed: int, cell: Cell) -> int:
-    """The seed (64 bits) of the kernel that runs a cell: initial sequence numbers follow from it,
-    and random loss of the line."""
+    """The seed (64 bits) of whatever runs a cell: initial sequence numbers follow from it, and
+    random loss of the line."""
     return streams.stream_u64(seed, f"boot {cell.key}", 0, 1)[0]
 
 
@@ -72,27 +65,10 @@ def network_plan(scenario: Scenario, name: str, line_loss: float | None = None) 
     }
 
 
-def plan(
-    scenario: Scenario,
-    cell: Cell,
-    *,
-    programs: dict[str, str | None],
-    phases: list[int],
-    period_ns: int,
-    capture: bool,
-) -> dict[str, Any]:
-    """The plan of the boot that runs a cell."""
-    return {
-        "version": VERSION,
-        "heartbeat_s": HEARTBEAT_S,
-        "programs": programs,
-        "cells": [_cell(scenario, cell, phases=phases, period_ns=period_ns, capture=capture)],
-    }
-
-
-def _cell(
+def cell_plan(
     scenario: Scenario, cell: Cell, *, phases: list[int], period_ns: int, capture: bool
 ) -> dict[str, Any]:
+    """The CELL of a plan."""
     return {
         "id": CELL_ID,
         # Not the cell's own label, which depends on the rest of its grid.

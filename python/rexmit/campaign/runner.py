@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from rexmit.campaign import grid, scheduler
-from rexmit.campaign.attempt import Attempt, Health
+from rexmit.campaign import grid
 from rexmit.campaign.grid import Cell
 from rexmit.campaign.identity import differences, identity
 from rexmit.campaign.interrupt import asked_to_stop
-from rexmit.campaign.plan import boot_seed, phase_period_ns, phases_ns, plan
+from rexmit.campaign.plan import boot_seed, cell_plan, phase_period_ns, phases_ns
 from rexmit.campaign.progress import Progress
 from rexmit.campaign.streams import Streams
-from rexmit.engines.kernel import KernelEngine
+from rexmit.engines.engine import Calls, Engine, Interrupted, Task
 from rexmit.errors import UserError
 from rexmit.scenario import Scenario
 from rexmit.store.folder import FORMAT, RunFolder
@@ -42,7 +41,6 @@ class Request:
     command: str
     version: str
     jobs: int
-    hang_limit_s: float
     capture: bool
 
 
@@ -83,11 +81,10 @@ class Campaign:
     """One call of `rexmit run`."""
 
     request: Request
-    engine: KernelEngine
+    engine: Engine
     streams: Streams
     progress: Progress
     totals: Totals = field(default_factory=Totals)
-    health: Health = field(default_factory=Health)
     was_complete: bool = False
     """There was nothing left to do: the folder holds the whole run already."""
 
@@ -95,7 +92,7 @@ class Campaign:
         """Run what is left and give back run.json as it stands then.
 
         Raises UserError where the folder holds another run or nothing can run, OSError where the
-        folder cannot be written, and scheduler.Interrupted. Cells that ended before stay in the
+        folder cannot be written, and Interrupted. Cells that ended before stay in the
         folder.
         """
         request = self.request
@@ -133,7 +130,7 @@ class Campaign:
         asked: Mapping[str, Any],
         before: Mapping[str, Any],
         *,
-        stop: scheduler.Stop,
+        stop: Callable[[], bool],
     ) -> dict[str, Any]:
         request = self.request
         cells = {cell.id: cell for cell in grid.cells(request.scenario)}
@@ -150,10 +147,10 @@ class Campaign:
             folder.write_meta(meta)
             return meta
 
-        def keep(attempt: Attempt) -> None:
-            record = attempt.record
+        def keep(record: Record, captures: Path | None) -> None:
             if record.failed is None:
-                folder.take_captures(attempt.captures, record.cell)
+                if captures is not None:
+                    folder.take_captures(captures, record.cell)
                 folder.add(record)
             else:
                 self.progress.failed(record.failed.label, record.failed.message)
@@ -167,8 +164,9 @@ class Campaign:
         save(UNFINISHED)
         self.progress.start(grid.transfers(cells.values()), self.totals.transfers)
         try:
-            scheduler.run(left.values(), self._begin, jobs=request.jobs, on_end=keep, stop=stop)
-        except scheduler.Interrupted:
+            calls = Calls(on_transfers=self.progress.advance, on_end=keep, stop=stop)
+            self.engine.run(map(self._task, left.values()), calls, jobs=request.jobs)
+        except Interrupted:
             save(UNFINISHED)
             raise
         finally:
@@ -183,27 +181,22 @@ class Campaign:
             folder.drop_partial()
         return meta
 
-    def _begin(self, cell: Cell, core: int) -> Attempt:
+    def _task(self, cell: Cell) -> Task:
         scenario = self.request.scenario
-        period = phase_period_ns(self.engine.kernel.hz)
-        guest = self.engine.boot(
-            plan(
+        period = phase_period_ns(self.engine.hz(cell.config))
+        return Task(
+            cell=cell.id,
+            label=cell.label,
+            config=cell.config,
+            repeat=cell.repeat,
+            seed=boot_seed(self.streams, scenario.seed, cell),
+            plan=cell_plan(
                 scenario,
                 cell,
-                programs=self.engine.programs,
                 phases=phases_ns(self.streams, scenario.seed, cell.repeat, period),
                 period_ns=period,
                 capture=self.request.capture,
             ),
-            core=core,
-            seed=boot_seed(self.streams, scenario.seed, cell),
-        )
-        return Attempt(
-            cell,
-            guest,
-            hang_limit_s=self.request.hang_limit_s,
-            on_transfers=self.progress.advance,
-            health=self.health,
         )
 
     def _meta(

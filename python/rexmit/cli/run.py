@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rexmit.errors import EXIT_FAILED, UserError
+
+if TYPE_CHECKING:
+    from rexmit.engines.engine import Engine
 
 
 def run(
@@ -19,11 +23,32 @@ def run(
         ),
     ],
     engine: Annotated[
-        str, typer.Option(metavar="ENGINE", help="What runs the transfers: kernel.")
+        str,
+        typer.Option(
+            metavar="kernel|model",
+            help="What runs the transfers: a real kernel in virtual time, or the model.",
+        ),
     ] = "kernel",
     kernel: Annotated[
         str | None,
         typer.Option(metavar="KERNEL", help="The kernel, as `rexmit kernel list` names it."),
+    ] = None,
+    stack: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STACK",
+            help="With the model: the TCP stack of both hosts, as `rexmit stacks` lists them. "
+            "Default: the scenario's, else the newest, linux-6.12.",
+        ),
+    ] = None,
+    hz: Annotated[
+        int | None,
+        typer.Option(
+            "--hz",
+            metavar="HZ",
+            min=1,
+            help="With the model: timer ticks a second. Default: the scenario's, else the stack's.",
+        ),
     ] = None,
     seed: Annotated[
         int | None,
@@ -31,7 +56,7 @@ def run(
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", "-j", min=1, help="Kernels at a time. Default: one a core."),
+        typer.Option("--jobs", "-j", min=1, help="Cells at a time. Default: one a core."),
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -48,17 +73,22 @@ def run(
         bool, typer.Option("--capture", help="Keep pcapng captures of both hosts.")
     ] = False,
     hang_limit: Annotated[
-        float,
-        typer.Option(metavar="S", min=1, help="Real seconds of silence after which a cell fails."),
-    ] = 60.0,
+        float | None,
+        typer.Option(
+            metavar="S",
+            min=1,
+            help="With kernels: real seconds of silence after which a cell fails. Default: 60.",
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the finished run as JSON on standard output.")
     ] = False,
 ) -> None:
-    """Run a campaign: every transfer of a scenario, on a real kernel in virtual time.
+    """Run a campaign: every transfer of a scenario, on a real kernel in virtual time or in the
+    model.
 
     A run that was interrupted goes on where it stopped when the same command is given again. Rows
-    depend on scenario, seed and kernel alone, never on --jobs or interruptions.
+    depend on scenario, seed and kernel (or stack) alone, never on --jobs or interruptions.
 
     Examples:
 
@@ -67,6 +97,8 @@ def run(
       rexmit run tlp-2013 --set network=mobile --set config=tlp,er \\
         --set loss.segments=0..20 --set repeat=10
       rexmit run tlp-2013 --kernel 6.1 --seed 7 --out runs/on-6.1
+      rexmit run tlp-2013 --engine model --stack linux-3.10
+      rexmit run smoke --engine model --set stack.min_rto=100ms
     """
     # Heavy imports wait until the command line is known to be right.
     import shlex
@@ -74,43 +106,43 @@ def run(
 
     from rexmit import cli
     from rexmit.campaign import progress as progress_bars
-    from rexmit.campaign import scheduler
     from rexmit.campaign.identity import digest, identity
     from rexmit.campaign.runner import Campaign, Request
     from rexmit.campaign.streams import core_streams
-    from rexmit.engines import kernel as kernel_engine
+    from rexmit.engines.engine import CELLS_A_CORE, Interrupted, cores
 
-    if engine != kernel_engine.NAME:
-        raise UserError(f"there is no engine {engine}", "engines: kernel", usage=True)
-    most = scheduler.KERNELS_A_CORE * len(scheduler.cores())
+    choice = _Choice(engine, kernel, stack, hz, hang_limit)
+    choice.check()
+    most = CELLS_A_CORE * len(cores())
     if jobs is not None and jobs > most:
         raise UserError(
-            f"--jobs {jobs}: more than {scheduler.KERNELS_A_CORE} kernels a core",
-            f"at most {most} here; more than {len(scheduler.cores())} gain nothing",
+            f"--jobs {jobs}: more than {CELLS_A_CORE} cells a core",
+            f"at most {most} here; more than {len(cores())} gain nothing",
             usage=True,
         )
     given = settings or []
-    name, loaded = _scenario(scenario, given if seed is None else [*given, f"seed={seed}"])
-    found = kernel_engine.find_kernel(kernel)
-    opened = kernel_engine.KernelEngine.open(found, loaded.workload.client)
+    name, loaded = _scenario(
+        scenario,
+        given if seed is None else [*given, f"seed={seed}"],
+        stacks=engine == "model",
+    )
+    opened = choice.open(loaded)
     mark = digest(identity(opened, loaded, capture=capture))
+    words = ["rexmit", "run", scenario, "--seed", str(loaded.seed), *opened.words]
     request = Request(
         name=name,
         scenario=loaded,
-        out=out or Path("runs") / f"{name}-{loaded.seed}-{found.version}-{mark}",
-        command=_command(
-            scenario, kernel=found.name, seed=loaded.seed, settings=given, capture=capture
-        ),
+        out=out or Path("runs") / f"{name}-{loaded.seed}-{opened.slug}-{mark}",
+        command=_command(words, given, capture=capture),
         version=cli.version(),
-        jobs=jobs or len(scheduler.cores()),
-        hang_limit_s=hang_limit,
+        jobs=jobs or len(cores()),
         capture=capture,
     )
     campaign = Campaign(request, opened, core_streams(), progress_bars.for_stream(sys.stderr))
     again = f"{request.command} --out {shlex.quote(str(request.out))}"
     try:
         meta = campaign.run()
-    except scheduler.Interrupted:
+    except Interrupted:
         raise UserError(
             f"stopped; {campaign.totals.transfers:,} transfers are kept in {request.out}",
             f"to go on: {again}",
@@ -130,7 +162,56 @@ def run(
         raise typer.Exit(EXIT_FAILED)
 
 
-def _scenario(spec: str, settings: list[str]) -> tuple[str, Any]:
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """What the command line says of the engine."""
+
+    engine: str
+    kernel: str | None
+    stack: str | None
+    hz: int | None
+    hang_limit: float | None
+
+    def check(self) -> None:
+        """Raises UserError (usage) for options that do not go together."""
+        if self.engine not in ("kernel", "model"):
+            raise UserError(
+                f"there is no engine {self.engine}", "engines: kernel, model", usage=True
+            )
+        options = {
+            "--kernel": (self.kernel, "kernel"),
+            "--hang-limit": (self.hang_limit, "kernel"),
+            "--stack": (self.stack, "model"),
+            "--hz": (self.hz, "model"),
+        }
+        for option, (value, engine) in options.items():
+            if value is not None and engine != self.engine:
+                raise UserError(
+                    f"{option} belongs to --engine {engine}",
+                    f"leave it out, or say --engine {engine}",
+                    usage=True,
+                )
+
+    def open(self, scenario: Any) -> Engine:  # noqa: ANN401 - a Scenario: imported late
+        """The engine, ready to run. Raises UserError where it is not to be had."""
+        from rexmit import cli, stacks
+        from rexmit.engines import kernel as kernels
+        from rexmit.engines.model import ModelEngine
+
+        if self.engine == kernels.NAME:
+            return kernels.KernelEngine.open(
+                kernels.find_kernel(self.kernel),
+                scenario.workload.client,
+                self.hang_limit or kernels.HANG_LIMIT_S,
+            )
+        # By name, whatever the default is when the command is given again.
+        name = self.stack or scenario.stack.get("name", stacks.DEFAULT)
+        chosen = stacks.of_scenario(scenario, name, self.hz)
+        words = ["--stack", name, *(() if self.hz is None else ("--hz", str(self.hz)))]
+        return ModelEngine.open(cli.version(), chosen, words)
+
+
+def _scenario(spec: str, settings: list[str], *, stacks: bool) -> tuple[str, Any]:
     """The scenario and its name: from its file, or from what a run.json holds."""
     import json
 
@@ -138,7 +219,7 @@ def _scenario(spec: str, settings: list[str]) -> tuple[str, Any]:
 
     if not spec.endswith(".json"):
         file = scenario.find(spec)
-        return file.stem, scenario.load(file, settings)
+        return file.stem, scenario.load(file, settings, stacks=stacks)
     try:
         meta = json.loads(Path(spec).read_text(encoding="utf-8"))
         name, data = Path(str(meta["name"])).name, dict(meta["scenario"])
@@ -146,14 +227,13 @@ def _scenario(spec: str, settings: list[str]) -> tuple[str, Any]:
         raise UserError(f"cannot read {spec}: {error.strerror}", usage=True) from None
     except (ValueError, KeyError, TypeError):
         raise UserError(f"{spec} is no run.json of a run", usage=True) from None
-    return name, scenario.from_plain(data, where=spec, settings=settings)
+    return name, scenario.from_plain(data, where=spec, settings=settings, stacks=stacks)
 
 
-def _command(scenario: str, *, kernel: str, seed: int, settings: list[str], capture: bool) -> str:
-    """The command that repeats the run: seed and kernel by name, whatever the defaults are then."""
+def _command(words: list[str], settings: list[str], *, capture: bool) -> str:
+    """The command that repeats the run: seed and engine by name, whatever the defaults are then."""
     import shlex
 
-    words = ["rexmit", "run", scenario, "--seed", str(seed), "--kernel", kernel]
     for setting in settings:
         words += ["--set", setting]
     if capture:

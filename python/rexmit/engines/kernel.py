@@ -8,10 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
+from rexmit.engines import scheduler
+from rexmit.engines.attempt import Attempt, Health
 from rexmit.engines.boot import BootOptions, GuestBoot
+from rexmit.engines.engine import PLAN_VERSION, Calls, Task
 from rexmit.engines.guest import NETWORK_PROGRAMS, guest_binary, programs
 
 NAME: Final = "kernel"
+
+HANG_LIMIT_S: Final = 60.0
+"""Real seconds of silence after which a kernel counts as hung, where nothing else is said."""
+
+HEARTBEAT_S: Final = 5
+"""Virtual seconds between two signs of life."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +60,17 @@ def find_kernel(spec: str | None) -> KernelIdentity:
     )
 
 
+def boot_plan(cell: Mapping[str, Any], programs: Mapping[str, str | None]) -> dict[str, Any]:
+    """The plan of the boot that runs a cell, and no other: what a kernel has done before is part of
+    what it does next."""
+    return {
+        "version": PLAN_VERSION,
+        "heartbeat_s": HEARTBEAT_S,
+        "programs": dict(programs),
+        "cells": [cell],
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class KernelEngine:
     """What every boot of a campaign has in common."""
@@ -59,9 +79,12 @@ class KernelEngine:
     guest: Path
     guest_hash: str
     programs: dict[str, str | None]
+    hang_limit_s: float = HANG_LIMIT_S
 
     @classmethod
-    def open(cls, kernel: KernelIdentity, clients: Iterable[str]) -> Self:
+    def open(
+        cls, kernel: KernelIdentity, clients: Iterable[str], hang_limit_s: float = HANG_LIMIT_S
+    ) -> Self:
         """The engine for this kernel and these clients. Raises UserError for what is missing."""
         guest = guest_binary()
         used = [client for client in clients if client != "builtin"]
@@ -70,9 +93,48 @@ class KernelEngine:
             guest=guest,
             guest_hash=hashlib.sha256(guest.read_bytes()).hexdigest()[:16],
             programs=programs(["nginx", *NETWORK_PROGRAMS, *used]),
+            hang_limit_s=hang_limit_s,
         )
 
-    def boot(self, plan: Mapping[str, Any], *, core: int | None, seed: int) -> GuestBoot:
-        """A kernel that runs the plan."""
-        options = BootOptions(kernel=self.kernel.path, core=core, seed=seed)
+    @property
+    def name(self) -> str:
+        """See Engine."""
+        return NAME
+
+    @property
+    def slug(self) -> str:
+        """See Engine."""
+        return self.kernel.version
+
+    @property
+    def words(self) -> list[str]:
+        """See Engine."""
+        return ["--kernel", self.kernel.name]
+
+    def identity(self) -> dict[str, Any]:
+        """See Engine."""
+        return {"kernel": self.kernel.plain(), "guest": {"hash": self.guest_hash}}
+
+    def hz(self, config: str) -> int:  # noqa: ARG002 - a kernel has one frequency
+        """See Engine."""
+        return self.kernel.hz
+
+    def run(self, tasks: Iterable[Task], calls: Calls, *, jobs: int) -> None:
+        """See Engine. Each cell has a kernel of its own, pinned to a core."""
+        health = Health()
+
+        def begin(task: Task, core: int) -> Attempt:
+            return Attempt(
+                task,
+                self._boot(task, core),
+                hang_limit_s=self.hang_limit_s,
+                on_transfers=calls.on_transfers,
+                health=health,
+            )
+
+        scheduler.run(tasks, begin, calls, jobs=jobs)
+
+    def _boot(self, task: Task, core: int) -> GuestBoot:
+        plan = boot_plan(task.plan, self.programs)
+        options = BootOptions(kernel=self.kernel.path, core=core, seed=task.seed)
         return GuestBoot(options, plan, guest=self.guest)

@@ -64,8 +64,11 @@ class Sources:
         return self.file
 
 
-def load(path: FilePath, settings: Iterable[str] = ()) -> Scenario:
-    """The scenario in a TOML file, changed by `--set` texts. Raises UserError."""
+def load(path: FilePath, settings: Iterable[str] = (), *, stacks: bool = True) -> Scenario:
+    """The scenario in a TOML file, changed by `--set` texts. Raises UserError.
+
+    Without `stacks` settings of the model's stacks are an error: nothing would heed them.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -78,17 +81,28 @@ def load(path: FilePath, settings: Iterable[str] = ()) -> Scenario:
         raise _syntax(path, text, error) from None
     except RecursionError:
         raise UserError(f"{path}: lists or tables lie too deep in one another") from None
-    return check(data, Sources(str(path), locate(text)), settings)
+    return check(data, Sources(str(path), locate(text)), settings, stacks=stacks)
 
 
 def from_plain(
-    data: Mapping[str, Any], *, where: str = "run.json", settings: Iterable[str] = ()
+    data: Mapping[str, Any],
+    *,
+    where: str = "run.json",
+    settings: Iterable[str] = (),
+    stacks: bool = True,
 ) -> Scenario:
-    """The scenario that `Scenario.effective` wrote. `where` names it in errors."""
-    return check(deepcopy(dict(data)), Sources(where), settings)
+    """The scenario that `Scenario.effective` wrote. `where` names it in errors; `stacks` as in
+    `load`."""
+    return check(deepcopy(dict(data)), Sources(where), settings, stacks=stacks)
 
 
-def check(data: dict[str, Any], sources: Sources, settings: Iterable[str] = ()) -> Scenario:
+def check(
+    data: dict[str, Any],
+    sources: Sources,
+    settings: Iterable[str] = (),
+    *,
+    stacks: bool = True,
+) -> Scenario:
     """Apply the settings to the data and check the whole. Raises UserError with every problem."""
     for setting in settings:
         for path in override.apply(data, setting):
@@ -98,7 +112,7 @@ def check(data: dict[str, Any], sources: Sources, settings: Iterable[str] = ()) 
         scenario = Scenario.model_validate(data)
     except ValidationError as error:
         raise _report(sources, [_problem(detail) for detail in error.errors()]) from None
-    problems = list(_across(scenario))
+    problems = [*_across(scenario), *_stacks(scenario, allowed=stacks)]
     if problems:
         raise _report(sources, problems)
     return scenario
@@ -237,6 +251,26 @@ def _across(scenario: Scenario) -> Iterable[Problem]:
             yield Problem(path, "must be more than nothing", f"allowed: {_description(path)}")
     if scenario.ip.family == 6 and scenario.ip.mtu < 1280:
         yield Problem(("ip", "mtu"), "IPv6 needs 1280 bytes or more (RFC 8200 §5)")
+
+
+def _stacks(scenario: Scenario, *, allowed: bool) -> Iterable[Problem]:
+    """What is wrong with settings of the model's stacks, each by itself."""
+    from rexmit import stacks  # it knows scenarios
+
+    tables: list[tuple[Path, Mapping[str, str]]] = [(("stack",), scenario.stack)]
+    for name in scenario.config_names:
+        if name in scenario.configs:
+            tables.append((("configs", name, "stack"), scenario.configs[name].stack))
+    for path, table in tables:
+        for key, value in table.items():
+            if not allowed:
+                yield Problem(
+                    (*path, key),
+                    "a kernel has no such setting; the model has",
+                    "run it with --engine model, or take it out",
+                )
+            elif (problem := stacks.problem(key, value)) is not None:
+                yield Problem((*path, key), *problem)
 
 
 def _large_pages(scenario: Scenario) -> Iterable[Problem]:

@@ -24,6 +24,7 @@ from rexmit.scenario.values import (
     Share,
     ShareAxis,
     SizeAxis,
+    StackSettings,
     Sysctls,
     WindowAxis,
     axis,
@@ -140,13 +141,17 @@ class Network(Part):
         )
 
 
+_STACK = 'a table like { min_rto = "100ms" }, its keys as `rexmit stacks NAME` lists them'
+
+
 class Config(Part):
-    """A set of kernel settings for both hosts."""
+    """A set of settings for both hosts."""
 
     about: str = Field(default="", description="text: what the settings mean")
     sysctl: Sysctls = Field(
         default_factory=dict, description='a table like { "net.ipv4.tcp_sack" = 1 }'
     )
+    stack: StackSettings = Field(default_factory=dict, description=_STACK)
 
 
 class Tcp(Part):
@@ -251,6 +256,7 @@ class Scenario(Part):
     workload: Workload = Field(default=Workload(), description="a table")
     ip: Ip = Field(default=Ip(), description="a table")
     loss: Loss = Field(default=Loss(), description="a table")
+    stack: StackSettings = Field(default_factory=dict, description=_STACK)
     vary: Annotated[tuple[Vary, ...], BeforeValidator(_as_tuple)] = Field(
         default=(), description="[[vary]] tables"
     )

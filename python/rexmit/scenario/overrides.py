@@ -49,7 +49,7 @@ def _split(key: str) -> list[str]:
 
 
 def _value(path: list[str], text: str, setting: str) -> object:
-    if path[-1] in _TEXTS or "sysctl" in path[:-1]:
+    if path[-1] in _TEXTS or {"sysctl", "stack"} & set(path[:-1]):
         return text
     if text[:1] in ("[", "{", '"', "'"):
         try:

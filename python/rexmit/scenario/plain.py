@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from rexmit.scenario.model import Link, Network, Scenario, Vary
+from rexmit.scenario.model import Config, Link, Network, Scenario, Vary
 from rexmit.scenario.units import DURATION, RATE, SIZE, share_text
 from rexmit.scenario.values import AUTO, counts_text
 
@@ -48,6 +48,13 @@ def _network(network: Network) -> dict[str, Any]:
     return found
 
 
+def _config(config: Config) -> dict[str, Any]:
+    found: dict[str, Any] = {"about": config.about, "sysctl": dict(config.sysctl)}
+    if config.stack:
+        found["stack"] = dict(config.stack)
+    return found
+
+
 def _vary(vary: Vary) -> dict[str, Any]:
     found: dict[str, Any] = {"about": vary.about}
     if vary.segments is not None:
@@ -86,10 +93,7 @@ def plain(scenario: Scenario) -> dict[str, Any]:
         "config": list(scenario.config_names),
         "repeat": scenario.repeat,
         "networks": {name: _network(network) for name, network in scenario.networks.items()},
-        "configs": {
-            name: {"about": config.about, "sysctl": dict(config.sysctl)}
-            for name, config in scenario.configs.items()
-        },
+        "configs": {name: _config(config) for name, config in scenario.configs.items()},
         "tcp": {"congestion_control": _axis(scenario.tcp.congestion_control, str)},
         "workload": workload,
         "ip": {"family": scenario.ip.family, "mtu": scenario.ip.mtu},
@@ -99,5 +103,6 @@ def plain(scenario: Scenario) -> dict[str, Any]:
             "mode": scenario.loss.mode,
             "hold_limit": DURATION.text(scenario.loss.hold_limit),
         },
+        **({"stack": dict(scenario.stack)} if scenario.stack else {}),
         "vary": [_vary(vary) for vary in scenario.vary],
     }

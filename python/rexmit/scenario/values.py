@@ -175,3 +175,20 @@ def _sysctls(value: object) -> dict[str, str]:
 
 
 Sysctls = Annotated[dict[str, str], BeforeValidator(_sysctls)]
+
+
+def _stack(value: object) -> dict[str, str]:
+    """Settings by name, each one value, as text."""
+    if not isinstance(value, dict):
+        raise wrong(f"{value!r} is no table", 'a table like { min_rto = "100ms" }')
+    found: dict[str, str] = {}
+    for key, entry in value.items():
+        if isinstance(entry, list | tuple):
+            raise wrong("is one value, not a list", "a configuration for each value", key=str(key))
+        if not isinstance(entry, bool | int | float | str):
+            raise wrong(f"{entry!r} is no value", "a number, a text, true or false", key=str(key))
+        found[str(key)] = str(entry).lower() if isinstance(entry, bool) else str(entry)
+    return found
+
+
+StackSettings = Annotated[dict[str, str], BeforeValidator(_stack)]

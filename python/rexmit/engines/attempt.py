@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from rexmit.campaign.grid import Cell
-from rexmit.campaign.plan import CELL_ID
 from rexmit.engines.boot import NO_SANDBOX, Event, GuestBoot
+from rexmit.engines.engine import Task
+from rexmit.engines.intake import EVENTS, Intake
 from rexmit.errors import UserError
-from rexmit.store.record import FailedCell, Record
-from rexmit.store.rows import RETRANSMISSION_FIELDS, TRANSFER_FIELDS
+from rexmit.store.record import Record
 
 GUEST_VERSION: Final = 1
 """The version of the guest's events that this program reads."""
-
-_BUILD_AGAIN: Final = "the guest program and this package do not belong together: build them again"
 
 
 @dataclass(slots=True)
@@ -34,22 +31,23 @@ class Attempt:
 
     def __init__(
         self,
-        cell: Cell,
+        task: Task,
         guest: GuestBoot,
         *,
         hang_limit_s: float,
         on_transfers: Callable[[int], None],
         health: Health,
     ) -> None:
-        self.cell = cell
-        self.record = Record(cell=cell.id)
+        self._intake = Intake(task, on_transfers, teller="the guest")
         self._guest = guest
         self._hang_limit_s = hang_limit_s
-        self._on_transfers = on_transfers
         self._health = health
         self._first_ns: int | None = None
-        self._started = False
-        self._ended = False
+
+    @property
+    def record(self) -> Record:
+        """What there is of the cell; complete once `step` has said so."""
+        return self._intake.record
 
     @property
     def captures(self) -> Path:
@@ -78,11 +76,11 @@ class Attempt:
             silence = f"no sign of life for {self._hang_limit_s:g} s"
             if not self._health.kernel_runs:
                 raise UserError(f"{silence} from the kernel's start on", _tail(guest))
-            self._fail(f"{silence}; it was busy with: {guest.doing}", guest.console_tail())
+            self._intake.fail(f"{silence}; it was busy with: {guest.doing}", guest.console_tail())
         elif not guest.clean:
-            self._fail(self._why(), guest.console_tail())
+            self._intake.fail(self._why(), guest.console_tail())
         else:
-            self._fail("the guest did not run it", [])
+            self._intake.fail("the guest did not run it", [])
         if guest.usage is not None:
             self.record.cpu_s = guest.usage.cpu_s
             self.record.peak_memory_bytes = guest.usage.peak_memory_bytes
@@ -114,67 +112,9 @@ class Attempt:
                     f"this package version {GUEST_VERSION}",
                     "build them again from one source",
                 )
-        elif kind in ("cell-start", "transfer", "retransmission", "cell-end", "cell-error"):
-            self._take_of_cell(kind, event)
-
-    def _take_of_cell(self, kind: str, event: Event) -> None:
-        early = not self._started and kind not in ("cell-start", "cell-error")
-        if event.get("cell") != CELL_ID or self._ended or early:
-            raise UserError(f"the guest told of {kind} out of turn", _BUILD_AGAIN)
-        if kind == "cell-start":
-            self._started = True
-            self._note(event)
-        elif kind == "transfer":
-            self.record.transfers.append(_row(event, TRANSFER_FIELDS))
-            self._on_transfers(1)
-        elif kind == "retransmission":
-            self.record.retransmissions.append(_row(event, RETRANSMISSION_FIELDS))
-        elif kind == "cell-end":
-            self._end()
-        else:
-            self._fail(str(event.get("message")), [])
-
-    def _note(self, event: Event) -> None:
-        for entry in event.get("ignored") or ():
-            found = {
-                "config": self.cell.config,
-                "setting": str(entry.get("setting", "")),
-                "why": str(entry.get("why", "")),
-            }
-            if found not in self.record.ignored:
-                self.record.ignored.append(found)
-        for warning in event.get("warnings") or ():
-            if warning not in self.record.warnings:
-                self.record.warnings.append(str(warning))
-
-    def _end(self) -> None:
-        numbers = sorted(row["repetition"] for row in self.record.transfers)
-        if numbers == list(range(self.cell.repeat)):
-            self._ended = True
-        else:
-            self._fail(f"the guest gave {len(numbers)} of {self.cell.repeat} transfers", [])
-
-    def _fail(self, message: str, console_tail: list[str]) -> None:
-        """The cell has failed, unless it has ended before.
-
-        A failed cell has no rows: half a cell would pass for a whole one in every mean.
-        """
-        if self._ended:
-            return
-        self._ended = True
-        if self.record.transfers:
-            self._on_transfers(-len(self.record.transfers))
-        self.record.transfers.clear()
-        self.record.retransmissions.clear()
-        self.record.failed = FailedCell(self.cell.id, self.cell.label, message, console_tail)
+        elif kind in EVENTS:
+            self._intake.take(event)
 
 
 def _tail(guest: GuestBoot) -> str:
     return "\n".join(guest.console_tail()) or "its console is empty"
-
-
-def _row(event: Event, fields: frozenset[str]) -> dict[str, Any]:
-    missing = sorted(fields - event.keys())
-    if missing:
-        raise UserError(f"the guest left {', '.join(missing)} out of a row", _BUILD_AGAIN)
-    return {name: event[name] for name in sorted(fields)}

@@ -1,0 +1,233 @@
+"""The `model` engine: our own TCP in our own network, in this process, on any machine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Self
+
+from rexmit.engines.engine import PLAN_VERSION, Calls, Interrupted, Task
+from rexmit.engines.intake import EVENTS, Intake
+from rexmit.engines.shares import PrivateFolder
+from rexmit.errors import UserError
+from rexmit.stacks import Stack
+from rexmit.store.record import Record
+
+NAME: Final = "model"
+
+RunModel = Callable[[str, str | None], str]
+"""Runs a plan and gives its events, a JSON object a line; the folder gets captures."""
+
+_POLL_S: Final = 0.05
+"""Real seconds between two looks at whether to stop."""
+
+_PATIENCE_S: Final = 2.0
+"""Real seconds that cells under way have to end in, once told to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEngine:
+    """The model with the stack that each configuration has."""
+
+    run_model: RunModel
+    version: str
+    hash: str
+    stacks: Mapping[str, Stack]
+    """By configuration."""
+    choice: tuple[str, ...]
+    """The words of the command line that chose stacks."""
+
+    @classmethod
+    def open(cls, version: str, stacks: Mapping[str, Stack], choice: Iterable[str]) -> Self:
+        """The engine of this package. Raises UserError where it was not built."""
+        from rexmit.stacks import core
+
+        compiled = core()
+        file = Path(str(compiled.__file__))
+        return cls(
+            run_model=compiled.run_model,
+            version=version,
+            hash=hashlib.sha256(file.read_bytes()).hexdigest()[:16],
+            stacks=stacks,
+            choice=tuple(choice),
+        )
+
+    @property
+    def name(self) -> str:
+        """See Engine."""
+        return NAME
+
+    @property
+    def slug(self) -> str:
+        """See Engine."""
+        return "-".join(["model", *dict.fromkeys(stack.name for stack in self.stacks.values())])
+
+    @property
+    def words(self) -> list[str]:
+        """See Engine."""
+        return ["--engine", NAME, *self.choice]
+
+    def identity(self) -> dict[str, Any]:
+        """See Engine. Settings stand as they are before a configuration's sysctls."""
+        return {
+            "model": {
+                "version": self.version,
+                "hash": self.hash,
+                "stacks": {config: stack.plain() for config, stack in self.stacks.items()},
+            }
+        }
+
+    def hz(self, config: str) -> int:
+        """See Engine."""
+        return self.stacks[config].hz
+
+    def run(self, tasks: Iterable[Task], calls: Calls, *, jobs: int) -> None:
+        """See Engine. Cells run in threads; where one is told to stop and does not end soon, its
+        thread goes down with the program."""
+        waiting = iter(tasks)
+        ended: queue.SimpleQueue[_Cell] = queue.SimpleQueue()
+        running = 0
+        while True:
+            while running < jobs and (task := next(waiting, None)) is not None:
+                cell = _Cell(task, self._cell(task), ended)
+                threading.Thread(target=cell.run, args=(self.run_model,), daemon=True).start()
+                running += 1
+            if not running:
+                return
+            try:
+                cell = ended.get(timeout=_POLL_S)
+            except queue.Empty:
+                if calls.stop():
+                    _let_end(ended, running)
+                    raise Interrupted from None
+                continue
+            running -= 1
+            try:
+                _hand_over(cell, calls)
+            finally:
+                cell.close()
+            if calls.stop():
+                _let_end(ended, running)
+                raise Interrupted
+
+    def _cell(self, task: Task) -> dict[str, Any]:
+        stack = self.stacks[task.config]
+        return {**task.plan, "seed": task.seed, "stack": stack.plan()}
+
+
+class _Cell:
+    """A cell under way in a thread of its own."""
+
+    def __init__(
+        self, task: Task, plan: Mapping[str, Any], ended: queue.SimpleQueue[_Cell]
+    ) -> None:
+        self.task = task
+        self.text = ""
+        self.error: BaseException | None = None
+        self.cpu_s = 0.0
+        self.folder = PrivateFolder() if plan["capture"] else None
+        self._plan = plan
+        self._ended = ended
+
+    def run(self, run_model: RunModel) -> None:
+        """Run it, keep what it says or how it failed, and report the end."""
+        began = time.thread_time()
+        try:
+            share = None
+            if self.folder is not None:
+                (self.folder.path / "captures").mkdir()
+                share = str(self.folder.path)
+            plan = {"version": PLAN_VERSION, "cells": [self._plan]}
+            self.text = run_model(json.dumps(plan), share)
+        except BaseException as error:
+            self.error = error
+        self.cpu_s = time.thread_time() - began
+        self._ended.put(self)
+
+    @property
+    def captures(self) -> Path | None:
+        """See Calls.on_end."""
+        return None if self.folder is None else self.folder.path / "captures"
+
+    def close(self) -> None:
+        """Remove its files."""
+        if self.folder is not None:
+            self.folder.remove()
+
+
+def _hand_over(cell: _Cell, calls: Calls) -> None:
+    record = _record(cell, calls.on_transfers)
+    calls.on_end(record, cell.captures)
+
+
+def _record(cell: _Cell, on_transfers: Callable[[int], None]) -> Record:
+    """The record of a cell that has ended. Raises UserError for events that are none."""
+    done = 0
+
+    def count(transfers: int) -> None:
+        nonlocal done
+        done += transfers
+
+    intake = Intake(cell.task, count, teller="the model")
+    times: list[int] = []
+    if cell.error is not None:
+        intake.fail(_words(cell.error), [])
+    else:
+        for event in _events(cell.text):
+            if isinstance(at := event.get("virtual_ns"), int):
+                times.append(at)
+            if event["type"] in EVENTS:
+                intake.take(event)
+        intake.fail("the model did not run it to its end", [])
+    # One step a cell: the model is done with all of it at once.
+    if done:
+        on_transfers(done)
+    record = intake.record
+    record.cpu_s = round(cell.cpu_s, 6)
+    record.peak_memory_bytes = _memory_bytes()
+    record.virtual_ns = max(times) - min(times) if times else 0
+    return record
+
+
+def _events(text: str) -> list[dict[str, Any]]:
+    try:
+        events = json.loads(f"[{','.join(text.splitlines())}]")
+        for event in events:
+            event["type"]
+    except (ValueError, TypeError, KeyError) as error:
+        raise UserError(
+            f"the model wrote what is no event ({error})", "build the package again: `make setup`"
+        ) from None
+    return list(events)
+
+
+def _words(error: BaseException) -> str:
+    text = str(error).strip()
+    if isinstance(error, ValueError) and text:
+        return text
+    return f"the model broke off: {type(error).__name__}: {text}"
+
+
+def _memory_bytes() -> int:
+    """The most memory that this process has had."""
+    try:
+        import resource
+    except ImportError:  # no such thing on Windows
+        return 0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def _let_end(ended: queue.SimpleQueue[_Cell], running: int) -> None:
+    until = time.monotonic() + _PATIENCE_S
+    while running and (left := until - time.monotonic()) > 0:
+        try:
+            ended.get(timeout=left).close()
+        except queue.Empty:
+            return
+        running -= 1

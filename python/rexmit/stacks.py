@@ -1,0 +1,117 @@
+"""TCP stacks of the model: which there are, and their settings after a scenario's changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final
+
+from rexmit.errors import UserError, closest
+
+if TYPE_CHECKING:
+    from rexmit.scenario import Scenario
+
+DEFAULT: Final = "linux-6.12"
+"""The stack where nobody names one: the newest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """A stack as a scenario changes it."""
+
+    name: str
+    changes: Mapping[str, str]
+    """Settings other than the stack's own."""
+    settings: Mapping[str, str]
+    """Every setting with the changes made, as text."""
+
+    @property
+    def hz(self) -> int:
+        """Its timer ticks a second."""
+        return int(self.settings["hz"])
+
+    def plan(self) -> dict[str, Any]:
+        """The STACK of a plan."""
+        others = {key: value for key, value in self.changes.items() if key != "hz"}
+        return {"name": self.name, "hz": self.hz, "set": others}
+
+    def plain(self) -> dict[str, Any]:
+        """For run.json."""
+        return {"stack": self.name, "settings": dict(self.settings)}
+
+
+def core() -> ModuleType:
+    """The compiled module. Raises UserError where the package was not built."""
+    try:
+        from rexmit import _core
+    except ImportError as error:
+        raise UserError(
+            f"the package is not built: {error}", "run `make setup` in the source tree"
+        ) from None
+    return _core
+
+
+def names() -> list[str]:
+    """The stacks there are."""
+    return list(core().stack_names())
+
+
+def stack(name: str, changes: Mapping[str, str]) -> Stack:
+    """The stack with the changes made. Raises ValueError for one that cannot be made."""
+    return Stack(name, dict(changes), dict(core().check_stack(name, dict(changes))))
+
+
+def problem(key: str, value: str) -> tuple[str, str] | None:
+    """What is wrong with a setting by itself, and what to do; None for a good one."""
+    if key == "name":
+        there = names()
+        if value in there:
+            return None
+        near = closest(value, there)
+        guess = f"did you mean {near}? " if near else ""
+        return f'there is no stack "{value}"', f"{guess}stacks: {', '.join(there)}"
+    keys = list(core().check_stack(DEFAULT, {}))
+    if key not in keys:
+        near = closest(key, keys)
+        guess = f"did you mean {near}? " if near else ""
+        return "unknown key", f"{guess}allowed here: name, {', '.join(keys)}"
+    try:
+        stack(DEFAULT, {key: value})
+    except ValueError as error:
+        return str(error), f"`rexmit stacks {DEFAULT}` shows how it is written"
+    return None
+
+
+def known(name: str) -> str:
+    """The name, if there is such a stack. Raises UserError (usage) with what there is."""
+    there = names()
+    if name not in there:
+        near = closest(name, there)
+        guess = f"did you mean {near}? " if near else ""
+        raise UserError(
+            f"there is no stack {name}", f"{guess}stacks: {', '.join(there)}", usage=True
+        )
+    return name
+
+
+def of_scenario(scenario: Scenario, name: str | None, hz: int | None) -> dict[str, Stack]:
+    """The stack of each configuration that runs.
+
+    A configuration's own name and frequency go first, then what the command line asks for (`name`,
+    `hz`), then the scenario's. Raises UserError for settings that do not go together.
+    """
+    found: dict[str, Stack] = {}
+    for config in scenario.config_names:
+        changes = dict(scenario.stack)
+        if name is not None:
+            changes["name"] = known(name)
+        if hz is not None:
+            changes["hz"] = str(hz)
+        changes.update(scenario.configs[config].stack)
+        chosen = changes.pop("name", DEFAULT)
+        try:
+            found[config] = stack(chosen, changes)
+        except ValueError as error:
+            raise UserError(f"configuration {config}: {chosen}: {error}", usage=True) from None
+    return found

@@ -1,0 +1,142 @@
+"""A compiled module whose model measures nothing: rows follow from plan, seed and stack.
+
+`BEHAVIOUR` makes it misbehave: `panic`, `refuse`, `short`, `garbage` are labels of cells ("all" for
+any), `slow` is seconds per transfer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+BEHAVIOUR: dict[str, Any] = {}
+CALLS: list[dict[str, Any]] = []
+
+_STACKS = {
+    "linux-3.10": {"hz": "250", "min_rto": "200ms", "sack": "true"},
+    "linux-6.12": {"hz": "1000", "min_rto": "200ms", "sack": "true"},
+    "solaris-10": {"hz": "100", "min_rto": "400ms", "sack": "true"},
+}
+
+
+class PanicException(BaseException):
+    """As PyO3 raises for a panic of Rust."""
+
+
+def stack_names() -> list[str]:
+    return list(_STACKS)
+
+
+def check_stack(name: str, changes: dict[str, str]) -> dict[str, str]:
+    if name not in _STACKS:
+        raise ValueError(f"there is no stack {name}")
+    found = dict(_STACKS[name])
+    for key, value in changes.items():
+        if key not in found:
+            raise ValueError(f"there is no setting {key}")
+        if key == "min_rto" and not value.endswith("s"):
+            raise ValueError(f"{value} is no duration")
+        if key == "hz" and not value.isdecimal():
+            raise ValueError(f"{value} is no number")
+        found[key] = value
+    return found
+
+
+def run_model(plan: str, share: str | None) -> str:
+    (cell,) = json.loads(plan)["cells"]
+    CALLS.append(cell)
+    if _trouble("panic", cell):
+        raise PanicException("index out of bounds")
+    if _trouble("garbage", cell):
+        return '{"type": "hello"}\n\x00\n'
+    told: list[dict[str, Any]] = [{"type": "hello", "version": 1, "virtual_ns": 0}]
+    if _trouble("refuse", cell):
+        told.append({"type": "cell-error", "cell": cell["id"], "message": "no such sysctl"})
+        return _lines(told)
+    ignored = [{"setting": name, "why": "not modelled"} for name in cell["sysctls"]]
+    told.append({"type": "cell-start", "cell": cell["id"], "ignored": ignored, "warnings": []})
+    starts = cell["starts"][:-1] if _trouble("short", cell) else cell["starts"]
+    clock = 0
+    for start in starts:
+        time.sleep(BEHAVIOUR.get("slow", 0))
+        clock += cell["phase_period_ns"]
+        told += _transfer(cell, start, clock + start["phase_ns"])
+        if share is not None and cell["capture"]:
+            for host in ("h1", "h2"):
+                name = f"{cell['id']}-{start['repetition']}.{host}.pcapng"
+                (Path(share) / "captures" / name).write_bytes(name.encode())
+    told.append({"type": "cell-end", "cell": cell["id"], "virtual_ns": clock})
+    return _lines(told)
+
+
+def _trouble(kind: str, cell: dict[str, Any]) -> bool:
+    return BEHAVIOUR.get(kind) in (cell["label"], "all")
+
+
+def _lines(told: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(event) + "\n" for event in told)
+
+
+def _number(*what: object) -> int:
+    return int.from_bytes(hashlib.sha256(repr(what).encode()).digest()[:4], "big")
+
+
+def _transfer(cell: dict[str, Any], start: dict[str, Any], begin: int) -> list[dict[str, Any]]:
+    lost, repetition = cell["loss"]["segments"], start["repetition"]
+    recover = 40_000_000 + _number(cell["seed"], cell["stack"], repetition) % 1_000_000
+    row = {
+        "type": "transfer",
+        "cell": cell["id"],
+        "repetition": repetition,
+        "phase_ns": start["phase_ns"],
+        "transfer_size_bytes": 144_800,
+        "transfer_segments": 100,
+        "dropped_segments": lost,
+        "dropped_packets": lost,
+        "fin_on_data": True,
+        "mss_bytes": 1448,
+        "exact": True,
+        "stalled": False,
+        "t_start_ns": begin,
+        "t_drop_ns": begin + 1000 if lost else None,
+        "t_retransmit_ns": begin + 1000 + recover if lost else None,
+        "t_fin_retransmit_ns": begin + 1000 + recover if lost else None,
+        "t_end_ns": begin + 2000 + recover,
+        "t_recover_ns": recover if lost else None,
+        "t_total_ns": 2000 + recover,
+        "is_tlp": True if lost > 1 else None,
+        "mechanism": "tlp" if lost else None,
+        "resends": lost,
+        "timeouts": 0,
+        "probes": 1 if lost else 0,
+        "needless_resends": 0,
+        "dsacks": 0,
+        "srtt_us": 10_250,
+        "rto_us": 210_000,
+        "client_ns": 3000 + recover,
+        "client_port": 32768 + repetition,
+        "isn_server": 1000,
+        "isn_client": 2000,
+        "complete": True,
+        "note": None,
+    }
+    resends = [
+        {
+            "type": "retransmission",
+            "cell": cell["id"],
+            "repetition": repetition,
+            "time_ns": begin + 1000 + recover + index,
+            "seq": 1 + 1448 * index,
+            "length_bytes": 1448,
+            "fin": False,
+            "mechanism": "tlp",
+            "need": "needed",
+            "first_sent_ns": begin,
+            "dropped": False,
+        }
+        for index in range(lost)
+    ]
+    return [row, *resends]
