@@ -99,6 +99,9 @@ pub struct Cell {
     /// The TCP of both hosts, where the engine has more than one.
     #[serde(default)]
     pub stack: Option<Stack>,
+    /// Where all chance comes from, in an engine that is not given it otherwise (a kernel is, as it boots).
+    #[serde(default)]
+    pub seed: Option<u64>,
 }
 
 /// A TCP stack by name.
