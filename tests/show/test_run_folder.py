@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from rexmit.errors import UserError
+from rexmit.tables.as_json import overview_data
 from rexmit.tables.overview import overview
 from rexmit.tables.run_folder import open_run
 
@@ -106,7 +107,12 @@ def test_overview_of_everything(row: Rows, write_run: Rows) -> None:
             )
         )
     )
-    assert (view.kernel, view.hz, view.seed, view.transfers) == ("6.12.117", 250, 1, 1)
+    assert (view.runner.kernel, view.runner.hz, view.seed, view.transfers) == (
+        "6.12.117",
+        250,
+        1,
+        1,
+    )
     assert view.ignored[0].setting == "s"
     assert view.failed[0].console_tail == "a\nb"
     assert view.warnings == ("careful",)
@@ -117,4 +123,20 @@ def test_overview_of_next_to_nothing(row: Rows, write_run: Rows) -> None:
     path = write_run([row()])
     (path / "run.json").write_text(json.dumps({"format": 1}))
     view = overview(open_run(path))
-    assert (view.kernel, view.hz, view.failed, view.command) == (None, None, (), None)
+    assert (view.runner.words, view.failed, view.command) == ("kernel not recorded", (), None)
+
+
+def test_overview_of_a_model(row: Rows, write_run: Rows) -> None:
+    old, new = (
+        {"stack": name, "settings": {"hz": hz, "min_rto": "200ms"}}
+        for name, hz in (("linux-3.10", "250"), ("linux-6.12", "1000"))
+    )
+    model = {"version": "0.1.0", "hash": "1", "stacks": {"er": old, "tlp": old}}
+    path = write_run([row()], engine="model", kernel=None, model=model)
+    assert overview(open_run(path)).runner.words == "model of linux-3.10, HZ 250"
+    model["stacks"] = {"er": old, "tlp": new}
+    path = write_run([row()], engine="model", kernel=None, model=model)
+    view = overview(open_run(path))
+    assert view.runner.words == "model of linux-3.10, linux-6.12"
+    assert view.runner.differing == "er: linux-3.10, tlp: linux-6.12"
+    assert overview_data(view)["stacks"] == {"er": "linux-3.10", "tlp": "linux-6.12"}

@@ -14,6 +14,7 @@ from rexmit.tables import paper
 from rexmit.tables.axes import PAGE, Group, Value, groups, with_axes, words
 from rexmit.tables.cells import Cell, summarise
 from rexmit.tables.run_folder import Run
+from rexmit.tables.runner import runner
 from rexmit.tables.setting import Setting, setting_of
 from rexmit.tables.table4 import check_losses
 from rexmit.tables.terminal import count
@@ -172,11 +173,8 @@ def slug(text: str) -> str:
 
 
 def _provenance(run: Run, lines: tuple[Series, ...], cells: Iterable[Cell]) -> str:
-    kernel = run.meta.get("kernel")
-    parts = []
-    if isinstance(kernel, dict) and kernel.get("version"):
-        hz = f", HZ {kernel['hz']}" if kernel.get("hz") else ""
-        parts.append(f"Linux {kernel['version']}{hz}")
+    ran = runner(run.meta)
+    parts = [ran.words] if ran.name else []
     sizes = [point.n for line in lines for point in line.points]
     low, high = min(sizes), max(sizes)
     of = f"{low} to {high} transfers" if low != high else count(high, "transfer")

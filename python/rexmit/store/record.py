@@ -8,7 +8,7 @@ of it.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,13 +43,12 @@ class Record:
     peak_memory_bytes: int = 0
 
 
-_FIELDS: Final = {entry.name for entry in fields(Record)} - {"failed"}
+_FIELDS: Final = tuple(entry.name for entry in fields(Record) if entry.name != "failed")
 
 
 def write(record: Record, path: Path) -> None:
     """Write the record of a cell that did not fail, whole or not at all."""
-    plain = {"format": FORMAT, **asdict(record)}
-    del plain["failed"]
+    plain = {"format": FORMAT, **{name: getattr(record, name) for name in _FIELDS}}
     write_text(path, json.dumps(plain, separators=(",", ":")))
 
 
@@ -60,7 +59,7 @@ def read(path: Path) -> Record:
         if plain.pop("format") != FORMAT:
             raise ValueError("another version of rexmit wrote it")
         record = Record(**plain)
-        if plain.keys() != _FIELDS:
+        if plain.keys() != set(_FIELDS):
             raise ValueError("a field is missing")
         whole = all(row.keys() == TRANSFER_FIELDS for row in record.transfers) and all(
             row.keys() == RETRANSMISSION_FIELDS for row in record.retransmissions

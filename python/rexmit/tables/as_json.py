@@ -15,8 +15,10 @@ from rexmit.tables.table4 import Block, Entry, Table4
 
 
 def overview_data(view: Overview) -> dict[str, Any]:
-    """Every field by its name."""
-    return asdict(view)
+    """Every field by its name; what ran it stands among the others."""
+    data = asdict(view)
+    ran = data.pop("runner")
+    return {**data, **ran, "stacks": dict(view.runner.stacks)}
 
 
 def table4_data(table: Table4) -> dict[str, Any]:

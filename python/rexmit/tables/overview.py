@@ -1,4 +1,4 @@
-"""What the run was: kernel, scenario, seed, what failed, and the command that repeats it."""
+"""What the run was: what ran it, scenario, seed, what failed, and the command that repeats it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from rexmit.tables.run_folder import Run
+from rexmit.tables.runner import Runner, runner
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class FailedCell:
 
 @dataclass(frozen=True)
 class Ignored:
-    """A setting that the kernel took and does nothing with."""
+    """A setting that the kernel took and does nothing with (or the model, and does not heed)."""
 
     config: str
     setting: str
@@ -46,10 +47,7 @@ class Overview:
     path: str
     scenario: str | None
     title: str | None
-    engine: str | None
-    kernel: str | None
-    hz: int | None
-    patches: tuple[str, ...]
+    runner: Runner
     seed: int | None
     created: str | None
     conditions: str | None  #: page, programs, congestion control, protocol, how the tail is found
@@ -66,17 +64,13 @@ class Overview:
 def overview(run: Run) -> Overview:
     """Reads run.json leniently: what is missing is None or empty."""
     meta = run.meta
-    kernel = _dict(meta.get("kernel"))
     scenario = run.scenario
     name = meta.get("name")
     return Overview(
         path=str(run.path),
         scenario=str(name) if name else None,
         title=scenario.get("title"),
-        engine=meta.get("engine"),
-        kernel=kernel.get("version"),
-        hz=kernel.get("hz"),
-        patches=tuple(str(p) for p in kernel.get("patches") or ()),
+        runner=runner(meta),
         seed=meta.get("seed"),
         created=meta.get("created"),
         conditions=_conditions(scenario),

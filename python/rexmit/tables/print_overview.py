@@ -16,14 +16,14 @@ _LABELS = 4
 
 
 def print_overview(view: Overview, console: Console) -> None:
-    """Kernel, scenario, size; then ignored settings, failed cells and warnings."""
+    """Kernel or stack, scenario, size; then ignored settings, failed cells and warnings."""
     name = " - ".join(part for part in (view.scenario, view.title) if part)
     say(console, Text(f"{view.path}: {name}" if name else view.path, style="bold"))
     say(console, "; ".join(_facts(view)))
     if view.conditions:
         say(console, view.conditions)
     for setting, why, configs in _by_setting(view):
-        head = ("ignored by this kernel: ", "yellow")
+        head = (f"ignored by this {view.runner.thing}: ", "yellow")
         say(console, Text.assemble(head, f"{setting} ({configs}): {why}"))
     for warning in view.warnings:
         say(console, Text.assemble(("warning: ", "yellow"), warning))
@@ -41,10 +41,9 @@ def print_command(view: Overview, console: Console) -> None:
 
 
 def _facts(view: Overview) -> list[str]:
-    kernel = f"Linux {view.kernel}" if view.kernel else "kernel not recorded"
-    if view.hz is not None:
-        kernel += f", HZ {view.hz}"
-    facts = [kernel]
+    facts = [view.runner.words]
+    if view.runner.differing:
+        facts.append(view.runner.differing)
     if view.seed is not None:
         facts.append(f"seed {view.seed}")
     size = count(view.transfers, "transfer")
