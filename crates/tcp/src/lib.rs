@@ -7,10 +7,12 @@ pub mod clock;
 pub mod congestion;
 pub mod connection;
 pub mod estimator;
+mod near;
 pub mod receiver;
 mod segment;
 pub mod sender;
 pub mod settings;
+pub mod stacks;
 mod words;
 
 pub use segment::{SackList, Segment, Timestamps};

@@ -4,263 +4,160 @@ use rexmit_time::Duration;
 
 use crate::clock::Wheel;
 
-/// A stack's settings. `stacks` holds the pages of named stacks with a source for every value.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Settings {
-    // Clock
-    /// Timer ticks a second (`HZ`).
-    pub hz: u32,
-    /// When timers fire.
-    pub wheel: Wheel,
+mod check;
+mod choices;
+mod reflect;
+#[cfg(test)]
+mod tests;
+mod value;
 
-    // Round-trip time and timeout
-    /// How the round-trip time is sampled and smoothed and the timeout formed.
-    pub estimator: Estimator,
-    /// Lower bound; what it bounds is [`Estimator`]'s affair: Linux bounds the deviation term, others the timeout.
-    pub min_rto: Duration,
-    /// Upper bound of the timeout, back-off included.
-    pub max_rto: Duration,
-    /// Timeout before the first sample, of a SYN also (`TCP_TIMEOUT_INIT`).
-    pub initial_rto: Duration,
-    /// Timeout after a handshake that gave no sample (`TCP_TIMEOUT_FALLBACK`).
-    pub fallback_rto: Duration,
-    /// Gain of the smoothed round-trip time (b of seed 002, alpha of RFC 6298), as one part in two to this power.
-    pub srtt_shift: u32,
-    /// Gain of the deviation (a of seed 002, beta of RFC 6298), as one part in two to this power.
-    pub rttvar_shift: u32,
-    /// Factor of the smoothed round-trip time in the timeout (m).
-    pub srtt_factor: f64,
-    /// Factor of the deviation in the timeout (k).
-    pub rttvar_factor: u32,
-    /// Added to every timeout (FreeBSD's `tcp_rexmit_slop`).
-    pub rto_slop: Duration,
+pub use choices::{
+    CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, InitialWindow, Recovery,
+    SenderForm, TimeoutMarks, Tlp, WindowShare,
+};
+pub use reflect::{Field, SettingError};
+pub use value::Value;
 
-    // What is negotiated
-    /// SACK (RFC 2018).
-    pub sack: bool,
-    /// D-SACK (RFC 2883).
-    pub dsack: bool,
-    /// Timestamps (RFC 7323).
-    pub timestamps: bool,
-    /// Window scaling (RFC 7323).
-    pub window_scaling: bool,
+use reflect::settings;
 
-    // Loss detection
-    /// Duplicate acknowledgements that make a loss (`tcp_reordering`).
-    pub dupack_threshold: u32,
-    /// The threshold adapts to reordering up to this.
-    pub max_reordering: u32,
-    /// Forward acknowledgement (`tcp_fack` before 4.15).
-    pub fack: bool,
-    /// RACK finds losses (`tcp_recovery` bit 0x1).
-    pub rack: bool,
-    /// RACK's reordering window does not adapt to D-SACK (`tcp_recovery` bit 0x2).
-    pub rack_static_reo_wnd: bool,
-    /// RACK does not act on three duplicate acknowledgements at once (`tcp_recovery` bit 0x4).
-    pub rack_no_dupack_threshold: bool,
-    /// Early retransmit.
-    pub early_retransmit: EarlyRetransmit,
-    /// Tail loss probe.
-    pub tlp: Tlp,
-    /// A segment without data (a bare FIN) can be a probe.
-    pub tlp_probes_bare_fin: bool,
-    /// F-RTO (RFC 5682).
-    pub frto: bool,
-    /// A recovery starts when the head of the queue is older than a timeout (`tcp_head_timedout`, FACK only, before 3.16).
-    pub head_timeout: bool,
-    /// Retransmissions of a recovery that were lost are found by FACK (`tcp_mark_lost_retrans`, before 4.4).
-    pub fack_lost_retransmits: bool,
-    /// Below the highest SACK, segments not marked lost are sent again when no new data can be (before 4.11).
-    pub forward_retransmit: bool,
-    /// What a timeout marks lost.
-    pub timeout_marks: TimeoutMarks,
-    /// Undo by D-SACK and timestamps (Eifel, RFC 3522 and 4015).
-    pub undo: bool,
+settings! {
+    /// A stack's settings. `stacks` holds the pages of named stacks with a source for every value.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Settings {
+        // Clock
+        /// Timer ticks a second (`HZ`).
+        pub hz: u32,
+        /// When timers fire.
+        pub wheel: Wheel,
 
-    // Recovery and congestion control
-    /// How much is sent in recovery.
-    pub recovery: Recovery,
-    /// Congestion control.
-    pub congestion_control: CongestionControl,
-    /// CUBIC leaves slow start by HyStart.
-    pub hystart: bool,
-    /// Which generation of Linux's CUBIC and HyStart.
-    pub cubic: CubicForm,
-    /// Slow start counts segments acknowledged, not acknowledgements (RFC 3465; Linux since 3.13).
-    pub byte_counting: bool,
-    /// First window.
-    pub initial_window: InitialWindow,
-    /// The window shrinks after idle time (`tcp_slow_start_after_idle`).
-    pub slow_start_after_idle: bool,
+        // Round-trip time and timeout
+        /// How the round-trip time is sampled and smoothed and the timeout formed.
+        pub estimator: Estimator,
+        /// Lower bound; what it bounds is [`Estimator`]'s affair: Linux bounds the deviation term, others the timeout.
+        pub min_rto: Duration,
+        /// Upper bound of the timeout, back-off included.
+        pub max_rto: Duration,
+        /// Timeout before the first sample, of a SYN also (`TCP_TIMEOUT_INIT`).
+        pub initial_rto: Duration,
+        /// Timeout after a handshake that gave no sample (`TCP_TIMEOUT_FALLBACK`).
+        pub fallback_rto: Duration,
+        /// Gain of the smoothed round-trip time (b of seed 002, alpha of RFC 6298), as one part in two to this power.
+        pub srtt_shift: u32,
+        /// Gain of the deviation (a of seed 002, beta of RFC 6298), as one part in two to this power.
+        pub rttvar_shift: u32,
+        /// Factor of the smoothed round-trip time in the timeout (m).
+        pub srtt_factor: f64,
+        /// Factor of the deviation in the timeout (k).
+        pub rttvar_factor: u32,
+        /// Added to every timeout (FreeBSD's `tcp_rexmit_slop`).
+        pub rto_slop: Duration,
 
-    // Sending
-    /// Which generation of Linux's sender works through acknowledgements and sets the timer.
-    pub sender: SenderForm,
-    /// A segment with a FIN leaves in spite of a full congestion window (`tcp_cwnd_test` before 6.10).
-    pub fin_exempt: bool,
-    /// A short unsent segment is filled up from the next one when it leaves (`tcp_grow_skb`, 6.10).
-    pub fill_segments: bool,
-    /// A short segment waits while packets are in the host (`tcp_autocorking`, 3.14).
-    pub autocorking: bool,
-    /// Bytes that a packet in a buffer counts besides its payload (`skb->truesize`).
-    pub packet_overhead: u32,
-    /// Bytes that a packet's buffer reserves for headers of all layers (`MAX_TCP_HEADER`); buffers are sized by it.
-    pub header_room: u32,
-    /// Bytes of a socket that may wait in its host (`tcp_limit_output_bytes`); none where the stack has no such limit.
-    pub limit_output_bytes: Option<u32>,
-    /// Since when the limit follows the pacing rate (3.12).
-    pub pacing_rate: bool,
-    /// Segments a packet that leaves the host may hold; 1 without segmentation offload.
-    pub gso_segments: u32,
-    /// Small adjacent segments are joined when sent again (`tcp_retrans_collapse`).
-    pub retrans_collapse: bool,
-    /// Timeouts of one segment before the connection is given up (`tcp_retries2`).
-    pub retries: u32,
-    /// Timeouts of a SYN before the connection is given up (`tcp_syn_retries`).
-    pub syn_retries: u32,
-    /// Timeouts of a SYN that do not double (`tcp_syn_linear_timeouts`, 6.5).
-    pub syn_linear_timeouts: u32,
-    /// Smallest, first and largest send buffer, bytes (`tcp_wmem`).
-    pub send_buffer: [u32; 3],
+        // What is negotiated
+        /// SACK (RFC 2018).
+        pub sack: bool,
+        /// D-SACK (RFC 2883).
+        pub dsack: bool,
+        /// Timestamps (RFC 7323).
+        pub timestamps: bool,
+        /// Window scaling (RFC 7323).
+        pub window_scaling: bool,
 
-    // Receiving
-    /// When data are acknowledged.
-    pub delayed_ack: DelayedAck,
-    /// Shortest delay of an acknowledgement (`TCP_DELACK_MIN`, `TCP_ATO_MIN`).
-    pub delayed_ack_min: Duration,
-    /// Longest delay of an acknowledgement (`TCP_DELACK_MAX`).
-    pub delayed_ack_max: Duration,
-    /// Smallest, first and largest receive buffer, bytes (`tcp_rmem`).
-    pub receive_buffer: [u32; 3],
-    /// The buffer follows what the reader takes (`tcp_moderate_rcvbuf`).
-    pub moderate_receive_buffer: bool,
-    /// How much of the buffer is window.
-    pub window_share: WindowShare,
-    /// SACKs are held back at most this long (`tcp_comp_sack_delay_ns`), zero without compression.
-    pub sack_compression_delay: Duration,
-    /// And with this slack (`tcp_comp_sack_slack_ns`).
-    pub sack_compression_slack: Duration,
-    /// And at most so many of them (`tcp_comp_sack_nr`).
-    pub sack_compression_most: u32,
-}
+        // Loss detection
+        /// Duplicate acknowledgements that make a loss (`tcp_reordering`).
+        pub dupack_threshold: u32,
+        /// The threshold adapts to reordering up to this.
+        pub max_reordering: u32,
+        /// Forward acknowledgement (`tcp_fack` before 4.15).
+        pub fack: bool,
+        /// RACK finds losses (`tcp_recovery` bit 0x1).
+        pub rack: bool,
+        /// RACK's reordering window does not adapt to D-SACK (`tcp_recovery` bit 0x2).
+        pub rack_static_reo_wnd: bool,
+        /// RACK does not act on three duplicate acknowledgements at once (`tcp_recovery` bit 0x4).
+        pub rack_no_dupack_threshold: bool,
+        /// Early retransmit.
+        pub early_retransmit: EarlyRetransmit,
+        /// Tail loss probe.
+        pub tlp: Tlp,
+        /// A segment without data (a bare FIN) can be a probe.
+        pub tlp_probes_bare_fin: bool,
+        /// F-RTO (RFC 5682).
+        pub frto: bool,
+        /// A recovery starts when the head of the queue is older than a timeout (`tcp_head_timedout`, FACK only, before 3.16).
+        pub head_timeout: bool,
+        /// Retransmissions of a recovery that were lost are found by FACK (`tcp_mark_lost_retrans`, before 4.4).
+        pub fack_lost_retransmits: bool,
+        /// Below the highest SACK, segments not marked lost are sent again when no new data can be (before 4.11).
+        pub forward_retransmit: bool,
+        /// What a timeout marks lost.
+        pub timeout_marks: TimeoutMarks,
+        /// Undo by D-SACK and timestamps (Eifel, RFC 3522 and 4015).
+        pub undo: bool,
 
-/// How the round-trip time is sampled and smoothed and the timeout formed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Estimator {
-    /// Linux in ticks, timestamps first: 2.4 to 3.14 (`tcp_rtt_estimator`).
-    LinuxTicks,
-    /// Linux in microseconds, the time of sending first: since 3.15.
-    LinuxMicros,
-    /// RFC 6298 with the clock's tick as granularity.
-    Rfc6298,
-    /// BSD: fixed point in ticks (`tcp_xmit_timer`).
-    Bsd,
-    /// Solaris: milliseconds, `tcp_set_rto`.
-    Solaris,
-}
+        // Recovery and congestion control
+        /// How much is sent in recovery.
+        pub recovery: Recovery,
+        /// Congestion control.
+        pub congestion_control: CongestionControl,
+        /// CUBIC leaves slow start by HyStart.
+        pub hystart: bool,
+        /// Which generation of Linux's CUBIC and HyStart.
+        pub cubic: CubicForm,
+        /// Slow start counts segments acknowledged, not acknowledgements (RFC 3465; Linux since 3.13).
+        pub byte_counting: bool,
+        /// First window.
+        pub initial_window: InitialWindow,
+        /// The window shrinks after idle time (`tcp_slow_start_after_idle`).
+        pub slow_start_after_idle: bool,
 
-/// Early retransmit (RFC 5827), as `tcp_early_retrans` 1 to 3 before 4.11.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EarlyRetransmit {
-    /// None.
-    Off,
-    /// At once.
-    Immediate,
-    /// After a quarter of the round-trip time.
-    Delayed,
-}
+        // Sending
+        /// Which generation of Linux's sender works through acknowledgements and sets the timer.
+        pub sender: SenderForm,
+        /// A segment with a FIN leaves in spite of a full congestion window (`tcp_cwnd_test` before 6.10).
+        pub fin_exempt: bool,
+        /// A short unsent segment is filled up from the next one when it leaves (`tcp_grow_skb`, 6.10).
+        pub fill_segments: bool,
+        /// A short segment waits while packets are in the host (`tcp_autocorking`, 3.14).
+        pub autocorking: bool,
+        /// Bytes that a packet in a buffer counts besides its payload (`skb->truesize`).
+        pub packet_overhead: u32,
+        /// Bytes that a packet's buffer reserves for headers of all layers (`MAX_TCP_HEADER`); buffers are sized by it.
+        pub header_room: u32,
+        /// Bytes of a socket that may wait in its host (`tcp_limit_output_bytes`); none where the stack has no such limit.
+        pub limit_output_bytes: Option<u32>,
+        /// Since when the limit follows the pacing rate (3.12).
+        pub pacing_rate: bool,
+        /// Segments a packet that leaves the host may hold; 1 without segmentation offload.
+        pub gso_segments: u32,
+        /// Small adjacent segments are joined when sent again (`tcp_retrans_collapse`).
+        pub retrans_collapse: bool,
+        /// Timeouts of one segment before the connection is given up (`tcp_retries2`).
+        pub retries: u32,
+        /// Timeouts of a SYN before the connection is given up (`tcp_syn_retries`).
+        pub syn_retries: u32,
+        /// Timeouts of a SYN that do not double (`tcp_syn_linear_timeouts`, 6.5).
+        pub syn_linear_timeouts: u32,
+        /// Smallest, first and largest send buffer, bytes (`tcp_wmem`).
+        pub send_buffer: [u32; 3],
 
-/// Tail loss probe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tlp {
-    /// None.
-    Off,
-    /// As in Linux 3.10 (draft-dukkipati-tcpm-tcp-loss-probe-01).
-    Draft,
-    /// As in Linux 6.x (RFC 8985 §7).
-    Rfc8985,
-}
-
-/// What a timeout marks lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimeoutMarks {
-    /// All that is not SACKed; the window is then one segment.
-    All,
-    /// The head and what RACK would (4.18); the window is then what is in flight and one.
-    Rack,
-}
-
-/// How much is sent in recovery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recovery {
-    /// RFC 6582: the window grows by a segment each duplicate acknowledgement.
-    NewReno,
-    /// RFC 6675: what its pipe leaves of the halved window.
-    Pipe,
-    /// Linux 2.4 to 3.1: one segment less each second acknowledgement (`tcp_cwnd_down`).
-    RateHalving,
-    /// Proportional rate reduction of Linux 3.2 to about 5.10 (RFC 6937, slow-start bound).
-    Prr,
-    /// Proportional rate reduction of Linux 6.x: conservative unless a round makes progress.
-    PrrConservative,
-}
-
-/// Congestion control.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CongestionControl {
-    /// RFC 5681.
-    Reno,
-    /// RFC 9438.
-    Cubic,
-}
-
-/// Which generation of Linux's CUBIC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CubicForm {
-    /// 3.10: HyStart in milliseconds or ticks.
-    Linux3,
-    /// 6.x: HyStart in microseconds.
-    Linux6,
-}
-
-/// Which generation of Linux's sender works through acknowledgements. Other stacks take the one nearer to them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SenderForm {
-    /// 3.10: the window is set while losses are found; dupACKs count; the timer is set by what was acknowledged.
-    Linux3,
-    /// 6.x: first what was lost, then the window, then what is sent; one timer for probes, reordering and timeouts.
-    Linux6,
-}
-
-/// The first window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InitialWindow {
-    /// So many segments.
-    Segments(u32),
-    /// RFC 3390: 2 to 4 segments by their size.
-    Rfc3390,
-}
-
-/// When data are acknowledged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DelayedAck {
-    /// Linux 3.10: out-of-order data bring quick acknowledgements.
-    Linux3,
-    /// Linux 6.x: compressed SACKs, no forced quick acknowledgements.
-    Linux6,
-    /// Linux 6.12: as 6.x, with shorter delays: below the smallest timeout, and the estimate never above 200 ms.
-    Linux612,
-    /// Every second full segment, others after `delayed_ack_max` (RFC 1122 §4.2.3.2, RFC 5681 §4.2).
-    Rfc,
-}
-
-/// How much of a receive buffer is window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WindowShare {
-    /// A part of the buffer: all but one in two to the power of `tcp_adv_win_scale` (before 6.6), half for 1.
-    AdvWinScale(i32),
-    /// The share of payload in what arrives (`scaling_ratio`, 6.6), half at first.
-    ScalingRatio,
-    /// All of it.
-    Whole,
+        // Receiving
+        /// When data are acknowledged.
+        pub delayed_ack: DelayedAck,
+        /// Shortest delay of an acknowledgement (`TCP_DELACK_MIN`, `TCP_ATO_MIN`).
+        pub delayed_ack_min: Duration,
+        /// Longest delay of an acknowledgement (`TCP_DELACK_MAX`).
+        pub delayed_ack_max: Duration,
+        /// Smallest, first and largest receive buffer, bytes (`tcp_rmem`).
+        pub receive_buffer: [u32; 3],
+        /// The buffer follows what the reader takes (`tcp_moderate_rcvbuf`).
+        pub moderate_receive_buffer: bool,
+        /// How much of the buffer is window.
+        pub window_share: WindowShare,
+        /// SACKs are held back at most this long (`tcp_comp_sack_delay_ns`), zero without compression.
+        pub sack_compression_delay: Duration,
+        /// And with this slack (`tcp_comp_sack_slack_ns`).
+        pub sack_compression_slack: Duration,
+        /// And at most so many of them (`tcp_comp_sack_nr`).
+        pub sack_compression_most: u32,
+    }
 }

@@ -1,14 +1,13 @@
 //! The words that every table, event and message uses for what a sender does.
 
 use core::fmt;
-use core::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 /// A word outside the vocabulary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownWord {
-    /// What the word should have named: `mechanism` or `need`.
+    /// What the word should have named, as in `mechanism`.
     pub what: &'static str,
     /// The word.
     pub word: String,
@@ -26,7 +25,7 @@ impl std::error::Error for UnknownWord {}
 macro_rules! words {
     ($type:ident, $what:literal, $($variant:ident = $word:literal),+ $(,)?) => {
         impl $type {
-            /// Every word, in the order of the design document.
+            /// Every word, in order.
             pub const ALL: &'static [$type] = &[$($type::$variant),+];
 
             /// The word as it stands in tables.
@@ -36,23 +35,24 @@ macro_rules! words {
             }
         }
 
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl ::core::fmt::Display for $type {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 f.pad(self.as_str())
             }
         }
 
-        impl FromStr for $type {
-            type Err = UnknownWord;
-            fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        impl ::core::str::FromStr for $type {
+            type Err = $crate::UnknownWord;
+            fn from_str(word: &str) -> Result<Self, $crate::UnknownWord> {
                 match word {
                     $($word => Ok($type::$variant),)+
-                    _ => Err(UnknownWord { what: $what, word: word.to_owned() }),
+                    _ => Err($crate::UnknownWord { what: $what, word: word.to_owned() }),
                 }
             }
         }
     };
 }
+pub(crate) use words;
 
 /// What made a sender send bytes again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -1,0 +1,98 @@
+//! FreeBSD 5.2.1, for the FreeBSD 5.2 of seed 002.
+
+use rexmit_time::Duration;
+
+use super::page::{state, Page};
+use crate::clock::Wheel;
+use crate::settings::{
+    CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, InitialWindow, Recovery,
+    SenderForm, TimeoutMarks, Tlp, WindowShare,
+};
+
+pub(super) fn five() -> Page {
+    let mut page = Page::new(
+        "freebsd-5",
+        "FreeBSD 5.2.1 (2004): NewReno without SACK, 200 ms added to every timeout",
+    );
+    state! { page;
+        hz = 100, "sys/kern/subr_param.c HZ, 5.2.1 on i386";
+        wheel = Wheel::Exact, "sys/kern/kern_timeout.c, 5.2.1";
+
+        estimator = Estimator::Bsd, "sys/netinet/tcp_input.c tcp_xmit_timer, 5.2.1";
+        min_rto = Duration::from_millis(30), "sys/netinet/tcp_timer.h TCPTV_MIN = 3 ticks, 5.2.1; seed 002's Table I has 1200 ms with the slop (freebsd-5-unc2007)";
+        max_rto = Duration::from_secs(64), "sys/netinet/tcp_timer.h TCPTV_REXMTMAX, 5.2.1";
+        initial_rto = Duration::from_secs(3), "sys/netinet/tcp_timer.h TCPTV_RTOBASE, 5.2.1";
+        fallback_rto = Duration::from_secs(3), "sys/netinet/tcp_timer.h TCPTV_RTOBASE, 5.2.1";
+        srtt_shift = 3, "sys/netinet/tcp_input.c tcp_xmit_timer, 5.2.1: fixed";
+        rttvar_shift = 2, "sys/netinet/tcp_input.c tcp_xmit_timer, 5.2.1: fixed";
+        srtt_factor = 1.0, "sys/netinet/tcp_var.h TCP_REXMTVAL, 5.2.1";
+        rttvar_factor = 4, "sys/netinet/tcp_var.h TCP_REXMTVAL, 5.2.1";
+        rto_slop = Duration::from_millis(200), "sys/netinet/tcp_timer.h TCPTV_CPU_VAR, TCPT_RANGESET, 5.2.1";
+
+        sack = false, "came with FreeBSD 5.3";
+        dsack = false, "came with FreeBSD 5.3 or later";
+        timestamps = true, "sys/netinet/tcp_subr.c tcp_do_rfc1323 = 1, 5.2.1";
+        window_scaling = true, "sys/netinet/tcp_subr.c tcp_do_rfc1323 = 1, 5.2.1";
+
+        dupack_threshold = 3, "sys/netinet/tcp_input.c tcprexmtthresh, 5.2.1";
+        max_reordering = 3, "sys/netinet/tcp_input.c tcprexmtthresh, 5.2.1: fixed";
+        fack = false, "Linux alone has it";
+        rack = false, "came with FreeBSD 12";
+        rack_static_reo_wnd = false, "no effect: RACK came with FreeBSD 12";
+        rack_no_dupack_threshold = false, "no effect: RACK came with FreeBSD 12";
+        early_retransmit = EarlyRetransmit::Off, "never came";
+        tlp = Tlp::Off, "came with FreeBSD 12";
+        tlp_probes_bare_fin = false, "no effect: probes came with FreeBSD 12";
+        frto = false, "never came";
+        head_timeout = false, "Linux alone has it";
+        fack_lost_retransmits = false, "Linux alone has it";
+        forward_retransmit = false, "Linux alone has it";
+        timeout_marks = TimeoutMarks::All, "sys/netinet/tcp_timer.c tcp_timer_rexmt, 5.2.1: snd_nxt = snd_una";
+        undo = true, "sys/netinet/tcp_input.c t_badrxtwin, 5.2.1: the model undoes by timestamps";
+
+        recovery = Recovery::NewReno, "sys/netinet/tcp_input.c tcp_newreno_partial_ack, 5.2.1";
+        congestion_control = CongestionControl::Reno, "sys/netinet/tcp_input.c, 5.2.1";
+        hystart = false, "came with FreeBSD 13";
+        cubic = CubicForm::Linux3, "no effect: CUBIC came with FreeBSD 9";
+        byte_counting = false, "sys/netinet/tcp_input.c, 5.2.1: one segment an ACK";
+        initial_window = InitialWindow::Segments(1), "sys/netinet/tcp_input.c ss_fltsz = 1, 5.2.1; assumption: RFC 3390 was not yet the default";
+        slow_start_after_idle = true, "sys/netinet/tcp_output.c tcp_output, 5.2.1: idle for a timeout";
+
+        sender = SenderForm::Linux3, "assumption: the nearer of the two that the model has";
+        fin_exempt = true, "assumption: a FIN takes no room in the congestion window";
+        fill_segments = false, "Linux alone has it";
+        autocorking = false, "Linux alone has it";
+        packet_overhead = 0, "assumption: buffers count payload";
+        header_room = 0, "assumption: buffers count payload";
+        limit_output_bytes = None, "Linux alone has it";
+        pacing_rate = false, "Linux alone has it";
+        gso_segments = 1, "segmentation offload came with FreeBSD 7";
+        retrans_collapse = true, "sys/netinet/tcp_output.c tcp_output, 5.2.1: sends again a full segment from the stream";
+        retries = 12, "sys/netinet/tcp_timer.h TCP_MAXRXTSHIFT, 5.2.1";
+        syn_retries = 8, "sys/netinet/tcp_timer.h TCPTV_KEEP_INIT = 75 s, 5.2.1: as many as fit";
+        syn_linear_timeouts = 4, "sys/netinet/tcp_timer.c tcp_syn_backoff, 5.2.1";
+        send_buffer = [32_768, 32_768, 32_768], "sys/netinet/tcp_usrreq.c tcp_sendspace, 5.2.1";
+
+        delayed_ack = DelayedAck::Rfc, "sys/netinet/tcp_input.c DELAY_ACK, 5.2.1";
+        delayed_ack_min = Duration::from_millis(100), "sys/netinet/tcp_timer.h TCPTV_DELACK, 5.2.1";
+        delayed_ack_max = Duration::from_millis(100), "sys/netinet/tcp_timer.h TCPTV_DELACK, 5.2.1";
+        receive_buffer = [65_536, 65_536, 65_536], "sys/netinet/tcp_usrreq.c tcp_recvspace, 5.2.1";
+        moderate_receive_buffer = false, "came with FreeBSD 7";
+        window_share = WindowShare::Whole, "sys/netinet/tcp_input.c, 5.2.1: sbspace";
+        sack_compression_delay = Duration::ZERO, "Linux alone has it";
+        sack_compression_slack = Duration::ZERO, "no effect: there are no SACKs";
+        sack_compression_most = 0, "no effect: there are no SACKs";
+    }
+    page
+}
+
+pub(super) fn five_unc2007() -> Page {
+    let mut page = five().variant(
+        "freebsd-5-unc2007",
+        "FreeBSD 5 with the smallest timeout that seed 002 prints",
+    );
+    state! { page;
+        min_rto = Duration::from_secs(1), "seed 002, Table I: minRTO 1200 ms, of which 200 ms are the slop";
+    }
+    page
+}

@@ -1,0 +1,87 @@
+//! Linux 2.4.32, for the Linux 2.4.x of seed 002.
+
+use rexmit_time::Duration;
+
+use super::page::{state, Page};
+use crate::clock::Wheel;
+use crate::settings::{
+    CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, InitialWindow, Recovery,
+    SenderForm, TimeoutMarks, Tlp, WindowShare,
+};
+
+pub(super) fn page() -> Page {
+    let mut page = Page::new(
+        "linux-2.4",
+        "Linux 2.4 (2001 to 2005): FACK and rate-halving, timers of 10 ms",
+    );
+    state! { page;
+        hz = 100, "include/asm-i386/param.h HZ, 2.4.32";
+        wheel = Wheel::Exact, "kernel/timer.c, 2.4.32: no slack";
+
+        estimator = Estimator::LinuxTicks, "net/ipv4/tcp_input.c tcp_rtt_estimator, 2.4.32";
+        min_rto = Duration::from_millis(200), "include/net/tcp.h TCP_RTO_MIN = HZ/5, 2.4.32; bounds the deviation";
+        max_rto = Duration::from_secs(120), "include/net/tcp.h TCP_RTO_MAX, 2.4.32";
+        initial_rto = Duration::from_secs(3), "include/net/tcp.h TCP_TIMEOUT_INIT, 2.4.32";
+        fallback_rto = Duration::from_secs(3), "net/ipv4/tcp_input.c tcp_init_metrics, 2.4.32";
+        srtt_shift = 3, "net/ipv4/tcp_input.c tcp_rtt_estimator, 2.4.32: fixed";
+        rttvar_shift = 2, "net/ipv4/tcp_input.c tcp_rtt_estimator, 2.4.32: fixed; 1/32 when it rises as round trips shorten";
+        srtt_factor = 1.0, "net/ipv4/tcp_input.c tcp_set_rto, 2.4.32";
+        rttvar_factor = 4, "net/ipv4/tcp_input.c tcp_set_rto, 2.4.32: rttvar holds four deviations";
+        rto_slop = Duration::ZERO, "net/ipv4/tcp_input.c tcp_set_rto, 2.4.32: nothing is added";
+
+        sack = true, "net/ipv4/tcp_input.c sysctl_tcp_sack = 1, 2.4.32";
+        dsack = true, "net/ipv4/tcp_input.c sysctl_tcp_dsack = 1, 2.4.32";
+        timestamps = true, "net/ipv4/tcp_input.c sysctl_tcp_timestamps = 1, 2.4.32";
+        window_scaling = true, "net/ipv4/tcp_input.c sysctl_tcp_window_scaling = 1, 2.4.32";
+
+        dupack_threshold = 3, "include/net/tcp.h TCP_FASTRETRANS_THRESH, 2.4.32";
+        max_reordering = 127, "include/net/tcp.h TCP_MAX_REORDERING, 2.4.32";
+        fack = true, "net/ipv4/tcp_input.c sysctl_tcp_fack = 1, 2.4.32";
+        rack = false, "came with Linux 4.4";
+        rack_static_reo_wnd = false, "no effect: RACK came with Linux 4.4";
+        rack_no_dupack_threshold = false, "no effect: RACK came with Linux 4.4";
+        early_retransmit = EarlyRetransmit::Off, "came with Linux 3.5";
+        tlp = Tlp::Off, "came with Linux 3.10";
+        tlp_probes_bare_fin = false, "no effect: probes came with Linux 3.10";
+        frto = false, "net/ipv4/tcp_input.c sysctl_tcp_frto = 0, 2.4.32";
+        head_timeout = true, "net/ipv4/tcp_input.c tcp_head_timedout, 2.4.32";
+        fack_lost_retransmits = true, "net/ipv4/tcp_input.c tcp_sacktag_write_queue (lost_retrans), 2.4.32";
+        forward_retransmit = true, "net/ipv4/tcp_output.c tcp_xmit_retransmit_queue, 2.4.32";
+        timeout_marks = TimeoutMarks::All, "net/ipv4/tcp_input.c tcp_enter_loss, 2.4.32";
+        undo = true, "net/ipv4/tcp_input.c tcp_may_undo, 2.4.32";
+
+        recovery = Recovery::RateHalving, "net/ipv4/tcp_input.c tcp_cwnd_down, 2.4.32";
+        congestion_control = CongestionControl::Reno, "net/ipv4/tcp_input.c reno_cong_avoid, 2.4.32; BIC is off by default";
+        hystart = false, "came with Linux 2.6.29";
+        cubic = CubicForm::Linux3, "no effect: CUBIC came with Linux 2.6.18";
+        byte_counting = false, "net/ipv4/tcp_input.c reno_cong_avoid, 2.4.32: one segment an ACK";
+        initial_window = InitialWindow::Linux24, "net/ipv4/tcp_input.c tcp_init_cwnd, 2.4.32";
+        slow_start_after_idle = true, "net/ipv4/tcp_output.c tcp_cwnd_restart, 2.4.32: always";
+
+        sender = SenderForm::Linux3, "net/ipv4/tcp_input.c tcp_ack, tcp_fastretrans_alert, 2.4.32: as 3.10";
+        fin_exempt = true, "include/net/tcp.h tcp_snd_test, 2.4.32";
+        fill_segments = false, "came with Linux 6.10";
+        autocorking = false, "came with Linux 3.14";
+        packet_overhead = 352, "assumption: MAX_TCP_HEADER and struct sk_buff, 2.4.32 on i386";
+        header_room = 192, "assumption: include/net/tcp.h MAX_TCP_HEADER, 2.4.32";
+        limit_output_bytes = None, "came with Linux 3.6";
+        pacing_rate = false, "came with Linux 3.12";
+        gso_segments = 1, "segmentation offload came with Linux 2.6";
+        retrans_collapse = true, "net/ipv4/tcp_output.c sysctl_tcp_retrans_collapse = 1, 2.4.32";
+        retries = 15, "include/net/tcp.h TCP_RETR2, 2.4.32";
+        syn_retries = 5, "include/net/tcp.h TCP_SYN_RETRIES, 2.4.32";
+        syn_linear_timeouts = 0, "came with Linux 6.5";
+        send_buffer = [4_096, 16_384, 131_072], "net/ipv4/tcp.c sysctl_tcp_wmem, 2.4.32";
+
+        delayed_ack = DelayedAck::Linux3, "net/ipv4/tcp_input.c tcp_event_data_recv, 2.4.32: as later";
+        delayed_ack_min = Duration::from_millis(40), "include/net/tcp.h TCP_DELACK_MIN, 2.4.32";
+        delayed_ack_max = Duration::from_millis(200), "include/net/tcp.h TCP_DELACK_MAX, 2.4.32";
+        receive_buffer = [4_096, 87_380, 174_760], "net/ipv4/tcp.c sysctl_tcp_rmem, 2.4.32";
+        moderate_receive_buffer = false, "assumption: off by default in 2.4";
+        window_share = WindowShare::AdvWinScale(2), "net/ipv4/tcp_input.c sysctl_tcp_adv_win_scale = 2, 2.4.32";
+        sack_compression_delay = Duration::ZERO, "came with Linux 4.18";
+        sack_compression_slack = Duration::ZERO, "no effect: SACK compression came with Linux 4.18";
+        sack_compression_most = 0, "no effect: SACK compression came with Linux 4.18";
+    }
+    page
+}

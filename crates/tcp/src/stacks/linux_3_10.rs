@@ -1,0 +1,87 @@
+//! Linux 3.10.4 (August 2013), the kernel of the tail loss probe paper.
+
+use rexmit_time::Duration;
+
+use super::page::{state, Page};
+use crate::clock::Wheel;
+use crate::settings::{
+    CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, InitialWindow, Recovery,
+    SenderForm, TimeoutMarks, Tlp, WindowShare,
+};
+
+pub(super) fn page() -> Page {
+    let mut page = Page::new(
+        "linux-3.10",
+        "Linux 3.10 (2013): FACK, delayed early retransmit, the first tail loss probes",
+    );
+    state! { page;
+        hz = 250, "assumption: CONFIG_HZ of Debian and Ubuntu; Red Hat has 1000";
+        wheel = Wheel::Slack, "kernel/timer.c apply_slack, 3.10";
+
+        estimator = Estimator::LinuxTicks, "net/ipv4/tcp_input.c tcp_rtt_estimator and tcp_ack_update_rtt, 3.10";
+        min_rto = Duration::from_millis(200), "include/net/tcp.h TCP_RTO_MIN = HZ/5, 3.10; bounds the deviation";
+        max_rto = Duration::from_secs(120), "include/net/tcp.h TCP_RTO_MAX, 3.10";
+        initial_rto = Duration::from_secs(1), "include/net/tcp.h TCP_TIMEOUT_INIT, 3.10";
+        fallback_rto = Duration::from_secs(3), "include/net/tcp.h TCP_TIMEOUT_FALLBACK, tcp_init_metrics, 3.10";
+        srtt_shift = 3, "net/ipv4/tcp_input.c tcp_rtt_estimator, 3.10: fixed";
+        rttvar_shift = 2, "net/ipv4/tcp_input.c tcp_rtt_estimator, 3.10: fixed; 1/32 when it rises as round trips shorten";
+        srtt_factor = 1.0, "include/net/tcp.h __tcp_set_rto, 3.10";
+        rttvar_factor = 4, "include/net/tcp.h __tcp_set_rto, 3.10: rttvar holds four deviations";
+        rto_slop = Duration::ZERO, "include/net/tcp.h __tcp_set_rto, 3.10: nothing is added";
+
+        sack = true, "net/ipv4/tcp_input.c sysctl_tcp_sack = 1, 3.10";
+        dsack = true, "net/ipv4/tcp_input.c sysctl_tcp_dsack = 1, 3.10";
+        timestamps = true, "net/ipv4/tcp_input.c sysctl_tcp_timestamps = 1, 3.10";
+        window_scaling = true, "net/ipv4/tcp_input.c sysctl_tcp_window_scaling = 1, 3.10";
+
+        dupack_threshold = 3, "include/net/tcp.h TCP_FASTRETRANS_THRESH, 3.10";
+        max_reordering = 127, "include/net/tcp.h TCP_MAX_REORDERING, 3.10";
+        fack = true, "net/ipv4/tcp_input.c sysctl_tcp_fack = 1, 3.10";
+        rack = false, "came with Linux 4.4";
+        rack_static_reo_wnd = false, "no effect: RACK came with Linux 4.4";
+        rack_no_dupack_threshold = false, "no effect: RACK came with Linux 4.4";
+        early_retransmit = EarlyRetransmit::Delayed, "net/ipv4/tcp_input.c sysctl_tcp_early_retrans = 3, 3.10";
+        tlp = Tlp::Draft, "net/ipv4/tcp_output.c tcp_schedule_loss_probe, tcp_send_loss_probe, 3.10";
+        tlp_probes_bare_fin = false, "net/ipv4/tcp_output.c tcp_send_loss_probe, 3.10.4: skb->len > 0";
+        frto = true, "net/ipv4/tcp_input.c sysctl_tcp_frto = 2, tcp_process_loss, 3.10";
+        head_timeout = true, "net/ipv4/tcp_input.c tcp_head_timedout, tcp_timeout_skbs, 3.10";
+        fack_lost_retransmits = true, "net/ipv4/tcp_input.c tcp_mark_lost_retrans, 3.10";
+        forward_retransmit = true, "net/ipv4/tcp_output.c tcp_can_forward_retransmit, 3.10";
+        timeout_marks = TimeoutMarks::All, "net/ipv4/tcp_input.c tcp_enter_loss, 3.10";
+        undo = true, "net/ipv4/tcp_input.c tcp_may_undo, 3.10";
+
+        recovery = Recovery::Prr, "net/ipv4/tcp_input.c tcp_cwnd_reduction, 3.10";
+        congestion_control = CongestionControl::Cubic, "net/ipv4/Kconfig DEFAULT_TCP_CONG, 3.10";
+        hystart = true, "net/ipv4/tcp_cubic.c hystart = 1, 3.10";
+        cubic = CubicForm::Linux3, "net/ipv4/tcp_cubic.c, 3.10";
+        byte_counting = false, "net/ipv4/tcp_cong.c tcp_slow_start, 3.10: one segment an ACK";
+        initial_window = InitialWindow::Segments(10), "include/net/tcp.h TCP_INIT_CWND, 3.10";
+        slow_start_after_idle = true, "net/ipv4/tcp_output.c sysctl_tcp_slow_start_after_idle = 1, 3.10";
+
+        sender = SenderForm::Linux3, "net/ipv4/tcp_input.c tcp_ack, tcp_fastretrans_alert, 3.10";
+        fin_exempt = true, "net/ipv4/tcp_output.c tcp_cwnd_test, 3.10";
+        fill_segments = false, "came with Linux 6.10";
+        autocorking = false, "came with Linux 3.14";
+        packet_overhead = 1_280, "net/ipv4/tcp.c sk_stream_alloc_skb, SKB_TRUESIZE, 3.10, on x86-64 with wireless LAN and tunnels: 1024 + 256";
+        header_room = 320, "include/net/tcp.h MAX_TCP_HEADER, 3.10, with wireless LAN and tunnels";
+        limit_output_bytes = Some(131_072), "net/ipv4/tcp_output.c sysctl_tcp_limit_output_bytes, 3.10";
+        pacing_rate = false, "came with Linux 3.12";
+        gso_segments = 1, "assumption: offloads are off, as on the lab's links";
+        retrans_collapse = true, "net/ipv4/tcp_output.c sysctl_tcp_retrans_collapse = 1, 3.10";
+        retries = 15, "include/net/tcp.h TCP_RETR2, 3.10";
+        syn_retries = 6, "include/net/tcp.h TCP_SYN_RETRIES, 3.10";
+        syn_linear_timeouts = 0, "came with Linux 6.5";
+        send_buffer = [4_096, 16_384, 4_194_304], "net/ipv4/tcp.c tcp_init, 3.10, with memory enough";
+
+        delayed_ack = DelayedAck::Linux3, "net/ipv4/tcp_input.c tcp_event_data_recv, __tcp_ack_snd_check, 3.10";
+        delayed_ack_min = Duration::from_millis(40), "include/net/tcp.h TCP_DELACK_MIN, TCP_ATO_MIN, 3.10";
+        delayed_ack_max = Duration::from_millis(200), "include/net/tcp.h TCP_DELACK_MAX, 3.10";
+        receive_buffer = [4_096, 87_380, 6_291_456], "net/ipv4/tcp.c tcp_init, 3.10, with memory enough";
+        moderate_receive_buffer = true, "net/ipv4/tcp_input.c sysctl_tcp_moderate_rcvbuf = 1, 3.10";
+        window_share = WindowShare::AdvWinScale(1), "net/ipv4/tcp_input.c sysctl_tcp_adv_win_scale = 1, 3.10";
+        sack_compression_delay = Duration::ZERO, "came with Linux 4.18";
+        sack_compression_slack = Duration::ZERO, "no effect: SACK compression came with Linux 4.18";
+        sack_compression_most = 0, "no effect: SACK compression came with Linux 4.18";
+    }
+    page
+}

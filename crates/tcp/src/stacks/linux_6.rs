@@ -1,0 +1,106 @@
+//! Linux 6.1 and 6.12, which the lab also runs.
+
+use rexmit_time::Duration;
+
+use super::page::{state, Page};
+use crate::clock::Wheel;
+use crate::settings::{
+    CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, InitialWindow, Recovery,
+    SenderForm, TimeoutMarks, Tlp, WindowShare,
+};
+
+pub(super) fn page_6_1() -> Page {
+    let mut page = Page::new(
+        "linux-6.1",
+        "Linux 6.1 (2022): RACK and tail loss probes, as the lab's kernel 6.1",
+    );
+    state! { page;
+        hz = 250, "CONFIG_HZ of Debian, and the lab's kernels unless built with another";
+        wheel = Wheel::Levels, "kernel/time/timer.c calc_wheel_index, 6.1";
+
+        estimator = Estimator::LinuxMicros, "net/ipv4/tcp_input.c tcp_rtt_estimator and tcp_ack_update_rtt, 6.1";
+        min_rto = Duration::from_millis(200), "include/net/tcp.h TCP_RTO_MIN = HZ/5, 6.1; bounds the deviation";
+        max_rto = Duration::from_secs(120), "include/net/tcp.h TCP_RTO_MAX, 6.1";
+        initial_rto = Duration::from_secs(1), "include/net/tcp.h TCP_TIMEOUT_INIT, 6.1";
+        fallback_rto = Duration::from_secs(3), "include/net/tcp.h TCP_TIMEOUT_FALLBACK, tcp_init_metrics, 6.1";
+        srtt_shift = 3, "net/ipv4/tcp_input.c tcp_rtt_estimator, 6.1: fixed";
+        rttvar_shift = 2, "net/ipv4/tcp_input.c tcp_rtt_estimator, 6.1: fixed; 1/32 when it rises as round trips shorten";
+        srtt_factor = 1.0, "include/net/tcp.h __tcp_set_rto, 6.1";
+        rttvar_factor = 4, "include/net/tcp.h __tcp_set_rto, 6.1: rttvar holds four deviations";
+        rto_slop = Duration::ZERO, "include/net/tcp.h __tcp_set_rto, 6.1: nothing is added";
+
+        sack = true, "net/ipv4/tcp_ipv4.c tcp_sk_init, 6.1";
+        dsack = true, "net/ipv4/tcp_ipv4.c tcp_sk_init, 6.1";
+        timestamps = true, "net/ipv4/tcp_ipv4.c tcp_sk_init, 6.1";
+        window_scaling = true, "net/ipv4/tcp_ipv4.c tcp_sk_init, 6.1";
+
+        dupack_threshold = 3, "net/ipv4/tcp_ipv4.c tcp_sk_init, TCP_FASTRETRANS_THRESH, 6.1";
+        max_reordering = 300, "net/ipv4/tcp_ipv4.c tcp_sk_init, 6.1";
+        fack = false, "removed in Linux 4.15";
+        rack = true, "net/ipv4/tcp_ipv4.c tcp_sk_init, sysctl_tcp_recovery = TCP_RACK_LOSS_DETECTION, 6.1";
+        rack_static_reo_wnd = false, "net/ipv4/tcp_ipv4.c tcp_sk_init, sysctl_tcp_recovery, 6.1";
+        rack_no_dupack_threshold = false, "net/ipv4/tcp_ipv4.c tcp_sk_init, sysctl_tcp_recovery, 6.1";
+        early_retransmit = EarlyRetransmit::Off, "removed in Linux 4.11";
+        tlp = Tlp::Rfc8985, "net/ipv4/tcp_output.c tcp_schedule_loss_probe; sysctl_tcp_early_retrans = 3, 6.1";
+        tlp_probes_bare_fin = true, "net/ipv4/tcp_output.c tcp_send_loss_probe, 6.1";
+        frto = true, "net/ipv4/tcp_ipv4.c tcp_sk_init, sysctl_tcp_frto = 2, 6.1";
+        head_timeout = false, "removed before Linux 3.16";
+        fack_lost_retransmits = false, "removed in Linux 4.4";
+        forward_retransmit = false, "removed in Linux 4.11";
+        timeout_marks = TimeoutMarks::Rack, "net/ipv4/tcp_input.c tcp_timeout_mark_lost, 6.1";
+        undo = true, "net/ipv4/tcp_input.c tcp_may_undo, 6.1";
+
+        recovery = Recovery::PrrConservative, "net/ipv4/tcp_input.c tcp_cwnd_reduction, 6.1";
+        congestion_control = CongestionControl::Cubic, "net/ipv4/Kconfig DEFAULT_TCP_CONG, 6.1";
+        hystart = true, "net/ipv4/tcp_cubic.c hystart = 1, 6.1";
+        cubic = CubicForm::Linux6, "net/ipv4/tcp_cubic.c, 6.1";
+        byte_counting = true, "net/ipv4/tcp_cong.c tcp_slow_start, 6.1";
+        initial_window = InitialWindow::Segments(10), "include/net/tcp.h TCP_INIT_CWND, 6.1";
+        slow_start_after_idle = true, "net/ipv4/tcp_ipv4.c tcp_sk_init, 6.1";
+
+        sender = SenderForm::Linux6, "net/ipv4/tcp_input.c tcp_ack, tcp_set_xmit_timer, 6.1";
+        fin_exempt = true, "net/ipv4/tcp_output.c tcp_cwnd_test, 6.1";
+        fill_segments = false, "came with Linux 6.10";
+        autocorking = true, "net/ipv4/tcp_ipv4.c tcp_sk_init, sysctl_tcp_autocorking = 1, 6.1";
+        packet_overhead = 768, "net/ipv4/tcp.c tcp_stream_alloc_skb, SKB_TRUESIZE, 6.1, as the lab configures it: 192 + 256 + 320";
+        header_room = 192, "include/net/tcp.h MAX_TCP_HEADER, 6.1, as the lab configures it: no wireless LAN, no tunnels";
+        limit_output_bytes = Some(1_048_576), "net/ipv4/tcp_ipv4.c tcp_sk_init, 6.1";
+        pacing_rate = true, "net/ipv4/tcp_output.c tcp_small_queue_check, 6.1";
+        gso_segments = 1, "the lab's links: gso_max_segs 1, offloads off";
+        retrans_collapse = true, "net/ipv4/tcp_ipv4.c tcp_sk_init, 6.1";
+        retries = 15, "include/net/tcp.h TCP_RETR2, 6.1";
+        syn_retries = 6, "include/net/tcp.h TCP_SYN_RETRIES, 6.1";
+        syn_linear_timeouts = 0, "came with Linux 6.5";
+        send_buffer = [4_096, 16_384, 4_194_304], "net/ipv4/tcp.c tcp_init, 6.1, with memory enough; as the lab sets it";
+
+        delayed_ack = DelayedAck::Linux6, "net/ipv4/tcp_input.c tcp_event_data_recv, __tcp_ack_snd_check, 6.1";
+        delayed_ack_min = Duration::from_millis(40), "include/net/tcp.h TCP_DELACK_MIN, TCP_ATO_MIN, 6.1";
+        delayed_ack_max = Duration::from_millis(200), "include/net/tcp.h TCP_DELACK_MAX, 6.1";
+        receive_buffer = [4_096, 131_072, 6_291_456], "net/ipv4/tcp.c tcp_init, 6.1, with memory enough; as the lab sets it";
+        moderate_receive_buffer = true, "net/ipv4/tcp_ipv4.c tcp_sk_init, 6.1";
+        window_share = WindowShare::AdvWinScale(1), "net/ipv4/tcp_ipv4.c tcp_sk_init, sysctl_tcp_adv_win_scale = 1, 6.1";
+        sack_compression_delay = Duration::from_millis(1), "net/ipv4/tcp_ipv4.c tcp_sk_init, sysctl_tcp_comp_sack_delay_ns, 6.1";
+        sack_compression_slack = Duration::from_micros(100), "net/ipv4/tcp_ipv4.c tcp_sk_init, sysctl_tcp_comp_sack_slack_ns, 6.1";
+        sack_compression_most = 44, "net/ipv4/tcp_ipv4.c tcp_sk_init, sysctl_tcp_comp_sack_nr, 6.1";
+    }
+    page
+}
+
+/// 6.12's page is 6.1's where the sources are the same in both: each statement names what it was read in, and what
+/// was read in 6.1 was read in 6.12 as well.
+pub(super) fn page_6_12() -> Page {
+    let mut page = page_6_1().variant(
+        "linux-6.12",
+        "Linux 6.12 (2024): as 6.1, with another receive window and linear SYN timeouts",
+    );
+    state! { page;
+        min_rto = Duration::from_millis(200), "net/ipv4/tcp_ipv4.c tcp_sk_init, sysctl_tcp_rto_min_us, 6.12; bounds the deviation";
+        fin_exempt = false, "net/ipv4/tcp_output.c tcp_cwnd_test, 6.12";
+        fill_segments = true, "net/ipv4/tcp_output.c tcp_grow_skb, 6.12";
+        packet_overhead = 832, "net/core/skbuff.c SKB_SMALL_HEAD_CACHE_SIZE, 6.12, as the lab configures it: 256 + 256 + 320";
+        delayed_ack = DelayedAck::Linux612, "net/ipv4/tcp_output.c tcp_send_delayed_ack, tcp_delack_max, 6.12";
+        syn_linear_timeouts = 4, "net/ipv4/tcp_ipv4.c tcp_sk_init, 6.12";
+        window_share = WindowShare::ScalingRatio, "include/net/tcp.h tcp_win_from_space, 6.12; since 6.6";
+    }
+    page
+}

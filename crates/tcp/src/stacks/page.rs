@@ -1,0 +1,60 @@
+//! A page of settings with a source for every value.
+
+use std::collections::BTreeMap;
+
+use crate::settings::Settings;
+
+/// A stack: its settings, and where each value comes from.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// The stack's name.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub about: &'static str,
+    /// The settings.
+    pub settings: Settings,
+    sources: BTreeMap<&'static str, &'static str>,
+}
+
+impl Page {
+    /// A page that states nothing yet.
+    pub(super) fn new(name: &'static str, about: &'static str) -> Self {
+        Page {
+            name,
+            about,
+            settings: Settings::blank(),
+            sources: BTreeMap::new(),
+        }
+    }
+
+    /// A page that states what `self` does.
+    pub(super) fn variant(self, name: &'static str, about: &'static str) -> Self {
+        Page {
+            name,
+            about,
+            ..self
+        }
+    }
+
+    /// Where a setting's value comes from; none where the page does not state it, which a test forbids.
+    #[must_use]
+    pub fn source(&self, setting: &str) -> Option<&'static str> {
+        self.sources.get(setting).copied()
+    }
+
+    pub(super) fn note(&mut self, setting: &'static str, source: &'static str) {
+        self.sources.insert(setting, source);
+    }
+}
+
+/// States settings on a page: `name = value, "source";` each. A later statement of the same setting replaces the
+/// earlier.
+macro_rules! state {
+    ($page:expr; $($setting:ident = $value:expr, $source:expr;)+) => {
+        $(
+            $page.settings.$setting = $value;
+            $page.note(stringify!($setting), $source);
+        )+
+    };
+}
+pub(super) use state;

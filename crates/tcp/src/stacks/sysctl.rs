@@ -1,0 +1,263 @@
+//! Linux's sysctls, which scenarios set, as settings of a stack.
+
+use rexmit_time::Duration;
+
+use super::{Page, StackError};
+use crate::near::nearest;
+use crate::settings::{CongestionControl, EarlyRetransmit, Settings, Tlp, Value, WindowShare};
+
+/// A sysctl that the stack takes but does not heed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ignored {
+    /// The sysctl and its value.
+    pub setting: String,
+    /// Why it has no effect.
+    pub why: String,
+}
+
+/// A sysctl's name below `net.ipv4.`, the first release that has it, and what it does.
+type Entry = (&'static str, (u32, u32), Effect);
+
+/// What a sysctl does to the settings.
+#[derive(Clone, Copy)]
+enum Effect {
+    /// Anything but 0 switches a setting on.
+    Switch(fn(&mut Settings) -> &mut bool),
+    /// A number, from the first to the second.
+    Number(u32, u32, fn(&mut Settings) -> &mut u32),
+    /// A number of nanoseconds.
+    Nanos(fn(&mut Settings) -> &mut Duration),
+    /// Three numbers of bytes.
+    Buffer(fn(&mut Settings) -> &mut [u32; 3]),
+    /// None on what the model does, for this reason.
+    Nothing(&'static str),
+    /// The model does only what this value says.
+    Only(&'static str),
+    /// One of the functions below.
+    Special(Special),
+}
+
+#[derive(Clone, Copy)]
+enum Special {
+    AdvWinScale,
+    CongestionControl,
+    EarlyRetrans,
+    Fack,
+    LimitOutputBytes,
+    NoMetricsSave,
+    Recovery,
+    RtoMin,
+}
+
+use Effect::{Buffer, Nanos, Nothing, Number, Only, Special as By, Switch};
+
+const NO_MARKS: &str = "nothing in the model marks packets";
+const AFTER: &str = "it concerns what comes after a transfer";
+const FIRST: (u32, u32) = (2, 4);
+
+/// In the order of their names.
+#[rustfmt::skip]
+const TABLE: &[Entry] = &[
+    ("tcp_adv_win_scale", FIRST, By(Special::AdvWinScale)),
+    ("tcp_autocorking", (3, 14), Switch(|s| &mut s.autocorking)),
+    ("tcp_comp_sack_delay_ns", (4, 18), Nanos(|s| &mut s.sack_compression_delay)),
+    ("tcp_comp_sack_nr", (4, 18), Number(0, 255, |s| &mut s.sack_compression_most)),
+    ("tcp_comp_sack_slack_ns", (5, 7), Nanos(|s| &mut s.sack_compression_slack)),
+    ("tcp_congestion_control", (2, 6), By(Special::CongestionControl)),
+    ("tcp_dsack", FIRST, Switch(|s| &mut s.dsack)),
+    ("tcp_early_retrans", (3, 5), By(Special::EarlyRetrans)),
+    ("tcp_ecn", FIRST, Nothing(NO_MARKS)),
+    ("tcp_ecn_fallback", (4, 1), Nothing(NO_MARKS)),
+    ("tcp_fack", FIRST, By(Special::Fack)),
+    ("tcp_fastopen", (3, 6), Nothing("the model's programs do not ask for it")),
+    ("tcp_fin_timeout", FIRST, Nothing(AFTER)),
+    ("tcp_frto", FIRST, Switch(|s| &mut s.frto)),
+    ("tcp_keepalive_intvl", FIRST, Nothing("the model's programs do not ask for it")),
+    ("tcp_keepalive_probes", FIRST, Nothing("the model's programs do not ask for it")),
+    ("tcp_keepalive_time", FIRST, Nothing("the model's programs do not ask for it")),
+    ("tcp_limit_output_bytes", (3, 6), By(Special::LimitOutputBytes)),
+    ("tcp_low_latency", FIRST, Nothing("it concerns the reader's prequeue, which the model has not")),
+    ("tcp_max_reordering", (4, 0), Number(1, u32::MAX, |s| &mut s.max_reordering)),
+    ("tcp_moderate_rcvbuf", (2, 6), Switch(|s| &mut s.moderate_receive_buffer)),
+    ("tcp_mtu_probing", (2, 6), Only("0")),
+    ("tcp_no_metrics_save", (2, 6), By(Special::NoMetricsSave)),
+    ("tcp_recovery", (4, 4), By(Special::Recovery)),
+    ("tcp_reordering", FIRST, Number(1, 300, |s| &mut s.dupack_threshold)),
+    ("tcp_retrans_collapse", FIRST, Switch(|s| &mut s.retrans_collapse)),
+    ("tcp_retries2", FIRST, Number(0, 255, |s| &mut s.retries)),
+    ("tcp_rmem", FIRST, Buffer(|s| &mut s.receive_buffer)),
+    ("tcp_rto_min_us", (6, 11), By(Special::RtoMin)),
+    ("tcp_sack", FIRST, Switch(|s| &mut s.sack)),
+    ("tcp_slow_start_after_idle", (2, 6), Switch(|s| &mut s.slow_start_after_idle)),
+    ("tcp_syn_linear_timeouts", (6, 5), Number(0, 127, |s| &mut s.syn_linear_timeouts)),
+    ("tcp_syn_retries", FIRST, Number(1, 127, |s| &mut s.syn_retries)),
+    ("tcp_syncookies", FIRST, Nothing("no queue of the model's overflows with SYNs")),
+    ("tcp_thin_dupack", (2, 6), Only("0")),
+    ("tcp_thin_linear_timeouts", (2, 6), Only("0")),
+    ("tcp_timestamps", FIRST, Switch(|s| &mut s.timestamps)),
+    ("tcp_tw_reuse", FIRST, Nothing(AFTER)),
+    ("tcp_window_scaling", FIRST, Switch(|s| &mut s.window_scaling)),
+    ("tcp_wmem", FIRST, Buffer(|s| &mut s.send_buffer)),
+];
+
+/// Puts the sysctl `name` over `settings`, which are those of `page` or came of them. Says so if it has no effect.
+pub(super) fn apply(
+    page: &Page,
+    settings: &mut Settings,
+    name: &str,
+    value: &str,
+) -> Result<Option<Ignored>, StackError> {
+    let value = value.trim();
+    let short = name.strip_prefix("net.ipv4.").unwrap_or(name);
+    let Some(&(_, since, effect)) = TABLE.iter().find(|(known, ..)| *known == short) else {
+        let meant = nearest(short, TABLE.iter().map(|(known, ..)| *known))
+            .map_or(String::new(), |meant| {
+                format!("; did you mean net.ipv4.{meant}?")
+            });
+        return Err(StackError::Sysctl(format!(
+            "the model does not know {name}{meant}"
+        )));
+    };
+    let why = match release(page.name) {
+        None => Some(format!("{} is not Linux", page.name)),
+        Some(release) if release < since => {
+            return Err(StackError::Sysctl(format!(
+                "{} has no setting {name}: it came with Linux {}.{}",
+                page.name, since.0, since.1
+            )));
+        }
+        Some(release) => effect
+            .apply(release, settings, value)
+            .map_err(|allowed| StackError::Sysctl(format!("{name} = {value}: must be {allowed}")))?
+            .map(str::to_owned),
+    };
+    Ok(why.map(|why| Ignored {
+        setting: format!("{name} = {value}"),
+        why,
+    }))
+}
+
+/// A whole number from `least` to `most`, or what else must stand there.
+fn number(value: &str, least: u32, most: u32) -> Result<u32, String> {
+    match value.parse() {
+        Ok(number) if (least..=most).contains(&number) => Ok(number),
+        _ => Err(format!("a whole number from {least} to {most}")),
+    }
+}
+
+/// The release of Linux that a stack's name has.
+fn release(name: &str) -> Option<(u32, u32)> {
+    let (major, minor) = name.strip_prefix("linux-")?.split_once('.')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+impl Effect {
+    /// Sets what it sets and says why it has no effect, if so. The error is what must stand there instead of `value`.
+    fn apply(
+        self,
+        release: (u32, u32),
+        settings: &mut Settings,
+        value: &str,
+    ) -> Result<Option<&'static str>, String> {
+        match self {
+            Switch(setting) => *setting(settings) = number(value, 0, 255)? != 0,
+            Number(least, most, setting) => *setting(settings) = number(value, least, most)?,
+            Nanos(setting) => {
+                let nanos = number(value, 0, 1_000_000_000)?;
+                *setting(settings) = Duration::from_nanos(i64::from(nanos));
+            }
+            Buffer(setting) => {
+                *setting(settings) = <[u32; 3]>::parse(value)
+                    .filter(|three| three[0] > 0)
+                    .ok_or_else(<[u32; 3]>::allowed)?;
+            }
+            Nothing(why) => return Ok(Some(why)),
+            Only(only) if value == only => {}
+            Only(only) => return Err(format!("{only}: the model knows no other")),
+            By(special) => return special.apply(release, settings, value),
+        }
+        Ok(None)
+    }
+}
+
+impl Special {
+    /// As [`Effect::apply`].
+    fn apply(
+        self,
+        release: (u32, u32),
+        settings: &mut Settings,
+        value: &str,
+    ) -> Result<Option<&'static str>, String> {
+        match self {
+            Special::AdvWinScale => {
+                let scale: i32 = value
+                    .parse()
+                    .ok()
+                    .filter(|scale| (-31..=31).contains(scale))
+                    .ok_or("a whole number from -31 to 31")?;
+                if release >= (6, 6) {
+                    return Ok(Some("taken and ignored: the window is the share of payload in what arrives since Linux 6.6"));
+                }
+                settings.window_share = WindowShare::AdvWinScale(scale);
+            }
+            Special::CongestionControl => {
+                settings.congestion_control =
+                    CongestionControl::parse(value).ok_or_else(CongestionControl::allowed)?;
+            }
+            Special::EarlyRetrans => return early_retrans(release, settings, value),
+            Special::Fack => {
+                let on = number(value, 0, 255)? != 0;
+                if release < (4, 15) {
+                    settings.fack = on;
+                } else if on {
+                    return Ok(Some("taken and ignored: FACK was removed in Linux 4.15"));
+                }
+            }
+            Special::LimitOutputBytes => {
+                settings.limit_output_bytes = Some(number(value, 0, i32::MAX as u32)?);
+            }
+            Special::NoMetricsSave => {
+                if number(value, 0, 1)? == 0 {
+                    return Ok(Some(
+                        "the model keeps nothing of one connection for the next",
+                    ));
+                }
+            }
+            Special::Recovery => {
+                let bits = number(value, 0, 255)?;
+                settings.rack = bits & 1 != 0;
+                settings.rack_static_reo_wnd = bits & 2 != 0;
+                settings.rack_no_dupack_threshold = bits & 4 != 0;
+            }
+            Special::RtoMin => {
+                let micros = number(value, 1, i32::MAX as u32)?;
+                settings.min_rto = Duration::from_micros(i64::from(micros));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Early retransmit and probes until 4.10, probes alone since 4.11 (`tcp_early_retrans`).
+fn early_retrans(
+    release: (u32, u32),
+    settings: &mut Settings,
+    value: &str,
+) -> Result<Option<&'static str>, String> {
+    let mode = number(value, 0, 4)?;
+    if release >= (4, 11) {
+        settings.tlp = if mode >= 3 { Tlp::Rfc8985 } else { Tlp::Off };
+        return Ok(match mode {
+            1 | 2 => Some("early retransmit is ignored (removed in Linux 4.11 for RACK); it switches tail loss probes off"),
+            3 => Some("early retransmit is ignored (removed in Linux 4.11 for RACK); it switches tail loss probes on"),
+            _ => None,
+        });
+    }
+    settings.early_retransmit = match mode {
+        0 | 4 => EarlyRetransmit::Off,
+        1 => EarlyRetransmit::Immediate,
+        _ => EarlyRetransmit::Delayed,
+    };
+    settings.tlp = if mode >= 3 { Tlp::Draft } else { Tlp::Off };
+    Ok(None)
+}

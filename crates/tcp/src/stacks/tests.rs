@@ -1,0 +1,191 @@
+use std::collections::BTreeMap;
+
+use rexmit_time::Duration;
+
+use super::{all, build, page, Ignored, StackError};
+use crate::settings::{EarlyRetransmit, Settings, Tlp};
+
+fn pairs(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    pairs
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect()
+}
+
+fn with_sysctl(
+    stack: &str,
+    name: &str,
+    value: &str,
+) -> Result<(Settings, Vec<Ignored>), StackError> {
+    build(stack, &pairs(&[]), &pairs(&[(name, value)]))
+}
+
+#[test]
+fn every_page_has_a_source_for_every_setting() {
+    let mut missing = Vec::new();
+    for page in all() {
+        for setting in Settings::NAMES {
+            match page.source(setting) {
+                Some(source) if source.len() >= 8 => {}
+                _ => missing.push(format!("{}: {setting}", page.name)),
+            }
+        }
+    }
+    assert!(missing.is_empty(), "without a source: {missing:#?}");
+}
+
+#[test]
+fn every_page_makes_a_stack() {
+    for page in all() {
+        assert_eq!(page.settings.check(), Ok(()), "{}", page.name);
+        assert!(!page.about.is_empty() && page.about.len() < 100);
+        assert_eq!(super::page(page.name).unwrap().name, page.name);
+    }
+}
+
+#[test]
+fn the_stacks_of_the_issue_are_there() {
+    let names: Vec<&str> = all().map(|page| page.name).collect();
+    for name in [
+        "linux-2.4",
+        "linux-3.10",
+        "linux-6.1",
+        "linux-6.12",
+        "windows-xp",
+        "freebsd-5",
+        "solaris-10",
+        "rfc",
+        "freebsd-5-unc2007",
+    ] {
+        assert!(names.contains(&name), "{name}");
+    }
+}
+
+/// The values that seed 002 prints, for the stacks that stand for it.
+#[test]
+fn table_1_of_seed_002() {
+    // Stack, granularity (ms), initial RTO (ms), minRTO (ms), m, k, D.
+    let table = [
+        ("linux-2.4", 10, 3_000, 200, 1.0, 4, 3),
+        ("windows-xp-unc2007", 100, 3_000, 200, 1.0, 4, 2),
+        ("freebsd-5-unc2007", 10, 3_000, 1_200, 1.0, 4, 3),
+        ("solaris-10", 10, 3_375, 400, 1.25, 4, 3),
+    ];
+    for (name, granularity, initial, min, m, k, dupacks) in table {
+        let settings = page(name).unwrap().settings;
+        assert_eq!(1_000 / settings.hz, granularity, "{name}");
+        assert_eq!(
+            settings.initial_rto,
+            Duration::from_millis(initial),
+            "{name}"
+        );
+        assert_eq!(
+            settings.min_rto + settings.rto_slop,
+            Duration::from_millis(min),
+            "{name}"
+        );
+        assert_eq!(settings.srtt_factor, m, "{name}");
+        assert_eq!(settings.rttvar_factor, k, "{name}");
+        assert_eq!(settings.dupack_threshold, dupacks, "{name}");
+        // b = 1/8 and a = 1/4 everywhere.
+        assert_eq!(
+            (settings.srtt_shift, settings.rttvar_shift),
+            (3, 2),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn an_unknown_stack_brings_the_one_perhaps_meant() {
+    assert_eq!(
+        page("linux-3.1").unwrap_err().to_string(),
+        "there is no stack linux-3.1; did you mean linux-3.10?"
+    );
+    assert!(page("plan9").unwrap_err().to_string().contains("rfc"));
+}
+
+#[test]
+fn overrides_win_over_sysctls() {
+    let (settings, ignored) = build(
+        "linux-6.12",
+        &pairs(&[("min_rto", "80ms"), ("hz", "1000")]),
+        &pairs(&[("net.ipv4.tcp_rto_min_us", "50000")]),
+    )
+    .unwrap();
+    assert_eq!(settings.min_rto, Duration::from_millis(80));
+    assert_eq!(settings.hz, 1000);
+    assert_eq!(ignored, []);
+}
+
+#[test]
+fn values_that_do_not_go_together_are_refused() {
+    let error = build("rfc", &pairs(&[("max_rto", "500ms")]), &pairs(&[])).unwrap_err();
+    assert!(error.to_string().contains("max_rto"), "{error}");
+    assert!(build("rfc", &pairs(&[("hz", "0")]), &pairs(&[])).is_err());
+}
+
+#[test]
+fn early_retrans_is_a_mode_of_3_10_and_a_switch_of_6_1() {
+    let name = "net.ipv4.tcp_early_retrans";
+    for (mode, early, tlp) in [
+        ("0", EarlyRetransmit::Off, Tlp::Off),
+        ("1", EarlyRetransmit::Immediate, Tlp::Off),
+        ("2", EarlyRetransmit::Delayed, Tlp::Off),
+        ("3", EarlyRetransmit::Delayed, Tlp::Draft),
+        ("4", EarlyRetransmit::Off, Tlp::Draft),
+    ] {
+        let (settings, ignored) = with_sysctl("linux-3.10", name, mode).unwrap();
+        assert_eq!((settings.early_retransmit, settings.tlp), (early, tlp));
+        assert_eq!(ignored, []);
+        let (settings, ignored) = with_sysctl("linux-6.1", name, mode).unwrap();
+        assert_eq!(settings.early_retransmit, EarlyRetransmit::Off);
+        let on = mode == "3" || mode == "4";
+        assert_eq!(settings.tlp == Tlp::Rfc8985, on);
+        assert_eq!(ignored.len(), usize::from(mode != "0" && mode != "4"));
+    }
+    assert!(with_sysctl("linux-3.10", name, "5").is_err());
+}
+
+#[test]
+fn sysctls_reach_their_settings() {
+    let set = |stack, name, value| with_sysctl(stack, name, value).unwrap().0;
+    assert!(!set("linux-6.1", "net.ipv4.tcp_sack", "0").sack);
+    assert!(!set("linux-6.1", "net.ipv4.tcp_recovery", "0").rack);
+    let recovery = set("linux-6.1", "net.ipv4.tcp_recovery", "7");
+    assert!(recovery.rack_static_reo_wnd && recovery.rack_no_dupack_threshold);
+    assert!(!set("linux-3.10", "net.ipv4.tcp_fack", "0").fack);
+    assert_eq!(
+        set("linux-6.1", "net.ipv4.tcp_reordering", "5").dupack_threshold,
+        5
+    );
+    assert_eq!(
+        set("linux-6.1", "net.ipv4.tcp_wmem", "4096\t8192\t65536").send_buffer,
+        [4096, 8192, 65_536]
+    );
+    assert_eq!(
+        set("linux-6.1", "net.ipv4.tcp_comp_sack_delay_ns", "0").sack_compression_delay,
+        Duration::ZERO
+    );
+}
+
+#[test]
+fn what_has_no_effect_is_named_and_what_is_unknown_refused() {
+    let why = |stack, name, value| with_sysctl(stack, name, value).unwrap().1[0].why.clone();
+    assert!(why("linux-6.1", "net.ipv4.tcp_fack", "1").contains("4.15"));
+    assert!(why("linux-6.12", "net.ipv4.tcp_adv_win_scale", "2").contains("6.6"));
+    assert!(why("freebsd-5", "net.ipv4.tcp_sack", "0").contains("not Linux"));
+    assert!(why("linux-6.1", "net.ipv4.tcp_no_metrics_save", "0").contains("keeps nothing"));
+    let error = |stack, name, value| with_sysctl(stack, name, value).unwrap_err().to_string();
+    assert_eq!(
+        error("linux-6.1", "net.ipv4.tcp_sacks", "0"),
+        "the model does not know net.ipv4.tcp_sacks; did you mean net.ipv4.tcp_sack?"
+    );
+    assert_eq!(
+        error("linux-3.10", "net.ipv4.tcp_recovery", "0"),
+        "linux-3.10 has no setting net.ipv4.tcp_recovery: it came with Linux 4.4"
+    );
+    assert!(error("linux-6.1", "net.ipv4.tcp_congestion_control", "bbr").contains("reno, cubic"));
+    assert!(error("linux-6.1", "net.ipv4.tcp_sack", "yes").contains("whole number"));
+    assert!(error("linux-3.10", "net.ipv4.tcp_thin_dupack", "1").contains("must be 0"));
+}
