@@ -9,9 +9,10 @@ use nix::mount::{mount, MsFlags};
 use nix::sys::reboot::{reboot, RebootMode};
 use serde_json::json;
 
+use crate::cell::{self, Surroundings};
 use crate::report::Report;
 use crate::sandbox::Layout;
-use crate::{cell, clock, exec};
+use crate::{clock, exec, settings};
 use rexmit_plan::{Plan, VERSION};
 
 /// Runs the plan in the shared folder and powers off; never returns.
@@ -47,11 +48,18 @@ fn run_plan() -> Result<()> {
     let status = match &plan.exec {
         Some(command) => exec::run(command, &plan.programs, share, &report)?,
         None => {
+            let mut bench = None;
             let failed = plan
                 .cells
                 .iter()
                 .filter(|cell| {
-                    let result = cell::run(cell, &plan.programs, share, &report, &release);
+                    let surroundings = Surroundings {
+                        programs: &plan.programs,
+                        share,
+                        report: &report,
+                        series: settings::series(&release).unwrap_or_default(),
+                    };
+                    let result = cell::run(cell, &mut bench, &surroundings);
                     if let Err(error) = &result {
                         report.event(
                             "cell-error",

@@ -3,6 +3,7 @@
 //! One static binary with several callings: `boot` starts a user-mode kernel on the host, and the same file is that
 //! kernel's process 1.
 
+mod bench;
 mod boot;
 mod capture;
 mod cell;
@@ -15,6 +16,7 @@ mod kernel;
 mod net;
 mod netlink;
 mod nfqueue;
+mod page;
 mod report;
 mod sandbox;
 mod server;

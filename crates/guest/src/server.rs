@@ -64,6 +64,12 @@ impl Nginx {
         bail!("nginx does not listen on {}: {}", self.address, self.said());
     }
 
+    /// Ends it; its address is free then.
+    pub fn stop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
     /// What nginx has written to its log.
     pub fn said(&self) -> String {
         fs::read_to_string(self.folder.join("stderr"))
@@ -89,8 +95,7 @@ impl Nginx {
 
 impl Drop for Nginx {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.stop();
     }
 }
 

@@ -39,11 +39,32 @@ pub fn bound_receive_window(host: &Namespace, bytes: u32, release: (u32, u32)) -
 
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
-/// Sets `sysctls` and the congestion control in each of `hosts`; returns what the kernel says they are.
+/// What settings were before they were first set, by host.
+#[derive(Default)]
+pub struct Former(BTreeMap<String, BTreeMap<String, String>>);
+
+/// Sets everything back to what `former` says, in each of `hosts`.
+pub fn restore(hosts: &[&Namespace], former: &Former) -> Result<()> {
+    for host in hosts {
+        host.run(|| {
+            let values = former.0.get(host.name()).into_iter().flatten();
+            for (name, value) in values {
+                set(name, value)?;
+            }
+            Ok(())
+        })
+        .with_context(|| format!("on host {}", host.name()))?;
+    }
+    Ok(())
+}
+
+/// Sets `sysctls` and the congestion control in each of `hosts`; returns what the kernel says they are, and keeps in
+/// `former` what they were.
 pub fn apply(
     hosts: &[&Namespace],
     sysctls: &BTreeMap<String, String>,
     congestion_control: &str,
+    former: &mut Former,
 ) -> Result<BTreeMap<String, String>> {
     let mut read_back = BTreeMap::new();
     let mut all: Vec<(&str, &str)> = ALWAYS.to_vec();
@@ -60,7 +81,11 @@ pub fn apply(
                 let available = available.trim();
                 bail!("this kernel has no congestion control {congestion_control}; it has: {available}");
             }
+            let former = former.0.entry(host.name().to_owned()).or_default();
             for (name, value) in &all {
+                if !former.contains_key(*name) {
+                    former.insert((*name).to_owned(), get(name)?);
+                }
                 read_back.insert((*name).to_owned(), set(name, value)?);
             }
             Ok(())
@@ -72,6 +97,27 @@ pub fn apply(
 
 /// Sets one sysctl of the calling thread's network namespace and returns the value that the kernel has then.
 fn set(name: &str, value: &str) -> Result<String> {
+    let path = path(name)?;
+    let reason = |error: std::io::Error| Errno::try_from(error).map_or("", Errno::desc);
+    let refused = |error| anyhow!("this kernel refuses {name} = {value}: {}", reason(error));
+    fs::write(&path, value).map_err(refused)?;
+    let now = get(name)?;
+    let same = now.split_whitespace().eq(value.split_whitespace());
+    if !same {
+        bail!("this kernel took {name} = {value} but has {} now", now);
+    }
+    Ok(now)
+}
+
+/// One sysctl of the calling thread's network namespace.
+fn get(name: &str) -> Result<String> {
+    let path = path(name)?;
+    let value = fs::read_to_string(path).with_context(|| format!("{name} cannot be read"))?;
+    Ok(value.trim().to_owned())
+}
+
+/// Where a sysctl of a host stands.
+fn path(name: &str) -> Result<PathBuf> {
     if !name.starts_with("net.") || name.contains('/') || name.split('.').any(str::is_empty) {
         bail!("{name}: only sysctls below net. belong to a host");
     }
@@ -79,18 +125,7 @@ fn set(name: &str, value: &str) -> Result<String> {
     if !path.exists() {
         bail!("this kernel has no setting {name}");
     }
-    let reason = |error: std::io::Error| Errno::try_from(error).map_or("", Errno::desc);
-    let refused = |error| anyhow!("this kernel refuses {name} = {value}: {}", reason(error));
-    fs::write(&path, value).map_err(refused)?;
-    let now = fs::read_to_string(&path).with_context(|| format!("{name} cannot be read back"))?;
-    let same = now.split_whitespace().eq(value.split_whitespace());
-    if !same {
-        bail!(
-            "this kernel took {name} = {value} but has {} now",
-            now.trim()
-        );
-    }
-    Ok(now.trim().to_owned())
+    Ok(path)
 }
 
 /// What of `sysctls` a kernel of `release` (as `uname -r` prints it) takes without heeding it.

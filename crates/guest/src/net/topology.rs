@@ -152,6 +152,19 @@ impl Network {
         self._switch.batch(programs.tc()?, &["-batch", "-"], &lines)
     }
 
+    /// Puts other links in the place of those at hand, which lie in the switch (`at = "wire"`), and drops what is in
+    /// their queues.
+    pub fn replace_links(&self, plan: &NetworkPlan, programs: &Programs) -> Result<()> {
+        let mut lines = Vec::new();
+        for (n, wire) in [1, 2].into_iter().zip(&plan.links) {
+            for device in [format!("h{n}-wire"), format!("s1-wire{n}")] {
+                lines.push(format!("qdisc del dev {device} root"));
+                lines.extend(link::wire(&device, wire));
+            }
+        }
+        self._switch.batch(programs.tc()?, &["-batch", "-"], &lines)
+    }
+
     fn build_hosts(
         &self,
         plan: &NetworkPlan,

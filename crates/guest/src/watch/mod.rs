@@ -39,7 +39,7 @@ pub struct Seen {
 }
 
 enum Order {
-    Begin(AnyRule),
+    Begin(AnyRule, Reading),
     Finish,
 }
 
@@ -52,13 +52,18 @@ pub struct Watch {
     wake: Option<UnixStream>,
 }
 
-/// What a [`Watch`] looks at, and how it reads what it sees.
-#[derive(Clone)]
-pub struct Options {
+/// How a [`Watch`] reads what it sees.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reading {
     /// RACK finds losses on this host (`tcp_recovery` bit 0x1).
     pub rack: bool,
     /// Packets may also be lost on the way, so that a resend of what was let pass may be needed.
     pub lossy: bool,
+}
+
+/// What a [`Watch`] looks at.
+#[derive(Clone)]
+pub struct Options {
     /// Where to keep what the hosts' TCP sends.
     pub captures: Option<(Buffer, Buffer)>,
     /// The client's packets too.
@@ -105,8 +110,8 @@ impl Watch {
     }
 
     /// A transfer is about to begin: a fresh rule, counters from here on.
-    pub fn begin(&self, rule: AnyRule) -> Result<()> {
-        self.ask(Order::Begin(rule)).map(drop)
+    pub fn begin(&self, rule: AnyRule, reading: Reading) -> Result<()> {
+        self.ask(Order::Begin(rule, reading)).map(drop)
     }
 
     /// What was seen since [`Watch::begin`].
@@ -143,9 +148,9 @@ fn serve(
                     let _ = woken.read(&mut [0]);
                 }
                 match order {
-                    Order::Begin(rule) => filter
+                    Order::Begin(rule, reading) => filter
                         .replace_rule(rule, &mut witness)
-                        .and_then(|()| witness.begin())
+                        .and_then(|()| witness.begin(reading))
                         .map(|()| Seen::default()),
                     Order::Finish => filter.finish(&mut witness).and_then(|()| witness.finish()),
                 }

@@ -10,7 +10,7 @@ use rexmit_time::Time;
 use rexmit_wire::{FlowKey, TcpPacket};
 
 use super::packets::PacketLog;
-use super::{Options, Seen};
+use super::{Options, Reading, Seen};
 use crate::capture::Buffer;
 use crate::filter::Observer;
 use crate::kernel::counters::{Counters, Reader};
@@ -47,10 +47,10 @@ impl Witness {
                 counters,
                 inspector: Inspector::open()?,
                 ledger: Ledger::new(before),
-                rack: options.rack,
+                rack: false,
                 sack: false,
             },
-            story: Story::new(options.lossy),
+            story: Story::new(false),
             captures: options.captures,
             log: options.packets.then(PacketLog::default),
             before,
@@ -59,10 +59,11 @@ impl Witness {
     }
 
     /// Starts afresh.
-    pub fn begin(&mut self) -> Result<()> {
+    pub fn begin(&mut self, reading: Reading) -> Result<()> {
         self.before = self.kernel.counters.read()?;
         self.kernel.ledger = Ledger::new(self.before);
-        self.story.clear();
+        self.kernel.rack = reading.rack;
+        self.story = Story::new(reading.lossy);
         if let Some(log) = &mut self.log {
             log.take();
         }
