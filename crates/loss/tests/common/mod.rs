@@ -30,6 +30,15 @@ pub fn packet(port: u16, seq: u32, flags: u8, options: &[u8], payload: &[u8]) ->
     bytes
 }
 
+/// An IPv4 packet of the client 10.0.0.2:`port` to 10.0.0.1:80.
+pub fn client_packet(port: u16, flags: u8, payload: &[u8]) -> Vec<u8> {
+    let mut bytes = packet(port, 1, flags, &[], payload);
+    bytes[12..20].copy_from_slice(&[10, 0, 0, 2, 10, 0, 0, 1]);
+    bytes[20..22].copy_from_slice(&port.to_be_bytes());
+    bytes[22..24].copy_from_slice(&80u16.to_be_bytes());
+    bytes
+}
+
 /// A response of `body` bytes.
 pub fn response(body: usize, extra: &str) -> Vec<u8> {
     let head = format!("HTTP/1.1 200 OK\r\nServer: test\r\nContent-Length: {body}\r\n{extra}\r\n");
@@ -39,8 +48,8 @@ pub fn response(body: usize, extra: &str) -> Vec<u8> {
 }
 
 /// A rule whose every answer is recorded and checked: each packet gets exactly one final decision.
-pub struct Watched {
-    pub rule: TailRule,
+pub struct Watched<R = TailRule> {
+    pub rule: R,
     pub now: Time,
     pub fates: BTreeMap<u64, Option<Decision>>,
     /// The order in which packets left, with their ids.
@@ -51,8 +60,14 @@ pub struct Watched {
 
 impl Watched {
     pub fn new(settings: Settings) -> Self {
+        Watched::over(TailRule::new(settings))
+    }
+}
+
+impl<R: Rule> Watched<R> {
+    pub fn over(rule: R) -> Self {
         Watched {
-            rule: TailRule::new(settings),
+            rule,
             now: Time::from_nanos(1_000_000),
             fates: BTreeMap::new(),
             left: Vec::new(),

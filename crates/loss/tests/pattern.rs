@@ -1,0 +1,286 @@
+//! The pattern rule: its text, and which packets it takes.
+
+mod common;
+
+use common::*;
+use proptest::prelude::*;
+use rexmit_loss::pattern::{Pattern, PatternRule, Settings};
+use rexmit_loss::{Decision, Event};
+use rexmit_tcp::Need;
+use rexmit_time::Duration;
+
+const MSS: usize = 1000;
+
+/// A rule behind a server that has sent its SYN-ACK and will send `segments` full segments.
+fn serving(pattern: &str, segments: usize) -> (Watched<PatternRule>, Sender) {
+    let lengths = (1..segments * MSS).rev();
+    let stream = lengths
+        .map(|body| response(body, CLOSE))
+        .find(|stream| stream.len() == segments * MSS)
+        .expect("some length fits");
+    let sender = Sender::new(40_000, u32::MAX - 2_500, stream);
+    let mut watched = Watched::over(PatternRule::new(Settings {
+        linger: Duration::MAX,
+        ..Settings::new(pattern.parse().unwrap())
+    }));
+    watched.send(&client_packet(40_000, 0x02, &[]));
+    watched.send(&sender.syn_ack());
+    (watched, sender)
+}
+
+/// The packets sent that are dropped, by their place among the cuts of the stream, for one script of places.
+fn lost(pattern: &str, segments: usize, script: &[usize]) -> Vec<usize> {
+    let (mut w, s) = serving(pattern, segments);
+    let mut places = Vec::new();
+    for (at, &place) in script.iter().enumerate() {
+        let id = if place == segments + 1 {
+            w.send(&s.fin())
+        } else {
+            w.send(&s.segment((place - 1) * MSS, place * MSS, false))
+        };
+        if w.fates[&id] == Some(Decision::Drop) {
+            places.push(at);
+        }
+    }
+    places
+}
+
+#[test]
+fn positions_count_from_both_ends() {
+    let all: Vec<usize> = (1..=10).collect();
+    assert_eq!(lost("data 1", 10, &all), [0]);
+    assert_eq!(lost("data 3 5..7", 10, &all), [2, 4, 5, 6]);
+    assert_eq!(lost("data -1 -10", 10, &all), [0, 9]);
+    assert_eq!(lost("data 8..-1", 10, &all), [7, 8, 9]);
+    assert_eq!(lost("data -3..-2", 10, &all), [7, 8]);
+    assert_eq!(lost("data -3..9", 10, &all), [7, 8]);
+    assert!(lost("data 11 -11 -20..-11", 10, &all).is_empty());
+    assert_eq!(lost("data -20..2", 10, &all), [0, 1]);
+    assert!(lost("none", 10, &all).is_empty());
+}
+
+#[test]
+fn transmissions_are_counted_for_each_position() {
+    let script = [1, 2, 3, 2, 2, 3, 2];
+    assert_eq!(lost("data 2", 3, &script), [1]);
+    assert_eq!(lost("data 2#2", 3, &script), [3]);
+    assert_eq!(lost("data 2#3 3#2", 3, &script), [4, 5]);
+    assert_eq!(lost("data 1..3#2..3", 3, &script), [3, 4, 5]);
+    assert_eq!(lost("data 2#4", 3, &script), [6]);
+}
+
+#[test]
+fn a_bare_fin_has_its_own_name() {
+    let script = [1, 2, 3, 4, 4];
+    assert_eq!(lost("data fin", 3, &script), [3]);
+    assert_eq!(lost("data fin#2 4", 3, &script), [4]);
+}
+
+#[test]
+fn a_resend_that_joins_two_segments_counts_by_its_first_byte() {
+    let (mut w, s) = serving("data 2#2 3#2", 3);
+    for place in 1..=3 {
+        w.send(&s.segment((place - 1) * MSS, place * MSS, false));
+    }
+    let joined = w.send(&s.segment(MSS, 3 * MSS, false));
+    let second = w.send(&s.segment(2 * MSS, 3 * MSS, false));
+    assert_eq!(w.dropped_ids(), [joined]);
+    assert_eq!(w.fates[&second], Some(Decision::Accept), "its third time");
+}
+
+#[test]
+fn nothing_but_pure_acknowledgements_behind_the_request_counts() {
+    let (mut w, s) = serving("ack 1 3..4", 4);
+    let handshake = w.send(&client_packet(40_000, ACK, &[]));
+    let request = w.send(&client_packet(40_000, 0x18, b"GET / HTTP/1.0\r\n\r\n"));
+    w.send(&s.segment(0, MSS, false));
+    let acks: Vec<u64> = (0..5)
+        .map(|_| w.send(&client_packet(40_000, ACK, &[])))
+        .collect();
+    let fin = w.send(&client_packet(40_000, FIN_ACK, &[]));
+    assert_eq!(w.dropped_ids(), [acks[0], acks[2], acks[3]]);
+    assert!([handshake, request, fin]
+        .iter()
+        .all(|id| w.fates[id] == Some(Decision::Accept)));
+    let told: Vec<u64> = w
+        .events
+        .iter()
+        .filter_map(|event| match event {
+            Event::AckDropped(dropped) => Some(dropped.number),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(told, [1, 3, 4]);
+}
+
+#[test]
+fn acknowledgements_count_anew_behind_the_next_request() {
+    let (mut w, _) = serving("ack 1", 4);
+    let request = client_packet(40_000, 0x18, b"GET / HTTP/1.1\r\n\r\n");
+    let ack = client_packet(40_000, ACK, &[]);
+    let sent: Vec<u64> = [&request, &ack, &ack, &request, &ack]
+        .map(|bytes| w.send(bytes))
+        .to_vec();
+    assert_eq!(w.dropped_ids(), [sent[1], sent[4]]);
+}
+
+#[test]
+fn a_tail_rule_does_not_mind_the_other_direction() {
+    let s = Sender::new(40_000, 7, response(5_000, CLOSE));
+    let rows = |both: bool| {
+        let mut w = Watched::new(sequence(2));
+        let mut client = |w: &mut Watched, flags: u8, payload: &[u8]| {
+            if both {
+                w.send(&client_packet(40_000, flags, payload));
+            } else {
+                w.now += Duration::from_micros(1);
+            }
+        };
+        client(&mut w, 0x02, &[]);
+        w.send(&s.syn_ack());
+        client(&mut w, 0x18, b"GET / HTTP/1.0\r\n\r\n");
+        for (from, to) in s.cuts(MSS) {
+            w.send(&s.segment(from, to, false));
+            client(&mut w, ACK, &[]);
+        }
+        w.send(&s.fin());
+        client(&mut w, FIN_ACK, &[]);
+        w.finish();
+        w.events
+    };
+    assert_eq!(rows(true), rows(false));
+}
+
+#[test]
+fn rows_and_events_say_what_was_lost_and_when_it_came_back() {
+    let (mut w, s) = serving("data 2 2#2 -1; ack 5", 5);
+    let segment = |place: usize| s.segment((place - 1) * MSS, place * MSS, place == 5);
+    for place in 1..=5 {
+        w.send(&segment(place));
+    }
+    w.send(&segment(2));
+    w.send(&segment(5));
+    w.send(&segment(2));
+    w.finish();
+    let resents = w.resents();
+    let needs: Vec<Need> = resents.iter().map(|resent| resent.need).collect();
+    assert_eq!(needs, [Need::Needed; 3]);
+    assert_eq!(w.drops().len(), 3);
+    let rows = w.rows();
+    let [row] = &rows[..] else { panic!("{rows:?}") };
+    let us =
+        |time: Option<rexmit_time::Time>| time.map(|time| (time - row.t_start).as_nanos() / 1000);
+    assert_eq!((row.dropped_segments, row.dropped_packets), (2, 3));
+    assert_eq!((us(row.t_drop), us(row.t_retransmit)), (Some(1), Some(5)));
+    assert_eq!((us(row.t_end), row.resends), (Some(7), 3));
+    assert!(row.exact && row.complete && row.notes.is_empty(), "{row:?}");
+}
+
+#[test]
+fn a_transfer_whose_resends_are_all_lost_is_not_complete() {
+    let (mut w, s) = serving("data 1#1..9", 1);
+    for _ in 0..4 {
+        w.send(&s.segment(0, MSS, true));
+    }
+    w.finish();
+    let rows = w.rows();
+    assert!(!rows[0].complete && !rows[0].exact);
+    assert_eq!(rows[0].dropped_packets, 4);
+}
+
+#[test]
+fn errors_say_what_where_and_what_instead() {
+    let wrong = |text: &str| text.parse::<Pattern>().unwrap_err().to_string();
+    assert_eq!(wrong("dat 3"), "\"dat\" at column 1, expected data or ack");
+    assert_eq!(
+        wrong("data 3 x..4"),
+        "\"x..4\" at column 8, expected a position such as 5, -1 (the last), 5..7, fin, or 5#2 (its second \
+         transmission)"
+    );
+    assert_eq!(
+        wrong("data 7..5"),
+        "\"7..5\" at column 6, expected a range that does not run backwards"
+    );
+    assert!(wrong("data 0").starts_with("\"0\" at column 6"));
+    assert!(wrong("data 5#0").contains("a transmission from 1"));
+    assert!(wrong("data 5#3..2").contains("a transmission from 1"));
+    assert_eq!(
+        wrong("data 1; ack -2"),
+        "\"-2\" at column 13, expected an acknowledgement's number such as 3 or 4..9"
+    );
+    assert!(wrong("ack").starts_with("ends too early"));
+    assert!(wrong("data 1;").starts_with("ends too early, expected data or ack"));
+    assert!(wrong("none; data 1").starts_with("\"none\" at column 1"));
+}
+
+fn word() -> impl Strategy<Value = String> {
+    let at = prop_oneof![1i64..500, -500i64..0];
+    let span = (at, 0i64..20).prop_map(|(from, more)| {
+        let to = if from < 0 {
+            (from + more).min(-1)
+        } else {
+            from + more
+        };
+        if from == to {
+            from.to_string()
+        } else {
+            format!("{from}..{to}")
+        }
+    });
+    let times = prop_oneof![
+        Just(String::new()),
+        (2u32..6).prop_map(|k| format!("#{k}")),
+        (1u32..4, 1u32..4).prop_map(|(k, more)| format!("#{k}..{}", k + more)),
+    ];
+    (prop_oneof![4 => span, 1 => Just("fin".to_owned())], times)
+        .prop_map(|(which, times)| which + &times)
+}
+
+fn text() -> impl Strategy<Value = String> {
+    let acks = proptest::collection::vec((1u64..300, 0u64..9), 0..5);
+    (proptest::collection::vec(word(), 0..8), acks).prop_map(|(data, acks)| {
+        let acks: Vec<String> = acks
+            .iter()
+            .map(|&(from, more)| match more {
+                0 => from.to_string(),
+                _ => format!("{from}..{}", from + more),
+            })
+            .collect();
+        let clause = |name: &str, items: &[String]| {
+            (!items.is_empty()).then(|| format!("{name} {}", items.join(" ")))
+        };
+        let clauses: Vec<String> = [clause("data", &data), clause("ack", &acks)]
+            .into_iter()
+            .flatten()
+            .collect();
+        if clauses.is_empty() {
+            "none".to_owned()
+        } else {
+            clauses.join("; ")
+        }
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_printed_is_what_was_read(text in text()) {
+        let pattern: Pattern = text.parse().unwrap();
+        prop_assert_eq!(pattern.to_string(), text);
+    }
+
+    #[test]
+    fn spaces_and_the_order_of_clauses_do_not_matter(text in text()) {
+        let pattern: Pattern = text.parse().unwrap();
+        let mut clauses: Vec<&str> = text.split(';').collect();
+        clauses.reverse();
+        let turned = clauses.join("\t;\n ").replace(' ', "  ");
+        prop_assert_eq!(turned.parse::<Pattern>().unwrap(), pattern);
+    }
+
+    #[test]
+    fn no_text_makes_the_parser_panic(text in ".{0,40}|[data ck0-9.#;fin-]{0,40}") {
+        if let Err(error) = text.parse::<Pattern>() {
+            prop_assert!(error.column >= 1 && error.column <= text.chars().count() + 1);
+        }
+    }
+}
