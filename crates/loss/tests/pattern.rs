@@ -129,7 +129,7 @@ fn a_tail_rule_does_not_mind_the_other_direction() {
     let s = Sender::new(40_000, 7, response(5_000, CLOSE));
     let rows = |both: bool| {
         let mut w = Watched::new(sequence(2));
-        let mut client = |w: &mut Watched, flags: u8, payload: &[u8]| {
+        let client = |w: &mut Watched, flags: u8, payload: &[u8]| {
             if both {
                 w.send(&client_packet(40_000, flags, payload));
             } else {

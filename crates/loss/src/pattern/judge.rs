@@ -15,20 +15,16 @@ impl Flow {
             return Verdict::Accept;
         };
         let piece = u64::from(self.largest.max(1));
-        let owner = self
-            .transfers
-            .iter()
-            .filter(|t| t.completed.is_none())
-            .find(|t| {
-                if p.start < p.end {
-                    let within = (t.start..t.end).contains(&p.start);
-                    let total = (t.end - t.start).div_ceil(piece);
-                    let position = || (p.start - t.start) / piece + 1;
-                    within && pattern.drops_data(position(), total, transmission)
-                } else {
-                    t.fin == Some(p.start) && pattern.drops_fin(transmission)
-                }
-            });
+        let owner = self.transfers.iter().find(|t| {
+            if p.start < p.end {
+                let within = (t.start..t.end).contains(&p.start);
+                let total = (t.end - t.start).div_ceil(piece);
+                let position = || (p.start - t.start) / piece + 1;
+                within && pattern.drops_data(position(), total, transmission)
+            } else {
+                t.fin == Some(p.start) && pattern.drops_fin(transmission)
+            }
+        });
         let Some(owner) = owner.map(|t| t.row.id) else {
             return Verdict::Accept;
         };

@@ -98,7 +98,7 @@ impl Flow {
         for t in self
             .transfers
             .iter_mut()
-            .filter(|t| t.completed.is_none() && t.touches(start, top))
+            .filter(|t| (t.completed.is_none() || resend) && t.touches(start, top))
         {
             t.drop_packet(start, top, segment, at);
             for resend in self
