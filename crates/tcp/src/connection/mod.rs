@@ -6,120 +6,451 @@
 //! families until each gives `None`. *Looks*: the rest.
 //!
 //! `now` never goes back from one call to the next.
+//!
+//! Not modelled: crossed SYNs, TCP Fast Open, urgent data, ECN, SO_LINGER, keepalive.
 
+mod buffer;
+mod handshake;
+mod input;
 mod response;
 mod types;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use rexmit_time::Time;
+use rexmit_time::{Duration, Time};
+use rexmit_wire::Flags;
 
 use crate::clock::Clock;
-use crate::segment::Segment;
+use crate::receiver::{Header, Receiver, Sending};
+use crate::segment::{Segment, Timestamps};
+use crate::sender::{Sender, Transmit};
 use crate::settings::Settings;
+
+use buffer::SendBuffer;
+use handshake::{timestamp, Handshake};
+use types::Events;
 
 pub use response::{Progress, Response};
 pub use types::{Event, Local, Sent, State};
 
+/// How long TIME_WAIT lasts, and FIN_WAIT2 of a socket without an owner (`TCP_TIMEWAIT_LEN`, `tcp_fin_timeout`).
+const TIME_WAIT: Duration = Duration::from_secs(60);
+/// Pages that `sendfile` moves at a time: those of a pipe (`PIPE_DEF_BUFFERS`).
+const PIPE_BYTES: u64 = 16 * PAGE_BYTES;
+const PAGE_BYTES: u64 = 4096;
+/// Segments that wait to be fetched without the queue's being made smaller again.
+const OUTBOX: usize = 4;
+
 /// One end of a TCP connection.
 #[derive(Debug)]
 pub struct Connection {
+    settings: Arc<Settings>,
+    clock: Clock,
+    local: Local,
     state: State,
+    receiver: Receiver,
+    /// While the handshake goes on.
+    handshake: Option<Box<Handshake>>,
+    /// From the end of the handshake to the end of both streams.
+    sender: Option<Box<Sender>>,
+    buffer: SendBuffer,
+    /// Of the windows that the peer tells.
+    window_scale: u8,
+    timestamps: bool,
+    /// The socket was closed by its owner (`SOCK_DEAD`).
+    orphan: bool,
+    /// When a stray segment was answered last, in ticks (`last_oow_ack_time`).
+    stray_answered: Option<i64>,
+    /// The end of TIME_WAIT, or of an orphan's FIN_WAIT2.
+    expires: Option<Time>,
+    outbox: VecDeque<Sent>,
+    events: Events,
 }
 
 impl Connection {
+    fn new(
+        settings: Arc<Settings>,
+        clock: Clock,
+        local: &Local,
+        state: State,
+        receiver: Receiver,
+        handshake: Handshake,
+    ) -> Self {
+        let buffer = SendBuffer::new(&settings, local.mss());
+        Connection {
+            settings,
+            clock,
+            local: *local,
+            state,
+            receiver,
+            handshake: Some(Box::new(handshake)),
+            sender: None,
+            buffer,
+            window_scale: 0,
+            timestamps: false,
+            orphan: false,
+            stray_answered: None,
+            expires: None,
+            outbox: VecDeque::new(),
+            events: Events::default(),
+        }
+    }
+
     /// Opens a connection: the SYN is the first segment that [`Self::poll_transmit`] gives.
     #[must_use]
-    pub fn connect(_settings: Arc<Settings>, _clock: Clock, _local: &Local, _now: Time) -> Self {
-        Connection {
-            state: State::SynSent,
-        }
+    pub fn connect(settings: Arc<Settings>, clock: Clock, local: &Local, now: Time) -> Self {
+        let mss = local.mss();
+        let scaling = settings.window_scaling;
+        // tcp_connect_init
+        let receiver = Receiver::new(&settings, clock, mss, mss, local.window_clamp, scaling);
+        let handshake = Handshake::active(&settings, clock, now);
+        let mut connection = Self::new(settings, clock, local, State::SynSent, receiver, handshake);
+        connection.send_handshake(now);
+        connection
     }
 
     /// What a listener makes of the SYN `syn`: the SYN-ACK is the first segment that [`Self::poll_transmit`] gives.
     #[must_use]
     pub fn accept(
-        _settings: Arc<Settings>,
-        _clock: Clock,
-        _local: &Local,
-        _syn: &Segment,
-        _now: Time,
+        settings: Arc<Settings>,
+        clock: Clock,
+        local: &Local,
+        syn: &Segment,
+        now: Time,
     ) -> Self {
-        Connection {
-            state: State::SynReceived,
-        }
+        let mss = local.mss();
+        let handshake = Handshake::passive(&settings, clock, syn, now);
+        let echo = syn.timestamps.filter(|_| settings.timestamps);
+        // tcp_openreq_init_rwin
+        let quantum = mss - echo.map_or(0, |_| 12);
+        let scaling = settings.window_scaling && syn.window_scale.is_some();
+        let mut receiver =
+            Receiver::new(&settings, clock, mss, quantum, local.window_clamp, scaling);
+        receiver.synchronize(syn.seq + 1, echo.map_or(0, |stamps| stamps.value));
+        let mut connection = Self::new(
+            settings,
+            clock,
+            local,
+            State::SynReceived,
+            receiver,
+            handshake,
+        );
+        connection.send_handshake(now);
+        connection
     }
-
-    /// Takes in a segment from the peer.
-    pub fn on_segment(&mut self, _now: Time, _segment: &Segment) {}
 
     /// When [`Self::on_deadline`] is due; it changes with any call.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
-        None
+        let handshake = self
+            .handshake
+            .as_ref()
+            .map(|handshake| handshake.deadline());
+        let sender = self.sender.as_ref().and_then(|sender| sender.deadline());
+        [handshake, sender, self.receiver.deadline(), self.expires]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Runs the timers that are due at `now`; calling it too early does no harm.
-    pub fn on_deadline(&mut self, _now: Time) {}
+    pub fn on_deadline(&mut self, now: Time) {
+        if self.expires.is_some_and(|expires| expires <= now) {
+            self.end(None);
+            return;
+        }
+        if let Some(handshake) = &mut self.handshake {
+            if handshake.deadline() <= now {
+                if handshake.on_timeout(now) {
+                    self.send_handshake(now);
+                } else {
+                    self.end(Some(Event::TimedOut));
+                }
+            }
+            return;
+        }
+        let sending = self.sending();
+        if let Some(header) = self.receiver.on_deadline(now, &sending) {
+            self.send_ack(now, header);
+        }
+        if let Some(sender) = &mut self.sender {
+            sender.on_deadline(now);
+            if sender.timed_out() {
+                self.end(Some(Event::TimedOut));
+                return;
+            }
+        }
+        self.pump(now);
+    }
 
     /// A packet left the host for which [`Sent::in_host_bytes`] was given.
-    pub fn left_host(&mut self, _now: Time, _bytes: u32) {}
+    pub fn left_host(&mut self, now: Time, bytes: u32) {
+        if let Some(sender) = &mut self.sender {
+            sender.left_host(now, bytes);
+            self.pump(now);
+        }
+    }
 
     /// The next segment to send, in the order in which they leave.
     pub fn poll_transmit(&mut self, _now: Time) -> Option<Sent> {
-        None
+        let sent = self.outbox.pop_front();
+        if self.outbox.is_empty() && self.outbox.capacity() > OUTBOX {
+            self.outbox.shrink_to(OUTBOX);
+        }
+        sent
     }
 
     /// The next thing that happened. An event that was not taken yet is not told twice.
     pub fn poll_event(&mut self) -> Option<Event> {
-        None
+        self.events.pop()
     }
 
     /// Writes `bytes` as `write`, `writev` or `send` do (from user memory), without blocking. `more`: MSG_MORE. Returns
     /// what was taken; less than `bytes` when the send buffer is full, and then [`Event::Writable`] follows later.
-    pub fn write(&mut self, _now: Time, _bytes: u32, _more: bool) -> u32 {
-        0
+    pub fn write(&mut self, now: Time, bytes: u32, more: bool) -> u32 {
+        let Some(sender) = self.sender.as_mut().filter(|_| self.state.can_write()) else {
+            return 0;
+        };
+        let taken = sender.write_within(now, bytes, more, self.buffer.limit());
+        if taken < bytes {
+            self.buffer.wait();
+            sender.set_writer_waits(true);
+        }
+        self.pump(now);
+        taken
     }
 
-    /// Writes up to `bytes` of a file from its page `offset` on as `sendfile` does, without blocking.
-    pub fn send_file(&mut self, _now: Time, _offset: u64, _bytes: u32) -> u32 {
-        0
+    /// Writes up to `bytes` of a file from its byte `offset` on as `sendfile` does, without blocking.
+    ///
+    /// `sendfile` fills a pipe of 16 pages and empties it into the socket, time and again (`splice_direct_to_actor`). All
+    /// fillings but the last are written with MSG_MORE. Within one, pages are written one by one without a push between
+    /// them (6.1: MSG_SENDPAGE_NOTLAST) or all at once (6.12: MSG_SPLICE_PAGES); both fill segments across the pages'
+    /// edges, so that all leave full but the stream's last.
+    pub fn send_file(&mut self, now: Time, offset: u64, bytes: u32) -> u32 {
+        let mut taken = 0;
+        while taken < bytes {
+            let left = bytes - taken;
+            let in_page = (offset + u64::from(taken)) % PAGE_BYTES;
+            let filling = u64::from(left).min(PIPE_BYTES - in_page) as u32;
+            let written = self.write(now, filling, filling < left);
+            taken += written;
+            if written < filling {
+                break;
+            }
+        }
+        taken
     }
 
     /// Takes up to `most` bytes in order, as one `recv` does. A reader that blocks when nothing is there calls this once
     /// more and gets 0: that call may still send an acknowledgement (`tcp_cleanup_rbuf`). 0 is also the end of the stream,
     /// see [`Self::at_end`].
-    pub fn read(&mut self, _now: Time, _most: u32) -> u32 {
-        0
+    pub fn read(&mut self, now: Time, most: u32) -> u32 {
+        let (taken, header) = self.receiver.read(now, most);
+        if let Some(header) = header.filter(|_| self.sender.is_some()) {
+            self.send_ack(now, header);
+        }
+        taken
     }
 
     /// Bytes in order that can be read.
     #[must_use]
     pub fn readable(&self) -> u32 {
-        0
+        self.receiver.readable()
     }
 
-    /// Whether the peer has closed and all it sent was read.
+    /// Whether nothing more will be read: the peer has closed and all it sent was read, or the connection is gone.
     #[must_use]
     pub fn at_end(&self) -> bool {
-        false
+        (self.receiver.has_fin() || self.state == State::Closed) && self.readable() == 0
     }
 
     /// Sets TCP_CORK; taking it off sends what waits.
-    pub fn set_cork(&mut self, _now: Time, _on: bool) {}
+    pub fn set_cork(&mut self, now: Time, on: bool) {
+        if let Some(sender) = &mut self.sender {
+            sender.set_cork(now, on);
+            self.pump(now);
+        }
+    }
 
     /// Sets TCP_NODELAY; setting it sends what waits.
-    pub fn set_nodelay(&mut self, _now: Time, _on: bool) {}
+    pub fn set_nodelay(&mut self, now: Time, on: bool) {
+        if let Some(sender) = &mut self.sender {
+            sender.set_nodelay(now, on);
+            self.pump(now);
+        }
+    }
 
     /// Sends a FIN behind what was written; reading goes on.
-    pub fn shutdown(&mut self, _now: Time) {}
+    pub fn shutdown(&mut self, now: Time) {
+        let Some(sender) = &mut self.sender else {
+            return;
+        };
+        if let Some(state) = self.state.after_our_fin() {
+            self.state = state;
+            sender.close(now);
+            self.pump(now);
+        }
+    }
 
     /// Closes the socket. With unread data the connection is reset, else a FIN follows what was written (RFC 2525 §2.17).
-    pub fn close(&mut self, _now: Time) {}
+    pub fn close(&mut self, now: Time) {
+        if self.orphan || self.state == State::Closed {
+            return;
+        }
+        self.orphan = true;
+        match self.state {
+            State::SynSent | State::SynReceived => {
+                self.end(None);
+            }
+            _ if self.readable() > 0 => {
+                let header = self.receiver.header();
+                let mut segment = self.segment(now, &header, Flags(Flags::RST.0 | Flags::ACK.0));
+                segment.timestamps = segment.timestamps.filter(|_| self.timestamps);
+                self.outbox.push_back(Sent::plain(segment));
+                self.end(None);
+            }
+            _ => {
+                self.shutdown(now);
+                if let Some(sender) = &mut self.sender {
+                    sender.orphan();
+                }
+                if self.state == State::FinWait2 {
+                    self.linger(now);
+                }
+            }
+        }
+    }
 
     /// The state of RFC 9293 §3.3.2.
     #[must_use]
     pub fn state(&self) -> State {
         self.state
+    }
+
+    /// The sender, from the end of the handshake to the end of both streams: for tables and tests.
+    #[must_use]
+    pub fn sender(&self) -> Option<&Sender> {
+        self.sender.as_deref()
+    }
+
+    /// What the receiver has to know of the sender.
+    fn sending(&self) -> Sending {
+        match &self.sender {
+            Some(sender) => Sending {
+                srtt: sender.srtt(),
+                rto_ticks: sender.rto_ticks(),
+            },
+            None => Sending {
+                srtt: None,
+                rto_ticks: self.clock.ticks_in(self.settings.initial_rto),
+            },
+        }
+    }
+
+    /// The clock of our timestamps, without the offset.
+    fn timestamp(&self, now: Time) -> u32 {
+        timestamp(&self.settings, &self.clock, now)
+    }
+
+    /// Sends the SYN or the SYN-ACK.
+    fn send_handshake(&mut self, now: Time) {
+        if let Some(handshake) = &self.handshake {
+            let echo = self.receiver.echo();
+            let segment = handshake.segment(&self.local, &self.receiver, echo, now);
+            self.outbox.push_back(Sent::plain(segment));
+        }
+    }
+
+    /// A segment without data.
+    fn segment(&self, now: Time, header: &Header, flags: Flags) -> Segment {
+        let seq = self
+            .sender
+            .as_ref()
+            .map_or(self.local.iss + 1, |sender| sender.nxt());
+        Segment {
+            seq,
+            ack: header.ack,
+            flags,
+            window: header.window,
+            timestamps: self.timestamps.then(|| Timestamps {
+                value: self
+                    .timestamp(now)
+                    .wrapping_add(self.local.timestamp_offset),
+                echo: header.echo,
+            }),
+            sack: header.sack,
+            ..Segment::default()
+        }
+    }
+
+    /// Sends an acknowledgement (`tcp_send_ack`).
+    fn send_ack(&mut self, now: Time, header: Header) {
+        let segment = self.segment(now, &header, Flags::ACK);
+        self.outbox.push_back(Sent::plain(segment));
+    }
+
+    /// Fetches what the sender has to send; returns how many segments are new.
+    fn pump(&mut self, now: Time) -> u32 {
+        let mut new = 0;
+        while let Some(transmit) = self
+            .sender
+            .as_mut()
+            .and_then(|sender| sender.poll_transmit(now))
+        {
+            let is_data = !transmit.range.is_empty() || transmit.fin;
+            new += u32::from(is_data && transmit.mechanism.is_none());
+            self.send(now, &transmit);
+        }
+        new
+    }
+
+    /// Sends what the sender wants sent, with the acknowledgement of the moment (`__tcp_transmit_skb`).
+    fn send(&mut self, now: Time, transmit: &Transmit) {
+        let header = self.receiver.header();
+        let mut flags = Flags::ACK.0;
+        if transmit.psh {
+            flags |= Flags::PSH.0;
+        }
+        if transmit.fin {
+            flags |= Flags::FIN.0;
+        }
+        let len = transmit.range.len();
+        let segment = Segment {
+            seq: transmit.range.start,
+            len,
+            ..self.segment(now, &header, Flags(flags))
+        };
+        if len > 0 {
+            self.receiver.data_sent(now);
+        }
+        self.outbox.push_back(Sent {
+            segment,
+            mechanism: transmit.mechanism,
+            probe: transmit.probe,
+            in_host_bytes: transmit.in_host_bytes,
+        });
+    }
+
+    /// The connection waits for stray segments only.
+    fn linger(&mut self, now: Time) {
+        self.sender = None;
+        self.expires = Some(now + TIME_WAIT);
+    }
+
+    /// The connection is no more.
+    fn end(&mut self, event: Option<Event>) {
+        let known = self.state == State::TimeWait || self.state == State::Closed;
+        self.state = State::Closed;
+        self.handshake = None;
+        self.sender = None;
+        self.expires = None;
+        self.receiver.stop();
+        if let Some(event) = event {
+            self.events.push(event);
+        }
+        if !known {
+            self.events.push(Event::Closed);
+        }
     }
 }

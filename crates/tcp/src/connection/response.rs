@@ -1,8 +1,17 @@
 //! How nginx writes a response with `sendfile on; tcp_nopush on`.
+//!
+//! Read in nginx 1.22 (`ngx_linux_sendfile_chain`): head and file come in one chain. TCP_CORK is set, the head written by
+//! `writev`, the file by `sendfile`, at most 2 MiB at a time (`sendfile_max_chunk`). When `sendfile` takes less than that,
+//! it is called again until it takes nothing (EAGAIN); the rest follows when the socket is writable. Then the socket is
+//! closed with the cork still on: its FIN rides on the last segment if that has not left, which a partly filled one
+//! cannot have.
 
 use rexmit_time::Time;
 
 use super::Connection;
+
+/// `sendfile_max_chunk`
+const CHUNK: u64 = 2 << 20;
 
 /// How far a response is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +28,7 @@ pub struct Response {
     head_left: u32,
     body: u64,
     written: u64,
+    corked: bool,
 }
 
 impl Response {
@@ -29,18 +39,29 @@ impl Response {
             head_left: head,
             body,
             written: 0,
+            corked: false,
         }
     }
 
     /// Writes what the send buffer takes.
     pub fn run(&mut self, now: Time, connection: &mut Connection) -> Progress {
-        self.head_left -= connection
-            .write(now, self.head_left, true)
-            .min(self.head_left);
-        let left = u32::try_from(self.body - self.written).unwrap_or(u32::MAX);
-        self.written += u64::from(connection.send_file(now, self.written, left));
-        if self.head_left > 0 || self.written < self.body {
-            return Progress::Blocked;
+        if !self.corked && self.body > 0 {
+            connection.set_cork(now, true);
+            self.corked = true;
+        }
+        if self.head_left > 0 {
+            self.head_left -= connection.write(now, self.head_left, false);
+            if self.head_left > 0 {
+                return Progress::Blocked;
+            }
+        }
+        while self.written < self.body {
+            let chunk = (self.body - self.written).min(CHUNK) as u32;
+            let taken = connection.send_file(now, self.written, chunk);
+            if taken == 0 {
+                return Progress::Blocked;
+            }
+            self.written += u64::from(taken);
         }
         connection.close(now);
         Progress::Done

@@ -20,6 +20,15 @@ pub struct Local {
     pub window_clamp: Option<u32>,
 }
 
+impl Local {
+    /// The segment size that the interface allows: what the mss option announces.
+    pub(super) fn mss(&self) -> u32 {
+        self.mtu
+            .saturating_sub(self.ip_header + 20)
+            .clamp(88, 65535)
+    }
+}
+
 /// A segment to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
@@ -34,6 +43,18 @@ pub struct Sent {
     pub in_host_bytes: u32,
 }
 
+impl Sent {
+    /// A segment that counts for nothing: no data, or a handshake's.
+    pub(super) fn plain(segment: Segment) -> Self {
+        Sent {
+            segment,
+            mechanism: None,
+            probe: false,
+            in_host_bytes: 0,
+        }
+    }
+}
+
 /// What happened to a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
@@ -45,12 +66,41 @@ pub enum Event {
     Writable,
     /// The peer's FIN came in order.
     PeerClosed,
-    /// The peer reset the connection.
+    /// The peer reset the connection, or refused it.
     Reset,
     /// Retransmissions went unanswered too often.
     TimedOut,
     /// Both directions are closed and acknowledged; TIME_WAIT may go on for a while.
     Closed,
+}
+
+impl Event {
+    /// In the order in which they are told.
+    const ALL: [Event; 7] = [
+        Event::Established,
+        Event::Readable,
+        Event::Writable,
+        Event::PeerClosed,
+        Event::Reset,
+        Event::TimedOut,
+        Event::Closed,
+    ];
+}
+
+/// Events that were not told yet, each at most once.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Events(u8);
+
+impl Events {
+    pub fn push(&mut self, event: Event) {
+        self.0 |= 1 << event as u8;
+    }
+
+    pub fn pop(&mut self) -> Option<Event> {
+        let event = *Event::ALL.get(self.0.trailing_zeros() as usize)?;
+        self.0 &= self.0 - 1;
+        Some(event)
+    }
 }
 
 /// The states of RFC 9293 §3.3.2.
@@ -76,4 +126,40 @@ pub enum State {
     TimeWait,
     /// No connection.
     Closed,
+}
+
+impl State {
+    /// The state after our FIN was queued, where one is to be (`new_state`).
+    pub(super) fn after_our_fin(self) -> Option<State> {
+        match self {
+            State::Established | State::SynReceived => Some(State::FinWait1),
+            State::CloseWait => Some(State::LastAck),
+            _ => None,
+        }
+    }
+
+    /// The state after our FIN was acknowledged.
+    pub(super) fn after_our_fin_was_acked(self) -> State {
+        match self {
+            State::FinWait1 => State::FinWait2,
+            State::Closing => State::TimeWait,
+            State::LastAck => State::Closed,
+            other => other,
+        }
+    }
+
+    /// The state after the peer's FIN came in order (`tcp_fin`).
+    pub(super) fn after_their_fin(self) -> State {
+        match self {
+            State::SynReceived | State::Established => State::CloseWait,
+            State::FinWait1 => State::Closing,
+            State::FinWait2 => State::TimeWait,
+            other => other,
+        }
+    }
+
+    /// Whether the application may write.
+    pub(super) fn can_write(self) -> bool {
+        matches!(self, State::Established | State::CloseWait)
+    }
 }

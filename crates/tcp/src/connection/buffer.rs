@@ -1,0 +1,108 @@
+//! The send buffer: how large it is, and when a writer that found it full is woken.
+
+use crate::receiver::{truesize, DESCRIPTOR, SHARED_INFO};
+use crate::sender::Sender;
+use crate::settings::{SenderForm, Settings};
+
+/// Segments that a send buffer holds at least (`TCP_INIT_CWND`).
+const FIRST_SEGMENTS: u32 = 10;
+
+/// A send buffer (`sk_sndbuf`, `SOCK_NOSPACE`). What is in it, the sender knows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SendBuffer {
+    limit: u32,
+    largest: u32,
+    /// What a full segment may cost.
+    segment: u32,
+    form: SenderForm,
+    waits: bool,
+}
+
+impl SendBuffer {
+    /// The buffer after a handshake in which the peer announced segments of `mss` bytes (`tcp_init_buffer_space`).
+    pub fn new(settings: &Settings, mss: u32) -> Self {
+        let form = settings.sender;
+        let segment = match form {
+            // tcp_fixup_sndbuf, 3.10
+            SenderForm::Linux3 => truesize(mss + settings.header_room),
+            // tcp_sndbuf_expand: the allocator has powers of two.
+            SenderForm::Linux6 => {
+                (mss + settings.header_room + SHARED_INFO).next_power_of_two() + DESCRIPTOR
+            }
+        };
+        let mut buffer = SendBuffer {
+            limit: settings.send_buffer[1],
+            largest: settings.send_buffer[2],
+            segment,
+            form,
+            waits: false,
+        };
+        let factor = match form {
+            SenderForm::Linux3 => 1,
+            SenderForm::Linux6 => 2,
+        };
+        buffer.raise(factor * FIRST_SEGMENTS);
+        buffer
+    }
+
+    /// Bytes that the buffer holds, overhead counted.
+    pub fn limit(&self) -> u32 {
+        self.limit
+    }
+
+    /// A writer found the buffer full, and waits.
+    pub fn wait(&mut self) {
+        self.waits = true;
+    }
+
+    fn raise(&mut self, segments: u32) {
+        let wanted = segments.saturating_mul(self.segment).min(self.largest);
+        self.limit = self.limit.max(wanted);
+    }
+
+    /// Room may have come up: an acknowledgement freed `freed` bytes, and `sent` new segments left since. The buffer
+    /// grows if the congestion window has room, and a waiting writer is woken if a third of the buffer is free
+    /// (`tcp_check_space`, `sk_stream_write_space`). True if it is woken.
+    pub fn check(&mut self, sender: &Sender, sent: u32, freed: u32) -> bool {
+        if !self.waits || (self.form == SenderForm::Linux3 && freed == 0) {
+            return false;
+        }
+        let congestion = Congestion::of(sender);
+        let in_flight = match self.form {
+            SenderForm::Linux3 => congestion.packets_out,
+            // Asked after each new segment: the first left when the others had not.
+            SenderForm::Linux6 => congestion.in_flight.saturating_sub(sent.saturating_sub(1)),
+        };
+        if in_flight < congestion.cwnd {
+            let least = match self.form {
+                SenderForm::Linux3 => 0,
+                SenderForm::Linux6 => FIRST_SEGMENTS,
+            };
+            let segments = congestion.cwnd.max(congestion.reordering + 1).max(least);
+            self.raise(segments.saturating_mul(2));
+        }
+        let used = sender.buffered();
+        let woken = used < self.limit && self.limit - used >= used / 2;
+        self.waits &= !woken;
+        woken
+    }
+}
+
+/// What of the sender decides the buffer's growth.
+struct Congestion {
+    packets_out: u32,
+    in_flight: u32,
+    cwnd: u32,
+    reordering: u32,
+}
+
+impl Congestion {
+    fn of(_sender: &Sender) -> Self {
+        Congestion {
+            packets_out: 0,
+            in_flight: 0,
+            cwnd: FIRST_SEGMENTS,
+            reordering: 3,
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! The handshake: what is offered and agreed on, and SYNs and SYN-ACKs that are sent again.
+
+use std::sync::Arc;
+
+use rexmit_time::{Duration, Time};
+use rexmit_wire::Flags;
+
+use crate::clock::Clock;
+use crate::receiver::{Agreed, Receiver};
+use crate::segment::{Segment, Timestamps};
+use crate::settings::{Estimator, Settings};
+
+use super::types::Local;
+
+/// Timeouts of a SYN-ACK before the attempt is given up (`tcp_synack_retries`).
+const SYN_ACK_RETRIES: u32 = 5;
+
+/// The clock of the timestamps option: ticks, or milliseconds (`tcp_time_stamp`).
+pub(super) fn timestamp(settings: &Settings, clock: &Clock, now: Time) -> u32 {
+    match settings.estimator {
+        Estimator::LinuxTicks | Estimator::Bsd => clock.ticks(now) as u32,
+        _ => (now.as_nanos() / 1_000_000) as u32,
+    }
+}
+
+/// A handshake in progress.
+#[derive(Clone, Debug)]
+pub(super) struct Handshake {
+    settings: Arc<Settings>,
+    clock: Clock,
+    active: bool,
+    /// What the peer's SYN, or its SYN-ACK, offered of what we offer.
+    offered: Offer,
+    /// When our first SYN or SYN-ACK left.
+    first_sent: Time,
+    /// It was sent again.
+    repeated: bool,
+    /// By the timer, so many times.
+    pub timeouts: u32,
+    /// The timeout, in ticks.
+    timeout: i64,
+    fires: Time,
+    /// When a repeated SYN was answered last, in ticks.
+    answered: Option<i64>,
+}
+
+/// The options of a SYN.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Offer {
+    mss: Option<u16>,
+    window_scale: Option<u8>,
+    sack: bool,
+    timestamps: bool,
+}
+
+impl Offer {
+    /// What of the SYN's options the stack knows as well.
+    fn of(syn: &Segment, settings: &Settings) -> Self {
+        Offer {
+            mss: syn.mss,
+            window_scale: syn.window_scale.filter(|_| settings.window_scaling),
+            sack: syn.sack_permitted && settings.sack,
+            timestamps: syn.timestamps.is_some() && settings.timestamps,
+        }
+    }
+}
+
+/// What a handshake came to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outcome {
+    pub agreed: Agreed,
+    /// Of the windows that the peer tells.
+    pub window_scale: u8,
+    /// The segment size that the peer announced.
+    pub peer_mss: u32,
+    pub rtt: Option<Duration>,
+    /// Timeouts that were needed.
+    pub timeouts: u32,
+}
+
+impl Handshake {
+    fn new(
+        settings: &Arc<Settings>,
+        clock: Clock,
+        active: bool,
+        offered: Offer,
+        now: Time,
+    ) -> Self {
+        let timeout = clock.ticks_in(settings.initial_rto);
+        Handshake {
+            settings: Arc::clone(settings),
+            clock,
+            active,
+            offered,
+            first_sent: now,
+            repeated: false,
+            timeouts: 0,
+            timeout,
+            fires: clock.fires(now, clock.ticks(now) + timeout),
+            answered: None,
+        }
+    }
+
+    pub fn active(settings: &Arc<Settings>, clock: Clock, now: Time) -> Self {
+        Self::new(settings, clock, true, Offer::default(), now)
+    }
+
+    pub fn passive(settings: &Arc<Settings>, clock: Clock, syn: &Segment, now: Time) -> Self {
+        Self::new(settings, clock, false, Offer::of(syn, settings), now)
+    }
+
+    /// The SYN, or the SYN-ACK (`tcp_syn_options`, `tcp_synack_options`).
+    pub fn segment(&self, local: &Local, receiver: &Receiver, echo: u32, now: Time) -> Segment {
+        let offers = if self.active {
+            Offer {
+                mss: None,
+                window_scale: self.settings.window_scaling.then_some(0),
+                sack: self.settings.sack,
+                timestamps: self.settings.timestamps,
+            }
+        } else {
+            self.offered
+        };
+        Segment {
+            seq: local.iss,
+            ack: receiver.next(),
+            flags: if self.active {
+                Flags::SYN
+            } else {
+                Flags(Flags::SYN.0 | Flags::ACK.0)
+            },
+            window: receiver.syn_window(),
+            mss: Some(local.mss() as u16),
+            window_scale: offers.window_scale.map(|_| receiver.scale()),
+            sack_permitted: offers.sack,
+            timestamps: offers.timestamps.then(|| Timestamps {
+                value: timestamp(&self.settings, &self.clock, now)
+                    .wrapping_add(local.timestamp_offset),
+                echo,
+            }),
+            ..Segment::default()
+        }
+    }
+
+    pub fn deadline(&self) -> Time {
+        self.fires
+    }
+
+    /// The timer fired: true if the segment is to be sent again, false if the attempt is given up.
+    pub fn on_timeout(&mut self, now: Time) -> bool {
+        let retries = if self.active {
+            self.settings.syn_retries + self.settings.syn_linear_timeouts
+        } else {
+            SYN_ACK_RETRIES
+        };
+        if self.timeouts >= retries {
+            return false;
+        }
+        self.timeouts += 1;
+        self.repeated = true;
+        // The first timeouts of a SYN may be alike (tcp_syn_linear_timeouts); a SYN-ACK's double from the first on.
+        if !self.active || self.timeouts > self.settings.syn_linear_timeouts {
+            let most = self.clock.ticks_in(self.settings.max_rto);
+            self.timeout = (self.timeout * 2).min(most);
+        }
+        self.set_timer(now);
+        true
+    }
+
+    fn set_timer(&mut self, now: Time) {
+        self.fires = self.clock.fires(now, self.clock.ticks(now) + self.timeout);
+    }
+
+    /// The SYN came again: true if the SYN-ACK is to be sent again, which is so at most twice a second (`tcp_check_req`).
+    pub fn on_repeated_syn(&mut self, now: Time) -> bool {
+        let tick = self.clock.ticks(now);
+        let half = i64::from(self.clock.hz) / 2;
+        if self.answered.is_some_and(|last| tick - last < half) {
+            return false;
+        }
+        self.answered = Some(tick);
+        self.repeated = true;
+        self.set_timer(now);
+        true
+    }
+
+    /// The SYN-ACK came.
+    pub fn on_syn_ack(&mut self, syn_ack: &Segment) {
+        self.offered = Offer::of(syn_ack, &self.settings);
+    }
+
+    /// The handshake is over with a segment that echoes `echo` of our clock.
+    pub fn finish(&self, now: Time, local: &Local, echo: Option<u32>) -> Outcome {
+        let offered = &self.offered;
+        let peer_mss = u32::from(offered.mss.unwrap_or(536));
+        let options = if offered.timestamps { 12 } else { 0 };
+        let agreed = Agreed {
+            scaling: offered.window_scale.is_some(),
+            timestamps: offered.timestamps,
+            sack: offered.sack,
+            segment: peer_mss.min(local.mss()).saturating_sub(options).max(48),
+        };
+        // The first SYN was answered after all (tcp_try_undo_spurious_syn).
+        let first = timestamp(&self.settings, &self.clock, self.first_sent);
+        let spurious = offered.timestamps && echo == Some(first);
+        Outcome {
+            agreed,
+            // A shift of more than 14 is taken for 14 (RFC 7323 §2.3).
+            window_scale: offered.window_scale.unwrap_or(0).min(14),
+            peer_mss,
+            rtt: self.rtt(now, echo.filter(|_| offered.timestamps)),
+            timeouts: if spurious { 0 } else { self.timeouts },
+        }
+    }
+
+    /// The round-trip time: by the clock, or by what is echoed if the segment was sent twice (`tcp_ack_update_rtt`).
+    fn rtt(&self, now: Time, echo: Option<u32>) -> Option<Duration> {
+        let in_ticks = matches!(
+            self.settings.estimator,
+            Estimator::LinuxTicks | Estimator::Bsd
+        );
+        let tick = self.clock.tick_ns() as i64;
+        if !self.repeated {
+            return Some(if in_ticks {
+                let ticks = self.clock.ticks(now) - self.clock.ticks(self.first_sent);
+                Duration::from_nanos(ticks.max(1) * tick)
+            } else {
+                let micros = now.as_nanos() / 1000 - self.first_sent.as_nanos() / 1000;
+                Duration::from_micros(micros.max(1) as i64)
+            });
+        }
+        let units = timestamp(&self.settings, &self.clock, now).wrapping_sub(echo?);
+        let units = i64::from(units.max(1));
+        Some(if in_ticks {
+            Duration::from_nanos(units * tick)
+        } else {
+            Duration::from_millis(units)
+        })
+    }
+}

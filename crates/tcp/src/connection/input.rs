@@ -1,0 +1,420 @@
+//! Segments that come in, state by state (RFC 9293 §3.10.7, `tcp_rcv_state_process`).
+
+use rexmit_time::Time;
+use rexmit_wire::{Flags, SeqNum};
+
+use crate::segment::Segment;
+use crate::sender::{Ack, Peer, Sender};
+
+use super::buffer::SendBuffer;
+use super::types::{Event, Sent, State};
+use super::Connection;
+
+impl Connection {
+    /// Takes in a segment from the peer.
+    pub fn on_segment(&mut self, now: Time, segment: &Segment) {
+        match self.state {
+            State::Closed => self.refuse(segment),
+            State::SynSent => self.in_syn_sent(now, segment),
+            State::SynReceived => self.in_syn_received(now, segment),
+            State::TimeWait | State::FinWait2 if self.expires.is_some() => {
+                self.in_time_wait(now, segment);
+            }
+            _ => self.synchronized(now, segment),
+        }
+    }
+
+    /// There is no connection: everything but a reset is reset (`tcp_v4_send_reset`).
+    fn refuse(&mut self, segment: &Segment) {
+        if segment.flags.rst() {
+            return;
+        }
+        let reset = if segment.flags.ack() {
+            Segment {
+                seq: segment.ack,
+                flags: Flags::RST,
+                ..Segment::default()
+            }
+        } else {
+            Segment {
+                ack: segment.end(),
+                flags: Flags(Flags::RST.0 | Flags::ACK.0),
+                ..Segment::default()
+            }
+        };
+        self.outbox.push_back(Sent::plain(reset));
+    }
+
+    /// What a segment echoes of our clock, the offset taken off.
+    fn echo_of(&self, segment: &Segment) -> Option<u32> {
+        let echo = segment.timestamps?.echo;
+        (echo != 0).then(|| echo.wrapping_sub(self.local.timestamp_offset))
+    }
+
+    /// `tcp_rcv_synsent_state_process`
+    fn in_syn_sent(&mut self, now: Time, segment: &Segment) {
+        if !segment.flags.ack() {
+            return;
+        }
+        if segment.ack != self.local.iss + 1 {
+            self.refuse(segment);
+            return;
+        }
+        if segment.flags.rst() {
+            self.end(Some(Event::Reset));
+            return;
+        }
+        if !segment.flags.syn() {
+            return;
+        }
+        let stamps = segment.timestamps.filter(|_| self.settings.timestamps);
+        self.receiver
+            .synchronize(segment.seq + 1, stamps.map_or(0, |stamps| stamps.value));
+        if let Some(handshake) = &mut self.handshake {
+            handshake.on_syn_ack(segment);
+        }
+        // The window of a SYN is not scaled (RFC 7323 §2.2).
+        self.establish(now, segment, 0);
+        let header = self.receiver.header();
+        self.send_ack(now, header);
+        self.pump(now);
+    }
+
+    /// `tcp_check_req`, and the beginning of `tcp_rcv_state_process` in SYN_RECV
+    fn in_syn_received(&mut self, now: Time, segment: &Segment) {
+        let first = self.receiver.next();
+        let flags = segment.flags;
+        if flags.syn() && !flags.ack() && segment.seq + 1 == first {
+            let again = |handshake: &mut Box<super::Handshake>| handshake.on_repeated_syn(now);
+            if self.handshake.as_mut().is_some_and(again) {
+                self.send_handshake(now);
+            }
+            return;
+        }
+        if flags.ack() && !flags.rst() && segment.ack != self.local.iss + 1 {
+            self.refuse(segment);
+            return;
+        }
+        if !self.receiver.accepts(segment) || segment.seq.is_before(first) {
+            return;
+        }
+        if flags.rst() {
+            self.end(Some(Event::Reset));
+            return;
+        }
+        if flags.syn() || !flags.ack() {
+            return;
+        }
+        if let Some(stamps) = segment.timestamps.filter(|_| segment.seq == first) {
+            self.receiver.remember(stamps.value);
+        }
+        let scale = self.handshake.as_ref().map_or(0, |handshake| {
+            handshake.finish(now, &self.local, None).window_scale
+        });
+        self.establish(now, segment, scale);
+        self.synchronized(now, segment);
+    }
+
+    /// The handshake is over with `segment` (`tcp_finish_connect`, `tcp_init_transfer`).
+    fn establish(&mut self, now: Time, segment: &Segment, scale: u8) {
+        let Some(handshake) = self.handshake.take() else {
+            return;
+        };
+        let outcome = handshake.finish(now, &self.local, self.echo_of(segment));
+        let agreed = &outcome.agreed;
+        self.window_scale = outcome.window_scale;
+        self.timestamps = agreed.timestamps;
+        self.receiver.open(now, &self.clock, agreed);
+        self.buffer = SendBuffer::new(&self.settings, outcome.peer_mss.max(agreed.segment));
+        let mut sender = Sender::new(
+            self.settings.clone(),
+            self.clock,
+            agreed.segment,
+            self.local.iss,
+            now,
+        );
+        sender.established(
+            now,
+            outcome.rtt,
+            &Peer {
+                window: u32::from(segment.window) << scale,
+                sack: agreed.sack,
+                timestamps: agreed.timestamps,
+                handshake_timeouts: outcome.timeouts,
+            },
+        );
+        self.sender = Some(Box::new(sender));
+        self.state = State::Established;
+        self.events.push(Event::Established);
+    }
+
+    /// A segment of an open or closing connection (`tcp_rcv_established`, `tcp_rcv_state_process`).
+    fn synchronized(&mut self, now: Time, segment: &Segment) {
+        let flags = segment.flags;
+        if !(flags.ack() || flags.rst() || flags.syn()) || !self.is_valid(now, segment) {
+            return;
+        }
+        let Some(sender) = &mut self.sender else {
+            return;
+        };
+        if segment.ack.is_after(sender.nxt()) {
+            // tcp_ack: it acknowledges what was not sent.
+            if self.state != State::Established {
+                self.challenge(now);
+            }
+            return;
+        }
+        let current = !segment.ack.is_before(sender.una());
+        let before = sender.buffered();
+        let echo = self.timestamps.then(|| self.echo_of(segment)).flatten();
+        let Some(sender) = &mut self.sender else {
+            return;
+        };
+        sender.on_ack(
+            now,
+            &Ack {
+                segment,
+                window: u32::from(segment.window) << self.window_scale,
+                echo,
+            },
+        );
+        let freed = before.saturating_sub(sender.buffered());
+        let fin_acked = sender.is_empty();
+        let clock = self.timestamp(now);
+        self.receiver.on_timestamps(segment, clock, echo, current);
+        if fin_acked && self.our_fin_was_acked(now, segment) {
+            return;
+        }
+        if segment.space() > 0 && !self.take_in(now, segment) {
+            return;
+        }
+        let sent = self.pump(now);
+        if self.state == State::TimeWait {
+            return;
+        }
+        self.check_space(sent, freed);
+        let sending = self.sending();
+        if let Some(header) = self.receiver.acknowledge(now, &sending) {
+            self.send_ack(now, header);
+        }
+    }
+
+    /// Wakes a writer for whom there is room now.
+    fn check_space(&mut self, sent: u32, freed: u32) {
+        let Some(sender) = self.sender.as_mut().filter(|_| !self.orphan) else {
+            return;
+        };
+        if self.buffer.check(sender, sent, freed) {
+            sender.set_writer_waits(false);
+            self.events.push(Event::Writable);
+        }
+    }
+
+    /// Whether the segment is to be looked at further (`tcp_validate_incoming`).
+    fn is_valid(&mut self, now: Time, segment: &Segment) -> bool {
+        let flags = segment.flags;
+        let late = self.receiver.is_old(segment);
+        let old = late.is_some_and(|by| !self.is_harmless(segment, by));
+        if (old || !self.receiver.accepts(segment)) && !flags.rst() {
+            if flags.syn() {
+                self.challenge(now);
+            } else if segment.space() > 0 || self.may_answer_stray(now) {
+                let header = self.receiver.reject(segment);
+                self.send_ack(now, header);
+            }
+            return false;
+        }
+        if flags.rst() {
+            let closing = matches!(
+                self.state,
+                State::CloseWait | State::LastAck | State::Closing
+            );
+            let seq = segment.seq;
+            if self.receiver.believes_reset(seq) || (closing && seq + 1 == self.receiver.next()) {
+                self.end(Some(Event::Reset));
+            } else if self.receiver.accepts(segment) {
+                self.challenge(now);
+            }
+            return false;
+        }
+        if flags.syn() {
+            self.challenge(now);
+            return false;
+        }
+        true
+    }
+
+    /// A pure acknowledgement that was overtaken does no harm (`tcp_disordered_ack`).
+    fn is_harmless(&self, segment: &Segment, late_by: u32) -> bool {
+        let Some(sender) = &self.sender else {
+            return false;
+        };
+        let window = sender.rto_ticks() * 1024 / i64::from(self.clock.hz);
+        segment.space() == 0
+            && segment.seq == self.receiver.next()
+            && segment.ack == sender.una()
+            && i64::from(late_by) <= window
+    }
+
+    /// Whether a stray segment without data may be answered: twice a second (`tcp_oow_rate_limited`).
+    fn may_answer_stray(&mut self, now: Time) -> bool {
+        let tick = self.clock.ticks(now);
+        let half = i64::from(self.clock.hz) / 2;
+        if self.stray_answered.is_some_and(|last| tick - last < half) {
+            return false;
+        }
+        self.stray_answered = Some(tick);
+        true
+    }
+
+    /// An acknowledgement that makes a peer in doubt show what it knows (RFC 5961; `tcp_send_challenge_ack`).
+    fn challenge(&mut self, now: Time) {
+        if self.may_answer_stray(now) {
+            let header = self.receiver.header();
+            self.send_ack(now, header);
+        }
+    }
+
+    /// All we sent is acknowledged, a FIN too if there was one. True if the segment needs no more looking at.
+    fn our_fin_was_acked(&mut self, now: Time, segment: &Segment) -> bool {
+        let next = self.state.after_our_fin_was_acked();
+        if next == self.state {
+            return false;
+        }
+        self.state = next;
+        match next {
+            State::FinWait2 if self.orphan => {
+                if self.brings_data_nobody_takes(segment) {
+                    self.refuse(segment);
+                    self.end(Some(Event::Reset));
+                    return true;
+                }
+                // With a FIN in it the segment is worked through first.
+                if !segment.flags.fin() {
+                    self.linger(now);
+                    return true;
+                }
+                false
+            }
+            State::FinWait2 => false,
+            State::TimeWait => {
+                self.events.push(Event::Closed);
+                self.linger(now);
+                true
+            }
+            _ => {
+                self.end(None);
+                true
+            }
+        }
+    }
+
+    /// Data beyond what is there, for a socket that nobody reads any more.
+    fn brings_data_nobody_takes(&self, segment: &Segment) -> bool {
+        let end: SeqNum = segment.seq + segment.len;
+        self.orphan && segment.space() > 0 && end.is_after(self.receiver.next())
+    }
+
+    /// Takes in data and FIN. False if the connection ended by it.
+    fn take_in(&mut self, now: Time, segment: &Segment) -> bool {
+        match self.state {
+            State::CloseWait | State::Closing | State::LastAck
+                if !segment.seq.is_before(self.receiver.next()) =>
+            {
+                return true;
+            }
+            State::FinWait1 | State::FinWait2 if self.brings_data_nobody_takes(segment) => {
+                // RFC 9293 §3.10.7.4 would queue them, RFC 1122 §4.2.2.13 resets.
+                self.refuse(segment);
+                self.end(Some(Event::Reset));
+                return false;
+            }
+            _ => {}
+        }
+        let had_fin = self.receiver.has_fin();
+        let sending = self.sending();
+        let mut acks = [None; 2];
+        let received = self.receiver.on_data(now, segment, &sending, |header| {
+            if let Some(slot) = acks.iter_mut().find(|slot| slot.is_none()) {
+                *slot = Some(header);
+            }
+        });
+        for header in acks.into_iter().flatten() {
+            self.send_ack(now, header);
+        }
+        if received.readable && !self.orphan {
+            self.events.push(Event::Readable);
+        }
+        if received.fin && !had_fin {
+            self.their_fin_came(now);
+        }
+        true
+    }
+
+    /// `tcp_fin`
+    fn their_fin_came(&mut self, now: Time) {
+        self.events.push(Event::PeerClosed);
+        self.state = self.state.after_their_fin();
+        match self.state {
+            State::CloseWait => self.receiver.enter_interactive(),
+            State::Closing | State::TimeWait => {
+                let header = self.receiver.header();
+                self.send_ack(now, header);
+            }
+            _ => {}
+        }
+        if self.state == State::TimeWait {
+            self.events.push(Event::Closed);
+            self.linger(now);
+        }
+    }
+
+    /// `tcp_timewait_state_process`
+    fn in_time_wait(&mut self, now: Time, segment: &Segment) {
+        let next = self.receiver.next();
+        let flags = segment.flags;
+        let old = self.receiver.is_old(segment).is_some();
+        if self.state == State::FinWait2 {
+            if old || !self.receiver.accepts(segment) {
+                self.answer_stray(now);
+            } else if flags.rst() {
+                self.end(None);
+            } else if flags.syn() && !segment.seq.is_before(next) {
+                self.refuse(segment);
+                self.end(None);
+            } else if flags.ack() && segment.space() > 0 && segment.end().is_after(next) {
+                if !flags.fin() || segment.end() != next + 1 {
+                    self.refuse(segment);
+                    self.end(None);
+                    return;
+                }
+                self.receiver.skip_fin(segment.timestamps);
+                self.state = State::TimeWait;
+                self.events.push(Event::Closed);
+                self.expires = Some(now + super::TIME_WAIT);
+                let header = self.receiver.header();
+                self.send_ack(now, header);
+            }
+            return;
+        }
+        if !old && segment.seq == next && (segment.space() == 0 || flags.rst()) {
+            if flags.rst() {
+                self.end(None);
+            } else {
+                self.expires = Some(now + super::TIME_WAIT);
+            }
+        } else if !flags.rst() {
+            if old || flags.ack() {
+                self.expires = Some(now + super::TIME_WAIT);
+            }
+            self.answer_stray(now);
+        }
+    }
+
+    fn answer_stray(&mut self, now: Time) {
+        if self.may_answer_stray(now) {
+            let header = self.receiver.header();
+            self.send_ack(now, header);
+        }
+    }
+}

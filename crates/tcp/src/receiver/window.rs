@@ -1,0 +1,356 @@
+//! The window that is offered, and how it and the buffer behind it grow.
+
+use rexmit_time::Time;
+use rexmit_wire::SeqNum;
+
+use crate::settings::{DelayedAck, Settings, WindowShare};
+
+use super::memory::{truesize, Buffer};
+use super::rtt::Rtt;
+
+/// Segments that a window holds at first at least (`TCP_INIT_CWND`, `TCP_DEFAULT_INIT_RCVWND`).
+const FIRST_SEGMENTS: u32 = 10;
+/// `TCP_DEFAULT_SCALING_RATIO` of 256.
+const HALF: u32 = 128;
+
+/// A receive window (`rcv_wnd`, `rcv_ssthresh`, `window_clamp`, `sk_rcvbuf`, `rcvq_space`).
+#[derive(Clone, Debug)]
+pub(crate) struct Window {
+    /// Bytes of memory for packets.
+    pub buffer: u32,
+    largest_buffer: u32,
+    moderate: bool,
+    share: WindowShare,
+    early: bool,
+    header_room: u32,
+    /// Parts of 256 of the buffer that are window, with [`WindowShare::ScalingRatio`].
+    ratio: u32,
+    /// Bound of the window.
+    pub clamp: u32,
+    /// Tighter bound, which grows with what comes (`rcv_ssthresh`).
+    threshold: u32,
+    /// The window last offered, from the acknowledgement number then.
+    pub offered: u32,
+    /// The acknowledgement number then (`rcv_wup`).
+    pub offered_at: SeqNum,
+    /// Of the window field.
+    pub scale: u8,
+    /// The segment size that we announced, options taken off (`advmss`).
+    pub mss: u32,
+
+    // What the reader took in the last round trip.
+    round_began: Option<Time>,
+    round_at: SeqNum,
+    round_space: u32,
+}
+
+impl Window {
+    /// The window before the handshake, for segments of `mss` bytes, in a stack that scales windows if `scaling`.
+    pub fn new(
+        settings: &Settings,
+        mss: u32,
+        quantum: u32,
+        clamp: Option<u32>,
+        scaling: bool,
+    ) -> Self {
+        let mut window = Window {
+            buffer: settings.receive_buffer[1],
+            largest_buffer: settings.receive_buffer[2],
+            moderate: settings.moderate_receive_buffer,
+            share: settings.window_share,
+            early: settings.delayed_ack == DelayedAck::Linux3,
+            header_room: settings.header_room,
+            ratio: HALF,
+            clamp: clamp.unwrap_or(65535 << 14),
+            threshold: 0,
+            offered: 0,
+            offered_at: SeqNum::default(),
+            scale: 0,
+            mss,
+            round_began: None,
+            round_at: SeqNum::default(),
+            round_space: 0,
+        };
+        window.first(quantum.max(1), scaling);
+        window
+    }
+
+    /// The first window and its scale (`tcp_select_initial_window`).
+    fn first(&mut self, quantum: u32, scaling: bool) {
+        let mut space = (self.full_space().max(0) as u32).min(self.clamp);
+        if space > quantum {
+            space -= space % quantum;
+        }
+        self.offered = space.min(65535);
+        if scaling {
+            let most = space.max(self.largest_buffer).min(self.clamp);
+            self.scale = (most.max(1).ilog2().saturating_sub(15)).min(14) as u8;
+        }
+        if self.early && quantum > 1 << self.scale {
+            // Before 4.20 the first window was bounded by the first window of senders (tcp_default_init_rwnd).
+            let segments = if quantum > 1460 {
+                (1460 * FIRST_SEGMENTS / quantum).max(2)
+            } else {
+                FIRST_SEGMENTS
+            };
+            self.offered = self.offered.min(segments * quantum);
+        }
+        self.clamp = self.clamp.min(65535 << self.scale);
+        self.threshold = self.offered;
+    }
+
+    /// The peer scales no windows.
+    pub fn do_not_scale(&mut self) {
+        self.scale = 0;
+        self.clamp = self.clamp.min(65535);
+    }
+
+    /// The handshake is over; segments are `mss` bytes long at most (`tcp_init_buffer_space`).
+    pub fn open(&mut self, now: Time, next: SeqNum, mss: u32) {
+        self.mss = mss;
+        if self.early {
+            self.round_space = self.offered;
+            let needed = self.packet_cost() * FIRST_SEGMENTS;
+            self.buffer = self.buffer.max(needed.min(self.largest_buffer));
+        } else {
+            self.round_began = Some(now);
+            self.round_at = next;
+        }
+        let most = self.full_space().max(0) as u32;
+        if self.clamp >= most {
+            self.clamp = most;
+        }
+        // tcp_app_win = 31: one segment stays in reserve.
+        if self.clamp > 2 * mss && self.clamp + mss > most {
+            self.clamp = (2 * mss).max(most.saturating_sub(mss));
+        }
+        self.threshold = self.threshold.min(self.clamp);
+        if !self.early {
+            self.round_space = self
+                .threshold
+                .min(self.offered)
+                .min(FIRST_SEGMENTS * self.mss);
+        }
+    }
+
+    /// What a full packet costs, rounded up until its share holds it (`rcvmem`).
+    fn packet_cost(&self) -> u32 {
+        let mut cost = truesize(self.mss + self.header_room);
+        while self.share_of(i64::from(cost)) < i64::from(self.mss) {
+            cost += 128;
+        }
+        cost
+    }
+
+    /// How much window `space` bytes of buffer are (`tcp_win_from_space`).
+    fn share_of(&self, space: i64) -> i64 {
+        match self.share {
+            WindowShare::AdvWinScale(shift) if shift <= 0 => space >> -shift,
+            WindowShare::AdvWinScale(shift) => space - (space >> shift),
+            WindowShare::ScalingRatio => (space * i64::from(self.ratio)) >> 8,
+            WindowShare::Whole => space,
+        }
+    }
+
+    /// The window of the whole buffer (`tcp_full_space`).
+    fn full_space(&self) -> i64 {
+        self.share_of(i64::from(self.buffer))
+    }
+
+    /// The window of what is free when packets cost `used` (`tcp_space`).
+    fn space(&self, used: u32) -> i64 {
+        self.share_of(i64::from(self.buffer) - i64::from(used))
+    }
+
+    /// What is left of the offered window (`tcp_receive_window`).
+    pub fn left(&self, next: SeqNum) -> u32 {
+        let left = (self.offered_at + self.offered).offset_from(next);
+        left.max(0) as u32
+    }
+
+    /// A packet of `len` bytes changed the segment size that the peer is thought to use (`tcp_measure_rcv_mss`, 6.6).
+    pub fn measure(&mut self, len: u32, buffer: &Buffer) {
+        if self.share != WindowShare::ScalingRatio {
+            return;
+        }
+        let ratio = ((u64::from(len) << 8) / u64::from(buffer.cost)).clamp(1, 255) as u32;
+        if ratio != self.ratio {
+            self.ratio = ratio;
+            self.clamp = self.full_space().max(0) as u32;
+            self.round_space = self.round_space.min(self.clamp);
+        }
+    }
+
+    /// A packet of `len` bytes came whose memory is well used: more may come at once. True if the window grows
+    /// (`tcp_grow_window`).
+    pub fn grow(&mut self, len: u32, buffer: &Buffer, used: u32, peer_mss: u32) -> bool {
+        if self.early {
+            if self.threshold >= self.clamp || i64::from(self.threshold) >= self.space(used) {
+                return false;
+            }
+        } else if i64::from(self.clamp).min(self.space(used)) <= i64::from(self.threshold) {
+            return false;
+        }
+        let room = if self.early {
+            i64::from(self.clamp) - i64::from(self.threshold)
+        } else {
+            i64::from(self.clamp).min(self.space(used)) - i64::from(self.threshold)
+        };
+        let increment = if self.share_of(i64::from(buffer.cost)) <= i64::from(len) {
+            2 * self.mss
+        } else {
+            self.careful_increment(len, buffer, peer_mss)
+        };
+        if increment == 0 {
+            return false;
+        }
+        self.threshold += room.min(i64::from(increment.max(2 * len))) as u32;
+        true
+    }
+
+    /// As long as the window is small, packets may waste memory (`__tcp_grow_window`).
+    fn careful_increment(&self, len: u32, buffer: &Buffer, peer_mss: u32) -> u32 {
+        let mut cost = self.share_of(i64::from(buffer.cost)) >> 1;
+        let mut window = self.share_of(i64::from(self.largest_buffer)) >> 1;
+        while i64::from(self.threshold) <= window {
+            if cost <= i64::from(len) {
+                return 2 * peer_mss;
+            }
+            cost >>= 1;
+            window >>= 1;
+        }
+        0
+    }
+
+    /// More came than the buffer holds: it grows to what is there, or the window shuts (`tcp_clamp_window`).
+    pub fn overrun(&mut self, used: u32) {
+        if self.buffer < self.largest_buffer {
+            self.buffer = used.min(self.largest_buffer);
+        }
+        if used > self.buffer {
+            self.threshold = self.clamp.min(2 * self.mss);
+        }
+    }
+
+    /// The window that could be offered now, and whether memory is so short that quick acknowledgements end
+    /// (`__tcp_select_window`).
+    pub fn candidate(&self, used: u32, peer_mss: u32) -> (u32, bool) {
+        let mut free = self.space(used);
+        let allowed = self.full_space();
+        let full = i64::from(self.clamp).min(allowed);
+        let mss = i64::from(peer_mss).min(full);
+        if mss <= 0 {
+            return (0, false);
+        }
+        let short = free < full >> 1;
+        if short {
+            if !self.early {
+                free = free >> self.scale << self.scale;
+            }
+            if (free < allowed >> 4 && !self.early) || free < mss {
+                return (0, true);
+            }
+        }
+        free = free.min(i64::from(self.threshold));
+        let window = if self.scale > 0 {
+            round_up(free, self.scale)
+        } else {
+            let offered = i64::from(self.offered);
+            if offered <= free - mss || offered > free {
+                free - free % mss
+            } else if mss == full && free > offered + (full >> 1) {
+                free
+            } else {
+                offered
+            }
+        };
+        (window as u32, short)
+    }
+
+    /// Offers the window `candidate`, or what was offered already, as it never shrinks; returns the window field
+    /// (`tcp_select_window`).
+    pub fn offer(&mut self, next: SeqNum, candidate: u32) -> u16 {
+        let left = self.left(next);
+        let window = if candidate < left {
+            round_up(i64::from(left), self.scale) as u32
+        } else {
+            candidate
+        };
+        self.offered = window;
+        self.offered_at = next;
+        (window.min(65535 << self.scale) >> self.scale) as u16
+    }
+
+    /// Shuts the window: there was no memory for what came.
+    pub fn shut(&mut self, next: SeqNum) {
+        self.offered = 0;
+        self.offered_at = next;
+    }
+
+    /// The reader took data up to `copied`; what it takes in a round trip decides how large the buffer must be
+    /// (`tcp_rcv_space_adjust`). `waiting` bytes stand behind.
+    pub fn reader_took(&mut self, now: Time, rtt: &Rtt, copied: SeqNum, waiting: u32) {
+        if let Some(began) = self.round_began {
+            if !rtt.has_passed(began, now) {
+                return;
+            }
+            let taken = copied.offset_from(self.round_at).max(0) as u32;
+            if self.early {
+                self.follow_early(taken);
+            } else {
+                self.follow(taken, waiting);
+            }
+        }
+        self.round_at = copied;
+        self.round_began = Some(now);
+    }
+
+    fn follow(&mut self, taken: u32, waiting: u32) {
+        let taken = match self.share {
+            // Since 6.12 what still waits does not count.
+            WindowShare::ScalingRatio => taken.saturating_sub(waiting),
+            _ => taken,
+        };
+        if taken <= self.round_space {
+            return;
+        }
+        if self.moderate {
+            let steady = 2 * u64::from(taken) + 16 * u64::from(self.mss);
+            let growth = steady * u64::from(taken - self.round_space) / u64::from(self.round_space);
+            let window = steady + 2 * growth;
+            let needed = match self.share {
+                WindowShare::ScalingRatio => (window << 8) / u64::from(self.ratio),
+                _ => window / u64::from(self.mss) * u64::from(self.packet_cost()),
+            };
+            let buffer = needed.min(u64::from(self.largest_buffer)) as u32;
+            if buffer > self.buffer {
+                self.buffer = buffer;
+                self.clamp = self.full_space().max(0) as u32;
+            }
+        }
+        self.round_space = taken;
+    }
+
+    /// As before 4.1 or so: twice what was taken (3.10).
+    fn follow_early(&mut self, taken: u32) {
+        let space = (2 * taken).max(self.round_space);
+        if space == self.round_space {
+            return;
+        }
+        self.round_space = space;
+        if self.moderate {
+            let segments = (space / self.mss).max(1);
+            let buffer = u64::from(segments) * u64::from(self.packet_cost());
+            let buffer = buffer.min(u64::from(self.largest_buffer)) as u32;
+            if buffer > self.buffer {
+                self.buffer = buffer;
+                self.clamp = space;
+            }
+        }
+    }
+}
+
+fn round_up(bytes: i64, scale: u8) -> i64 {
+    let unit = 1_i64 << scale;
+    (bytes + unit - 1) & !(unit - 1)
+}
