@@ -5,16 +5,18 @@
 //! its sender.
 
 mod events;
+mod log;
 mod packets;
 mod plan;
 mod row;
 mod story;
 
 pub use events::{line, CellStart, Ignored};
+pub use log::PacketLog;
 pub use packets::{Direction, LoggedPacket, Packets};
 pub use plan::{
     Cell, ClientKind, Exec, Link, Loss, Mode, NetworkPlan, PatternLoss, Place, Plan, Programs,
     Server, Stack, Start, TailLoss, Workload, VERSION,
 };
 pub use row::{Counts, Fetched, ResendRow, Row};
-pub use story::{Resend, Sender, SocketInfo, Story, Told, Watched};
+pub use story::{comment, Resend, Sender, SocketInfo, Story, Told, Watched};

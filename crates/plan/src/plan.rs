@@ -311,6 +311,10 @@ pub struct Start {
     pub repetition: u32,
     /// Offset of its start in the phase period.
     pub phase_ns: u64,
+    /// The multiple of the phase period that it starts after, where the engine's clock can be set. Timers of 16 s and more
+    /// depend on it, the shorter ones on the phase alone.
+    #[serde(default)]
+    pub boundary_ns: Option<u64>,
 }
 
 /// One command of the host, run inside the guest.

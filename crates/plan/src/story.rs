@@ -188,3 +188,32 @@ impl Story {
         }
     }
 }
+
+/// What a reader of a capture should know of a packet.
+#[must_use]
+pub fn comment(dropped: bool, resend: Option<Told>) -> Option<String> {
+    let mut parts = Vec::new();
+    if dropped {
+        parts.push("rexmit: dropped".to_owned());
+    }
+    if let Some((mechanism, need)) = resend {
+        parts.push(format!("rexmit: resend mechanism={mechanism} need={need}"));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_name_drops_and_resends() {
+        assert_eq!(comment(false, None), None);
+        assert_eq!(comment(true, None).as_deref(), Some("rexmit: dropped"));
+        let resend = comment(false, Some((Mechanism::Tlp, Need::Needed)));
+        assert_eq!(
+            resend.as_deref(),
+            Some("rexmit: resend mechanism=tlp need=needed")
+        );
+    }
+}

@@ -1,7 +1,6 @@
 //! Watches what the hosts send: the loss rule's row of each transfer, what the kernel said at its drops and resends,
 //! and, where asked for, every packet.
 
-mod packets;
 mod witness;
 
 use std::io::{Read, Write};

@@ -4,12 +4,11 @@ use std::net::SocketAddr;
 
 use anyhow::Result;
 use rexmit_loss::{Event, Resent};
-use rexmit_plan::{Direction, Sender, SocketInfo, Story, Told};
+use rexmit_plan::{comment, Direction, PacketLog, Sender, SocketInfo, Story, Told};
 use rexmit_tcp::Mechanism;
 use rexmit_time::Time;
 use rexmit_wire::{FlowKey, TcpPacket};
 
-use super::packets::PacketLog;
 use super::{Options, Reading, Seen};
 use crate::capture::Buffer;
 use crate::filter::Observer;
@@ -113,7 +112,7 @@ impl Observer for Witness {
     }
 
     fn fate(&mut self, from: usize, time: Time, bytes: &[u8], fate: Fate) {
-        let resend = self.resend.take();
+        let (resend, dropped) = (self.resend.take(), fate == Fate::Drop);
         let direction = if from == 0 {
             Direction::Data
         } else {
@@ -124,45 +123,12 @@ impl Observer for Witness {
                 self.story.packet(&packet);
             }
             if let Some(log) = &mut self.log {
-                log.push(&packet, direction, time, fate, resend);
+                log.push(&packet, direction, time, dropped, resend);
             }
         }
         if let Some((h1, h2)) = &self.captures {
             let buffer = if direction == Direction::Data { h1 } else { h2 };
-            buffer.push(time, bytes, comment(fate, resend));
+            buffer.push(time, bytes, comment(dropped, resend));
         }
-    }
-}
-
-/// What a reader of the capture should know of a packet.
-fn comment(fate: Fate, resend: Option<Told>) -> Option<String> {
-    let mut parts = Vec::new();
-    if fate == Fate::Drop {
-        parts.push("rexmit: dropped".to_owned());
-    }
-    if let Some((mechanism, need)) = resend {
-        parts.push(format!("rexmit: resend mechanism={mechanism} need={need}"));
-    }
-    (!parts.is_empty()).then(|| parts.join("; "))
-}
-
-#[cfg(test)]
-mod tests {
-    use rexmit_tcp::Need;
-
-    use super::*;
-
-    #[test]
-    fn comments_name_drops_and_resends() {
-        assert_eq!(comment(Fate::Accept, None), None);
-        assert_eq!(
-            comment(Fate::Drop, None).as_deref(),
-            Some("rexmit: dropped")
-        );
-        let resend = comment(Fate::Accept, Some((Mechanism::Tlp, Need::Needed)));
-        assert_eq!(
-            resend.as_deref(),
-            Some("rexmit: resend mechanism=tlp need=needed")
-        );
     }
 }

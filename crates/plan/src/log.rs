@@ -1,10 +1,10 @@
 //! The log of every packet of both hosts.
 
-use rexmit_plan::{Direction, LoggedPacket, Told};
 use rexmit_time::Time;
 use rexmit_wire::{SeqNum, TcpPacket};
 
-use crate::nfqueue::Fate;
+use crate::packets::{Direction, LoggedPacket};
+use crate::story::Told;
 
 /// The packets of one transfer, one connection.
 #[derive(Default)]
@@ -21,7 +21,7 @@ impl PacketLog {
         packet: &TcpPacket<'_>,
         direction: Direction,
         time: Time,
-        fate: Fate,
+        dropped: bool,
         told: Option<Told>,
     ) {
         let own = match direction {
@@ -40,12 +40,12 @@ impl PacketLog {
             Direction::Ack => (client, server),
         };
         let mut logged = LoggedPacket::new(packet, direction, time, Time::from_nanos(0), isns);
-        logged.dropped = fate == Fate::Drop;
+        logged.dropped = dropped;
         logged.mechanism = told.map(|(mechanism, _)| mechanism);
         self.packets.push(logged);
     }
 
-    /// What was logged; forgets it and the connection.
+    /// What was logged, times since zero; forgets it and the connection.
     pub fn take(&mut self) -> Vec<LoggedPacket> {
         std::mem::take(self).packets
     }
