@@ -1,0 +1,78 @@
+//! Programs at the ends of connections.
+
+mod bulk;
+mod exchange;
+mod http;
+
+use rexmit_tcp::connection::Event;
+use rexmit_time::Time;
+
+use crate::machine::Socket;
+
+pub use bulk::{Sink, Source};
+pub use exchange::{Answerer, Asker};
+pub use http::{Browser, Nginx};
+
+/// A program at one end of a connection.
+#[derive(Clone, Debug, Default)]
+pub enum App {
+    /// Nobody: what comes stays unread.
+    #[default]
+    Idle,
+    /// The lab's web server.
+    Nginx(Nginx),
+    /// The lab's own client.
+    Browser(Browser),
+    /// Asks again and again.
+    Asker(Asker),
+    /// Answers each question.
+    Answerer(Answerer),
+    /// Sends one way.
+    Source(Source),
+    /// Takes what comes.
+    Sink(Sink),
+}
+
+impl App {
+    /// Something happened to the connection: the program runs until it has to wait again, which takes no time.
+    pub(crate) fn on_event(&mut self, now: Time, event: Event, socket: &mut impl Socket) {
+        match self {
+            App::Idle => {}
+            App::Nginx(app) => app.on_event(now, event, socket),
+            App::Browser(app) => app.on_event(now, event, socket),
+            App::Asker(app) => app.on_event(now, event, socket),
+            App::Answerer(app) => app.on_event(now, event, socket),
+            App::Source(app) => app.on_event(now, event, socket),
+            App::Sink(app) => app.on_event(now, event, socket),
+        }
+    }
+
+    /// When the program itself has something to do.
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        match self {
+            App::Asker(app) => app.deadline(),
+            _ => None,
+        }
+    }
+
+    /// That time has come.
+    pub(crate) fn on_deadline(&mut self, now: Time, socket: &mut impl Socket) {
+        if let App::Asker(app) = self {
+            app.on_deadline(now, socket);
+        }
+    }
+}
+
+/// What one `recv` of the programs takes at most.
+const BUFFER: u32 = 64 << 10;
+
+/// Reads until nothing is there; how much that was.
+fn read_all(now: Time, socket: &mut impl Socket) -> u64 {
+    let mut total = 0;
+    loop {
+        match socket.read(now, BUFFER) {
+            0 => return total,
+            bytes => total += u64::from(bytes),
+        }
+    }
+}

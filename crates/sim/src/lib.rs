@@ -1,0 +1,18 @@
+//! The model engine: networks, hosts and workloads in simulated time.
+//!
+//! [`World`] is a discrete-event simulation of hosts whose TCP is [`rexmit_tcp`]'s and whose links are Linux's netem.
+//! Everything follows from its parts and one seed.
+
+pub mod apps;
+mod bytes;
+pub mod link;
+mod machine;
+mod queue;
+mod run;
+mod world;
+
+pub use apps::App;
+pub use machine::{Machine, Socket, Stack};
+pub use queue::Queue;
+pub use run::run_plan;
+pub use world::{EndId, Gate, Host, LinkId, Network, NodeId, Open, Packet, Talk, World};

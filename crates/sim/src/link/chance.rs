@@ -1,0 +1,53 @@
+//! Loss by chance.
+
+use rexmit_time::Stream;
+
+/// How packets are lost by chance.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Loss {
+    /// Not at all.
+    #[default]
+    None,
+    /// Each with this probability.
+    Random(f64),
+    /// In bursts.
+    Bursts(Bursts),
+}
+
+/// The model of Gilbert and Elliott: a good and a bad state, each with its own loss (`loss_gilb_ell`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bursts {
+    /// Probability a packet that good turns bad (p).
+    pub to_bad: f64,
+    /// Probability a packet that bad turns good (r).
+    pub to_good: f64,
+    /// Loss in the bad state (1 − h).
+    pub loss_when_bad: f64,
+    /// Loss in the good state (1 − k).
+    pub loss_when_good: f64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct State {
+    bad: bool,
+}
+
+impl State {
+    /// Whether the next packet is lost.
+    pub fn lost(&mut self, loss: &Loss, stream: &mut Stream) -> bool {
+        match *loss {
+            Loss::None => false,
+            Loss::Random(probability) => stream.uniform() < probability,
+            Loss::Bursts(bursts) => {
+                // The packet is judged by the state before the change.
+                let (change, loss) = if self.bad {
+                    (bursts.to_good, bursts.loss_when_bad)
+                } else {
+                    (bursts.to_bad, bursts.loss_when_good)
+                };
+                self.bad ^= stream.uniform() < change;
+                stream.uniform() < loss
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! One direction of a link, with the semantics of Linux's netem (net/sched/sch_netem.c), two of which stand in a row
+//! on every wire of the lab: the first delays by a microsecond, the second does all the rest.
+
+mod chance;
+
+use std::collections::VecDeque;
+use std::num::NonZeroU64;
+
+use rexmit_time::{Duration, Stream, Time};
+
+pub use chance::{Bursts, Loss};
+
+/// What a link does to packets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Bits of frames a second; 0 for no limit.
+    pub rate_bps: u64,
+    /// One way.
+    pub delay: Duration,
+    /// Uniform deviation of the delay. It cannot reorder packets where there is a rate (`netem_enqueue`).
+    pub jitter: Duration,
+    /// Packets that the queue holds, those under way included.
+    pub queue_packets: usize,
+    /// Packets lost by chance.
+    pub loss: Loss,
+    /// Probability that a packet goes on at once, past those that wait.
+    pub reorder: f64,
+    /// Only a packet after so many less one others can do that.
+    pub reorder_gap: u32,
+    /// Probability that a packet goes on twice.
+    pub duplicate: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            rate_bps: 0,
+            delay: Duration::ZERO,
+            jitter: Duration::ZERO,
+            queue_packets: 1000,
+            loss: Loss::None,
+            reorder: 0.0,
+            reorder_gap: 1,
+            duplicate: 0.0,
+        }
+    }
+}
+
+/// What the first netem of a wire takes off the delay.
+pub const FIRST_STAGE: Duration = Duration::from_micros(1);
+
+/// One direction of a link. It never stores packets: it says when one that enters now leaves at the other end.
+#[derive(Debug)]
+pub struct Link {
+    settings: Settings,
+    bytes_per_s: Option<NonZeroU64>,
+    /// Draws; links without chance have none.
+    chance: Option<Chance>,
+    /// When the packets inside leave, ascending.
+    leaving: VecDeque<Time>,
+    /// Since the last packet that was let past (`q->counter`).
+    counter: u32,
+    /// What the link has done.
+    pub counters: Counters,
+}
+
+#[derive(Debug)]
+struct Chance {
+    stream: Stream,
+    loss: chance::State,
+}
+
+/// What a link has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Packets that entered.
+    pub entered: u64,
+    /// Packets lost by chance.
+    pub lost: u64,
+    /// Packets that found the queue full.
+    pub overflowed: u64,
+    /// Packets that left twice.
+    pub duplicated: u64,
+}
+
+/// When a packet leaves: not at all, once or twice.
+pub type Leaves = [Option<Time>; 2];
+
+impl Link {
+    /// A link with these settings; `stream` for what is left to chance.
+    #[must_use]
+    pub fn new(settings: Settings, stream: impl FnOnce() -> Stream) -> Self {
+        let by_chance = settings.jitter > Duration::ZERO
+            || settings.loss != Loss::None
+            || settings.reorder > 0.0
+            || settings.duplicate > 0.0;
+        Self {
+            bytes_per_s: NonZeroU64::new(settings.rate_bps / 8),
+            chance: by_chance.then(|| Chance {
+                stream: stream(),
+                loss: chance::State::default(),
+            }),
+            leaving: VecDeque::new(),
+            counter: 0,
+            counters: Counters::default(),
+            settings,
+        }
+    }
+
+    /// Whether packets leave in the order in which they enter.
+    #[must_use]
+    pub fn keeps_order(&self) -> bool {
+        self.settings.reorder == 0.0
+            && self.settings.duplicate == 0.0
+            && (self.settings.jitter == Duration::ZERO || self.bytes_per_s.is_some())
+    }
+
+    /// A frame of `bytes` enters at `now`. Calls must come in the order of time.
+    #[inline]
+    pub fn enter(&mut self, now: Time, bytes: u32) -> Leaves {
+        self.counters.entered += 1;
+        let at = now + FIRST_STAGE;
+        let mut copies = 1;
+        if let Some(chance) = &mut self.chance {
+            let doubled = chance.stream_hits(self.settings.duplicate);
+            let lost = chance.loss.lost(&self.settings.loss, &mut chance.stream);
+            copies = 1 + u32::from(doubled) - u32::from(lost);
+            self.counters.lost += u64::from(lost);
+            self.counters.duplicated += u64::from(doubled && !lost);
+        }
+        let mut leaves = [None; 2];
+        if copies > 0 {
+            leaves[0] = self.queue(at, bytes);
+        }
+        if copies > 1 {
+            // The copy starts again at the first stage (`rootq->enqueue`).
+            leaves[1] = self.queue(at + FIRST_STAGE, bytes);
+        }
+        leaves
+    }
+
+    /// The second stage: `netem_enqueue` after loss and duplication.
+    #[inline]
+    fn queue(&mut self, now: Time, bytes: u32) -> Option<Time> {
+        while self.leaving.front().is_some_and(|leaves| *leaves <= now) {
+            self.leaving.pop_front();
+        }
+        if self.leaving.len() >= self.settings.queue_packets {
+            self.counters.overflowed += 1;
+            return None;
+        }
+        if self.passes() {
+            return Some(now);
+        }
+        self.counter += 1;
+        let mut ready = now + self.delay();
+        if let Some(bytes_per_s) = self.bytes_per_s {
+            // Behind the last packet, which has used up some of the delay already.
+            if let Some(last) = self.leaving.back() {
+                ready = ready.max(*last);
+            }
+            let nanos = u64::from(bytes) * 1_000_000_000 / bytes_per_s;
+            ready += Duration::from_nanos(nanos as i64);
+        }
+        let at = match self.leaving.back() {
+            Some(last) if *last > ready => self.leaving.partition_point(|t| *t <= ready),
+            _ => self.leaving.len(),
+        };
+        self.leaving.insert(at, ready);
+        Some(ready)
+    }
+
+    fn delay(&mut self) -> Duration {
+        let delay = self.settings.delay - FIRST_STAGE;
+        let delay = delay.max(Duration::ZERO);
+        let sigma = self.settings.jitter.as_nanos();
+        match &mut self.chance {
+            Some(chance) if sigma > 0 => {
+                // `tabledist` without a table.
+                let drawn = chance.stream.below(2 * sigma.unsigned_abs()) as i64;
+                let drawn = delay + Duration::from_nanos(drawn - sigma);
+                drawn.max(Duration::ZERO)
+            }
+            _ => delay,
+        }
+    }
+
+    fn passes(&mut self) -> bool {
+        let gap = self.settings.reorder_gap;
+        if self.settings.reorder == 0.0 || gap == 0 || self.counter < gap - 1 {
+            return false;
+        }
+        let passes = match &mut self.chance {
+            Some(chance) => chance.stream_hits(self.settings.reorder),
+            None => false,
+        };
+        if passes {
+            self.counter = 0;
+        }
+        passes
+    }
+}
+
+impl Chance {
+    fn stream_hits(&mut self, probability: f64) -> bool {
+        probability > 0.0 && self.stream.uniform() < probability
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,174 @@
+use rexmit_time::Streams;
+
+use super::*;
+
+fn link(settings: Settings) -> Link {
+    Link::new(settings, || Streams::new(7).stream("link", 0))
+}
+
+fn micros(at: u64) -> Time {
+    Time::from_nanos(at * 1000)
+}
+
+/// When frames of 1,000 bytes that enter at these microseconds leave, in nanoseconds.
+fn leave(link: &mut Link, enter: &[u64]) -> Vec<Option<u64>> {
+    enter
+        .iter()
+        .map(|at| link.enter(micros(*at), 1000)[0].map(Time::as_nanos))
+        .collect()
+}
+
+const EIGHT_MEGABIT: Settings = Settings {
+    rate_bps: 8_000_000,
+    delay: Duration::from_micros(500),
+    jitter: Duration::ZERO,
+    queue_packets: 1000,
+    loss: Loss::None,
+    reorder: 0.0,
+    reorder_gap: 1,
+    duplicate: 0.0,
+};
+
+#[test]
+fn a_packet_takes_the_delay_and_its_own_time() {
+    // 1,000 bytes at 8 Mbit/s: a millisecond each.
+    let mut link = link(EIGHT_MEGABIT);
+    assert_eq!(
+        leave(&mut link, &[0, 5_000]),
+        [Some(1_500_000), Some(6_500_000)]
+    );
+}
+
+#[test]
+fn packets_wait_behind_each_other_and_the_wait_counts_as_delay() {
+    let mut link = link(EIGHT_MEGABIT);
+    let got = leave(&mut link, &[0, 0, 100, 3_400]);
+    assert_eq!(got, [1_500_000, 2_500_000, 3_500_000, 4_900_000].map(Some));
+}
+
+#[test]
+fn a_link_without_rate_only_delays() {
+    let mut link = link(Settings {
+        rate_bps: 0,
+        ..EIGHT_MEGABIT
+    });
+    assert_eq!(
+        leave(&mut link, &[0, 0, 1]),
+        [500_000, 500_000, 501_000].map(Some)
+    );
+}
+
+#[test]
+fn the_limit_counts_what_waits_and_what_is_under_way() {
+    let mut link = link(Settings {
+        queue_packets: 2,
+        ..EIGHT_MEGABIT
+    });
+    let got = leave(&mut link, &[0, 0, 0, 1_498, 1_499]);
+    assert_eq!(
+        got,
+        [
+            Some(1_500_000),
+            Some(2_500_000),
+            None,
+            None,
+            Some(3_500_000)
+        ]
+    );
+    assert_eq!(link.counters.overflowed, 2);
+}
+
+#[test]
+fn jitter_stays_within_bounds_and_reorders_only_without_a_rate() {
+    let jitter = Settings {
+        jitter: Duration::from_micros(100),
+        queue_packets: 10_000,
+        ..EIGHT_MEGABIT
+    };
+    let mut with_rate = link(jitter.clone());
+    let mut without = link(Settings {
+        rate_bps: 0,
+        ..jitter
+    });
+    assert!(with_rate.keeps_order() && !without.keeps_order());
+    let enter: Vec<u64> = (0..1_000).map(|n| n * 10).collect();
+    let sorted = |times: &[Option<u64>]| times.is_sorted();
+    assert!(sorted(&leave(&mut with_rate, &enter)));
+    let left = leave(&mut without, &enter);
+    assert!(!sorted(&left));
+    for (entered, left) in enter.iter().zip(left) {
+        let took = left.unwrap() - entered * 1000;
+        assert!((400_000..600_000).contains(&took), "{took}");
+    }
+}
+
+#[test]
+fn losses_have_their_rates() {
+    let count = |loss| {
+        let mut link = link(Settings {
+            loss,
+            ..EIGHT_MEGABIT
+        });
+        let enter: Vec<u64> = (0..20_000).map(|n| n * 2_000).collect();
+        let lost: Vec<bool> = leave(&mut link, &enter)
+            .iter()
+            .map(Option::is_none)
+            .collect();
+        let runs = lost.windows(2).filter(|w| !w[0] && w[1]).count();
+        let lost = lost.iter().filter(|l| **l).count();
+        assert_eq!(link.counters.lost, lost as u64);
+        (lost as f64 / 20_000.0, lost as f64 / runs as f64)
+    };
+    let (share, run) = count(Loss::Random(0.02));
+    assert!((share - 0.02).abs() < 0.004 && run < 1.1, "{share} {run}");
+    // In the bad state 1/5 of the time, for 4 packets each.
+    let bursts = Bursts {
+        to_bad: 0.0625,
+        to_good: 0.25,
+        loss_when_bad: 1.0,
+        loss_when_good: 0.0,
+    };
+    let (share, run) = count(Loss::Bursts(bursts));
+    assert!(
+        (share - 0.2).abs() < 0.02 && (3.5..4.5).contains(&run),
+        "{share} {run}"
+    );
+}
+
+#[test]
+fn a_packet_in_so_many_passes_the_others() {
+    let mut link = link(Settings {
+        reorder: 0.5,
+        reorder_gap: 3,
+        ..EIGHT_MEGABIT
+    });
+    let (mut passed, mut since) = (0, 0);
+    for n in 0..3_000 {
+        let now = micros(n * 3_000);
+        since += 1;
+        if link.enter(now, 1000)[0] == Some(now + FIRST_STAGE) {
+            assert!(since >= 3);
+            (passed, since) = (passed + 1, 0);
+        }
+    }
+    // Two that wait, then one in two: every fourth.
+    assert!((700..800).contains(&passed), "{passed}");
+}
+
+#[test]
+fn a_packet_may_come_twice() {
+    let mut link = link(Settings {
+        duplicate: 0.25,
+        ..EIGHT_MEGABIT
+    });
+    let leaves = (0..3_000).map(|n| link.enter(micros(n * 3_000), 1000));
+    let twice: Vec<_> = leaves
+        .filter_map(|leaves| Some((leaves[0]?, leaves[1]?)))
+        .collect();
+    assert!((700..800).contains(&twice.len()), "{}", twice.len());
+    // The copy goes behind the original.
+    let millisecond = Duration::from_millis(1);
+    assert!(twice
+        .iter()
+        .all(|(one, other)| *other == *one + millisecond));
+}

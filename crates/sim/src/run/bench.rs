@@ -1,0 +1,348 @@
+//! One cell: the lab's two hosts, its page, and a transfer for each start.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::Path;
+
+use anyhow::{anyhow, bail, Context, Result};
+use rexmit_loss::tail::{self, TailRule};
+use rexmit_loss::Rule;
+use rexmit_plan::{
+    line, Cell, CellStart, ClientKind, Counts, Fetched, Ignored, LoggedPacket, PacketLog, Packets,
+    Place, ResendRow, Row, Start, Watched,
+};
+use rexmit_tcp::connection::Connection;
+use rexmit_time::{Duration, Streams, Time};
+use serde_json::json;
+
+use super::captures;
+use super::page::{self, Stream};
+use super::settings::Prepared;
+use super::watch::{Captures, Inspect, Wants, Watch};
+use crate::apps::{App, Browser, Nginx};
+use crate::link;
+use crate::machine::Stack;
+use crate::world::{EndId, Host, Network, Talk, World};
+
+/// When the first transfer may begin: the hosts have been up for a while.
+const UP: Time = Time::from_nanos(1_000_000_000);
+
+/// How long after a transfer its last packets are waited for, besides the time to cross the network twice.
+const LINGER: Duration = Duration::from_millis(1);
+
+/// A cell, ready to run.
+struct Bench<'a> {
+    cell: &'a Cell,
+    hosts: Prepared,
+    addresses: [IpAddr; 2],
+    links: [link::Settings; 2],
+    streams: Streams,
+    /// When the hosts are free for the next transfer.
+    free: Time,
+    transfers: u64,
+}
+
+/// What was seen of a transfer.
+struct Seen {
+    transfers: Vec<Watched>,
+    counts: Counts,
+    fetched: Fetched,
+    log: Option<Vec<LoggedPacket>>,
+    captures: Option<Captures>,
+}
+
+/// Runs `cell` and appends its events to `out`; captures go below `share`.
+pub fn run(cell: &Cell, share: Option<&Path>, out: &mut Vec<u8>) -> Result<()> {
+    let mut bench = Bench::new(cell)?;
+    let mut warnings = Vec::new();
+    let page_bytes = bench.fit_page(&mut warnings)?;
+    let head_bytes = page::head(page_bytes).len() as u64;
+    let body = CellStart {
+        cell: cell.id,
+        virtual_ns: bench.free.as_nanos(),
+        page_bytes: usize::try_from(page_bytes)?,
+        head_bytes,
+        transfer_bytes: head_bytes + page_bytes,
+        read_back: &bench.hosts.read_back,
+        ignored: &bench.ignored(),
+        warnings: &warnings,
+    };
+    line(out, "cell-start", &body)?;
+    for start in &cell.starts {
+        bench
+            .repeat(start, page_bytes, share, out)
+            .with_context(|| format!("repetition {}", start.repetition))?;
+    }
+    let end = json!({"cell": cell.id, "virtual_ns": bench.free.as_nanos()});
+    line(out, "cell-end", &end)?;
+    Ok(())
+}
+
+impl<'a> Bench<'a> {
+    fn new(cell: &'a Cell) -> Result<Self> {
+        let addresses = match cell.network.family {
+            4 => [1, 2].map(|n| IpAddr::V4(Ipv4Addr::new(10, 0, 0, n))),
+            6 => [1, 2].map(|n| IpAddr::V6(Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, n))),
+            other => bail!("IP family {other}: 4 or 6"),
+        };
+        Ok(Self {
+            cell,
+            hosts: Prepared::new(cell)?,
+            addresses,
+            links: [0, 1].map(|n| link_settings(&cell.network.links[n])),
+            streams: Streams::new(cell.seed.unwrap_or(0)),
+            free: UP,
+            transfers: 0,
+        })
+    }
+
+    /// What of the plan is done otherwise than it says.
+    fn ignored(&self) -> Vec<Ignored> {
+        let mut ignored = self.hosts.ignored.clone();
+        let client = self.cell.workload.client;
+        if client != ClientKind::Builtin {
+            ignored.push(Ignored {
+                setting: format!("workload.client = {client:?}").to_lowercase(),
+                why: "the model's client asks and reads as the built-in one does".into(),
+            });
+        }
+        if self.cell.network.at == Place::Host {
+            ignored.push(Ignored {
+                setting: "at = host".into(),
+                why: "the model shapes on the wire: a packet leaves its host at once".into(),
+            });
+        }
+        ignored
+    }
+
+    /// Finds the length of the page that makes the transfer as long as the plan wants it, and tries it without loss.
+    fn fit_page(&mut self, warnings: &mut Vec<String>) -> Result<u64> {
+        let workload = &self.cell.workload;
+        let mss = self.segment_bytes();
+        let want = match (workload.bytes, workload.segments) {
+            (Some(bytes), None) => bytes,
+            (None, Some(segments)) => u64::from(segments) * mss,
+            _ => bail!("the plan names either the transfer's segments or its bytes"),
+        };
+        let page_bytes = page::fit(want).ok_or_else(|| {
+            anyhow!("no length of the page makes a transfer of {want} bytes: the response head alone has {}", page::head(0).len())
+        })?;
+        let rule = TailRule::new(tail::Settings {
+            linger: Duration::MAX,
+            ..tail::Settings::default()
+        });
+        let wants = Wants::default();
+        let seen = self.transfer(Box::new(rule), wants, self.free, page_bytes)?;
+        let transfer = seen.transfers.first().map(|watched| &watched.transfer);
+        let transfer = transfer.ok_or_else(|| anyhow!("the filter saw no transfer"))?;
+        if !seen.fetched.complete {
+            bail!(
+                "a transfer without loss did not complete: {}",
+                transfer.note().unwrap_or_default()
+            );
+        }
+        if let Some(segments) = workload.segments {
+            if u64::from(segments) != transfer.segments {
+                warnings.push(format!(
+                    "the transfer leaves in {} segments of at most {mss} bytes, {segments} were asked for",
+                    transfer.segments
+                ));
+            }
+        }
+        Ok(page_bytes)
+    }
+
+    /// Payload of a full segment.
+    fn segment_bytes(&self) -> u64 {
+        let ip_header = if self.cell.network.family == 4 {
+            20
+        } else {
+            40
+        };
+        let timestamps = if self.hosts.server.settings.timestamps {
+            12
+        } else {
+            0
+        };
+        u64::from(self.cell.network.mtu).saturating_sub(ip_header + 20 + timestamps)
+    }
+
+    fn repeat(
+        &mut self,
+        start: &Start,
+        page_bytes: u64,
+        share: Option<&Path>,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let cell = self.cell;
+        let period = cell.phase_period_ns.max(1);
+        let boundary = start
+            .boundary_ns
+            .unwrap_or_else(|| self.free.as_nanos().next_multiple_of(period));
+        let begin = Time::from_nanos(boundary + start.phase_ns);
+        let wants = Wants {
+            both: cell.packets || cell.loss.needs_client(),
+            lossy: cell.lossy(),
+            log: cell.packets,
+            captures: cell.capture,
+        };
+        let seen = self.transfer(cell.loss.rule()?, wants, begin, page_bytes)?;
+        let watched = seen
+            .transfers
+            .first()
+            .ok_or_else(|| anyhow!("the filter saw no transfer"))?;
+        let others = seen.transfers.len() - 1;
+        let row = Row::new(cell, start, watched, seen.counts, seen.fetched, others);
+        line(out, "transfer", &row)?;
+        for resend in &watched.resends {
+            let row = ResendRow {
+                cell: cell.id,
+                repetition: start.repetition,
+                resend,
+            };
+            line(out, "retransmission", &row)?;
+        }
+        if let Some(mut packets) = seen.log {
+            for packet in &mut packets {
+                packet.at_ns -= begin.as_nanos() as i64;
+            }
+            let body = Packets {
+                cell: cell.id,
+                repetition: start.repetition,
+                packets: &packets,
+            };
+            line(out, "packets", &body)?;
+        }
+        if let (Some(captures), Some(share)) = (seen.captures, share) {
+            let name = format!("{}-{}", cell.id, start.repetition);
+            captures::write(&captures, &share.join("captures"), &name)?;
+        }
+        Ok(())
+    }
+
+    /// One transfer on hosts that know of no other.
+    fn transfer(
+        &mut self,
+        rule: Box<dyn Rule + Send>,
+        wants: Wants,
+        begin: Time,
+        page_bytes: u64,
+    ) -> Result<Seen> {
+        let number = self.transfers;
+        self.transfers += 1;
+        let request = page::request(self.addresses[0]);
+        let head = page::head(page_bytes);
+        let client = App::Browser(Browser::new(request.len() as u32));
+        let server = App::Nginx(Nginx::new(
+            request.len() as u32,
+            head.len() as u32,
+            page_bytes,
+        ));
+        let total = head.len() as u64 + page_bytes;
+        let (response, request) = (Stream { text: head }, Stream { text: request });
+        let watch = Watch::new(rule, wants, response, request);
+        let mut world = self.world(watch, wants, number, begin);
+        // Ephemeral ports as Linux hands them out: even ones first, from a random place.
+        let port = 32_768 + 2 * (self.streams.stream("port", number).below(14_000) as u16);
+        let [h1, h2] = world.1;
+        let talk = Talk {
+            client: (h2, port, client),
+            server: (h1, 80, server),
+        };
+        let world = &mut world.0;
+        let end = world.open(begin, talk);
+        let limit = begin + Duration::from_nanos(i64::try_from(self.cell.transfer_timeout_ns)?);
+        let fetched = fetch(world, end, total, begin, limit);
+        let mut crossing = Duration::ZERO;
+        for link in &self.links {
+            crossing = crossing + link.delay + link.jitter;
+        }
+        let over = begin + Duration::from_nanos(i64::try_from(fetched.duration_ns)?);
+        self.free = over + crossing * 2 + LINGER;
+        world.run_until(self.free);
+        let counts = world
+            .machine(end.peer())
+            .map_or_else(Counts::default, Inspect::counts);
+        let watch = &mut world.gate;
+        watch.finish(self.free);
+        if let Some(error) = watch.failed.take() {
+            return Err(error);
+        }
+        Ok(Seen {
+            transfers: watch.story.finish(),
+            counts,
+            fetched,
+            log: watch.log.as_mut().map(PacketLog::take),
+            captures: watch.captures.take(),
+        })
+    }
+
+    /// The server h1 and the client h2 with a switch between them.
+    fn world(
+        &self,
+        watch: Watch,
+        wants: Wants,
+        number: u64,
+        now: Time,
+    ) -> (World<Connection, Watch>, [crate::world::NodeId; 2]) {
+        let plan = &self.cell.network;
+        let host = |index: usize, stack: &Stack, filtered: bool, window_clamp: Option<u32>| Host {
+            address: self.addresses[index],
+            mtu: plan.mtu,
+            stack: stack.clone(),
+            filtered,
+            window_clamp,
+        };
+        let clamp = self.cell.workload.receive_window_bytes;
+        let mut network = Network::new();
+        let h1 = network.add_host(host(0, &self.hosts.server, true, None));
+        let h2 = network.add_host(host(1, &self.hosts.client, wants.both, clamp));
+        let s1 = network.add_switch();
+        let streams = Streams::new(self.streams.stream("transfer", number).next_u64());
+        network.add_link(h1, s1, &self.links[0], &streams);
+        network.add_link(s1, h2, &self.links[1], &streams);
+        (World::new(network, watch, &streams, now), [h1, h2])
+    }
+}
+
+/// Runs until the client has read to the end of the file, or gives up.
+fn fetch(
+    world: &mut World<Connection, Watch>,
+    client: EndId,
+    bytes: u64,
+    begin: Time,
+    limit: Time,
+) -> Fetched {
+    let mut ended = None;
+    while world.next_time().is_some_and(|time| time <= limit) {
+        world.step();
+        if let App::Browser(browser) = world.app(client) {
+            if browser.finished.is_some() || browser.failed {
+                let complete = !browser.failed && browser.received == bytes;
+                ended = Some((browser.finished.unwrap_or(world.now()), complete));
+                break;
+            }
+        }
+    }
+    let (end, complete) = ended.unwrap_or((limit, false));
+    Fetched {
+        duration_ns: end.since(begin).as_nanos().unsigned_abs(),
+        complete,
+    }
+}
+
+/// As the lab's netem has it: times in whole microseconds.
+fn link_settings(link: &rexmit_plan::Link) -> link::Settings {
+    let micros = |nanos: u64| Duration::from_micros(((nanos + 500) / 1000) as i64);
+    link::Settings {
+        rate_bps: link.rate_bps,
+        delay: micros(link.delay_ns.saturating_sub(1000)) + link::FIRST_STAGE,
+        jitter: micros(link.jitter_ns),
+        queue_packets: link.queue_packets as usize,
+        loss: if link.loss > 0.0 {
+            link::Loss::Random(link.loss)
+        } else {
+            link::Loss::None
+        },
+        ..link::Settings::default()
+    }
+}

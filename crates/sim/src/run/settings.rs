@@ -1,0 +1,84 @@
+//! The settings of both hosts, from what the plan says.
+
+use std::collections::BTreeMap;
+
+use anyhow::{bail, Result};
+use rexmit_plan::{Cell, Ignored};
+use rexmit_tcp::settings::{Settings, WindowShare};
+use rexmit_tcp::stacks;
+
+use crate::machine::Stack;
+
+/// The stack where the plan names none.
+const DEFAULT: &str = "linux-6.12";
+
+/// Both hosts' TCP.
+pub struct Prepared {
+    /// The server's.
+    pub server: Stack,
+    /// The client's.
+    pub client: Stack,
+    /// The sysctls of the plan, as they are heeded.
+    pub read_back: BTreeMap<String, String>,
+    /// What is not heeded.
+    pub ignored: Vec<Ignored>,
+}
+
+impl Prepared {
+    /// What `cell` says.
+    ///
+    /// # Errors
+    /// When there is no such stack, setting or value.
+    pub fn new(cell: &Cell) -> Result<Self> {
+        let mut sysctls = cell.sysctls.clone();
+        sysctls.insert(
+            "net.ipv4.tcp_congestion_control".into(),
+            cell.congestion_control.clone(),
+        );
+        let (name, overrides) = match &cell.stack {
+            Some(stack) => {
+                let mut overrides = stack.set.clone();
+                if let Some(hz) = stack.hz {
+                    overrides.entry("hz".into()).or_insert(hz.to_string());
+                }
+                (stack.name.as_str(), overrides)
+            }
+            None => (DEFAULT, BTreeMap::new()),
+        };
+        let (settings, ignored) = stacks::build(name, &overrides, &sysctls)?;
+        let ignored: Vec<Ignored> = ignored
+            .into_iter()
+            .map(|ignored| Ignored {
+                setting: ignored.setting,
+                why: ignored.why,
+            })
+            .collect();
+        let mut client = settings.clone();
+        if let Some(bytes) = cell.workload.receive_window_bytes {
+            bound_receive_window(&mut client, bytes)?;
+        }
+        Ok(Self {
+            server: Stack::new(settings),
+            client: Stack::new(client),
+            read_back: sysctls,
+            ignored,
+        })
+    }
+}
+
+/// A receive buffer that cannot grow and makes a window of about `bytes`, as the lab sets it.
+fn bound_receive_window(settings: &mut Settings, bytes: u32) -> Result<()> {
+    let per_mille = match settings.window_share {
+        WindowShare::Whole => 1000,
+        WindowShare::ScalingRatio => 1700,
+        WindowShare::AdvWinScale(1) => 2000,
+        WindowShare::AdvWinScale(other) => {
+            bail!("a bounded receive window with tcp_adv_win_scale = {other}")
+        }
+    };
+    let space = u64::from(bytes) * per_mille / 1000;
+    let space = u32::try_from(space).unwrap_or(u32::MAX);
+    settings.moderate_receive_buffer = false;
+    settings.receive_buffer = [space.min(4096), space, space];
+    Ok(())
+}

@@ -1,0 +1,253 @@
+//! Hosts, switches and links, and the way from each to each.
+
+use std::collections::VecDeque;
+use std::net::IpAddr;
+
+use rexmit_time::{Streams, Time};
+
+use super::packet::Packet;
+use crate::link::{self, Link};
+use crate::machine::Stack;
+
+/// A host or a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NodeId(pub(crate) u32);
+
+/// One direction of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LinkId(pub(crate) u32);
+
+/// A host.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// Its address.
+    pub address: IpAddr,
+    /// Bytes of an IP packet on its interface.
+    pub mtu: u32,
+    /// Its TCP.
+    pub stack: Stack,
+    /// Its packets go through a program (NFQUEUE) that runs when all others wait.
+    pub filtered: bool,
+    /// Bound of the window that it offers, bytes (RTAX_WINDOW).
+    pub window_clamp: Option<u32>,
+}
+
+/// Bytes of an Ethernet header.
+pub(crate) const FRAME: u32 = 14;
+
+pub(crate) struct Wire {
+    link: Link,
+    from: NodeId,
+    to: NodeId,
+    /// The only link that packets from here can go on by, and that nothing else enters: what leaves here can enter
+    /// there at once, with the time at which it will.
+    onward: Option<LinkId>,
+    /// Packets under way by the time at which they leave.
+    under_way: VecDeque<(Time, Packet)>,
+    /// The event that waits in the queue.
+    due: Option<Time>,
+}
+
+/// The network.
+#[derive(Default)]
+pub struct Network {
+    nodes: Vec<Option<Host>>,
+    pub(crate) wires: Vec<Wire>,
+    /// `[node][host node]`: the link to take.
+    routes: Vec<Vec<Option<LinkId>>>,
+    sealed: bool,
+}
+
+/// A link has something to deliver.
+pub(crate) type Due = (Time, LinkId);
+
+impl Network {
+    /// An empty network.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a host.
+    pub fn add_host(&mut self, host: Host) -> NodeId {
+        self.add_node(Some(host))
+    }
+
+    /// Adds a switch, which passes packets on at once.
+    pub fn add_switch(&mut self) -> NodeId {
+        self.add_node(None)
+    }
+
+    fn add_node(&mut self, host: Option<Host>) -> NodeId {
+        self.sealed = false;
+        self.nodes.push(host);
+        NodeId(self.nodes.len() as u32 - 1)
+    }
+
+    /// Adds a link with both its directions, that from `a` to `b` first.
+    pub fn add_link(
+        &mut self,
+        a: NodeId,
+        b: NodeId,
+        settings: &link::Settings,
+        streams: &Streams,
+    ) -> (LinkId, LinkId) {
+        (
+            self.add_one_way(a, b, settings.clone(), streams),
+            self.add_one_way(b, a, settings.clone(), streams),
+        )
+    }
+
+    /// Adds one direction of a link.
+    pub fn add_one_way(
+        &mut self,
+        from: NodeId,
+        to: NodeId,
+        settings: link::Settings,
+        streams: &Streams,
+    ) -> LinkId {
+        self.sealed = false;
+        let id = self.wires.len();
+        self.wires.push(Wire {
+            link: Link::new(settings, || streams.stream("link", id as u64)),
+            from,
+            to,
+            onward: None,
+            under_way: VecDeque::new(),
+            due: None,
+        });
+        LinkId(id as u32)
+    }
+
+    /// The host at a node.
+    #[must_use]
+    pub fn host(&self, node: NodeId) -> Option<&Host> {
+        self.nodes.get(node.0 as usize)?.as_ref()
+    }
+
+    /// What a link has done.
+    #[must_use]
+    pub fn counters(&self, link: LinkId) -> Option<link::Counters> {
+        Some(self.wires.get(link.0 as usize)?.link.counters)
+    }
+
+    /// Finds the ways: the fewest links, of several the one added first.
+    pub(crate) fn seal(&mut self) {
+        if std::mem::replace(&mut self.sealed, true) {
+            return;
+        }
+        let nodes = self.nodes.len();
+        self.routes = vec![vec![None; nodes]; nodes];
+        for host in (0..nodes).filter(|n| self.nodes[*n].is_some()) {
+            // Breadth first against the links' direction.
+            let mut reached = VecDeque::from([host]);
+            while let Some(node) = reached.pop_front() {
+                for (id, wire) in self.wires.iter().enumerate() {
+                    let from = wire.from.0 as usize;
+                    let new = from != host && self.routes[from][host].is_none();
+                    // A host passes nothing on.
+                    let passes = node == host || self.nodes[node].is_none();
+                    if wire.to.0 as usize == node && new && passes {
+                        self.routes[from][host] = Some(LinkId(id as u32));
+                        reached.push_back(from);
+                    }
+                }
+            }
+        }
+        for id in 0..self.wires.len() {
+            self.wires[id].onward = self.only_way_on(id);
+        }
+    }
+
+    fn only_way_on(&self, id: usize) -> Option<LinkId> {
+        let wire = &self.wires[id];
+        if self.host(wire.to).is_some() || !wire.link.keeps_order() {
+            return None;
+        }
+        let is_back = |other: &Wire| other.from == wire.to && other.to == wire.from;
+        let mut on = (0..self.wires.len())
+            .filter(|n| self.wires[*n].from == wire.to && !is_back(&self.wires[*n]));
+        let (Some(next), None) = (on.next(), on.next()) else {
+            return None;
+        };
+        let feeds = |other: &Wire| other.to == wire.to && other.from != self.wires[next].to;
+        let feeders = self.wires.iter().filter(|other| feeds(other)).count();
+        (feeders == 1).then_some(LinkId(next as u32))
+    }
+
+    /// The link that a packet takes from `node` to the host at `to`.
+    #[inline]
+    pub(crate) fn way(&self, node: NodeId, to: NodeId) -> Option<LinkId> {
+        *self.routes.get(node.0 as usize)?.get(to.0 as usize)?
+    }
+
+    /// A packet enters a link at `now`; tells `due` when the link needs to be asked for what it delivers.
+    #[inline]
+    pub(crate) fn enter(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        packet: Packet,
+        mut due: impl FnMut(Due),
+    ) {
+        let mut at = now;
+        let mut id = id;
+        loop {
+            let wire = &mut self.wires[id.0 as usize];
+            let leaves = wire.link.enter(at, packet.frame_bytes);
+            match (wire.onward, leaves) {
+                (_, [None, _]) => return,
+                (Some(onward), [Some(time), _]) => (at, id) = (time, onward),
+                (None, leaves) => {
+                    for time in leaves.into_iter().flatten() {
+                        if wire.carry(time, packet) {
+                            due((time, id));
+                        }
+                    }
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The next packet that leaves the link at `now`, and the node it comes to; afterwards, when to ask again.
+    #[inline]
+    pub(crate) fn leave(&mut self, now: Time, id: LinkId) -> Result<(NodeId, Packet), Option<Due>> {
+        let wire = &mut self.wires[id.0 as usize];
+        if wire.due != Some(now) {
+            // Told earlier of a packet that others have passed since.
+            return Err(None);
+        }
+        match wire.under_way.front() {
+            Some((time, _)) if *time > now => {
+                wire.due = Some(*time);
+                Err(Some((*time, id)))
+            }
+            _ => match wire.under_way.pop_front() {
+                Some((_, packet)) => Ok((wire.to, packet)),
+                None => {
+                    wire.due = None;
+                    Err(None)
+                }
+            },
+        }
+    }
+}
+
+impl Wire {
+    /// Keeps a packet until `time`; whether that is now the time to ask.
+    fn carry(&mut self, time: Time, packet: Packet) -> bool {
+        let at = match self.under_way.back() {
+            Some((last, _)) if *last > time => {
+                self.under_way.partition_point(|(other, _)| *other <= time)
+            }
+            _ => self.under_way.len(),
+        };
+        self.under_way.insert(at, (time, packet));
+        let sooner = self.due.is_none_or(|due| time < due);
+        if sooner {
+            self.due = Some(time);
+        }
+        sooner
+    }
+}

@@ -1,0 +1,46 @@
+//! A packet on its way.
+
+use rexmit_tcp::connection::Sent;
+use rexmit_tcp::Segment;
+
+/// The end of a connection, counted over all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EndId(pub(crate) u32);
+
+impl EndId {
+    /// The other end of the connection.
+    #[must_use]
+    pub const fn peer(self) -> Self {
+        // Ends are made in pairs.
+        EndId(self.0 ^ 1)
+    }
+
+    /// Whether this end opened the connection.
+    #[must_use]
+    pub const fn is_client(self) -> bool {
+        self.0 & 1 == 0
+    }
+
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A packet on its way.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet {
+    /// Who sent it.
+    pub from: EndId,
+    /// The segment and why it was sent.
+    pub sent: Sent,
+    /// Bytes of the frame on a link.
+    pub(crate) frame_bytes: u32,
+}
+
+impl Packet {
+    /// The segment.
+    #[must_use]
+    pub const fn segment(&self) -> &Segment {
+        &self.sent.segment
+    }
+}
