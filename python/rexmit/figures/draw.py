@@ -47,7 +47,7 @@ def write(figure: Figure, folder: Path, formats: Iterable[str]) -> list[Path]:
         canvas = draw(figure)
         for ending in formats:
             path = folder / f"{figure.name}.{ending}"
-            _save(canvas, path, ending)
+            save(canvas, path, ending)
             paths.append(path)
     return paths
 
@@ -162,7 +162,8 @@ def _top(figure: Figure) -> float:
     return 1.08 * max(ends + [mark.mean_s for mark in figure.paper]) or 1.0
 
 
-def _save(canvas: Canvas, path: Path, ending: str) -> None:
+def save(canvas: Canvas, path: Path, ending: str) -> None:
+    """Writes one file, whole or not at all. Raises UserError where it cannot be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with whole(path) as temporary:

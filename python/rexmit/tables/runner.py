@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+#: Timer ticks a second where a run does not say.
+_HZ = 250
+
 
 @dataclass(frozen=True)
 class Runner:
@@ -58,6 +61,11 @@ def runner(meta: Mapping[str, Any]) -> Runner:
         hz=kernel.get("hz"),
         patches=tuple(str(patch) for patch in kernel.get("patches") or ()),
     )
+
+
+def tick_ns(meta: Mapping[str, Any]) -> int:
+    """A tick of the timers, that of 250 Hz where it is not known."""
+    return 1_000_000_000 // (runner(meta).hz or _HZ)
 
 
 def _model(model: Mapping[str, Any]) -> Runner:

@@ -1,0 +1,225 @@
+"""`rexmit diff RUN_A RUN_B`: two runs, cell by cell and packet by packet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rexmit.errors import EXIT_FAILED, UserError, closest
+
+if TYPE_CHECKING:
+    from rexmit.tables.run_folder import Run
+
+EXAMPLES = """\
+Examples:
+
+\b
+  rexmit diff runs/on-6.1 runs/on-6.12                         two kernels
+  rexmit diff runs/model runs/kernel --metric t_recover --cell network=mobile
+  rexmit diff runs/tlp-2013 runs/tlp-2013 --map config:er=tlp  two configurations of one run
+  rexmit diff base mine --fail-over 5% || echo worse           in a build
+  rexmit diff runs/model runs/kernel --packets 'mobile tlp 5'  where the senders part
+"""
+
+
+def diff(
+    run_a: Annotated[
+        Path, typer.Argument(metavar="RUN_A", help="Folder of a run.", show_default=False)
+    ],
+    run_b: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUN_B", help="Folder of the run compared with it.", show_default=False
+        ),
+    ],
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metric",
+            metavar="LIST",
+            help="What is compared, by commas, of t_total, t_recover, client, srtt, rto, resends, "
+            "timeouts, probes, needless, dsacks. [default: t_total,t_recover]",
+            show_default=False,
+        ),
+    ] = None,
+    cell: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--cell",
+            metavar="AXIS=VALUES",
+            help="Only cells with these values: network=mobile, config=er,tlp, lost=1..5. "
+            "Repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    mapping: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map",
+            metavar="AXIS:A=B",
+            help="Compare A's cells of one value with B's of another: config:tlp=er. Repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    fail_over: Annotated[
+        str | None,
+        typer.Option(
+            "--fail-over",
+            metavar="SHARE",
+            help="Exit with 1 if a cell differs by more than this (5%) and more than the spread, "
+            "in what is compared, or if a cell failed.",
+            show_default=False,
+        ),
+    ] = None,
+    packets: Annotated[
+        str | None,
+        typer.Option(
+            "--packets",
+            metavar="CELL[/REP]",
+            help="One transfer of both runs, packet by packet (runs with --capture): the number of "
+            "a cell in A, or its words ('mobile tlp 5'). [REP: the first in which senders part]",
+            show_default=False,
+        ),
+    ] = None,
+    tolerance: Annotated[
+        str | None,
+        typer.Option(
+            "--tolerance",
+            metavar="TIME",
+            help="With --packets: packets this far apart in time are alike (1ms). [default: a "
+            "timer's tick]",
+            show_default=False,
+        ),
+    ] = None,
+    ignore: Annotated[
+        str | None,
+        typer.Option(
+            "--ignore",
+            metavar="LIST",
+            help="With --packets: what does not count, by commas, of range, flags (without PSH), "
+            "push, acknowledgement, mechanism, fate, time.",
+            show_default=False,
+        ),
+    ] = None,
+    figure: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--figure",
+            metavar="FILE",
+            help="With --packets: draw both ladders into this .pdf or .png. Repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Every cell (with --packets: every packet), alike or not.")
+    ] = False,
+    inexact: Annotated[
+        bool,
+        typer.Option(
+            "--inexact", help="Take in transfers that lost other segments than those asked for."
+        ),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False,
+) -> None:
+    """Compare two runs: cell by cell, with what differs by more than chance, and with captures
+    packet by packet.
+
+    Cells belong together that have the same values on every axis. Of each quantity there are both
+    means, standard deviations, their difference and what it would have to exceed: twice its
+    standard error, in times at least a tick of the timers. Cells whose transfers started at the
+    same phases are compared repetition by repetition.
+
+    Exit status: 0; 1 when --fail-over is exceeded; 2 when the runs cannot be compared.
+    """
+    from rexmit.diff.compare import USUAL
+    from rexmit.diff.pairs import selection
+
+    if packets is None and (tolerance is not None or ignore is not None or figure):
+        raise UserError(
+            "--tolerance, --ignore and --figure belong to --packets",
+            "say which transfer: --packets CELL",
+            usage=True,
+        )
+    if packets is not None and (metric or fail_over is not None):
+        raise UserError(
+            "--packets shows one transfer; --metric and --fail-over compare cells",
+            "leave one of them out",
+            usage=True,
+        )
+    metrics = _metrics(metric) if metric else list(USUAL)
+    chosen = selection(cell or (), mapping or ())
+    # Of a broken limit is told before anything is read.
+    most = _share(fail_over) if fail_over is not None else None
+    a, b = _open(run_a), _open(run_b)
+    if packets is not None:
+        from rexmit.cli.diff_packets import show_packets
+
+        show_packets(
+            a,
+            b,
+            chosen,
+            packets,
+            tolerance=tolerance,
+            ignored=ignore,
+            figures=figure or [],
+            every_packet=every,
+            as_json=as_json,
+        )
+        return
+    from rexmit.diff.as_json import comparison_data
+    from rexmit.diff.compare import compare
+    from rexmit.diff.gate import trips
+    from rexmit.diff.print_diff import print_comparison, print_trips
+    from rexmit.tables.terminal import console
+
+    comparison = compare(a, b, chosen, metrics, keep_inexact=inexact)
+    over = None if most is None else trips(comparison, most)
+    if as_json:
+        import json
+
+        data = comparison_data(comparison, over)
+        typer.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
+    else:
+        out = console()
+        print_comparison(comparison, out, every_cell=every)
+        if over is not None:
+            print_trips(over, str(fail_over), out)
+    if over is not None and (over or any(comparison.failed)):
+        raise typer.Exit(EXIT_FAILED)
+
+
+def _open(path: Path) -> Run:
+    """The run. Raises UserError (usage): what cannot be read cannot be compared, which is no
+    difference."""
+    from rexmit.tables.run_folder import open_run
+
+    try:
+        return open_run(path)
+    except UserError as error:
+        raise UserError(error.what, error.hint, usage=True) from None
+
+
+def _share(text: str) -> float:
+    from rexmit.diff.gate import share
+
+    return share(text)
+
+
+def _metrics(asked: list[str]) -> list[str]:
+    from rexmit.diff.measures import METRICS
+
+    names = [part.strip() for text in asked for part in text.split(",") if part.strip()]
+    for name in names:
+        if name not in METRICS:
+            near = closest(name, list(METRICS))
+            guess = f"did you mean {near}? " if near else ""
+            raise UserError(
+                f"--metric {name}: there is no such quantity",
+                f"{guess}quantities: {', '.join(METRICS)}",
+                usage=True,
+            )
+    if not names:
+        raise UserError("--metric names nothing", f"quantities: {', '.join(METRICS)}", usage=True)
+    return list(dict.fromkeys(names))

@@ -1,0 +1,164 @@
+"""Ladders as a picture, one beside the other: time downwards, client left, server right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure as Canvas
+
+from rexmit.figures.draw import FORMATS, save
+from rexmit.figures.style import RC
+from rexmit.ladder.steps import Step
+
+#: A packet of the server without event, with one; of the client; dropped or lost; the one marked.
+_PLAIN, _RESEND, _ACK, _SACK, _LOST = "#7a7a7a", "#E69F00", "#b0b0b0", "#009E73", "#D55E00"
+
+#: Packets closer than this share of the picture's height have one label.
+_CLOSE = 0.022
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One ladder: its heading, its packets, and the one that is to stand out."""
+
+    title: str
+    steps: tuple[Step, ...]
+    marked: Step | None = None
+
+
+def write_ladders(panels: Sequence[Panel], title: str, paths: Iterable[Path]) -> list[Path]:
+    """Draws the panels with one axis of time. The format is the file's ending, pdf or png.
+
+    Raises UserError where a file cannot be written.
+    """
+    written = []
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(RC)
+        canvas = _draw(panels, title)
+        for path in paths:
+            save(canvas, path, path.suffix.lower().removeprefix("."))
+            written.append(path)
+    return written
+
+
+def is_drawable(path: Path) -> bool:
+    """Whether the file's ending is a format there is."""
+    return path.suffix.lower().removeprefix(".") in FORMATS
+
+
+def _draw(panels: Sequence[Panel], title: str) -> Canvas:
+    canvas = Canvas(figsize=(4.1 * len(panels) + 0.6, 7.4), layout="constrained")
+    FigureCanvasAgg(canvas)
+    canvas.suptitle(title, fontsize=10, fontweight="bold")
+    every: Any = canvas.subplots(1, len(panels), sharey=True, squeeze=False)
+    times = [_ms(at) for panel in panels for step in panel.steps for at in _seen(step)]
+    low, high = (min(times), max(times)) if times else (0.0, 1.0)
+    room = (high - low) * 0.03 or 1.0
+    for axes, panel in zip(every[0], panels, strict=True):
+        _ladder(axes, panel, close=(high - low) * _CLOSE)
+        axes.set_ylim(high + room, low - room)
+    every[0][0].set_ylabel("ms since the first packet")
+    return canvas
+
+
+def _ladder(axes: Axes, panel: Panel, *, close: float) -> None:
+    axes.set_title(panel.title, fontsize=9)
+    axes.set_xlim(-0.05, 1.75)
+    axes.set_xticks([0, 1], ["client h2", "server h1"])
+    axes.grid(visible=False)
+    for place in (0, 1):
+        axes.axvline(place, color="#444444", linewidth=0.8)
+    for step in panel.steps:
+        _arrow(axes, step, marked=step is panel.marked)
+    for group in _groups([step for step in panel.steps if step.from_server], panel.marked, close):
+        first = group[0]
+        marked = first is panel.marked
+        axes.annotate(
+            _label(first) + (f" +{len(group) - 1}" if len(group) > 1 else ""),
+            xy=(1.03, _ms(_at_server(first))),
+            fontsize=6.5,
+            verticalalignment="center",
+            color=_colour(first),
+            fontweight="bold" if marked else "normal",
+        )
+
+
+def _groups(steps: list[Step], marked: Step | None, close: float) -> list[list[Step]]:
+    """Packets that have one label together, the one marked first in its own."""
+    groups: list[list[Step]] = []
+    began = float("-inf")
+    for step in sorted(steps, key=_at_server):
+        at = _ms(_at_server(step))
+        if groups and step is not marked and at - began < close:
+            groups[-1].append(step)
+        else:
+            groups.append([step])
+            began = at
+    return groups
+
+
+def _arrow(axes: Axes, step: Step, *, marked: bool) -> None:
+    from_x, to_x = (1.0, 0.0) if step.from_server else (0.0, 1.0)
+    sent, arrived = step.sent_ns, step.arrived_ns
+    began = _ms(sent if sent is not None else _at_server(step))
+    ended = _ms(arrived) if arrived is not None else began
+    gone = arrived is None
+    if gone:
+        to_x = (from_x + to_x) / 2
+    axes.annotate(
+        "",
+        xy=(to_x, ended),
+        xytext=(from_x, began),
+        arrowprops={
+            "arrowstyle": "-" if gone else "->",
+            "color": _colour(step),
+            "linewidth": 1.8 if marked else 0.8,
+            "shrinkA": 0,
+            "shrinkB": 0,
+            "mutation_scale": 7,
+        },
+        annotation_clip=False,
+    )
+    if gone:
+        axes.plot([to_x], [ended], marker="x", markersize=5, color=_LOST)
+    if marked:
+        axes.plot([from_x], [began], marker="o", markersize=5, color="black", zorder=5)
+
+
+def _label(step: Step) -> str:
+    parts = [f"{step.seq}-{step.seq + step.payload_bytes}"]
+    if "FIN" in step.flags:
+        parts.append("FIN")
+    if step.mechanism:
+        parts.append(step.mechanism)
+    return " ".join(parts)
+
+
+def _colour(step: Step) -> str:
+    if step.dropped or step.lost:
+        return _LOST
+    if step.from_server:
+        return _RESEND if step.mechanism or step.again else _PLAIN
+    return _SACK if step.sack else _ACK
+
+
+def _seen(step: Step) -> list[int]:
+    return [at for at in (step.sent_ns, step.arrived_ns) if at is not None]
+
+
+def _at_server(step: Step) -> int:
+    first, other = (
+        (step.sent_ns, step.arrived_ns) if step.from_server else (step.arrived_ns, step.sent_ns)
+    )
+    return first if first is not None else other if other is not None else 0
+
+
+def _ms(at_ns: int) -> float:
+    return at_ns / 1e6
