@@ -62,3 +62,10 @@ def read_pcapng(path: str | os.PathLike[str]) -> list[Packet]:
     Other packets are left out. Raises OSError when the file cannot be read or is no whole capture,
     ValueError for another link type.
     """
+
+def run_model(plan: str, share: str | os.PathLike[str] | None = None) -> str:
+    """The events of a plan that the model runs, a JSON object a line.
+
+    Captures go into the folder `captures` of `share`. A cell that cannot be run is an event too;
+    raises ValueError for a text that is no plan.
+    """

@@ -13,6 +13,16 @@ pub enum Error {
     Io(io::Error),
     /// A capture with packets of another link type than RAW: Python's ValueError.
     LinkType(i32),
+    /// A plan that cannot be read or run: Python's ValueError.
+    Plan(String),
+}
+
+impl Error {
+    /// A plan that cannot be run, for this reason.
+    pub fn plan(reason: impl std::fmt::Display) -> Self {
+        // With its causes, where it has some.
+        Error::Plan(format!("{reason:#}"))
+    }
 }
 
 impl From<io::Error> for Error {
@@ -29,6 +39,7 @@ impl From<Error> for PyErr {
             Error::LinkType(other) => PyValueError::new_err(format!(
                 "the capture has link type {other}; only RAW (101) is read"
             )),
+            Error::Plan(reason) => PyValueError::new_err(reason),
         }
     }
 }

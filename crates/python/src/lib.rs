@@ -52,4 +52,19 @@ mod _core {
     fn read_pcapng(py: Python<'_>, path: PathBuf) -> Result<Vec<Packet>, Error> {
         detached(py, || crate::capture::read(&path))
     }
+
+    /// The events of a plan that the model runs, a JSON object a line.
+    #[pyfunction]
+    #[pyo3(signature = (plan, share=None))]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "made for the call from Python's path"
+    )]
+    fn run_model(py: Python<'_>, plan: &str, share: Option<PathBuf>) -> Result<String, Error> {
+        detached(py, || {
+            let mut events = Vec::new();
+            rexmit_sim::run_plan(plan, share.as_deref(), &mut events).map_err(Error::plan)?;
+            String::from_utf8(events).map_err(Error::plan)
+        })
+    }
 }

@@ -6,6 +6,9 @@ use rexmit_time::Time;
 use super::read_all;
 use crate::machine::Socket;
 
+/// What nginx gives `sendfile` at a time (`sendfile_max_chunk`).
+const CHUNK: u64 = 2 << 20;
+
 /// nginx at one connection: reads the request, writes head and file, closes.
 #[derive(Clone, Debug)]
 pub struct Nginx {
@@ -45,8 +48,10 @@ impl Nginx {
                 self.request_left = self.request_left.saturating_sub(bytes);
                 if self.request_left == 0 {
                     self.state = Answer::Runs;
-                    // `ngx_linux_sendfile_chain` corks before the head and leaves it so.
-                    socket.set_cork(now, true);
+                    // `ngx_linux_sendfile_chain` corks before a head with a file behind it, and leaves it so.
+                    if self.body > 0 {
+                        socket.set_cork(now, true);
+                    }
                     self.answer(now, socket);
                 }
             }
@@ -62,10 +67,12 @@ impl Nginx {
                 return;
             }
         }
-        let left = u32::try_from(self.body - self.written).unwrap_or(u32::MAX);
-        self.written += u64::from(socket.send_file(now, self.written, left));
-        if self.written < self.body {
-            return;
+        while self.written < self.body {
+            let chunk = (self.body - self.written).min(CHUNK) as u32;
+            match socket.send_file(now, self.written, chunk) {
+                0 => return,
+                taken => self.written += u64::from(taken),
+            }
         }
         self.state = Answer::Done;
         socket.close(now);
