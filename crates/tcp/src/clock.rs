@@ -67,12 +67,20 @@ impl Clock {
     #[must_use]
     pub fn fires(&self, now: Time, expires: i64) -> Time {
         let current = self.ticks(now);
+        self.fires_from(current, expires)
+            .max(self.time_of(current + 1))
+    }
+
+    /// As [`Clock::fires`], with the wheel standing at tick `base`: in the tick in which a timer fired it stands at the
+    /// next already (`forward_timer_base`).
+    #[must_use]
+    pub fn fires_from(&self, base: i64, expires: i64) -> Time {
         let tick = match self.wheel {
             Wheel::Exact => expires,
-            Wheel::Slack => with_slack(current, expires),
-            Wheel::Levels => on_levels(current, expires),
+            Wheel::Slack => with_slack(base, expires),
+            Wheel::Levels => on_levels(base, expires),
         };
-        self.time_of(tick.max(current + 1))
+        self.time_of(tick.max(base))
     }
 }
 

@@ -1,99 +1,286 @@
 //! The sending half of a connection: what is in flight, what was lost, when it is sent again.
+//!
+//! One machine serves every stack; what differs stands in [`Settings`]. Its parts, one idea a file:
+//!
+//! - `queue` is the scoreboard and `backlog` what was not sent yet; `write` and `transmit` move segments between them and
+//!   out; `host` and `nagle` hold them back.
+//! - `ack` is the order in which an acknowledgement is worked through: `sack` and `clean` note what was delivered,
+//!   `detect` finds what was lost, `alert` moves between the states, `undo` and `reordering` take back what proved wrong,
+//!   `window` and `recovery` say how much may be in flight.
+//! - `timer` is the timer, `timers` what sets it; `tlp`, `rto`, `frto` and `persist` are what it does.
+//!
+//! Every call that takes `now` refreshes the connection's clock. Methods that send leave packets for
+//! [`Sender::poll_transmit`], in the order in which they leave.
 
+mod ack;
+mod alert;
+mod backlog;
+mod clean;
+mod detect;
+mod frto;
+mod host;
+mod min_rtt;
+mod nagle;
+mod news;
+mod persist;
+mod queue;
+mod recovery;
+mod reordering;
+mod rto;
+mod sack;
+mod timer;
+mod timers;
+mod tlp;
+mod transmit;
 mod types;
+mod undo;
+mod window;
+mod write;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
 
 use crate::clock::Clock;
-use crate::settings::Settings;
+use crate::congestion::{Context, Control, Window};
+use crate::estimator::Rtt;
+use crate::settings::{Estimator, InitialWindow, Settings};
+
+use backlog::Backlog;
+use detect::rack::Rack;
+use host::Host;
+use min_rtt::MinRtt;
+use nagle::Nagle;
+use queue::{Micros, Queue};
+use recovery::prr::Prr;
+use sack::SeenBlocks;
+use timer::Timer;
+use tlp::Episode;
+use undo::Undo;
+use window::Usage;
 
 pub use types::{Ack, Counters, Peer, State, Transmit};
+
+/// Seconds over which the smallest round-trip time is kept (`tcp_min_rtt_wlen`).
+const MIN_RTT_WINDOW: i64 = 300;
 
 /// A sender.
 #[derive(Clone, Debug)]
 pub struct Sender {
+    settings: Arc<Settings>,
+    clock: Clock,
+    /// The time of the call that runs (`tcp_mstamp`).
+    now: Time,
+
+    // Sequence numbers
+    /// `snd_una`
     una: SeqNum,
+    /// `snd_nxt`
+    nxt: SeqNum,
+    /// After what was written (`write_seq`).
+    end: SeqNum,
+    closed: bool,
+
+    // The peer
+    sack: bool,
+    timestamps: bool,
+    /// Payload bytes of a segment that the path and the options leave.
+    path_mss: u32,
+    /// Payload bytes of a segment: no more than half the peer's largest window (`mss_cache`).
+    mss: u32,
+    /// `snd_wnd`
+    peer_window: u32,
+    /// `max_window`
+    peer_window_max: u32,
+    /// The segment that set it (`snd_wl1`).
+    peer_window_seq: SeqNum,
+    /// The timestamp that the last segment echoed, in our clock.
+    echo: Option<u32>,
+    /// The tick of the last acknowledgement (`rcv_tstamp`).
+    last_ack: i64,
+
+    // Segments
+    queue: Queue,
+    backlog: Backlog,
+    packets: VecDeque<Transmit>,
+    host: Host,
+    nagle: Nagle,
+    /// When data last left (`lsndtime`).
+    last_sent: Time,
+    seen_blocks: SeenBlocks,
+    /// Segments delivered (`tp->delivered`).
+    delivered: u32,
+    /// Segments sent again (`total_retrans`).
+    total_resent: u32,
+    /// D-SACKed segments (`dsack_dups`).
+    dsack_segments: u32,
+
+    // Time
+    rtt: Rtt,
+    min_rtt: MinRtt,
+    timer: Timer,
+    /// Ticks (`icsk_rto`).
+    rto: i64,
+    backoff: u8,
+    /// Timeouts without progress (`icsk_retransmits`).
+    timeouts: u32,
+    /// Window probes without an answer (`icsk_probes_out`).
+    window_probes: u32,
+    orphan: bool,
+    timed_out: bool,
+
+    // State
+    state: State,
+    /// What had been sent when the state began (`high_seq`).
+    recovery_point: SeqNum,
+    control: Control,
+    window: Window,
+    /// The threshold before the reduction, 0 where it must not come back (`prior_ssthresh`).
+    prior_ssthresh: u32,
+    usage: Usage,
+    /// Bytes a second (`sk_pacing_rate`).
+    pacing_rate: u64,
+    prr: Prr,
+    undo: Undo,
+    rack: Rack,
+    probe: Episode,
+    /// F-RTO's test runs.
+    frto: bool,
+    /// `tp->reordering`
+    reordering: u32,
+    /// Reordering was seen (`reord_seen`).
+    reordering_seen: u32,
+
+    // Names for what is sent
+    /// The last resend belonged to a recovery.
+    resending: bool,
+    /// A recovery began after the last resend.
+    recovery_began: bool,
+    counters: Counters,
 }
 
 impl Sender {
     /// A sender of segments of at most `mss` payload bytes whose SYN has the number `iss`.
     #[must_use]
-    pub fn new(
-        _settings: Arc<Settings>,
-        _clock: Clock,
-        _mss: u32,
-        iss: SeqNum,
-        _now: Time,
-    ) -> Self {
-        Sender { una: iss + 1 }
+    pub fn new(settings: Arc<Settings>, clock: Clock, mss: u32, iss: SeqNum, now: Time) -> Self {
+        let first = iss + 1;
+        let rtt = Rtt::new(&settings);
+        let context = Context {
+            now,
+            clock: &clock,
+            una: first,
+            nxt: first,
+            open: true,
+            pacing_rate: 0,
+        };
+        let control = Control::new(&settings, &context);
+        let tick = clock.ticks(now);
+        Sender {
+            now,
+            una: first,
+            nxt: first,
+            end: first,
+            closed: false,
+            sack: settings.sack,
+            timestamps: settings.timestamps,
+            path_mss: mss,
+            mss,
+            peer_window: 0,
+            peer_window_max: 0,
+            peer_window_seq: SeqNum::default(),
+            echo: None,
+            last_ack: tick,
+            queue: Queue::new(first),
+            backlog: Backlog::default(),
+            packets: VecDeque::new(),
+            host: Host::default(),
+            nagle: Nagle::new(first),
+            last_sent: now,
+            seen_blocks: SeenBlocks::default(),
+            delivered: 1,
+            total_resent: 0,
+            dsack_segments: 0,
+            rto: rtt.rto_ticks(&clock),
+            rtt,
+            min_rtt: MinRtt::new(MIN_RTT_WINDOW * i64::from(clock.hz), tick),
+            timer: Timer::default(),
+            backoff: 0,
+            timeouts: 0,
+            window_probes: 0,
+            orphan: false,
+            timed_out: false,
+            state: State::Open,
+            recovery_point: first,
+            control,
+            window: Window::new(initial_window(&settings, mss, None)),
+            prior_ssthresh: 0,
+            usage: Usage::new(first, tick),
+            pacing_rate: u64::MAX,
+            prr: Prr::default(),
+            undo: Undo::default(),
+            rack: Rack::default(),
+            probe: Episode::default(),
+            frto: false,
+            reordering: settings.dupack_threshold,
+            reordering_seen: 0,
+            resending: false,
+            recovery_began: false,
+            counters: Counters::default(),
+            settings,
+            clock,
+        }
     }
 
     /// The handshake is over; `rtt` is its round-trip time if it gave one.
-    pub fn established(&mut self, _now: Time, _rtt: Option<Duration>, _peer: &Peer) {}
-
-    /// Appends `bytes` to the stream and sends what may be sent. `more`: MSG_MORE.
-    pub fn write(&mut self, _now: Time, _bytes: u32, _more: bool) {}
-
-    /// As [`Sender::write`], as far as a send buffer of `limit` bytes has room for it; returns what was taken. When it is
-    /// full, what was taken is pushed out without waiting for more (`tcp_sendmsg_locked`, its `wait_for_space`).
-    pub fn write_within(&mut self, _now: Time, bytes: u32, _more: bool, _limit: u32) -> u32 {
-        bytes
+    pub fn established(&mut self, now: Time, rtt: Option<Duration>, peer: &Peer) {
+        self.now = now;
+        self.sack = peer.sack;
+        self.timestamps = peer.timestamps;
+        self.peer_window = peer.window;
+        self.grow_largest_window(peer.window);
+        match rtt {
+            Some(rtt) => self.take_sample(rtt, Some(rtt), false),
+            None => self.rtt.no_sample_after_handshake(),
+        }
+        self.rto = self.rtt.rto_ticks(&self.clock);
+        // tcp_init_transfer
+        self.window.cwnd = match peer.handshake_timeouts {
+            0 | 1 => self.first_window(),
+            _ => 1,
+        };
+        self.last_sent = now;
+        self.usage = Usage::new(self.una, self.tick());
+        self.set_pacing_rate();
     }
-
-    /// Bytes of the send buffer in use, overhead counted (`sk_wmem_queued`).
-    #[must_use]
-    pub fn buffered(&self) -> u32 {
-        0
-    }
-
-    /// Whether a writer waits for room in the send buffer (`SOCK_NOSPACE`).
-    pub fn set_writer_waits(&mut self, _waits: bool) {}
-
-    /// Sets TCP_CORK; taking it off sends what waits.
-    pub fn set_cork(&mut self, _now: Time, _on: bool) {}
-
-    /// Sets TCP_NODELAY; setting it sends what waits.
-    pub fn set_nodelay(&mut self, _now: Time, _on: bool) {}
-
-    /// Ends the stream: a FIN on the last unsent segment, else alone.
-    pub fn close(&mut self, _now: Time) {}
 
     /// The socket has no owner any more (`SOCK_DEAD`): it is given up sooner.
-    pub fn orphan(&mut self) {}
+    pub fn orphan(&mut self) {
+        self.orphan = true;
+    }
 
-    /// Takes in what a segment acknowledges, and sends what that allows (`tcp_ack`, `tcp_data_snd_check`).
-    pub fn on_ack(&mut self, _now: Time, _ack: &Ack<'_>) {}
-
-    /// A packet of ours that counted `bytes` left the host; packets leave in the order in which they were given out.
-    pub fn left_host(&mut self, _now: Time, _bytes: u32) {}
+    /// The next packet to send, in the order in which they leave.
+    pub fn poll_transmit(&mut self, _now: Time) -> Option<Transmit> {
+        self.packets.pop_front()
+    }
 
     /// When [`Sender::on_deadline`] is due; it changes with any call.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
-        None
-    }
-
-    /// Runs the timer if it is due at `now`.
-    pub fn on_deadline(&mut self, _now: Time) {}
-
-    /// The next packet to send, in the order in which they leave.
-    pub fn poll_transmit(&mut self, _now: Time) -> Option<Transmit> {
-        None
+        self.timer.deadline()
     }
 
     /// The clock of the timestamps option at `now`, without the connection's offset.
     #[must_use]
-    pub fn timestamp(&self, _now: Time) -> u32 {
-        0
+    pub fn timestamp(&self, now: Time) -> u32 {
+        self.stamp(now.as_nanos() / 1_000)
     }
 
     /// Retransmissions went unanswered too often: the connection is to be given up.
     #[must_use]
     pub fn timed_out(&self) -> bool {
-        false
+        self.timed_out
     }
 
     /// The first byte not acknowledged (`snd_una`).
@@ -105,24 +292,152 @@ impl Sender {
     /// The first byte not sent (`snd_nxt`).
     #[must_use]
     pub fn nxt(&self) -> SeqNum {
-        self.una
+        self.nxt
+    }
+
+    /// After the last byte written, a FIN counted (`write_seq`).
+    #[must_use]
+    pub fn end(&self) -> SeqNum {
+        self.end
     }
 
     /// Whether all that was written, a FIN also, is acknowledged.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        true
+        self.queue.is_empty() && self.backlog.is_empty()
+    }
+
+    /// Segments not acknowledged and segments not sent.
+    #[must_use]
+    pub fn queued(&self) -> (usize, usize) {
+        (self.queue.len(), self.backlog.len())
+    }
+
+    /// Packets sent and neither arrived nor lost, as far as is known (`tcp_packets_in_flight`).
+    #[must_use]
+    pub fn in_flight(&self) -> u32 {
+        self.queue.in_flight()
+    }
+
+    /// The congestion window in segments.
+    #[must_use]
+    pub fn cwnd(&self) -> u32 {
+        self.window.cwnd
+    }
+
+    /// The slow start threshold in segments.
+    #[must_use]
+    pub fn ssthresh(&self) -> u32 {
+        self.window.ssthresh
+    }
+
+    /// The state.
+    #[must_use]
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// The reordering that is reckoned with, in segments.
+    #[must_use]
+    pub fn reordering(&self) -> u32 {
+        self.reordering
+    }
+
+    /// What the sender did so far.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.counters
     }
 
     /// The timeout in ticks as the timer was last armed with it, back-off included (`icsk_rto`).
     #[must_use]
     pub fn rto_ticks(&self) -> i64 {
-        0
+        self.rto
+    }
+
+    /// The timeout, back-off included.
+    #[must_use]
+    pub fn rto(&self) -> Duration {
+        Duration::from_nanos(self.rto * self.clock.tick_ns() as i64)
     }
 
     /// The smoothed round-trip time.
     #[must_use]
     pub fn srtt(&self) -> Option<Duration> {
-        None
+        self.rtt.srtt()
+    }
+
+    /// The deviation that enters the timeout.
+    #[must_use]
+    pub fn rttvar(&self) -> Duration {
+        self.rtt.rttvar()
+    }
+
+    /// Counts everything afresh and compares with the counts kept; says what is wrong.
+    ///
+    /// # Errors
+    /// The first difference found, in words.
+    pub fn check(&self) -> Result<(), String> {
+        self.queue.check(self.sack)?;
+        if self.nxt.is_before(self.una) || self.end.is_before(self.nxt) {
+            return Err(format!("{} {} {}", self.una, self.nxt, self.end));
+        }
+        if self.window.cwnd == 0 {
+            return Err("no window".to_owned());
+        }
+        Ok(())
+    }
+
+    /// The tick of the call that runs.
+    fn tick(&self) -> i64 {
+        self.clock.ticks(self.now)
+    }
+
+    /// The microsecond of the call that runs.
+    fn micros(&self) -> Micros {
+        self.now.as_nanos() / 1_000
+    }
+
+    /// Microseconds since `then`.
+    fn since(&self, then: Micros) -> i64 {
+        self.micros().saturating_sub(then) as i64
+    }
+
+    /// The clock of the timestamps option at a time (`tcp_skb_timestamp`; ticks before 4.13).
+    fn stamp(&self, at: Micros) -> u32 {
+        match self.settings.estimator {
+            Estimator::LinuxMicros | Estimator::Solaris => (at / 1_000) as u32,
+            _ => self.clock.ticks(Time::from_nanos(at * 1_000)) as u32,
+        }
+    }
+
+    /// What a congestion control may know now.
+    fn context<'a>(&self, clock: &'a Clock) -> Context<'a> {
+        Context {
+            now: self.now,
+            clock,
+            una: self.una,
+            nxt: self.nxt,
+            open: self.state == State::Open,
+            pacing_rate: self.pacing_rate,
+        }
+    }
+
+    /// After the last byte that the peer's window takes (`tcp_wnd_end`).
+    fn window_end(&self) -> SeqNum {
+        self.una + self.peer_window
+    }
+}
+
+/// Segments of the first window.
+fn initial_window(settings: &Settings, mss: u32, srtt: Option<Duration>) -> u32 {
+    match settings.initial_window {
+        InitialWindow::Segments(segments) => segments,
+        // RFC 3390 §1: min(4 * MSS, max(2 * MSS, 4380 bytes))
+        InitialWindow::Rfc3390 => (4380 / mss.max(1)).clamp(2, 4),
+        InitialWindow::Linux24 => match srtt {
+            Some(srtt) if srtt <= Duration::from_millis(20) => 3 + u32::from(mss <= 1095),
+            _ => 2,
+        },
     }
 }

@@ -1,0 +1,157 @@
+//! The order in which an acknowledgement is worked through (`tcp_ack`, 6.x): the window, what was delivered, what was lost,
+//! the timer, the congestion window, and then what is sent.
+
+use rexmit_time::Time;
+
+use super::clean::Delivery;
+use super::nagle::Hold;
+use super::news::{News, Resume};
+use super::sack::Tagged;
+use super::{Ack, Sender};
+
+impl Sender {
+    /// Takes in what a segment acknowledges, and sends what that allows (`tcp_ack`, `tcp_data_snd_check`).
+    pub fn on_ack(&mut self, now: Time, ack: &Ack<'_>) {
+        self.now = now;
+        self.echo = ack.echo;
+        if self.take_ack(ack) {
+            self.push_pending();
+        }
+    }
+
+    /// Whether the segment is acceptable.
+    fn take_ack(&mut self, ack: &Ack<'_>) -> bool {
+        let number = ack.segment.ack;
+        let prior_una = self.una;
+        if number.is_before(prior_una) {
+            if number.is_before(prior_una - self.peer_window_max) {
+                return false;
+            }
+            self.take_old_ack(ack);
+            return true;
+        }
+        if number.is_after(self.nxt) {
+            return false;
+        }
+        let mut news = News::NONE;
+        if number.is_after(prior_una) {
+            news.set(News::ADVANCED);
+            self.timeouts = 0;
+        }
+        if ack.segment.space() > 0 {
+            news.set(News::DATA);
+        }
+        let nothing_out = self.queue.out == 0;
+        let prior_delivered = self.delivered;
+        let prior_losses = self.queue.losses;
+        let prior_fack = if self.sack {
+            self.queue.highest_sack(prior_una)
+        } else {
+            prior_una
+        };
+        self.take_window(ack, &mut news);
+        self.una = number;
+        let mut tagged = Tagged::new(self.nxt);
+        let mut delivery = Delivery::default();
+        if self.sack && !ack.segment.sack.is_empty() {
+            let sack = &ack.segment.sack;
+            self.tag(sack, number, prior_una, &mut tagged, &mut delivery);
+            news.set(tagged.news);
+            self.delivered += tagged.delivered;
+        }
+        self.window_probes = 0;
+        self.last_ack = self.tick();
+        if nothing_out {
+            if news.any(News::DSACK) {
+                self.alert(prior_una, 0, &mut news);
+            }
+            self.acknowledge_persist();
+            self.judge_probe(number, news);
+            return true;
+        }
+        news.set(self.clean(prior_fack, prior_una, &tagged, &mut delivery));
+        self.adapt_rack(delivery.prior_delivered);
+        self.judge_probe(number, news);
+        let mut resume = Resume::Nothing;
+        if self.is_doubtful(news) {
+            let duplicate = !news.any(News::ADVANCED | News::NOT_DUPLICATE | News::DSACK);
+            resume = self.alert(prior_una, u32::from(duplicate), &mut news);
+        }
+        if news.any(News::SET_TIMER) {
+            self.set_timer_after_progress();
+        }
+        let delivered = self.delivered - prior_delivered;
+        let lost = self.queue.losses.wrapping_sub(prior_losses);
+        self.control_window(news, delivered, lost);
+        self.resume(resume);
+        true
+    }
+
+    /// An acknowledgement that others have overtaken can still tell of SACKs.
+    fn take_old_ack(&mut self, ack: &Ack<'_>) {
+        let sack = &ack.segment.sack;
+        if !self.sack || sack.is_empty() {
+            return;
+        }
+        let una = self.una;
+        let mut tagged = Tagged::new(self.nxt);
+        let mut delivery = Delivery::default();
+        self.tag(sack, ack.segment.ack, una, &mut tagged, &mut delivery);
+        let mut news = tagged.news;
+        let resume = self.alert(una, 0, &mut news);
+        self.resume(resume);
+    }
+
+    /// `tcp_ack_is_dubious`
+    fn is_doubtful(&self, news: News) -> bool {
+        !news.any(News::NOT_DUPLICATE) || news.any(News::ALERT) || self.state != super::State::Open
+    }
+
+    /// What the window now allows (`tcp_xmit_recovery`).
+    fn resume(&mut self, resume: Resume) {
+        match resume {
+            Resume::Nothing => return,
+            Resume::New => {
+                self.push_with(Hold::OFF);
+                if self.nxt.is_after(self.recovery_point) {
+                    return;
+                }
+                self.frto = false;
+            }
+            Resume::Lost => {}
+        }
+        self.send_lost();
+    }
+
+    /// The peer's window, from the newest segment (RFC 9293 §3.10.7.4; `tcp_ack_update_window`).
+    fn take_window(&mut self, ack: &Ack<'_>, news: &mut News) {
+        let seq = ack.segment.seq;
+        let newer = seq.is_after(self.peer_window_seq);
+        let same = seq == self.peer_window_seq;
+        let shut = self.settings.fill_segments && ack.window == 0;
+        let larger = ack.window > self.peer_window || shut;
+        let acceptable = ack.segment.ack.is_after(self.una) || newer || (same && larger);
+        if !acceptable {
+            return;
+        }
+        news.set(News::WINDOW);
+        self.peer_window_seq = seq;
+        if self.peer_window != ack.window {
+            self.peer_window = ack.window;
+            if !self.backlog.is_empty() {
+                self.restart_after_idle();
+            }
+            self.grow_largest_window(ack.window);
+        }
+    }
+
+    /// Segments hold half the peer's largest window at most (`tcp_bound_to_half_wnd`).
+    pub(super) fn grow_largest_window(&mut self, window: u32) {
+        if window <= self.peer_window_max {
+            return;
+        }
+        self.peer_window_max = window;
+        let most = if window > 536 { window / 2 } else { window };
+        self.mss = self.path_mss.min(most.max(48));
+    }
+}

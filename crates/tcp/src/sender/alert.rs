@@ -1,0 +1,213 @@
+//! The states and what moves between them (`tcp_fastretrans_alert`, 6.x).
+//!
+//! | state | left for | when |
+//! |---|---|---|
+//! | Open, Disorder | Recovery | something is marked lost |
+//! | Open | Disorder | something is SACKed, doubled or resent, nothing lost |
+//! | Disorder | Open | nothing is any more |
+//! | Cwr | Open | something beyond the recovery point is acknowledged |
+//! | Recovery | Open | the recovery point is acknowledged; without SACK, something beyond it |
+//! | Recovery | Open, Disorder | D-SACKs or timestamps prove the recovery needless |
+//! | Loss | Open | the recovery point is acknowledged, or the timeout proves spurious |
+//! | Loss | Recovery | a resend is found lost |
+//! | any | Loss | the timeout fires |
+
+use rexmit_time::Duration;
+use rexmit_wire::SeqNum;
+
+use super::news::{News, Resume};
+use super::timer::Job;
+use super::{Sender, State};
+
+/// The least wait for SACKs that put reneging right.
+const RENEGING_WAIT: Duration = Duration::from_millis(10);
+
+impl Sender {
+    /// Takes a doubtful acknowledgement; returns what may be sent again after it.
+    pub(super) fn alert(&mut self, prior_una: SeqNum, duplicates: u32, news: &mut News) -> Resume {
+        let mut count_losses = duplicates > 0 || (news.any(News::SACKED) && self.sack_is_far());
+        if self.queue.out == 0 {
+            self.queue.sacked = 0;
+        }
+        if self.wait_for_reneging(news) {
+            return Resume::Nothing;
+        }
+        if self.state == State::Open {
+            self.undo.stamp = None;
+        } else if !self.una.is_before(self.recovery_point) && self.leave_at_recovery_point() {
+            return Resume::Nothing;
+        }
+        let mut begins = false;
+        match self.state {
+            State::Recovery => {
+                if !news.any(News::ADVANCED) {
+                    if !self.sack {
+                        self.add_duplicate(duplicates);
+                    }
+                } else if self.undo_partly(prior_una, &mut count_losses) {
+                    return Resume::Nothing;
+                }
+                if self.try_undo_by_dsack() {
+                    self.try_to_open();
+                }
+                self.find_losses(news);
+                if self.state != State::Recovery {
+                    if !self.is_time_to_recover() {
+                        return Resume::Nothing;
+                    }
+                    self.enter_recovery();
+                }
+            }
+            State::Loss => {
+                let resume = self.process_loss(*news, duplicates);
+                self.find_losses(news);
+                if self.state != State::Open && !news.any(News::LOST_RESEND) {
+                    return resume;
+                }
+                match self.consider_recovery(*news, duplicates, news) {
+                    true => begins = true,
+                    false => return resume,
+                }
+            }
+            State::Open | State::Disorder | State::Cwr => {
+                match self.consider_recovery(*news, duplicates, news) {
+                    true => begins = true,
+                    false => return Resume::Nothing,
+                }
+            }
+        }
+        if !self.settings.rack && count_losses {
+            self.mark_lost_by_count(begins);
+        }
+        Resume::Lost
+    }
+
+    /// Where nothing is being repaired: a recovery begins if something is lost, which is returned; else the state becomes
+    /// Open or Disorder.
+    fn consider_recovery(&mut self, seen: News, duplicates: u32, news: &mut News) -> bool {
+        if !self.sack {
+            if seen.any(News::ADVANCED) {
+                self.queue.sacked = 0;
+            }
+            self.add_duplicate(duplicates);
+        }
+        if self.state <= State::Disorder {
+            self.try_undo_by_dsack();
+        }
+        self.find_losses(news);
+        if !self.is_time_to_recover() {
+            self.try_to_open();
+            return false;
+        }
+        self.enter_recovery();
+        true
+    }
+
+    /// The acknowledgement ended at a segment that was SACKed: the receiver may have dropped it. Later SACKs get time to put
+    /// that right before a timeout (RFC 2018 §8; `tcp_check_sack_reneging`).
+    fn wait_for_reneging(&mut self, news: &mut News) -> bool {
+        if !news.any(News::RENEGING) || !news.any(News::ADVANCED) {
+            return false;
+        }
+        let half = Duration::from_micros((self.rtt.srtt_us8() >> 4) as i64);
+        let ticks = self
+            .clock
+            .ticks_in(half)
+            .max(self.clock.ticks_in(RENEGING_WAIT));
+        self.set_timer(Job::Timeout, ticks);
+        news.clear(News::SET_TIMER);
+        true
+    }
+
+    /// The recovery point is acknowledged. Whether nothing more is to be done.
+    fn leave_at_recovery_point(&mut self) -> bool {
+        match self.state {
+            State::Cwr => {
+                if self.una != self.recovery_point {
+                    self.end_reduction();
+                    self.set_state(State::Open);
+                }
+            }
+            State::Recovery => {
+                if !self.sack {
+                    self.queue.sacked = 0;
+                }
+                if self.end_recovery() {
+                    return true;
+                }
+                self.end_reduction();
+            }
+            State::Open | State::Disorder | State::Loss => {}
+        }
+        false
+    }
+
+    /// An acknowledgement in recovery that stops before its end; timestamps may say that what arrived was only late. Whether
+    /// nothing more is to be done (`tcp_try_undo_partial`).
+    fn undo_partly(&mut self, prior_una: SeqNum, count_losses: &mut bool) -> bool {
+        if self.undo.marker.is_none() || !self.was_only_late() {
+            *count_losses = self.sack_is_far();
+            return false;
+        }
+        self.note_reordering(prior_una);
+        if self.queue.resent > 0 {
+            return true;
+        }
+        self.forget_stamp();
+        self.undo_reduction(true);
+        self.keep_open();
+        false
+    }
+
+    /// `tcp_identify_packet_loss`
+    fn find_losses(&mut self, news: &mut News) {
+        if self.queue.is_empty() {
+            return;
+        }
+        if !self.sack {
+            self.mark_lost_by_duplicates(news.any(News::ADVANCED));
+        } else if self.settings.rack {
+            self.mark_lost_by_rack(news);
+        }
+    }
+
+    /// `tcp_time_to_recover`
+    fn is_time_to_recover(&self) -> bool {
+        self.queue.lost > 0 || (!self.settings.rack && self.duplicates_say_lost())
+    }
+
+    /// `tcp_enter_recovery`
+    pub(super) fn enter_recovery(&mut self) {
+        self.forget_stamp();
+        self.counters.recoveries += 1;
+        self.recovery_began = true;
+        self.prior_ssthresh = 0;
+        self.begin_undo();
+        if !self.in_reduction() {
+            self.prior_ssthresh = self.current_ssthresh();
+            self.begin_reduction();
+        }
+        self.set_state(State::Recovery);
+    }
+
+    /// Disorder while something is SACKed, lost or resent, else Open (`tcp_try_keep_open`).
+    pub(super) fn keep_open(&mut self) {
+        let state = if self.queue.left_out() > 0 || self.any_resend_out() {
+            State::Disorder
+        } else {
+            State::Open
+        };
+        if self.state != state {
+            self.set_state(state);
+            self.recovery_point = self.nxt;
+        }
+    }
+
+    /// `tcp_try_to_open`
+    pub(super) fn try_to_open(&mut self) {
+        self.forget_stamp();
+        if self.state != State::Cwr {
+            self.keep_open();
+        }
+    }
+}

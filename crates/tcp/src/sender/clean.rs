@@ -1,0 +1,248 @@
+//! Taking off the scoreboard what is acknowledged, and the round-trip time that this gives (`tcp_clean_rtx_queue`).
+
+use rexmit_time::Duration;
+use rexmit_wire::SeqNum;
+
+use super::news::News;
+use super::queue::{Marks, Micros, Sent};
+use super::sack::Tagged;
+use super::Sender;
+
+/// The latest transmission among those that an acknowledgement says were delivered (`struct rate_sample`).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Delivery {
+    /// Segments that had been delivered when it was sent; 0 if there is none.
+    pub prior_delivered: u32,
+    at: Micros,
+    end: SeqNum,
+}
+
+/// Whether a transmission came after another; of one microsecond, the one with the higher number (`tcp_skb_sent_after`).
+pub(super) fn sent_after(at: Micros, end: SeqNum, other: Micros, other_end: SeqNum) -> bool {
+    at > other || (at == other && end.is_after(other_end))
+}
+
+/// What a walk over the acknowledged segments found.
+struct Cleaned {
+    news: News,
+    /// When the first and the last of those were sent that were sent once.
+    first_sent: Option<Micros>,
+    last_sent: Micros,
+    /// The lowest of them.
+    low: SeqNum,
+    acked: u32,
+    fully: bool,
+}
+
+impl Sender {
+    /// Remembers a delivered transmission if it is the latest of this acknowledgement (`tcp_rate_skb_delivered`).
+    pub(super) fn sample_delivery(&mut self, index: usize, delivery: &mut Delivery) {
+        let segment = self.queue.at_mut(index);
+        if segment.marks.any(Marks::SAMPLED) {
+            return;
+        }
+        let latest = delivery.prior_delivered == 0
+            || sent_after(segment.at, segment.end, delivery.at, delivery.end);
+        if latest {
+            *delivery = Delivery {
+                prior_delivered: segment.delivered,
+                at: segment.at,
+                end: segment.end,
+            };
+        }
+        if segment.is_sacked() {
+            segment.marks.set(Marks::SAMPLED);
+        }
+    }
+
+    /// Takes off what lies below `una`. `prior_fack` and `prior_una` are the highest SACK and the first byte not
+    /// acknowledged before this acknowledgement.
+    pub(super) fn clean(
+        &mut self,
+        prior_fack: SeqNum,
+        prior_una: SeqNum,
+        tagged: &Tagged,
+        delivery: &mut Delivery,
+    ) -> News {
+        let prior_sacked = self.queue.sacked;
+        let cleaned = self.take_off_acknowledged(delivery);
+        let mut news = cleaned.news;
+        if self.queue.head().is_some_and(Sent::is_sacked) {
+            news.set(News::RENEGING);
+        }
+        let mut rtt = None;
+        let mut control_rtt = None;
+        if let Some(first) = cleaned.first_sent.filter(|_| !news.any(News::RESENT_ACKED)) {
+            rtt = Some(self.since(first));
+            control_rtt = Some(self.since(cleaned.last_sent));
+            let short = self.una.offset_from(prior_una).unsigned_abs() < self.mss;
+            if cleaned.acked == 1
+                && cleaned.fully
+                && prior_sacked == 0
+                && short
+                && delivery.prior_delivered + 1 == self.delivered
+            {
+                news.set(News::MAYBE_DELAYED);
+            }
+        }
+        let sack_rtt = tagged.first_sent.map(|first| self.since(first));
+        if sack_rtt.is_some() {
+            control_rtt = Some(self.since(tagged.last_sent));
+        }
+        let delayed = news.any(News::MAYBE_DELAYED);
+        let acked = news.any(News::ACKED);
+        let sampled = self.sample_rtt(rtt.or(sack_rtt), &mut control_rtt, acked, delayed);
+        if acked {
+            news.set(News::SET_TIMER);
+            if self.sack {
+                if cleaned.low.is_before(prior_fack) {
+                    self.note_reordering(cleaned.low);
+                }
+                self.uncount_hint(prior_sacked - self.queue.sacked.min(prior_sacked));
+            } else {
+                self.remove_duplicates(cleaned.acked);
+                if news.any(News::RESENT_ACKED) {
+                    news.clear(News::ORIGINAL);
+                }
+            }
+        } else if let (Some(rtt), Some(head), true) = (sack_rtt, self.queue.head(), sampled) {
+            // Not if what was SACKed was sent after the head.
+            if rtt > self.since(head.at) {
+                news.set(News::SET_TIMER);
+            }
+        }
+        self.tell_control(cleaned.acked, control_rtt);
+        news
+    }
+
+    fn take_off_acknowledged(&mut self, delivery: &mut Delivery) -> Cleaned {
+        let mut cleaned = Cleaned {
+            news: News::NONE,
+            first_sent: None,
+            last_sent: 0,
+            low: self.nxt,
+            acked: 0,
+            fully: true,
+        };
+        while let Some(head) = self.queue.head() {
+            let head = *head;
+            let mut count = head.count();
+            if head.end.is_after(self.una) {
+                count = match self.trim_head(&head) {
+                    0 => break,
+                    count => count,
+                };
+                cleaned.fully = false;
+            }
+            if head.marks.any(Marks::ANY_RESENT) {
+                if head.is_resent() {
+                    self.queue.resent -= count;
+                }
+                cleaned.news.set(News::RESENT_ACKED);
+            } else if !head.is_sacked() {
+                cleaned.first_sent.get_or_insert(head.at);
+                cleaned.last_sent = head.at;
+                if head.seq.is_before(cleaned.low) {
+                    cleaned.low = head.seq;
+                }
+                if !head.end.is_after(self.recovery_point) {
+                    cleaned.news.set(News::ORIGINAL);
+                }
+            }
+            if head.is_sacked() {
+                self.queue.sacked -= count;
+            } else if self.sack {
+                self.delivered += count;
+                if !self.resend_was_needless(&head) {
+                    self.advance_rack(&head);
+                }
+            }
+            if head.is_lost() {
+                self.queue.lost -= count;
+            }
+            self.queue.out -= count;
+            cleaned.acked += count;
+            self.sample_delivery(0, delivery);
+            cleaned.news.set(News::ACKED);
+            if !cleaned.fully {
+                break;
+            }
+            self.queue.pop_front();
+        }
+        cleaned
+    }
+
+    /// Packets at the start of a segment of several that are acknowledged; they are cut off (`tcp_tso_acked`).
+    fn trim_head(&mut self, head: &Sent) -> u32 {
+        if head.packets == 1 || !self.una.is_after(head.seq) {
+            return 0;
+        }
+        let (una, mss) = (self.una, self.mss);
+        let first = self.queue.at_mut(0);
+        first.seq = una;
+        first.packets = super::queue::packets(first.len(), mss);
+        head.count() - first.count()
+    }
+
+    /// The timestamp says that the original arrived, not the resend (`tcp_skb_spurious_retrans`).
+    fn resend_was_needless(&self, segment: &Sent) -> bool {
+        segment.marks.any(Marks::ANY_RESENT) && self.echoes_before(self.stamp(segment.at))
+    }
+
+    /// Takes the round-trip time of what was sent once, else that of the timestamp; whether there was one
+    /// (`tcp_ack_update_rtt`).
+    fn sample_rtt(
+        &mut self,
+        rtt: Option<i64>,
+        control_rtt: &mut Option<i64>,
+        acked: bool,
+        delayed: bool,
+    ) -> bool {
+        let mut rtt = rtt;
+        if let (None, Some(echo), true) = (rtt, self.echo, acked) {
+            let age = self.timestamp(self.now).wrapping_sub(echo);
+            // More than an int of microseconds is no round-trip time.
+            if age < i32::MAX as u32 / 1_000 {
+                rtt = Some(i64::from(age.max(1)) * self.stamp_micros());
+                *control_rtt = rtt;
+            }
+        }
+        let Some(rtt) = rtt else {
+            return false;
+        };
+        let control = control_rtt.map(Duration::from_micros);
+        self.take_sample(Duration::from_micros(rtt), control, delayed);
+        true
+    }
+
+    /// Microseconds of one step of the timestamp clock.
+    pub(super) fn stamp_micros(&self) -> i64 {
+        match self.settings.estimator {
+            crate::settings::Estimator::LinuxMicros | crate::settings::Estimator::Solaris => 1_000,
+            _ => self.clock.tick_ns() as i64 / 1_000,
+        }
+    }
+
+    /// Takes a round-trip time for the timeout, and `path` for the smallest unless an acknowledgement may have been delayed.
+    /// A sample ends the back-off (RFC 6298 §5.7, Karn).
+    pub(super) fn take_sample(&mut self, rtt: Duration, path: Option<Duration>, delayed: bool) {
+        if let Some(path) = path {
+            let micros = u32::try_from(path.as_nanos() / 1_000).unwrap_or(u32::MAX);
+            if !delayed || micros <= self.min_rtt.get() {
+                let tick_micros = (self.clock.tick_ns() / 1_000) as u32;
+                let micros = if micros == 0 { tick_micros } else { micros };
+                self.min_rtt.take(self.tick(), micros);
+            }
+        }
+        self.rtt.sample(rtt, self.una, self.nxt);
+        self.rto = self.rtt.rto_ticks(&self.clock);
+        self.backoff = 0;
+    }
+
+    fn tell_control(&mut self, acked: u32, rtt: Option<i64>) {
+        let clock = self.clock;
+        let context = self.context(&clock);
+        let rtt = rtt.map(Duration::from_micros);
+        self.control.acked(&mut self.window, &context, acked, rtt);
+    }
+}

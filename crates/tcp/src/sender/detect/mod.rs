@@ -1,0 +1,5 @@
+//! What finds losses, a part each.
+
+mod dupack;
+pub(super) mod rack;
+mod rfc6675;

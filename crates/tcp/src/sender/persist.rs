@@ -1,0 +1,102 @@
+//! Probing a window that is shut (RFC 9293 §3.8.6.1; `ICSK_TIME_PROBE0`).
+
+use rexmit_time::Duration;
+use rexmit_wire::SeqRange;
+
+use super::timer::Job;
+use super::{Sender, Transmit};
+
+/// The shortest wait before a probe (`TCP_RTO_MIN`).
+const SHORTEST: Duration = Duration::from_millis(200);
+
+impl Sender {
+    /// Nothing is out and nothing may be sent: the window is to be probed (`tcp_check_probe_timer`).
+    pub(super) fn check_persist(&mut self) {
+        if self.queue.out == 0 && self.timer.job().is_none() {
+            let ticks = self.persist_base();
+            self.set_timer(Job::Persist, ticks);
+        }
+    }
+
+    fn persist_base(&self) -> i64 {
+        self.rto.max(self.clock.ticks_in(SHORTEST))
+    }
+
+    /// The wait with back-off (`tcp_probe0_when`).
+    fn persist_wait(&self) -> i64 {
+        let longest = self.clock.ticks_in(self.settings.max_rto);
+        let ratio = longest / self.clock.ticks_in(SHORTEST).max(1);
+        let doublings = u32::from(self.backoff).min(ratio.max(1).ilog2() + 1);
+        (self.persist_base() << doublings).min(longest)
+    }
+
+    /// An acknowledgement came while nothing was out (`tcp_ack_probe`).
+    pub(super) fn acknowledge_persist(&mut self) {
+        let Some(head) = self.backlog.head() else {
+            return;
+        };
+        if head.end.is_after(self.window_end()) {
+            let ticks = self.persist_wait();
+            self.set_timer(Job::Persist, ticks);
+        } else {
+            self.backoff = 0;
+            self.timer.clear();
+        }
+    }
+
+    /// `tcp_probe_timer`
+    pub(super) fn on_persist_timer(&mut self) {
+        if self.queue.out > 0 || self.backlog.is_empty() {
+            self.window_probes = 0;
+            return;
+        }
+        let most = if self.orphan {
+            8
+        } else {
+            self.settings.retries
+        };
+        if self.window_probes >= most {
+            self.timed_out = true;
+            return;
+        }
+        self.send_window_probe();
+    }
+
+    /// Sends what the window takes of the first segment, else a segment that the peer must answer
+    /// (`tcp_send_probe0`, `tcp_write_wakeup`).
+    fn send_window_probe(&mut self) {
+        let room = self.window_end();
+        match self.backlog.head() {
+            Some(head) if head.seq.is_before(room) => {
+                if self.nagle.pushed.is_before(head.end) {
+                    self.nagle.pushed = head.end;
+                }
+                let most = room.offset_from(head.seq).unsigned_abs().min(self.mss);
+                if most < head.len() {
+                    self.backlog.cut_head(most);
+                }
+                self.backlog.push_head();
+                self.transmit_new(false);
+            }
+            _ => self.packets.push_back(Transmit {
+                range: SeqRange::new(self.una - 1, 0),
+                fin: false,
+                psh: false,
+                mechanism: None,
+                probe: false,
+                in_host_bytes: 0,
+            }),
+        }
+        if self.queue.out > 0 || self.backlog.is_empty() {
+            self.window_probes = 0;
+            self.backoff = 0;
+            return;
+        }
+        self.window_probes += 1;
+        if u32::from(self.backoff) < self.settings.retries {
+            self.backoff += 1;
+        }
+        let ticks = self.persist_wait();
+        self.set_timer(Job::Persist, ticks);
+    }
+}

@@ -1,0 +1,3 @@
+//! How much is sent while losses are repaired.
+
+pub(super) mod prr;

@@ -1,0 +1,61 @@
+//! How far packets overtake each other, in segments: the threshold of duplicate acknowledgements follows it.
+
+use rexmit_wire::SeqNum;
+
+use super::Sender;
+
+impl Sender {
+    /// A segment never sent again was delivered although a higher one was before (`tcp_check_sack_reordering`).
+    pub(super) fn note_reordering(&mut self, low: SeqNum) {
+        let high = self.queue.highest_sack(self.una);
+        if !low.is_before(high) {
+            return;
+        }
+        let distance = high.offset_from(low).unsigned_abs();
+        if distance > self.reordering * self.mss {
+            self.reordering = distance
+                .div_ceil(self.mss)
+                .min(self.settings.max_reordering);
+        }
+        self.reordering_seen += 1;
+    }
+
+    /// Without SACK, each duplicate acknowledgement stands for a segment delivered out of order; more of them than segments
+    /// are out mean reordering (`tcp_add_reno_sack`).
+    pub(super) fn add_duplicate(&mut self, count: u32) {
+        if count == 0 {
+            return;
+        }
+        let before = self.queue.sacked;
+        self.queue.sacked += count;
+        self.check_duplicates(0);
+        self.delivered += self.queue.sacked.saturating_sub(before);
+    }
+
+    /// Of `acked` segments one filled the hole, the others had been counted as duplicates (`tcp_remove_reno_sacks`).
+    pub(super) fn remove_duplicates(&mut self, acked: u32) {
+        if acked > 0 {
+            self.delivered += acked.saturating_sub(self.queue.sacked).max(1);
+            self.queue.sacked = self.queue.sacked.saturating_sub(acked - 1);
+        }
+        self.check_duplicates(acked);
+    }
+
+    /// `tcp_check_reno_reordering`
+    fn check_duplicates(&mut self, acked: u32) {
+        if self.limit_duplicates() {
+            self.reordering = (self.queue.out + acked).min(self.settings.max_reordering);
+            self.reordering_seen += 1;
+        }
+    }
+
+    /// Duplicates and losses are never more than what is out; whether they would have been (`tcp_limit_reno_sacked`).
+    pub(super) fn limit_duplicates(&mut self) -> bool {
+        let holes = self.queue.lost.max(1).min(self.queue.out);
+        if self.queue.sacked + holes > self.queue.out {
+            self.queue.sacked = self.queue.out - holes;
+            return true;
+        }
+        false
+    }
+}

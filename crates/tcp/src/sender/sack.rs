@@ -1,0 +1,370 @@
+//! Noting on the scoreboard what the SACK option says (RFC 2018, D-SACK of RFC 2883; `tcp_sacktag_write_queue`).
+
+use rexmit_wire::{SeqNum, SeqRange};
+
+use super::clean::Delivery;
+use super::news::News;
+use super::queue::{Marks, Micros};
+use super::{Sender, State};
+use crate::segment::SackList;
+
+/// The blocks of the last option, in order: what lies in them was noted (`recv_sack_cache`).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SeenBlocks {
+    blocks: [SeqRange; 4],
+    len: usize,
+}
+
+/// The blocks of an option that say something new, in order.
+struct Blocks {
+    ranges: [SeqRange; 4],
+    len: usize,
+    /// Which of them is a D-SACK.
+    duplicate: Option<usize>,
+}
+
+/// What a SACK option told.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tagged {
+    pub news: News,
+    /// The lowest segment that was delivered late.
+    late: SeqNum,
+    /// When the first and the last of the segments newly SACKed were sent that were sent once.
+    pub first_sent: Option<Micros>,
+    pub last_sent: Micros,
+    /// Segments delivered.
+    pub delivered: u32,
+    /// The walk over the scoreboard goes on here.
+    cursor: Option<usize>,
+}
+
+impl Tagged {
+    pub fn new(nxt: SeqNum) -> Self {
+        Tagged {
+            news: News::NONE,
+            late: nxt,
+            first_sent: None,
+            last_sent: 0,
+            delivered: 0,
+            cursor: None,
+        }
+    }
+}
+
+impl Sender {
+    /// Notes the option `sack` of an acknowledgement of `ack`; `prior_una` is what was acknowledged before it.
+    pub(super) fn tag(
+        &mut self,
+        sack: &SackList,
+        ack: SeqNum,
+        prior_una: SeqNum,
+        tagged: &mut Tagged,
+        delivery: &mut Delivery,
+    ) {
+        let options = sack.as_slice();
+        if self.queue.sacked == 0 {
+            self.queue.reset_highest_sack(self.una);
+        }
+        let duplicate = self.take_duplicate(options, ack, prior_una, tagged);
+        let too_old = ack.is_before(prior_una - self.peer_window_max);
+        if too_old || self.queue.out == 0 {
+            return;
+        }
+        let blocks = self.select_blocks(options, duplicate, prior_una);
+        let mut seen = match self.queue.sacked {
+            0 => SeenBlocks::default(),
+            _ => self.seen_blocks,
+        };
+        for index in 0..blocks.len {
+            let range = blocks.ranges[index];
+            if blocks.duplicate == Some(index) {
+                self.walk(range, true, None, tagged, delivery);
+                continue;
+            }
+            let inner = blocks
+                .duplicate
+                .filter(|place| *place == index + 1)
+                .map(|place| blocks.ranges[place]);
+            self.walk_unseen(range, inner, &mut seen, tagged, delivery);
+        }
+        self.seen_blocks = SeenBlocks {
+            blocks: blocks.ranges,
+            len: blocks.len,
+        };
+        if self.state != State::Loss || self.undo.marker.is_some() {
+            self.note_reordering(tagged.late);
+        }
+    }
+
+    /// Whether the first block is a D-SACK: below what is acknowledged or inside the second (RFC 2883 §4; `tcp_check_dsack`).
+    fn take_duplicate(
+        &mut self,
+        options: &[SeqRange],
+        ack: SeqNum,
+        prior_una: SeqNum,
+        tagged: &mut Tagged,
+    ) -> bool {
+        let Some(first) = options.first() else {
+            return false;
+        };
+        let inside = options.get(1).is_some_and(|second| {
+            !first.end.is_after(second.end) && !first.start.is_before(second.start)
+        });
+        if !first.start.is_before(ack) && !inside {
+            return false;
+        }
+        let segments = self.believe_duplicate(*first, tagged);
+        if segments > 0 && !first.end.is_after(prior_una) {
+            self.undo.note_needless(first.end, segments);
+        }
+        segments > 0
+    }
+
+    /// Segments that a D-SACK tells of, none if resends of ours cannot be its cause (`tcp_dsack_seen`).
+    fn believe_duplicate(&mut self, range: SeqRange, tagged: &mut Tagged) -> u32 {
+        let len = range.len();
+        if !range.start.is_before(range.end) || len > self.peer_window_max {
+            return 0;
+        }
+        let segments = len.div_ceil(self.mss).max(1);
+        let of_probe = len <= self.mss && self.probe.high == Some(range.end);
+        if of_probe {
+            tagged.news.set(News::DSACK_PROBE);
+        }
+        self.dsack_segments += segments;
+        if self.dsack_segments > self.total_resent {
+            return 0;
+        }
+        if self.reordering_seen > 0 && !tagged.news.any(News::DSACK_PROBE) {
+            self.rack.duplicate_seen = true;
+        }
+        tagged.news.set(News::DSACK);
+        tagged.delivered += segments;
+        self.counters.dsacks += 1;
+        segments
+    }
+
+    /// The blocks that are valid and not old, sorted.
+    fn select_blocks(&self, options: &[SeqRange], duplicate: bool, prior_una: SeqNum) -> Blocks {
+        let mut blocks = Blocks {
+            ranges: [SeqRange::default(); 4],
+            len: 0,
+            duplicate: None,
+        };
+        for (place, range) in options.iter().enumerate() {
+            let dup = duplicate && place == 0;
+            if !self.is_valid(*range, dup) || !range.end.is_after(prior_una) {
+                continue;
+            }
+            // Sorted by where they start; equal ones stay as they came.
+            let mut at = blocks.len;
+            while at > 0 && blocks.ranges[at - 1].start.is_after(range.start) {
+                blocks.ranges[at] = blocks.ranges[at - 1];
+                at -= 1;
+            }
+            if let Some(other) = &mut blocks.duplicate {
+                if *other >= at {
+                    *other += 1;
+                }
+            }
+            if dup {
+                blocks.duplicate = Some(at);
+            }
+            blocks.ranges[at] = *range;
+            blocks.len += 1;
+        }
+        blocks
+    }
+
+    /// `tcp_is_sackblock_valid`
+    fn is_valid(&self, range: SeqRange, duplicate: bool) -> bool {
+        let SeqRange { start, end } = range;
+        if end.is_after(self.nxt) || !start.is_before(end) || !start.is_before(self.nxt) {
+            return false;
+        }
+        if start.is_after(self.una) {
+            return true;
+        }
+        let Some(marker) = self.undo.marker.filter(|_| duplicate) else {
+            return false;
+        };
+        if end.is_after(self.una) {
+            return false;
+        }
+        if !start.is_before(marker) {
+            return true;
+        }
+        // Across the marker: as far as a window below.
+        end.is_after(marker) && !start.is_before(end - self.peer_window_max)
+    }
+
+    /// Walks the parts of a block that earlier options did not hold. `inner` is a D-SACK inside the block.
+    fn walk_unseen(
+        &mut self,
+        mut range: SeqRange,
+        inner: Option<SeqRange>,
+        seen: &mut SeenBlocks,
+        tagged: &mut Tagged,
+        delivery: &mut Delivery,
+    ) {
+        loop {
+            while seen.len > 0 && !range.start.is_before(seen.blocks[0].end) {
+                seen.drop_first();
+            }
+            let known = seen.blocks[0];
+            if seen.len == 0 || !range.end.is_after(known.start) {
+                self.walk(range, false, inner, tagged, delivery);
+                return;
+            }
+            if range.start.is_before(known.start) {
+                let before = SeqRange {
+                    start: range.start,
+                    end: known.start,
+                };
+                self.walk(before, false, inner, tagged, delivery);
+            }
+            if !range.end.is_after(known.end) {
+                return;
+            }
+            if let Some(inner) = inner.filter(|inner| inner.start.is_before(known.end)) {
+                // tcp_maybe_skipping_dsack
+                self.walk(inner, true, None, tagged, delivery);
+            }
+            range.start = known.end;
+            seen.drop_first();
+        }
+    }
+
+    /// Notes every segment that lies wholly in the block (`tcp_sacktag_walk`).
+    fn walk(
+        &mut self,
+        range: SeqRange,
+        duplicate: bool,
+        inner: Option<SeqRange>,
+        tagged: &mut Tagged,
+        delivery: &mut Delivery,
+    ) {
+        // tcp_sacktag_skip: the walk never goes back.
+        let ahead = tagged.cursor.filter(|index| {
+            *index < self.queue.len() && self.queue.at(*index).seq.is_after(range.start)
+        });
+        let Some(mut index) = ahead.or_else(|| self.queue.find(range.start)) else {
+            tagged.cursor = None;
+            return;
+        };
+        while index < self.queue.len() && self.queue.at(index).seq.is_before(range.end) {
+            let dup = inner.is_some_and(|inner| self.cut_to_block(index, inner));
+            if dup || self.cut_to_block(index, range) {
+                self.tag_one(index, duplicate || dup, tagged, delivery);
+            }
+            index += 1;
+        }
+        tagged.cursor = Some(index);
+    }
+
+    /// Whether the segment lies in the block; one of several packets is cut where the block begins or ends
+    /// (`tcp_match_skb_to_sack`).
+    fn cut_to_block(&mut self, index: usize, range: SeqRange) -> bool {
+        let segment = *self.queue.at(index);
+        let begins = !range.start.is_after(segment.seq);
+        if begins && !range.end.is_before(segment.end) {
+            return true;
+        }
+        if segment.packets == 1 || !segment.end.is_after(range.start) {
+            return false;
+        }
+        let cut = if begins {
+            let len = range.end.offset_from(segment.seq);
+            len.max(0).unsigned_abs() / self.mss * self.mss
+        } else {
+            let len = range.start.offset_from(segment.seq).unsigned_abs();
+            len.div_ceil(self.mss) * self.mss
+        };
+        if cut == 0 || cut >= segment.len() {
+            return false;
+        }
+        self.queue.split(index, cut, self.mss, self.sack);
+        begins
+    }
+
+    /// Notes one segment as SACKed (`tcp_sacktag_one`).
+    fn tag_one(
+        &mut self,
+        index: usize,
+        duplicate: bool,
+        tagged: &mut Tagged,
+        delivery: &mut Delivery,
+    ) {
+        let segment = *self.queue.at(index);
+        let count = segment.count();
+        let mut marks = segment.marks;
+        if duplicate && marks.any(Marks::ANY_RESENT) {
+            self.undo.note_needless(segment.end, count);
+            if segment.is_sacked() && segment.seq.is_before(tagged.late) {
+                tagged.late = segment.seq;
+            }
+        }
+        if !segment.end.is_after(self.una) {
+            // About to be taken off.
+            self.sample_delivery(index, delivery);
+            return;
+        }
+        if !segment.is_sacked() {
+            self.advance_rack(&segment);
+            if segment.is_resent() {
+                // A resend of what is not lost stays in flight.
+                if segment.is_lost() {
+                    marks.clear(Marks::LOST | Marks::RESENT);
+                    self.queue.lost -= count;
+                    self.queue.resent -= count;
+                }
+            } else {
+                if !marks.any(Marks::ANY_RESENT) {
+                    self.tag_original(&segment, tagged);
+                }
+                if segment.is_lost() {
+                    marks.clear(Marks::LOST);
+                    self.queue.lost -= count;
+                }
+            }
+            marks.set(Marks::SACKED);
+            tagged.news.set(News::SACKED);
+            self.queue.sacked += count;
+            tagged.delivered += count;
+            self.count_below_hint(segment.seq, count);
+        }
+        if duplicate && marks.any(Marks::RESENT) {
+            // Both the original and the resend arrived.
+            marks.clear(Marks::RESENT);
+            self.queue.resent -= count;
+        }
+        self.queue.at_mut(index).marks = marks;
+        self.sample_delivery(index, delivery);
+        if marks.any(Marks::SACKED) {
+            self.queue.unlist(index);
+        }
+        if !segment.seq.is_before(self.queue.highest_sack(self.una)) {
+            self.queue.advance_highest_sack(segment.end);
+        }
+    }
+
+    /// A segment sent once is SACKed: late if a higher one was before it, and it gives a round-trip time.
+    fn tag_original(&self, segment: &super::queue::Sent, tagged: &mut Tagged) {
+        let late = segment.seq.is_before(self.queue.highest_sack(self.una));
+        if late && segment.seq.is_before(tagged.late) {
+            tagged.late = segment.seq;
+        }
+        if !segment.end.is_after(self.recovery_point) {
+            tagged.news.set(News::ORIGINAL);
+        }
+        tagged.first_sent.get_or_insert(segment.at);
+        tagged.last_sent = segment.at;
+    }
+}
+
+impl SeenBlocks {
+    fn drop_first(&mut self) {
+        self.blocks.rotate_left(1);
+        self.len -= 1;
+    }
+}

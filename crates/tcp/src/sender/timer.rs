@@ -1,0 +1,139 @@
+//! The one timer of the sending half, and what it is set for (`icsk_retransmit_timer`).
+
+use rexmit_time::Time;
+
+use crate::clock::Clock;
+
+/// What the timer is set for (`icsk_pending`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Job {
+    /// The retransmission timeout.
+    Timeout,
+    /// The tail loss probe.
+    Probe,
+    /// The end of RACK's reordering window.
+    Reordering,
+    /// A window probe.
+    Persist,
+}
+
+/// The timer. A job that is called off leaves the kernel's timer running; it then fires for nothing, or for a later job.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Timer {
+    job: Option<Job>,
+    /// The tick the job is due (`icsk_timeout`).
+    due: i64,
+    /// The tick that the kernel's timer was last set to and when it fires.
+    armed: Option<(i64, Time)>,
+    /// The tick at which it fired last: the wheel stands one ahead for the rest of that tick (`base->clk`).
+    fired: Option<i64>,
+}
+
+impl Timer {
+    /// What it is set for.
+    pub fn job(&self) -> Option<Job> {
+        self.job
+    }
+
+    /// The tick the job is due.
+    pub fn due(&self) -> i64 {
+        self.due
+    }
+
+    /// Sets it to `ticks` from now, in place of what it was set for (`inet_csk_reset_xmit_timer`).
+    pub fn set(&mut self, clock: &Clock, now: Time, job: Job, ticks: i64) {
+        self.job = Some(job);
+        self.due = clock.ticks(now) + ticks;
+        self.arm(clock, now);
+    }
+
+    /// Nothing is to be done any more (`inet_csk_clear_xmit_timer`).
+    pub fn clear(&mut self) {
+        self.job = None;
+    }
+
+    /// When [`Timer::fire`] is due.
+    pub fn deadline(&self) -> Option<Time> {
+        self.job?;
+        self.armed.map(|(_, at)| at)
+    }
+
+    /// The job that is due at `now`, if one is. It stays set: some jobs look at it (`tcp_write_timer_handler`).
+    pub fn fire(&mut self, clock: &Clock, now: Time) -> Option<Job> {
+        let (_, at) = self.armed?;
+        if at > now {
+            return None;
+        }
+        self.armed = None;
+        self.fired = Some(clock.ticks(now));
+        let job = self.job?;
+        if self.due > clock.ticks(now) {
+            self.arm(clock, now);
+            return None;
+        }
+        Some(job)
+    }
+
+    /// `mod_timer`: a timer set anew to the tick it is set to keeps its place in the wheel.
+    fn arm(&mut self, clock: &Clock, now: Time) {
+        match self.armed {
+            Some((expires, at)) if expires == self.due && at > now => {}
+            _ => {
+                let current = clock.ticks(now);
+                let ahead = i64::from(self.fired == Some(current));
+                let at = clock.fires_from(current + ahead, self.due);
+                self.armed = Some((self.due, at.max(clock.time_of(current + 1))));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Wheel;
+
+    const CLOCK: Clock = Clock {
+        hz: 1000,
+        ticks_at_zero: 0,
+        wheel: Wheel::Levels,
+    };
+
+    fn at(ms: u64) -> Time {
+        Time::from_nanos(ms * 1_000_000)
+    }
+
+    #[test]
+    fn a_timer_set_to_the_same_tick_keeps_its_granule() {
+        let mut timer = Timer::default();
+        timer.set(&CLOCK, at(0), Job::Timeout, 200);
+        assert_eq!(timer.deadline(), Some(at(208)));
+        // A timer first set now would stand among those of one tick.
+        timer.set(&CLOCK, at(150), Job::Probe, 50);
+        assert_eq!(timer.deadline(), Some(at(208)));
+        timer.set(&CLOCK, at(150), Job::Probe, 51);
+        assert_eq!(timer.deadline(), Some(at(202)));
+    }
+
+    #[test]
+    fn a_job_called_off_fires_for_nothing() {
+        let mut timer = Timer::default();
+        timer.set(&CLOCK, at(0), Job::Timeout, 20);
+        timer.clear();
+        assert_eq!(timer.deadline(), None);
+        assert_eq!(timer.fire(&CLOCK, at(21)), None);
+    }
+
+    #[test]
+    fn a_job_put_off_is_armed_again_when_the_timer_fires() {
+        let mut timer = Timer::default();
+        timer.set(&CLOCK, at(0), Job::Timeout, 300);
+        assert_eq!(timer.deadline(), Some(at(304)));
+        timer.set(&CLOCK, at(1), Job::Timeout, 301);
+        // The same granule holds both.
+        assert_eq!(timer.deadline(), Some(at(304)));
+        assert_eq!(timer.fire(&CLOCK, at(303)), None);
+        assert_eq!(timer.fire(&CLOCK, at(304)), Some(Job::Timeout));
+        assert_eq!(timer.fire(&CLOCK, at(304)), None);
+    }
+}

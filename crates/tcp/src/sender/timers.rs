@@ -1,0 +1,67 @@
+//! What sets the timer to the timeout.
+
+use rexmit_time::{Duration, Time};
+
+use super::timer::Job;
+use super::Sender;
+
+impl Sender {
+    /// Runs the timer if it is due at `now` (`tcp_write_timer_handler`).
+    pub fn on_deadline(&mut self, now: Time) {
+        self.now = now;
+        let clock = self.clock;
+        match self.timer.fire(&clock, now) {
+            None => {}
+            Some(Job::Reordering) => self.on_reordering_timer(),
+            Some(Job::Probe) => self.send_probe(),
+            Some(Job::Timeout) => {
+                self.timer.clear();
+                self.on_timeout();
+            }
+            Some(Job::Persist) => {
+                self.timer.clear();
+                self.on_persist_timer();
+            }
+        }
+    }
+
+    /// Sets the timer, at most to the longest timeout.
+    pub(super) fn set_timer(&mut self, job: Job, ticks: i64) {
+        let clock = self.clock;
+        let most = clock.ticks_in(self.settings.max_rto);
+        self.timer.set(&clock, self.now, job, ticks.min(most));
+    }
+
+    /// The timeout, a full one from now on (RFC 6298 §5.3), or what is left of that of the head if the timer was set for
+    /// something else in between (`tcp_rearm_rto`).
+    pub(super) fn rearm_timeout(&mut self) {
+        if self.queue.out == 0 {
+            self.timer.clear();
+            return;
+        }
+        let ticks = match self.timer.job() {
+            Some(Job::Reordering | Job::Probe) => {
+                let left = Duration::from_micros(self.timeout_left().max(1));
+                self.clock.ticks_in(left)
+            }
+            _ => self.rto,
+        };
+        self.set_timer(Job::Timeout, ticks);
+    }
+
+    /// Microseconds until a timeout after the head was last sent (`tcp_rto_delta_us`).
+    pub(super) fn timeout_left(&self) -> i64 {
+        let timeout = self.rto * (self.clock.tick_ns() / 1_000) as i64;
+        match self.queue.head() {
+            Some(head) => timeout - self.since(head.at),
+            None => timeout,
+        }
+    }
+
+    /// After an acknowledgement made progress: a probe, else the timeout (`tcp_set_xmit_timer`).
+    pub(super) fn set_timer_after_progress(&mut self) {
+        if !self.schedule_probe(true) {
+            self.rearm_timeout();
+        }
+    }
+}

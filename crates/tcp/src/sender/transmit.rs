@@ -1,0 +1,264 @@
+//! Segments on their way out: for the first time, again, and the walk over those to be sent again.
+
+use rexmit_wire::SeqRange;
+
+use super::queue::{packets, Marks, Sent};
+use super::timer::Job;
+use super::{Sender, State, Transmit};
+use crate::settings::SenderForm;
+use crate::words::Mechanism;
+
+impl Sender {
+    /// Sends the first unsent segment; returns the packets it makes (`tcp_transmit_skb`, `tcp_event_new_data_sent`).
+    pub(super) fn transmit_new(&mut self, probe: bool) -> u32 {
+        let Some(head) = self.backlog.pop() else {
+            return 0;
+        };
+        let mut marks = Marks::default();
+        if head.fin {
+            marks.set(Marks::FIN);
+        }
+        if head.push {
+            marks.set(Marks::PUSH);
+        }
+        let len = head.len();
+        let mut segment = Sent::new(head.seq, head.end, packets(len, self.mss), marks);
+        self.put_out(&mut segment, None, probe);
+        let nothing_out = self.queue.out == 0;
+        self.nxt = head.end;
+        self.queue.push(segment);
+        if nothing_out || self.timer.job() == Some(Job::Probe) {
+            self.rearm_timeout();
+        }
+        // tcp_minshall_update
+        if len < segment.count() * self.mss {
+            self.nagle.last_short = head.end;
+        }
+        segment.count()
+    }
+
+    /// Hands a packet out and notes when.
+    fn put_out(&mut self, segment: &mut Sent, mechanism: Option<Mechanism>, probe: bool) {
+        let len = segment.len();
+        if len > 0 {
+            self.note_data_sent();
+        }
+        let in_host_bytes = match self.settings.limit_output_bytes {
+            Some(_) => len + self.settings.packet_overhead,
+            None => 0,
+        };
+        if in_host_bytes > 0 {
+            segment.transmission = self.host.enter(in_host_bytes);
+        }
+        segment.at = self.micros();
+        segment.delivered = self.delivered;
+        segment.marks.clear(Marks::SAMPLED);
+        self.packets.push_back(Transmit {
+            range: SeqRange::new(segment.seq, len),
+            fin: segment.marks.any(Marks::FIN),
+            psh: segment.marks.any(Marks::PUSH),
+            mechanism,
+            probe,
+            in_host_bytes,
+        });
+    }
+
+    /// The congestion control hears of data after silence (`tcp_event_data_sent`).
+    fn note_data_sent(&mut self) {
+        if self.queue.in_flight() == 0 {
+            let clock = self.clock;
+            let context = self.context(&clock);
+            self.control.tx_start(&context, self.last_sent);
+        }
+        self.last_sent = self.now;
+    }
+
+    /// Sends a segment again as far as the peer's window and what the host still holds allow; `most` bounds its packets.
+    /// Whether it went out (`__tcp_retransmit_skb`).
+    pub(super) fn transmit_again(
+        &mut self,
+        index: usize,
+        most: u32,
+        mechanism: Mechanism,
+        probe: bool,
+    ) -> bool {
+        if self.is_in_host(index) {
+            return false;
+        }
+        let una = self.una;
+        let segment = self.queue.at_mut(index);
+        if segment.seq.is_before(una) {
+            // tcp_trim_head
+            segment.seq = una;
+        }
+        let segment = *segment;
+        let mut room = self.window_end().offset_from(segment.seq);
+        if room <= 0 {
+            // A window that shrank to nothing is probed by its first segment.
+            if segment.seq != una {
+                return false;
+            }
+            room = self.mss as i32;
+        }
+        let room = room.unsigned_abs();
+        let mut len = self.mss * most;
+        if len > room {
+            len = room / self.mss * self.mss;
+            if len == 0 {
+                len = room;
+            }
+        }
+        if segment.len() > len {
+            self.queue.split(index, len, self.mss, self.sack);
+        } else if segment.len() < room.min(self.mss) {
+            self.join_following(index, room.min(self.mss));
+        }
+        let mut segment = *self.queue.at(index);
+        self.counters.retransmissions += segment.count();
+        self.total_resent += segment.count();
+        self.note_resend(mechanism);
+        self.put_out(&mut segment, Some(mechanism), probe);
+        segment.marks.set(self.marks_of_resend(probe));
+        segment.nxt_then = self.nxt;
+        *self.queue.at_mut(index) = segment;
+        self.queue.list(index);
+        true
+    }
+
+    /// A probe leaves no mark before 3.14: its acknowledgement gives a round-trip time.
+    fn marks_of_resend(&self, probe: bool) -> Marks {
+        match self.settings.sender {
+            SenderForm::Linux3 if probe => Marks::default(),
+            _ => Marks::EVER_RESENT,
+        }
+    }
+
+    /// Whether the packet of the last transmission has not left the host yet (`skb_still_in_host_queue`).
+    pub(super) fn is_in_host(&mut self, index: usize) -> bool {
+        let held = self.settings.limit_output_bytes.is_some()
+            && self.settings.pacing_rate
+            && self.host.holds(self.queue.at(index).transmission);
+        if held {
+            self.host.throttle();
+            self.counters.held_in_host += 1;
+        }
+        held
+    }
+
+    /// Joins short segments behind one that is sent again (`tcp_retrans_try_collapse`).
+    fn join_following(&mut self, index: usize, room: u32) {
+        if !self.settings.retrans_collapse {
+            return;
+        }
+        let first = self.queue.at(index);
+        if first.packets > 1 || first.is_sacked() {
+            return;
+        }
+        let mut room = room - first.len();
+        while index + 1 < self.queue.len() {
+            let next = *self.queue.at(index + 1);
+            let held = self.host.holds(next.transmission) && self.settings.pacing_rate;
+            if next.packets > 1 || next.is_sacked() || held {
+                return;
+            }
+            if next.len() > room || next.end.is_after(self.window_end()) {
+                return;
+            }
+            room -= next.len();
+            self.queue.join_next(index, self.sack);
+        }
+    }
+
+    /// Sends a segment again and counts the resend as in flight; the first of them starts the clock of undo and give-up
+    /// (`tcp_retransmit_skb`).
+    pub(super) fn resend(&mut self, index: usize, most: u32, mechanism: Mechanism) -> bool {
+        let sent = self.transmit_again(index, most, mechanism, false);
+        let segment = self.queue.at_mut(index);
+        let count = segment.count();
+        if sent {
+            segment.marks.set(Marks::ANY_RESENT);
+            self.queue.resent += count;
+        }
+        let at = self.queue.at(index).at;
+        let stamp = self.stamp(at);
+        self.undo
+            .note_resend(stamp, count, sent, self.settings.sender);
+        sent
+    }
+
+    /// Sends again what is lost, as far as the congestion window allows (`tcp_xmit_retransmit_queue`).
+    pub(super) fn send_lost(&mut self) {
+        if self.queue.out == 0 {
+            return;
+        }
+        let head = self.queue.id(0);
+        let mut index = self
+            .queue
+            .resend_hint
+            .map_or(0, |hint| self.queue.index_of_id(hint));
+        let mut hole = false;
+        let mut set_timer = false;
+        while index < self.queue.len() {
+            if !hole {
+                self.queue.resend_hint = Some(self.queue.id(index));
+            }
+            let room = self.window.cwnd.saturating_sub(self.queue.in_flight());
+            if room == 0 || self.queue.resent >= self.queue.lost {
+                break;
+            }
+            let segment = self.queue.at(index);
+            if !segment.is_lost() {
+                hole |= !segment.is_resent() && !segment.is_sacked();
+                index += 1;
+                continue;
+            }
+            if segment.is_sacked() || segment.is_resent() {
+                index += 1;
+                continue;
+            }
+            let len = segment.len();
+            let most = room.min(self.settings.gso_segments.max(1));
+            if self.host_is_full(len, true) {
+                break;
+            }
+            let mechanism = self.mechanism_of_resend();
+            if !self.resend(index, most, mechanism) {
+                break;
+            }
+            if self.in_reduction() {
+                self.prr.sent += self.queue.at(index).count();
+            }
+            if self.queue.id(index) == head && self.timer.job() != Some(Job::Reordering) {
+                set_timer = true;
+            }
+            index += 1;
+        }
+        if set_timer {
+            self.set_timer(Job::Timeout, self.rto);
+        }
+    }
+
+    /// What a resend from the queue of the lost is called: as the kernel counts it, and by what finds losses here.
+    pub(super) fn mechanism_of_resend(&self) -> Mechanism {
+        let first = self.recovery_began || !self.resending;
+        if self.state == State::Loss {
+            Mechanism::RtoRecovery
+        } else if self.sack && self.settings.rack {
+            Mechanism::Rack
+        } else if first {
+            self.undo.began_by
+        } else if self.sack {
+            Mechanism::SackRecovery
+        } else {
+            Mechanism::FastRetransmit
+        }
+    }
+
+    fn note_resend(&mut self, mechanism: Mechanism) {
+        self.recovery_began = false;
+        self.resending = !matches!(
+            mechanism,
+            Mechanism::Rto | Mechanism::RtoRecovery | Mechanism::Tlp
+        );
+    }
+}

@@ -1,0 +1,213 @@
+//! The congestion window in the sender's hands: reduction, growth, disuse, pacing rate.
+
+use rexmit_wire::SeqNum;
+
+use super::news::News;
+use super::recovery::prr::Step;
+use super::{Sender, State};
+use crate::congestion::Window;
+
+/// How much of the window is used.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Usage {
+    /// The window was full in this window of data.
+    limited: bool,
+    /// The most packets out in this window of data.
+    most_out: u32,
+    /// The window of data ends here.
+    until: SeqNum,
+    /// The most packets out since the window was last full (`snd_cwnd_used`).
+    used: u32,
+    /// The tick at which the window was last full or changed (`snd_cwnd_stamp`).
+    pub stamp: i64,
+}
+
+impl Usage {
+    pub fn new(nxt: SeqNum, tick: i64) -> Self {
+        Usage {
+            limited: false,
+            most_out: 0,
+            until: nxt,
+            used: 0,
+            stamp: tick,
+        }
+    }
+}
+
+impl Sender {
+    /// Changes the state; the congestion control hears of Loss.
+    pub(super) fn set_state(&mut self, state: State) {
+        self.state = state;
+        if state == State::Loss {
+            let clock = self.clock;
+            let context = self.context(&clock);
+            self.control.enter_loss(&context);
+        }
+    }
+
+    /// The threshold, or three quarters of the window if that is more (`tcp_current_ssthresh`).
+    pub(super) fn current_ssthresh(&self) -> u32 {
+        if self.in_reduction() {
+            return self.window.ssthresh;
+        }
+        let cwnd = self.window.cwnd;
+        self.window.ssthresh.max((cwnd >> 1) + (cwnd >> 2))
+    }
+
+    /// `tcp_init_cwnd_reduction`
+    pub(super) fn begin_reduction(&mut self) {
+        self.recovery_point = self.nxt;
+        self.probe.high = None;
+        self.window.cwnd_cnt = 0;
+        self.window.prior_cwnd = self.window.cwnd;
+        self.prr = super::Prr::default();
+        self.window.ssthresh = self.control.ssthresh(&self.window);
+    }
+
+    /// `tcp_cwnd_reduction`
+    pub(super) fn reduce_window(&mut self, delivered: u32, lost: u32, advanced: bool) {
+        if delivered == 0 || self.window.prior_cwnd == 0 {
+            return;
+        }
+        let step = Step {
+            delivered,
+            lost,
+            advanced,
+            in_flight: self.queue.in_flight(),
+            ssthresh: self.window.ssthresh,
+            prior_cwnd: self.window.prior_cwnd,
+            begins: false,
+        };
+        self.window.cwnd = self.prr.step(self.settings.recovery, step);
+    }
+
+    /// The window ends at the threshold, unless the reduction was undone (`tcp_end_cwnd_reduction`).
+    pub(super) fn end_reduction(&mut self) {
+        let reduced = self.state == State::Cwr || self.undo.marker.is_some();
+        if self.window.ssthresh < Window::INFINITE && reduced {
+            self.window.cwnd = self.window.ssthresh;
+            self.usage.stamp = self.tick();
+        }
+    }
+
+    /// The end of an acknowledgement: the window is reduced or grows (`tcp_cong_control`).
+    pub(super) fn control_window(&mut self, news: News, delivered: u32, lost: u32) {
+        if self.in_reduction() {
+            self.reduce_window(delivered, lost, news.any(News::ADVANCED));
+        } else if self.may_grow(news) {
+            self.grow_window(delivered);
+        }
+        self.set_pacing_rate();
+    }
+
+    /// Only what is delivered in order lets the window grow, unless much reordering was seen (`tcp_may_raise_cwnd`).
+    fn may_grow(&self, news: News) -> bool {
+        if self.reordering > self.settings.dupack_threshold {
+            news.any(News::PROGRESS)
+        } else {
+            news.any(News::ACKED)
+        }
+    }
+
+    /// `tcp_cong_avoid`
+    pub(super) fn grow_window(&mut self, acked: u32) {
+        if self.is_window_limited() {
+            let clock = self.clock;
+            let context = self.context(&clock);
+            self.control.cong_avoid(&mut self.window, &context, acked);
+        }
+        self.usage.stamp = self.tick();
+    }
+
+    /// The window is what holds the sender back (`tcp_is_cwnd_limited`).
+    fn is_window_limited(&self) -> bool {
+        self.usage.limited
+            || (self.window.in_slow_start() && self.window.cwnd < 2 * self.usage.most_out)
+    }
+
+    /// After data were sent, or could not be: was the window used (RFC 2861, RFC 7661; `tcp_cwnd_validate`).
+    pub(super) fn validate_window(&mut self, limited: bool) {
+        let out = self.queue.out;
+        let usage = &mut self.usage;
+        if !self.una.is_before(usage.until) || limited || (!usage.limited && out > usage.most_out) {
+            usage.limited = limited;
+            usage.most_out = out;
+            usage.until = self.nxt;
+        }
+        let tick = self.tick();
+        if self.is_window_limited() {
+            self.usage.used = 0;
+            self.usage.stamp = tick;
+            return;
+        }
+        self.usage.used = self.usage.used.max(out);
+        if self.settings.slow_start_after_idle && tick - self.usage.stamp >= self.rto {
+            self.shrink_unused();
+        }
+    }
+
+    /// The application leaves the window unused (`tcp_cwnd_application_limited`).
+    pub(super) fn shrink_unused(&mut self) {
+        if self.state == State::Open && !self.nagle.writer_waits {
+            let used = self.usage.used.max(self.first_window());
+            if used < self.window.cwnd {
+                self.window.ssthresh = self.current_ssthresh();
+                self.window.cwnd = (self.window.cwnd + used) / 2;
+            }
+            self.usage.used = 0;
+        }
+        self.usage.stamp = self.tick();
+    }
+
+    /// New data after more than a timeout of silence start from a smaller window (RFC 5681 §4.1;
+    /// `tcp_slow_start_after_idle_check`, `tcp_cwnd_restart`).
+    pub(super) fn restart_after_idle(&mut self) {
+        if !self.settings.slow_start_after_idle || self.queue.out > 0 {
+            return;
+        }
+        let mut idle = self.tick() - self.clock.ticks(self.last_sent);
+        if idle <= self.rto {
+            return;
+        }
+        self.window.ssthresh = self.current_ssthresh();
+        let mut cwnd = self.window.cwnd;
+        let least = self.first_window().min(cwnd);
+        loop {
+            idle -= self.rto;
+            if idle <= 0 || cwnd <= least {
+                break;
+            }
+            cwnd /= 2;
+        }
+        self.window.cwnd = cwnd.max(least);
+        self.usage.stamp = self.tick();
+        self.usage.used = 0;
+    }
+
+    /// `tcp_init_cwnd`
+    pub(super) fn first_window(&self) -> u32 {
+        super::initial_window(&self.settings, self.mss, self.rtt.srtt()).min(self.window.clamp)
+    }
+
+    /// No burst of more than the reordering reckoned with follows (`tcp_moderate_cwnd`).
+    pub(super) fn moderate_window(&mut self) {
+        let most = self.queue.in_flight() + self.reordering;
+        self.window.cwnd = self.window.cwnd.min(most);
+        self.usage.stamp = self.tick();
+    }
+
+    /// Twice the window a round-trip time in slow start, 1.2 times after (`tcp_update_pacing_rate`).
+    pub(super) fn set_pacing_rate(&mut self) {
+        let percent = if self.window.cwnd < self.window.ssthresh / 2 {
+            200
+        } else {
+            120
+        };
+        let segments = u64::from(self.window.cwnd.max(self.queue.out));
+        let rate = u64::from(self.mss) * (10_000 << 3) * percent * segments;
+        self.pacing_rate = match self.rtt.srtt_us8() {
+            0 => rate,
+            srtt => rate / srtt,
+        };
+    }
+}

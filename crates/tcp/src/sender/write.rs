@@ -1,0 +1,351 @@
+//! From the application's writes to the wire: cutting segments, and the loop that sends them.
+
+use rexmit_time::Time;
+
+use super::backlog::Unsent;
+use super::nagle::Hold;
+use super::queue::packets;
+use super::{host, Sender, State};
+
+/// How much a run of the write loop sends (`push_one`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// All that may go.
+    All,
+    /// One segment at most.
+    One,
+    /// One segment, whatever the congestion window says: a tail loss probe.
+    Probe,
+}
+
+impl Sender {
+    /// Appends `bytes` to the stream and sends what may be sent. `more`: MSG_MORE.
+    pub fn write(&mut self, now: Time, bytes: u32, more: bool) {
+        self.write_within(now, bytes, more, u32::MAX);
+    }
+
+    /// As [`Sender::write`], as far as a send buffer of `limit` bytes has room for it; returns what was taken. When it is
+    /// full, what was taken is pushed out without waiting for more (`tcp_sendmsg_locked`, its `wait_for_space`).
+    pub fn write_within(&mut self, now: Time, bytes: u32, more: bool, limit: u32) -> u32 {
+        self.now = now;
+        let goal = self.size_goal();
+        let mut taken = 0;
+        while taken < bytes {
+            let room = self
+                .backlog
+                .tail_mut()
+                .map_or(0, |tail| goal.saturating_sub(tail.len()));
+            if room == 0 && !self.begin_segment(limit) {
+                self.nagle.writer_waits = true;
+                if taken > 0 {
+                    self.push(false, Hold::PUSH, goal);
+                }
+                return taken;
+            }
+            let room = if room == 0 { goal } else { room };
+            let some = room.min(bytes - taken);
+            let first = taken == 0;
+            taken += some;
+            self.end += some;
+            let Some(tail) = self.backlog.tail_mut() else {
+                return taken;
+            };
+            tail.end += some;
+            if first {
+                tail.push = false;
+            }
+            if taken < bytes && tail.len() >= goal {
+                self.push_full_segment();
+            }
+        }
+        if taken > 0 {
+            let hold = self.nagle.hold();
+            self.push(more, hold, goal);
+        }
+        taken
+    }
+
+    /// Marks what was written with PSH and sends it without waiting for more, as `sendfile` does before 6.5 when it finds the
+    /// buffer full (`do_tcp_sendpages`).
+    pub fn push_all(&mut self, now: Time) {
+        self.now = now;
+        let goal = self.size_goal();
+        self.push(false, Hold::PUSH, goal);
+    }
+
+    /// Bytes of the send buffer in use, overhead counted (`sk_wmem_queued`).
+    #[must_use]
+    pub fn buffered(&self) -> u32 {
+        let packets = (self.queue.len() + self.backlog.len()) as u32;
+        let bytes = self.end.offset_from(self.una).unsigned_abs();
+        packets * self.settings.packet_overhead + bytes
+    }
+
+    /// Whether a writer waits for room in the send buffer (`SOCK_NOSPACE`).
+    pub fn set_writer_waits(&mut self, waits: bool) {
+        self.nagle.writer_waits = waits;
+    }
+
+    /// Sets TCP_CORK; taking it off sends what waits.
+    pub fn set_cork(&mut self, now: Time, on: bool) {
+        self.now = now;
+        self.nagle.cork = on;
+        if !on {
+            self.nagle.push |= self.nagle.off;
+            self.push_pending();
+        }
+    }
+
+    /// Sets TCP_NODELAY; setting it sends what waits.
+    pub fn set_nodelay(&mut self, now: Time, on: bool) {
+        self.now = now;
+        self.nagle.off = on;
+        if on {
+            self.nagle.push = true;
+            self.push_pending();
+        }
+    }
+
+    /// Ends the stream: a FIN on the last unsent segment, else alone (`tcp_send_fin`).
+    pub fn close(&mut self, now: Time) {
+        if self.closed {
+            return;
+        }
+        self.now = now;
+        self.closed = true;
+        if let Some(tail) = self.backlog.tail_mut() {
+            tail.fin = true;
+            tail.end += 1;
+        } else {
+            self.backlog.push(Unsent {
+                seq: self.end,
+                end: self.end + 1,
+                fin: true,
+                push: false,
+            });
+        }
+        self.end += 1;
+        self.push_with(Hold::OFF);
+    }
+
+    /// A packet of ours that counted `bytes` left the host; packets leave in the order in which they were given out. What
+    /// waited for that is sent (`tcp_wfree`, `tcp_tsq_write`).
+    pub fn left_host(&mut self, now: Time, bytes: u32) {
+        if !self.host.leave(bytes) {
+            return;
+        }
+        self.now = now;
+        if self.queue.lost > self.queue.resent && self.window.cwnd > self.queue.in_flight() {
+            self.send_lost();
+        }
+        let hold = self.nagle.hold();
+        self.send_new_data(hold, Extent::All);
+    }
+
+    /// Sends what may be sent (`tcp_push_pending_frames`).
+    pub(super) fn push_pending(&mut self) {
+        if !self.backlog.is_empty() {
+            self.push_with(self.nagle.hold());
+        }
+    }
+
+    /// As [`Sender::push_pending`]; where nothing may go and nothing is out, the peer's window is probed
+    /// (`__tcp_push_pending_frames`).
+    pub(super) fn push_with(&mut self, hold: Hold) {
+        if self.send_new_data(hold, Extent::All) {
+            self.check_persist();
+        }
+    }
+
+    /// Bytes that a segment in the buffer may hold before the next begins (`tcp_xmit_size_goal`).
+    fn size_goal(&self) -> u32 {
+        self.mss * self.settings.gso_segments.max(1)
+    }
+
+    /// Puts an empty segment at the end of the backlog if the buffer has room (`tcp_skb_entail`).
+    fn begin_segment(&mut self, limit: u32) -> bool {
+        if self.buffered() >= limit {
+            return false;
+        }
+        self.backlog.push(Unsent {
+            seq: self.end,
+            end: self.end,
+            fin: false,
+            push: false,
+        });
+        self.nagle.push = false;
+        self.restart_after_idle();
+        true
+    }
+
+    /// Sends what a full segment in the middle of a write allows.
+    fn push_full_segment(&mut self) {
+        if self.push_is_due() {
+            self.mark_push();
+            self.push_with(Hold::PUSH);
+        } else if self.backlog.len() == 1 {
+            // tcp_push_one
+            self.send_new_data(Hold::PUSH, Extent::One);
+        }
+    }
+
+    /// The end of a write (`tcp_push`).
+    fn push(&mut self, more: bool, hold: Hold, goal: u32) {
+        let Some(tail) = self.backlog.tail_mut() else {
+            return;
+        };
+        let len = tail.len();
+        if !more || self.push_is_due() {
+            self.mark_push();
+        }
+        let packet = len + self.settings.packet_overhead;
+        // tcp_should_autocork: more may be written until the packets in the host have left.
+        if self.settings.autocorking
+            && len < goal
+            && !self.queue.is_empty()
+            && self.host.bytes() >= packet
+        {
+            self.host.throttle();
+            return;
+        }
+        self.push_with(if more { Hold::CORK } else { hold });
+    }
+
+    /// Half the peer's largest window was written without PSH (`forced_push`).
+    fn push_is_due(&self) -> bool {
+        self.end
+            .is_after(self.nagle.pushed + self.peer_window_max / 2)
+    }
+
+    fn mark_push(&mut self) {
+        if let Some(tail) = self.backlog.tail_mut() {
+            tail.push = true;
+        }
+        self.nagle.pushed = self.end;
+    }
+
+    /// Sends new data as far as the windows, Nagle's rule and the host's limit allow. Whether data wait although nothing is
+    /// out (`tcp_write_xmit`).
+    pub(super) fn send_new_data(&mut self, hold: Hold, extent: Extent) -> bool {
+        let mut sent = 0;
+        while let Some(mut head) = self.backlog.head() {
+            let quota = match self.quota(&head) {
+                0 if extent == Extent::Probe => 1,
+                0 => break,
+                quota => quota.min(self.settings.gso_segments.max(1)),
+            };
+            if self.settings.fill_segments {
+                self.backlog
+                    .fill_head((quota * self.mss).saturating_sub(head.len()));
+                head = self.backlog.head().unwrap_or(head);
+            }
+            if !self.fits_peer_window(&head) {
+                break;
+            }
+            let short = head.len() < self.mss;
+            let last = self.backlog.len() == 1;
+            if short && last && !head.fin && !hold.push {
+                let out = self.queue.out;
+                if self.nagle.waits(hold, out, self.una, self.nxt) {
+                    break;
+                }
+            }
+            let most = self.cut_at(&head, quota, hold);
+            if head.len() > most {
+                self.backlog.cut_head(most);
+                head = self.backlog.head().unwrap_or(head);
+            }
+            if self.host_is_full(head.len(), false) {
+                break;
+            }
+            sent += self.transmit_new(extent == Extent::Probe);
+            if extent != Extent::All {
+                break;
+            }
+        }
+        let limited = self.queue.in_flight() >= self.window.cwnd;
+        if sent > 0 || limited {
+            self.validate_window(limited);
+        }
+        if sent == 0 {
+            return self.queue.out == 0 && !self.backlog.is_empty();
+        }
+        if self.in_reduction() {
+            self.prr.sent += sent;
+        }
+        if extent != Extent::Probe {
+            self.schedule_probe(false);
+        }
+        false
+    }
+
+    /// Packets that the congestion window allows (`tcp_cwnd_test`).
+    fn quota(&self, head: &Unsent) -> u32 {
+        if self.settings.fin_exempt && head.fin && head.len() <= self.mss {
+            return 1;
+        }
+        let in_flight = self.queue.in_flight();
+        let cwnd = self.window.cwnd;
+        // Two packets of several segments are to be in flight at least.
+        cwnd.saturating_sub(in_flight).min((cwnd / 2).max(1))
+    }
+
+    /// Whether the peer's window takes the first packet of the segment (`tcp_snd_wnd_test`).
+    pub(super) fn fits_peer_window(&self, head: &Unsent) -> bool {
+        let end = if head.len() > self.mss {
+            head.seq + self.mss
+        } else {
+            head.end
+        };
+        !end.is_after(self.window_end())
+    }
+
+    /// Bytes of the segment that go now (`tcp_mss_split_point`).
+    fn cut_at(&self, head: &Unsent, quota: u32, hold: Hold) -> u32 {
+        if packets(head.len(), self.mss) == 1 {
+            return self.mss;
+        }
+        let window = self.window_end().offset_from(head.seq).unsigned_abs();
+        let most = quota * self.mss;
+        let needed = head.len().min(window);
+        if most <= needed {
+            return most;
+        }
+        let short = needed % self.mss;
+        if short > 0 && self.nagle.waits(hold, self.queue.out, self.una, self.nxt) {
+            needed - short
+        } else {
+            needed
+        }
+    }
+
+    /// Whether too much of ours is in the host for one more packet; then sending goes on when a packet leaves
+    /// (`tcp_small_queue_check`).
+    pub(super) fn host_is_full(&mut self, len: u32, resend: bool) -> bool {
+        let Some(most) = self.settings.limit_output_bytes else {
+            return false;
+        };
+        let packet = len + self.settings.packet_overhead;
+        let limit = if self.settings.pacing_rate {
+            host::limit(packet, self.pacing_rate, most, resend)
+        } else if resend {
+            return false;
+        } else {
+            u64::from(most)
+        };
+        // The socket itself counts one (`sk_wmem_alloc`).
+        if u64::from(self.host.bytes()) < limit {
+            return false;
+        }
+        if self.settings.pacing_rate && self.queue.len() <= 1 {
+            return false;
+        }
+        self.host.throttle();
+        true
+    }
+
+    /// Whether the window is being reduced (`tcp_in_cwnd_reduction`).
+    pub(super) fn in_reduction(&self) -> bool {
+        matches!(self.state, State::Cwr | State::Recovery)
+    }
+}

@@ -1,0 +1,42 @@
+//! What holds for every stack, whatever is lost.
+
+use proptest::prelude::*;
+use rexmit_time::Duration;
+
+use super::pipe::{stack, Pipe, MSS};
+
+const STACKS: [&str; 3] = ["linux-6.1", "linux-6.12", "rfc"];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn everything_is_delivered_in_the_end(
+        name in prop::sample::select(STACKS.to_vec()),
+        iss in prop_oneof![Just(0_u32), Just(u32::MAX - 5_000), any::<u32>()],
+        bytes in 1..60 * MSS,
+        one_way_us in 100..100_000_i64,
+        lose in prop::collection::btree_set(0..90_usize, 0..40),
+        lose_acks in prop::collection::btree_set(0..90_usize, 0..30),
+        sack in any::<bool>(),
+        timestamps in any::<bool>(),
+        rack in any::<bool>(),
+        frto in any::<bool>(),
+    ) {
+        let text = |on: bool| if on { "true" } else { "false" };
+        let settings = stack(name, &[
+            ("sack", text(sack)),
+            ("timestamps", text(timestamps)),
+            ("rack", text(rack)),
+            ("frto", text(frto)),
+            ("congestion_control", "reno"),
+        ]);
+        let mut pipe = Pipe::new(settings, Duration::from_micros(one_way_us), iss)
+            .lose(lose)
+            .lose_acks(lose_acks);
+        pipe.write(bytes / 2);
+        pipe.write(bytes - bytes / 2);
+        pipe.close();
+        prop_assert!(pipe.run(20_000), "{:?}", pipe.sender);
+    }
+}
