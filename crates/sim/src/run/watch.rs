@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use rexmit_loss::{Decision, PacketId, Resent, Rule, Verdict};
-use rexmit_plan::{comment, Counts, Direction, PacketLog, Sender, SocketInfo, Story, Told};
+use rexmit_plan::{self as plan, comment, Counts, Direction, PacketLog, SocketInfo, Story, Told};
 use rexmit_tcp::connection::Connection;
+use rexmit_tcp::sender::Sender;
 use rexmit_tcp::Mechanism;
-use rexmit_time::Time;
+use rexmit_time::{Duration, Time};
 use rexmit_wire::{FlowKey, SeqNum, TcpPacket};
 
 use super::page::Stream;
@@ -37,15 +38,23 @@ pub trait Inspect {
 
 impl Inspect for Connection {
     fn info(&self) -> SocketInfo {
+        let micros = |length: Duration| u32::try_from(length.as_nanos() / 1000).unwrap_or(0);
         SocketInfo {
-            rto_us: 0,
-            srtt_us: 0,
-            sack: true,
+            rto_us: self.sender().map_or(0, |sender| micros(sender.rto())),
+            srtt_us: self.sender().and_then(Sender::srtt).map_or(0, micros),
+            sack: self.sender().is_some_and(Sender::has_sack),
         }
     }
 
     fn counts(&self) -> Counts {
-        Counts::default()
+        let counters = self.counters();
+        Counts {
+            resends: u64::from(counters.retransmissions),
+            timeouts: u64::from(counters.timeouts),
+            probes: u64::from(counters.probes),
+            dsacks: u64::from(counters.dsacks),
+            host_queue: u64::from(counters.held_in_host),
+        }
     }
 }
 
@@ -113,7 +122,7 @@ impl Watch {
     }
 
     /// Takes what the rule has to say, asking `sender` about it.
-    fn tell(&mut self, sender: &mut impl Sender) -> Option<Told> {
+    fn tell(&mut self, sender: &mut impl plan::Sender) -> Option<Told> {
         let mut told = None;
         while let Some(event) = self.rule.poll_event() {
             match self.story.event(&event, sender) {
@@ -272,7 +281,7 @@ struct Asked<'a, M> {
     packet: &'a Packet,
 }
 
-impl<M: Inspect> Sender for Asked<'_, M> {
+impl<M: Inspect> plan::Sender for Asked<'_, M> {
     fn socket(&mut self, _: FlowKey) -> anyhow::Result<Option<SocketInfo>> {
         Ok(Some(self.machine.info()))
     }
@@ -285,7 +294,7 @@ impl<M: Inspect> Sender for Asked<'_, M> {
 /// Where no packet is at hand.
 struct Nobody;
 
-impl Sender for Nobody {
+impl plan::Sender for Nobody {
     fn socket(&mut self, _: FlowKey) -> anyhow::Result<Option<SocketInfo>> {
         Ok(None)
     }

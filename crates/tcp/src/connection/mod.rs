@@ -24,7 +24,7 @@ use rexmit_wire::Flags;
 use crate::clock::Clock;
 use crate::receiver::{Header, Receiver, Sending};
 use crate::segment::{Segment, Timestamps};
-use crate::sender::{Sender, Transmit};
+use crate::sender::{Counters, Sender, Transmit};
 use crate::settings::Settings;
 
 use buffer::SendBuffer;
@@ -66,6 +66,8 @@ pub struct Connection {
     expires: Option<Time>,
     outbox: VecDeque<Sent>,
     events: Events,
+    /// What a sender that is gone has counted.
+    counted: Counters,
 }
 
 impl Connection {
@@ -94,6 +96,7 @@ impl Connection {
             expires: None,
             outbox: VecDeque::new(),
             events: Events::default(),
+            counted: Counters::default(),
         }
     }
 
@@ -334,6 +337,13 @@ impl Connection {
         self.sender.as_deref()
     }
 
+    /// What the sender has counted, which outlives it.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.sender()
+            .map_or(self.counted, |sender| sender.counters())
+    }
+
     /// What the receiver has to know of the sender.
     fn sending(&self) -> Sending {
         match &self.sender {
@@ -434,8 +444,14 @@ impl Connection {
 
     /// The connection waits for stray segments only.
     fn linger(&mut self, now: Time) {
-        self.sender = None;
+        self.drop_sender();
         self.expires = Some(now + TIME_WAIT);
+    }
+
+    fn drop_sender(&mut self) {
+        if let Some(sender) = self.sender.take() {
+            self.counted = sender.counters();
+        }
     }
 
     /// The connection is no more.
@@ -443,7 +459,7 @@ impl Connection {
         let known = self.state == State::TimeWait || self.state == State::Closed;
         self.state = State::Closed;
         self.handshake = None;
-        self.sender = None;
+        self.drop_sender();
         self.expires = None;
         self.receiver.stop();
         if let Some(event) = event {

@@ -343,6 +343,12 @@ impl Sender {
         self.reordering
     }
 
+    /// Whether SACK was negotiated.
+    #[must_use]
+    pub fn has_sack(&self) -> bool {
+        self.sack
+    }
+
     /// What the sender did so far.
     #[must_use]
     pub fn counters(&self) -> Counters {
