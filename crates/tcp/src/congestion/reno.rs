@@ -1,18 +1,20 @@
 //! Reno (RFC 5681).
 
 use super::Window;
-use crate::settings::Settings;
+use crate::settings::{SenderForm, Settings};
 
 /// Reno: half the window after a loss, one segment a round trip beyond slow start.
 #[derive(Clone, Debug)]
 pub struct Reno {
     byte_counting: bool,
+    sender: SenderForm,
 }
 
 impl Reno {
     pub(super) fn new(settings: &Settings) -> Self {
         Reno {
             byte_counting: settings.byte_counting,
+            sender: settings.sender,
         }
     }
 
@@ -22,7 +24,18 @@ impl Reno {
     }
 
     pub(super) fn cong_avoid(&self, window: &mut Window, acked: u32) {
-        let mut acked = if self.byte_counting { acked } else { 1 };
+        if self.byte_counting {
+            self.cong_avoid_by_segment(window, acked);
+        } else if window.cwnd <= window.ssthresh {
+            window.slow_start_by_ack();
+        } else {
+            window.grow_by_ack(window.cwnd);
+        }
+    }
+
+    /// `tcp_reno_cong_avoid` since 4.0.
+    fn cong_avoid_by_segment(&self, window: &mut Window, acked: u32) {
+        let mut acked = acked;
         if window.in_slow_start() {
             acked = window.slow_start(acked);
             if acked == 0 {
@@ -33,6 +46,11 @@ impl Reno {
     }
 
     pub(super) fn undo_cwnd(&self, window: &Window) -> u32 {
-        window.cwnd.max(window.prior_cwnd)
+        let before = match self.sender {
+            // `tcp_undo_cwr`, 3.10: Reno does not remember the window, only its half.
+            SenderForm::Linux3 => window.ssthresh.saturating_mul(2),
+            SenderForm::Linux6 => window.prior_cwnd,
+        };
+        window.cwnd.max(before)
     }
 }

@@ -1,5 +1,9 @@
 //! The congestion window and the steps that every control shares.
 
+use rexmit_time::Duration;
+
+use crate::settings::InitialWindow;
+
 /// The congestion window, in segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
@@ -31,6 +35,28 @@ impl Window {
         }
     }
 
+    /// The first window's size for segments of `mss` bytes on a path of `srtt`, which the handshake may have shown.
+    #[must_use]
+    pub fn initial(window: InitialWindow, mss: u32, srtt: Option<Duration>) -> u32 {
+        match window {
+            InitialWindow::Segments(segments) => segments,
+            // RFC 3390 §1, equation 1.
+            InitialWindow::Rfc3390 => match mss {
+                0..=1095 => 4,
+                1096..=2190 => 3,
+                _ => 2,
+            },
+            InitialWindow::Linux24 => {
+                let short = srtt.is_some_and(|srtt| srtt <= Duration::from_millis(20));
+                match mss {
+                    0..=1095 if short => 4,
+                    1096..=1460 if short => 3,
+                    _ => 2,
+                }
+            }
+        }
+    }
+
     /// Whether the window is below the threshold (`tcp_in_slow_start`, since 4.0).
     #[must_use]
     pub const fn in_slow_start(&self) -> bool {
@@ -43,6 +69,25 @@ impl Window {
         let left = acked - (cwnd - self.cwnd);
         self.cwnd = cwnd.min(self.clamp);
         left
+    }
+
+    /// Grows by a segment, whatever the acknowledgement acknowledged (`tcp_slow_start` before 3.13, `reno_cong_avoid` of
+    /// 2.4). Credit of a whole window, left from growth by [`Window::grow_by_ack`], counts as well.
+    pub fn slow_start_by_ack(&mut self) {
+        let credit = self.cwnd_cnt + self.cwnd;
+        let grown = credit / self.cwnd.max(1);
+        self.cwnd_cnt = credit % self.cwnd.max(1);
+        self.cwnd = (self.cwnd + grown).min(self.clamp);
+    }
+
+    /// Grows by a segment at the acknowledgement after `acks` (`tcp_cong_avoid_ai` before 3.18).
+    pub fn grow_by_ack(&mut self, acks: u32) {
+        if self.cwnd_cnt >= acks {
+            self.cwnd = (self.cwnd + 1).min(self.clamp);
+            self.cwnd_cnt = 0;
+        } else {
+            self.cwnd_cnt += 1;
+        }
     }
 
     /// Grows by a segment each `per_segment` acknowledged (`tcp_cong_avoid_ai`, since 4.0).
