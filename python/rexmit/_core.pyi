@@ -56,6 +56,12 @@ def stream_uniform(seed: int, name: str, index: int, count: int) -> list[float]:
 def stream_u64(seed: int, name: str, index: int, count: int) -> list[int]:
     """The first `count` numbers of a random stream, 64 bits each."""
 
+def loss_pattern(text: str) -> str:
+    """The text of a loss pattern, read and written again; `none` where it drops nothing.
+
+    Raises ValueError with what is wrong, where, and what should stand there.
+    """
+
 def read_pcapng(path: str | os.PathLike[str]) -> list[Packet]:
     """The TCP packets of a pcapng file with link type RAW, in the file's order.
 

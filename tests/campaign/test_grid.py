@@ -113,7 +113,7 @@ def test_a_cells_key_says_all_that_it_is_and_nothing_else(lab: Lab) -> None:
 def test_names_of_any_kind_keep_keys_apart(a: str, b: str, c: str, d: str) -> None:
     page = Page(segments=1, size_bytes=None)
     one, other = (
-        Cell(0, network, config, page, None, "curl", "reno", 0.0, 5, 1, "")
+        Cell(0, network, config, page, None, "curl", "reno", 0.0, 5, None, 1, "")
         for network, config in ((a, b), (c, d))
     )
     assert (one.key == other.key) == ((a, b) == (c, d))

@@ -56,6 +56,9 @@ def with_example(section: str, data: dict[str, Any]) -> dict[str, Any]:
             mobile["links"] = [data, {}]
         case "configs.NAME":
             whole["configs"]["tlp"] |= data
+        case "loss":
+            rule = {"rule": "pattern"} if "pattern" in data else {}
+            whole["loss"] = rule | data
         case "vary":
             whole["vary"] = [{"line_loss": "3%"} | data]
         case table:

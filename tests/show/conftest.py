@@ -59,6 +59,7 @@ _ROW: Row = {
     "congestion_control": "cubic",
     "client": "builtin",
     "loss_mode": "sequence",
+    "loss_pattern": None,
     "page_segments": 100,
     "receive_window_bytes": None,
     "line_loss": 0.0,

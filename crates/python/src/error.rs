@@ -4,6 +4,7 @@ use std::io;
 
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::PyErr;
+use rexmit_loss::pattern::PatternError;
 
 /// Why a call failed.
 #[derive(Debug)]
@@ -15,6 +16,8 @@ pub enum Error {
     LinkType(i32),
     /// A plan that cannot be read or run: Python's ValueError.
     Plan(String),
+    /// A text that is no loss pattern: Python's ValueError.
+    Pattern(PatternError),
 }
 
 impl Error {
@@ -31,11 +34,18 @@ impl From<io::Error> for Error {
     }
 }
 
+impl From<PatternError> for Error {
+    fn from(error: PatternError) -> Self {
+        Error::Pattern(error)
+    }
+}
+
 impl From<Error> for PyErr {
     fn from(error: Error) -> Self {
         match error {
             Error::Io(error) if error.raw_os_error().is_some() => error.into(),
             Error::Io(error) => PyOSError::new_err(error.to_string()),
+            Error::Pattern(error) => PyValueError::new_err(error.to_string()),
             Error::LinkType(other) => PyValueError::new_err(format!(
                 "the capture has link type {other}; only RAW (101) is read"
             )),

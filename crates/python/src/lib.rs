@@ -43,6 +43,13 @@ mod _core {
         detached(py, || (0..count).map(|_| stream.next_u64()).collect())
     }
 
+    /// The text of a loss pattern, read and written again.
+    #[pyfunction]
+    fn loss_pattern(text: &str) -> Result<String, Error> {
+        let pattern: rexmit_loss::pattern::Pattern = text.parse()?;
+        Ok(pattern.to_string())
+    }
+
     /// The TCP packets of a pcapng file with link type RAW, in the file's order.
     #[pyfunction]
     #[expect(

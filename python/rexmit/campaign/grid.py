@@ -1,7 +1,7 @@
 """The grid of a scenario: the cross product of its axes, in one fixed order.
 
 Network is the outermost axis, then configuration, then page, receive window, client, congestion
-control and random loss of the line, then each `[[vary]]` of them in turn, and lost segments the
+control and random loss of the line, then each `[[vary]]` of them in turn, and what is lost the
 innermost. A cell's id is its place in this order. What a cell gives depends on its key alone, which
 says what it is and not where it stands: a grid of fewer values has the same cells.
 """
@@ -32,6 +32,8 @@ class Cell:
     congestion_control: str
     line_loss: float
     lost_segments: int
+    loss_pattern: str | None
+    """Instead of lost segments, where the loss rule is a pattern."""
     repeat: int
     label: str
     """Says where the cell stands in its grid: axes with one value are left out."""
@@ -50,7 +52,7 @@ class Cell:
                     self.congestion_control,
                     self.line_loss,
                 ),
-                f"lost={self.lost_segments}",
+                f"lost={self.lost_segments if self.loss_pattern is None else self.loss_pattern}",
             ]
         )
 
@@ -102,7 +104,9 @@ def cells(scenario: Scenario) -> tuple[Cell, ...]:
     found: list[Cell] = []
     for network in scenario.network_names:
         points = _points(scenario, network)
-        for config, point, lost in product(scenario.config_names, points, scenario.loss.segments):
+        for config, point, (lost, pattern) in product(
+            scenario.config_names, points, _losses(scenario)
+        ):
             page, window, client, algorithm, line_loss = point
             found.append(
                 Cell(
@@ -115,11 +119,19 @@ def cells(scenario: Scenario) -> tuple[Cell, ...]:
                     congestion_control=algorithm,
                     line_loss=line_loss,
                     lost_segments=lost,
+                    loss_pattern=pattern,
                     repeat=scenario.repeats(network),
-                    label=" ".join([network, config, *_named(point, points), str(lost)]),
+                    label=" ".join([network, config, *_named(point, points), pattern or str(lost)]),
                 )
             )
     return tuple(found)
+
+
+def _losses(scenario: Scenario) -> list[tuple[int, str | None]]:
+    """What is lost, in order: a number of segments at the end, or a pattern."""
+    if scenario.loss.pattern is not None:
+        return [(0, pattern) for pattern in scenario.loss.pattern]
+    return [(lost, None) for lost in scenario.loss.segments]
 
 
 def _texts(

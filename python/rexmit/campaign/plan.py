@@ -72,7 +72,7 @@ def cell_plan(
     return {
         "id": CELL_ID,
         # Not the cell's own label, which depends on the rest of its grid.
-        "label": f"{cell.network} {cell.config} {cell.lost_segments}",
+        "label": f"{cell.network} {cell.config} {cell.loss_pattern or cell.lost_segments}",
         "network": network_plan(scenario, cell.network, cell.line_loss),
         "sysctls": dict(scenario.configs[cell.config].sysctl),
         "congestion_control": cell.congestion_control,
@@ -83,14 +83,20 @@ def cell_plan(
             "bytes": cell.page.size_bytes,
             "receive_window_bytes": cell.receive_window_bytes,
         },
-        "loss": {
-            "rule": scenario.loss.rule,
-            "segments": cell.lost_segments,
-            "mode": scenario.loss.mode,
-            "hold_limit_ns": scenario.loss.hold_limit,
-        },
+        "loss": _loss(scenario, cell),
         "starts": [{"repetition": index, "phase_ns": phase} for index, phase in enumerate(phases)],
         "phase_period_ns": period_ns,
         "capture": capture,
         "transfer_timeout_ns": scenario.workload.timeout,
+    }
+
+
+def _loss(scenario: Scenario, cell: Cell) -> dict[str, Any]:
+    if cell.loss_pattern is not None:
+        return {"rule": "pattern", "pattern": cell.loss_pattern}
+    return {
+        "rule": "tail",
+        "segments": cell.lost_segments,
+        "mode": scenario.loss.mode,
+        "hold_limit_ns": scenario.loss.hold_limit,
     }

@@ -26,6 +26,7 @@ _LABELS = {
     "congestion_control": "congestion control",
     "client": "client",
     "loss_mode": "how the tail is found",
+    "loss_pattern": "lost packets",
 }
 
 

@@ -145,7 +145,8 @@ def _ms(time_ns: int | None, width: int) -> str:
 
 def _title(flow: Flow) -> str:
     row = flow.row
-    lost = count(row["lost_segments"], "lost segment")
+    pattern = row["loss_pattern"]
+    lost = f"lost: {pattern}" if pattern else count(row["lost_segments"], "lost segment")
     facts = [
         row["network"],
         row["config"],

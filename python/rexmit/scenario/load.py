@@ -242,6 +242,7 @@ def _across(scenario: Scenario) -> Iterable[Problem]:
         if not vary.model_fields_set - {"about"}:
             keys = ", ".join(name for name in Vary.model_fields if name != "about")
             yield Problem(("vary", index), "it varies nothing", f"allowed here: {keys}")
+    yield from _loss(scenario.loss)
     yield from _large_pages(scenario)
     for path, amount in (
         (("workload", "timeout"), scenario.workload.timeout),
@@ -271,6 +272,23 @@ def _stacks(scenario: Scenario, *, allowed: bool) -> Iterable[Problem]:
                 )
             elif (problem := stacks.problem(key, value)) is not None:
                 yield Problem((*path, key), *problem)
+
+
+def _loss(loss: Loss) -> Iterable[Problem]:
+    """Keys of one loss rule beside another."""
+    if loss.rule == "pattern":
+        if loss.pattern is None:
+            yield Problem(
+                ("loss", "pattern"), "missing", f"allowed: {_description(('loss', 'pattern'))}"
+            )
+        for key in sorted({"segments", "mode", "hold_limit"} & loss.model_fields_set):
+            default = Loss.model_fields[key].default
+            if getattr(loss, key) != default:
+                yield Problem(("loss", key), 'not a key of the rule "pattern"', "leave it out")
+    elif loss.pattern is not None:
+        yield Problem(
+            ("loss", "pattern"), 'not a key of the rule "tail"', 'add loss.rule = "pattern"'
+        )
 
 
 def _large_pages(scenario: Scenario) -> Iterable[Problem]:

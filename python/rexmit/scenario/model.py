@@ -15,10 +15,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from rexmit.scenario.units import UnitError
 from rexmit.scenario.values import (
     AUTO,
+    PATTERN,
     DelayNs,
     DurationNs,
     LostAxis,
     NameAxis,
+    PatternAxis,
     RateBps,
     SegmentsAxis,
     Share,
@@ -200,14 +202,16 @@ class Ip(Part):
 
 
 class Loss(Part):
-    """The tail that is lost."""
+    """What is lost: the tail, or packets by position."""
 
-    rule: Literal["tail"] = Field(
-        default="tail", description='"tail" (the last segments of a transfer)'
+    rule: Literal["tail", "pattern"] = Field(
+        default="tail",
+        description='"tail" (the last segments of a transfer) or "pattern" (packets by position)',
     )
     segments: LostAxis = Field(
         default=(0,), description='a number, a range like "0..20", or a list'
     )
+    pattern: PatternAxis | None = Field(default=None, description=f"{PATTERN}; or a list")
     mode: Literal["sequence", "hold"] = Field(
         default="sequence",
         description='"sequence" (by sequence number) or "hold" (until the FIN shows)',

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from rexmit.scenario.model import Config, Link, Network, Scenario, Vary
+from rexmit.scenario.model import Config, Link, Loss, Network, Scenario, Vary
 from rexmit.scenario.units import DURATION, RATE, SIZE, share_text
 from rexmit.scenario.values import AUTO, counts_text
 
@@ -72,6 +72,12 @@ def _vary(vary: Vary) -> dict[str, Any]:
     return found
 
 
+def _lost(loss: Loss) -> dict[str, Any]:
+    if loss.pattern is not None:
+        return {"pattern": _axis(loss.pattern, str)}
+    return {"segments": counts_text(loss.segments)}
+
+
 def plain(scenario: Scenario) -> dict[str, Any]:
     """The whole scenario as plain data, in the order of the file."""
     workload: dict[str, Any] = {
@@ -99,7 +105,7 @@ def plain(scenario: Scenario) -> dict[str, Any]:
         "ip": {"family": scenario.ip.family, "mtu": scenario.ip.mtu},
         "loss": {
             "rule": scenario.loss.rule,
-            "segments": counts_text(scenario.loss.segments),
+            **_lost(scenario.loss),
             "mode": scenario.loss.mode,
             "hold_limit": DURATION.text(scenario.loss.hold_limit),
         },

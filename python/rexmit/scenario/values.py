@@ -97,6 +97,26 @@ ShareAxis = Annotated[tuple[float, ...], axis(parse_share)]
 NameAxis = Annotated[tuple[str, ...], axis(_name)]
 
 
+def _pattern(value: object) -> str:
+    """A loss pattern in its shortest form; the rule itself reads it."""
+    if not isinstance(value, str):
+        raise UnitError(f"{value!r} is no text", 'a pattern like "data 5..7 5#2; ack 3"')
+    from rexmit._core import loss_pattern
+
+    try:
+        return loss_pattern(value)
+    except ValueError as error:
+        raise UnitError(f'pattern "{value}": {error}', PATTERN) from None
+
+
+PATTERN: Final = (
+    "like \"data 3 5..7 -1; ack 2 4..9\": positions of the server's segments and of the client's "
+    'acknowledgements, from 1 or from behind; "5#2" is the second transmission of segment 5, '
+    '"fin" a FIN without data, "none" nothing'
+)
+PatternAxis = Annotated[tuple[str, ...], axis(_pattern)]
+
+
 def counts_from(least: int, most: int) -> BeforeValidator:
     """Whole numbers: one, a list, or ranges like "0..20" (both ends included)."""
     allowed = f'a whole number from {least} to {most:,}, a range like "0..20", or a list of these'

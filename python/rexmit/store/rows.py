@@ -18,6 +18,7 @@ KNOWN: Final = frozenset(
         "congestion_control",
         "client",
         "loss_mode",
+        "loss_pattern",
         "page_segments",
         "receive_window_bytes",
         "line_loss",

@@ -87,6 +87,7 @@ TRANSFERS: Final[tuple[Column, ...]] = (
     Column("congestion_control", "text", "congestion control algorithm asked for"),
     Column("client", "text", "program that fetched the page"),
     Column("loss_mode", "text", "how the tail was found: sequence or hold"),
+    Column("loss_pattern", "text", "what was lost instead of the tail, by position", nullable=True),
     Column(
         "page_segments",
         "integer",

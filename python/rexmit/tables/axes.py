@@ -19,6 +19,7 @@ SWEPT = (
     "congestion_control",
     "client",
     "loss_mode",
+    "loss_pattern",
 )
 
 #: Cells that differ in something no column tells are numbered by this one.
@@ -94,6 +95,8 @@ def words(name: str, value: Value) -> str:
         return "no line loss" if not value else f"line loss {percent_words(value)}"
     if name == "congestion_control":
         return str(value)
+    if name == "loss_pattern":
+        return f"lost: {value}" if value else ""
     return f"{value} mode" if name == "loss_mode" else f"{name} {value}"
 
 
