@@ -248,6 +248,9 @@ impl Delay {
         if self.compressed >= self.compression.most {
             return true;
         }
+        if self.armed.is_some_and(|(_, fires)| fires <= now) {
+            self.armed = None;
+        }
         if self.duplicates_of != next {
             self.duplicates_of = next;
             self.duplicates = 0;
@@ -280,8 +283,9 @@ impl Delay {
     }
 
     pub fn deadline(&self) -> Option<Time> {
+        // The timer is not stopped when its acknowledgement leaves early: it may still end a wait for more SACKs.
         let timer = match self.armed {
-            Some((_, fires)) if self.pending.timer => Some(fires),
+            Some((_, fires)) if self.pending.timer || self.compressed > 0 => Some(fires),
             _ => None,
         };
         match (timer, self.kick) {
