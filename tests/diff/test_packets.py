@@ -62,8 +62,8 @@ def test_senders_that_do_not_part(tmp_path: Path) -> None:
         (
             lambda p: replace(p, comment=p.comment.replace("tlp", "rto")) if is_probe(p) else p,
             (
-                "the senders part at packet 33 (mechanism): A at 84.000 ms 41993-43441 FIN, PSH, ACK "
-                "tlp; B at 84.000 ms 41993-43441 FIN, PSH, ACK rto"
+                "the senders part at packet 33 (mechanism): A at 84.000 ms 41993-43441 FIN, PSH, "
+                "ACK tlp; B at 84.000 ms 41993-43441 FIN, PSH, ACK rto"
             ),
         ),
         (
