@@ -69,6 +69,19 @@ def read_pcapng(path: str | os.PathLike[str]) -> list[Packet]:
     ValueError for another link type.
     """
 
+def stack_names() -> list[str]:
+    """The stacks of the model."""
+
+def check_stack(
+    name: str, changes: dict[str, str], sysctls: dict[str, str]
+) -> list[tuple[str, str]]:
+    """Every setting of a stack and its value as text, with sysctls and then changes put over its
+    own.
+
+    Raises ValueError for a stack, setting or value that there is not, and for values that do not go
+    together.
+    """
+
 def run_model(plan: str, share: str | os.PathLike[str] | None = None) -> str:
     """The events of a plan that the model runs, a JSON object a line.
 

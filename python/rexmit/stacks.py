@@ -24,7 +24,7 @@ class Stack:
     changes: Mapping[str, str]
     """Settings other than the stack's own."""
     settings: Mapping[str, str]
-    """Every setting with the changes made, as text."""
+    """Every setting as text, with the configuration's sysctls and then the changes made."""
 
     @property
     def hz(self) -> int:
@@ -57,9 +57,12 @@ def names() -> list[str]:
     return list(core().stack_names())
 
 
-def stack(name: str, changes: Mapping[str, str]) -> Stack:
-    """The stack with the changes made. Raises ValueError for one that cannot be made."""
-    return Stack(name, dict(changes), dict(core().check_stack(name, dict(changes))))
+def stack(name: str, changes: Mapping[str, str], sysctls: Mapping[str, str] | None = None) -> Stack:
+    """The stack with sysctls and then the changes made. Raises ValueError for one that cannot be
+    made.
+    """
+    settings = core().check_stack(name, dict(changes), dict(sysctls or {}))
+    return Stack(name, dict(changes), dict(settings))
 
 
 def problem(key: str, value: str) -> tuple[str, str] | None:
@@ -71,7 +74,7 @@ def problem(key: str, value: str) -> tuple[str, str] | None:
         near = closest(value, there)
         guess = f"did you mean {near}? " if near else ""
         return f'there is no stack "{value}"', f"{guess}stacks: {', '.join(there)}"
-    keys = list(core().check_stack(DEFAULT, {}))
+    keys = list(stack(DEFAULT, {}).settings)
     if key not in keys:
         near = closest(key, keys)
         guess = f"did you mean {near}? " if near else ""
@@ -111,7 +114,7 @@ def of_scenario(scenario: Scenario, name: str | None, hz: int | None) -> dict[st
         changes.update(scenario.configs[config].stack)
         chosen = changes.pop("name", DEFAULT)
         try:
-            found[config] = stack(chosen, changes)
+            found[config] = stack(chosen, changes, scenario.configs[config].sysctl)
         except ValueError as error:
             raise UserError(f"configuration {config}: {chosen}: {error}", usage=True) from None
     return found

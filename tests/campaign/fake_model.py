@@ -30,7 +30,9 @@ def stack_names() -> list[str]:
     return list(_STACKS)
 
 
-def check_stack(name: str, changes: dict[str, str]) -> dict[str, str]:
+def check_stack(
+    name: str, changes: dict[str, str], sysctls: dict[str, str]
+) -> list[tuple[str, str]]:
     if name not in _STACKS:
         raise ValueError(f"there is no stack {name}")
     found = dict(_STACKS[name])
@@ -42,7 +44,9 @@ def check_stack(name: str, changes: dict[str, str]) -> dict[str, str]:
         if key == "hz" and not value.isdecimal():
             raise ValueError(f"{value} is no number")
         found[key] = value
-    return found
+    if sysctls.get("net.ipv4.tcp_sack") == "0":
+        found["sack"] = "false"
+    return list(found.items())
 
 
 def run_model(plan: str, share: str | None) -> str:

@@ -5,6 +5,7 @@ use std::io;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::PyErr;
 use rexmit_loss::pattern::PatternError;
+use rexmit_tcp::stacks::StackError;
 
 /// Why a call failed.
 #[derive(Debug)]
@@ -18,6 +19,8 @@ pub enum Error {
     Plan(String),
     /// A text that is no loss pattern: Python's ValueError.
     Pattern(PatternError),
+    /// A stack that cannot be made: Python's ValueError.
+    Stack(StackError),
 }
 
 impl Error {
@@ -40,6 +43,12 @@ impl From<PatternError> for Error {
     }
 }
 
+impl From<StackError> for Error {
+    fn from(error: StackError) -> Self {
+        Error::Stack(error)
+    }
+}
+
 impl From<Error> for PyErr {
     fn from(error: Error) -> Self {
         match error {
@@ -50,6 +59,7 @@ impl From<Error> for PyErr {
                 "the capture has link type {other}; only RAW (101) is read"
             )),
             Error::Plan(reason) => PyValueError::new_err(reason),
+            Error::Stack(error) => PyValueError::new_err(error.to_string()),
         }
     }
 }

@@ -13,9 +13,11 @@ fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> T {
 /// The private module `rexmit._core`; `python/rexmit/_core.pyi` describes it.
 #[pymodule]
 mod _core {
+    use std::collections::BTreeMap;
     use std::path::PathBuf;
 
     use pyo3::prelude::*;
+    use rexmit_tcp::settings::Settings;
     use rexmit_time::Streams;
 
     #[pymodule_export]
@@ -58,6 +60,28 @@ mod _core {
     )]
     fn read_pcapng(py: Python<'_>, path: PathBuf) -> Result<Vec<Packet>, Error> {
         detached(py, || crate::capture::read(&path))
+    }
+
+    /// The stacks of the model.
+    #[pyfunction]
+    fn stack_names() -> Vec<&'static str> {
+        rexmit_tcp::stacks::all().map(|page| page.name).collect()
+    }
+
+    /// Every setting of a stack with sysctls and then changes put over its own, in order.
+    #[pyfunction]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "made for the call from Python's dicts"
+    )]
+    fn check_stack(
+        name: &str,
+        changes: BTreeMap<String, String>,
+        sysctls: BTreeMap<String, String>,
+    ) -> Result<Vec<(&'static str, String)>, Error> {
+        let (settings, _) = rexmit_tcp::stacks::build(name, &changes, &sysctls)?;
+        let value = |name: &&'static str| Some((*name, settings.get(name)?));
+        Ok(Settings::NAMES.iter().filter_map(value).collect())
     }
 
     /// The events of a plan that the model runs, a JSON object a line.

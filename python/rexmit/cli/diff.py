@@ -94,15 +94,14 @@ def diff(
         ),
     ] = None,
     ignore: Annotated[
-        str | None,
+        str,
         typer.Option(
             "--ignore",
             metavar="LIST",
             help="With --packets: what does not count, by commas, of range, flags (without PSH), "
-            "push, acknowledgement, mechanism, fate, time.",
-            show_default=False,
+            "push, acknowledgement, mechanism, fate, time; or none.",
         ),
-    ] = None,
+    ] = "push",
     figure: Annotated[
         list[Path] | None,
         typer.Option(
@@ -136,7 +135,7 @@ def diff(
     from rexmit.diff.compare import USUAL
     from rexmit.diff.pairs import selection
 
-    if packets is None and (tolerance is not None or ignore is not None or figure):
+    if packets is None and (tolerance is not None or ignore != "push" or figure):
         raise UserError(
             "--tolerance, --ignore and --figure belong to --packets",
             "say which transfer: --packets CELL",

@@ -22,7 +22,7 @@ def show_packets(
     asked: str,
     *,
     tolerance: str | None,
-    ignored: str | None,
+    ignored: str,
     figures: list[Path],
     every_packet: bool,
     as_json: bool,
@@ -66,15 +66,15 @@ def _check(figures: list[Path]) -> None:
             )
 
 
-def _ignored(text: str | None) -> frozenset[str]:
+def _ignored(text: str) -> frozenset[str]:
     from rexmit.diff.packets import ASPECTS
 
-    names = frozenset(part.strip() for part in (text or "").split(",") if part.strip())
+    names = frozenset(part.strip() for part in text.split(",") if part.strip()) - {"none"}
     for name in names:
         if name not in ASPECTS:
             raise UserError(
                 f"--ignore {name}: packets do not differ in that",
-                f"they do in {', '.join(ASPECTS)}",
+                f"they do in {', '.join(ASPECTS)}; none ignores nothing",
                 usage=True,
             )
     return names

@@ -74,7 +74,7 @@ class ModelEngine:
         return ["--engine", NAME, *self.choice]
 
     def identity(self) -> dict[str, Any]:
-        """See Engine. Settings stand as they are before a configuration's sysctls."""
+        """See Engine."""
         return {
             "model": {
                 "version": self.version,

@@ -1,0 +1,40 @@
+"""The model's stacks as Python sees them."""
+
+from __future__ import annotations
+
+import pytest
+
+from rexmit import _core, stacks
+
+
+def test_every_stack_has_every_setting() -> None:
+    names = _core.stack_names()
+    assert {"linux-2.4", "linux-3.10", "linux-6.1", "linux-6.12", "rfc"} <= set(names)
+    assert stacks.DEFAULT in names
+    keys = [[key for key, _ in _core.check_stack(name, {}, {})] for name in names]
+    assert all(found == keys[0] for found in keys)
+    assert {"hz", "min_rto", "sack", "tlp"} <= set(keys[0])
+
+
+def test_changes_go_before_sysctls() -> None:
+    sysctls = {"net.ipv4.tcp_sack": "0", "net.ipv4.tcp_early_retrans": "0"}
+    found = dict(_core.check_stack("linux-3.10", {"sack": "true", "hz": "100"}, sysctls))
+    assert (found["sack"], found["hz"]) == ("true", "100")
+    assert (found["tlp"], found["early_retransmit"]) == ("off", "off")
+    assert stacks.stack("linux-3.10", {"hz": "1000"}).hz == 1000
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "sysctls"),
+    [
+        ("linux-3.11", {}, {}),
+        ("rfc", {"min_rtt": "1s"}, {}),
+        ("rfc", {"min_rto": "soon"}, {}),
+        ("linux-6.1", {}, {"net.ipv4.tcp_sack": "x"}),
+    ],
+)
+def test_what_there_is_not_is_refused(
+    name: str, changes: dict[str, str], sysctls: dict[str, str]
+) -> None:
+    with pytest.raises(ValueError, match=r"\S"):
+        _core.check_stack(name, changes, sysctls)
