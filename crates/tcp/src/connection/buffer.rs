@@ -97,12 +97,12 @@ struct Congestion {
 }
 
 impl Congestion {
-    fn of(_sender: &Sender) -> Self {
+    fn of(sender: &Sender) -> Self {
         Congestion {
-            packets_out: 0,
-            in_flight: 0,
-            cwnd: FIRST_SEGMENTS,
-            reordering: 3,
+            packets_out: sender.queued().0 as u32,
+            in_flight: sender.in_flight(),
+            cwnd: sender.cwnd(),
+            reordering: sender.reordering(),
         }
     }
 }
