@@ -8,13 +8,18 @@ use super::nagle::Hold;
 use super::news::{News, Resume};
 use super::sack::Tagged;
 use super::{Ack, Sender};
+use crate::settings::SenderForm;
 
 impl Sender {
     /// Takes in what a segment acknowledges, and sends what that allows (`tcp_ack`, `tcp_data_snd_check`).
     pub fn on_ack(&mut self, now: Time, ack: &Ack<'_>) {
         self.now = now;
         self.echo = ack.echo;
-        if self.take_ack(ack) {
+        let accepted = match self.settings.sender {
+            SenderForm::Linux3 => self.take_ack_linux3(ack),
+            SenderForm::Linux6 => self.take_ack(ack),
+        };
+        if accepted {
             self.push_pending();
         }
     }
@@ -124,7 +129,7 @@ impl Sender {
     }
 
     /// The peer's window, from the newest segment (RFC 9293 §3.10.7.4; `tcp_ack_update_window`).
-    fn take_window(&mut self, ack: &Ack<'_>, news: &mut News) {
+    pub(super) fn take_window(&mut self, ack: &Ack<'_>, news: &mut News) {
         let seq = ack.segment.seq;
         let newer = seq.is_after(self.peer_window_seq);
         let same = seq == self.peer_window_seq;
@@ -138,7 +143,7 @@ impl Sender {
         self.peer_window_seq = seq;
         if self.peer_window != ack.window {
             self.peer_window = ack.window;
-            if !self.backlog.is_empty() {
+            if !self.backlog.is_empty() && self.settings.sender == SenderForm::Linux6 {
                 self.restart_after_idle();
             }
             self.grow_largest_window(ack.window);

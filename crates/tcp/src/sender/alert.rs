@@ -18,6 +18,7 @@ use rexmit_wire::SeqNum;
 use super::news::{News, Resume};
 use super::timer::Job;
 use super::{Sender, State};
+use crate::settings::SenderForm;
 
 /// The least wait for SACKs that put reneging right.
 const RENEGING_WAIT: Duration = Duration::from_millis(10);
@@ -120,7 +121,7 @@ impl Sender {
     }
 
     /// The recovery point is acknowledged. Whether nothing more is to be done.
-    fn leave_at_recovery_point(&mut self) -> bool {
+    pub(super) fn leave_at_recovery_point(&mut self) -> bool {
         match self.state {
             State::Cwr => {
                 if self.una != self.recovery_point {
@@ -178,7 +179,9 @@ impl Sender {
 
     /// `tcp_enter_recovery`
     pub(super) fn enter_recovery(&mut self) {
-        self.forget_stamp();
+        if self.settings.sender == SenderForm::Linux6 {
+            self.forget_stamp();
+        }
         self.counters.recoveries += 1;
         self.recovery_began = true;
         self.prior_ssthresh = 0;

@@ -173,7 +173,7 @@ impl Sender {
     }
 
     /// Packets at the start of a segment of several that are acknowledged; they are cut off (`tcp_tso_acked`).
-    fn trim_head(&mut self, head: &Sent) -> u32 {
+    pub(super) fn trim_head(&mut self, head: &Sent) -> u32 {
         if head.packets == 1 || !self.una.is_after(head.seq) {
             return 0;
         }
@@ -239,7 +239,7 @@ impl Sender {
         self.backoff = 0;
     }
 
-    fn tell_control(&mut self, acked: u32, rtt: Option<i64>) {
+    pub(super) fn tell_control(&mut self, acked: u32, rtt: Option<i64>) {
         let clock = self.clock;
         let context = self.context(&clock);
         let rtt = rtt.map(Duration::from_micros);

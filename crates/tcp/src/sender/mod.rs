@@ -19,6 +19,7 @@ mod clean;
 mod detect;
 mod frto;
 mod host;
+mod linux3;
 mod min_rtt;
 mod nagle;
 mod news;
@@ -46,9 +47,10 @@ use rexmit_wire::SeqNum;
 use crate::clock::Clock;
 use crate::congestion::{Context, Control, Window};
 use crate::estimator::Rtt;
-use crate::settings::{Estimator, InitialWindow, Settings};
+use crate::settings::{EarlyRetransmit, Estimator, InitialWindow, Settings};
 
 use backlog::Backlog;
+use detect::fack::Fack;
 use detect::rack::Rack;
 use host::Host;
 use min_rtt::MinRtt;
@@ -145,6 +147,9 @@ pub struct Sender {
     prr: Prr,
     undo: Undo,
     rack: Rack,
+    fack: Fack,
+    /// The early retransmit is on (`do_early_retrans`).
+    early_retransmit: bool,
     probe: Episode,
     /// F-RTO's test runs.
     frto: bool,
@@ -221,6 +226,9 @@ impl Sender {
             prr: Prr::default(),
             undo: Undo::default(),
             rack: Rack::default(),
+            fack: Fack::new(settings.fack, first),
+            early_retransmit: settings.early_retransmit != EarlyRetransmit::Off
+                && settings.dupack_threshold == 3,
             probe: Episode::default(),
             frto: false,
             reordering: settings.dupack_threshold,
@@ -402,6 +410,11 @@ impl Sender {
     /// The microsecond of the call that runs.
     fn micros(&self) -> Micros {
         self.now.as_nanos() / 1_000
+    }
+
+    /// Microseconds a tick.
+    fn tick_micros(&self) -> i64 {
+        (self.clock.tick_ns() / 1_000) as i64
     }
 
     /// Microseconds since `then`.

@@ -204,6 +204,14 @@ impl Queue {
         (!holds.seq.is_after(seq)).then_some(index)
     }
 
+    /// Packets of the segments before the one at `index`.
+    pub fn packets_before(&self, index: usize) -> u32 {
+        if self.out as usize == self.segments.len() {
+            return index as u32;
+        }
+        self.segments.range(..index).map(Sent::count).sum()
+    }
+
     /// Packets sent and neither arrived nor lost (`tcp_packets_in_flight`).
     pub fn in_flight(&self) -> u32 {
         (self.out + self.resent).saturating_sub(self.sacked + self.lost)

@@ -3,6 +3,7 @@
 use rexmit_wire::SeqNum;
 
 use super::Sender;
+use crate::settings::SenderForm;
 
 impl Sender {
     /// A segment never sent again was delivered although a higher one was before (`tcp_check_sack_reordering`).
@@ -43,7 +44,12 @@ impl Sender {
 
     /// `tcp_check_reno_reordering`
     fn check_duplicates(&mut self, acked: u32) {
-        if self.limit_duplicates() {
+        if !self.limit_duplicates() {
+            return;
+        }
+        if self.settings.sender == SenderForm::Linux3 {
+            self.note_reordering_of(self.queue.out + acked);
+        } else {
             self.reordering = (self.queue.out + acked).min(self.settings.max_reordering);
             self.reordering_seen += 1;
         }

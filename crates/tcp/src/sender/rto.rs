@@ -4,7 +4,7 @@ use rexmit_time::Duration;
 
 use super::timer::Job;
 use super::{Sender, State};
-use crate::settings::TimeoutMarks;
+use crate::settings::{Estimator, TimeoutMarks};
 use crate::words::Mechanism;
 
 /// The first timeout that give-up reckons with (`TCP_RTO_MIN`).
@@ -35,7 +35,7 @@ impl Sender {
     }
 
     /// RFC 6298 §5.5
-    fn back_off(&mut self) {
+    pub(super) fn back_off(&mut self) {
         let most = self.clock.ticks_in(self.settings.max_rto);
         self.rto = (self.rto * 2).min(most);
         self.set_timer(Job::Timeout, self.rto);
@@ -59,11 +59,15 @@ impl Sender {
         self.back_off();
     }
 
-    /// Timeouts went unanswered for too long: as long as `retries` of them take when they start from 200 ms (RFC 1122
-    /// §4.2.3.5; `retransmits_timed_out`).
-    fn is_to_be_given_up(&self) -> bool {
+    /// Timeouts went unanswered too often (RFC 1122 §4.2.3.5); on Linux for too long: as long as `retries` of them take when
+    /// they start from 200 ms (`retransmits_timed_out`).
+    pub(super) fn is_to_be_given_up(&self) -> bool {
         if self.timeouts == 0 {
             return false;
+        }
+        let linux = [Estimator::LinuxTicks, Estimator::LinuxMicros];
+        if !linux.contains(&self.settings.estimator) {
+            return self.timeouts >= self.settings.retries;
         }
         let Some(first) = self.undo.stamp else {
             return false;

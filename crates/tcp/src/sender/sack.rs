@@ -7,6 +7,7 @@ use super::news::News;
 use super::queue::{Marks, Micros};
 use super::{Sender, State};
 use crate::segment::SackList;
+use crate::settings::SenderForm;
 
 /// The blocks of the last option, in order: what lies in them was noted (`recv_sack_cache`).
 #[derive(Clone, Copy, Debug, Default)]
@@ -91,8 +92,20 @@ impl Sender {
             blocks: blocks.ranges,
             len: blocks.len,
         };
-        if self.state != State::Loss || self.undo.marker.is_some() {
-            self.note_reordering(tagged.late);
+        if self.settings.sender == SenderForm::Linux3 {
+            self.mark_lost_resends();
+        }
+        if self.state == State::Loss && self.undo.marker.is_none() {
+            return;
+        }
+        match self.settings.sender {
+            SenderForm::Linux3 => {
+                if let Some(late) = self.queue.find(tagged.late) {
+                    let before = self.queue.packets_before(late);
+                    self.note_reordering_of(self.fack.reach.saturating_sub(before));
+                }
+            }
+            SenderForm::Linux6 => self.note_reordering(tagged.late),
         }
     }
 
@@ -113,7 +126,14 @@ impl Sender {
         if !first.start.is_before(ack) && !inside {
             return false;
         }
-        let segments = self.believe_duplicate(*first, tagged);
+        let segments = match self.settings.sender {
+            SenderForm::Linux3 => {
+                tagged.news.set(News::DSACK);
+                self.counters.dsacks += 1;
+                1
+            }
+            SenderForm::Linux6 => self.believe_duplicate(*first, tagged),
+        };
         if segments > 0 && !first.end.is_after(prior_una) {
             self.undo.note_needless(first.end, segments);
         }
@@ -331,7 +351,13 @@ impl Sender {
             tagged.news.set(News::SACKED);
             self.queue.sacked += count;
             tagged.delivered += count;
-            self.count_below_hint(segment.seq, count);
+            if !self.fack.on {
+                self.count_below_hint(segment.seq, count);
+            }
+            if self.settings.sender == SenderForm::Linux3 {
+                let reach = self.queue.packets_before(index) + count;
+                self.fack.reach = self.fack.reach.max(reach);
+            }
         }
         if duplicate && marks.any(Marks::RESENT) {
             // Both the original and the resend arrived.

@@ -13,6 +13,8 @@ pub(super) enum Job {
     Probe,
     /// The end of RACK's reordering window.
     Reordering,
+    /// The early retransmit.
+    EarlyRetransmit,
     /// A window probe.
     Persist,
 }

@@ -4,6 +4,7 @@ use rexmit_time::{Duration, Time};
 
 use super::timer::Job;
 use super::Sender;
+use crate::settings::SenderForm;
 
 impl Sender {
     /// Runs the timer if it is due at `now` (`tcp_write_timer_handler`).
@@ -13,10 +14,17 @@ impl Sender {
         match self.timer.fire(&clock, now) {
             None => {}
             Some(Job::Reordering) => self.on_reordering_timer(),
-            Some(Job::Probe) => self.send_probe(),
+            Some(Job::Probe) => match self.settings.sender {
+                SenderForm::Linux3 => self.send_probe_linux3(),
+                SenderForm::Linux6 => self.send_probe(),
+            },
+            Some(Job::EarlyRetransmit) => self.on_early_retransmit_timer(),
             Some(Job::Timeout) => {
                 self.timer.clear();
-                self.on_timeout();
+                match self.settings.sender {
+                    SenderForm::Linux3 => self.on_timeout_linux3(),
+                    SenderForm::Linux6 => self.on_timeout(),
+                }
             }
             Some(Job::Persist) => {
                 self.timer.clear();
@@ -39,8 +47,13 @@ impl Sender {
             self.timer.clear();
             return;
         }
-        let ticks = match self.timer.job() {
-            Some(Job::Reordering | Job::Probe) => {
+        let converts = matches!(
+            self.timer.job(),
+            Some(Job::Reordering | Job::Probe | Job::EarlyRetransmit)
+        );
+        let ticks = match self.settings.sender {
+            SenderForm::Linux3 if converts => self.timeout_left_linux3().unwrap_or(self.rto),
+            SenderForm::Linux6 if converts => {
                 let left = Duration::from_micros(self.timeout_left().max(1));
                 self.clock.ticks_in(left)
             }
@@ -51,7 +64,7 @@ impl Sender {
 
     /// Microseconds until a timeout after the head was last sent (`tcp_rto_delta_us`).
     pub(super) fn timeout_left(&self) -> i64 {
-        let timeout = self.rto * (self.clock.tick_ns() / 1_000) as i64;
+        let timeout = self.rto * self.tick_micros();
         match self.queue.head() {
             Some(head) => timeout - self.since(head.at),
             None => timeout,

@@ -8,7 +8,7 @@ use super::news::News;
 use super::timer::Job;
 use super::write::Extent;
 use super::{Sender, State};
-use crate::settings::Tlp;
+use crate::settings::{SenderForm, Tlp};
 use crate::words::Mechanism;
 
 /// The probe on its way.
@@ -35,6 +35,10 @@ impl Sender {
     /// Sets the timer to a probe if one may be sent later: `advancing` after an acknowledgement that moved the timeout on.
     /// Whether it is set (`tcp_schedule_loss_probe`).
     pub(super) fn schedule_probe(&mut self, advancing: bool) -> bool {
+        if self.settings.sender == SenderForm::Linux3 {
+            self.schedule_probe_linux3();
+            return false;
+        }
         if self.settings.tlp != Tlp::Rfc8985
             || self.queue.out == 0
             || !self.sack
@@ -52,7 +56,7 @@ impl Sender {
         };
         // Not later than the timeout would be.
         let left = if advancing {
-            self.rto * (self.clock.tick_ns() / 1_000) as i64
+            self.rto * self.tick_micros()
         } else {
             self.timeout_left()
         };

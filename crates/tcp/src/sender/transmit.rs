@@ -27,7 +27,7 @@ impl Sender {
         let nothing_out = self.queue.out == 0;
         self.nxt = head.end;
         self.queue.push(segment);
-        if nothing_out || self.timer.job() == Some(Job::Probe) {
+        if nothing_out || self.converts_when_sending() {
             self.rearm_timeout();
         }
         // tcp_minshall_update
@@ -35,6 +35,16 @@ impl Sender {
             self.nagle.last_short = head.end;
         }
         segment.count()
+    }
+
+    /// New data turn the timer back to the timeout, from what it was set for in between.
+    fn converts_when_sending(&self) -> bool {
+        match self.settings.sender {
+            SenderForm::Linux3 => {
+                matches!(self.timer.job(), Some(Job::Probe | Job::EarlyRetransmit))
+            }
+            SenderForm::Linux6 => self.timer.job() == Some(Job::Probe),
+        }
     }
 
     /// Hands a packet out and notes when.
@@ -65,6 +75,9 @@ impl Sender {
 
     /// The congestion control hears of data after silence (`tcp_event_data_sent`).
     fn note_data_sent(&mut self) {
+        if self.settings.sender == SenderForm::Linux3 {
+            self.restart_after_idle();
+        }
         if self.queue.in_flight() == 0 {
             let clock = self.clock;
             let context = self.context(&clock);
@@ -147,7 +160,8 @@ impl Sender {
 
     /// Joins short segments behind one that is sent again (`tcp_retrans_try_collapse`).
     fn join_following(&mut self, index: usize, room: u32) {
-        if !self.settings.retrans_collapse {
+        // Before 4.x only what is not made of pages, and that is nothing.
+        if !self.settings.retrans_collapse || self.settings.sender == SenderForm::Linux3 {
             return;
         }
         let first = self.queue.at(index);

@@ -95,6 +95,11 @@ impl Sender {
         if unmark {
             self.queue.unmark_lost();
         }
+        if self.settings.sender == SenderForm::Linux3 {
+            self.undo_reduction_linux3(true);
+            self.undo.marker = None;
+            return;
+        }
         if self.prior_ssthresh > 0 {
             self.window.cwnd = self.control.undo_cwnd(&self.window);
             self.window.ssthresh = self.window.ssthresh.max(self.prior_ssthresh);

@@ -6,6 +6,7 @@ use super::news::News;
 use super::recovery::prr::Step;
 use super::{Sender, State};
 use crate::congestion::Window;
+use crate::settings::Recovery;
 
 /// How much of the window is used.
 #[derive(Clone, Copy, Debug)]
@@ -83,9 +84,13 @@ impl Sender {
 
     /// The window ends at the threshold, unless the reduction was undone (`tcp_end_cwnd_reduction`).
     pub(super) fn end_reduction(&mut self) {
-        let reduced = self.state == State::Cwr || self.undo.marker.is_some();
+        let undone = self.settings.undo && self.undo.marker.is_none();
+        let reduced = self.state == State::Cwr || !undone;
         if self.window.ssthresh < Window::INFINITE && reduced {
-            self.window.cwnd = self.window.ssthresh;
+            self.window.cwnd = match self.settings.recovery {
+                Recovery::RateHalving => self.window.cwnd.min(self.window.ssthresh),
+                _ => self.window.ssthresh,
+            };
             self.usage.stamp = self.tick();
         }
     }
@@ -136,6 +141,20 @@ impl Sender {
         }
         let tick = self.tick();
         if self.is_window_limited() {
+            self.usage.used = 0;
+            self.usage.stamp = tick;
+            return;
+        }
+        self.usage.used = self.usage.used.max(out);
+        if self.settings.slow_start_after_idle && tick - self.usage.stamp >= self.rto {
+            self.shrink_unused();
+        }
+    }
+
+    /// The same in 3.10, by what is out (`tcp_cwnd_validate`).
+    pub(super) fn validate_window_linux3(&mut self) {
+        let (out, tick) = (self.queue.out, self.tick());
+        if out >= self.window.cwnd {
             self.usage.used = 0;
             self.usage.stamp = tick;
             return;

@@ -6,6 +6,7 @@ use super::backlog::Unsent;
 use super::nagle::Hold;
 use super::queue::packets;
 use super::{host, Sender, State};
+use crate::settings::SenderForm;
 
 /// How much a run of the write loop sends (`push_one`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,7 +175,9 @@ impl Sender {
             push: false,
         });
         self.nagle.push = false;
-        self.restart_after_idle();
+        if self.settings.sender == SenderForm::Linux6 {
+            self.restart_after_idle();
+        }
         true
     }
 
@@ -264,8 +267,10 @@ impl Sender {
             }
         }
         let limited = self.queue.in_flight() >= self.window.cwnd;
-        if sent > 0 || limited {
-            self.validate_window(limited);
+        match self.settings.sender {
+            SenderForm::Linux3 if sent > 0 => self.validate_window_linux3(),
+            SenderForm::Linux6 if sent > 0 || limited => self.validate_window(limited),
+            _ => {}
         }
         if sent == 0 {
             return self.queue.out == 0 && !self.backlog.is_empty();
@@ -280,14 +285,18 @@ impl Sender {
     }
 
     /// Packets that the congestion window allows (`tcp_cwnd_test`).
-    fn quota(&self, head: &Unsent) -> u32 {
+    pub(super) fn quota(&self, head: &Unsent) -> u32 {
         if self.settings.fin_exempt && head.fin && head.len() <= self.mss {
             return 1;
         }
         let in_flight = self.queue.in_flight();
         let cwnd = self.window.cwnd;
-        // Two packets of several segments are to be in flight at least.
-        cwnd.saturating_sub(in_flight).min((cwnd / 2).max(1))
+        let left = cwnd.saturating_sub(in_flight);
+        match self.settings.sender {
+            SenderForm::Linux3 => left,
+            // Two packets of several segments are to be in flight at least.
+            SenderForm::Linux6 => left.min((cwnd / 2).max(1)),
+        }
     }
 
     /// Whether the peer's window takes the first packet of the segment (`tcp_snd_wnd_test`).

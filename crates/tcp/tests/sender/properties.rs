@@ -5,7 +5,16 @@ use rexmit_time::Duration;
 
 use super::pipe::{stack, Pipe, MSS};
 
-const STACKS: [&str; 3] = ["linux-6.1", "linux-6.12", "rfc"];
+const STACKS: [&str; 8] = [
+    "linux-6.1",
+    "linux-6.12",
+    "linux-3.10",
+    "linux-2.4",
+    "windows-xp",
+    "freebsd-5",
+    "solaris-10",
+    "rfc",
+];
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
@@ -22,6 +31,7 @@ proptest! {
         timestamps in any::<bool>(),
         rack in any::<bool>(),
         frto in any::<bool>(),
+        reno in any::<bool>(),
     ) {
         let text = |on: bool| if on { "true" } else { "false" };
         let settings = stack(name, &[
@@ -29,7 +39,7 @@ proptest! {
             ("timestamps", text(timestamps)),
             ("rack", text(rack)),
             ("frto", text(frto)),
-            ("congestion_control", "reno"),
+            ("congestion_control", if reno { "reno" } else { "cubic" }),
         ]);
         let mut pipe = Pipe::new(settings, Duration::from_micros(one_way_us), iss)
             .lose(lose)
@@ -37,6 +47,7 @@ proptest! {
         pipe.write(bytes / 2);
         pipe.write(bytes - bytes / 2);
         pipe.close();
-        prop_assert!(pipe.run(20_000), "{:?}", pipe.sender);
+        let done = pipe.run(20_000) || pipe.sender.timed_out();
+        prop_assert!(done, "{:?}", pipe.log);
     }
 }

@@ -1,0 +1,201 @@
+//! Forward acknowledgement (`tcp_fack` before 4.15): what lies so far below the highest SACK as reordering explains is
+//! lost, the holes counted with the SACKed segments.
+
+use rexmit_wire::SeqNum;
+
+use super::super::queue::Marks;
+use super::super::{Sender, State};
+
+/// FACK's state.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Fack {
+    /// Off for good once segments were seen to overtake each other.
+    pub on: bool,
+    /// Segments from the first up to the highest SACK (`fackets_out`).
+    pub reach: u32,
+    /// The least that had been sent when a resend in flight was (`lost_retrans_low`).
+    pub resent_low: SeqNum,
+    /// After the highest segment marked lost (`retransmit_high`).
+    pub lost_end: SeqNum,
+    /// Where the walk for overdue segments goes on (`scoreboard_skb_hint`).
+    pub timeout_hint: Option<u32>,
+}
+
+impl Fack {
+    pub fn new(on: bool, first: SeqNum) -> Self {
+        Fack {
+            on,
+            reach: 0,
+            resent_low: first,
+            lost_end: first,
+            timeout_hint: None,
+        }
+    }
+}
+
+impl Sender {
+    /// Segments up to the highest SACK; without SACK, the duplicates and the hole (`tcp_fackets_out`).
+    pub(in super::super) fn fack_reach(&self) -> u32 {
+        if self.sack {
+            self.fack.reach
+        } else {
+            self.queue.sacked + 1
+        }
+    }
+
+    /// Segments overtook each other by this distance: more than was reckoned with turns FACK off, any at all the early
+    /// retransmit (`tcp_update_reordering`, 3.10).
+    pub(in super::super) fn note_reordering_of(&mut self, distance: u32) {
+        if distance > self.reordering {
+            self.reordering = distance.min(self.settings.max_reordering);
+            if self.fack.on {
+                self.queue.count_hint = None;
+            }
+            self.fack.on = false;
+        }
+        if distance > 0 {
+            self.early_retransmit = false;
+        }
+    }
+
+    /// Marks lost what duplicates, SACKs or the clock say (`tcp_update_scoreboard`, 3.10).
+    pub(in super::super) fn update_scoreboard_linux3(&mut self, begins: bool) {
+        if !self.sack {
+            self.mark_from_head(1, true);
+        } else if self.fack.on {
+            let lost = self.fack.reach.saturating_sub(self.reordering).max(1);
+            self.mark_from_head(lost, false);
+        } else if let Some(most) = self.queue.sacked.checked_sub(self.reordering) {
+            self.mark_from_head(most, false);
+        } else if begins {
+            self.mark_from_head(1, true);
+        }
+        self.mark_overdue();
+    }
+
+    /// Marks the first `most` segments, with plain SACK those with more SACKed ones above (`tcp_mark_head_lost`, 3.10).
+    fn mark_from_head(&mut self, most: u32, head_only: bool) {
+        let by_sack = self.sack && !self.fack.on;
+        let limit = if self.sack {
+            self.nxt
+        } else {
+            self.recovery_point
+        };
+        let (mut index, mut count) = match self.queue.count_hint {
+            Some((id, count)) => (self.queue.index_of_id(id), count),
+            None => (0, 0),
+        };
+        if head_only && index > 0 {
+            return;
+        }
+        while index < self.queue.len() {
+            let segment = *self.queue.at(index);
+            self.queue.count_hint = Some((self.queue.id(index), count));
+            if segment.end.is_after(limit) {
+                break;
+            }
+            let passed = count;
+            if !by_sack || segment.is_sacked() {
+                count += segment.count();
+            }
+            if count > most {
+                if by_sack || segment.is_sacked() || passed >= most {
+                    break;
+                }
+                let len = (most - passed) * self.mss;
+                self.queue.split(index, len, self.mss, self.sack);
+                count = most;
+            }
+            self.mark_lost_linux3(index);
+            if head_only {
+                break;
+            }
+            index += 1;
+        }
+    }
+
+    /// With FACK, what has been out for more than a timeout, from the head up to the first that has not
+    /// (`tcp_timeout_skbs`).
+    fn mark_overdue(&mut self) {
+        if !self.fack.on || !self.head_timed_out() {
+            return;
+        }
+        let mut index = self
+            .fack
+            .timeout_hint
+            .map_or(0, |id| self.queue.index_of_id(id));
+        while index < self.queue.len() && self.is_overdue(self.queue.at(index)) {
+            self.mark_lost_linux3(index);
+            index += 1;
+        }
+        self.fack.timeout_hint = (index < self.queue.len()).then(|| self.queue.id(index));
+    }
+
+    /// `tcp_skb_mark_lost`
+    fn mark_lost_linux3(&mut self, index: usize) {
+        let segment = *self.queue.at(index);
+        if segment.is_lost() || segment.is_sacked() {
+            return;
+        }
+        self.note_lost(index);
+        self.queue.lost += segment.count();
+        self.queue.at_mut(index).marks.set(Marks::LOST);
+    }
+
+    /// The walk for resends is to come by the segment (`tcp_verify_retransmit_hint`, 3.10).
+    fn note_lost(&mut self, index: usize) {
+        let id = self.queue.id(index);
+        let end = self.queue.at(index).end;
+        let earlier = self
+            .queue
+            .resend_hint
+            .is_none_or(|hint| (id.wrapping_sub(hint) as i32) < 0);
+        if earlier {
+            self.queue.resend_hint = Some(id);
+        }
+        if self.queue.lost == 0 || end.is_after(self.fack.lost_end) {
+            self.fack.lost_end = end;
+        }
+    }
+
+    /// A resend is lost when something sent after it was SACKed (`tcp_mark_lost_retrans`).
+    pub(in super::super) fn mark_lost_resends(&mut self) {
+        let received = self.queue.highest_sack(self.una);
+        if !self.settings.fack_lost_retransmits
+            || !self.fack.on
+            || self.queue.resent == 0
+            || !received.is_after(self.fack.resent_low)
+            || self.state != State::Recovery
+        {
+            return;
+        }
+        let mut low = self.nxt;
+        let mut seen = 0;
+        for index in 0..self.queue.len() {
+            if seen == self.queue.resent {
+                break;
+            }
+            let segment = *self.queue.at(index);
+            if !segment.end.is_after(self.una) || !segment.is_resent() {
+                continue;
+            }
+            if received.is_after(segment.nxt_then) {
+                self.queue.at_mut(index).marks.clear(Marks::RESENT);
+                self.queue.resent -= segment.count();
+                self.note_lost(index);
+                if !segment.is_lost() && !segment.is_sacked() {
+                    self.queue.lost += segment.count();
+                    self.queue.at_mut(index).marks.set(Marks::LOST);
+                }
+            } else {
+                if segment.nxt_then.is_before(low) {
+                    low = segment.nxt_then;
+                }
+                seen += segment.count();
+            }
+        }
+        if self.queue.resent > 0 {
+            self.fack.resent_low = low;
+        }
+    }
+}

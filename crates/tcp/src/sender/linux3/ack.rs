@@ -1,0 +1,252 @@
+//! The order in which an acknowledgement is worked through (`tcp_ack`, 3.10), and what taking segments off gives
+//! (`tcp_clean_rtx_queue`).
+
+use rexmit_time::Duration;
+use rexmit_wire::SeqNum;
+
+use super::super::clean::Delivery;
+use super::super::news::News;
+use super::super::queue::{Marks, Sent};
+use super::super::sack::Tagged;
+use super::super::timer::Job;
+use super::super::{Ack, Sender, State};
+use crate::settings::CongestionControl;
+
+/// What was known before the acknowledgement.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Before {
+    pub una: SeqNum,
+    pub out: u32,
+    pub sacked: u32,
+    pub in_flight: u32,
+    /// Segments up to the highest SACK.
+    pub fackets: u32,
+}
+
+/// What was taken off the scoreboard.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cleaned {
+    news: News,
+    acked: u32,
+    /// Ticks since the first of them was sent that was sent once; none after one that was sent again.
+    rtt: Option<i64>,
+    /// When the last of them was sent that was sent once; none as above.
+    last_sent: Option<u64>,
+    /// Segments before the first that was never SACKed nor sent again.
+    late: Option<u32>,
+}
+
+impl Sender {
+    /// Whether the segment is acceptable.
+    pub(in super::super) fn take_ack_linux3(&mut self, ack: &Ack<'_>) -> bool {
+        let number = ack.segment.ack;
+        let before = Before {
+            una: self.una,
+            out: self.queue.out,
+            sacked: self.queue.sacked,
+            in_flight: self.queue.in_flight(),
+            fackets: self.fack.reach,
+        };
+        if number.is_before(before.una) {
+            if number.is_before(before.una - self.peer_window_max) {
+                return false;
+            }
+            self.take_old_ack_linux3(ack, &before);
+            return true;
+        }
+        if number.is_after(self.nxt) {
+            return false;
+        }
+        if matches!(self.timer.job(), Some(Job::EarlyRetransmit | Job::Probe)) {
+            self.rearm_timeout();
+        }
+        let mut news = News::NONE;
+        if number.is_after(before.una) {
+            news.set(News::ADVANCED);
+        }
+        if ack.segment.space() > 0 {
+            news.set(News::DATA);
+        }
+        self.take_window(ack, &mut news);
+        self.una = number;
+        let mut tagged = Tagged::new(self.nxt);
+        if self.sack && !ack.segment.sack.is_empty() {
+            let sack = &ack.segment.sack;
+            let mut delivery = Delivery::default();
+            self.tag(sack, number, before.una, &mut tagged, &mut delivery);
+            news.set(tagged.news);
+        }
+        self.window_probes = 0;
+        self.last_ack = self.tick();
+        if before.out == 0 {
+            if news.any(News::DSACK) {
+                self.alert_linux3(&before, 0, false, news);
+            }
+            self.acknowledge_persist();
+            self.judge_probe_linux3(number, news);
+            return true;
+        }
+        let acked = self.clean_linux3(&before, &mut news);
+        let doubtful =
+            !news.any(News::NOT_DUPLICATE) || news.any(News::SACKED) || self.state != State::Open;
+        // The window grows first, where no reduction is under way.
+        if news.any(News::ACKED) && (!doubtful || !self.in_reduction()) {
+            self.grow_window_linux3(before.in_flight, acked);
+        }
+        if doubtful {
+            let duplicate = !news.any(News::ADVANCED | News::NOT_DUPLICATE);
+            self.alert_linux3(&before, acked, duplicate, news);
+        }
+        self.judge_probe_linux3(number, news);
+        if self.timer.job() == Some(Job::Timeout) {
+            self.schedule_probe_linux3();
+        }
+        true
+    }
+
+    fn take_old_ack_linux3(&mut self, ack: &Ack<'_>, before: &Before) {
+        let sack = &ack.segment.sack;
+        if !self.sack || sack.is_empty() {
+            return;
+        }
+        let mut tagged = Tagged::new(self.nxt);
+        let mut delivery = Delivery::default();
+        self.tag(
+            sack,
+            ack.segment.ack,
+            before.una,
+            &mut tagged,
+            &mut delivery,
+        );
+        self.alert_linux3(before, 0, false, tagged.news);
+    }
+
+    /// Takes off what is acknowledged: a round-trip time, a fresh timeout, signs of reordering. Returns the segments.
+    fn clean_linux3(&mut self, before: &Before, news: &mut News) -> u32 {
+        let cleaned = self.take_off_linux3();
+        news.set(cleaned.news);
+        if self.queue.head().is_some_and(Sent::is_sacked) {
+            news.set(News::RENEGING);
+        }
+        if !news.any(News::ACKED) {
+            return 0;
+        }
+        self.sample_rtt_linux3(&cleaned);
+        self.rearm_timeout();
+        if self.sack {
+            if let Some(late) = cleaned.late.filter(|late| *late < before.fackets) {
+                let reach = self.fack.reach;
+                self.note_reordering_of(reach.saturating_sub(late));
+            }
+            let counted = if self.fack.on {
+                cleaned.acked
+            } else {
+                before.sacked.saturating_sub(self.queue.sacked)
+            };
+            self.uncount_hint(counted);
+        } else {
+            self.remove_duplicates(cleaned.acked);
+        }
+        self.fack.reach = self.fack.reach.saturating_sub(cleaned.acked);
+        let rtt = cleaned
+            .last_sent
+            .filter(|_| !cleaned.news.any(News::RESENT_ACKED))
+            .map(|sent| self.control_rtt_linux3(sent));
+        self.tell_control(cleaned.acked, rtt);
+        cleaned.acked
+    }
+
+    fn take_off_linux3(&mut self) -> Cleaned {
+        let mut cleaned = Cleaned::default();
+        while let Some(head) = self.queue.head() {
+            let head = *head;
+            let mut count = head.count();
+            let whole = !head.end.is_after(self.una);
+            if !whole {
+                count = match self.trim_head(&head) {
+                    0 => break,
+                    count => count,
+                };
+            }
+            if head.marks.any(Marks::ANY_RESENT) {
+                if head.is_resent() {
+                    self.queue.resent -= count;
+                }
+                cleaned.news.set(News::RESENT_ACKED);
+                cleaned.rtt = None;
+                cleaned.last_sent = None;
+            } else {
+                let ticks = self.tick() - self.tick_of(head.at);
+                cleaned.rtt.get_or_insert(ticks);
+                cleaned.last_sent = Some(head.at);
+                if !head.is_sacked() {
+                    cleaned.late.get_or_insert(cleaned.acked);
+                }
+                if !head.end.is_after(self.recovery_point) {
+                    cleaned.news.set(News::ORIGINAL);
+                }
+            }
+            if head.is_sacked() {
+                self.queue.sacked -= count;
+            }
+            if head.is_lost() {
+                self.queue.lost -= count;
+            }
+            self.queue.out -= count;
+            cleaned.acked += count;
+            cleaned.news.set(News::ACKED);
+            if !whole {
+                break;
+            }
+            self.queue.pop_front();
+            self.fack.timeout_hint = None;
+        }
+        cleaned
+    }
+
+    /// The timestamp first, whatever was sent again; without one, Karn's rule (RFC 6298 §3).
+    fn sample_rtt_linux3(&mut self, cleaned: &Cleaned) {
+        let ticks = match self.echo {
+            Some(echo) => Some(i64::from(self.timestamp(self.now).wrapping_sub(echo) as i32)),
+            None => cleaned
+                .rtt
+                .filter(|_| !cleaned.news.any(News::RESENT_ACKED)),
+        };
+        let Some(ticks) = ticks else {
+            return;
+        };
+        let micros = match self.echo {
+            Some(_) => ticks * self.stamp_micros(),
+            None => ticks * self.tick_micros(),
+        };
+        self.take_sample(Duration::from_micros(micros), None, false);
+    }
+
+    /// The round-trip time that the congestion control is told: exact where ticks are coarse (`TCP_CONG_RTT_STAMP`).
+    fn control_rtt_linux3(&self, sent: u64) -> i64 {
+        let exact =
+            self.clock.hz < 1_000 && self.settings.congestion_control == CongestionControl::Cubic;
+        if exact {
+            self.since(sent)
+        } else {
+            (self.tick() - self.tick_of(sent)) * self.tick_micros()
+        }
+    }
+
+    /// Whether the window was what held the sender back, with a little room for bursts (`tcp_is_cwnd_limited`, 3.10).
+    fn grow_window_linux3(&mut self, in_flight: u32, acked: u32) {
+        let cwnd = self.window.cwnd;
+        let left = cwnd.saturating_sub(in_flight);
+        let segments = self.settings.gso_segments;
+        let bursts = segments > 1
+            && left * 3 < cwnd
+            && left * self.mss < segments * self.mss
+            && left < segments;
+        if in_flight >= cwnd || bursts || left <= 3 {
+            let clock = self.clock;
+            let context = self.context(&clock);
+            self.control.cong_avoid(&mut self.window, &context, acked);
+        }
+        self.usage.stamp = self.tick();
+    }
+}

@@ -1,0 +1,190 @@
+//! The states and what moves between them (`tcp_fastretrans_alert`, 3.10); the table is that of the newer `alert`, but a
+//! recovery begins by counting, and Loss never turns into Recovery.
+
+use super::super::nagle::Hold;
+use super::super::news::News;
+use super::super::{Sender, State};
+use super::ack::Before;
+use crate::words::Mechanism;
+
+impl Sender {
+    /// Takes a doubtful acknowledgement of `acked` segments, and sends again what it allows.
+    pub(super) fn alert_linux3(
+        &mut self,
+        before: &Before,
+        acked: u32,
+        duplicate: bool,
+        news: News,
+    ) {
+        let far = self.fack_reach() > self.reordering;
+        let mut mark = duplicate || (news.any(News::SACKED) && far);
+        if self.queue.out == 0 {
+            self.queue.sacked = 0;
+        }
+        if self.queue.sacked == 0 {
+            self.fack.reach = 0;
+        }
+        if news.any(News::RENEGING) {
+            self.forget_sacks();
+            return;
+        }
+        if self.state == State::Open {
+            self.undo.stamp = None;
+        } else if !self.una.is_before(self.recovery_point) && self.leave_at_recovery_point() {
+            return;
+        }
+        let mut begins = false;
+        match self.state {
+            State::Recovery => {
+                if news.any(News::ADVANCED) {
+                    mark = self.undo_partly_linux3(acked);
+                } else if !self.sack && duplicate {
+                    self.add_duplicate(1);
+                }
+            }
+            State::Loss => {
+                self.process_loss_linux3(news, duplicate);
+                if self.state != State::Open {
+                    return;
+                }
+                begins = self.consider_recovery_linux3(before, duplicate, news);
+                if !begins {
+                    return;
+                }
+            }
+            State::Open | State::Disorder | State::Cwr => {
+                begins = self.consider_recovery_linux3(before, duplicate, news);
+                if !begins {
+                    return;
+                }
+            }
+        }
+        if mark || (self.fack.on && self.head_timed_out()) {
+            self.update_scoreboard_linux3(begins);
+        }
+        let delivered = self.newly_delivered(before);
+        self.reduce_window_linux3(delivered, begins);
+        self.send_lost_linux3();
+    }
+
+    /// Segments newly acknowledged or SACKed.
+    fn newly_delivered(&self, before: &Before) -> u32 {
+        (before.out + self.queue.sacked).saturating_sub(self.queue.out + before.sacked)
+    }
+
+    /// Where nothing is being repaired: whether a recovery begins; else the state becomes Open or Disorder.
+    fn consider_recovery_linux3(&mut self, before: &Before, duplicate: bool, news: News) -> bool {
+        if !self.sack {
+            if news.any(News::ADVANCED) {
+                self.queue.sacked = 0;
+            }
+            if duplicate {
+                self.add_duplicate(1);
+            }
+        }
+        let delivered = self.newly_delivered(before);
+        if self.state <= State::Disorder {
+            self.try_undo_by_dsack();
+        }
+        let Some(by) = self.reason_to_recover() else {
+            self.try_to_open_linux3(delivered);
+            return false;
+        };
+        self.enter_recovery();
+        self.undo.began_by = by;
+        true
+    }
+
+    /// Why a recovery should begin, if it should (`tcp_time_to_recover`).
+    fn reason_to_recover(&mut self) -> Option<Mechanism> {
+        if self.queue.lost > 0 {
+            return Some(Mechanism::FastRetransmit);
+        }
+        if self.duplicates_say_lost() {
+            return Some(Mechanism::FastRetransmit);
+        }
+        if self.fack.on && self.fack.reach > self.reordering {
+            return Some(Mechanism::Fack);
+        }
+        if self.fack.on && self.head_timed_out() {
+            return Some(Mechanism::Fack);
+        }
+        // Few segments are out, half of them arrived, and nothing more can be sent.
+        let (out, sacked) = (self.queue.out, self.queue.sacked);
+        if out <= self.reordering
+            && sacked >= (out / 2).max(self.settings.dupack_threshold)
+            && !self.may_send_now()
+        {
+            return Some(Mechanism::FastRetransmit);
+        }
+        if self.may_retransmit_early() && !self.wait_before_early_retransmit() {
+            return Some(Mechanism::EarlyRetransmit);
+        }
+        None
+    }
+
+    /// `tcp_try_to_open`
+    fn try_to_open_linux3(&mut self, delivered: u32) {
+        self.forget_stamp();
+        if self.state == State::Cwr {
+            self.reduce_window_linux3(delivered, false);
+            return;
+        }
+        self.keep_open();
+        if self.state != State::Open {
+            self.moderate_window();
+        }
+    }
+
+    /// What acknowledgements say in the state Loss (`tcp_process_loss`).
+    fn process_loss_linux3(&mut self, news: News, duplicate: bool) {
+        let recovered = !self.una.is_before(self.recovery_point);
+        if self.frto {
+            // RFC 5682 §3.1 step 3b
+            if news.any(News::ORIGINAL) {
+                self.try_undo_loss(true);
+                return;
+            }
+            let sent_new = self.nxt.is_after(self.recovery_point);
+            if sent_new && (news.any(News::SACKED) || duplicate) {
+                // Step 3a
+                self.frto = false;
+            } else if news.any(News::ADVANCED) && !recovered {
+                // Step 2b
+                self.recovery_point = self.nxt;
+                self.push_with(Hold::OFF);
+                if self.nxt.is_after(self.recovery_point) {
+                    return;
+                }
+                self.frto = false;
+            }
+        }
+        if recovered {
+            self.timeouts = 0;
+            self.end_recovery();
+            return;
+        }
+        if news.any(News::ACKED) {
+            self.timeouts = 0;
+        }
+        if !self.sack {
+            if self.nxt.is_after(self.recovery_point) && duplicate {
+                self.add_duplicate(1);
+            } else if news.any(News::ADVANCED) {
+                self.queue.sacked = 0;
+            }
+        }
+        if !self.try_undo_loss(false) {
+            self.send_lost_linux3();
+        }
+    }
+
+    /// The acknowledgement ended at a segment that was SACKed: the receiver dropped it, and all SACKs are void (RFC 2018 §8;
+    /// `tcp_check_sack_reneging`).
+    fn forget_sacks(&mut self) {
+        self.enter_loss_linux3(true);
+        self.timeouts += 1;
+        self.resend(0, 1, Mechanism::Rto);
+        self.set_timer(super::super::timer::Job::Timeout, self.rto);
+    }
+}

@@ -1,0 +1,35 @@
+//! The sender of Linux 3.10 where it works in another order than that of 6.x: the window is set while losses are found,
+//! duplicate acknowledgements count, and the timer is set by what was acknowledged. Stacks of other makers take it with
+//! their own parts.
+
+mod ack;
+mod alert;
+mod resend;
+mod timers;
+mod undo;
+
+use rexmit_time::Time;
+
+use super::queue::Micros;
+use super::Sender;
+
+impl Sender {
+    /// The tick of a time of sending (`skb->when`).
+    fn tick_of(&self, at: Micros) -> i64 {
+        self.clock.ticks(Time::from_nanos(at * 1_000))
+    }
+
+    /// Whether new data could be sent now (`tcp_may_send_now`).
+    pub(super) fn may_send_now(&self) -> bool {
+        let Some(head) = self.backlog.head() else {
+            return false;
+        };
+        let hold = self.nagle.hold();
+        let held = self.backlog.len() == 1
+            && head.len() < self.mss
+            && !head.fin
+            && !hold.push
+            && self.nagle.waits(hold, self.queue.out, self.una, self.nxt);
+        !held && self.quota(&head) > 0 && self.fits_peer_window(&head)
+    }
+}

@@ -1,0 +1,98 @@
+//! The walk over what is to be sent again (`tcp_xmit_retransmit_queue`, 3.10): the lost first, then, if no new data can be
+//! sent, what is not SACKed below the highest SACK.
+
+use super::super::queue::Marks;
+use super::super::timer::Job;
+use super::super::{Sender, State};
+use crate::words::Mechanism;
+
+impl Sender {
+    pub(in super::super) fn send_lost_linux3(&mut self) {
+        if self.queue.out == 0 {
+            return;
+        }
+        if self.queue.lost == 0 {
+            self.fack.lost_end = self.una;
+        }
+        let (mut index, mut last_lost) = match self.queue.resend_hint {
+            Some(id) => {
+                let index = self.queue.index_of_id(id);
+                let end = self.queue.at(index).end;
+                let beyond = end.is_after(self.fack.lost_end);
+                (index, if beyond { self.fack.lost_end } else { end })
+            }
+            None => (0, self.una),
+        };
+        let mut hole = None;
+        let mut forward = false;
+        while index < self.queue.len() {
+            if hole.is_none() {
+                self.queue.resend_hint = Some(self.queue.id(index));
+            }
+            if self.queue.in_flight() >= self.window.cwnd {
+                return;
+            }
+            let mut segment = *self.queue.at(index);
+            // Going back below leaves the marks of the segment it was left at in force for one step.
+            let marks = segment.marks;
+            if !forward && !segment.seq.is_before(self.fack.lost_end) {
+                self.fack.lost_end = last_lost;
+                if !self.may_retransmit_forward() {
+                    return;
+                }
+                // Back to the first that was passed over.
+                index = hole.take().unwrap_or(index);
+                segment = *self.queue.at(index);
+                forward = true;
+            }
+            if forward {
+                let end = self.queue.highest_sack(self.una);
+                if !segment.seq.is_before(end) {
+                    return;
+                }
+            } else if segment.is_lost() {
+                last_lost = segment.end;
+            } else {
+                if hole.is_none() && !segment.is_resent() && !segment.is_sacked() {
+                    hole = Some(index);
+                }
+                index += 1;
+                continue;
+            }
+            if marks.any(Marks::SACKED | Marks::RESENT) {
+                index += 1;
+                continue;
+            }
+            let mechanism = self.mechanism_of_resend();
+            if !self.send_again_linux3(index, mechanism) {
+                return;
+            }
+            index += 1;
+        }
+    }
+
+    /// Sends a segment again; a resend of the head starts a fresh timeout. Whether it went out.
+    fn send_again_linux3(&mut self, index: usize, mechanism: Mechanism) -> bool {
+        if self.queue.resent == 0 {
+            self.fack.resent_low = self.nxt;
+        }
+        if !self.resend(index, 1, mechanism) {
+            return false;
+        }
+        if self.in_reduction() {
+            self.prr.sent += self.queue.at(index).count();
+        }
+        if index == 0 {
+            self.set_timer(Job::Timeout, self.rto);
+        }
+        true
+    }
+
+    /// `tcp_can_forward_retransmit`; RFC 6675 §4 NextSeg rule 3
+    fn may_retransmit_forward(&self) -> bool {
+        self.settings.forward_retransmit
+            && self.state == State::Recovery
+            && self.sack
+            && !self.may_send_now()
+    }
+}

@@ -1,0 +1,38 @@
+//! Taking reductions back, as 3.10 does.
+
+use super::super::Sender;
+use crate::settings::CongestionControl;
+
+impl Sender {
+    /// `tcp_undo_cwr`
+    pub(in super::super) fn undo_reduction_linux3(&mut self, threshold_too: bool) {
+        let window = &mut self.window;
+        if self.prior_ssthresh == 0 {
+            window.cwnd = window.cwnd.max(window.ssthresh);
+        } else {
+            window.cwnd = match self.settings.congestion_control {
+                CongestionControl::Cubic => self.control.undo_cwnd(window),
+                CongestionControl::Reno => window.cwnd.max(window.ssthresh.saturating_mul(2)),
+            };
+            if threshold_too {
+                window.ssthresh = window.ssthresh.max(self.prior_ssthresh);
+            }
+        }
+        self.usage.stamp = self.tick();
+        self.counters.undos += 1;
+    }
+
+    /// A partial acknowledgement in recovery: was what arrived only late. Whether more is to be marked lost
+    /// (`tcp_try_undo_partial`).
+    pub(super) fn undo_partly_linux3(&mut self, acked: u32) -> bool {
+        let failed = !self.sack || self.fack_reach() > self.reordering;
+        if !self.may_undo() {
+            return failed;
+        }
+        self.forget_stamp();
+        let distance = self.fack_reach() + acked;
+        self.note_reordering_of(distance);
+        self.undo_reduction_linux3(false);
+        false
+    }
+}
