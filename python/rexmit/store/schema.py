@@ -19,12 +19,15 @@ Kind = Literal["text", "integer", "number", "boolean"]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: its name, type, meaning, and whether a row may leave it null."""
+    """One column: its name, type, meaning, and whether a row may leave it null. A `later` one came
+    after the first tables of this format: where a table lacks it, all is null.
+    """
 
     name: str
     kind: Kind
     meaning: str
     nullable: bool = False
+    later: bool = False
 
 
 TRANSFERS: Final[tuple[Column, ...]] = (
@@ -87,7 +90,13 @@ TRANSFERS: Final[tuple[Column, ...]] = (
     Column("congestion_control", "text", "congestion control algorithm asked for"),
     Column("client", "text", "program that fetched the page"),
     Column("loss_mode", "text", "how the tail was found: sequence or hold"),
-    Column("loss_pattern", "text", "what was lost instead of the tail, by position", nullable=True),
+    Column(
+        "loss_pattern",
+        "text",
+        "what was lost instead of the tail, by position",
+        nullable=True,
+        later=True,
+    ),
     Column(
         "page_segments",
         "integer",

@@ -12,7 +12,7 @@ import polars as pl
 
 from rexmit.errors import UserError
 from rexmit.store.folder import FORMAT
-from rexmit.store.schema import RETRANSMISSIONS, TRANSFERS, Column
+from rexmit.store.schema import RETRANSMISSIONS, TRANSFERS, Column, polars_schema
 from rexmit.tables.terminal import count
 
 
@@ -121,6 +121,12 @@ def _parquet(file: Path, columns: tuple[Column, ...]) -> pl.DataFrame:
         raise UserError(
             f"{file}: cannot be read: {error}", "the file is damaged; repeat the run"
         ) from error
+    types = polars_schema(columns)
+    frame = frame.with_columns(
+        pl.lit(None, dtype=types[c.name]).alias(c.name)
+        for c in columns
+        if c.later and c.name not in frame.columns
+    )
     missing = [c.name for c in columns if c.name not in frame.columns]
     if missing:
         raise UserError(
