@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -37,6 +38,10 @@ def show(
     table1: Annotated[
         bool, typer.Option("--table1", help="Which mechanism repairs the tail after the probe.")
     ] = False,
+    claims: Annotated[
+        bool,
+        typer.Option("--claims", help="The paper's claims, whether each holds and by how much."),
+    ] = False,
     flow: Annotated[
         int | None,
         typer.Option(
@@ -71,11 +76,13 @@ def show(
       rexmit show runs/tlp-2013 --losses 10            with ten lost
       rexmit show runs/tlp-2013 --table1               what repairs the tail
       rexmit show runs/tlp-2013 --table1 --losses 3    of those with three lost
+      rexmit show runs/tlp-2013 --claims               what the paper claims, computed
       rexmit show runs/tlp-2013 --flow 3 --all         one transfer as a ladder
     """
-    if flow is not None and (table1 or table4 or losses is not None or inexact):
+    if flow is not None and (table1 or table4 or claims or losses is not None or inexact):
         raise UserError(
-            "--flow shows one transfer; --table1, --table4, --losses and --inexact show tables",
+            "--flow shows one transfer; --table1, --table4, --claims, --losses and --inexact show "
+            "tables",
             "leave one of them out",
             usage=True,
         )
@@ -84,14 +91,26 @@ def show(
     if flow is not None:
         _show_flow(run, flow, every_packet, as_json)
     else:
-        _show_tables(run, losses, table4, table1, inexact, as_json)
+        asked = _Asked(losses, table4, table1, claims, inexact)
+        _show_tables(run, asked, as_json=as_json)
 
 
-def _show_tables(
-    path: Path, losses: int | None, asked4: bool, want1: bool, inexact: bool, as_json: bool
-) -> None:
-    from rexmit.tables.as_json import overview_data, table1_data, table4_data
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Which tables, over which transfers."""
+
+    losses: int | None
+    table4: bool
+    table1: bool
+    claims: bool
+    inexact: bool
+
+
+def _show_tables(path: Path, asked: _Asked, *, as_json: bool) -> None:
+    from rexmit.tables.as_json import claims_data, overview_data, table1_data, table4_data
+    from rexmit.tables.claims import claims as make_claims
     from rexmit.tables.overview import overview
+    from rexmit.tables.print_claims import print_claims
     from rexmit.tables.print_overview import print_command, print_overview
     from rexmit.tables.print_table1 import print_table1
     from rexmit.tables.print_table4 import print_table4
@@ -102,25 +121,32 @@ def _show_tables(
 
     run = open_run(path)
     view = overview(run)
-    want4 = asked4 or not want1
-    four = make_table4(run, losses, keep_inexact=inexact) if want4 else None
-    one = make_table1(run, losses, keep_inexact=inexact) if want1 else None
+    inexact = asked.inexact
+    want4 = asked.table4 or not (asked.table1 or asked.claims)
+    four = make_table4(run, asked.losses, keep_inexact=inexact) if want4 else None
+    one = make_table1(run, asked.losses, keep_inexact=inexact) if asked.table1 else None
+    claims = make_claims(run, keep_inexact=inexact) if asked.claims else None
     if as_json:
         data: dict[str, Any] = {"run": overview_data(view)}
         if four:
             data["table4"] = table4_data(four)
         if one:
             data["table1"] = table1_data(one)
+        if claims:
+            data["claims"] = claims_data(claims)
         _print_json(data)
         return
     out = console()
     print_overview(view, out)
     if four:
         out.print()
-        print_table4(four, out, in_full=asked4)
+        print_table4(four, out, in_full=asked.table4)
     if one:
         out.print()
         print_table1(one, out)
+    if claims:
+        out.print()
+        print_claims(claims, out)
     print_command(view, out)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from rexmit.tables import paper
 from rexmit.tables.axes import Group
 from rexmit.tables.cells import Cell
+from rexmit.tables.claims import Claim
 from rexmit.tables.overview import Overview
 from rexmit.tables.table1 import Sequence, Table1
 from rexmit.tables.table4 import Block, Entry, Table4
@@ -54,6 +55,11 @@ def table1_data(table: Table1) -> dict[str, Any]:
             for row in table.rows
         ],
     }
+
+
+def claims_data(claims: tuple[Claim, ...]) -> list[dict[str, Any]]:
+    """`holds` is null where the run cannot tell."""
+    return [asdict(claim) for claim in claims]
 
 
 def _block(block: Block) -> dict[str, Any]:

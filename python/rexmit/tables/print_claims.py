@@ -1,0 +1,51 @@
+"""The paper's claims on the terminal: whether each holds here, and by how much."""
+
+from __future__ import annotations
+
+import textwrap
+
+from rich.console import Console
+from rich.text import Text
+
+from rexmit.tables import paper
+from rexmit.tables.claims import ABOUT, ALMOST_PERCENT, EQUAL_PERCENT, POINTS, Claim
+from rexmit.tables.grid import Column, Line, print_grid
+from rexmit.tables.terminal import say
+
+_WORDS = {True: "holds", False: "no", None: "-"}
+_STYLES = {True: "", False: "yellow", None: "dim"}
+
+#: Columns of sentences: the claim's, the least of the other, and either in a pipe.
+_CLAIMED, _LEAST, _WIDE = 44, 28, 1000
+
+
+def print_claims(claims: tuple[Claim, ...], console: Console) -> None:
+    """A line a claim, in the paper's order."""
+    say(console, Text("Claims of the paper, each computed from this run", "bold"))
+    # In a pipe a claim is a line, so that `grep` finds it whole.
+    claimed = _CLAIMED if console.is_terminal else _WIDE
+    room = max(console.width - claimed - 10, _LEAST) if console.is_terminal else _WIDE
+    lines = [
+        Line(
+            (
+                _WORDS[claim.holds],
+                "\n".join(textwrap.wrap(claim.words, claimed)),
+                "\n".join(textwrap.wrap(claim.measured, room)),
+            ),
+            _STYLES[claim.holds],
+        )
+        for claim in claims
+    ]
+    print_grid([Column(""), Column("2013", before=2), Column("here", before=2)], lines, console)
+    console.print()
+    told = [claim for claim in claims if claim.holds is not None]
+    holding = sum(claim.holds is True for claim in told)
+    say(console, Text(f"{holding} of {len(told)} hold", "bold"))
+    say(
+        console,
+        f"equal, nothing: within {EQUAL_PERCENT:g}% or a timer's tick; almost, substantial: "
+        f"{ALMOST_PERCENT:g}%; about: within {ABOUT * 100:g}%; percentages: within "
+        f"{POINTS:g} points",
+        "dim",
+    )
+    say(console, f"paper: {paper.SOURCE}", "dim")
