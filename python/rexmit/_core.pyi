@@ -44,6 +44,40 @@ class Packet:
     def comment(self) -> str | None:
         """The packet's comment in the capture."""
 
+@final
+class StackPage:
+    """A stack of the model: every setting with its source."""
+
+    @property
+    def name(self) -> str:
+        """The stack's name."""
+    @property
+    def about(self) -> str:
+        """What it is, in a line."""
+    @property
+    def settings(self) -> list[StackSetting]:
+        """Its settings, in order."""
+
+@final
+class StackSetting:
+    """A setting of a stack."""
+
+    @property
+    def name(self) -> str:
+        """The name, as in `stack.min_rto`."""
+    @property
+    def value(self) -> str:
+        """The value as text."""
+    @property
+    def source(self) -> str:
+        """Where the value comes from."""
+    @property
+    def about(self) -> str:
+        """What it sets."""
+    @property
+    def allowed(self) -> str:
+        """What may stand there."""
+
 def version() -> str:
     """The version of rexmit."""
 
@@ -71,6 +105,9 @@ def read_pcapng(path: str | os.PathLike[str]) -> list[Packet]:
 
 def stack_names() -> list[str]:
     """The stacks of the model."""
+
+def stack_pages() -> list[StackPage]:
+    """The pages of the model's stacks: every setting with its source."""
 
 def check_stack(
     name: str, changes: dict[str, str], sysctls: dict[str, str]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rexmit.errors import UserError, closest
 
 if TYPE_CHECKING:
+    from rexmit._core import StackPage
     from rexmit.scenario import Scenario
 
 DEFAULT: Final = "linux-6.12"
@@ -55,6 +56,11 @@ def core() -> ModuleType:
 def names() -> list[str]:
     """The stacks there are."""
     return list(core().stack_names())
+
+
+def pages() -> list[StackPage]:
+    """Their pages: every setting with its source."""
+    return list(core().stack_pages())
 
 
 def stack(name: str, changes: Mapping[str, str], sysctls: Mapping[str, str] | None = None) -> Stack:

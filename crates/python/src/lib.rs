@@ -2,6 +2,7 @@
 
 mod capture;
 mod error;
+mod stacks;
 
 use pyo3::prelude::*;
 
@@ -24,6 +25,8 @@ mod _core {
     use crate::capture::Packet;
     use crate::detached;
     use crate::error::Error;
+    #[pymodule_export]
+    use crate::stacks::{StackPage, StackSetting};
 
     /// The version of rexmit.
     #[pyfunction]
@@ -66,6 +69,12 @@ mod _core {
     #[pyfunction]
     fn stack_names() -> Vec<&'static str> {
         rexmit_tcp::stacks::all().map(|page| page.name).collect()
+    }
+
+    /// The pages of the model's stacks: every setting with its source.
+    #[pyfunction]
+    fn stack_pages(py: Python<'_>) -> PyResult<Vec<StackPage>> {
+        crate::stacks::pages(py)
     }
 
     /// Every setting of a stack with sysctls and then changes put over its own, in order.

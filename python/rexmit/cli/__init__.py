@@ -25,6 +25,7 @@ Examples:
   rexmit show RUN                                  its tables beside the paper's
   rexmit plot RUN                                  its figures as PDF and PNG
   rexmit diff RUN_A RUN_B                          what another kernel or setting changes
+  rexmit stacks linux-3.10                         a stack of the model, with sources
   rexmit tcpfilter 5                               drop the last five segments on this host
 """
 
@@ -69,7 +70,7 @@ def root(
 
 
 # Below the definitions: these modules may use `version`.
-from rexmit.cli import diff, kernel, plot, run, show, tcpfilter  # noqa: E402
+from rexmit.cli import diff, kernel, plot, run, show, stacks, tcpfilter  # noqa: E402
 
 app.command("run", short_help="Run a campaign from a scenario file.")(run.run)
 app.command("show", short_help="Print a run's tables, or one transfer.")(show.show)
@@ -77,6 +78,9 @@ app.command("plot", short_help="Draw a run's figures.")(plot.plot)
 app.command("diff", short_help="Compare two runs, by cells and by packets.", epilog=diff.EXAMPLES)(
     diff.diff
 )
+app.command(
+    "stacks", short_help="List the model's TCP stacks and settings.", epilog=stacks.EXAMPLES
+)(stacks.stacks)
 app.command(
     "tcpfilter",
     short_help="Drop the last N segments of this host's transfers.",

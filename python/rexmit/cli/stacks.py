@@ -1,0 +1,87 @@
+"""`rexmit stacks`: the TCP stacks of the model and their settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rexmit._core import StackPage
+
+EXAMPLES = """\
+Examples:
+
+\b
+  rexmit stacks                                    which there are
+  rexmit stacks linux-3.10                         every setting, and where its value comes from
+  rexmit stacks linux-3.10 --json | jq '.settings.min_rto'
+"""
+
+
+def stacks(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="Show this stack's settings.", show_default=False),
+    ] = None,
+    json_output: Annotated[
+        bool, typer.Option("--json", help="Print names, values and sources as JSON.")
+    ] = False,
+) -> None:
+    """List the TCP stacks of the model, or the settings of one with the source of each value.
+
+    Any setting can be changed in a scenario: `stack.min_rto = "100ms"`.
+    """
+    from rexmit.stacks import known, pages
+
+    if name is None:
+        _list(pages(), json_output)
+    else:
+        known(name)
+        (page,) = (page for page in pages() if page.name == name)
+        _show(page, json_output)
+
+
+def _list(pages: list[StackPage], json_output: bool) -> None:
+    if json_output:
+        _print_json([{"name": page.name, "about": page.about} for page in pages])
+        return
+    width = max(len(page.name) for page in pages)
+    for page in pages:
+        typer.echo(f"{page.name:<{width}}  {page.about}")
+
+
+def _show(page: StackPage, json_output: bool) -> None:
+    if json_output:
+        settings = {
+            setting.name: {
+                "value": setting.value,
+                "source": setting.source,
+                "about": setting.about,
+                "allowed": setting.allowed,
+            }
+            for setting in page.settings
+        }
+        _print_json({"name": page.name, "about": page.about, "settings": settings})
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    typer.echo(f"{page.name}: {page.about}\n")
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("Setting", no_wrap=True)
+    table.add_column("Value", no_wrap=True)
+    table.add_column("Source", overflow="fold")
+    for setting in page.settings:
+        table.add_row(setting.name, setting.value, setting.source)
+    console = Console(markup=False, highlight=False)
+    if not console.is_terminal:
+        # One line a setting in a pipe, for grep.
+        console.width = 250
+    console.print(table)
+
+
+def _print_json(what: object) -> None:
+    import json
+
+    typer.echo(json.dumps(what, indent=2))
