@@ -99,7 +99,7 @@ struct Congestion {
 impl Congestion {
     fn of(sender: &Sender) -> Self {
         Congestion {
-            packets_out: sender.queued().0 as u32,
+            packets_out: sender.packets_out(),
             in_flight: sender.in_flight(),
             cwnd: sender.cwnd(),
             reordering: sender.reordering(),

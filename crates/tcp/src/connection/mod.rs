@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rexmit_time::{Duration, Time};
-use rexmit_wire::Flags;
+use rexmit_wire::{Flags, SeqNum};
 
 use crate::clock::Clock;
 use crate::receiver::{Header, Receiver, Sending};
@@ -68,6 +68,8 @@ pub struct Connection {
     events: Events,
     /// What a sender that is gone has counted.
     counted: Counters,
+    /// The number of the next byte once the sender is gone, before it comes the first.
+    nxt: SeqNum,
 }
 
 impl Connection {
@@ -97,6 +99,7 @@ impl Connection {
             outbox: VecDeque::new(),
             events: Events::default(),
             counted: Counters::default(),
+            nxt: local.iss + 1,
         }
     }
 
@@ -374,10 +377,7 @@ impl Connection {
 
     /// A segment without data.
     fn segment(&self, now: Time, header: &Header, flags: Flags) -> Segment {
-        let seq = self
-            .sender
-            .as_ref()
-            .map_or(self.local.iss + 1, |sender| sender.nxt());
+        let seq = self.sender.as_ref().map_or(self.nxt, |sender| sender.nxt());
         Segment {
             seq,
             ack: header.ack,
@@ -451,6 +451,7 @@ impl Connection {
     fn drop_sender(&mut self) {
         if let Some(sender) = self.sender.take() {
             self.counted = sender.counters();
+            self.nxt = sender.nxt();
         }
     }
 

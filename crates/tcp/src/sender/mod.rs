@@ -321,6 +321,12 @@ impl Sender {
         (self.queue.len(), self.backlog.len())
     }
 
+    /// Packets not acknowledged (`packets_out`).
+    #[must_use]
+    pub fn packets_out(&self) -> u32 {
+        self.queue.out
+    }
+
     /// Packets sent and neither arrived nor lost, as far as is known (`tcp_packets_in_flight`).
     #[must_use]
     pub fn in_flight(&self) -> u32 {
