@@ -12,7 +12,7 @@ const NONE: u32 = u32::MAX;
 
 /// What is known of a segment, and the flags it was sent with; one bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Marks(u8);
+pub(super) struct Marks(u16);
 
 impl Marks {
     /// The receiver has it out of order (`TCPCB_SACKED_ACKED`).
@@ -31,6 +31,8 @@ impl Marks {
     pub const PUSH: Marks = Marks(64);
     /// Stands in the list by time of sending.
     const LISTED: Marks = Marks(128);
+    /// Shares the memory of the segment before it, which was SACKed too.
+    pub const JOINED: Marks = Marks(256);
     /// Sent again at any time, as Karn's rule asks (`TCPCB_RETRANS`).
     pub const ANY_RESENT: Marks = Marks(2 | 8);
 
@@ -138,6 +140,8 @@ pub(super) struct Queue {
     pub lost: u32,
     /// Resends in flight (`retrans_out`).
     pub resent: u32,
+    /// Segments that share the memory of one before them.
+    pub joined: u32,
     /// Losses marked so far, each transmission counted (`tp->lost`).
     pub losses: u32,
     /// After the highest SACKed segment (the start of `highest_sack`).
@@ -159,6 +163,7 @@ impl Queue {
             sacked: 0,
             lost: 0,
             resent: 0,
+            joined: 0,
             losses: 0,
             highest_sack: una,
             resend_hint: None,
@@ -257,7 +262,9 @@ impl Queue {
         if self.count_hint.is_some_and(|(id, _)| id == self.base) {
             self.count_hint = None;
         }
-        self.segments.pop_front();
+        if let Some(gone) = self.segments.pop_front() {
+            self.joined -= u32::from(gone.marks.any(Marks::JOINED));
+        }
         self.base = self.base.wrapping_add(1);
         if self.segments.is_empty() && self.segments.capacity() > 64 {
             self.segments.shrink_to(16);
@@ -273,6 +280,49 @@ impl Queue {
     pub fn next_sent(&self, index: usize) -> Option<usize> {
         let newer = self.segments[index].newer;
         (newer != NONE).then(|| self.index_of_id(newer))
+    }
+
+    /// A segment newly SACKed moves its payload into the one before it, if that was SACKed as well, and the one behind it
+    /// into that in turn: the packets that held them are freed (`tcp_shift_skb_data`).
+    pub fn join_sacked(&mut self, index: usize, before: Marks) {
+        // A resend of what is not lost stays apart.
+        let apart = before.any(Marks::RESENT) && !before.any(Marks::LOST);
+        if apart || index == 0 || !self.may_join(index) {
+            return;
+        }
+        self.join(index);
+        if index + 1 < self.segments.len() && self.may_join(index + 1) {
+            self.join(index + 1);
+        }
+    }
+
+    /// Whether this segment and the one before it are SACKed and no more than that, of one length, and together small
+    /// enough (`skb_shift`: 17 pages).
+    fn may_join(&self, index: usize) -> bool {
+        const PAGE: u32 = 4096;
+        const PAGES: u32 = 17;
+        let (one, two) = (&self.segments[index - 1], &self.segments[index]);
+        let only_sacked =
+            |segment: &Sent| segment.is_sacked() && !segment.is_lost() && !segment.is_resent();
+        if !only_sacked(one) || !only_sacked(two) || one.len() != two.len() {
+            return false;
+        }
+        let joined = |segment: &&Sent| segment.marks.any(Marks::JOINED);
+        let run = self
+            .segments
+            .range(..index)
+            .rev()
+            .take_while(joined)
+            .count() as u32;
+        (run + 2) * two.len() <= PAGES * PAGE
+    }
+
+    fn join(&mut self, index: usize) {
+        let marks = &mut self.segments[index].marks;
+        if !marks.any(Marks::JOINED) {
+            marks.set(Marks::JOINED);
+            self.joined += 1;
+        }
     }
 
     /// Puts the segment at the end of the list by time of sending (`list_move_tail` on `tsorted_sent_queue`).

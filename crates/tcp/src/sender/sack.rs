@@ -368,6 +368,7 @@ impl Sender {
         self.sample_delivery(index, delivery);
         if marks.any(Marks::SACKED) {
             self.queue.unlist(index);
+            self.queue.join_sacked(index, segment.marks);
         }
         if !segment.seq.is_before(self.queue.highest_sack(self.una)) {
             self.queue.advance_highest_sack(segment.end);

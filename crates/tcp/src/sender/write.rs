@@ -77,7 +77,7 @@ impl Sender {
     /// Bytes of the send buffer in use, overhead counted (`sk_wmem_queued`).
     #[must_use]
     pub fn buffered(&self) -> u32 {
-        let packets = (self.queue.len() + self.backlog.len()) as u32;
+        let packets = (self.queue.len() + self.backlog.len()) as u32 - self.queue.joined;
         let bytes = self.end.offset_from(self.una).unsigned_abs();
         packets * self.settings.packet_overhead + bytes
     }
