@@ -13,7 +13,7 @@ mod value;
 
 pub use choices::{
     CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, InitialWindow, Recovery,
-    SenderForm, TimeoutMarks, Tlp, WindowShare,
+    RttSamples, SenderForm, TimeoutMarks, Tlp, WindowShare,
 };
 pub use reflect::{Field, SettingError};
 pub use value::Value;
@@ -49,6 +49,8 @@ settings! {
         pub srtt_factor: f64,
         /// Factor of the deviation in the timeout (k).
         pub rttvar_factor: u32,
+        /// Which segments are timed when timestamps do not time them.
+        pub rtt_samples: RttSamples,
         /// Added to every timeout (FreeBSD's `tcp_rexmit_slop`).
         pub rto_slop: Duration,
 
@@ -75,6 +77,8 @@ settings! {
         pub rack_static_reo_wnd: bool,
         /// RACK does not act on three duplicate acknowledgements at once (`tcp_recovery` bit 0x4).
         pub rack_no_dupack_threshold: bool,
+        /// Duplicate acknowledgements let new data go before they make a loss (RFC 3042).
+        pub limited_transmit: bool,
         /// Early retransmit.
         pub early_retransmit: EarlyRetransmit,
         /// Tail loss probe.

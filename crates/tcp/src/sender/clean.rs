@@ -218,7 +218,7 @@ impl Sender {
     /// Microseconds of one step of the timestamp clock.
     pub(super) fn stamp_micros(&self) -> i64 {
         match self.settings.estimator {
-            crate::settings::Estimator::LinuxMicros | crate::settings::Estimator::Solaris => 1_000,
+            crate::settings::Estimator::LinuxMicros => 1_000,
             _ => self.clock.tick_ns() as i64 / 1_000,
         }
     }

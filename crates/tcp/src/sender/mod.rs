@@ -29,6 +29,7 @@ mod recovery;
 mod reordering;
 mod rto;
 mod sack;
+mod timed;
 mod timer;
 mod timers;
 mod tlp;
@@ -47,7 +48,7 @@ use rexmit_wire::SeqNum;
 use crate::clock::Clock;
 use crate::congestion::{Context, Control, Window};
 use crate::estimator::Rtt;
-use crate::settings::{EarlyRetransmit, Estimator, InitialWindow, Settings};
+use crate::settings::{EarlyRetransmit, Estimator, Settings};
 
 use backlog::Backlog;
 use detect::fack::Fack;
@@ -58,6 +59,7 @@ use nagle::Nagle;
 use queue::{Micros, Queue};
 use recovery::prr::Prr;
 use sack::SeenBlocks;
+use timed::Timed;
 use timer::Timer;
 use tlp::Episode;
 use undo::Undo;
@@ -122,6 +124,7 @@ pub struct Sender {
     // Time
     rtt: Rtt,
     min_rtt: MinRtt,
+    timed: Timed,
     timer: Timer,
     /// Ticks (`icsk_rto`).
     rto: i64,
@@ -210,6 +213,7 @@ impl Sender {
             rto: rtt.rto_ticks(&clock),
             rtt,
             min_rtt: MinRtt::new(MIN_RTT_WINDOW * i64::from(clock.hz), tick),
+            timed: None,
             timer: Timer::default(),
             backoff: 0,
             timeouts: 0,
@@ -219,7 +223,7 @@ impl Sender {
             state: State::Open,
             recovery_point: first,
             control,
-            window: Window::new(initial_window(&settings, mss, None)),
+            window: Window::new(Window::initial(settings.initial_window, mss, None)),
             prior_ssthresh: 0,
             usage: Usage::new(first, tick),
             pacing_rate: u64::MAX,
@@ -431,7 +435,7 @@ impl Sender {
     /// The clock of the timestamps option at a time (`tcp_skb_timestamp`; ticks before 4.13).
     fn stamp(&self, at: Micros) -> u32 {
         match self.settings.estimator {
-            Estimator::LinuxMicros | Estimator::Solaris => (at / 1_000) as u32,
+            Estimator::LinuxMicros => (at / 1_000) as u32,
             _ => self.clock.ticks(Time::from_nanos(at * 1_000)) as u32,
         }
     }
@@ -451,18 +455,5 @@ impl Sender {
     /// After the last byte that the peer's window takes (`tcp_wnd_end`).
     fn window_end(&self) -> SeqNum {
         self.una + self.peer_window
-    }
-}
-
-/// Segments of the first window.
-fn initial_window(settings: &Settings, mss: u32, srtt: Option<Duration>) -> u32 {
-    match settings.initial_window {
-        InitialWindow::Segments(segments) => segments,
-        // RFC 3390 §1: min(4 * MSS, max(2 * MSS, 4380 bytes))
-        InitialWindow::Rfc3390 => (4380 / mss.max(1)).clamp(2, 4),
-        InitialWindow::Linux24 => match srtt {
-            Some(srtt) if srtt <= Duration::from_millis(20) => 3 + u32::from(mss <= 1095),
-            _ => 2,
-        },
     }
 }

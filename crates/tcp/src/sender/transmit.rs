@@ -24,6 +24,7 @@ impl Sender {
         let len = head.len();
         let mut segment = Sent::new(head.seq, head.end, packets(len, self.mss), marks);
         self.put_out(&mut segment, None, probe);
+        self.time_segment(head.seq);
         let nothing_out = self.queue.out == 0;
         self.nxt = head.end;
         self.queue.push(segment);
@@ -192,6 +193,7 @@ impl Sender {
         if sent {
             segment.marks.set(Marks::ANY_RESENT);
             self.queue.resent += count;
+            self.forget_timed();
         }
         let at = self.queue.at(index).at;
         let stamp = self.stamp(at);

@@ -205,7 +205,8 @@ impl Sender {
 
     /// `tcp_init_cwnd`
     pub(super) fn first_window(&self) -> u32 {
-        super::initial_window(&self.settings, self.mss, self.rtt.srtt()).min(self.window.clamp)
+        let first = self.settings.initial_window;
+        Window::initial(first, self.mss, self.rtt.srtt()).min(self.window.clamp)
     }
 
     /// No burst of more than the reordering reckoned with follows (`tcp_moderate_cwnd`).

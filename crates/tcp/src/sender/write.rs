@@ -289,7 +289,11 @@ impl Sender {
         if self.settings.fin_exempt && head.fin && head.len() <= self.mss {
             return 1;
         }
-        let in_flight = self.queue.in_flight();
+        let mut in_flight = self.queue.in_flight();
+        if self.state <= State::Disorder && !self.settings.limited_transmit {
+            // What duplicates say left the network still counts (RFC 3042).
+            in_flight += self.queue.sacked;
+        }
         let cwnd = self.window.cwnd;
         let left = cwnd.saturating_sub(in_flight);
         match self.settings.sender {

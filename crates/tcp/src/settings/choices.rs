@@ -36,6 +36,22 @@ choices!(
     Solaris = "solaris",
 );
 
+/// Which segments are timed when timestamps do not time them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RttSamples {
+    /// Every acknowledgement times the first segment that it acknowledges, unless one of them was sent again (Karn).
+    EachAck,
+    /// One segment at a time is timed, none while something is sent again (RFC 6298 §3).
+    OncePerRoundTrip,
+}
+
+choices!(
+    RttSamples,
+    "round-trip time samples",
+    EachAck = "each-ack",
+    OncePerRoundTrip = "once-per-round-trip",
+);
+
 /// Early retransmit (RFC 5827), as `tcp_early_retrans` 1 to 3 before 4.11.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EarlyRetransmit {

@@ -6,7 +6,7 @@ use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
     CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, InitialWindow, Recovery,
-    SenderForm, TimeoutMarks, Tlp, WindowShare,
+    RttSamples, SenderForm, TimeoutMarks, Tlp, WindowShare,
 };
 
 pub(super) fn five() -> Page {
@@ -27,6 +27,7 @@ pub(super) fn five() -> Page {
         rttvar_shift = 2, "sys/netinet/tcp_input.c tcp_xmit_timer, 5.2.1: fixed";
         srtt_factor = 1.0, "sys/netinet/tcp_var.h TCP_REXMTVAL, 5.2.1";
         rttvar_factor = 4, "sys/netinet/tcp_var.h TCP_REXMTVAL, 5.2.1";
+        rtt_samples = RttSamples::OncePerRoundTrip, "sys/netinet/tcp_output.c t_rtttime, t_rtseq, 5.2.1";
         rto_slop = Duration::from_millis(200), "sys/netinet/tcp_timer.h TCPTV_CPU_VAR, TCPT_RANGESET, 5.2.1";
 
         sack = false, "came with FreeBSD 5.3";
@@ -40,6 +41,7 @@ pub(super) fn five() -> Page {
         rack = false, "came with FreeBSD 12";
         rack_static_reo_wnd = false, "no effect: RACK came with FreeBSD 12";
         rack_no_dupack_threshold = false, "no effect: RACK came with FreeBSD 12";
+        limited_transmit = false, "sys/netinet/tcp_input.c tcp_do_rfc3042 = 0, 5.2.1";
         early_retransmit = EarlyRetransmit::Off, "never came";
         tlp = Tlp::Off, "came with FreeBSD 12";
         tlp_probes_bare_fin = false, "no effect: probes came with FreeBSD 12";

@@ -6,7 +6,7 @@ use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
     CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, InitialWindow, Recovery,
-    SenderForm, TimeoutMarks, Tlp, WindowShare,
+    RttSamples, SenderForm, TimeoutMarks, Tlp, WindowShare,
 };
 
 pub(super) fn page() -> Page {
@@ -27,6 +27,7 @@ pub(super) fn page() -> Page {
         rttvar_shift = 2, "net/ipv4/tcp_input.c tcp_rtt_estimator, 2.4.32: fixed; 1/32 when it rises as round trips shorten";
         srtt_factor = 1.0, "net/ipv4/tcp_input.c tcp_set_rto, 2.4.32";
         rttvar_factor = 4, "net/ipv4/tcp_input.c tcp_set_rto, 2.4.32: rttvar holds four deviations";
+        rtt_samples = RttSamples::EachAck, "net/ipv4/tcp_input.c tcp_clean_rtx_queue, 2.4.32";
         rto_slop = Duration::ZERO, "net/ipv4/tcp_input.c tcp_set_rto, 2.4.32: nothing is added";
 
         sack = true, "net/ipv4/tcp_input.c sysctl_tcp_sack = 1, 2.4.32";
@@ -40,6 +41,7 @@ pub(super) fn page() -> Page {
         rack = false, "came with Linux 4.4";
         rack_static_reo_wnd = false, "no effect: RACK came with Linux 4.4";
         rack_no_dupack_threshold = false, "no effect: RACK came with Linux 4.4";
+        limited_transmit = true, "include/net/tcp.h tcp_packets_in_flight, 2.4.32: SACKed segments count as delivered";
         early_retransmit = EarlyRetransmit::Off, "came with Linux 3.5";
         tlp = Tlp::Off, "came with Linux 3.10";
         tlp_probes_bare_fin = false, "no effect: probes came with Linux 3.10";

@@ -6,7 +6,7 @@ use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
     CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, InitialWindow, Recovery,
-    SenderForm, TimeoutMarks, Tlp, WindowShare,
+    RttSamples, SenderForm, TimeoutMarks, Tlp, WindowShare,
 };
 
 pub(super) fn page_6_1() -> Page {
@@ -27,6 +27,7 @@ pub(super) fn page_6_1() -> Page {
         rttvar_shift = 2, "net/ipv4/tcp_input.c tcp_rtt_estimator, 6.1: fixed; 1/32 when it rises as round trips shorten";
         srtt_factor = 1.0, "include/net/tcp.h __tcp_set_rto, 6.1";
         rttvar_factor = 4, "include/net/tcp.h __tcp_set_rto, 6.1: rttvar holds four deviations";
+        rtt_samples = RttSamples::EachAck, "net/ipv4/tcp_input.c tcp_clean_rtx_queue, 6.1";
         rto_slop = Duration::ZERO, "include/net/tcp.h __tcp_set_rto, 6.1: nothing is added";
 
         sack = true, "net/ipv4/tcp_ipv4.c tcp_sk_init, 6.1";
@@ -40,6 +41,7 @@ pub(super) fn page_6_1() -> Page {
         rack = true, "net/ipv4/tcp_ipv4.c tcp_sk_init, sysctl_tcp_recovery = TCP_RACK_LOSS_DETECTION, 6.1";
         rack_static_reo_wnd = false, "net/ipv4/tcp_ipv4.c tcp_sk_init, sysctl_tcp_recovery, 6.1";
         rack_no_dupack_threshold = false, "net/ipv4/tcp_ipv4.c tcp_sk_init, sysctl_tcp_recovery, 6.1";
+        limited_transmit = true, "include/net/tcp.h tcp_packets_in_flight, 6.1: SACKed segments count as delivered";
         early_retransmit = EarlyRetransmit::Off, "removed in Linux 4.11";
         tlp = Tlp::Rfc8985, "net/ipv4/tcp_output.c tcp_schedule_loss_probe; sysctl_tcp_early_retrans = 3, 6.1";
         tlp_probes_bare_fin = true, "net/ipv4/tcp_output.c tcp_send_loss_probe, 6.1";

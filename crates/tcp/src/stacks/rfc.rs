@@ -6,7 +6,7 @@ use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
     CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, InitialWindow, Recovery,
-    SenderForm, TimeoutMarks, Tlp, WindowShare,
+    RttSamples, SenderForm, TimeoutMarks, Tlp, WindowShare,
 };
 
 pub(super) fn page() -> Page {
@@ -27,6 +27,7 @@ pub(super) fn page() -> Page {
         rttvar_shift = 2, "RFC 6298 §2.3: beta = 1/4";
         srtt_factor = 1.0, "RFC 6298 §2.3";
         rttvar_factor = 4, "RFC 6298 §2.3: K = 4";
+        rtt_samples = RttSamples::OncePerRoundTrip, "RFC 6298 §3: at least one a round trip";
         rto_slop = Duration::ZERO, "RFC 6298 §2.3: nothing is added";
 
         sack = true, "RFC 2018";
@@ -40,6 +41,7 @@ pub(super) fn page() -> Page {
         rack = false, "left out: RFC 8985 is what linux-6.1 and linux-6.12 do";
         rack_static_reo_wnd = false, "no effect: RACK is off";
         rack_no_dupack_threshold = false, "no effect: RACK is off";
+        limited_transmit = true, "RFC 3042, RFC 5681 §3.2";
         early_retransmit = EarlyRetransmit::Off, "left out: RFC 5827 is experimental";
         tlp = Tlp::Off, "left out: RFC 8985 §7 is what linux-6.1 and linux-6.12 do";
         tlp_probes_bare_fin = false, "no effect: there are no probes";

@@ -6,7 +6,7 @@ use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
     CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, InitialWindow, Recovery,
-    SenderForm, TimeoutMarks, Tlp, WindowShare,
+    RttSamples, SenderForm, TimeoutMarks, Tlp, WindowShare,
 };
 
 pub(super) fn ten() -> Page {
@@ -27,6 +27,7 @@ pub(super) fn ten() -> Page {
         rttvar_shift = 2, "illumos tcp_input.c tcp_set_rto: fixed";
         srtt_factor = 1.25, "illumos tcp_input.c tcp_set_rto: sa/8 + sa/32; seed 002, Table I: m = 1.25";
         rttvar_factor = 4, "illumos tcp_input.c tcp_set_rto";
+        rtt_samples = RttSamples::EachAck, "illumos tcp_input.c tcp_input_data: every mblk has its time (b_prev)";
         rto_slop = Duration::ZERO, "illumos tcp_tunables.c tcp_rexmit_interval_extra = 0";
 
         sack = true, "illumos tcp_tunables.c tcp_sack_permitted = 2";
@@ -40,6 +41,7 @@ pub(super) fn ten() -> Page {
         rack = false, "never came";
         rack_static_reo_wnd = false, "no effect: there is no RACK";
         rack_no_dupack_threshold = false, "no effect: there is no RACK";
+        limited_transmit = true, "illumos tcp_input.c TH_LIMIT_XMIT";
         early_retransmit = EarlyRetransmit::Off, "never came";
         tlp = Tlp::Off, "never came";
         tlp_probes_bare_fin = false, "no effect: there are no probes";

@@ -6,7 +6,7 @@ use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
     CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, InitialWindow, Recovery,
-    SenderForm, TimeoutMarks, Tlp, WindowShare,
+    RttSamples, SenderForm, TimeoutMarks, Tlp, WindowShare,
 };
 
 pub(super) fn xp() -> Page {
@@ -27,6 +27,7 @@ pub(super) fn xp() -> Page {
         rttvar_shift = 2, "seed 002, Table I: a = 0.25";
         srtt_factor = 1.0, "seed 002, Table I: m = 1";
         rttvar_factor = 4, "seed 002, Table I: k = 4";
+        rtt_samples = RttSamples::OncePerRoundTrip, "assumption: one segment timed at a time, as RFC 2988 §3 has it";
         rto_slop = Duration::ZERO, "assumption: nothing is added, as in RFC 2988";
 
         sack = true, "Microsoft, TCP/IP Implementation Details: SackOpts = 1";
@@ -40,6 +41,7 @@ pub(super) fn xp() -> Page {
         rack = false, "came later";
         rack_static_reo_wnd = false, "no effect: there is no RACK";
         rack_no_dupack_threshold = false, "no effect: there is no RACK";
+        limited_transmit = false, "assumption: RFC 3042 was not yet followed";
         early_retransmit = EarlyRetransmit::Off, "came later";
         tlp = Tlp::Off, "came later";
         tlp_probes_bare_fin = false, "no effect: there are no probes";

@@ -10,7 +10,7 @@ use super::super::queue::{Marks, Sent};
 use super::super::sack::Tagged;
 use super::super::timer::Job;
 use super::super::{Ack, Sender, State};
-use crate::settings::CongestionControl;
+use crate::settings::{CongestionControl, RttSamples};
 
 /// What was known before the acknowledgement.
 #[derive(Clone, Copy, Debug)]
@@ -208,6 +208,7 @@ impl Sender {
     fn sample_rtt_linux3(&mut self, cleaned: &Cleaned) {
         let ticks = match self.echo {
             Some(echo) => Some(i64::from(self.timestamp(self.now).wrapping_sub(echo) as i32)),
+            None if self.settings.rtt_samples == RttSamples::OncePerRoundTrip => self.take_timed(),
             None => cleaned
                 .rtt
                 .filter(|_| !cleaned.news.any(News::RESENT_ACKED)),

@@ -1,7 +1,6 @@
 //! Taking reductions back, as 3.10 does.
 
 use super::super::Sender;
-use crate::settings::CongestionControl;
 
 impl Sender {
     /// `tcp_undo_cwr`
@@ -10,10 +9,7 @@ impl Sender {
         if self.prior_ssthresh == 0 {
             window.cwnd = window.cwnd.max(window.ssthresh);
         } else {
-            window.cwnd = match self.settings.congestion_control {
-                CongestionControl::Cubic => self.control.undo_cwnd(window),
-                CongestionControl::Reno => window.cwnd.max(window.ssthresh.saturating_mul(2)),
-            };
+            window.cwnd = self.control.undo_cwnd(window);
             if threshold_too {
                 window.ssthresh = window.ssthresh.max(self.prior_ssthresh);
             }
