@@ -67,42 +67,22 @@ impl SendBuffer {
         if !self.waits || (self.form == SenderForm::Linux3 && freed == 0) {
             return false;
         }
-        let congestion = Congestion::of(sender);
         let in_flight = match self.form {
-            SenderForm::Linux3 => congestion.packets_out,
+            SenderForm::Linux3 => sender.packets_out(),
             // Asked after each new segment: the first left when the others had not.
-            SenderForm::Linux6 => congestion.in_flight.saturating_sub(sent.saturating_sub(1)),
+            SenderForm::Linux6 => sender.in_flight().saturating_sub(sent.saturating_sub(1)),
         };
-        if in_flight < congestion.cwnd {
+        if in_flight < sender.cwnd() {
             let least = match self.form {
                 SenderForm::Linux3 => 0,
                 SenderForm::Linux6 => FIRST_SEGMENTS,
             };
-            let segments = congestion.cwnd.max(congestion.reordering + 1).max(least);
+            let segments = sender.cwnd().max(sender.reordering() + 1).max(least);
             self.raise(segments.saturating_mul(2));
         }
         let used = sender.buffered();
         let woken = used < self.limit && self.limit - used >= used / 2;
         self.waits &= !woken;
         woken
-    }
-}
-
-/// What of the sender decides the buffer's growth.
-struct Congestion {
-    packets_out: u32,
-    in_flight: u32,
-    cwnd: u32,
-    reordering: u32,
-}
-
-impl Congestion {
-    fn of(sender: &Sender) -> Self {
-        Congestion {
-            packets_out: sender.packets_out(),
-            in_flight: sender.in_flight(),
-            cwnd: sender.cwnd(),
-            reordering: sender.reordering(),
-        }
     }
 }

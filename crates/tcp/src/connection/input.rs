@@ -200,7 +200,7 @@ impl Connection {
     }
 
     /// Wakes a writer for whom there is room now.
-    fn check_space(&mut self, sent: u32, freed: u32) {
+    pub(super) fn check_space(&mut self, sent: u32, freed: u32) {
         let Some(sender) = self.sender.as_mut().filter(|_| !self.orphan) else {
             return;
         };
@@ -281,6 +281,10 @@ impl Connection {
         if next == self.state {
             return false;
         }
+        if next == State::Closed {
+            self.end(None);
+            return true;
+        }
         self.state = next;
         match next {
             State::FinWait2 if self.orphan => {
@@ -296,16 +300,12 @@ impl Connection {
                 }
                 false
             }
-            State::FinWait2 => false,
             State::TimeWait => {
                 self.events.push(Event::Closed);
                 self.linger(now);
                 true
             }
-            _ => {
-                self.end(None);
-                true
-            }
+            _ => false,
         }
     }
 

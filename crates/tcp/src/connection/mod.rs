@@ -25,7 +25,7 @@ use crate::clock::Clock;
 use crate::receiver::{Header, Receiver, Sending};
 use crate::segment::{Segment, Timestamps};
 use crate::sender::{Counters, Sender, Transmit};
-use crate::settings::Settings;
+use crate::settings::{Settings, WindowShare};
 
 use buffer::SendBuffer;
 use handshake::{timestamp, Handshake};
@@ -187,14 +187,14 @@ impl Connection {
                 return;
             }
         }
-        self.pump(now);
+        self.pump_and_look(now);
     }
 
     /// A packet left the host for which [`Sent::in_host_bytes`] was given.
     pub fn left_host(&mut self, now: Time, bytes: u32) {
         if let Some(sender) = &mut self.sender {
             sender.left_host(now, bytes);
-            self.pump(now);
+            self.pump_and_look(now);
         }
     }
 
@@ -242,10 +242,24 @@ impl Connection {
             let written = self.write(now, filling, filling < left);
             taken += written;
             if written < filling {
+                self.push_from_full_buffer(now, written);
                 break;
             }
         }
         taken
+    }
+
+    /// `sendfile` before 6.5 pushes what is in a full buffer even if it added nothing to it (`do_tcp_sendpages`).
+    fn push_from_full_buffer(&mut self, now: Time, written: u32) {
+        let pages_one_by_one = self.settings.window_share != WindowShare::ScalingRatio;
+        if let Some(sender) = self
+            .sender
+            .as_mut()
+            .filter(|_| written == 0 && pages_one_by_one)
+        {
+            sender.push_all(now);
+            self.pump(now);
+        }
     }
 
     /// Takes up to `most` bytes in order, as one `recv` does. A reader that blocks when nothing is there calls this once
@@ -413,6 +427,15 @@ impl Connection {
             self.send(now, &transmit);
         }
         new
+    }
+
+    /// Fetches what a timer or a packet's leaving made the sender send; new segments may mean that a waiting writer's buffer
+    /// grows (`tcp_event_new_data_sent`).
+    fn pump_and_look(&mut self, now: Time) {
+        let sent = self.pump(now);
+        if sent > 0 {
+            self.check_space(sent, 0);
+        }
     }
 
     /// Sends what the sender wants sent, with the acknowledgement of the moment (`__tcp_transmit_skb`).

@@ -1,0 +1,7 @@
+//! Connections with each other, in virtual time.
+
+mod close;
+mod handshake;
+mod lossy;
+mod pair;
+mod transfer;
