@@ -60,11 +60,11 @@ proptest! {
         let mut fates = path.fates.clone().into_iter();
         let mut pair = Pair::new(stack, path.body, path.rtt_ms)
             .with_path(move |_| fates.next().map_or(Fate::Pass, fate));
-        // A SYN may be lost too often, and then the attempt is given up.
+        // A segment may be lost too often, and then the connection is given up.
         pair.run(1_000_000.0);
-        let gave_up = pair.client.saw(Event::TimedOut);
-        let refused = pair.client.saw(Event::Reset);
-        prop_assert!(!refused, "{stack}: reset, {:?}", pair.log.last());
+        // Nor is a FIN known any more after TIME_WAIT, and the client's reset then.
+        let ends = [Some(&pair.client), pair.server.as_ref()];
+        let gave_up = ends.into_iter().flatten().any(|end| end.saw(Event::TimedOut));
         if !gave_up {
             prop_assert_eq!(pair.client.read, path.body + 230, "{}", stack);
             prop_assert_eq!(pair.client.connection.state(), State::Closed);
