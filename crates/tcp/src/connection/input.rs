@@ -138,6 +138,7 @@ impl Connection {
             outcome.rtt,
             &Peer {
                 window: u32::from(segment.window) << scale,
+                seq: segment.seq,
                 sack: agreed.sack,
                 timestamps: agreed.timestamps,
                 handshake_timeouts: outcome.timeouts,

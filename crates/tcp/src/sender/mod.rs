@@ -251,6 +251,7 @@ impl Sender {
         self.sack = peer.sack;
         self.timestamps = peer.timestamps;
         self.peer_window = peer.window;
+        self.peer_window_seq = peer.seq;
         self.grow_largest_window(peer.window);
         match rtt {
             Some(rtt) => self.take_sample(rtt, Some(rtt), false),

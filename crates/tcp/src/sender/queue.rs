@@ -526,10 +526,14 @@ impl Queue {
                 return Err(format!("{segment:?} is SACKed and lost"));
             }
         }
-        let counted = (out, if sack { sacked } else { self.sacked }, lost, resent);
-        let kept = (self.out, self.sacked, self.lost, self.resent);
+        let counted = (out, if sack { sacked } else { self.sacked }, lost);
+        let kept = (self.out, self.sacked, self.lost);
         if counted != kept {
             return Err(format!("counted {counted:?}, kept {kept:?}"));
+        }
+        // As in the kernel, a resend that an undo left in flight is counted twice when a timeout sends it once more.
+        if self.resent < resent {
+            return Err(format!("{resent} resends in flight, kept {}", self.resent));
         }
         if self.out + self.resent < self.sacked + self.lost {
             return Err(format!("fewer than none in flight: {kept:?}"));

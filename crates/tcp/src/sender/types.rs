@@ -1,6 +1,6 @@
 //! What a sender takes in and gives out.
 
-use rexmit_wire::SeqRange;
+use rexmit_wire::{SeqNum, SeqRange};
 
 use crate::segment::Segment;
 use crate::words::Mechanism;
@@ -10,6 +10,8 @@ use crate::words::Mechanism;
 pub struct Peer {
     /// Its receive window after the handshake, in bytes.
     pub window: u32,
+    /// The sequence number of the segment that ended the handshake: a window is believed from newer ones.
+    pub seq: SeqNum,
     /// SACK was negotiated.
     pub sack: bool,
     /// Timestamps were negotiated.

@@ -1,4 +1,7 @@
-//! The sender against a network and a receiver of a few lines.
+//! The sender against scripts, and against a network and a receiver of a few lines.
 
+mod linux_3_10;
+mod linux_6;
 mod pipe;
 mod properties;
+mod script;

@@ -73,6 +73,7 @@ impl Pipe {
             Some(one_way * 2),
             &Peer {
                 window: 1 << 20,
+                seq: SeqNum::new(7),
                 sack,
                 timestamps,
                 handshake_timeouts: 0,

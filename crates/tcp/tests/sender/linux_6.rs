@@ -1,0 +1,292 @@
+//! Linux 6.1 and 6.12: the parts one by one.
+
+use rexmit_tcp::sender::State;
+use rexmit_tcp::Mechanism;
+
+use super::script::{exact, ms, Script};
+
+const BOTH: [&str; 2] = ["linux-6.1", "linux-6.12"];
+
+fn linux(name: &str, rtt_ms: i64) -> Script {
+    Script::new(exact(name, &[]), ms(rtt_ms))
+}
+
+#[test]
+fn three_lost_at_the_tail_come_back_by_probe_and_rack() {
+    for name in BOTH {
+        let mut script = linux(name, 50);
+        script.write(10).sends(0..10);
+        script.at(50).ack(7, &[]).is_silent();
+        script.timer_at(152).resends(Mechanism::Tlp, &[9]);
+        // The segments before were sent more than a round trip and a quarter before the probe.
+        script.at(202).ack(7, &[(9, 10)]).is(State::Recovery);
+        script.resends(Mechanism::Rack, &[7]);
+        script
+            .at(252)
+            .ack(8, &[(9, 10)])
+            .resends(Mechanism::Rack, &[8]);
+        script.at(302).ack(10, &[]).is(State::Open).is_silent();
+        assert_eq!(script.sender.counters().probes, 1);
+    }
+}
+
+#[test]
+fn a_probe_takes_the_timeouts_place_for_one_segment() {
+    for name in BOTH {
+        let mut script = linux(name, 20);
+        script.write(1).sends(0..1);
+        script.timer_at(220).resends(Mechanism::Tlp, &[0]);
+        script.timer_at(440).resends(Mechanism::Rto, &[0]);
+        script.timer_at(880).resends(Mechanism::Rto, &[0]);
+    }
+}
+
+#[test]
+fn one_segment_probed_and_acknowledged_beyond_is_a_loss() {
+    let mut script = linux("linux-6.1", 20);
+    script.write(2).sends(0..2);
+    script.timer_at(42).resends(Mechanism::Tlp, &[1]);
+    script
+        .at(62)
+        .ack(2, &[])
+        .is(State::Open)
+        .has_window(10, None);
+    script.write(1).sends(2..3);
+    script
+        .at(82)
+        .ack(3, &[])
+        .is(State::Open)
+        .has_window(7, Some(7));
+}
+
+#[test]
+fn a_dsack_for_the_probe_is_no_loss() {
+    let mut script = linux("linux-6.1", 20);
+    script.write(2).sends(0..2);
+    script.timer_at(42).resends(Mechanism::Tlp, &[1]);
+    script.at(50).ack(2, &[]);
+    script.at(62).ack(2, &[(1, 2)]).is(State::Open);
+    script.write(1).sends(2..3);
+    script.at(82).ack(3, &[]).is(State::Open);
+    assert_eq!(script.sender.ssthresh(), 0x7fff_ffff);
+}
+
+#[test]
+fn a_bare_fin_is_probed() {
+    let mut script = linux("linux-6.1", 20);
+    script.write(1).sends(0..1);
+    script.close().sends_fin(None);
+    script.at(20).ack(1, &[]);
+    script.timer_at(240).sends_fin(Some(Mechanism::Tlp));
+}
+
+#[test]
+fn three_sacks_mark_at_once_and_fewer_wait_for_reordering() {
+    for name in BOTH {
+        let mut script = linux(name, 40);
+        script.write(10).sends(0..10);
+        script.at(40).ack(0, &[(1, 2)]).is(State::Disorder);
+        // A quarter of the smallest round-trip time, and two milliseconds.
+        script
+            .timer_at(52)
+            .resends(Mechanism::Rack, &[0])
+            .is(State::Recovery);
+
+        let mut script = linux(name, 40);
+        script.write(10).sends(0..10);
+        script
+            .at(40)
+            .ack(0, &[(1, 4)])
+            .resends(Mechanism::Rack, &[0]);
+        script.is(State::Recovery);
+    }
+}
+
+#[test]
+fn without_rack_segments_are_counted() {
+    let settings = exact("linux-6.1", &[("rack", "false")]);
+    let mut script = Script::new(settings, ms(40));
+    script.write(10).sends(0..10);
+    script
+        .at(40)
+        .ack(0, &[(1, 2)])
+        .is(State::Disorder)
+        .is_silent();
+    script
+        .at(41)
+        .ack(0, &[(1, 3)])
+        .is(State::Disorder)
+        .is_silent();
+    script.at(42).ack(0, &[(1, 4)]).is(State::Recovery);
+    script.resends(Mechanism::FastRetransmit, &[0]);
+}
+
+#[test]
+fn without_sack_the_third_duplicate_counts_and_each_partial_acknowledgement() {
+    let settings = exact("linux-6.1", &[("sack", "false"), ("dsack", "false")]);
+    let mut script = Script::new(settings, ms(40));
+    script.write(10).sends(0..10);
+    script
+        .at(40)
+        .ack(0, &[])
+        .ack(0, &[])
+        .is(State::Disorder)
+        .is_silent();
+    script
+        .ack(0, &[])
+        .is(State::Recovery)
+        .resends(Mechanism::FastRetransmit, &[0]);
+    script
+        .at(80)
+        .ack(5, &[])
+        .resends(Mechanism::FastRetransmit, &[5]);
+    // The state is kept until something beyond is acknowledged.
+    script.at(120).ack(10, &[]).is(State::Recovery).is_silent();
+    script.write(1);
+    script.sends(10..11);
+    script.at(160).ack(11, &[]).is(State::Open);
+}
+
+#[test]
+fn a_timeout_sends_new_data_first_and_believes_what_comes_back() {
+    let settings = exact("linux-6.1", &[("tlp", "off")]);
+    // The timeout was needless: the originals arrive.
+    let mut script = Script::new(settings.clone(), ms(40));
+    script.write(12).sends(0..10);
+    script
+        .timer_at(240)
+        .resends(Mechanism::Rto, &[0])
+        .is(State::Loss);
+    script.at(250).ack(1, &[]);
+    script.sends(10..12);
+    script.at(251).ack(2, &[]).is(State::Open);
+    assert_eq!(script.sender.counters().spurious_timeouts, 1);
+
+    // It was needed: the new data are SACKed.
+    let mut script = Script::new(settings, ms(40));
+    script.write(12).sends(0..10);
+    script.timer_at(240).resends(Mechanism::Rto, &[0]);
+    script.at(280).ack(1, &[]).sends(10..12);
+    script.at(320).ack(1, &[(10, 11)]).is(State::Loss);
+    script.resends(Mechanism::RtoRecovery, &[1]);
+}
+
+#[test]
+fn a_timeout_leaves_alone_what_was_sent_of_late() {
+    let settings = exact("linux-6.1", &[("tlp", "off")]);
+    let mut script = Script::new(settings, ms(100));
+    script.write(2).sends(0..2);
+    script.at(100).ack(1, &[]);
+    script.at(390).write(1).sends(2..3);
+    script.at(401).resends(Mechanism::Rto, &[1]);
+    // Segment 2 is on its way: one in flight, and the resend.
+    script.is(State::Loss).has_window(2, Some(7));
+}
+
+#[test]
+fn timestamps_undo_a_needless_recovery() {
+    let mut script = linux("linux-6.1", 40);
+    script.write(10).sends(0..10);
+    script
+        .at(40)
+        .echo(0)
+        .ack(0, &[(1, 4)])
+        .resends(Mechanism::Rack, &[0]);
+    script.has_window(7, Some(7));
+    // The original was only late. What was delivered lets the window grow by one.
+    script.at(45).ack(4, &[]).is(State::Open).is_silent();
+    script.has_window(11, None);
+    assert_eq!(script.sender.counters().undos, 1);
+}
+
+#[test]
+fn dsacks_for_every_resend_undo_a_recovery() {
+    let settings = exact("linux-6.1", &[("timestamps", "false")]);
+    let mut script = Script::new(settings, ms(40));
+    script.write(10).sends(0..10);
+    script
+        .at(40)
+        .ack(0, &[(1, 4)])
+        .resends(Mechanism::Rack, &[0]);
+    script.at(45).ack(4, &[]).is(State::Recovery);
+    script.at(80).ack(4, &[(0, 1)]).is(State::Open);
+    assert_eq!(script.sender.counters().undos, 1);
+    assert_eq!(script.sender.counters().dsacks, 1);
+}
+
+#[test]
+fn a_sacked_head_after_an_advance_is_given_time() {
+    let mut script = linux("linux-6.1", 40);
+    script.write(10).sends(0..10);
+    script.at(40).ack(0, &[(1, 3)]).is(State::Disorder);
+    // It acknowledges the hole but not what it had SACKed.
+    script.at(41).ack(1, &[]);
+    script.timer_at(62).resends(Mechanism::Rto, &[1]);
+}
+
+#[test]
+fn a_shut_window_is_probed_ever_more_seldom() {
+    let mut script = linux("linux-6.1", 40);
+    script.write(2).sends(0..2);
+    script.offer(0).at(40).ack(2, &[]);
+    script.write(1).is_silent();
+    let now = rexmit_time::Time::from_nanos(5_000_000_000);
+    let mut at = 40 + 240;
+    for wait in [480, 960] {
+        script.timer_at(at);
+        let probe = script.sender.poll_transmit(now).unwrap();
+        assert!(probe.range.is_empty() && probe.mechanism.is_none());
+        at += wait;
+    }
+    script.offer(1 << 20).at(1000).ack(2, &[]).sends(2..3);
+}
+
+#[test]
+fn silence_shrinks_the_window() {
+    let mut script = linux("linux-6.1", 40);
+    script.write(10).sends(0..10);
+    for next in 1..=10 {
+        script.at(40).ack(next, &[]);
+    }
+    script.has_window(20, None);
+    script.at(5_000).write(20);
+    script.sends(10..20).has_window(10, None);
+}
+
+#[test]
+fn packets_in_the_host_hold_back_new_ones_and_resends() {
+    let mut script = linux("linux-6.1", 40);
+    let start = rexmit_time::Time::from_nanos(5_000_000_000);
+    script.sender.write(start, 10_000, false);
+    // At 10 segments in 40 ms twice as fast, a millisecond holds no more than two packets.
+    let held = script.sender.poll_transmit(start).unwrap().in_host_bytes;
+    assert!(script.sender.poll_transmit(start).is_some());
+    assert_eq!(script.sender.queued(), (2, 8));
+    // The timer resends nothing that still waits in the host.
+    script.at(400);
+    while let Some(packet) = script.sender.poll_transmit(start) {
+        assert_eq!(packet.mechanism, None);
+    }
+    assert!(script.sender.counters().held_in_host > 0);
+    assert_eq!(script.sender.queued(), (2, 8));
+    script.sender.left_host(start, held);
+    // The first left: what the timeout wanted follows.
+    script.resends(Mechanism::RtoRecovery, &[0]);
+}
+
+#[test]
+fn a_short_tail_is_resent_with_the_fin_behind_it() {
+    let settings = exact("linux-6.1", &[("tlp", "off")]);
+    let mut script = Script::new(settings, ms(40));
+    let start = rexmit_time::Time::from_nanos(5_000_000_000);
+    script.sender.write(start, 500, false);
+    script.close();
+    for _ in 0..2 {
+        let packet = script.sender.poll_transmit(start).unwrap();
+        script.sender.left_host(start, packet.in_host_bytes);
+    }
+    script.timer_at(240);
+    let resend = script.sender.poll_transmit(start).unwrap();
+    assert_eq!((resend.range.len(), resend.fin), (500, true));
+    assert_eq!(script.sender.in_flight(), 1);
+}

@@ -1,0 +1,218 @@
+//! Tests that read like a packet script: what is written, what is acknowledged, what must leave and when.
+//!
+//! Segments are numbered from 0 in full segments of [`MSS`] bytes; times are milliseconds after the handshake.
+
+use std::sync::Arc;
+
+use rexmit_tcp::clock::{Clock, Wheel};
+use rexmit_tcp::sender::{Ack, Peer, Sender, State, Transmit};
+use rexmit_tcp::settings::Settings;
+use rexmit_tcp::{Mechanism, SackList, Segment};
+use rexmit_time::{Duration, Time};
+use rexmit_wire::{Flags, SeqNum, SeqRange};
+
+use super::pipe::{stack, MSS};
+
+/// The sender's initial sequence number: scripts cross the wrap.
+const ISS: u32 = u32::MAX - 4_500;
+
+/// A sender whose clock the script moves.
+pub struct Script {
+    pub sender: Sender,
+    start: Time,
+    now: Time,
+    first: SeqNum,
+    window: u32,
+    /// The timestamp that acknowledgements echo.
+    echo: Option<u32>,
+}
+
+/// A millisecond count as a duration.
+pub fn ms(ms: i64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+/// The settings of a stack at 1000 Hz whose timers fire at the tick asked for, so that times are round.
+pub fn exact(name: &str, changes: &[(&str, &str)]) -> Settings {
+    let mut settings = stack(name, changes);
+    settings.hz = 1000;
+    settings.wheel = Wheel::Exact;
+    settings
+}
+
+impl Script {
+    /// After a handshake of `rtt`.
+    pub fn new(settings: Settings, rtt: Duration) -> Self {
+        let clock = Clock::linux(settings.hz, settings.wheel);
+        let start = Time::from_nanos(5_000_000_000);
+        let iss = SeqNum::new(ISS);
+        let (sack, timestamps) = (settings.sack, settings.timestamps);
+        let mut sender = Sender::new(Arc::new(settings), clock, MSS, iss, start);
+        sender.established(
+            start,
+            Some(rtt),
+            &Peer {
+                window: 1 << 20,
+                seq: SeqNum::new(7),
+                sack,
+                timestamps,
+                handshake_timeouts: 0,
+            },
+        );
+        Script {
+            sender,
+            start,
+            now: start,
+            first: iss + 1,
+            window: 1 << 20,
+            echo: None,
+        }
+    }
+
+    /// Goes on to `at`; timers that are due before fire.
+    pub fn at(&mut self, at_ms: i64) -> &mut Self {
+        let until = self.start + ms(at_ms);
+        while let Some(due) = self.sender.deadline().filter(|due| *due <= until) {
+            self.now = due;
+            self.sender.on_deadline(due);
+            assert!(
+                self.sender.deadline() != Some(due),
+                "the timer fires for ever at {due}"
+            );
+        }
+        self.now = until;
+        self
+    }
+
+    /// As [`Script::at`] for a timer that is expected then and no earlier.
+    pub fn timer_at(&mut self, at_ms: i64) -> &mut Self {
+        let due = self.sender.deadline().map(|due| due - self.start);
+        assert_eq!(due, Some(ms(at_ms)));
+        self.at(at_ms)
+    }
+
+    /// Writes full segments.
+    pub fn write(&mut self, segments: u32) -> &mut Self {
+        self.sender.write(self.now, segments * MSS, false);
+        self
+    }
+
+    pub fn close(&mut self) -> &mut Self {
+        self.sender.close(self.now);
+        self
+    }
+
+    /// From now on acknowledgements offer this window.
+    pub fn offer(&mut self, window: u32) -> &mut Self {
+        self.window = window;
+        self
+    }
+
+    /// From now on acknowledgements echo what was sent at this time.
+    pub fn echo(&mut self, sent_ms: i64) -> &mut Self {
+        self.echo = Some(self.sender.timestamp(self.start + ms(sent_ms)));
+        self
+    }
+
+    /// An acknowledgement of everything before segment `next`, with SACK blocks from segment to segment.
+    pub fn ack(&mut self, next: u32, blocks: &[(u32, u32)]) -> &mut Self {
+        self.ack_bytes(next * MSS, blocks)
+    }
+
+    /// As [`Script::ack`], by bytes: a FIN takes one.
+    pub fn ack_bytes(&mut self, next: u32, blocks: &[(u32, u32)]) -> &mut Self {
+        let mut sack = SackList::default();
+        for (from, to) in blocks {
+            sack.push(SeqRange {
+                start: self.first + from * MSS,
+                end: self.first + to * MSS,
+            });
+        }
+        let segment = Segment {
+            seq: SeqNum::new(7),
+            ack: self.first + next,
+            flags: Flags::ACK,
+            sack,
+            ..Segment::default()
+        };
+        let (window, echo) = (self.window, self.echo);
+        self.sender.on_ack(
+            self.now,
+            &Ack {
+                segment: &segment,
+                window,
+                echo,
+            },
+        );
+        self.sender.check().unwrap();
+        self
+    }
+
+    fn next(&mut self) -> Option<(u32, u32, Transmit)> {
+        let packet = self.sender.poll_transmit(self.now)?;
+        self.sender.left_host(self.now, packet.in_host_bytes);
+        let from = packet.range.start.offset_from(self.first).unsigned_abs();
+        Some((from, packet.range.len(), packet))
+    }
+
+    /// These segments leave for the first time, and nothing else.
+    pub fn sends(&mut self, segments: std::ops::Range<u32>) -> &mut Self {
+        for segment in segments {
+            let (from, len, packet) = self
+                .next()
+                .unwrap_or_else(|| panic!("no segment {segment}"));
+            assert_eq!((from, len, packet.mechanism), (segment * MSS, MSS, None));
+        }
+        self.is_silent()
+    }
+
+    /// These segments leave again, by this mechanism, and nothing else.
+    pub fn resends(&mut self, by: Mechanism, segments: &[u32]) -> &mut Self {
+        let all: Vec<_> = segments.iter().map(|segment| (*segment, by)).collect();
+        self.resends_by(&all)
+    }
+
+    /// These segments leave again, each by its mechanism, and nothing else.
+    pub fn resends_by(&mut self, segments: &[(u32, Mechanism)]) -> &mut Self {
+        for (segment, by) in segments {
+            let (from, len, packet) = self.next().unwrap_or_else(|| panic!("no resend {segment}"));
+            assert_eq!(
+                (from, len, packet.mechanism),
+                (segment * MSS, MSS, Some(*by)),
+                "for segment {segment}"
+            );
+        }
+        self.is_silent()
+    }
+
+    /// A FIN alone leaves.
+    pub fn sends_fin(&mut self, by: Option<Mechanism>) -> &mut Self {
+        let (_, len, packet) = self.next().unwrap_or_else(|| panic!("no FIN"));
+        assert_eq!((len, packet.fin, packet.mechanism), (0, true, by));
+        self.is_silent()
+    }
+
+    /// Nothing leaves.
+    pub fn is_silent(&mut self) -> &mut Self {
+        let next = self.next();
+        assert!(next.is_none(), "{next:?}");
+        self
+    }
+
+    pub fn is(&mut self, state: State) -> &mut Self {
+        assert_eq!(self.sender.state(), state);
+        self
+    }
+
+    /// The windows, in segments.
+    pub fn has_window(&mut self, cwnd: u32, ssthresh: Option<u32>) -> &mut Self {
+        let threshold = Some(self.sender.ssthresh()).filter(|segments| *segments < 0x7fff_ffff);
+        assert_eq!((self.sender.cwnd(), threshold), (cwnd, ssthresh));
+        self
+    }
+
+    pub fn has_rto(&mut self, rto_ms: i64) -> &mut Self {
+        assert_eq!(self.sender.rto(), ms(rto_ms));
+        self
+    }
+}
