@@ -39,7 +39,8 @@ enum Event {
 
 /// One end of a connection and its program.
 struct End<M> {
-    machine: Option<M>,
+    /// Apart: there may be very many, and a list that grows would hold twice their size.
+    machine: Option<Box<M>>,
     app: App,
     key: FlowKey,
     node: NodeId,
@@ -135,7 +136,7 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
     /// The TCP at an end; none before its first packet.
     #[must_use]
     pub fn machine(&self, end: EndId) -> Option<&M> {
-        self.ends[end.index()].machine.as_ref()
+        self.ends[end.index()].machine.as_deref()
     }
 
     /// The flow that an end sends.
@@ -221,7 +222,8 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
                 let local = self.local(to);
                 let end = &mut self.ends[to.index()];
                 if let Some(host) = self.network.host(end.node) {
-                    end.machine = Some(M::accept(&host.stack, &local, segment, now));
+                    let machine = M::accept(&host.stack, &local, segment, now);
+                    end.machine = Some(Box::new(machine));
                 }
             }
             // A packet that is late for its connection: the reset that it would get changes nothing.
@@ -234,7 +236,7 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
         let local = self.local(id);
         let end = &mut self.ends[id.index()];
         if let Some(host) = self.network.host(end.node) {
-            end.machine = Some(M::connect(&host.stack, &local, now));
+            end.machine = Some(Box::new(M::connect(&host.stack, &local, now)));
         }
         self.settle(now, id);
     }
@@ -273,7 +275,7 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
             machine.on_deadline(now);
         }
         if app.deadline().is_some_and(|due| due <= now) {
-            app.on_deadline(now, machine);
+            app.on_deadline(now, machine.as_mut());
         }
         self.settle(now, id);
     }
@@ -299,7 +301,7 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
                     self.send(now, packet);
                 }
             } else if let Some(event) = machine.poll_event() {
-                app.on_event(now, event, machine);
+                app.on_event(now, event, machine.as_mut());
             } else if let Some(packet) = self.outbox.pop_front() {
                 self.send(now, packet);
             } else {
@@ -372,7 +374,7 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
 
     fn arm(&mut self, id: EndId) {
         let end = &mut self.ends[id.index()];
-        let machine = end.machine.as_ref().and_then(Machine::deadline);
+        let machine = end.machine.as_deref().and_then(Machine::deadline);
         let due = machine.into_iter().chain(end.app.deadline()).min();
         let Some(due) = due else { return };
         // A timer that is overdue fires now, not in the past.

@@ -42,7 +42,7 @@ impl Connection {
                 ..Segment::default()
             }
         };
-        self.outbox.push_back(Sent::plain(reset));
+        self.outbox.push(Sent::plain(reset));
     }
 
     /// What a segment echoes of our clock, the offset taken off.

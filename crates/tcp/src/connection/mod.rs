@@ -12,10 +12,10 @@
 mod buffer;
 mod handshake;
 mod input;
+mod outbox;
 mod response;
 mod types;
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rexmit_time::{Duration, Time};
@@ -29,6 +29,7 @@ use crate::settings::{Settings, WindowShare};
 
 use buffer::SendBuffer;
 use handshake::{timestamp, Handshake};
+use outbox::Outbox;
 use types::Events;
 
 pub use response::{Progress, Response};
@@ -39,8 +40,6 @@ const TIME_WAIT: Duration = Duration::from_secs(60);
 /// Pages that `sendfile` moves at a time: those of a pipe (`PIPE_DEF_BUFFERS`).
 const PIPE_BYTES: u64 = 16 * PAGE_BYTES;
 const PAGE_BYTES: u64 = 4096;
-/// Segments that wait to be fetched without the queue's being made smaller again.
-const OUTBOX: usize = 4;
 
 /// One end of a TCP connection.
 #[derive(Debug)]
@@ -64,7 +63,7 @@ pub struct Connection {
     stray_answered: Option<i64>,
     /// The end of TIME_WAIT, or of an orphan's FIN_WAIT2.
     expires: Option<Time>,
-    outbox: VecDeque<Sent>,
+    outbox: Outbox,
     events: Events,
     /// What a sender that is gone has counted.
     counted: Counters,
@@ -96,7 +95,7 @@ impl Connection {
             orphan: false,
             stray_answered: None,
             expires: None,
-            outbox: VecDeque::new(),
+            outbox: Outbox::default(),
             events: Events::default(),
             counted: Counters::default(),
             nxt: local.iss + 1,
@@ -200,9 +199,9 @@ impl Connection {
 
     /// The next segment to send, in the order in which they leave.
     pub fn poll_transmit(&mut self, _now: Time) -> Option<Sent> {
-        let sent = self.outbox.pop_front();
-        if self.outbox.is_empty() && self.outbox.capacity() > OUTBOX {
-            self.outbox.shrink_to(OUTBOX);
+        let sent = self.outbox.pop();
+        if sent.is_none() {
+            self.rest();
         }
         sent
     }
@@ -327,7 +326,7 @@ impl Connection {
                 let header = self.receiver.header();
                 let mut segment = self.segment(now, &header, Flags(Flags::RST.0 | Flags::ACK.0));
                 segment.timestamps = segment.timestamps.filter(|_| self.timestamps);
-                self.outbox.push_back(Sent::plain(segment));
+                self.outbox.push(Sent::plain(segment));
                 self.end(None);
             }
             _ => {
@@ -385,7 +384,7 @@ impl Connection {
         if let Some(handshake) = &self.handshake {
             let echo = self.receiver.echo();
             let segment = handshake.segment(&self.local, &self.receiver, echo, now);
-            self.outbox.push_back(Sent::plain(segment));
+            self.outbox.push(Sent::plain(segment));
         }
     }
 
@@ -411,7 +410,7 @@ impl Connection {
     /// Sends an acknowledgement (`tcp_send_ack`).
     fn send_ack(&mut self, now: Time, header: Header) {
         let segment = self.segment(now, &header, Flags::ACK);
-        self.outbox.push_back(Sent::plain(segment));
+        self.outbox.push(Sent::plain(segment));
     }
 
     /// Fetches what the sender has to send; returns how many segments are new.
@@ -457,7 +456,7 @@ impl Connection {
         if len > 0 {
             self.receiver.data_sent(now);
         }
-        self.outbox.push_back(Sent {
+        self.outbox.push(Sent {
             segment,
             mechanism: transmit.mechanism,
             probe: transmit.probe,
@@ -469,6 +468,14 @@ impl Connection {
     fn linger(&mut self, now: Time) {
         self.drop_sender();
         self.expires = Some(now + TIME_WAIT);
+    }
+
+    /// With nothing in flight, memory that only traffic needs is given back: a simulation may have very many connections.
+    fn rest(&mut self) {
+        if let Some(sender) = self.sender.as_mut().filter(|sender| sender.is_empty()) {
+            sender.rest();
+            self.outbox.rest();
+        }
     }
 
     fn drop_sender(&mut self) {

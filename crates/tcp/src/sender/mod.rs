@@ -278,6 +278,15 @@ impl Sender {
         self.packets.pop_front()
     }
 
+    /// Gives back the memory of queues that are empty.
+    pub(crate) fn rest(&mut self) {
+        if self.is_empty() && self.packets.is_empty() {
+            self.packets = VecDeque::new();
+            self.backlog = Backlog::default();
+            self.queue.rest();
+        }
+    }
+
     /// When [`Sender::on_deadline`] is due; it changes with any call.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {

@@ -175,6 +175,13 @@ impl Queue {
         self.segments.len()
     }
 
+    /// Gives back the memory of an empty queue.
+    pub fn rest(&mut self) {
+        if self.is_empty() {
+            self.segments = VecDeque::new();
+        }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.segments.is_empty()
     }
