@@ -34,10 +34,11 @@ impl Sender {
         self.back_off();
     }
 
-    /// RFC 6298 §5.5
+    /// RFC 6298 §5.5; what is added to every timeout is added once (`tcp_timer_rexmt`, FreeBSD).
     pub(super) fn back_off(&mut self) {
         let most = self.clock.ticks_in(self.settings.max_rto);
-        self.rto = (self.rto * 2).min(most);
+        let slop = self.clock.ticks_in(self.settings.rto_slop);
+        self.rto = ((self.rto - slop) * 2 + slop).min(most);
         self.set_timer(Job::Timeout, self.rto);
     }
 

@@ -1,5 +1,6 @@
 //! The sender against scripts, and against a network and a receiver of a few lines.
 
+mod legacy;
 mod linux_3_10;
 mod linux_6;
 mod pipe;

@@ -1,0 +1,222 @@
+//! Stacks that no longer boot: what each does of the same losses, by its specification.
+//!
+//! A round trip takes 100 ms, all of a window's segments arrive at once, and each is acknowledged. Segments are counted
+//! from 0; times are milliseconds after the first.
+
+use rexmit_tcp::Mechanism::{self, Fack, FastRetransmit, Rto, SackRecovery};
+use rexmit_time::{Duration, Time};
+
+use super::pipe::{stack, Pipe, MSS};
+
+/// When a segment was sent again, which, and why.
+type Resend = (u64, u32, Mechanism);
+
+/// The resends of a transfer of so many segments of which the packets `lose` are lost, resends counted.
+fn resends(name: &str, segments: u32, lose: &[usize]) -> Vec<Resend> {
+    let settings = stack(name, &[]);
+    let one_way = Duration::from_millis(50);
+    let mut pipe = Pipe::new(settings, one_way, u32::MAX - 3).lose(lose.iter().copied());
+    let start = pipe.now;
+    pipe.write(segments * MSS);
+    assert!(pipe.run(10_000), "{name}: {:?}", pipe.log);
+    let since = |at: Time| (at - start).as_nanos() as u64 / 1_000_000;
+    pipe.log
+        .iter()
+        .filter_map(|seen| Some((since(seen.at), seen.from / MSS, seen.mechanism?)))
+        .collect()
+}
+
+/// The first windows of 2 segments and of 4 grow by one an acknowledgement; of 1 as well. Segment 12 is the seventh of the
+/// third window, or the third of the fourth.
+#[test]
+fn a_single_loss_is_repaired_when_enough_follows_it() {
+    // Two windows of acknowledgements later than segment 12 left, for all but the windows of 4, which are ahead.
+    assert_eq!(resends("linux-2.4", 40, &[12]), [(400, 12, FastRetransmit)]);
+    assert_eq!(
+        resends("windows-xp", 40, &[12]),
+        [(400, 12, FastRetransmit)]
+    );
+    assert_eq!(resends("freebsd-5", 40, &[12]), [(500, 12, FastRetransmit)]);
+    assert_eq!(
+        resends("solaris-10", 40, &[12]),
+        [(300, 12, FastRetransmit)]
+    );
+    assert_eq!(resends("rfc", 40, &[12]), [(300, 12, FastRetransmit)]);
+}
+
+/// Twelve segments in windows of 2, 4 and 6: the last three are in flight when the first of them is lost.
+#[test]
+fn the_second_duplicate_is_enough_for_windows_alone() {
+    assert_eq!(resends("windows-xp", 12, &[9]), [(300, 9, FastRetransmit)]);
+    assert_eq!(resends("linux-2.4", 12, &[9]), [(600, 9, Rto)]);
+    assert_eq!(resends("freebsd-5", 12, &[9]), [(730, 9, Rto)]);
+    assert_eq!(resends("rfc", 12, &[9]), [(1_200, 9, Rto)]);
+}
+
+/// Nothing follows the last segment: the timeout after the last acknowledgement repairs it.
+#[test]
+fn a_tail_waits_for_the_timeout() {
+    // srtt + 200 ms, at 300 ms.
+    assert_eq!(resends("linux-2.4", 10, &[9]), [(600, 9, Rto)]);
+    // Three ticks of 100 ms, at 300 ms.
+    assert_eq!(resends("windows-xp", 10, &[9]), [(600, 9, Rto)]);
+    // At 400 ms, one window later: 10 ticks, 3 of a deviation that dies away, and 20.
+    assert_eq!(resends("freebsd-5", 10, &[9]), [(730, 9, Rto)]);
+    // At 400 ms as well, and no less than 1.2 s.
+    assert_eq!(resends("freebsd-5-unc2007", 10, &[9]), [(1_600, 9, Rto)]);
+    // At 200 ms; ten samples have pulled the assumed round trip of 1.5 s down to 468 ms: 468 + 4 * 601 + 117.
+    assert_eq!(resends("solaris-10", 10, &[9]), [(3_190, 9, Rto)]);
+    // RFC 6298 §2.4, at 200 ms.
+    assert_eq!(resends("rfc", 10, &[9]), [(1_200, 9, Rto)]);
+}
+
+#[test]
+fn a_tail_lost_twice_waits_twice_as_long() {
+    assert_eq!(
+        resends("linux-2.4", 10, &[9, 10]),
+        [(600, 9, Rto), (1_200, 9, Rto)]
+    );
+    assert_eq!(
+        resends("windows-xp", 10, &[9, 10]),
+        [(600, 9, Rto), (1_200, 9, Rto)]
+    );
+    // BSD doubles what it measured, 130 ms, and adds the 200 ms once.
+    assert_eq!(
+        resends("freebsd-5", 10, &[9, 10]),
+        [(730, 9, Rto), (1_190, 9, Rto)]
+    );
+    assert_eq!(
+        resends("solaris-10", 10, &[9, 10]),
+        [(3_190, 9, Rto), (9_170, 9, Rto)]
+    );
+    assert_eq!(
+        resends("rfc", 10, &[9, 10]),
+        [(1_200, 9, Rto), (3_200, 9, Rto)]
+    );
+}
+
+#[test]
+fn a_burst_is_repaired_at_once_with_sack_and_one_a_round_trip_without() {
+    let burst = [12, 13, 14];
+    assert_eq!(
+        resends("linux-2.4", 40, &burst),
+        [
+            (400, 12, Fack),
+            (400, 13, SackRecovery),
+            (400, 14, SackRecovery)
+        ]
+    );
+    for (name, at) in [("windows-xp", 400), ("solaris-10", 300), ("rfc", 300)] {
+        assert_eq!(
+            resends(name, 40, &burst),
+            [
+                (at, 12, FastRetransmit),
+                (at, 13, SackRecovery),
+                (at, 14, SackRecovery)
+            ],
+            "{name}"
+        );
+    }
+    // RFC 6582 §3.2: each partial acknowledgement shows the next hole.
+    assert_eq!(
+        resends("freebsd-5", 40, &burst),
+        [
+            (500, 12, FastRetransmit),
+            (600, 13, FastRetransmit),
+            (700, 14, FastRetransmit)
+        ]
+    );
+}
+
+/// The resend is packet 28 of Linux 2.4, 26 of Windows, 25 of FreeBSD, and 30 of the others: the less is sent before it,
+/// the less the duplicates before it let go.
+#[test]
+fn a_lost_resend_is_seen_by_fack_alone() {
+    // Data that left after the resend were SACKed (tcp_mark_lost_retrans).
+    assert_eq!(
+        resends("linux-2.4", 40, &[12, 28]),
+        [(400, 12, FastRetransmit), (500, 12, SackRecovery)]
+    );
+    // For the others a timeout, as long as it is at the resend.
+    assert_eq!(
+        resends("windows-xp", 40, &[12, 26]),
+        [(400, 12, FastRetransmit), (700, 12, Rto)]
+    );
+    assert_eq!(
+        resends("freebsd-5", 40, &[12, 25]),
+        [(500, 12, FastRetransmit), (820, 12, Rto)]
+    );
+    assert_eq!(
+        resends("solaris-10", 40, &[12, 30]),
+        [(300, 12, FastRetransmit), (2_480, 12, Rto)]
+    );
+    assert_eq!(
+        resends("rfc", 40, &[12, 30]),
+        [(300, 12, FastRetransmit), (1_300, 12, Rto)]
+    );
+}
+
+/// What was sent for the first time, in order, by the milliseconds.
+fn windows(
+    name: &str,
+    changes: &[(&str, &str)],
+    segments: u32,
+    lose: &[usize],
+) -> Vec<(u64, usize)> {
+    let mut pipe =
+        Pipe::new(stack(name, changes), Duration::from_millis(50), 1).lose(lose.iter().copied());
+    let start = pipe.now;
+    pipe.write(segments * MSS);
+    assert!(pipe.run(10_000));
+    let mut windows: Vec<(u64, usize)> = Vec::new();
+    for seen in pipe.log.iter().filter(|seen| seen.mechanism.is_none()) {
+        let at = (seen.at - start).as_nanos() as u64 / 1_000_000;
+        match windows.last_mut() {
+            Some((then, sent)) if *then == at => *sent += 1,
+            _ => windows.push((at, 1)),
+        }
+    }
+    windows
+}
+
+#[test]
+fn first_windows_differ() {
+    let first = |name| windows(name, &[], 30, &[])[0].1;
+    assert_eq!(first("linux-2.4"), 2);
+    assert_eq!(first("windows-xp"), 2);
+    assert_eq!(first("freebsd-5"), 1);
+    // RFC 3390, for segments of 1000 bytes.
+    assert_eq!(first("solaris-10"), 4);
+    assert_eq!(first("rfc"), 4);
+}
+
+/// With and without RFC 3042: a window of eight whose first segment is lost and second SACKed.
+#[test]
+fn duplicates_let_new_data_go_where_limited_transmit_is() {
+    let sent = |limited| {
+        let changes = [("limited_transmit", limited), ("initial_window", "3")];
+        windows("rfc", &changes, 8, &[0])[1..].to_vec()
+    };
+    // Two duplicates let two segments go, which make the third duplicate.
+    assert_eq!(sent("true")[0], (100, 2));
+    // Without them, all waits for the timeout.
+    assert_eq!(sent("false")[0].0, 1_100);
+}
+
+/// Of sixteen segments in flight the first is lost, and fifteen duplicates come.
+#[test]
+fn recoveries_spread_what_they_send_differently() {
+    let during = |name| {
+        let sent = windows(name, &[("initial_window", "8")], 80, &[8]);
+        assert_eq!(sent[1], (100, 16), "{name}");
+        sent[2]
+    };
+    // Two by limited transmit, then one for every second SACK (tcp_cwnd_down).
+    assert_eq!(during("linux-2.4"), (200, 8));
+    // RFC 6675 §5: two by limited transmit, then as many as leave half the window in flight, the resend counted.
+    assert_eq!(during("rfc"), (200, 7));
+    // RFC 6582 §3.2: the window of 8 and 15 duplicates, less the 16 in flight.
+    assert_eq!(during("freebsd-5"), (200, 7));
+    // As RFC 6675, a duplicate earlier, without limited transmit.
+    assert_eq!(during("windows-xp"), (200, 7));
+}
