@@ -9,7 +9,6 @@ PYTHON  ?= python3
 VENV    := .venv
 BIN     := $(VENV)/bin
 REXMIT  := $(BIN)/rexmit
-RUN_DIR ?= runs/tlp-2013
 
 # The guest is one static program: it must start inside any kernel, before
 # anything of the host is in view.
@@ -25,7 +24,7 @@ VENV_STAMP  := $(VENV)/rexmit-locked
 CORE        := python/rexmit/_core.abi3.so
 GUEST       := python/rexmit/bin/rexmit-guest
 
-.PHONY: help setup system kernel kernels run test check bench lock clean
+.PHONY: help setup base system core kernel kernels run test check bench lock clean
 
 help: ## Show this list
 	@echo 'rexmit: a laboratory for TCP loss recovery'
@@ -38,17 +37,23 @@ help: ## Show this list
 # the built files themselves: what is deleted is made anew.
 setup: system $(VENV_STAMP) $(CORE) $(GUEST) ## Install what is missing and build the programs
 
-system:
+# What Python and Rust need, and what kernels need besides.
+base:
+	@PYTHON='$(PYTHON)' scripts/system-packages base
+
+system: base
 	@PYTHON='$(PYTHON)' scripts/system-packages
 
-$(VENV_STAMP): requirements-dev.lock | system
+core: $(VENV_STAMP) $(CORE)
+
+$(VENV_STAMP): requirements-dev.lock | base
 	@echo '== Python environment ($(VENV))'
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes \
 		--only-binary :all: --requirement requirements-dev.lock
 	@touch $@
 
-$(CORE): $(MANIFESTS) $(CORE_RUST) pyproject.toml $(VENV_STAMP) | system
+$(CORE): $(MANIFESTS) $(CORE_RUST) pyproject.toml $(VENV_STAMP) | base
 	@echo '== Python extension'
 	PIP_QUIET=1 VIRTUAL_ENV='$(CURDIR)/$(VENV)' $(BIN)/maturin develop --quiet --locked --release
 	@touch $@
@@ -66,13 +71,8 @@ kernel: setup
 kernels: kernel
 	$(REXMIT) kernel build 6.1
 
-run: kernel ## The TLP campaign of 2013 on a real kernel: table and figures
-	$(REXMIT) run scenarios/tlp-2013.toml --out $(RUN_DIR)
-	$(REXMIT) show $(RUN_DIR)
-	$(REXMIT) plot $(RUN_DIR)
-	@echo
-	@echo 'Results:  $(CURDIR)/$(RUN_DIR)'
-	@echo 'Pictures: $(CURDIR)/$(RUN_DIR)/figures'
+run: core ## The TLP campaign of 2013: the paper, its kernel's model, real kernels
+	@+MAKE='$(MAKE)' scripts/paper-campaign
 
 test: kernels ## All tests, those on real kernels included
 	cargo test --locked --workspace

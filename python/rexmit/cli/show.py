@@ -12,9 +12,13 @@ from rexmit.errors import UserError
 
 
 def show(
-    run: Annotated[
-        Path,
-        typer.Argument(metavar="RUN", help="Folder that `rexmit run` wrote.", show_default=False),
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN...",
+            help="Folder that `rexmit run` wrote; several: Table 4 (and --claims) side by side.",
+            show_default=False,
+        ),
     ],
     losses: Annotated[
         int | None,
@@ -64,7 +68,7 @@ def show(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False,
 ) -> None:
-    """Print the tables of a run beside those of the 2013 paper.
+    """Print the tables of a run, or of several side by side, beside those of the 2013 paper.
 
     Table 4 has the means of t_total (head sent to last lost data sent again) and t_recover (first
     drop to first resend), their standard deviations, what each configuration gains over `er`, and
@@ -77,6 +81,7 @@ def show(
       rexmit show runs/tlp-2013 --table1               what repairs the tail
       rexmit show runs/tlp-2013 --table1 --losses 3    of those with three lost
       rexmit show runs/tlp-2013 --claims               what the paper claims, computed
+      rexmit show runs/model runs/6.1 runs/6.12        these and the paper in one table
       rexmit show runs/tlp-2013 --flow 3 --all         one transfer as a ladder
     """
     if flow is not None and (table1 or table4 or claims or losses is not None or inexact):
@@ -88,11 +93,19 @@ def show(
         )
     if every_packet and flow is None:
         raise UserError("--all belongs to --flow", "say which transfer: --flow K", usage=True)
+    if len(runs) > 1 and (flow is not None or table1):
+        raise UserError(
+            "several runs are shown by Table 4 and --claims only",
+            "name one run for --table1 and --flow",
+            usage=True,
+        )
+    asked = _Asked(losses, table4, table1, claims, inexact)
     if flow is not None:
-        _show_flow(run, flow, every_packet, as_json)
+        _show_flow(runs[0], flow, every_packet, as_json)
+    elif len(runs) > 1:
+        _show_beside(runs, asked, as_json=as_json)
     else:
-        asked = _Asked(losses, table4, table1, claims, inexact)
-        _show_tables(run, asked, as_json=as_json)
+        _show_tables(runs[0], asked, as_json=as_json)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +161,29 @@ def _show_tables(path: Path, asked: _Asked, *, as_json: bool) -> None:
         out.print()
         print_claims(claims, out)
     print_command(view, out)
+
+
+def _show_beside(paths: list[Path], asked: _Asked, *, as_json: bool) -> None:
+    from rexmit.tables.as_json import beside_data, claims_data
+    from rexmit.tables.beside import beside
+    from rexmit.tables.claims import claims as make_claims
+    from rexmit.tables.print_beside import print_beside, print_claims_beside
+    from rexmit.tables.run_folder import open_run
+    from rexmit.tables.terminal import console
+
+    opened = [open_run(path) for path in paths]
+    table = beside(opened, asked.losses, keep_inexact=asked.inexact)
+    claims = [make_claims(run, keep_inexact=asked.inexact) for run in opened if asked.claims]
+    if as_json:
+        data: dict[str, Any] = beside_data(table)
+        for entry, found in zip(data["runs"], claims, strict=False):
+            entry["claims"] = claims_data(found)
+        _print_json(data)
+        return
+    out = console()
+    print_beside(table, out)
+    if claims:
+        print_claims_beside(claims, table.runners, out)
 
 
 def _show_flow(path: Path, flow: int, every_packet: bool, as_json: bool) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from rexmit.tables import paper
 from rexmit.tables.axes import Group
+from rexmit.tables.beside import Beside
 from rexmit.tables.cells import Cell
 from rexmit.tables.claims import Claim
 from rexmit.tables.overview import Overview
@@ -60,6 +61,35 @@ def table1_data(table: Table1) -> dict[str, Any]:
 def claims_data(claims: tuple[Claim, ...]) -> list[dict[str, Any]]:
     """`holds` is null where the run cannot tell."""
     return [asdict(claim) for claim in claims]
+
+
+def beside_data(table: Beside) -> dict[str, Any]:
+    """Runs beside the paper: `values` in the order of `runs`, null for a run without the cell."""
+    return {
+        "lost_segments": table.lost_segments,
+        "baseline": table.baseline,
+        "paper": paper.SOURCE,
+        "runs": [
+            {
+                "path": str(run.path),
+                "runs_on": ran.words,
+                "near_the_paper": {
+                    measure: {"near": n, "of": every} for measure, (n, every) in near.counts.items()
+                },
+            }
+            for run, ran, near in zip(table.runs, table.runners, table.near, strict=True)
+        ],
+        "cells": [
+            {
+                "network": section.network,
+                "group": _group(section.group),
+                "measure": section.measure,
+                **asdict(line),
+            }
+            for section in table.sections
+            for line in section.lines
+        ],
+    }
 
 
 def _block(block: Block) -> dict[str, Any]:

@@ -25,10 +25,13 @@ class Column:
 
 @dataclass(frozen=True)
 class Line:
-    """A row of the table; a text may have several lines. Without texts an empty row."""
+    """A row of the table; a text may have several lines. Without texts an empty row. One that goes
+    `across` is a heading: no column is widened for it.
+    """
 
     texts: tuple[str, ...] = ()
     style: StyleType = ""
+    across: bool = False
 
 
 def width(columns: Sequence[Column], lines: Iterable[Line]) -> int:
@@ -53,6 +56,8 @@ def print_grid(columns: Sequence[Column], lines: Sequence[Line], console: Consol
 def _widths(columns: Sequence[Column], lines: Iterable[Line]) -> list[int]:
     widths = [max(c.least, *(cell_len(part) for part in c.head.split("\n"))) for c in columns]
     for line in lines:
+        if line.across:
+            continue
         for i, text in enumerate(line.texts):
             widths[i] = max(widths[i], *(cell_len(part) for part in text.split("\n")))
     return widths

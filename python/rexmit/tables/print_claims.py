@@ -16,13 +16,13 @@ _WORDS = {True: "holds", False: "no", None: "-"}
 _STYLES = {True: "", False: "yellow", None: "dim"}
 
 #: Columns of sentences: the claim's, the least of the other, and either in a pipe.
-_CLAIMED, _LEAST, _WIDE = 44, 28, 1000
+_CLAIMED, _LEAST, _WIDE = 44, 28, 90
 
 
 def print_claims(claims: tuple[Claim, ...], console: Console) -> None:
     """A line a claim, in the paper's order."""
     say(console, Text("Claims of the paper, each computed from this run", "bold"))
-    # In a pipe a claim is a line, so that `grep` finds it whole.
+    # In a pipe a claim stands on one line, so that `grep` finds it whole.
     claimed = _CLAIMED if console.is_terminal else _WIDE
     room = max(console.width - claimed - 10, _LEAST) if console.is_terminal else _WIDE
     lines = [

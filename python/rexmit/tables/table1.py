@@ -20,6 +20,9 @@ Sequence = tuple[str, ...]
 
 PROBE = "tlp"
 
+#: What only goes on with a recovery that another mechanism has begun.
+CONTINUES = "sack-recovery"
+
 
 @dataclass(frozen=True)
 class Row:
@@ -56,13 +59,15 @@ class Row:
 
     @property
     def as_in_paper(self) -> bool | None:
-        """Whether the most frequent sequel of the probe is the paper's; None where there was no
-        probe.
+        """Whether the most frequent sequel of the probe is the paper's, which names what begins the
+        recovery; None where there was no probe.
         """
         if not self.after_probe:
             return None
         then = next(iter(self.after_probe))
-        return then == (() if self.repair.mechanism is None else (self.repair.mechanism,))
+        if self.repair.mechanism is None:
+            return then == ()
+        return then[:1] == (self.repair.mechanism,) and set(then[1:]) <= {CONTINUES}
 
 
 @dataclass(frozen=True)
