@@ -15,6 +15,7 @@
 mod ack;
 mod alert;
 mod backlog;
+mod burst;
 mod clean;
 mod detect;
 mod frto;
@@ -113,6 +114,8 @@ pub struct Sender {
     nagle: Nagle,
     /// When data last left (`lsndtime`).
     last_sent: Time,
+    /// The tick since which a packet waits to become larger (`tso_deferred`).
+    deferred: Option<i64>,
     seen_blocks: SeenBlocks,
     /// Segments delivered (`tp->delivered`).
     delivered: u32,
@@ -206,6 +209,7 @@ impl Sender {
             host: Host::default(),
             nagle: Nagle::new(first),
             last_sent: now,
+            deferred: None,
             seen_blocks: SeenBlocks::default(),
             delivered: 1,
             total_resent: 0,

@@ -233,7 +233,7 @@ impl Sender {
                 continue;
             }
             let len = segment.len();
-            let most = room.min(self.settings.gso_segments.max(1));
+            let most = room.min(self.burst_segments());
             if self.host_is_full(len, true) {
                 break;
             }

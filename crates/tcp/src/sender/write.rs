@@ -231,11 +231,12 @@ impl Sender {
     /// out (`tcp_write_xmit`).
     pub(super) fn send_new_data(&mut self, hold: Hold, extent: Extent) -> bool {
         let mut sent = 0;
+        let mut limited = false;
         while let Some(mut head) = self.backlog.head() {
             let quota = match self.quota(&head) {
                 0 if extent == Extent::Probe => 1,
                 0 => break,
-                quota => quota.min(self.settings.gso_segments.max(1)),
+                quota => quota.min(self.burst_segments()),
             };
             if self.settings.fill_segments {
                 self.backlog
@@ -245,13 +246,12 @@ impl Sender {
             if !self.fits_peer_window(&head) {
                 break;
             }
-            let short = head.len() < self.mss;
-            let last = self.backlog.len() == 1;
-            if short && last && !head.fin && !hold.push {
-                let out = self.queue.out;
-                if self.nagle.waits(hold, out, self.una, self.nxt) {
+            if head.len() > self.mss {
+                if extent == Extent::All && self.defers(&head, &mut limited) {
                     break;
                 }
+            } else if self.waits_for_more(&head, hold) {
+                break;
             }
             let most = self.cut_at(&head, quota, hold);
             if head.len() > most {
@@ -266,7 +266,7 @@ impl Sender {
                 break;
             }
         }
-        let limited = self.queue.in_flight() >= self.window.cwnd;
+        limited |= self.queue.in_flight() >= self.window.cwnd;
         match self.settings.sender {
             SenderForm::Linux3 if sent > 0 => self.validate_window_linux3(),
             SenderForm::Linux6 if sent > 0 || limited => self.validate_window(limited),
@@ -282,6 +282,16 @@ impl Sender {
             self.schedule_probe(false);
         }
         false
+    }
+
+    /// Whether a short segment waits for more to be written (`tcp_nagle_test`).
+    pub(super) fn waits_for_more(&self, head: &Unsent, hold: Hold) -> bool {
+        let last = self.backlog.len() == 1;
+        head.len() < self.mss
+            && last
+            && !head.fin
+            && !hold.push
+            && self.nagle.waits(hold, self.queue.out, self.una, self.nxt)
     }
 
     /// Packets that the congestion window allows (`tcp_cwnd_test`).
@@ -325,6 +335,9 @@ impl Sender {
             return most;
         }
         let short = needed % self.mss;
+        if self.settings.sender == SenderForm::Linux3 {
+            return needed - short;
+        }
         if short > 0 && self.nagle.waits(hold, self.queue.out, self.una, self.nxt) {
             needed - short
         } else {

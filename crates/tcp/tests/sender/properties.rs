@@ -32,6 +32,7 @@ proptest! {
         rack in any::<bool>(),
         frto in any::<bool>(),
         reno in any::<bool>(),
+        burst in prop::sample::select(vec!["1", "1", "3", "16"]),
     ) {
         let text = |on: bool| if on { "true" } else { "false" };
         let settings = stack(name, &[
@@ -39,6 +40,7 @@ proptest! {
             ("timestamps", text(timestamps)),
             ("rack", text(rack)),
             ("frto", text(frto)),
+            ("gso_segments", burst),
             ("congestion_control", if reno { "reno" } else { "cubic" }),
         ]);
         let mut pipe = Pipe::new(settings, Duration::from_micros(one_way_us), iss)

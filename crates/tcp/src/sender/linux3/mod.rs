@@ -25,11 +25,7 @@ impl Sender {
             return false;
         };
         let hold = self.nagle.hold();
-        let held = self.backlog.len() == 1
-            && head.len() < self.mss
-            && !head.fin
-            && !hold.push
-            && self.nagle.waits(hold, self.queue.out, self.una, self.nxt);
+        let held = self.waits_for_more(&head, hold);
         !held && self.quota(&head) > 0 && self.fits_peer_window(&head)
     }
 }
