@@ -26,6 +26,7 @@ Examples:
   rexmit plot RUN                                  its figures as PDF and PNG
   rexmit diff RUN_A RUN_B                          what another kernel or setting changes
   rexmit stacks linux-3.10                         a stack of the model, with sources
+  rexmit agree --kernel 6.1                        the model against a kernel, by packets
   rexmit tcpfilter 5                               drop the last five segments on this host
 """
 
@@ -70,13 +71,16 @@ def root(
 
 
 # Below the definitions: these modules may use `version`.
-from rexmit.cli import diff, kernel, plot, run, show, stacks, tcpfilter  # noqa: E402
+from rexmit.cli import agree, diff, kernel, plot, run, show, stacks, tcpfilter  # noqa: E402
 
 app.command("run", short_help="Run a campaign from a scenario file.")(run.run)
 app.command("show", short_help="Print a run's tables, or one transfer.")(show.show)
 app.command("plot", short_help="Draw a run's figures.")(plot.plot)
 app.command("diff", short_help="Compare two runs, by cells and by packets.", epilog=diff.EXAMPLES)(
     diff.diff
+)
+app.command("agree", short_help="Hold the model against a real kernel.", epilog=agree.EXAMPLES)(
+    agree.agree
 )
 app.command(
     "stacks", short_help="List the model's TCP stacks and settings.", epilog=stacks.EXAMPLES

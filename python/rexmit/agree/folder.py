@@ -1,0 +1,126 @@
+"""A folder of cases: what the kernel did in each, and the disagreements.
+
+`agree.json` says which kernel and which cases; `cases.jsonl` and `kernel.jsonl` have a line for
+each, so that the model can be held against the kernel again without booting it. Each disagreement
+has a folder of its own below `disagreements/`, with a scenario that `rexmit run` and
+`rexmit agree --case` take.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, Self
+
+from rexmit.agree.case import Case
+from rexmit.agree.kernel import Outcome
+from rexmit.errors import UserError
+
+FORMAT: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a folder's cases ran on."""
+
+    kernel: str
+    """As `rexmit kernel list` names it."""
+    version: str
+    hz: int
+    kernel_hash: str
+    guest_hash: str
+    seed: int
+
+    @property
+    def series(self) -> tuple[int, int]:
+        """As in 6.12."""
+        major, minor = self.version.split(".")[:2]
+        return int(major), int(minor)
+
+    @property
+    def stack(self) -> str:
+        """The model's stack of that name."""
+        return "linux-{}.{}".format(*self.series)
+
+
+class Folder:
+    """Cases and kernel outcomes on disk."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def begin(cls, path: Path, about: About, cases: Mapping[int, Case]) -> Self:
+        """A folder for these cases; one that holds them, or fewer of them, goes on.
+
+        Raises UserError for a folder with others.
+        """
+        folder = cls(path)
+        meta = path / "agree.json"
+        if meta.exists():
+            if folder.about() != about:
+                raise UserError(
+                    f"{path} holds cases of another seed, kernel or guest program",
+                    "name another folder with --keep, or remove this one",
+                )
+        elif path.exists() and any(path.iterdir()):
+            raise UserError(f"{path} is there already and not empty", "name another with --keep")
+        path.mkdir(parents=True, exist_ok=True)
+        (path / "cases.jsonl").write_text(
+            "".join(f"{case.as_json()}\n" for case in cases.values()), encoding="utf-8"
+        )
+        meta.write_text(
+            json.dumps({"format": FORMAT, **asdict(about)}, indent=2) + "\n", encoding="utf-8"
+        )
+        return folder
+
+    def about(self) -> About:
+        """Raises UserError where the folder is none of ours."""
+        try:
+            data = json.loads((self.path / "agree.json").read_text(encoding="utf-8"))
+            if data.pop("format") != FORMAT:
+                raise ValueError
+            return About(**data)
+        except (OSError, ValueError, KeyError, TypeError):
+            raise UserError(
+                f"{self.path} is no folder of `rexmit agree`", "make one: rexmit agree --keep DIR"
+            ) from None
+
+    def cases(self) -> dict[int, Case]:
+        """All cases by number."""
+        lines = (self.path / "cases.jsonl").read_text(encoding="utf-8").splitlines()
+        return {number: Case.from_json(line) for number, line in enumerate(lines)}
+
+    def outcomes(self) -> dict[int, Outcome]:
+        """What the kernel did in the cases that were run, by number."""
+        found: dict[int, Outcome] = {}
+        path = self.path / "kernel.jsonl"
+        if path.exists():
+            for line in path.read_text(encoding="utf-8").splitlines():
+                try:
+                    number, outcome = json.loads(line)
+                except ValueError:  # the last line of a run that was killed
+                    continue
+                found[number] = outcome
+        return found
+
+    def add(self, number: int, outcome: Outcome) -> None:
+        """Append what the kernel did in a case."""
+        with (self.path / "kernel.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps([number, outcome], separators=(",", ":")) + "\n")
+
+    def clear_disagreements(self) -> None:
+        """Forget those of an earlier comparison."""
+        shutil.rmtree(self.path / "disagreements", ignore_errors=True)
+
+    def keep(self, case: Case, about: str, logs: Iterable[tuple[str, Any]]) -> None:
+        """Keep a disagreement: the case as a scenario, both logs."""
+        place = self.path / "disagreements" / case.name
+        place.mkdir(parents=True, exist_ok=True)
+        (place / f"{case.name}.toml").write_text(case.scenario(about), encoding="utf-8")
+        for name, log in logs:
+            text = "[\n" + ",\n".join(json.dumps(row) for row in log) + "\n]\n"
+            (place / f"{name}.json").write_text(text, encoding="utf-8")

@@ -1,0 +1,118 @@
+"""The kernel's side of the cases: several cells a boot, several boots at a time, logs kept."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from typing import Any, Final
+
+from rexmit.agree.case import Case, plan
+from rexmit.campaign.streams import Streams
+from rexmit.engines.boot import BootOptions, GuestBoot, GuestDiedError, watch
+from rexmit.engines.engine import cores
+from rexmit.engines.kernel import KernelEngine
+
+CASES_A_BOOT: Final = 40
+"""Enough that booting costs little beside them, few enough that both cores end together."""
+
+HANG_LIMIT_S: Final = 60.0
+
+Outcome = dict[str, Any]
+"""`transfer` (its row), `packets` (the log), or `error`."""
+
+
+def run(
+    cases: Mapping[int, Case],
+    engine: KernelEngine,
+    streams: Streams,
+    *,
+    cores: Sequence[int],
+    on_outcome: Callable[[int, Outcome], None],
+) -> None:
+    """Run the cases by number; `on_outcome` is called for each, one at a time."""
+    lock = threading.Lock()
+    batches = _batches(cases, CASES_A_BOOT)
+
+    def report(number: int, outcome: Outcome) -> None:
+        with lock:
+            on_outcome(number, outcome)
+
+    def work(core: int) -> None:
+        while True:
+            with lock:
+                batch = next(batches, None)
+            if batch is None:
+                return
+            _run_batch(batch, engine, streams, core=core, report=report)
+
+    with ThreadPoolExecutor(max_workers=len(cores)) as pool:
+        for future in [pool.submit(work, core) for core in cores]:
+            future.result()
+
+
+def _batches(cases: Mapping[int, Case], size: int) -> Iterator[dict[int, Case]]:
+    left = iter(cases.items())
+    while batch := dict(islice(left, size)):
+        yield batch
+
+
+def _run_batch(
+    batch: Mapping[int, Case],
+    engine: KernelEngine,
+    streams: Streams,
+    *,
+    core: int,
+    report: Callable[[int, Outcome], None],
+) -> None:
+    """Run a batch in one boot; where that dies, the case at fault fails and the rest go on."""
+    left = dict(batch)
+    while left:
+        found: Outcome = {}
+
+        def take(event: Mapping[str, Any], found: Outcome = found) -> None:
+            number = event.get("cell")
+            match event["type"]:
+                case "transfer" | "packets" as kind:
+                    found[kind] = event if kind == "transfer" else event["packets"]
+                case "cell-start":
+                    found["head_bytes"] = event["head_bytes"]
+                    found["warnings"] = event["warnings"]
+                case "cell-error":
+                    found["error"] = event["message"]
+                case "cell-end":
+                    pass
+                case _:
+                    return
+            if event["type"] in ("cell-end", "cell-error"):
+                report(int(number or 0), dict(found))
+                left.pop(int(number or 0), None)
+                found.clear()
+
+        seed = streams.stream_u64(next(iter(left.values())).seed, "agree boot", 0, 1)[0]
+        whole = plan(left, streams, hz=engine.kernel.hz, programs=engine.programs)
+        options = BootOptions(kernel=engine.kernel.path, core=core, seed=seed)
+        with GuestBoot(options, whole, guest=engine.guest) as boot:
+            try:
+                watch(boot, on_event=take, hang_limit_s=HANG_LIMIT_S, poll_s=0.01)
+                return
+            except GuestDiedError as error:
+                if not left:
+                    return
+                number = next(iter(left))
+                report(number, {"error": f"{error} {' | '.join(error.console_tail[-4:])}"})
+                del left[number]
+
+
+def run_alone(case: Case, engine: KernelEngine, streams: Streams) -> Outcome:
+    """One case in a boot of its own."""
+    found: list[Outcome] = []
+    run(
+        {0: case},
+        engine,
+        streams,
+        cores=cores()[:1],
+        on_outcome=lambda _, outcome: found.append(outcome),
+    )
+    return found[0]

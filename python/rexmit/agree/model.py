@@ -1,0 +1,40 @@
+"""The model's side of the cases."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from rexmit.agree.case import Case, plan
+from rexmit.agree.kernel import Outcome
+from rexmit.campaign.streams import Streams
+
+RunModel = Callable[[str, str | None], str]
+"""See `rexmit._core.run_model`."""
+
+
+def run(case: Case, run_model: RunModel, streams: Streams, *, stack: str, hz: int) -> Outcome:
+    """What the model makes of the case, in the form of a kernel's outcome."""
+    whole = plan({0: case}, streams, hz=hz, programs={})
+    whole["cells"][0] |= {"stack": {"name": stack, "hz": hz, "set": {}}, "seed": case.seed}
+    try:
+        text = run_model(json.dumps(whole), None)
+    except BaseException as error:
+        # A panic of the machines is a disagreement too, and no end of the comparison.
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            raise
+        return {"error": f"{type(error).__name__}: {error}"}
+    found: Outcome = {}
+    for line in text.splitlines():
+        event: dict[str, Any] = json.loads(line)
+        match event["type"]:
+            case "transfer":
+                found["transfer"] = event
+            case "packets":
+                found["packets"] = event["packets"]
+            case "cell-error":
+                found["error"] = event["message"]
+            case _:
+                pass
+    return found

@@ -1,0 +1,48 @@
+"""A case from a scenario file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rexmit.agree.case import Case
+from rexmit.errors import UserError
+
+
+def read(path: Path) -> Case:
+    """The case that a scenario of one cell is. Raises UserError for a scenario of another kind."""
+    from rexmit.campaign.grid import cells
+    from rexmit.scenario import load
+
+    scenario = load(path)
+    grid = cells(scenario)
+    if len(grid) != 1 or grid[0].repeat != 1:
+        raise UserError(f"{path} is no case: it has more than one transfer")
+    (cell,) = grid
+    network = scenario.networks[cell.network]
+    links = network.link_specs(cell.line_loss)
+    plain = (
+        scenario.ip.family == 4
+        and scenario.ip.mtu == 1500
+        and network.at == "wire"
+        and cell.client == "builtin"
+        and all(link.jitter_ns == 0 and link.loss == 0 for link in links)
+        and len({link.queue_packets for link in links}) == 1
+    )
+    if cell.loss_pattern is None or cell.page.segments is None or not plain:
+        raise UserError(
+            f"{path} is no case",
+            "a case loses by pattern, has workload.segments, and nothing random",
+        )
+    first, second = links
+    return Case(
+        name=path.stem,
+        seed=scenario.seed,
+        rates_bps=(first.rate_bps, second.rate_bps),
+        delays_ns=(first.delay_ns, second.delay_ns),
+        queue_packets=first.queue_packets,
+        segments=cell.page.segments,
+        pattern=cell.loss_pattern,
+        congestion_control=cell.congestion_control,
+        receive_window_bytes=cell.receive_window_bytes,
+        sysctls=dict(scenario.configs[cell.config].sysctl),
+    )

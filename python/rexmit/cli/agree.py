@@ -1,0 +1,213 @@
+"""`rexmit agree`: how often the model and a real kernel agree, packet by packet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rexmit.errors import EXIT_FAILED, UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rexmit.agree.folder import About, Folder
+    from rexmit.agree.judge import Judged
+
+EXAMPLES = """\
+Examples:
+
+\b
+  rexmit agree --kernel 6.1 --cases 300 --seed 7     random cases, kernel and model
+  rexmit agree --again runs/agree-6.1.192-7          the model once more, without the kernel
+  rexmit agree --case runs/agree-6.1.192-7/7-12 --show
+  rexmit agree --case tests/agree/cases/shift.toml --kernel 6.1 --show
+  rexmit agree --kernel 6.12 --cases 2000 --fail-under 95
+"""
+
+
+def agree(
+    kernel: Annotated[
+        str | None,
+        typer.Option(metavar="KERNEL", help="The kernel, as `rexmit kernel list` names it."),
+    ] = None,
+    cases: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many cases.")] = 300,
+    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="What they are drawn from.")] = 1,
+    stack: Annotated[
+        str | None,
+        typer.Option(metavar="STACK", help="The model's stack. Default: the kernel's series."),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", min=1, help="Kernels at a time. Default: one a core."),
+    ] = None,
+    keep: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Folder of kernel logs and disagreements. Default: below runs/."
+        ),
+    ] = None,
+    again: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Compare the kernel logs of a folder with the model."),
+    ] = None,
+    case: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="CASE", help="One case: DIR/NAME out of a folder, or a scenario's file."
+        ),
+    ] = None,
+    show: Annotated[
+        bool, typer.Option("--show", help="With --case: both logs beside each other.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the rates as JSON.")] = False,
+    fail_under: Annotated[
+        float | None,
+        typer.Option(
+            metavar="PERCENT", help="Exit with 1 if fewer cases agree on every packet.", min=0
+        ),
+    ] = None,
+) -> None:
+    """How often the model and a real kernel agree, packet by packet, over random cases.
+
+    Each case is one transfer over a random network with random losses, of resends and of
+    acknowledgements too, and random settings. Both sides log every packet. Kernel logs are kept:
+    the same command goes on where it stopped, and compares with the model anew.
+    """
+    import json
+
+    from rexmit.agree import report
+    from rexmit.agree.judge import tally
+
+    if show and case is None:
+        raise UserError("--show is for one --case", usage=True)
+    if case is not None and again is not None:
+        raise UserError("give --case or --again, not both", usage=True)
+    if case is not None:
+        raise typer.Exit(_one(case, kernel, stack, show=show))
+    if again is not None:
+        folder, about = _there(again)
+    else:
+        folder, about = _kernel_side(kernel, cases, seed, jobs, keep)
+    chosen = stack or about.stack
+    judged = _judge(folder, about, chosen)
+    found = tally(judged)
+    if as_json:
+        typer.echo(json.dumps({"folder": str(folder.path), "stack": chosen, **found.as_json()}))
+    else:
+        for line in report.lines(found, kernel=about.version, stack=chosen, hz=about.hz):
+            typer.echo(line)
+        typer.echo(f"kept in {folder.path}")
+    if fail_under is not None and found.share(found.exact) < fail_under:
+        raise typer.Exit(EXIT_FAILED)
+
+
+def _there(path: Path) -> tuple[Folder, About]:
+    from rexmit.agree.folder import Folder
+
+    folder = Folder(path)
+    return folder, folder.about()
+
+
+def _kernel_side(
+    kernel: str | None, count: int, seed: int, jobs: int | None, keep: Path | None
+) -> tuple[Folder, About]:
+    """Run what was not run yet on the kernel."""
+    import sys
+
+    from rexmit.agree import draw
+    from rexmit.agree import kernel as side
+    from rexmit.agree.folder import About, Folder
+    from rexmit.campaign import progress as bars
+    from rexmit.campaign.streams import core_streams
+    from rexmit.engines.engine import cores
+    from rexmit.engines.kernel import KernelEngine, find_kernel
+
+    engine = KernelEngine.open(find_kernel(kernel), ["builtin"])
+    about = About(
+        kernel=engine.kernel.name,
+        version=engine.kernel.version,
+        hz=engine.kernel.hz,
+        kernel_hash=engine.kernel.hash,
+        guest_hash=engine.guest_hash,
+        seed=seed,
+    )
+    streams = core_streams()
+    cases = {index: draw.draw(streams, seed, index, about.series) for index in range(count)}
+    name = f"agree-{about.version}-{about.hz}-{seed}"
+    folder = Folder.begin(keep or Path("runs") / name, about, cases)
+    done = folder.outcomes()
+    left = {number: case for number, case in cases.items() if number not in done}
+    progress = bars.for_stream(sys.stderr)
+    progress.start(len(cases), len(cases) - len(left))
+
+    def take(number: int, outcome: side.Outcome) -> None:
+        folder.add(number, outcome)
+        progress.advance(1)
+        if "error" in outcome:
+            progress.failed(cases[number].name, str(outcome["error"]))
+
+    try:
+        chosen = cores()[: jobs or len(cores())]
+        side.run(left, engine, streams, cores=chosen, on_outcome=take)
+    finally:
+        progress.close()
+    return folder, about
+
+
+def _judge(folder: Folder, about: About, stack: str) -> Mapping[int, Judged]:
+    """Hold the model against every kernel log of the folder, and keep the disagreements."""
+    from rexmit._core import run_model
+    from rexmit.agree.judge import judge
+    from rexmit.campaign.streams import core_streams
+
+    cases, streams = folder.cases(), core_streams()
+    folder.clear_disagreements()
+    judged: dict[int, Judged] = {}
+    for number, outcome in sorted(folder.outcomes().items()):
+        if number not in cases:
+            continue
+        one = judge(cases[number], outcome, run_model, streams, stack=stack, hz=about.hz)
+        judged[number] = one
+        if one.counts and not one.exact:
+            title = f"{about.version} at {about.hz} Hz against {stack}: {one.kind}"
+            folder.keep(one.case, title, (("kernel", one.kernel), ("model", one.model)))
+    return judged
+
+
+def _one(case: Path, kernel: str | None, stack: str | None, *, show: bool) -> int:
+    """Compare one case and say how it went: the exit status."""
+    from rexmit._core import run_model
+    from rexmit.agree.judge import judge
+    from rexmit.agree.show import side_by_side
+    from rexmit.campaign.streams import core_streams
+
+    streams = core_streams()
+    if case.suffix == ".toml":
+        from rexmit.agree.kernel import run_alone
+        from rexmit.agree.read import read
+        from rexmit.engines.kernel import KernelEngine, find_kernel
+
+        wanted = read(case)
+        engine = KernelEngine.open(find_kernel(kernel), ["builtin"])
+        outcome = run_alone(wanted, engine, streams)
+        version, hz = engine.kernel.version, engine.kernel.hz
+    else:
+        folder, about = _there(case.parent)
+        number = next((n for n, one in folder.cases().items() if one.name == case.name), None)
+        if number is None or number not in (outcomes := folder.outcomes()):
+            raise UserError(f"{case.parent} has no kernel log of a case {case.name}")
+        wanted, outcome = folder.cases()[number], outcomes[number]
+        version, hz = about.version, about.hz
+    chosen = stack or "linux-{}.{}".format(*version.split(".")[:2])
+    one = judge(wanted, outcome, run_model, streams, stack=chosen, hz=hz)
+    if one.kernel_error is not None:
+        raise UserError(f"the kernel did not run {wanted.name}: {one.kernel_error}")
+    if show:
+        typer.echo(wanted.scenario(wanted.name))
+        difference = one.verdict.difference if one.verdict else None
+        for line in side_by_side(one.kernel, one.model, difference):
+            typer.echo(line)
+    typer.echo(f"{wanted.name}: {'every packet agrees' if one.exact else one.kind}")
+    return 0 if one.exact else EXIT_FAILED
