@@ -23,6 +23,7 @@ const RATIO_LIMIT: u32 = 32 << RATIO_SHIFT;
 #[derive(Clone, Debug)]
 pub struct Cubic {
     form: CubicForm,
+    byte_counting: bool,
     curve: Curve,
     hystart: Option<HyStart>,
     /// The shortest round-trip time, in HyStart's unit; zero before the first (`delay_min`).
@@ -39,6 +40,7 @@ impl Cubic {
         let largest_packet = 65_535_u64.saturating_sub(u64::from(settings.header_room));
         Cubic {
             form: settings.cubic,
+            byte_counting: settings.byte_counting,
             curve: Curve::new(settings.cubic),
             hystart: settings
                 .hystart
@@ -56,21 +58,30 @@ impl Cubic {
 
     pub(super) fn cong_avoid(&mut self, window: &mut Window, ctx: &Context<'_>, acked: u32) {
         match self.form {
-            CubicForm::Linux3 => self.cong_avoid_by_ack(window, ctx),
+            CubicForm::Linux3 => self.cong_avoid_by_ack(window, ctx, acked),
             CubicForm::Linux6 => self.cong_avoid_by_segment(window, ctx, acked),
         }
     }
 
-    /// `bictcp_cong_avoid` of 3.10.
-    fn cong_avoid_by_ack(&mut self, window: &mut Window, ctx: &Context<'_>) {
-        if window.cwnd <= window.ssthresh {
-            if let Some(hystart) = &mut self.hystart {
-                hystart.before_growth(ctx);
-            }
-            window.slow_start_by_ack();
+    /// `bictcp_cong_avoid` of 3.10; byte counting in slow start came with 3.13.
+    fn cong_avoid_by_ack(&mut self, window: &mut Window, ctx: &Context<'_>, acked: u32) {
+        let slow_start = if self.byte_counting {
+            window.in_slow_start()
         } else {
+            window.cwnd <= window.ssthresh
+        };
+        if !slow_start {
             let count = self.count(window, ctx, 1);
             window.grow_by_ack(count);
+            return;
+        }
+        if let Some(hystart) = &mut self.hystart {
+            hystart.before_growth(ctx);
+        }
+        if self.byte_counting {
+            window.slow_start(acked);
+        } else {
+            window.slow_start_by_ack();
         }
     }
 
@@ -78,6 +89,9 @@ impl Cubic {
     fn cong_avoid_by_segment(&mut self, window: &mut Window, ctx: &Context<'_>, acked: u32) {
         let mut acked = acked;
         if window.in_slow_start() {
+            if !self.byte_counting {
+                acked = 1;
+            }
             acked = window.slow_start(acked);
             if acked == 0 {
                 return;

@@ -4,7 +4,7 @@ use rexmit_time::Duration;
 
 use crate::settings::Settings;
 
-/// BSD's estimator.
+/// BSD's estimator, with the gains and factors of the settings: 1/8, 1/4, 1 and 4 in every BSD.
 #[derive(Clone, Debug)]
 pub struct Bsd {
     tick_ns: i64,
@@ -12,10 +12,15 @@ pub struct Bsd {
     min: i64,
     /// `tcp_rexmit_slop`.
     slop: i64,
-    /// 32 times the smoothed round-trip time in ticks; zero before the first sample (`t_srtt`).
+    /// The smoothed round-trip time in ticks, with two bits of fraction and those that its gain takes; zero before the
+    /// first sample (`t_srtt`).
     srtt: i64,
-    /// 16 times the mean deviation in ticks (`t_rttvar`).
+    srtt_shift: u32,
+    srtt_factor: f64,
+    /// The mean deviation, likewise (`t_rttvar`).
     rttvar: i64,
+    rttvar_shift: u32,
+    rttvar_factor: i64,
     /// The latest sample, which bounds the timeout from below.
     latest: i64,
 }
@@ -28,7 +33,11 @@ impl Bsd {
             min: settings.min_rto.as_nanos() / tick_ns,
             slop: settings.rto_slop.as_nanos() / tick_ns,
             srtt: 0,
+            srtt_shift: settings.srtt_shift,
+            srtt_factor: settings.srtt_factor,
             rttvar: 0,
+            rttvar_shift: settings.rttvar_shift,
+            rttvar_factor: i64::from(settings.rttvar_factor),
             latest: 0,
         }
     }
@@ -38,28 +47,34 @@ impl Bsd {
         let rtt = rtt.as_nanos() / self.tick_ns + 1;
         self.latest = rtt;
         if self.srtt == 0 {
-            self.srtt = rtt << 5;
-            self.rttvar = rtt << 3;
+            self.srtt = rtt << (self.srtt_shift + 2);
+            self.rttvar = rtt << (self.rttvar_shift + 1);
             return;
         }
         // The error with two bits of fraction; the one tick that every sample has too many is taken off.
-        let error = ((rtt - 1) << 2) - (self.srtt >> 3);
+        let error = ((rtt - 1) << 2) - (self.srtt >> self.srtt_shift);
         self.srtt = (self.srtt + error).max(1);
-        self.rttvar = (self.rttvar + error.abs() - (self.rttvar >> 2)).max(1);
+        self.rttvar = (self.rttvar + error.abs() - (self.rttvar >> self.rttvar_shift)).max(1);
     }
 
     pub(super) fn srtt(&self) -> Duration {
-        self.span(self.srtt >> 5)
+        self.span(self.srtt >> (self.srtt_shift + 2))
     }
 
     pub(super) fn rttvar(&self) -> Duration {
-        self.span(self.rttvar >> 2)
+        self.span(self.deviation() >> 2)
     }
 
     /// `TCP_REXMTVAL` and `TCPT_RANGESET`.
     pub(super) fn rto(&self) -> Duration {
-        let value = (((self.srtt >> 3) + self.rttvar) >> 2).max(self.min);
+        let mean = (self.srtt >> self.srtt_shift) as f64 * self.srtt_factor;
+        let value = ((mean as i64 + self.deviation()) >> 2).max(self.min);
         self.span((value + self.slop).max(self.min).max(self.latest + 2))
+    }
+
+    /// The deviation as it enters the timeout, with two bits of fraction.
+    fn deviation(&self) -> i64 {
+        (self.rttvar * self.rttvar_factor) >> self.rttvar_shift
     }
 
     fn span(&self, ticks: i64) -> Duration {

@@ -5,7 +5,8 @@ use rexmit_wire::SeqNum;
 
 use crate::settings::{Estimator, Settings};
 
-/// Linux's estimator, integers in a unit of `unit_ns`.
+/// Linux's estimator, integers in a unit of `unit_ns`, with the gains and factors of the settings: 1/8, 1/4, 1 and 4 in
+/// every kernel.
 ///
 /// It departs from RFC 6298 in three ways: the deviation grows slowly when round trips shorten; the timeout holds the
 /// largest deviation of a window of data, which decays once a window; and the minimum bounds the deviation, not the
@@ -15,11 +16,15 @@ pub struct Linux {
     unit_ns: i64,
     /// The minimum (`tcp_rto_min`).
     min: i64,
-    /// Eight times the smoothed round-trip time; zero before the first sample.
+    /// The smoothed round-trip time with as many bits of fraction as its gain takes; zero before the first sample.
     srtt: i64,
-    /// Four times the mean deviation.
+    srtt_shift: u32,
+    srtt_factor: f64,
+    /// The mean deviation, likewise.
     mdev: i64,
-    /// The largest `mdev` in this window of data, at least the minimum.
+    rttvar_shift: u32,
+    rttvar_factor: i64,
+    /// The largest deviation in this window of data as it enters the timeout, at least the minimum.
     mdev_max: i64,
     /// The deviation that enters the timeout.
     rttvar: i64,
@@ -40,7 +45,11 @@ impl Linux {
             unit_ns,
             min: min_ticks * tick_ns / unit_ns,
             srtt: 0,
+            srtt_shift: settings.srtt_shift,
+            srtt_factor: settings.srtt_factor,
             mdev: 0,
+            rttvar_shift: settings.rttvar_shift,
+            rttvar_factor: i64::from(settings.rttvar_factor),
             mdev_max: 0,
             rttvar: 0,
             rtt_seq: SeqNum::default(),
@@ -50,23 +59,24 @@ impl Linux {
     pub(super) fn sample(&mut self, rtt: Duration, una: SeqNum, nxt: SeqNum) {
         let measured = (rtt.as_nanos() / self.unit_ns).max(1);
         if self.srtt == 0 {
-            self.srtt = measured * 8;
-            self.mdev = measured * 2;
-            self.rttvar = self.mdev.max(self.min);
+            self.srtt = measured << self.srtt_shift;
+            self.mdev = (measured << self.rttvar_shift) / 2;
+            self.rttvar = self.deviation().max(self.min);
             self.mdev_max = self.rttvar;
             self.rtt_seq = nxt;
             return;
         }
-        let error = measured - (self.srtt >> 3);
+        let error = measured - (self.srtt >> self.srtt_shift);
         self.srtt = (self.srtt + error).max(1);
-        let mut change = error.abs() - (self.mdev >> 2);
-        // Round trips that shorten raise the deviation by 1/32 only.
+        let mut change = error.abs() - (self.mdev >> self.rttvar_shift);
+        // Round trips that shorten raise the deviation by both gains only, 1/32.
         if error < 0 && change > 0 {
-            change >>= 3;
+            change >>= self.srtt_shift;
         }
         self.mdev += change;
-        if self.mdev > self.mdev_max {
-            self.mdev_max = self.mdev;
+        let deviation = self.deviation();
+        if deviation > self.mdev_max {
+            self.mdev_max = deviation;
             self.rttvar = self.rttvar.max(self.mdev_max);
         }
         if una.is_after(self.rtt_seq) {
@@ -79,11 +89,11 @@ impl Linux {
     }
 
     pub(super) fn srtt(&self) -> Duration {
-        self.span(self.srtt >> 3)
+        self.span(self.srtt >> self.srtt_shift)
     }
 
     pub(super) fn srtt_us8(&self) -> u64 {
-        (self.srtt * self.unit_ns / 1_000).unsigned_abs()
+        (((self.srtt << 3) >> self.srtt_shift) * self.unit_ns / 1_000).unsigned_abs()
     }
 
     pub(super) fn rttvar(&self) -> Duration {
@@ -91,7 +101,13 @@ impl Linux {
     }
 
     pub(super) fn rto(&self) -> Duration {
-        self.span((self.srtt >> 3) + self.rttvar)
+        let mean = (self.srtt >> self.srtt_shift) as f64 * self.srtt_factor;
+        self.span(mean as i64 + self.rttvar)
+    }
+
+    /// The deviation as it enters the timeout.
+    fn deviation(&self) -> i64 {
+        (self.mdev * self.rttvar_factor) >> self.rttvar_shift
     }
 
     fn span(&self, units: i64) -> Duration {

@@ -7,7 +7,8 @@ use crate::settings::Settings;
 /// The deviation's term is never less (`TCP_SD_MIN`), so that the smallest timeout is 400 ms and 1.25 round trips.
 const SD_MIN: i64 = 400;
 
-/// Solaris's estimator, integers in milliseconds.
+/// Solaris's estimator, integers in milliseconds, with the gains and factors of the settings: 1/8, 1/4, 1.25 and 4 in
+/// Solaris.
 ///
 /// It does not begin with the first sample but with an assumed round-trip time of half of
 /// `tcp_rexmit_interval_initial`, which the samples then pull down by an eighth each: early timeouts are seconds long
@@ -16,10 +17,14 @@ const SD_MIN: i64 = 400;
 pub struct Solaris {
     /// Lower bound of the timeout (`tcp_rexmit_interval_min`).
     min: i64,
-    /// Eight times the smoothed round-trip time (`tcp_rtt_sa`).
+    /// The smoothed round-trip time with as many bits of fraction as its gain takes (`tcp_rtt_sa`).
     sa: i64,
-    /// Four times the deviation (`tcp_rtt_sd`).
+    sa_shift: u32,
+    sa_factor: f64,
+    /// The deviation, likewise (`tcp_rtt_sd`).
     sd: i64,
+    sd_shift: u32,
+    sd_factor: i64,
 }
 
 impl Solaris {
@@ -28,26 +33,33 @@ impl Solaris {
         let initial = settings.initial_rto.as_nanos() / 1_000_000 * 8 / 9;
         Solaris {
             min: settings.min_rto.as_nanos() / 1_000_000,
-            sa: initial << 2,
-            sd: initial >> 1,
+            sa: (initial << settings.srtt_shift) / 2,
+            sa_shift: settings.srtt_shift,
+            sa_factor: settings.srtt_factor,
+            sd: (initial << settings.rttvar_shift) / 8,
+            sd_shift: settings.rttvar_shift,
+            sd_factor: i64::from(settings.rttvar_factor),
         }
     }
 
     pub(super) fn sample(&mut self, rtt: Duration) {
-        let error = rtt.as_nanos() / 1_000_000 - (self.sa >> 3);
+        let error = rtt.as_nanos() / 1_000_000 - (self.sa >> self.sa_shift);
         self.sa = (self.sa + error).max(1);
-        self.sd = (self.sd + error.abs() - (self.sd >> 2)).max(SD_MIN);
+        self.sd += error.abs() - (self.sd >> self.sd_shift);
+        self.sd = self.sd.max((SD_MIN << self.sd_shift) >> 2);
     }
 
     pub(super) fn srtt(&self) -> Duration {
-        Duration::from_millis(self.sa >> 3)
+        Duration::from_millis(self.sa >> self.sa_shift)
     }
 
     pub(super) fn rttvar(&self) -> Duration {
-        Duration::from_millis(self.sd)
+        Duration::from_millis((self.sd * self.sd_factor) >> self.sd_shift)
     }
 
     pub(super) fn rto(&self) -> Duration {
-        Duration::from_millis(((self.sa >> 3) + self.sd + (self.sa >> 5)).max(self.min))
+        let mean = (self.sa >> self.sa_shift) as f64 * self.sa_factor;
+        let deviation = (self.sd * self.sd_factor) >> self.sd_shift;
+        Duration::from_millis((mean as i64 + deviation).max(self.min))
     }
 }

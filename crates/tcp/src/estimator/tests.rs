@@ -257,3 +257,31 @@ fn the_general_form_takes_the_parameters_of_seed_002() {
     assert_eq!(smart.rto(), ms(195));
     assert_eq!((smart.srtt(), smart.rttvar()), (ms(65), ms(130)));
 }
+
+/// The grid of seed 002 varies the parameters on every system's own estimator, not only on the general form.
+#[test]
+fn every_estimator_heeds_its_gains_and_factors() {
+    for name in ["linux-3.10", "linux-6.1", "freebsd-5", "solaris-10", "rfc"] {
+        let own = stacks::page(name).unwrap().settings;
+        let samples = [2_000, 3_000, 1_000, 2_000];
+        let after = |change: fn(&mut Settings)| {
+            let mut settings = own.clone();
+            change(&mut settings);
+            *timeouts(&settings, &samples, 1).last().unwrap()
+        };
+        let plain = after(|_| {});
+        assert!(after(|s| s.rttvar_factor = 2) < plain, "{name}: k");
+        assert!(after(|s| s.srtt_factor = 1.5) > plain, "{name}: m");
+        assert_ne!(after(|s| s.srtt_shift = 1), plain, "{name}: b");
+        assert_ne!(after(|s| s.rttvar_shift = 4), plain, "{name}: a");
+    }
+}
+
+/// With a gain of 1 there is no memory, and with a factor of 0 no deviation: what is left is the sample and the minimum.
+#[test]
+fn without_memory_and_deviation_linux_waits_for_the_sample_and_the_minimum() {
+    let mut settings = settings("linux-6.1", 1000);
+    settings.srtt_shift = 0;
+    settings.rttvar_factor = 0;
+    assert_eq!(timeouts(&settings, &[100, 300, 50], 1), [300, 500, 250]);
+}

@@ -2,7 +2,7 @@
 
 use rexmit_time::Duration;
 
-use super::Settings;
+use super::{EarlyRetransmit, Recovery, RttSamples, SenderForm, Settings, TimeoutMarks, Tlp};
 
 impl Settings {
     /// Whether the values together make a stack.
@@ -39,9 +39,66 @@ impl Settings {
                 "delayed_ack_min must not be more than delayed_ack_max",
             ),
         ];
-        match rules.iter().find(|(holds, _)| !holds) {
+        match rules
+            .iter()
+            .chain(&self.sender_rules())
+            .find(|(holds, _)| !holds)
+        {
             Some((_, reason)) => Err((*reason).to_owned()),
             None => Ok(()),
+        }
+    }
+
+    /// What each of the two senders has no part for.
+    fn sender_rules(&self) -> Vec<(bool, &'static str)> {
+        match self.sender {
+            SenderForm::Linux3 => vec![
+                (!self.rack, "rack = true needs sender = linux-6"),
+                (
+                    self.tlp != Tlp::Rfc8985,
+                    "tlp = rfc8985 needs sender = linux-6; with linux-3 there is draft",
+                ),
+                (
+                    self.timeout_marks == TimeoutMarks::All,
+                    "timeout_marks = rack needs sender = linux-6",
+                ),
+                (
+                    self.recovery != Recovery::PrrConservative,
+                    "recovery = prr-conservative needs sender = linux-6",
+                ),
+            ],
+            SenderForm::Linux6 => vec![
+                (!self.fack, "fack = true needs sender = linux-3"),
+                (
+                    self.early_retransmit == EarlyRetransmit::Off,
+                    "early_retransmit needs sender = linux-3",
+                ),
+                (
+                    self.tlp != Tlp::Draft,
+                    "tlp = draft needs sender = linux-3; with linux-6 there is rfc8985",
+                ),
+                (
+                    self.tlp == Tlp::Off || self.tlp_probes_bare_fin,
+                    "tlp_probes_bare_fin = false needs sender = linux-3",
+                ),
+                (!self.head_timeout, "head_timeout needs sender = linux-3"),
+                (
+                    !self.fack_lost_retransmits,
+                    "fack_lost_retransmits needs sender = linux-3",
+                ),
+                (
+                    !self.forward_retransmit,
+                    "forward_retransmit needs sender = linux-3",
+                ),
+                (
+                    matches!(self.recovery, Recovery::Prr | Recovery::PrrConservative),
+                    "recovery must be prr or prr-conservative with sender = linux-6",
+                ),
+                (
+                    self.rtt_samples == RttSamples::EachAck,
+                    "rtt_samples = once-per-round-trip needs sender = linux-3",
+                ),
+            ],
         }
     }
 }

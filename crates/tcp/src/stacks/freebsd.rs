@@ -23,8 +23,8 @@ pub(super) fn five() -> Page {
         max_rto = Duration::from_secs(64), "sys/netinet/tcp_timer.h TCPTV_REXMTMAX, 5.2.1";
         initial_rto = Duration::from_secs(3), "sys/netinet/tcp_timer.h TCPTV_RTOBASE, 5.2.1";
         fallback_rto = Duration::from_secs(3), "sys/netinet/tcp_timer.h TCPTV_RTOBASE, 5.2.1";
-        srtt_shift = 3, "sys/netinet/tcp_input.c tcp_xmit_timer, 5.2.1: fixed";
-        rttvar_shift = 2, "sys/netinet/tcp_input.c tcp_xmit_timer, 5.2.1: fixed";
+        srtt_shift = 3, "sys/netinet/tcp_input.c tcp_xmit_timer, 5.2.1";
+        rttvar_shift = 2, "sys/netinet/tcp_input.c tcp_xmit_timer, 5.2.1";
         srtt_factor = 1.0, "sys/netinet/tcp_var.h TCP_REXMTVAL, 5.2.1";
         rttvar_factor = 4, "sys/netinet/tcp_var.h TCP_REXMTVAL, 5.2.1";
         rtt_samples = RttSamples::OncePerRoundTrip, "sys/netinet/tcp_output.c t_rtttime, t_rtseq, 5.2.1";

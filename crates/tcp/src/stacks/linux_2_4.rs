@@ -23,8 +23,8 @@ pub(super) fn page() -> Page {
         max_rto = Duration::from_secs(120), "include/net/tcp.h TCP_RTO_MAX, 2.4.32";
         initial_rto = Duration::from_secs(3), "include/net/tcp.h TCP_TIMEOUT_INIT, 2.4.32";
         fallback_rto = Duration::from_secs(3), "net/ipv4/tcp_input.c tcp_init_metrics, 2.4.32";
-        srtt_shift = 3, "net/ipv4/tcp_input.c tcp_rtt_estimator, 2.4.32: fixed";
-        rttvar_shift = 2, "net/ipv4/tcp_input.c tcp_rtt_estimator, 2.4.32: fixed; 1/32 when it rises as round trips shorten";
+        srtt_shift = 3, "net/ipv4/tcp_input.c tcp_rtt_estimator, 2.4.32";
+        rttvar_shift = 2, "net/ipv4/tcp_input.c tcp_rtt_estimator, 2.4.32; 1/32 when it rises as round trips shorten";
         srtt_factor = 1.0, "net/ipv4/tcp_input.c tcp_set_rto, 2.4.32";
         rttvar_factor = 4, "net/ipv4/tcp_input.c tcp_set_rto, 2.4.32: rttvar holds four deviations";
         rtt_samples = RttSamples::EachAck, "net/ipv4/tcp_input.c tcp_clean_rtx_queue, 2.4.32";

@@ -23,8 +23,8 @@ pub(super) fn page() -> Page {
         max_rto = Duration::from_secs(120), "include/net/tcp.h TCP_RTO_MAX, 3.10";
         initial_rto = Duration::from_secs(1), "include/net/tcp.h TCP_TIMEOUT_INIT, 3.10";
         fallback_rto = Duration::from_secs(3), "include/net/tcp.h TCP_TIMEOUT_FALLBACK, tcp_init_metrics, 3.10";
-        srtt_shift = 3, "net/ipv4/tcp_input.c tcp_rtt_estimator, 3.10: fixed";
-        rttvar_shift = 2, "net/ipv4/tcp_input.c tcp_rtt_estimator, 3.10: fixed; 1/32 when it rises as round trips shorten";
+        srtt_shift = 3, "net/ipv4/tcp_input.c tcp_rtt_estimator, 3.10";
+        rttvar_shift = 2, "net/ipv4/tcp_input.c tcp_rtt_estimator, 3.10; 1/32 when it rises as round trips shorten";
         srtt_factor = 1.0, "include/net/tcp.h __tcp_set_rto, 3.10";
         rttvar_factor = 4, "include/net/tcp.h __tcp_set_rto, 3.10: rttvar holds four deviations";
         rtt_samples = RttSamples::EachAck, "net/ipv4/tcp_input.c tcp_clean_rtx_queue, 3.10";

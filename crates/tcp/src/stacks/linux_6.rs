@@ -23,8 +23,8 @@ pub(super) fn page_6_1() -> Page {
         max_rto = Duration::from_secs(120), "include/net/tcp.h TCP_RTO_MAX, 6.1";
         initial_rto = Duration::from_secs(1), "include/net/tcp.h TCP_TIMEOUT_INIT, 6.1";
         fallback_rto = Duration::from_secs(3), "include/net/tcp.h TCP_TIMEOUT_FALLBACK, tcp_init_metrics, 6.1";
-        srtt_shift = 3, "net/ipv4/tcp_input.c tcp_rtt_estimator, 6.1: fixed";
-        rttvar_shift = 2, "net/ipv4/tcp_input.c tcp_rtt_estimator, 6.1: fixed; 1/32 when it rises as round trips shorten";
+        srtt_shift = 3, "net/ipv4/tcp_input.c tcp_rtt_estimator, 6.1";
+        rttvar_shift = 2, "net/ipv4/tcp_input.c tcp_rtt_estimator, 6.1; 1/32 when it rises as round trips shorten";
         srtt_factor = 1.0, "include/net/tcp.h __tcp_set_rto, 6.1";
         rttvar_factor = 4, "include/net/tcp.h __tcp_set_rto, 6.1: rttvar holds four deviations";
         rtt_samples = RttSamples::EachAck, "net/ipv4/tcp_input.c tcp_clean_rtx_queue, 6.1";

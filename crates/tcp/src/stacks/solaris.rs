@@ -23,8 +23,8 @@ pub(super) fn ten() -> Page {
         max_rto = Duration::from_secs(60), "illumos tcp_tunables.c tcp_rexmit_interval_max";
         initial_rto = Duration::from_millis(3_375), "illumos tcp.c tcp_init_values; seed 002, Table I";
         fallback_rto = Duration::from_millis(3_375), "illumos tcp.c tcp_init_values: until the first sample";
-        srtt_shift = 3, "illumos tcp_input.c tcp_set_rto: fixed";
-        rttvar_shift = 2, "illumos tcp_input.c tcp_set_rto: fixed";
+        srtt_shift = 3, "illumos tcp_input.c tcp_set_rto";
+        rttvar_shift = 2, "illumos tcp_input.c tcp_set_rto";
         srtt_factor = 1.25, "illumos tcp_input.c tcp_set_rto: sa/8 + sa/32; seed 002, Table I: m = 1.25";
         rttvar_factor = 4, "illumos tcp_input.c tcp_set_rto";
         rtt_samples = RttSamples::EachAck, "illumos tcp_input.c tcp_input_data: every mblk has its time (b_prev)";

@@ -126,6 +126,20 @@ fn values_that_do_not_go_together_are_refused() {
 }
 
 #[test]
+fn a_part_that_the_sender_has_not_is_refused() {
+    for (stack, name, value) in [
+        ("linux-3.10", "rack", "true"),
+        ("linux-3.10", "tlp", "rfc8985"),
+        ("linux-6.1", "fack", "true"),
+        ("linux-6.1", "recovery", "newreno"),
+        ("freebsd-5", "timeout_marks", "rack"),
+    ] {
+        let error = build(stack, &pairs(&[(name, value)]), &pairs(&[])).unwrap_err();
+        assert!(error.to_string().contains("sender = linux-"), "{error}");
+    }
+}
+
+#[test]
 fn early_retrans_is_a_mode_of_3_10_and_a_switch_of_6_1() {
     let name = "net.ipv4.tcp_early_retrans";
     for (mode, early, tlp) in [

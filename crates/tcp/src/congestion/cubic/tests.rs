@@ -6,6 +6,7 @@ use rexmit_wire::SeqNum;
 
 use super::super::{Context, Control, Window};
 use crate::clock::{Clock, Wheel};
+use crate::settings::Settings;
 use crate::stacks;
 
 const MSS: u32 = 1448;
@@ -25,7 +26,11 @@ impl Rig {
     fn new(stack: &str, hz: u32, cwnd: u32) -> Self {
         let mut settings = stacks::page(stack).unwrap().settings;
         settings.hz = hz;
-        let clock = Clock::linux(hz, Wheel::Exact);
+        Rig::with(&settings, cwnd)
+    }
+
+    fn with(settings: &Settings, cwnd: u32) -> Self {
+        let clock = Clock::linux(settings.hz, Wheel::Exact);
         let now = Time::from_nanos(301_000_000_000);
         let una = SeqNum::new(1000);
         let ctx = Context {
@@ -38,7 +43,7 @@ impl Rig {
         };
         Rig {
             clock,
-            control: Control::new(&settings, &ctx),
+            control: Control::new(settings, &ctx),
             window: Window::new(cwnd),
             now,
             una,
@@ -225,4 +230,19 @@ fn idle_time_does_not_count_on_the_curve_of_6_1() {
         (0..5).map(|_| rig.round(rtt, 1)).collect::<Vec<_>>()
     };
     assert_eq!(windows(true), windows(false));
+}
+
+/// A window of ten, acknowledged two at a time.
+#[test]
+fn slow_start_counts_acknowledgements_or_segments() {
+    let after = |stack: &str, byte_counting| {
+        let mut settings = stacks::page(stack).unwrap().settings;
+        settings.byte_counting = byte_counting;
+        let mut rig = Rig::with(&settings, 10);
+        rig.round(Duration::from_millis(100), 2)
+    };
+    assert_eq!(after("linux-3.10", false), 15);
+    assert_eq!(after("linux-3.10", true), 20);
+    assert_eq!(after("linux-6.1", true), 20);
+    assert_eq!(after("linux-6.1", false), 15);
 }
