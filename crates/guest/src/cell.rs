@@ -131,26 +131,8 @@ fn fetch(bench: &Bench, cell: &Cell, page: Page) -> Result<Fetched> {
     let limit = time::Duration::from_nanos(cell.transfer_timeout_ns);
     let fetched = bench.client.fetch(bench.server.address, page.bytes, limit);
     let fetched = fetched.with_context(|| format!("nginx said: {:?}", bench.server.said()))?;
-    std::thread::sleep(time::Duration::from_nanos(settling_ns(cell)));
+    std::thread::sleep(time::Duration::from_nanos(cell.settling_ns()));
     Ok(fetched)
-}
-
-/// How long a last acknowledgement crosses the network, and resends that were under way with it. Where every packet
-/// is logged the log is to end with nothing under way: needless resends may fill the network's queues.
-fn settling_ns(cell: &Cell) -> u64 {
-    const FRAME_BITS: u64 = 8 * 1514;
-    let links = &cell.network.links;
-    let one_way: u64 = links
-        .iter()
-        .map(|link| link.delay_ns + link.jitter_ns)
-        .sum();
-    let mut wait = 2 * one_way + 1_000_000;
-    if cell.packets {
-        let slowest = links.iter().map(|link| link.rate_bps).min().unwrap_or(1);
-        let frame = FRAME_BITS * 1_000_000_000 / slowest.max(1);
-        wait += 2 * frame * u64::from(cell.workload.segments.unwrap_or(1_000) + 20);
-    }
-    wait
 }
 
 /// Whether the transfer was complete.

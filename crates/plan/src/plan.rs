@@ -119,6 +119,26 @@ pub struct Stack {
 }
 
 impl Cell {
+    /// Nanoseconds in which, after a transfer, a last acknowledgement crosses the network, and resends that were under
+    /// way with it. Where every packet is logged the log is to end with nothing under way: needless resends may fill the
+    /// network's queues.
+    #[must_use]
+    pub fn settling_ns(&self) -> u64 {
+        const FRAME_BITS: u64 = 8 * 1514;
+        let links = &self.network.links;
+        let one_way: u64 = links
+            .iter()
+            .map(|link| link.delay_ns + link.jitter_ns)
+            .sum();
+        let mut wait = 2 * one_way + 1_000_000;
+        if self.packets {
+            let slowest = links.iter().map(|link| link.rate_bps).min().unwrap_or(1);
+            let frame = FRAME_BITS * 1_000_000_000 / slowest.max(1);
+            wait += 2 * frame * u64::from(self.workload.segments.unwrap_or(1_000) + 20);
+        }
+        wait
+    }
+
     /// Whether packets may be lost otherwise than by the rule: by chance, or in a queue that a transfer can fill.
     #[must_use]
     pub fn lossy(&self) -> bool {

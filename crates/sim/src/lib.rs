@@ -12,7 +12,7 @@ mod run;
 mod world;
 
 pub use apps::App;
-pub use machine::{Machine, Socket, Stack};
+pub use machine::{Machine, Stack};
 pub use queue::Queue;
 pub use run::run_plan;
 pub use world::{EndId, Gate, Host, LinkId, Network, NodeId, Open, Packet, Talk, World};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rexmit_tcp::clock::Clock;
-use rexmit_tcp::connection::{Connection, Event, Local, Sent};
+use rexmit_tcp::connection::{Connection, Event, Local, Sent, Socket};
 use rexmit_tcp::settings::Settings;
 use rexmit_tcp::Segment;
 use rexmit_time::Time;
@@ -28,22 +28,6 @@ impl Stack {
     }
 }
 
-/// What a program does with a socket; see [`Connection`] for each.
-pub trait Socket {
-    /// As `send`.
-    fn write(&mut self, now: Time, bytes: u32, more: bool) -> u32;
-    /// As `sendfile`.
-    fn send_file(&mut self, now: Time, offset: u64, bytes: u32) -> u32;
-    /// As `recv`.
-    fn read(&mut self, now: Time, most: u32) -> u32;
-    /// The peer has closed and all it sent was read.
-    fn at_end(&self) -> bool;
-    /// TCP_CORK.
-    fn set_cork(&mut self, now: Time, on: bool);
-    /// As `close`.
-    fn close(&mut self, now: Time);
-}
-
 /// One end of a connection.
 pub trait Machine: Socket + Sized {
     /// Opens a connection.
@@ -62,32 +46,6 @@ pub trait Machine: Socket + Sized {
     fn poll_transmit(&mut self, now: Time) -> Option<Sent>;
     /// The next thing that happened.
     fn poll_event(&mut self) -> Option<Event>;
-}
-
-impl Socket for Connection {
-    fn write(&mut self, now: Time, bytes: u32, more: bool) -> u32 {
-        self.write(now, bytes, more)
-    }
-
-    fn send_file(&mut self, now: Time, offset: u64, bytes: u32) -> u32 {
-        self.send_file(now, offset, bytes)
-    }
-
-    fn read(&mut self, now: Time, most: u32) -> u32 {
-        self.read(now, most)
-    }
-
-    fn at_end(&self) -> bool {
-        self.at_end()
-    }
-
-    fn set_cork(&mut self, now: Time, on: bool) {
-        self.set_cork(now, on);
-    }
-
-    fn close(&mut self, now: Time) {
-        self.close(now);
-    }
 }
 
 impl Machine for Connection {

@@ -1,10 +1,9 @@
 //! Data one way.
 
-use rexmit_tcp::connection::Event;
+use rexmit_tcp::connection::{Event, Socket};
 use rexmit_time::Time;
 
 use super::read_all;
-use crate::machine::Socket;
 
 /// Writes as much as the socket takes, then closes.
 #[derive(Clone, Debug)]

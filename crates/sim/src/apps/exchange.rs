@@ -1,10 +1,9 @@
 //! Requests and responses over one connection.
 
-use rexmit_tcp::connection::Event;
+use rexmit_tcp::connection::{Event, Socket};
 use rexmit_time::{Duration, Time};
 
 use super::read_all;
-use crate::machine::Socket;
 
 /// Asks, waits for the whole answer, thinks, and asks again; closes at the end.
 #[derive(Clone, Debug)]

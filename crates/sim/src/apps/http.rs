@@ -1,29 +1,16 @@
 //! The lab's web transfer: nginx with `sendfile`, `tcp_nopush` and no keep-alive, and the lab's own client.
 
-use rexmit_tcp::connection::Event;
+use rexmit_tcp::connection::{Event, Progress, Response, Socket};
 use rexmit_time::Time;
 
 use super::read_all;
-use crate::machine::Socket;
-
-/// What nginx gives `sendfile` at a time (`sendfile_max_chunk`).
-const CHUNK: u64 = 2 << 20;
 
 /// nginx at one connection: reads the request, writes head and file, closes.
 #[derive(Clone, Debug)]
 pub struct Nginx {
     request_left: u32,
-    head_left: u32,
-    body: u64,
-    written: u64,
-    state: Answer,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answer {
-    Waits,
-    Runs,
-    Done,
+    response: Response,
+    done: bool,
 }
 
 impl Nginx {
@@ -32,50 +19,25 @@ impl Nginx {
     pub const fn new(request: u32, head: u32, body: u64) -> Self {
         Self {
             request_left: request,
-            head_left: head,
-            body,
-            written: 0,
-            state: Answer::Waits,
+            response: Response::new(head, body),
+            done: false,
         }
     }
 
     pub(super) fn on_event(&mut self, now: Time, event: Event, socket: &mut impl Socket) {
         match event {
-            Event::Readable if self.state == Answer::Waits => {
+            Event::Readable if self.request_left > 0 => {
                 /// `client_header_buffer_size`.
                 const BUFFER: u32 = 1024;
                 let bytes = socket.read(now, BUFFER);
                 self.request_left = self.request_left.saturating_sub(bytes);
-                if self.request_left == 0 {
-                    self.state = Answer::Runs;
-                    // `ngx_linux_sendfile_chain` corks before a head with a file behind it, and leaves it so.
-                    if self.body > 0 {
-                        socket.set_cork(now, true);
-                    }
-                    self.answer(now, socket);
-                }
             }
-            Event::Writable if self.state == Answer::Runs => self.answer(now, socket),
-            _ => {}
+            Event::Writable if !self.done => {}
+            _ => return,
         }
-    }
-
-    fn answer(&mut self, now: Time, socket: &mut impl Socket) {
-        if self.head_left > 0 {
-            self.head_left -= socket.write(now, self.head_left, false);
-            if self.head_left > 0 {
-                return;
-            }
+        if self.request_left == 0 {
+            self.done = self.response.run(now, socket) == Progress::Done;
         }
-        while self.written < self.body {
-            let chunk = (self.body - self.written).min(CHUNK) as u32;
-            match socket.send_file(now, self.written, chunk) {
-                0 => return,
-                taken => self.written += u64::from(taken),
-            }
-        }
-        self.state = Answer::Done;
-        socket.close(now);
     }
 }
 

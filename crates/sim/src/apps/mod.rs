@@ -4,10 +4,8 @@ mod bulk;
 mod exchange;
 mod http;
 
-use rexmit_tcp::connection::Event;
+use rexmit_tcp::connection::{Event, Socket};
 use rexmit_time::Time;
-
-use crate::machine::Socket;
 
 pub use bulk::{Sink, Source};
 pub use exchange::{Answerer, Asker};

@@ -26,9 +26,6 @@ use crate::world::{EndId, Host, Network, Talk, World};
 /// When the first transfer may begin: the hosts have been up for a while.
 const UP: Time = Time::from_nanos(1_000_000_000);
 
-/// How long after a transfer its last packets are waited for, besides the time to cross the network twice.
-const LINGER: Duration = Duration::from_millis(1);
-
 /// A cell, ready to run.
 struct Bench<'a> {
     cell: &'a Cell,
@@ -252,12 +249,8 @@ impl<'a> Bench<'a> {
         let end = world.open(begin, talk);
         let limit = begin + Duration::from_nanos(i64::try_from(self.cell.transfer_timeout_ns)?);
         let fetched = fetch(world, end, total, begin, limit);
-        let mut crossing = Duration::ZERO;
-        for link in &self.links {
-            crossing = crossing + link.delay + link.jitter;
-        }
         let over = begin + Duration::from_nanos(i64::try_from(fetched.duration_ns)?);
-        self.free = over + crossing * 2 + LINGER;
+        self.free = over + Duration::from_nanos(i64::try_from(self.cell.settling_ns())?);
         world.run_until(self.free);
         let counts = world
             .machine(end.peer())

@@ -14,6 +14,7 @@ mod handshake;
 mod input;
 mod outbox;
 mod response;
+mod socket;
 mod types;
 
 use std::sync::Arc;
@@ -33,6 +34,7 @@ use outbox::Outbox;
 use types::Events;
 
 pub use response::{Progress, Response};
+pub use socket::Socket;
 pub use types::{Event, Local, Sent, State};
 
 /// How long TIME_WAIT lasts, and FIN_WAIT2 of a socket without an owner (`TCP_TIMEWAIT_LEN`, `tcp_fin_timeout`).

@@ -8,7 +8,7 @@
 
 use rexmit_time::Time;
 
-use super::Connection;
+use super::Socket;
 
 /// `sendfile_max_chunk`
 const CHUNK: u64 = 2 << 20;
@@ -44,26 +44,26 @@ impl Response {
     }
 
     /// Writes what the send buffer takes.
-    pub fn run(&mut self, now: Time, connection: &mut Connection) -> Progress {
+    pub fn run(&mut self, now: Time, socket: &mut impl Socket) -> Progress {
         if !self.corked && self.body > 0 {
-            connection.set_cork(now, true);
+            socket.set_cork(now, true);
             self.corked = true;
         }
         if self.head_left > 0 {
-            self.head_left -= connection.write(now, self.head_left, false);
+            self.head_left -= socket.write(now, self.head_left, false);
             if self.head_left > 0 {
                 return Progress::Blocked;
             }
         }
         while self.written < self.body {
             let chunk = (self.body - self.written).min(CHUNK) as u32;
-            let taken = connection.send_file(now, self.written, chunk);
+            let taken = socket.send_file(now, self.written, chunk);
             if taken == 0 {
                 return Progress::Blocked;
             }
             self.written += u64::from(taken);
         }
-        connection.close(now);
+        socket.close(now);
         Progress::Done
     }
 }

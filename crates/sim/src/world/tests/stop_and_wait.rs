@@ -3,12 +3,12 @@
 
 use std::collections::VecDeque;
 
-use rexmit_tcp::connection::{Event, Local, Sent};
+use rexmit_tcp::connection::{Event, Local, Sent, Socket};
 use rexmit_tcp::{Mechanism, Segment};
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{Flags, SeqNum};
 
-use crate::machine::{Machine, Socket, Stack};
+use crate::machine::{Machine, Stack};
 
 pub const MSS: u32 = 1000;
 const TIMEOUT: Duration = Duration::from_secs(1);
