@@ -151,7 +151,7 @@ impl Sender {
     pub(super) fn is_in_host(&mut self, index: usize) -> bool {
         let held = self.settings.limit_output_bytes.is_some()
             && self.settings.pacing_rate
-            && self.host.holds(self.queue.at(index).transmission);
+            && self.host.holds(self.now, self.queue.at(index).transmission);
         if held {
             self.host.throttle();
             self.counters.held_in_host += 1;
@@ -172,7 +172,7 @@ impl Sender {
         let mut room = room - first.len();
         while index + 1 < self.queue.len() {
             let next = *self.queue.at(index + 1);
-            let held = self.host.holds(next.transmission) && self.settings.pacing_rate;
+            let held = self.host.holds(self.now, next.transmission) && self.settings.pacing_rate;
             if next.packets > 1 || next.is_sacked() || held {
                 return;
             }

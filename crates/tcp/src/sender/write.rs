@@ -132,7 +132,7 @@ impl Sender {
     /// A packet of ours that counted `bytes` left the host; packets leave in the order in which they were given out. What
     /// waited for that is sent (`tcp_wfree`, `tcp_tsq_write`).
     pub fn left_host(&mut self, now: Time, bytes: u32) {
-        if !self.host.leave(bytes) {
+        if !self.host.leave(now, bytes) {
             return;
         }
         self.now = now;
