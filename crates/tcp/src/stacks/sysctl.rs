@@ -121,10 +121,8 @@ pub(super) fn apply(
     let why = match release(page.name) {
         None => Some(format!("{} is not Linux", page.name)),
         Some(release) if release < since => {
-            return Err(StackError::Sysctl(format!(
-                "{} has no setting {name}: it came with Linux {}.{}",
-                page.name, since.0, since.1
-            )));
+            let (major, minor) = since;
+            Some(format!("it came with Linux {major}.{minor}"))
         }
         Some(release) => effect
             .apply(release, settings, value)
