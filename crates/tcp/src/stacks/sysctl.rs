@@ -15,7 +15,7 @@ pub struct Ignored {
     pub why: String,
 }
 
-/// A sysctl's name below `net.ipv4.`, the first release that has it, and what it does.
+/// A sysctl's name, below `net.ipv4.` unless it is whole, the first release that has it, and what it does.
 type Entry = (&'static str, (u32, u32), Effect);
 
 /// What a sysctl does to the settings.
@@ -58,8 +58,17 @@ const FIRST: (u32, u32) = (2, 4);
 /// In the order of their names.
 #[rustfmt::skip]
 const TABLE: &[Entry] = &[
+    ("net.core.default_qdisc", FIRST, Nothing("the model's hosts have no queue but the link's")),
+    ("net.core.rmem_default", FIRST, Nothing("TCP has its own: net.ipv4.tcp_rmem")),
+    ("net.core.rmem_max", FIRST, Nothing("the model's programs do not ask for buffers")),
+    ("net.core.wmem_default", FIRST, Nothing("TCP has its own: net.ipv4.tcp_wmem")),
+    ("net.core.wmem_max", FIRST, Nothing("the model's programs do not ask for buffers")),
+    ("tcp_abort_on_overflow", FIRST, Nothing("no queue of the model's overflows with connections")),
     ("tcp_adv_win_scale", FIRST, By(Special::AdvWinScale)),
+    ("tcp_app_win", FIRST, Only("31")),
     ("tcp_autocorking", (3, 14), Switch(|s| &mut s.autocorking)),
+    ("tcp_backlog_ack_defer", (6, 7), Only("1")),
+    ("tcp_challenge_ack_limit", (3, 6), Nothing("nobody in the model sends stray segments")),
     ("tcp_comp_sack_delay_ns", (4, 18), Nanos(|s| &mut s.sack_compression_delay)),
     ("tcp_comp_sack_nr", (4, 18), Number(0, 255, |s| &mut s.sack_compression_most)),
     ("tcp_comp_sack_slack_ns", (5, 7), Nanos(|s| &mut s.sack_compression_slack)),
@@ -72,29 +81,42 @@ const TABLE: &[Entry] = &[
     ("tcp_fastopen", (3, 6), Nothing("the model's programs do not ask for it")),
     ("tcp_fin_timeout", FIRST, Nothing(AFTER)),
     ("tcp_frto", FIRST, Switch(|s| &mut s.frto)),
+    ("tcp_invalid_ratelimit", (4, 0), Nothing("nobody in the model sends stray segments")),
     ("tcp_keepalive_intvl", FIRST, Nothing("the model's programs do not ask for it")),
     ("tcp_keepalive_probes", FIRST, Nothing("the model's programs do not ask for it")),
     ("tcp_keepalive_time", FIRST, Nothing("the model's programs do not ask for it")),
     ("tcp_limit_output_bytes", (3, 6), By(Special::LimitOutputBytes)),
     ("tcp_low_latency", FIRST, Nothing("it concerns the reader's prequeue, which the model has not")),
     ("tcp_max_reordering", (4, 0), Number(1, u32::MAX, |s| &mut s.max_reordering)),
+    ("tcp_min_rtt_wlen", (4, 6), Only("300")),
+    ("tcp_min_tso_segs", (3, 12), Only("2")),
     ("tcp_moderate_rcvbuf", (2, 6), Switch(|s| &mut s.moderate_receive_buffer)),
     ("tcp_mtu_probing", (2, 6), Only("0")),
     ("tcp_no_metrics_save", (2, 6), By(Special::NoMetricsSave)),
+    ("tcp_notsent_lowat", (3, 12), Only("4294967295")),
+    ("tcp_orphan_retries", FIRST, Only("0")),
+    ("tcp_pacing_ca_ratio", (4, 4), Only("120")),
+    ("tcp_pacing_ss_ratio", (4, 4), Only("200")),
+    ("tcp_pingpong_thresh", (6, 7), Only("1")),
     ("tcp_recovery", (4, 4), By(Special::Recovery)),
     ("tcp_reordering", FIRST, Number(1, 300, |s| &mut s.dupack_threshold)),
     ("tcp_retrans_collapse", FIRST, Switch(|s| &mut s.retrans_collapse)),
+    ("tcp_retries1", FIRST, Nothing("it asks for another route, and there is one")),
     ("tcp_retries2", FIRST, Number(0, 255, |s| &mut s.retries)),
     ("tcp_rmem", FIRST, Buffer(|s| &mut s.receive_buffer)),
     ("tcp_rto_min_us", (6, 11), By(Special::RtoMin)),
     ("tcp_sack", FIRST, Switch(|s| &mut s.sack)),
+    ("tcp_shrink_window", (6, 1), Only("0")),
     ("tcp_slow_start_after_idle", (2, 6), Switch(|s| &mut s.slow_start_after_idle)),
     ("tcp_syn_linear_timeouts", (6, 5), Number(0, 127, |s| &mut s.syn_linear_timeouts)),
     ("tcp_syn_retries", FIRST, Number(1, 127, |s| &mut s.syn_retries)),
+    ("tcp_synack_retries", FIRST, Only("5")),
     ("tcp_syncookies", FIRST, Nothing("no queue of the model's overflows with SYNs")),
     ("tcp_thin_dupack", (2, 6), Only("0")),
     ("tcp_thin_linear_timeouts", (2, 6), Only("0")),
     ("tcp_timestamps", FIRST, Switch(|s| &mut s.timestamps)),
+    ("tcp_tso_rtt_log", (5, 18), Only("9")),
+    ("tcp_tso_win_divisor", (2, 6), Only("3")),
     ("tcp_tw_reuse", FIRST, Nothing(AFTER)),
     ("tcp_window_scaling", FIRST, Switch(|s| &mut s.window_scaling)),
     ("tcp_wmem", FIRST, Buffer(|s| &mut s.send_buffer)),
@@ -108,12 +130,10 @@ pub(super) fn apply(
     value: &str,
 ) -> Result<Option<Ignored>, StackError> {
     let value = value.trim();
-    let short = name.strip_prefix("net.ipv4.").unwrap_or(name);
-    let Some(&(_, since, effect)) = TABLE.iter().find(|(known, ..)| *known == short) else {
-        let meant = nearest(short, TABLE.iter().map(|(known, ..)| *known))
-            .map_or(String::new(), |meant| {
-                format!("; did you mean net.ipv4.{meant}?")
-            });
+    let Some(&(_, since, effect)) = TABLE.iter().find(|(known, ..)| whole(known) == name) else {
+        let names: Vec<String> = TABLE.iter().map(|(known, ..)| whole(known)).collect();
+        let meant = nearest(&whole(name), names.iter().map(String::as_str))
+            .map_or(String::new(), |meant| format!("; did you mean {meant}?"));
         return Err(StackError::Sysctl(format!(
             "the model does not know {name}{meant}"
         )));
@@ -140,6 +160,20 @@ fn number(value: &str, least: u32, most: u32) -> Result<u32, String> {
     match value.parse() {
         Ok(number) if (least..=most).contains(&number) => Ok(number),
         _ => Err(format!("a whole number from {least} to {most}")),
+    }
+}
+
+#[cfg(test)]
+pub(super) fn names() -> Vec<&'static str> {
+    TABLE.iter().map(|(known, ..)| *known).collect()
+}
+
+/// A name of the table as scenarios have it.
+fn whole(known: &str) -> String {
+    if known.contains('.') {
+        known.to_owned()
+    } else {
+        format!("net.ipv4.{known}")
     }
 }
 
