@@ -22,6 +22,9 @@ use reflect::settings;
 
 settings! {
     /// A stack's settings. `stacks` holds the pages of named stacks with a source for every value.
+    ///
+    /// A new setting is a field here, of a type that is a [`Value`], and a line on each page; a test names the pages
+    /// without it. What must hold between settings stands in [`Settings::check`].
     #[derive(Clone, Debug, PartialEq)]
     pub struct Settings {
         // Clock
@@ -33,7 +36,7 @@ settings! {
         // Round-trip time and timeout
         /// How the round-trip time is sampled and smoothed and the timeout formed.
         pub estimator: Estimator,
-        /// Lower bound; what it bounds is [`Estimator`]'s affair: Linux bounds the deviation term, others the timeout.
+        /// Lower bound: in Linux of the deviation's part of the timeout, elsewhere of the timeout.
         pub min_rto: Duration,
         /// Upper bound of the timeout, back-off included.
         pub max_rto: Duration,

@@ -104,3 +104,75 @@ impl Window {
         self.cwnd = self.cwnd.min(self.clamp);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_windows_are_those_of_the_rfc_and_of_2_4() {
+        let rfc = |mss| Window::initial(InitialWindow::Rfc3390, mss, None);
+        assert_eq!(
+            [rfc(536), rfc(1095), rfc(1096), rfc(2190), rfc(2191)],
+            [4, 4, 3, 3, 2]
+        );
+        let linux = |mss, millis: Option<i64>| {
+            Window::initial(
+                InitialWindow::Linux24,
+                mss,
+                millis.map(Duration::from_millis),
+            )
+        };
+        assert_eq!(linux(1448, None), 2);
+        assert_eq!(linux(1448, Some(20)), 3);
+        assert_eq!(linux(1000, Some(20)), 4);
+        assert_eq!(linux(1448, Some(21)), 2);
+        assert_eq!(linux(8948, Some(1)), 2);
+    }
+
+    #[test]
+    fn slow_start_ends_at_the_threshold_and_hands_on_what_is_left() {
+        let mut window = Window::new(10);
+        window.ssthresh = 12;
+        assert_eq!(window.slow_start(5), 3);
+        assert_eq!((window.cwnd, window.in_slow_start()), (12, false));
+    }
+
+    #[test]
+    fn credit_from_slower_growth_counts_once() {
+        let mut window = Window::new(10);
+        window.grow(100, 60);
+        assert_eq!((window.cwnd, window.cwnd_cnt), (10, 60));
+        window.grow(20, 1);
+        assert_eq!((window.cwnd, window.cwnd_cnt), (11, 1));
+        window.grow(20, 41);
+        assert_eq!((window.cwnd, window.cwnd_cnt), (13, 2));
+    }
+
+    #[test]
+    fn by_acknowledgements_growth_takes_one_more_than_the_count() {
+        let mut window = Window::new(10);
+        for _ in 0..10 {
+            window.grow_by_ack(10);
+        }
+        assert_eq!(window.cwnd, 10);
+        window.grow_by_ack(10);
+        assert_eq!((window.cwnd, window.cwnd_cnt), (11, 0));
+        // A window's worth of credit makes a step of slow start two.
+        window.cwnd_cnt = 11;
+        window.slow_start_by_ack();
+        assert_eq!((window.cwnd, window.cwnd_cnt), (13, 0));
+    }
+
+    #[test]
+    fn no_growth_passes_the_clamp() {
+        let mut window = Window::new(10);
+        window.clamp = 11;
+        window.slow_start(5);
+        assert_eq!(window.cwnd, 11);
+        window.grow(1, 5);
+        window.slow_start_by_ack();
+        window.grow_by_ack(0);
+        assert_eq!(window.cwnd, 11);
+    }
+}
