@@ -1,9 +1,13 @@
 //! The lab's web transfer: nginx with `sendfile`, `tcp_nopush` and no keep-alive, and the lab's own client.
 
 use rexmit_tcp::connection::{Event, Progress, Response, Socket};
-use rexmit_time::Time;
+use rexmit_time::{Duration, Time};
 
 use super::read_all;
+
+/// How long nginx waits for room in a full send buffer before it closes the connection: `send_timeout`, and the slack of
+/// its `epoll_wait` (`select_estimate_accuracy`: a thousandth).
+const SEND_TIMEOUT: Duration = Duration::from_millis(60_060);
 
 /// nginx at one connection: reads the request, writes head and file, closes.
 #[derive(Clone, Debug)]
@@ -11,6 +15,8 @@ pub struct Nginx {
     request_left: u32,
     response: Response,
     done: bool,
+    /// When it stops waiting for room.
+    gives_up: Option<Time>,
 }
 
 impl Nginx {
@@ -21,6 +27,7 @@ impl Nginx {
             request_left: request,
             response: Response::new(head, body),
             done: false,
+            gives_up: None,
         }
     }
 
@@ -37,6 +44,19 @@ impl Nginx {
         }
         if self.request_left == 0 {
             self.done = self.response.run(now, socket) == Progress::Done;
+            self.gives_up = (!self.done).then(|| now + SEND_TIMEOUT);
+        }
+    }
+
+    pub(super) fn deadline(&self) -> Option<Time> {
+        self.gives_up
+    }
+
+    pub(super) fn on_deadline(&mut self, now: Time, socket: &mut impl Socket) {
+        if self.gives_up.is_some_and(|at| at <= now) {
+            self.gives_up = None;
+            self.done = true;
+            socket.close(now);
         }
     }
 }

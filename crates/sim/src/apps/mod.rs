@@ -49,14 +49,17 @@ impl App {
     pub(crate) fn deadline(&self) -> Option<Time> {
         match self {
             App::Asker(app) => app.deadline(),
+            App::Nginx(app) => app.deadline(),
             _ => None,
         }
     }
 
     /// That time has come.
     pub(crate) fn on_deadline(&mut self, now: Time, socket: &mut impl Socket) {
-        if let App::Asker(app) = self {
-            app.on_deadline(now, socket);
+        match self {
+            App::Asker(app) => app.on_deadline(now, socket),
+            App::Nginx(app) => app.on_deadline(now, socket),
+            _ => {}
         }
     }
 }
