@@ -323,12 +323,16 @@ fn fetch(
     }
 }
 
+/// What the two netems of a wire add to its delay: each looks at the lab's clock when it takes a packet in, and a look
+/// costs 256 ns. Hosts look too, but seldom enough to be left out.
+const LOOKS: Duration = Duration::from_nanos(2 * 256);
+
 /// As the lab's netem has it: times in whole microseconds.
 fn link_settings(link: &rexmit_plan::Link) -> link::Settings {
     let micros = |nanos: u64| Duration::from_micros(((nanos + 500) / 1000) as i64);
     link::Settings {
         rate_bps: link.rate_bps,
-        delay: micros(link.delay_ns.saturating_sub(1000)) + link::FIRST_STAGE,
+        delay: micros(link.delay_ns.saturating_sub(1000)) + link::FIRST_STAGE + LOOKS,
         jitter: micros(link.jitter_ns),
         queue_packets: link.queue_packets as usize,
         loss: if link.loss > 0.0 {
