@@ -37,11 +37,12 @@ impl SendBuffer {
             form,
             waits: false,
         };
-        let factor = match form {
-            SenderForm::Linux3 => 1,
-            SenderForm::Linux6 => 2,
+        let segments = match form {
+            SenderForm::Linux3 => FIRST_SEGMENTS,
+            // As many as reordering may pass over, and one (`tcp_sndbuf_expand`).
+            SenderForm::Linux6 => 2 * FIRST_SEGMENTS.max(settings.dupack_threshold + 1),
         };
-        buffer.raise(factor * FIRST_SEGMENTS);
+        buffer.raise(segments);
         buffer
     }
 
