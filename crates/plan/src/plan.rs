@@ -85,6 +85,9 @@ pub struct Cell {
     pub workload: Workload,
     /// What is dropped.
     pub loss: Loss,
+    /// Transfers without loss before the first that counts.
+    #[serde(default)]
+    pub warm_up: u32,
     /// The transfers.
     pub starts: Vec<Start>,
     /// A transfer starts at a multiple of this on CLOCK_MONOTONIC, plus its phase.

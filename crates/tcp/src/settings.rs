@@ -116,6 +116,8 @@ settings! {
         pub initial_window: InitialWindow,
         /// The window shrinks after idle time (`tcp_slow_start_after_idle`).
         pub slow_start_after_idle: bool,
+        /// A connection begins with what the last one to the same peer learned (`tcp_no_metrics_save` = 0).
+        pub metrics: bool,
 
         // Sending
         /// Which generation of Linux's sender works through acknowledgements and sets the timer.

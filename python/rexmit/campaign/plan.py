@@ -69,7 +69,7 @@ def cell_plan(
     scenario: Scenario, cell: Cell, *, phases: list[int], period_ns: int, capture: bool
 ) -> dict[str, Any]:
     """The CELL of a plan."""
-    return {
+    plan: dict[str, Any] = {
         "id": CELL_ID,
         # Not the cell's own label, which depends on the rest of its grid.
         "label": f"{cell.network} {cell.config} {cell.loss_pattern or cell.lost_segments}",
@@ -89,6 +89,9 @@ def cell_plan(
         "capture": capture,
         "transfer_timeout_ns": scenario.workload.timeout,
     }
+    if scenario.workload.warm_up:
+        plan["warm_up"] = scenario.workload.warm_up
+    return plan
 
 
 def _loss(scenario: Scenario, cell: Cell) -> dict[str, Any]:

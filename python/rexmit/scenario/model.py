@@ -41,6 +41,12 @@ PAGE_LIMIT_BYTES: Final = 50_000_000
 CLIENTS: Final = ("builtin", "curl", "lynx")
 
 _QUEUE = Field(ge=1, le=1_000_000, description="packets a link's queue holds, 1 to 1,000,000")
+_WARM_UP = Field(
+    ge=0,
+    le=10_000,
+    description="transfers without loss before those that count, 0 to 10,000, for hosts that "
+    "remember (model only)",
+)
 _REPEAT = Field(ge=1, le=1_000_000, description="transfers per cell, 1 to 1,000,000")
 
 
@@ -181,6 +187,7 @@ class Workload(Part):
     receive_window: WindowAxis = Field(
         default=(None,), description=f'like "64kB", or "{AUTO}" for the kernel\'s own, or a list'
     )
+    warm_up: Annotated[int, _WARM_UP] = Field(default=0, description=_WARM_UP.description)
     timeout: DurationNs = Field(
         default=120 * 10**9,
         description='virtual time after which a transfer is given up, like "120s"',

@@ -11,6 +11,7 @@ use rexmit_plan::{
     Place, ResendRow, Row, Start, Watched,
 };
 use rexmit_tcp::connection::Connection;
+use rexmit_tcp::sender::Metrics;
 use rexmit_time::{Duration, Streams, Time};
 use serde_json::json;
 
@@ -36,6 +37,8 @@ struct Bench<'a> {
     /// When the hosts are free for the next transfer.
     free: Time,
     transfers: u64,
+    /// What the hosts remember of each other.
+    metrics: [Metrics; 2],
 }
 
 /// What was seen of a transfer.
@@ -64,6 +67,7 @@ pub fn run(cell: &Cell, share: Option<&Path>, out: &mut Vec<u8>) -> Result<()> {
         warnings: &warnings,
     };
     line(out, "cell-start", &body)?;
+    bench.warm_up(page_bytes)?;
     for start in &cell.starts {
         bench
             .repeat(start, page_bytes, share, out)
@@ -89,6 +93,7 @@ impl<'a> Bench<'a> {
             streams: Streams::new(cell.seed.unwrap_or(0)),
             free: UP,
             transfers: 0,
+            metrics: [Metrics::default(); 2],
         })
     }
 
@@ -146,6 +151,29 @@ impl<'a> Bench<'a> {
             }
         }
         Ok(page_bytes)
+    }
+
+    /// Transfers without loss, before those that count: hosts that remember learn from them.
+    fn warm_up(&mut self, page_bytes: u64) -> Result<()> {
+        // The length of the page was tried on hosts of which nothing else is known.
+        self.metrics = [Metrics::default(); 2];
+        for start in self
+            .cell
+            .starts
+            .iter()
+            .cycle()
+            .take(self.cell.warm_up as usize)
+        {
+            let rule = TailRule::new(tail::Settings {
+                linger: Duration::MAX,
+                ..tail::Settings::default()
+            });
+            let period = self.cell.phase_period_ns.max(1);
+            let boundary = self.free.as_nanos().next_multiple_of(period);
+            let begin = Time::from_nanos(boundary + start.phase_ns);
+            self.transfer(Box::new(rule), Wants::default(), begin, page_bytes)?;
+        }
+        Ok(())
     }
 
     /// Payload of a full segment.
@@ -255,6 +283,11 @@ impl<'a> Bench<'a> {
         let counts = world
             .machine(end.peer())
             .map_or_else(Counts::default, Inspect::counts);
+        for (index, end) in [end.peer(), end].into_iter().enumerate() {
+            if let Some(machine) = world.machine(end) {
+                self.metrics[index] = machine.metrics();
+            }
+        }
         let watch = &mut world.gate;
         watch.finish(self.free);
         if let Some(error) = watch.failed.take() {
@@ -284,6 +317,7 @@ impl<'a> Bench<'a> {
             stack: stack.clone(),
             filtered,
             window_clamp,
+            metrics: self.metrics[index],
         };
         let clamp = self.cell.workload.receive_window_bytes;
         let mut network = Network::new();

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use rexmit_loss::{Decision, PacketId, Verdict};
 use rexmit_tcp::connection::Local;
+use rexmit_tcp::sender::Metrics;
 use rexmit_time::{Stream, Streams, Time};
 use rexmit_wire::{FlowKey, SeqNum};
 
@@ -254,6 +255,7 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
                 40
             },
             window_clamp: host.and_then(|host| host.window_clamp),
+            metrics: host.map_or_else(Metrics::default, |host| host.metrics),
         }
     }
 

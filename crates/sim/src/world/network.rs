@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
+use rexmit_tcp::sender::Metrics;
 use rexmit_time::{Streams, Time};
 
 use super::packet::Packet;
@@ -30,6 +31,8 @@ pub struct Host {
     pub filtered: bool,
     /// Bound of the window that it offers, bytes (RTAX_WINDOW).
     pub window_clamp: Option<u32>,
+    /// What it remembers of those it talked to.
+    pub metrics: Metrics,
 }
 
 /// Bytes of an Ethernet header.

@@ -4,6 +4,7 @@ mod stop_and_wait;
 
 use std::net::IpAddr;
 
+use rexmit_tcp::sender::Metrics;
 use rexmit_time::Duration;
 
 use super::*;
@@ -61,6 +62,7 @@ fn host(last: u8) -> Host {
         stack: Stack::new(settings),
         filtered: false,
         window_clamp: None,
+        metrics: Metrics::default(),
     }
 }
 

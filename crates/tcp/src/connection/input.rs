@@ -142,6 +142,7 @@ impl Connection {
                 sack: agreed.sack,
                 timestamps: agreed.timestamps,
                 handshake_timeouts: outcome.timeouts,
+                metrics: self.local.metrics,
             },
         );
         self.sender = Some(Box::new(sender));

@@ -25,7 +25,7 @@ use rexmit_wire::{Flags, SeqNum};
 use crate::clock::Clock;
 use crate::receiver::{Header, Receiver, Sending};
 use crate::segment::{Segment, Timestamps};
-use crate::sender::{Counters, Sender, Transmit};
+use crate::sender::{Counters, Metrics, Sender, Transmit};
 use crate::settings::{Settings, WindowShare};
 
 use buffer::SendBuffer;
@@ -355,6 +355,12 @@ impl Connection {
         self.sender.as_deref()
     }
 
+    /// What the host remembers of the peer: when the connection is over, what it learned besides.
+    #[must_use]
+    pub fn metrics(&self) -> Metrics {
+        self.local.metrics
+    }
+
     /// What the sender has counted, which outlives it.
     #[must_use]
     pub fn counters(&self) -> Counters {
@@ -439,35 +445,50 @@ impl Connection {
         }
     }
 
-    /// Sends what the sender wants sent, with the acknowledgement of the moment (`__tcp_transmit_skb`).
+    /// Sends what the sender wants sent, with the acknowledgement of the moment (`__tcp_transmit_skb`). A packet of several
+    /// segments leaves the host's filter or its device cut into them (`tcp_tso_segment`): flags that end something go with
+    /// the last, and with it what counts in the host.
     fn send(&mut self, now: Time, transmit: &Transmit) {
         let header = self.receiver.header();
-        let mut flags = Flags::ACK.0;
-        if transmit.psh {
-            flags |= Flags::PSH.0;
-        }
-        if transmit.fin {
-            flags |= Flags::FIN.0;
-        }
-        let len = transmit.range.len();
-        let segment = Segment {
-            seq: transmit.range.start,
-            len,
-            ..self.segment(now, &header, Flags(flags))
-        };
-        if len > 0 {
+        let plain = self.segment(now, &header, Flags::ACK);
+        let mut left = transmit.range.len();
+        if left > 0 {
             self.receiver.data_sent(now);
         }
-        self.outbox.push(Sent {
-            segment,
-            mechanism: transmit.mechanism,
-            probe: transmit.probe,
-            in_host_bytes: transmit.in_host_bytes,
-        });
+        let mss = self.sender.as_ref().map_or(left, |sender| sender.mss());
+        let mut seq = transmit.range.start;
+        loop {
+            let len = left.min(mss);
+            left -= len;
+            let last = left == 0;
+            let mut flags = Flags::ACK.0;
+            if transmit.psh && last {
+                flags |= Flags::PSH.0;
+            }
+            if transmit.fin && last {
+                flags |= Flags::FIN.0;
+            }
+            self.outbox.push(Sent {
+                segment: Segment {
+                    seq,
+                    len,
+                    flags: Flags(flags),
+                    ..plain
+                },
+                mechanism: transmit.mechanism,
+                probe: transmit.probe,
+                in_host_bytes: if last { transmit.in_host_bytes } else { 0 },
+            });
+            seq += len;
+            if last {
+                break;
+            }
+        }
     }
 
     /// The connection waits for stray segments only.
     fn linger(&mut self, now: Time) {
+        self.remember();
         self.drop_sender();
         self.expires = Some(now + TIME_WAIT);
     }
@@ -477,6 +498,13 @@ impl Connection {
         if let Some(sender) = self.sender.as_mut().filter(|sender| sender.is_empty()) {
             sender.rest();
             self.outbox.rest();
+        }
+    }
+
+    /// The host remembers what the connection learned (`tcp_update_metrics`).
+    fn remember(&mut self) {
+        if let Some(sender) = self.sender.as_ref().filter(|_| self.settings.metrics) {
+            self.local.metrics = sender.learned(&self.local.metrics);
         }
     }
 
@@ -492,6 +520,9 @@ impl Connection {
         let known = self.state == State::TimeWait || self.state == State::Closed;
         self.state = State::Closed;
         self.handshake = None;
+        if event.is_none() {
+            self.remember();
+        }
         self.drop_sender();
         self.expires = None;
         self.receiver.stop();

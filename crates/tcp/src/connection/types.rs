@@ -3,6 +3,7 @@
 use rexmit_wire::SeqNum;
 
 use crate::segment::Segment;
+use crate::sender::Metrics;
 use crate::words::Mechanism;
 
 /// What an end brings into a connection.
@@ -18,6 +19,8 @@ pub struct Local {
     pub ip_header: u32,
     /// Bound of the offered window, bytes (RTAX_WINDOW of the route).
     pub window_clamp: Option<u32>,
+    /// What the host remembers of the peer.
+    pub metrics: Metrics,
 }
 
 impl Local {

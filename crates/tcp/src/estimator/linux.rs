@@ -88,6 +88,24 @@ impl Linux {
         }
     }
 
+    pub(super) fn remembered(&self) -> (Duration, Duration) {
+        (self.span(self.srtt), self.span(self.mdev))
+    }
+
+    pub(super) fn remind(&mut self, srtt8: Duration, mdev4: Duration, nxt: SeqNum) {
+        let units = |span: Duration| (span.as_nanos() + self.unit_ns - 1) / self.unit_ns;
+        let (srtt, mdev) = (units(srtt8), units(mdev4));
+        if srtt > self.srtt {
+            self.srtt = srtt;
+            self.rtt_seq = nxt;
+        }
+        if mdev > self.mdev {
+            self.mdev = mdev;
+            self.rttvar = mdev.max(self.min);
+            self.mdev_max = self.rttvar;
+        }
+    }
+
     pub(super) fn srtt(&self) -> Duration {
         self.span(self.srtt >> self.srtt_shift)
     }

@@ -78,6 +78,23 @@ impl Rtt {
         self.stage = Stage::Sampled;
     }
 
+    /// What a host remembers of the path: eight times the smoothed round-trip time and four times the deviation. None
+    /// before the first sample, and of stacks other than Linux's.
+    #[must_use]
+    pub fn remembered(&self) -> Option<(Duration, Duration)> {
+        match (self.stage, &self.filter) {
+            (Stage::Sampled, Filter::Linux(filter)) => Some(filter.remembered()),
+            _ => None,
+        }
+    }
+
+    /// Raises the estimate of the handshake to what the host remembers of the path (`tcp_init_metrics`, 3.10).
+    pub fn remind(&mut self, srtt8: Duration, mdev4: Duration, nxt: SeqNum) {
+        if let (Stage::Sampled, Filter::Linux(filter)) = (self.stage, &mut self.filter) {
+            filter.remind(srtt8, mdev4, nxt);
+        }
+    }
+
     /// The handshake is over; if it gave no sample, the timeout is the fallback until the first (RFC 6298 §5.7).
     pub fn no_sample_after_handshake(&mut self) {
         if self.stage == Stage::Initial {

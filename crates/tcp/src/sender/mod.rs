@@ -21,6 +21,7 @@ mod detect;
 mod frto;
 mod host;
 mod linux3;
+mod metrics;
 mod min_rtt;
 mod nagle;
 mod news;
@@ -66,6 +67,7 @@ use tlp::Episode;
 use undo::Undo;
 use window::Usage;
 
+pub use metrics::Metrics;
 pub use types::{Ack, Counters, Peer, State, Transmit};
 
 /// Seconds over which the smallest round-trip time is kept (`tcp_min_rtt_wlen`).
@@ -112,6 +114,8 @@ pub struct Sender {
     packets: VecDeque<Transmit>,
     host: Host,
     nagle: Nagle,
+    /// Since which tick a packet of several segments waits for more window (`tso_deferred`).
+    deferred: Option<i64>,
     /// When data last left (`lsndtime`).
     last_sent: Time,
     /// The tick since which a packet waits to become larger (`tso_deferred`).
@@ -208,6 +212,7 @@ impl Sender {
             packets: VecDeque::new(),
             host: Host::default(),
             nagle: Nagle::new(first),
+            deferred: None,
             last_sent: now,
             deferred: None,
             seen_blocks: SeenBlocks::default(),
@@ -261,6 +266,7 @@ impl Sender {
             Some(rtt) => self.take_sample(rtt, Some(rtt), false),
             None => self.rtt.no_sample_after_handshake(),
         }
+        self.recall(&peer.metrics);
         self.rto = self.rtt.rto_ticks(&self.clock);
         // tcp_init_transfer
         self.window.cwnd = match peer.handshake_timeouts {
@@ -307,6 +313,12 @@ impl Sender {
     #[must_use]
     pub fn timed_out(&self) -> bool {
         self.timed_out
+    }
+
+    /// Payload bytes of a full segment (`mss_cache`).
+    #[must_use]
+    pub fn mss(&self) -> u32 {
+        self.mss
     }
 
     /// The first byte not acknowledged (`snd_una`).

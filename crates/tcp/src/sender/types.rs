@@ -2,6 +2,7 @@
 
 use rexmit_wire::{SeqNum, SeqRange};
 
+use super::Metrics;
 use crate::segment::Segment;
 use crate::words::Mechanism;
 
@@ -19,6 +20,8 @@ pub struct Peer {
     /// Timeouts of our SYN or SYN-ACK that were needed: after two the window begins with one segment
     /// (`tcp_init_transfer`).
     pub handshake_timeouts: u32,
+    /// What is remembered of it.
+    pub metrics: Metrics,
 }
 
 /// An acknowledgement as it came in.

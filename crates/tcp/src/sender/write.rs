@@ -160,7 +160,15 @@ impl Sender {
 
     /// Bytes that a segment in the buffer may hold before the next begins (`tcp_xmit_size_goal`).
     fn size_goal(&self) -> u32 {
-        self.mss * self.settings.gso_segments.max(1)
+        let largest = self.mss * self.settings.gso_segments.max(1);
+        match self.settings.sender {
+            // tcp_bound_to_half_wnd
+            SenderForm::Linux3 => {
+                let half = self.peer_window_max / 2;
+                (largest.min(half) / self.mss).max(1) * self.mss
+            }
+            SenderForm::Linux6 => largest,
+        }
     }
 
     /// Puts an empty segment at the end of the backlog if the buffer has room (`tcp_skb_entail`).
@@ -251,6 +259,13 @@ impl Sender {
                     break;
                 }
             } else if self.waits_for_more(&head, hold) {
+                break;
+            }
+            if extent == Extent::All
+                && self.settings.sender == SenderForm::Linux3
+                && packets(head.len(), self.mss) > 1
+                && self.defer_linux3(&head, last)
+            {
                 break;
             }
             let most = self.cut_at(&head, quota, hold);

@@ -59,6 +59,7 @@ pub(super) fn five() -> Page {
         byte_counting = false, "sys/netinet/tcp_input.c, 5.2.1: one segment an ACK";
         initial_window = InitialWindow::Segments(1), "sys/netinet/tcp_input.c ss_fltsz = 1, 5.2.1; assumption: RFC 3390 was not yet the default";
         slow_start_after_idle = true, "sys/netinet/tcp_output.c tcp_output, 5.2.1: idle for a timeout";
+        metrics = false, "assumption: off; sys/netinet/tcp_hostcache.c keeps what was learned, 5.2.1";
 
         sender = SenderForm::Linux3, "assumption: the nearer of the two that the model has";
         fin_exempt = true, "assumption: a FIN takes no room in the congestion window";

@@ -59,6 +59,7 @@ pub(super) fn page() -> Page {
         byte_counting = false, "net/ipv4/tcp_input.c reno_cong_avoid, 2.4.32: one segment an ACK";
         initial_window = InitialWindow::Linux24, "net/ipv4/tcp_input.c tcp_init_cwnd, 2.4.32";
         slow_start_after_idle = true, "net/ipv4/tcp_output.c tcp_cwnd_restart, 2.4.32: always";
+        metrics = false, "assumption: off, so that transfers do not depend on each other; by default the kernel keeps what it learned";
 
         sender = SenderForm::Linux3, "net/ipv4/tcp_input.c tcp_ack, tcp_fastretrans_alert, 2.4.32: as 3.10";
         fin_exempt = true, "include/net/tcp.h tcp_snd_test, 2.4.32";

@@ -59,6 +59,7 @@ pub(super) fn page() -> Page {
         byte_counting = false, "net/ipv4/tcp_cong.c tcp_slow_start, 3.10: one segment an ACK";
         initial_window = InitialWindow::Segments(10), "include/net/tcp.h TCP_INIT_CWND, 3.10";
         slow_start_after_idle = true, "net/ipv4/tcp_output.c sysctl_tcp_slow_start_after_idle = 1, 3.10";
+        metrics = false, "assumption: off (tcp_no_metrics_save = 1), as on the lab's hosts; by default the kernel keeps what it learned";
 
         sender = SenderForm::Linux3, "net/ipv4/tcp_input.c tcp_ack, tcp_fastretrans_alert, 3.10";
         fin_exempt = true, "net/ipv4/tcp_output.c tcp_cwnd_test, 3.10";

@@ -59,6 +59,7 @@ pub(super) fn page_6_1() -> Page {
         byte_counting = true, "net/ipv4/tcp_cong.c tcp_slow_start, 6.1";
         initial_window = InitialWindow::Segments(10), "include/net/tcp.h TCP_INIT_CWND, 6.1";
         slow_start_after_idle = true, "net/ipv4/tcp_ipv4.c tcp_sk_init, 6.1";
+        metrics = false, "assumption: off (tcp_no_metrics_save = 1), as on the lab's hosts; by default the kernel keeps what it learned";
 
         sender = SenderForm::Linux6, "net/ipv4/tcp_input.c tcp_ack, tcp_set_xmit_timer, 6.1";
         fin_exempt = true, "net/ipv4/tcp_output.c tcp_cwnd_test, 6.1";

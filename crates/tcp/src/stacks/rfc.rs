@@ -59,6 +59,7 @@ pub(super) fn page() -> Page {
         byte_counting = true, "RFC 5681 §3.1, equation 2, as RFC 3465 recommends";
         initial_window = InitialWindow::Rfc3390, "RFC 5681 §3.1, equation 1";
         slow_start_after_idle = true, "RFC 5681 §4.1";
+        metrics = false, "RFC 9040 §4: optional";
 
         sender = SenderForm::Linux3, "assumption: the nearer of the two that the model has";
         fin_exempt = true, "assumption: a FIN takes no room in the congestion window";

@@ -59,6 +59,7 @@ pub(super) fn ten() -> Page {
         byte_counting = false, "illumos tcp_input.c tcp_input_data: one segment an ACK";
         initial_window = InitialWindow::Rfc3390, "illumos tcp_tunables.c tcp_slow_start_initial = 4, with tcp.h TCP_SET_INIT_CWND";
         slow_start_after_idle = true, "illumos tcp_output.c tcp_wput_data, tcp_slow_start_after_idle";
+        metrics = false, "assumption: off";
 
         sender = SenderForm::Linux3, "assumption: the nearer of the two that the model has";
         fin_exempt = true, "assumption: a FIN takes no room in the congestion window";

@@ -4,7 +4,9 @@ use rexmit_time::Duration;
 
 use super::{Page, StackError};
 use crate::near::nearest;
-use crate::settings::{CongestionControl, EarlyRetransmit, Settings, Tlp, Value, WindowShare};
+use crate::settings::{
+    CongestionControl, EarlyRetransmit, SenderForm, Settings, Tlp, Value, WindowShare,
+};
 
 /// A sysctl that the stack takes but does not heed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -249,11 +251,13 @@ impl Special {
                 settings.limit_output_bytes = Some(number(value, 0, i32::MAX as u32)?);
             }
             Special::NoMetricsSave => {
-                if number(value, 0, 1)? == 0 {
+                let keeps = number(value, 0, 1)? == 0;
+                if keeps && settings.sender != SenderForm::Linux3 {
                     return Ok(Some(
-                        "the model keeps nothing of one connection for the next",
+                        "the model keeps nothing of one connection for the next with this stack",
                     ));
                 }
+                settings.metrics = keeps;
             }
             Special::Recovery => {
                 let bits = number(value, 0, 255)?;

@@ -59,6 +59,7 @@ pub(super) fn xp() -> Page {
         byte_counting = false, "RFC 2581 §3.1: one segment an ACK";
         initial_window = InitialWindow::Segments(2), "Microsoft, TCP/IP Implementation Details: slow start begins with two segments";
         slow_start_after_idle = true, "RFC 2581 §4.1";
+        metrics = false, "assumption: off";
 
         sender = SenderForm::Linux3, "assumption: the nearer of the two that the model has";
         fin_exempt = true, "assumption: a FIN takes no room in the congestion window";

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rexmit_tcp::clock::Clock;
 use rexmit_tcp::connection::{Connection, Event, Local, Progress, Response, Sent, State};
+use rexmit_tcp::sender::Metrics;
 use rexmit_tcp::settings::Settings;
 use rexmit_tcp::stacks;
 use rexmit_tcp::Segment;
@@ -76,6 +77,7 @@ pub fn local(iss: u32, timestamp_offset: u32) -> Local {
         mtu: 1500,
         ip_header: 20,
         window_clamp: None,
+        metrics: Metrics::default(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rexmit_tcp::clock::Clock;
-use rexmit_tcp::sender::{Ack, Peer, Sender, Transmit};
+use rexmit_tcp::sender::{Ack, Metrics, Peer, Sender, Transmit};
 use rexmit_tcp::settings::Settings;
 use rexmit_tcp::{stacks, Mechanism, SackList, Segment};
 use rexmit_time::{Duration, Time};
@@ -77,6 +77,7 @@ impl Pipe {
                 sack,
                 timestamps,
                 handshake_timeouts: 0,
+                metrics: Metrics::default(),
             },
         );
         Pipe {

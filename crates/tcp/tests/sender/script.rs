@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use rexmit_tcp::clock::{Clock, Wheel};
-use rexmit_tcp::sender::{Ack, Peer, Sender, State, Transmit};
+use rexmit_tcp::sender::{Ack, Metrics, Peer, Sender, State, Transmit};
 use rexmit_tcp::settings::Settings;
 use rexmit_tcp::{Mechanism, SackList, Segment};
 use rexmit_time::{Duration, Time};
@@ -57,6 +57,7 @@ impl Script {
                 sack,
                 timestamps,
                 handshake_timeouts: 0,
+                metrics: Metrics::default(),
             },
         );
         Script {

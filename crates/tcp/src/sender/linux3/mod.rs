@@ -4,6 +4,7 @@
 
 mod ack;
 mod alert;
+mod defer;
 mod resend;
 mod timers;
 mod undo;
