@@ -213,6 +213,9 @@ pub struct Workload {
     pub bytes: Option<u64>,
     /// What the client's host offers at most.
     pub receive_window_bytes: Option<u32>,
+    /// Bits a second that the client works through; none for a client that takes no time.
+    #[serde(default)]
+    pub read_bps: Option<u64>,
 }
 
 /// The servers there are.

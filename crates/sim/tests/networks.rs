@@ -4,9 +4,10 @@ use std::net::IpAddr;
 
 use proptest::prelude::*;
 use rexmit_sim::apps::{Sink, Source};
-use rexmit_sim::link::{Bursts, Loss, Settings as Link};
+use rexmit_sim::link::{Bursts, Loss, Settings as Link, Shaper};
 use rexmit_sim::{App, Host, Network, NodeId, Open, Stack, Talk, World};
 use rexmit_tcp::connection::Connection;
+use rexmit_tcp::sender::Metrics;
 use rexmit_tcp::stacks;
 use rexmit_time::{Duration, Streams, Time};
 
@@ -24,6 +25,7 @@ fn star(stack: &str, hosts: u8, link: &Link, streams: &Streams) -> (Network, Vec
                 stack: Stack::new(settings.clone()),
                 filtered: false,
                 window_clamp: None,
+                metrics: Metrics::default(),
             })
         })
         .collect();
@@ -111,6 +113,7 @@ fn links() -> impl Strategy<Value = Link> {
                 queue_packets,
                 loss,
                 reorder,
+                shaper: Shaper::Netem,
                 reorder_gap: 1,
                 duplicate,
             },

@@ -89,6 +89,8 @@ def cell_plan(
         "capture": capture,
         "transfer_timeout_ns": scenario.workload.timeout,
     }
+    if scenario.workload.read_rate is not None:
+        plan["workload"]["read_bps"] = scenario.workload.read_rate
     if scenario.workload.warm_up:
         plan["warm_up"] = scenario.workload.warm_up
     return plan

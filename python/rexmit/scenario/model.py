@@ -22,6 +22,7 @@ from rexmit.scenario.values import (
     NameAxis,
     PatternAxis,
     RateBps,
+    ReadRate,
     SegmentsAxis,
     Share,
     ShareAxis,
@@ -186,6 +187,11 @@ class Workload(Part):
     )
     receive_window: WindowAxis = Field(
         default=(None,), description=f'like "64kB", or "{AUTO}" for the kernel\'s own, or a list'
+    )
+    read_rate: ReadRate = Field(
+        default=None,
+        description='bits per second that the client works through, like "16Mbit", or "instant" '
+        "(model only)",
     )
     warm_up: Annotated[int, _WARM_UP] = Field(default=0, description=_WARM_UP.description)
     timeout: DurationNs = Field(

@@ -91,6 +91,16 @@ def _name(value: object) -> str:
     return value
 
 
+def _read_rate(value: object) -> int | None:
+    if value == "instant":
+        return None
+    try:
+        return RATE.parse(value)
+    except UnitError as error:
+        raise UnitError(str(error), f'{error.allowed}; or "instant"') from None
+
+
+ReadRate = Annotated[int | None, BeforeValidator(_read_rate)]
 SizeAxis = Annotated[tuple[int, ...], axis(SIZE.parse)]
 WindowAxis = Annotated[tuple[int | None, ...], axis(_window)]
 ShareAxis = Annotated[tuple[float, ...], axis(parse_share)]

@@ -1,5 +1,7 @@
 //! The lab's web transfer: nginx with `sendfile`, `tcp_nopush` and no keep-alive, and the lab's own client.
 
+use std::num::NonZeroU64;
+
 use rexmit_tcp::connection::{Event, Progress, Response, Socket};
 use rexmit_time::{Duration, Time};
 
@@ -61,10 +63,18 @@ impl Nginx {
     }
 }
 
-/// The lab's own client: writes the request in one piece, reads to the end of the file, closes.
+/// What lynx reads at a time (`INPUT_BUFFER_SIZE`).
+const READ: u32 = 4096;
+
+/// The lab's own client: writes the request in one piece, reads to the end of the file, closes. Or one that works on what it
+/// read before it reads on.
 #[derive(Clone, Debug)]
 pub struct Browser {
     request: u32,
+    /// Bits a second that it works through.
+    pace_bps: Option<NonZeroU64>,
+    /// It works on what it read.
+    busy_until: Option<Time>,
     /// Bytes that came.
     pub received: u64,
     /// When the end of the file was read.
@@ -79,10 +89,19 @@ impl Browser {
     pub const fn new(request: u32) -> Self {
         Self {
             request,
+            pace_bps: None,
+            busy_until: None,
             received: 0,
             finished: None,
             failed: false,
         }
+    }
+
+    /// As fast as that, in bits a second.
+    #[must_use]
+    pub const fn with_pace(mut self, bps: Option<NonZeroU64>) -> Self {
+        self.pace_bps = bps;
+        self
     }
 
     pub(super) fn on_event(&mut self, now: Time, event: Event, socket: &mut impl Socket) {
@@ -91,14 +110,43 @@ impl Browser {
                 socket.write(now, self.request, false);
             }
             Event::Readable | Event::PeerClosed if self.finished.is_none() => {
-                self.received += read_all(now, socket);
-                if socket.at_end() {
-                    self.finished = Some(now);
-                    socket.close(now);
-                }
+                self.read(now, socket);
             }
             Event::Reset | Event::TimedOut => self.failed = true,
             _ => {}
+        }
+    }
+
+    fn read(&mut self, now: Time, socket: &mut impl Socket) {
+        if self.busy_until.is_some() {
+            return;
+        }
+        match self.pace_bps {
+            None => self.received += read_all(now, socket),
+            Some(bps) => {
+                let bytes = socket.read(now, READ);
+                if bytes > 0 {
+                    self.received += u64::from(bytes);
+                    let nanos = u64::from(bytes) * 8_000_000_000 / bps;
+                    self.busy_until = Some(now + Duration::from_nanos(nanos as i64));
+                    return;
+                }
+            }
+        }
+        if socket.at_end() {
+            self.finished = Some(now);
+            socket.close(now);
+        }
+    }
+
+    pub(super) fn deadline(&self) -> Option<Time> {
+        self.busy_until
+    }
+
+    pub(super) fn on_deadline(&mut self, now: Time, socket: &mut impl Socket) {
+        if self.busy_until.is_some_and(|until| until <= now) {
+            self.busy_until = None;
+            self.read(now, socket);
         }
     }
 }

@@ -50,6 +50,7 @@ impl App {
         match self {
             App::Asker(app) => app.deadline(),
             App::Nginx(app) => app.deadline(),
+            App::Browser(app) => app.deadline(),
             _ => None,
         }
     }
@@ -59,6 +60,7 @@ impl App {
         match self {
             App::Asker(app) => app.on_deadline(now, socket),
             App::Nginx(app) => app.on_deadline(now, socket),
+            App::Browser(app) => app.on_deadline(now, socket),
             _ => {}
         }
     }

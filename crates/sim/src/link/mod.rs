@@ -25,6 +25,8 @@ pub struct Settings {
     pub loss: Loss,
     /// Probability that a packet goes on at once, past those that wait.
     pub reorder: f64,
+    /// What makes the rate, and where.
+    pub shaper: Shaper,
     /// Only a packet after so many less one others can do that.
     pub reorder_gap: u32,
     /// Probability that a packet goes on twice.
@@ -40,11 +42,26 @@ impl Default for Settings {
             queue_packets: 1000,
             loss: Loss::None,
             reorder: 0.0,
+            shaper: Shaper::Netem,
             reorder_gap: 1,
             duplicate: 0.0,
         }
     }
 }
+
+/// What makes a link's rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shaper {
+    /// netem, behind another one: a packet takes its time on the line, then the delay.
+    Netem,
+    /// htb over netem, as mininet has it: packets come out of the delay and leave as htb has tokens. tc gives the ceiling's
+    /// bucket one packet (`htb_parse_class_opt`: cburst), whatever burst is asked for: one leaves at once, the next when the
+    /// line has carried it.
+    Htb,
+}
+
+/// What htb's bucket holds at most, bytes: tc's mtu.
+const BUCKET: u64 = 1600;
 
 /// What the first netem of a wire takes off the delay.
 pub const FIRST_STAGE: Duration = Duration::from_micros(1);
@@ -58,6 +75,8 @@ pub struct Link {
     chance: Option<Chance>,
     /// When the packets inside leave, ascending.
     leaving: VecDeque<Time>,
+    /// What htb's bucket holds, in nanoseconds of sending, and since when.
+    bucket: (i64, Time),
     /// Since the last packet that was let past (`q->counter`).
     counter: u32,
     /// What the link has done.
@@ -101,6 +120,7 @@ impl Link {
                 loss: chance::State::default(),
             }),
             leaving: VecDeque::new(),
+            bucket: (i64::MAX, Time::ZERO),
             counter: 0,
             counters: Counters::default(),
             settings,
@@ -119,7 +139,11 @@ impl Link {
     #[inline]
     pub fn enter(&mut self, now: Time, bytes: u32) -> Leaves {
         self.counters.entered += 1;
-        let at = now + FIRST_STAGE;
+        let first = match self.settings.shaper {
+            Shaper::Netem => FIRST_STAGE,
+            Shaper::Htb => Duration::ZERO,
+        };
+        let at = now + first;
         let mut copies = 1;
         if let Some(chance) = &mut self.chance {
             let doubled = chance.stream_hits(self.settings.duplicate);
@@ -134,7 +158,7 @@ impl Link {
         }
         if copies > 1 {
             // The copy starts again at the first stage (`rootq->enqueue`).
-            leaves[1] = self.queue(at + FIRST_STAGE, bytes);
+            leaves[1] = self.queue(at + first, bytes);
         }
         leaves
     }
@@ -154,7 +178,9 @@ impl Link {
         }
         self.counter += 1;
         let mut ready = now + self.delay();
-        if let Some(bytes_per_s) = self.bytes_per_s {
+        if let (Shaper::Htb, Some(bytes_per_s)) = (self.settings.shaper, self.bytes_per_s) {
+            ready = self.take_tokens(ready, bytes, bytes_per_s);
+        } else if let Some(bytes_per_s) = self.bytes_per_s {
             // Behind the last packet, which has used up some of the delay already.
             if let Some(last) = self.leaving.back() {
                 ready = ready.max(*last);
@@ -170,8 +196,24 @@ impl Link {
         Some(ready)
     }
 
+    /// When htb lets a packet go that is ready then: once its bucket is not overdrawn (`htb_class_mode`,
+    /// `htb_accnt_ctokens`).
+    fn take_tokens(&mut self, ready: Time, bytes: u32, bytes_per_s: NonZeroU64) -> Time {
+        let nanos = |bytes: u64| (bytes * 1_000_000_000 / bytes_per_s) as i64;
+        let (held, since) = self.bucket;
+        let ready = self.leaving.back().map_or(ready, |last| ready.max(*last));
+        let held = held.saturating_add(ready.since(since).as_nanos());
+        let held = held.min(nanos(BUCKET));
+        let leaves = ready + Duration::from_nanos((-held).max(0));
+        self.bucket = (held.max(0) - nanos(u64::from(bytes)), leaves);
+        leaves
+    }
+
     fn delay(&mut self) -> Duration {
-        let delay = self.settings.delay - FIRST_STAGE;
+        let delay = match self.settings.shaper {
+            Shaper::Netem => self.settings.delay - FIRST_STAGE,
+            Shaper::Htb => self.settings.delay,
+        };
         let delay = delay.max(Duration::ZERO);
         let sigma = self.settings.jitter.as_nanos();
         match &mut self.chance {

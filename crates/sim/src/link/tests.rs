@@ -25,6 +25,7 @@ const EIGHT_MEGABIT: Settings = Settings {
     queue_packets: 1000,
     loss: Loss::None,
     reorder: 0.0,
+    shaper: Shaper::Netem,
     reorder_gap: 1,
     duplicate: 0.0,
 };
@@ -171,4 +172,17 @@ fn a_packet_may_come_twice() {
     assert!(twice
         .iter()
         .all(|(one, other)| *other == *one + millisecond));
+}
+
+#[test]
+fn htb_lets_a_packet_go_at_once_and_the_next_when_the_line_has_carried_it() {
+    let mut link = link(Settings {
+        shaper: Shaper::Htb,
+        ..EIGHT_MEGABIT
+    });
+    // A bucket of 1600 bytes holds 1.6 ms: the first packet leaves 0.6 ms in it, the second overdraws it by 0.4 ms.
+    let got = leave(&mut link, &[0, 0, 0, 0]);
+    let delay = EIGHT_MEGABIT.delay.as_nanos() as u64;
+    let want = [0, 0, 400_000, 1_400_000].map(|nanos| Some(delay + nanos));
+    assert_eq!(got, want);
 }

@@ -1,6 +1,7 @@
 //! One cell: the lab's two hosts, its page, and a transfer for each start.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::num::NonZeroU64;
 use std::path::Path;
 
 use anyhow::{anyhow, bail, Context, Result};
@@ -89,7 +90,7 @@ impl<'a> Bench<'a> {
             cell,
             hosts: Prepared::new(cell)?,
             addresses,
-            links: [0, 1].map(|n| link_settings(&cell.network.links[n])),
+            links: [0, 1].map(|n| link_settings(&cell.network.links[n], cell.network.at)),
             streams: Streams::new(cell.seed.unwrap_or(0)),
             free: UP,
             transfers: 0,
@@ -105,12 +106,6 @@ impl<'a> Bench<'a> {
             ignored.push(Ignored {
                 setting: format!("workload.client = {client:?}").to_lowercase(),
                 why: "the model's client asks and reads as the built-in one does".into(),
-            });
-        }
-        if self.cell.network.at == Place::Host {
-            ignored.push(Ignored {
-                setting: "at = host".into(),
-                why: "the model shapes on the wire: a packet leaves its host at once".into(),
             });
         }
         ignored
@@ -256,7 +251,10 @@ impl<'a> Bench<'a> {
         self.transfers += 1;
         let request = page::request(self.addresses[0]);
         let head = page::head(page_bytes);
-        let client = App::Browser(Browser::new(request.len() as u32));
+        let client = App::Browser(
+            Browser::new(request.len() as u32)
+                .with_pace(self.cell.workload.read_bps.and_then(NonZeroU64::new)),
+        );
         let server = App::Nginx(Nginx::new(
             request.len() as u32,
             head.len() as u32,
@@ -361,12 +359,20 @@ fn fetch(
 /// costs 256 ns. Hosts look too, but seldom enough to be left out.
 const LOOKS: Duration = Duration::from_nanos(2 * 256);
 
-/// As the lab's netem has it: times in whole microseconds.
-fn link_settings(link: &rexmit_plan::Link) -> link::Settings {
+/// As the lab's queueing disciplines have it: times in whole microseconds.
+fn link_settings(link: &rexmit_plan::Link, at: Place) -> link::Settings {
     let micros = |nanos: u64| Duration::from_micros(((nanos + 500) / 1000) as i64);
+    let shaper = match at {
+        Place::Wire => link::Shaper::Netem,
+        Place::Host => link::Shaper::Htb,
+    };
+    let delay = match at {
+        Place::Wire => micros(link.delay_ns.saturating_sub(1000)) + link::FIRST_STAGE + LOOKS,
+        Place::Host => micros(link.delay_ns),
+    };
     link::Settings {
         rate_bps: link.rate_bps,
-        delay: micros(link.delay_ns.saturating_sub(1000)) + link::FIRST_STAGE + LOOKS,
+        delay,
         jitter: micros(link.jitter_ns),
         queue_packets: link.queue_packets as usize,
         loss: if link.loss > 0.0 {
@@ -374,6 +380,7 @@ fn link_settings(link: &rexmit_plan::Link) -> link::Settings {
         } else {
             link::Loss::None
         },
+        shaper,
         ..link::Settings::default()
     }
 }

@@ -114,8 +114,6 @@ pub struct Sender {
     packets: VecDeque<Transmit>,
     host: Host,
     nagle: Nagle,
-    /// Since which tick a packet of several segments waits for more window (`tso_deferred`).
-    deferred: Option<i64>,
     /// When data last left (`lsndtime`).
     last_sent: Time,
     /// The tick since which a packet waits to become larger (`tso_deferred`).
@@ -212,7 +210,6 @@ impl Sender {
             packets: VecDeque::new(),
             host: Host::default(),
             nagle: Nagle::new(first),
-            deferred: None,
             last_sent: now,
             deferred: None,
             seen_blocks: SeenBlocks::default(),

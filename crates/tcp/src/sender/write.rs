@@ -261,13 +261,6 @@ impl Sender {
             } else if self.waits_for_more(&head, hold) {
                 break;
             }
-            if extent == Extent::All
-                && self.settings.sender == SenderForm::Linux3
-                && packets(head.len(), self.mss) > 1
-                && self.defer_linux3(&head, last)
-            {
-                break;
-            }
             let most = self.cut_at(&head, quota, hold);
             if head.len() > most {
                 self.backlog.cut_head(most);

@@ -4,7 +4,6 @@
 
 mod ack;
 mod alert;
-mod defer;
 mod resend;
 mod timers;
 mod undo;
