@@ -81,7 +81,11 @@ impl Window {
         if space > quantum {
             space -= space % quantum;
         }
-        self.offered = space.min(65535);
+        // Since 6.6 or so what a SYN cannot tell is offered all the same, from the next segment on.
+        self.offered = match self.share {
+            WindowShare::ScalingRatio => space,
+            _ => space.min(65535),
+        };
         if scaling {
             let most = space.max(self.largest_buffer).min(self.clamp);
             self.scale = (most.max(1).ilog2().saturating_sub(15)).min(14) as u8;
