@@ -16,6 +16,7 @@ use rexmit_sim::apps::{Answerer, Asker, Sink, Source};
 use rexmit_sim::link::Settings as Link;
 use rexmit_sim::{run_plan, App, Host, Network, NodeId, Open, Stack, Talk, World};
 use rexmit_tcp::connection::Connection;
+use rexmit_tcp::sender::Metrics;
 use rexmit_tcp::stacks;
 use rexmit_time::{Duration, Streams, Time};
 
@@ -92,6 +93,8 @@ fn network(stack: &str, rate_bps: u64, delay: Duration) -> (Network, [NodeId; 2]
         stack: Stack::new(settings.clone()),
         filtered: false,
         window_clamp: None,
+        metrics: Metrics::default(),
+        look: Duration::ZERO,
     };
     let streams = Streams::new(1);
     let mut network = Network::new();

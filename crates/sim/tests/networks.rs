@@ -26,6 +26,7 @@ fn star(stack: &str, hosts: u8, link: &Link, streams: &Streams) -> (Network, Vec
                 filtered: false,
                 window_clamp: None,
                 metrics: Metrics::default(),
+                look: Duration::ZERO,
             })
         })
         .collect();

@@ -316,6 +316,7 @@ impl<'a> Bench<'a> {
             filtered,
             window_clamp,
             metrics: self.metrics[index],
+            look: LOOK,
         };
         let clamp = self.cell.workload.receive_window_bytes;
         let mut network = Network::new();
@@ -355,8 +356,11 @@ fn fetch(
     }
 }
 
-/// What the two netems of a wire add to its delay: each looks at the lab's clock when it takes a packet in, and a look
-/// costs 256 ns. Hosts look too, but seldom enough to be left out.
+/// A look at the lab's clock moves it on by so much.
+const LOOK: Duration = Duration::from_nanos(256);
+
+/// What the two netems of a wire add to its delay: each looks at the clock when it takes a packet in. Hosts look too, but
+/// seldom enough to be left out, save where a server takes the handshake's round-trip time.
 const LOOKS: Duration = Duration::from_nanos(2 * 256);
 
 /// As the lab's queueing disciplines have it: times in whole microseconds.

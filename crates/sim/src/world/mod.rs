@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, VecDeque};
 use rexmit_loss::{Decision, PacketId, Verdict};
 use rexmit_tcp::connection::Local;
 use rexmit_tcp::sender::Metrics;
-use rexmit_time::{Stream, Streams, Time};
+use rexmit_time::{Duration, Stream, Streams, Time};
 use rexmit_wire::{FlowKey, SeqNum};
 
 use crate::apps::App;
@@ -257,6 +257,7 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
             },
             window_clamp: host.and_then(|host| host.window_clamp),
             metrics: host.map_or_else(Metrics::default, |host| host.metrics),
+            look: host.map_or(Duration::ZERO, |host| host.look),
         }
     }
 

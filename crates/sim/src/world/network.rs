@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::net::IpAddr;
 
 use rexmit_tcp::sender::Metrics;
-use rexmit_time::{Streams, Time};
+use rexmit_time::{Duration, Streams, Time};
 
 use super::packet::Packet;
 use crate::link::{self, Link};
@@ -33,6 +33,8 @@ pub struct Host {
     pub window_clamp: Option<u32>,
     /// What it remembers of those it talked to.
     pub metrics: Metrics,
+    /// How far a look at its clock moves it on.
+    pub look: Duration,
 }
 
 /// Bytes of an Ethernet header.

@@ -63,6 +63,7 @@ fn host(last: u8) -> Host {
         filtered: false,
         window_clamp: None,
         metrics: Metrics::default(),
+        look: Duration::ZERO,
     }
 }
 

@@ -15,14 +15,6 @@ use super::types::Local;
 /// Timeouts of a SYN-ACK before the attempt is given up (`tcp_synack_retries`).
 const SYN_ACK_RETRIES: u32 = 5;
 
-/// The clock of the timestamps option: ticks, or milliseconds (`tcp_time_stamp`).
-pub(super) fn timestamp(settings: &Settings, clock: &Clock, now: Time) -> u32 {
-    match settings.estimator {
-        Estimator::LinuxTicks | Estimator::Bsd => clock.ticks(now) as u32,
-        _ => (now.as_nanos() / 1_000_000) as u32,
-    }
-}
-
 /// A handshake in progress.
 #[derive(Clone, Debug)]
 pub(super) struct Handshake {
@@ -33,6 +25,8 @@ pub(super) struct Handshake {
     offered: Offer,
     /// When our first SYN or SYN-ACK left.
     first_sent: Time,
+    /// The passive end looks at the clock once more before it takes the round-trip time (`tcp_synack_rtt_meas`).
+    look: Duration,
     /// It was sent again.
     repeated: bool,
     /// By the timer, so many times.
@@ -93,6 +87,7 @@ impl Handshake {
             active,
             offered,
             first_sent: now,
+            look: Duration::ZERO,
             repeated: false,
             timeouts: 0,
             timeout,
@@ -105,8 +100,18 @@ impl Handshake {
         Self::new(settings, clock, true, Offer::default(), now)
     }
 
-    pub fn passive(settings: &Arc<Settings>, clock: Clock, syn: &Segment, now: Time) -> Self {
-        Self::new(settings, clock, false, Offer::of(syn, settings), now)
+    pub fn passive(
+        settings: &Arc<Settings>,
+        clock: Clock,
+        syn: &Segment,
+        look: Duration,
+        now: Time,
+    ) -> Self {
+        let offered = Offer::of(syn, settings);
+        Handshake {
+            look,
+            ..Self::new(settings, clock, false, offered, now)
+        }
     }
 
     /// The SYN, or the SYN-ACK (`tcp_syn_options`, `tcp_synack_options`).
@@ -134,7 +139,10 @@ impl Handshake {
             window_scale: offers.window_scale.map(|_| receiver.scale()),
             sack_permitted: offers.sack,
             timestamps: offers.timestamps.then(|| Timestamps {
-                value: timestamp(&self.settings, &self.clock, now)
+                value: self
+                    .settings
+                    .estimator
+                    .stamp(&self.clock, now)
                     .wrapping_add(local.timestamp_offset),
                 echo,
             }),
@@ -201,7 +209,7 @@ impl Handshake {
             segment: peer_mss.min(local.mss()).saturating_sub(options).max(48),
         };
         // The first SYN was answered after all (tcp_try_undo_spurious_syn).
-        let first = timestamp(&self.settings, &self.clock, self.first_sent);
+        let first = self.settings.estimator.stamp(&self.clock, self.first_sent);
         let spurious = offered.timestamps && echo == Some(first);
         Outcome {
             agreed,
@@ -215,26 +223,16 @@ impl Handshake {
 
     /// The round-trip time: by the clock, or by what is echoed if the segment was sent twice (`tcp_ack_update_rtt`).
     fn rtt(&self, now: Time, echo: Option<u32>) -> Option<Duration> {
-        let in_ticks = matches!(
-            self.settings.estimator,
-            Estimator::LinuxTicks | Estimator::Bsd
-        );
-        let tick = self.clock.tick_ns() as i64;
-        if !self.repeated {
-            return Some(if in_ticks {
-                let ticks = self.clock.ticks(now) - self.clock.ticks(self.first_sent);
-                Duration::from_nanos(ticks.max(1) * tick)
-            } else {
-                let micros = now.as_nanos() / 1000 - self.first_sent.as_nanos() / 1000;
-                Duration::from_micros(micros.max(1) as i64)
-            });
+        let estimator = self.settings.estimator;
+        let unit = estimator.stamp_unit(&self.clock);
+        if self.repeated {
+            let units = estimator.stamp(&self.clock, now).wrapping_sub(echo?);
+            return Some(unit * i64::from(units.max(1)));
         }
-        let units = timestamp(&self.settings, &self.clock, now).wrapping_sub(echo?);
-        let units = i64::from(units.max(1));
-        Some(if in_ticks {
-            Duration::from_nanos(units * tick)
-        } else {
-            Duration::from_millis(units)
-        })
+        if estimator != Estimator::LinuxMicros {
+            return Some(unit * (self.clock.ticks(now) - self.clock.ticks(self.first_sent)));
+        }
+        let micros = (now + self.look).as_nanos() / 1000 - self.first_sent.as_nanos() / 1000;
+        Some(Duration::from_micros(micros.max(1) as i64))
     }
 }

@@ -29,7 +29,7 @@ use crate::sender::{Counters, Metrics, Sender, Transmit};
 use crate::settings::{Settings, WindowShare};
 
 use buffer::SendBuffer;
-use handshake::{timestamp, Handshake};
+use handshake::Handshake;
 use outbox::Outbox;
 use types::Events;
 
@@ -127,7 +127,7 @@ impl Connection {
         now: Time,
     ) -> Self {
         let mss = local.mss();
-        let handshake = Handshake::passive(&settings, clock, syn, now);
+        let handshake = Handshake::passive(&settings, clock, syn, local.look, now);
         let echo = syn.timestamps.filter(|_| settings.timestamps);
         // tcp_openreq_init_rwin
         let quantum = mss - echo.map_or(0, |_| 12);
@@ -384,7 +384,7 @@ impl Connection {
 
     /// The clock of our timestamps, without the offset.
     fn timestamp(&self, now: Time) -> u32 {
-        timestamp(&self.settings, &self.clock, now)
+        self.settings.estimator.stamp(&self.clock, now)
     }
 
     /// Sends the SYN or the SYN-ACK.

@@ -1,5 +1,6 @@
 //! What a connection is made with and what it gives out.
 
+use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
 
 use crate::segment::Segment;
@@ -21,6 +22,8 @@ pub struct Local {
     pub window_clamp: Option<u32>,
     /// What the host remembers of the peer.
     pub metrics: Metrics,
+    /// How far a look at the host's clock moves it on; zero of a clock that runs by itself.
+    pub look: Duration,
 }
 
 impl Local {

@@ -3,7 +3,7 @@
 //! When a sample is taken is the sender's affair; here it is smoothed. Back-off too is the sender's: what
 //! [`Rtt::rto`] gives has none.
 
-use rexmit_time::Duration;
+use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
 
 use crate::clock::Clock;
@@ -45,6 +45,24 @@ enum Stage {
     Initial,
     Fallback,
     Sampled,
+}
+
+impl Estimator {
+    /// The clock of the timestamps option at a time (`tcp_time_stamp`, RFC 7323 §5.4).
+    pub(crate) fn stamp(self, clock: &Clock, at: Time) -> u32 {
+        match self {
+            Estimator::LinuxMicros => (at.as_nanos() / 1_000_000) as u32,
+            _ => clock.ticks(at) as u32,
+        }
+    }
+
+    /// What the clock of the timestamps option counts: milliseconds in Linux since 4.13, ticks elsewhere.
+    pub(crate) fn stamp_unit(self, clock: &Clock) -> Duration {
+        match self {
+            Estimator::LinuxMicros => Duration::from_millis(1),
+            _ => Duration::from_nanos(clock.tick_ns() as i64),
+        }
+    }
 }
 
 impl Rtt {

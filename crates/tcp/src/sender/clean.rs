@@ -217,10 +217,7 @@ impl Sender {
 
     /// Microseconds of one step of the timestamp clock.
     pub(super) fn stamp_micros(&self) -> i64 {
-        match self.settings.estimator {
-            crate::settings::Estimator::LinuxMicros => 1_000,
-            _ => self.clock.tick_ns() as i64 / 1_000,
-        }
+        self.settings.estimator.stamp_unit(&self.clock).as_nanos() / 1_000
     }
 
     /// Takes a round-trip time for the timeout, and `path` for the smallest unless an acknowledgement may have been delayed.

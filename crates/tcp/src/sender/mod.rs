@@ -51,7 +51,7 @@ use rexmit_wire::SeqNum;
 use crate::clock::Clock;
 use crate::congestion::{Context, Control, Window};
 use crate::estimator::Rtt;
-use crate::settings::{EarlyRetransmit, Estimator, Settings};
+use crate::settings::{EarlyRetransmit, Settings};
 
 use backlog::Backlog;
 use detect::fack::Fack;
@@ -329,10 +329,8 @@ impl Sender {
 
     /// The clock of the timestamps option at a time (`tcp_skb_timestamp`; ticks before 4.13).
     fn stamp(&self, at: Micros) -> u32 {
-        match self.settings.estimator {
-            Estimator::LinuxMicros => (at / 1_000) as u32,
-            _ => self.clock.ticks(Time::from_nanos(at * 1_000)) as u32,
-        }
+        let at = Time::from_nanos(at * 1_000);
+        self.settings.estimator.stamp(&self.clock, at)
     }
 
     /// What a congestion control may know now.

@@ -78,6 +78,7 @@ pub fn local(iss: u32, timestamp_offset: u32) -> Local {
         ip_header: 20,
         window_clamp: None,
         metrics: Metrics::default(),
+        look: Duration::ZERO,
     }
 }
 
