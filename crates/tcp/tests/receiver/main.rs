@@ -1,6 +1,7 @@
 //! The receiver, scripted in virtual time: what comes, what is acknowledged when.
 
 mod delay;
+mod oracle;
 mod sacks;
 mod script;
 mod window;
