@@ -84,6 +84,25 @@ def duration_text(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
+class Silent:
+    """Nothing, for a campaign that is a part of something larger."""
+
+    def start(self, total: int, done: int) -> None:
+        """See Progress."""
+
+    def advance(self, transfers: int) -> None:
+        """See Progress."""
+
+    def failed(self, label: str, message: str) -> None:
+        """See Progress."""
+
+    def note(self, text: str) -> None:
+        """See Progress."""
+
+    def close(self) -> None:
+        """See Progress."""
+
+
 class PlainProgress:
     """Lines of text: at the start, every ten seconds, for a new kind of failure, at the end."""
 

@@ -71,7 +71,17 @@ def root(
 
 
 # Below the definitions: these modules may use `version`.
-from rexmit.cli import agree, diff, kernel, plot, run, show, stacks, tcpfilter  # noqa: E402
+from rexmit.cli import (  # noqa: E402
+    agree,
+    diff,
+    kernel,
+    plot,
+    run,
+    sensitivity,
+    show,
+    stacks,
+    tcpfilter,
+)
 
 app.command("run", short_help="Run a campaign from a scenario file.")(run.run)
 app.command("show", short_help="Print a run's tables, or one transfer.")(show.show)
@@ -82,6 +92,11 @@ app.command("diff", short_help="Compare two runs, by cells and by packets.", epi
 app.command("agree", short_help="Hold the model against a real kernel.", epilog=agree.EXAMPLES)(
     agree.agree
 )
+app.command(
+    "sensitivity",
+    short_help="What is unknown of a bench, and how far it moves Table 4.",
+    epilog=sensitivity.EXAMPLES,
+)(sensitivity.sensitivity)
 app.command(
     "stacks", short_help="List the model's TCP stacks and settings.", epilog=stacks.EXAMPLES
 )(stacks.stacks)
