@@ -92,7 +92,6 @@ fn network(stack: &str, rate_bps: u64, delay: Duration) -> (Network, [NodeId; 2]
         mtu: 1500,
         stack: Stack::new(settings.clone()),
         filtered: false,
-        metrics: Metrics::default(),
         window_clamp: None,
         metrics: Metrics::default(),
         look: Duration::ZERO,
