@@ -96,7 +96,8 @@ fn with_slack(current: i64, expires: i64) -> i64 {
         return expires;
     }
     let highest = 63 - differing.leading_zeros();
-    limit & !((1_i64 << highest) - 1)
+    // Across tick 0 the sign is the highest bit, and what is left is 0.
+    limit & !(1_i64 << highest).wrapping_sub(1)
 }
 
 /// Eight levels, each with granules eight times those below it, of which a timer fires at the end of the granule in
@@ -130,6 +131,7 @@ mod tests {
         assert_eq!(with_slack(0, 300), 301);
         // From 1000 to the limit 1003 the highest bit that changes is the second.
         assert_eq!(with_slack(0, 1000), 1002);
+        assert_eq!(with_slack(-1000, -1), 0);
     }
 
     #[test]

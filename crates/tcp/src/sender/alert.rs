@@ -65,15 +65,15 @@ impl Sender {
                 if self.state != State::Open && !news.any(News::LOST_RESEND) {
                     return resume;
                 }
-                match self.consider_recovery(*news, duplicates, news) {
-                    true => begins = true,
-                    false => return resume,
+                begins = self.consider_recovery(duplicates, news);
+                if !begins {
+                    return resume;
                 }
             }
             State::Open | State::Disorder | State::Cwr => {
-                match self.consider_recovery(*news, duplicates, news) {
-                    true => begins = true,
-                    false => return Resume::Nothing,
+                begins = self.consider_recovery(duplicates, news);
+                if !begins {
+                    return Resume::Nothing;
                 }
             }
         }
@@ -85,9 +85,9 @@ impl Sender {
 
     /// Where nothing is being repaired: a recovery begins if something is lost, which is returned; else the state becomes
     /// Open or Disorder.
-    fn consider_recovery(&mut self, seen: News, duplicates: u32, news: &mut News) -> bool {
+    fn consider_recovery(&mut self, duplicates: u32, news: &mut News) -> bool {
         if !self.sack {
-            if seen.any(News::ADVANCED) {
+            if news.any(News::ADVANCED) {
                 self.queue.sacked = 0;
             }
             self.add_duplicate(duplicates);
