@@ -70,9 +70,13 @@ def test_less_than_a_tick_is_no_difference_in_time(write_runs: WriteRuns) -> Non
     assert slower.tick_s == 0.004
 
 
-def test_counts_have_no_tick(write_runs: WriteRuns) -> None:
-    rows = cell(0, BASE, timeouts=1), cell(0, BASE, timeouts=0, probes=1)
-    here = only(compared(write_runs(*rows)))
+def test_counts_and_estimates_have_no_tick(write_runs: WriteRuns) -> None:
+    rows = cell(0, BASE, timeouts=1), cell(0, BASE, timeouts=0, probes=1, srtt_s=0.011)
+    a, b = write_runs(*rows)
+    srtt = compare(open_run(a), open_run(b), NONE, ["srtt"])
+    assert only(srtt).of("srtt").difference == pytest.approx(0.001)
+    assert only(srtt).of("srtt").beyond
+    here = only(compared((a, b)))
     assert here.of("timeouts").difference == -1
     assert here.of("timeouts").beyond
     assert here.of("probes").beyond
