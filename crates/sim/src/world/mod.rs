@@ -47,8 +47,8 @@ struct End<M> {
     key: FlowKey,
     node: NodeId,
     peer_node: NodeId,
-    /// The timer event that waits in the queue.
-    armed: Option<Time>,
+    /// The timer event that waits in the queue; none at [`Time::MAX`].
+    armed: Time,
 }
 
 /// A simulation.
@@ -120,7 +120,7 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
                 key,
                 node,
                 peer_node,
-                armed: None,
+                armed: Time::MAX,
             });
         };
         add(client_node, server_node, key, client_app);
@@ -271,10 +271,10 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
         else {
             return;
         };
-        if *armed != Some(now) {
+        if *armed != now {
             return;
         }
-        *armed = None;
+        *armed = Time::MAX;
         if machine.deadline().is_some_and(|due| due <= now) {
             machine.on_deadline(now);
         }
@@ -383,8 +383,8 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
         let Some(due) = due else { return };
         // A timer that is overdue fires now, not in the past.
         let due = due.max(self.queue.now());
-        if end.armed.is_none_or(|armed| due < armed) {
-            end.armed = Some(due);
+        if due < end.armed {
+            end.armed = due;
             self.queue.push(due, Event::Timer(id));
         }
     }

@@ -67,9 +67,15 @@ pub struct Connection {
     expires: Option<Time>,
     outbox: Outbox,
     events: Events,
-    /// What a sender that is gone has counted.
-    counted: Counters,
-    /// The number of the next byte once the sender is gone, before it comes the first.
+    /// What is still asked of a sender that is gone.
+    remains: Option<Box<Remains>>,
+}
+
+/// What is still asked of a sender that is gone.
+#[derive(Clone, Copy, Debug)]
+struct Remains {
+    counters: Counters,
+    /// The number of the next byte.
     nxt: SeqNum,
 }
 
@@ -99,8 +105,7 @@ impl Connection {
             expires: None,
             outbox: Outbox::default(),
             events: Events::default(),
-            counted: Counters::default(),
-            nxt: local.iss + 1,
+            remains: None,
         }
     }
 
@@ -364,8 +369,11 @@ impl Connection {
     /// What the sender has counted, which outlives it.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        self.sender()
-            .map_or(self.counted, |sender| sender.counters())
+        match (&self.sender, &self.remains) {
+            (Some(sender), _) => sender.counters(),
+            (None, Some(remains)) => remains.counters,
+            (None, None) => Counters::default(),
+        }
     }
 
     /// What the receiver has to know of the sender.
@@ -398,7 +406,11 @@ impl Connection {
 
     /// A segment without data.
     fn segment(&self, now: Time, header: &Header, flags: Flags) -> Segment {
-        let seq = self.sender.as_ref().map_or(self.nxt, |sender| sender.nxt());
+        let seq = match (&self.sender, &self.remains) {
+            (Some(sender), _) => sender.nxt(),
+            (None, Some(remains)) => remains.nxt,
+            (None, None) => self.local.iss + 1,
+        };
         Segment {
             seq,
             ack: header.ack,
@@ -510,8 +522,10 @@ impl Connection {
 
     fn drop_sender(&mut self) {
         if let Some(sender) = self.sender.take() {
-            self.counted = sender.counters();
-            self.nxt = sender.nxt();
+            self.remains = Some(Box::new(Remains {
+                counters: sender.counters(),
+                nxt: sender.nxt(),
+            }));
         }
     }
 
