@@ -97,3 +97,106 @@ impl Sender {
 fn whole_millis(span: Duration) -> Duration {
     Duration::from_millis(span.as_nanos() / 1_000_000)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rexmit_time::Time;
+    use rexmit_wire::SeqNum;
+
+    use super::*;
+    use crate::clock::Clock;
+    use crate::sender::Peer;
+    use crate::stacks;
+
+    const MILLI: fn(i64) -> Duration = Duration::from_millis;
+
+    fn sender(rtt_ms: i64, metrics: Metrics) -> Sender {
+        let settings = stacks::page("linux-3.10").unwrap().settings;
+        let clock = Clock::linux(settings.hz, settings.wheel);
+        let now = Time::from_nanos(1_000_000_000);
+        let mut sender = Sender::new(Arc::new(settings), clock, 1448, SeqNum::new(0), now);
+        let peer = Peer {
+            window: 14_600,
+            seq: SeqNum::new(0),
+            sack: true,
+            timestamps: true,
+            handshake_timeouts: 0,
+            metrics,
+        };
+        sender.established(now, Some(MILLI(rtt_ms)), &peer);
+        sender
+    }
+
+    #[test]
+    fn a_first_connection_leaves_its_round_trip_and_no_threshold() {
+        let learned = sender(100, Metrics::default()).learned(&Metrics::default());
+        // Half the distance to what was known, nothing, counts as deviation.
+        assert_eq!((learned.srtt8, learned.mdev4), (MILLI(800), MILLI(400)));
+        assert_eq!((learned.ssthresh, learned.reordering), (0, 0));
+    }
+
+    #[test]
+    fn a_longer_round_trip_is_taken_at_once_and_a_shorter_one_by_and_by() {
+        let before = Metrics {
+            srtt8: MILLI(800),
+            mdev4: MILLI(400),
+            ..Metrics::default()
+        };
+        assert_eq!(
+            sender(200, Metrics::default()).learned(&before).srtt8,
+            MILLI(1600)
+        );
+        // An eighth of the way from 800 to 400.
+        assert_eq!(
+            sender(48, Metrics::default()).learned(&before).srtt8,
+            MILLI(748)
+        );
+    }
+
+    #[test]
+    fn what_is_remembered_only_raises_the_first_estimate() {
+        let low = Metrics {
+            srtt8: MILLI(80),
+            mdev4: MILLI(40),
+            ..Metrics::default()
+        };
+        assert_eq!(
+            sender(100, low).rto(),
+            sender(100, Metrics::default()).rto()
+        );
+        let high = Metrics {
+            srtt8: MILLI(8_000),
+            mdev4: MILLI(4_000),
+            ..Metrics::default()
+        };
+        assert_eq!(sender(100, high).rto(), MILLI(5_000));
+    }
+
+    #[test]
+    fn a_threshold_is_begun_with_and_reordering_ends_fack() {
+        let metrics = Metrics {
+            ssthresh: 16,
+            reordering: 5,
+            ..Metrics::default()
+        };
+        let sender = sender(100, metrics);
+        assert_eq!((sender.window.ssthresh, sender.reordering), (16, 5));
+        assert!(!sender.fack.on && !sender.early_retransmit);
+    }
+
+    #[test]
+    fn a_threshold_is_kept_from_congestion_avoidance_and_else_only_raised() {
+        let mut sender = sender(100, Metrics::default());
+        let known = Metrics {
+            ssthresh: 20,
+            ..Metrics::default()
+        };
+        (sender.window.cwnd, sender.window.ssthresh) = (18, 17);
+        assert_eq!(sender.learned(&known).ssthresh, 17);
+        (sender.window.cwnd, sender.window.ssthresh) = (4, 17);
+        assert_eq!(sender.learned(&known).ssthresh, 20);
+        assert_eq!(sender.learned(&Metrics::default()).ssthresh, 0);
+    }
+}
