@@ -158,6 +158,23 @@ def test_powers_of_two(after: list[int], holds: bool) -> None:
     assert _at_powers(after) is holds
 
 
+def test_the_first_step_of_the_probe_may_hide(row: Rows, write_run: Rows) -> None:
+    def without_first(config: str) -> Path:
+        rows = as_claimed(row)
+        for r in rows:
+            if r["config"] == config and r["lost_segments"] in (1, 2):
+                r["t_total_s"] += ROUND_TRIP[r["network"]] * (1.2 - 0.6 * (r["lost_segments"] - 1))
+            if r["config"] == config and r["lost_segments"] > 2:
+                r["t_total_s"] += 0.1 * ROUND_TRIP[r["network"]]
+        path: Path = write_run(rows)
+        return path
+
+    found = told(without_first("tlp"))["steps"]
+    assert "mobile tlp after 4, 8, 16" in found.measured
+    assert found.holds
+    assert not told(without_first("er"))["steps"].holds
+
+
 def test_on_the_screen_and_as_json(row: Rows, write_run: Rows) -> None:
     path = write_run(as_claimed(row))
     text = CliRunner().invoke(app, ["show", str(path), "--claims"]).output
