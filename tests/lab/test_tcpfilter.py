@@ -196,6 +196,25 @@ def test_a_signal_ends_it_under_load(lab: Lab) -> None:
     assert done.lines.count("same") == 4
 
 
+def test_a_pattern_drops_by_position(lab: Lab) -> None:
+    script = """
+        nft add chain inet t got '{ type filter hook input priority 0; }'
+        nft add rule inet t got tcp dport 80 queue num 7
+        start() { "$guest" tcpfilter --pattern 'data 3 3#2 -1; ack 2' --json \\
+                  --queue 7 > rows 2> said &
+                  filter=$!; sleep 0.2; }
+        start; get; end TERM
+    """
+    done = serve(lab, "0", script)
+    assert "same" in done.lines
+    assert "dropping of each transfer: data 3 3#2 -1; ack 2" in done.err
+    (row,) = (json.loads(line) for line in done.lines if line.startswith("{"))
+    assert row["dropped_segments"] == 2
+    assert row["resends"] >= 3
+    assert row["complete"]
+    assert row["exact"]
+
+
 def test_a_taken_queue_is_told_plainly(lab: Lab) -> None:
     script = """
         start

@@ -42,7 +42,7 @@ fn dispatch() -> Result<i32> {
         None if std::process::id() == 1 => init::run(),
         _ => bail!(
             "usage: rexmit-guest boot --kernel PATH --share DIR [--core N] [--seed HEX] [--memory 256M] \
-             [--clock virtual|polling]\n       rexmit-guest tcpfilter N [--queue 0] [--mode sequence|hold] [--json]"
+             [--clock virtual|polling]\n       rexmit-guest tcpfilter N|--pattern TEXT [--queue 0] [--mode sequence|hold] [--json]"
         ),
     }
 }

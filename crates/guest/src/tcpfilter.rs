@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{anyhow, bail, Result};
 use nix::sys::signal::{sigaction, SaFlags, SigAction, SigHandler, SigSet, Signal};
+use rexmit_loss::pattern::{self, Pattern, PatternRule};
 use rexmit_loss::tail::{Mode, Settings, TailRule};
-use rexmit_loss::{Event, Transfer};
+use rexmit_loss::{Event, Rule, Transfer};
 use rexmit_time::Time;
 use serde::Serialize;
 
@@ -21,7 +22,12 @@ extern "C" fn stop(_: i32) {
 
 /// Prints a row for every transfer until SIGINT or SIGTERM; the exit status is 0 then.
 pub fn run(arguments: lexopt::Parser) -> Result<i32> {
-    let (settings, queue, json) = parse(arguments)?;
+    let Asked {
+        rule,
+        does,
+        queue,
+        json,
+    } = parse(arguments)?;
     let queue = match Queue::open(queue) {
         Ok(queue) => queue,
         Err(error) => {
@@ -36,11 +42,8 @@ pub fn run(arguments: lexopt::Parser) -> Result<i32> {
         unsafe { sigaction(signal, &action) }?;
     }
     let mut printer = Printer { json, untracked: 0 };
-    let mut filter = Filter::new(queue, TailRule::new(settings))?;
-    eprintln!(
-        "rexmit tcpfilter: dropping the last {} segments of each transfer, {} mode",
-        settings.segments, settings.mode
-    );
+    let mut filter = Filter::new(queue, rule)?;
+    eprintln!("rexmit tcpfilter: dropping {does}");
     while !STOP.load(Ordering::Relaxed) {
         filter.step(&mut printer)?;
     }
@@ -54,9 +57,21 @@ pub fn run(arguments: lexopt::Parser) -> Result<i32> {
     Ok(0)
 }
 
-fn parse(mut arguments: lexopt::Parser) -> Result<(Settings, u16, bool)> {
+/// What the command line asks for.
+struct Asked {
+    rule: Box<dyn Rule>,
+    /// The rule in words.
+    does: String,
+    queue: u16,
+    json: bool,
+}
+
+fn parse(mut arguments: lexopt::Parser) -> Result<Asked> {
     use lexopt::prelude::*;
-    let (mut segments, mut queue, mut mode, mut json) = (None, 0, Mode::Sequence, false);
+    const USAGE: &str =
+        "usage: tcpfilter N|--pattern TEXT [--queue 0] [--mode sequence|hold] [--json]";
+    let (mut segments, mut pattern, mut queue, mut mode, mut json) =
+        (None, None, 0, Mode::Sequence, false);
     while let Some(argument) = arguments.next()? {
         match argument {
             Long("queue") => queue = arguments.value()?.parse()?,
@@ -67,23 +82,40 @@ fn parse(mut arguments: lexopt::Parser) -> Result<(Settings, u16, bool)> {
                     .parse()
                     .map_err(|error| anyhow!("--mode: {error}"))?;
             }
+            Long("pattern") => {
+                let text = arguments.value()?.string()?;
+                let read: Result<Pattern, _> = text.parse();
+                pattern = Some(read.map_err(|error| anyhow!("--pattern: {error}"))?);
+            }
             Long("json") => json = true,
             Value(value) if segments.is_none() => segments = Some(value.parse()?),
             other => return Err(other.unexpected().into()),
         }
     }
-    let Some(segments) = segments else {
-        bail!("how many segments to drop? usage: tcpfilter N [--queue 0] [--mode sequence|hold] [--json]")
+    let (rule, does): (Box<dyn Rule>, String) = match (segments, pattern) {
+        (Some(segments), None) => {
+            let settings = Settings {
+                segments,
+                mode,
+                ..Settings::default()
+            };
+            let does = format!("the last {segments} segments of each transfer, {mode} mode");
+            (Box::new(TailRule::new(settings)), does)
+        }
+        (None, Some(pattern)) => {
+            let does = format!("of each transfer: {pattern}");
+            let settings = pattern::Settings::new(pattern);
+            (Box::new(PatternRule::new(settings)), does)
+        }
+        (None, None) => bail!("how many segments to drop? {USAGE}"),
+        (Some(_), Some(_)) => bail!("a number of segments or a pattern, not both; {USAGE}"),
     };
-    Ok((
-        Settings {
-            segments,
-            mode,
-            ..Settings::default()
-        },
+    Ok(Asked {
+        rule,
+        does,
         queue,
         json,
-    ))
+    })
 }
 
 /// Prints rows as the paper's program does, or as JSON objects.

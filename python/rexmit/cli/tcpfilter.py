@@ -8,11 +8,12 @@ from typing import Annotated
 import typer
 
 EXAMPLE = """\
-Example:
+Examples:
 
 \b
   iptables -A OUTPUT -o h1-eth0 -p tcp --sport 80 -j NFQUEUE --queue-num 0
   rexmit tcpfilter 5
+  rexmit tcpfilter --pattern 'data 3 3#2 -1'
 """
 
 
@@ -25,8 +26,19 @@ class Mode(StrEnum):
 
 def tcpfilter(
     segments: Annotated[
-        int, typer.Argument(metavar="N", min=0, help="Data segments to drop at the end.")
-    ],
+        int | None,
+        typer.Argument(
+            metavar="[N]", min=0, help="Data segments to drop at the end.", show_default=False
+        ),
+    ] = None,
+    pattern: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            help="Instead of N, packets by position: `data 5..7 5#2 -1; ack 3` (docs/scenarios.md). "
+            "For `ack` the client's packets must reach the queue too.",
+        ),
+    ] = None,
     queue: Annotated[
         int, typer.Option(min=0, max=65535, help="The number of the NFQUEUE to listen on.")
     ] = 0,
@@ -41,6 +53,8 @@ def tcpfilter(
 ) -> None:
     """Drop the last N segments of every HTTP transfer that this host sends, and measure.
 
+    Or packets by position, with --pattern.
+
     A firewall rule has to send the server's packets to the queue; that takes root, and so does
     listening there. For every transfer one line is printed:
 
@@ -53,7 +67,19 @@ def tcpfilter(
     import os
 
     from rexmit.engines.guest import guest_binary
+    from rexmit.errors import UserError
 
+    if (segments is None) == (pattern is None):
+        raise UserError("give N or --pattern", "rexmit tcpfilter 5", usage=True)
     program = str(guest_binary())
-    words = [program, "tcpfilter", str(segments), "--queue", str(queue), "--mode", mode.value]
+    if pattern is None:
+        words = [program, "tcpfilter", str(segments), "--mode", mode.value]
+    else:
+        from rexmit._core import loss_pattern
+
+        try:
+            words = [program, "tcpfilter", "--pattern", loss_pattern(pattern)]
+        except ValueError as error:
+            raise UserError(f"--pattern: {error}", usage=True) from None
+    words += ["--queue", str(queue)]
     os.execv(program, [*words, "--json"] if as_json else words)  # noqa: S606 - our own program

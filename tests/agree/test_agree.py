@@ -1,0 +1,114 @@
+"""The model against real kernels, packet by packet: random cases, and those that once disagreed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rexmit import _core
+from rexmit.agree.draw import draw
+from rexmit.agree.judge import judge
+from rexmit.agree.kernel import Outcome, run, run_alone
+from rexmit.agree.packet import read as packets
+from rexmit.agree.read import read
+from rexmit.engines.engine import cores
+from rexmit.engines.kernel import KernelEngine, find_kernel
+
+pytestmark = pytest.mark.kernel
+
+CASES = sorted((Path(__file__).parent / "cases").glob("*.toml"))
+
+
+def rexmit(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "rexmit", "agree", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+
+
+def rates(*words: str) -> dict[str, Any]:
+    done = rexmit(*words, "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize("kernel", ["6.1", "6.12"])
+def test_random_cases_agree(kernel: str, tmp_path: Path) -> None:
+    folder = tmp_path / "cases"
+    found = rates("--kernel", kernel, "--cases", "150", "--seed", "11", "--keep", str(folder))
+    assert (found["cases"], found["failed"]) == (150, 0)
+    assert found["exact_percent"] >= 95, found["disagreements"]
+    assert found["recovery_percent"] >= 97, found["disagreements"]
+    assert found["with_resends_percent"] >= 80
+    # Without the kernel, from its logs; what disagrees is kept by name.
+    again = rates("--again", str(folder))
+    assert again == found
+    kept = folder / "disagreements"
+    names = {name for names in found["disagreements"].values() for name in names}
+    assert {path.name for path in kept.glob("*")} == names
+    # Another stack is another matter, which is what --fail-under is for.
+    plain = rexmit("--again", str(folder), "--stack", "rfc", "--fail-under", "95")
+    assert plain.returncode == 1
+    assert "first differing packet:" in plain.stdout
+
+
+def open_kernel(name: str) -> KernelEngine:
+    return KernelEngine.open(find_kernel(name), ["builtin"])
+
+
+@pytest.mark.parametrize("kernel", ["6.1", "6.12"])
+def test_cases_that_once_disagreed_agree(kernel: str) -> None:
+    engine = open_kernel(kernel)
+    cases = dict(enumerate(map(read, CASES)))
+    outcomes: dict[int, Outcome] = {}
+    run(cases, engine, _core, cores=cores(), on_outcome=outcomes.__setitem__)
+    apart = []
+    for number, case in cases.items():
+        stack, hz = f"linux-{kernel}", engine.kernel.hz
+        one = judge(case, outcomes[number], _core.run_model, _core, stack=stack, hz=hz)
+        if not one.exact:
+            apart.append((case.name, one.kind, one.kernel_error))
+    assert not apart
+
+
+def test_a_case_in_a_batch_is_the_case_alone() -> None:
+    # One after the other in a kernel, or in a kernel of its own: microseconds differ at most.
+    engine = open_kernel("6.1")
+    cases = {index: draw(_core, 5, index, (6, 1)) for index in range(12)}
+    together: dict[int, Outcome] = {}
+    run(cases, engine, _core, cores=cores()[:1], on_outcome=together.__setitem__)
+    for number in (0, 5, 11):
+        alone = packets(run_alone(cases[number], engine, _core)["packets"])
+        batch = packets(together[number]["packets"])
+        assert [one._replace(at_ns=0) for one in alone] == [two._replace(at_ns=0) for two in batch]
+        late = [abs(one.at_ns - two.at_ns) for one, two in zip(alone, batch, strict=True)]
+        assert max(late) < 20_000
+
+
+def test_one_case_beside_each_other() -> None:
+    case = next(path for path in CASES if path.stem == "sacked-segments-share")
+    done = rexmit("--case", str(case), "--kernel", "6.1", "--show")
+    assert done.returncode == 0, done.stderr
+    assert "every packet agrees" in done.stdout
+    assert "[3..11]" in done.stdout
+    assert done.stdout.count(" lost") >= 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--show",), "--show is for one --case"),
+        (("--again", "nowhere"), "nowhere is no folder of `rexmit agree`"),
+        (("--again", "a", "--case", "b/c"), "not both"),
+        (("--kernel", "9.9"), "9.9"),
+    ],
+)
+def test_wrong_usage(words: tuple[str, ...], said: str) -> None:
+    done = rexmit(*words)
+    assert done.returncode in (1, 2)
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,70 @@
+"""Random cases: how they are drawn, written and read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rexmit import _core
+from rexmit.agree.case import Case
+from rexmit.agree.draw import RATE_BPS, RTT_NS, SEGMENTS, draw
+from rexmit.agree.read import read
+from rexmit.errors import UserError
+
+CASES = sorted((Path(__file__).parent / "cases").glob("*.toml"))
+
+
+@pytest.fixture(scope="module")
+def drawn() -> list[Case]:
+    return [draw(_core, 3, index, (6, 12)) for index in range(400)]
+
+
+def test_a_case_is_the_same_whatever_else_is_drawn(drawn: list[Case]) -> None:
+    assert draw(_core, 3, 123, (6, 12)) == drawn[123]
+    other = draw(_core, 3, 123, (6, 1))
+    names = set(drawn[123].sysctls) - set(other.sysctls)
+    assert names <= {"net.ipv4.tcp_rto_min_us"}
+    assert other.pattern == drawn[123].pattern
+    assert draw(_core, 4, 123, (6, 12)) != drawn[123]
+
+
+def test_cases_cover_what_they_should(drawn: list[Case]) -> None:
+    rates = [min(case.rates_bps) for case in drawn]
+    assert min(rates) >= 0.99 * RATE_BPS[0]
+    assert max(rates) <= RATE_BPS[1]
+    assert sum(rate < 10_000_000 for rate in rates) > 100
+    assert all(0.99 * RTT_NS[0] - 4000 <= case.rtt_ns <= 1.01 * RTT_NS[1] for case in drawn)
+    assert {case.segments for case in drawn} <= set(range(SEGMENTS[0], SEGMENTS[1] + 1))
+    assert {case.congestion_control for case in drawn} == {"cubic", "reno"}
+    for part in ("#2", "fin", "ack", "none"):
+        assert any(part in case.pattern for case in drawn), part
+    assert sum("data" in case.pattern for case in drawn) > 360
+    assert any(case.receive_window_bytes for case in drawn)
+    assert any("net.ipv4.tcp_rto_min_us" in case.sysctls for case in drawn)
+
+
+def test_a_case_comes_back_from_its_scenario(drawn: list[Case], tmp_path: Path) -> None:
+    for case in drawn[:40]:
+        file = tmp_path / f"{case.name}.toml"
+        file.write_text(case.scenario('of "another" kind'), encoding="utf-8")
+        assert read(file) == case
+        assert Case.from_json(case.as_json()) == case
+
+
+def test_kept_cases_say_what_they_are() -> None:
+    assert len(CASES) >= 10
+    titles = {path.read_text().splitlines()[1] for path in CASES}
+    assert len(titles) == len(CASES)
+    assert all(read(path).name == path.stem for path in CASES)
+
+
+def test_other_scenarios_are_no_cases(tmp_path: Path) -> None:
+    file = tmp_path / "grid.toml"
+    text = CASES[0].read_text()
+    file.write_text(text.replace("segments = ", "segments = [1, 2] # "))
+    with pytest.raises(UserError, match="more than one transfer"):
+        read(file)
+    file.write_text(text.replace("queue = 4000", "queue = 4000\njitter = '1ms'"))
+    with pytest.raises(UserError, match="is no case"):
+        read(file)

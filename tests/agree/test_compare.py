@@ -1,0 +1,96 @@
+"""How two logs are held against each other."""
+
+from __future__ import annotations
+
+from rexmit.agree.classes import kind
+from rexmit.agree.compare import compare
+from rexmit.agree.packet import Packet
+from rexmit.agree.show import side_by_side
+
+TICK = 4_000_000
+ACK, FIN_ACK, SYN_ACK = 16, 17, 18
+
+
+def data(
+    at_ms: float, place: int, mechanism: str | None = None, *, dropped: bool = False
+) -> Packet:
+    at = round(at_ms * 1e6)
+    return Packet(at, 0, 1 + 1000 * place, 1000, ACK, 134, 509, dropped, mechanism, [])
+
+
+def ack(at_ms: float, place: int) -> Packet:
+    return Packet(round(at_ms * 1e6), 1, 134, 0, ACK, 1 + 1000 * place, 500, 0, None, [])
+
+
+KERNEL = [
+    Packet(0, 1, 0, 0, 2, 0, 64240, 0, None, []),
+    Packet(10_000_000, 0, 0, 0, SYN_ACK, 1, 65160, 0, None, []),
+    data(20, 0),
+    data(20, 1, dropped=True),
+    data(20, 2, dropped=True),
+    ack(30, 1),
+    data(250, 1, "rto"),
+    data(270, 2, "rto-recovery"),
+]
+
+
+def changed(place: int, packet: Packet | None) -> list[Packet]:
+    model = list(KERNEL)
+    model[place : place + 1] = [] if packet is None else [packet]
+    return model
+
+
+def test_logs_that_agree() -> None:
+    verdict = compare(KERNEL, KERNEL, TICK)
+    assert verdict.exact
+    assert verdict.recovery
+    assert verdict.difference is None
+    assert not any(">>" in line for line in side_by_side(KERNEL, KERNEL, None))
+
+
+def test_a_tick_is_allowed_and_no_more() -> None:
+    assert compare(KERNEL, changed(6, data(254, 1, "rto")), TICK).exact
+    late = compare(KERNEL, changed(6, data(254.001, 1, "rto")), TICK)
+    assert late.packets
+    assert late.mechanisms
+    assert not late.times
+    assert not late.recovery
+    assert late.difference is not None
+    assert kind(late.difference, TICK) == "rto: model later by 1 to 2 ticks"
+
+
+def test_another_mechanism() -> None:
+    verdict = compare(KERNEL, changed(6, data(250, 1, "tlp")), TICK)
+    assert verdict.packets
+    assert not verdict.mechanisms
+    assert not verdict.recovery
+    assert verdict.difference is not None
+    assert kind(verdict.difference, TICK) == "kernel rto / model tlp"
+
+
+def test_other_bytes_and_missing_packets() -> None:
+    other = compare(KERNEL, changed(7, data(270, 3)), TICK)
+    assert other.difference is not None
+    assert not other.packets
+    assert other.recovery
+    assert kind(other.difference, TICK) == "kernel rto-recovery / model new data"
+    missing = compare(KERNEL, changed(7, None), TICK)
+    assert missing.difference is not None
+    assert kind(missing.difference, TICK) == "kernel rto-recovery / model nothing"
+    fin = KERNEL[7]._replace(flags=FIN_ACK)
+    assert not compare(KERNEL, changed(7, fin), TICK).packets
+
+
+def test_acknowledgements_do_not_count() -> None:
+    assert compare(KERNEL, changed(5, None), TICK).exact
+
+
+def test_both_stand_beside_each_other_and_the_first_difference_is_marked() -> None:
+    model = changed(6, data(262, 1, "tlp"))
+    lines = list(side_by_side(KERNEL, model, compare(KERNEL, model, TICK).difference))
+    (marked,) = (line for line in lines if line.startswith(">>"))
+    left, right = marked.split("|")
+    assert "250.000 -> 2 rto" in left
+    assert "262.000 -> 2 tlp +12.000" in right
+    assert sum("lost" in line for line in lines) == 2
+    assert any("<- ack 1 win 500" in line for line in lines)
