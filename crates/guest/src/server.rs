@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::net::{SocketAddr, TcpStream};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use anyhow::{bail, Context, Result};
+use nix::errno::Errno;
 
 use crate::net::{Host, Namespace};
 
@@ -29,9 +31,20 @@ impl Nginx {
         let config = folder.join("nginx.conf");
         fs::write(&config, configuration(folder, address))?;
         let log = fs::File::create(folder.join("stderr"))?;
-        let child = host
-            .namespace
-            .command(program)
+        let mut command = host.namespace.command(program);
+        // Where the server and the filter could both run, the server does: left to the scheduler it would be now one,
+        // now the other, by what ran before, and whether a FIN travels on data would follow from that.
+        // SAFETY: the system call is async-signal-safe, and its argument lives on the stack.
+        unsafe {
+            command.pre_exec(|| {
+                let priority = libc::sched_param { sched_priority: 1 };
+                let result = libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const priority);
+                Errno::result(result)
+                    .map_err(std::io::Error::from)
+                    .map(drop)
+            });
+        }
+        let child = command
             .arg("-p")
             .arg(folder)
             .arg("-c")

@@ -1,9 +1,8 @@
 //! Hosts, their programs and the network between them, in simulated time.
 //!
 //! Work takes no time. At one instant a host's TCP deals with the packet or timer first, then its programs run until they
-//! wait. What the TCP has to send leaves in the order in which it was made: at once, or behind a filter
-//! ([`Host::filtered`]) when the program that runs waits, as on a host with one processor and NFQUEUE. The filter is the
-//! first to run: it was woken before those for whom the packet was.
+//! wait, and what the TCP has to send leaves in the order in which it was made: at once, or behind a filter
+//! ([`Host::filtered`]) when all programs wait, as on a host with one processor and NFQUEUE.
 
 mod gate;
 mod network;
@@ -304,10 +303,10 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
                 } else {
                     self.send(now, packet);
                 }
-            } else if let Some(packet) = self.outbox.pop_front() {
-                self.send(now, packet);
             } else if let Some(event) = machine.poll_event() {
                 app.on_event(now, event, machine.as_mut());
+            } else if let Some(packet) = self.outbox.pop_front() {
+                self.send(now, packet);
             } else {
                 break;
             }
