@@ -213,9 +213,16 @@ pub struct Workload {
     pub bytes: Option<u64>,
     /// What the client's host offers at most.
     pub receive_window_bytes: Option<u32>,
+    /// The server's `tcp_nopush`: head and body leave together, in full segments.
+    #[serde(default = "yes")]
+    pub tcp_nopush: bool,
     /// Bits a second that the client works through; none for a client that takes no time.
     #[serde(default)]
     pub read_bps: Option<u64>,
+}
+
+const fn yes() -> bool {
+    true
 }
 
 /// The servers there are.

@@ -89,6 +89,8 @@ def cell_plan(
         "capture": capture,
         "transfer_timeout_ns": scenario.workload.timeout,
     }
+    if not scenario.workload.tcp_nopush:
+        plan["workload"]["tcp_nopush"] = False
     if scenario.workload.read_rate is not None:
         plan["workload"]["read_bps"] = scenario.workload.read_rate
     if scenario.workload.warm_up:

@@ -272,12 +272,12 @@ def _stacks(scenario: Scenario, *, allowed: bool) -> Iterable[Problem]:
                 )
             elif (problem := stacks.problem(key, value)) is not None:
                 yield Problem((*path, key), *problem)
-    for key in sorted({"read_rate", "warm_up"} & scenario.workload.model_fields_set):
+    for key in sorted({"read_rate", "tcp_nopush", "warm_up"} & scenario.workload.model_fields_set):
         given = getattr(scenario.workload, key)
         if not allowed and given != Workload.model_fields[key].default:
             yield Problem(
                 ("workload", key),
-                "a real client and a kernel's hosts have no such key; the model has",
+                "a lab with real programs has no such key; the model has",
                 "run it with --engine model, or take it out",
             )
 

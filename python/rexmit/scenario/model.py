@@ -188,6 +188,10 @@ class Workload(Part):
     receive_window: WindowAxis = Field(
         default=(None,), description=f'like "64kB", or "{AUTO}" for the kernel\'s own, or a list'
     )
+    tcp_nopush: bool = Field(
+        default=True,
+        description="true (head and body leave together) or false (the head alone; model only)",
+    )
     read_rate: ReadRate = Field(
         default=None,
         description='bits per second that the client works through, like "16Mbit", or "instant" '

@@ -90,6 +90,8 @@ def plain(scenario: Scenario) -> dict[str, Any]:
         pages = scenario.workload.pages
         workload["segments"] = counts_text(tuple(page.segments or 0 for page in pages))
     workload["receive_window"] = _axis(scenario.workload.receive_window, _window)
+    if not scenario.workload.tcp_nopush:
+        workload["tcp_nopush"] = False
     if scenario.workload.read_rate is not None:
         workload["read_rate"] = RATE.text(scenario.workload.read_rate)
     if scenario.workload.warm_up:

@@ -33,6 +33,13 @@ impl Nginx {
         }
     }
 
+    /// The same with `tcp_nopush off`.
+    #[must_use]
+    pub const fn without_nopush(mut self) -> Self {
+        self.response = self.response.without_nopush();
+        self
+    }
+
     pub(super) fn on_event(&mut self, now: Time, event: Event, socket: &mut impl Socket) {
         match event {
             Event::Readable if self.request_left > 0 => {

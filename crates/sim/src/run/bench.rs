@@ -255,11 +255,11 @@ impl<'a> Bench<'a> {
             Browser::new(request.len() as u32)
                 .with_pace(self.cell.workload.read_bps.and_then(NonZeroU64::new)),
         );
-        let server = App::Nginx(Nginx::new(
-            request.len() as u32,
-            head.len() as u32,
-            page_bytes,
-        ));
+        let mut server = Nginx::new(request.len() as u32, head.len() as u32, page_bytes);
+        if !self.cell.workload.tcp_nopush {
+            server = server.without_nopush();
+        }
+        let server = App::Nginx(server);
         let total = head.len() as u64 + page_bytes;
         let (response, request) = (Stream { text: head }, Stream { text: request });
         let watch = Watch::new(rule, wants, response, request);

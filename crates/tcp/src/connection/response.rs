@@ -28,6 +28,7 @@ pub struct Response {
     head_left: u32,
     body: u64,
     written: u64,
+    /// The cork is set, or never will be.
     corked: bool,
 }
 
@@ -41,6 +42,13 @@ impl Response {
             written: 0,
             corked: false,
         }
+    }
+
+    /// The same with `tcp_nopush off`, nginx's own default: the head leaves by itself.
+    #[must_use]
+    pub const fn without_nopush(mut self) -> Self {
+        self.corked = true;
+        self
     }
 
     /// Writes what the send buffer takes.
