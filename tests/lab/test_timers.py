@@ -164,6 +164,6 @@ def test_the_reference_point(each: Lab) -> None:
         assert low < row["t_recover_s"] < high
     for config, wanted in (("plain", 0.2259), ("er", 0.2259), ("tlp", 0.0419)):
         values = [row["t_recover_s"] for row in run.rows(config=config)]
-        # Eight phases, one in each eighth of a tick: the mean is off by an eighth of it at most, and the looks.
+        # Eight phases, one in each eighth of a tick: the mean is off by an eighth of it at most.
         assert sum(values) / 8 == pytest.approx(wanted, abs=0.00055)
         assert max(values) - min(values) > 0.002, "phases differ by parts of a tick"
