@@ -35,7 +35,7 @@ def tcpfilter(
         str | None,
         typer.Option(
             metavar="TEXT",
-            help="Instead of N, packets by position: `data 5..7 5#2 -1; ack 3` (docs/scenarios.md). "
+            help="Instead of N, packets by position: `data 5..7 5#2 -1; ack 3`. "
             "For `ack` the client's packets must reach the queue too.",
         ),
     ] = None,
