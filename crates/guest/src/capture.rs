@@ -23,6 +23,7 @@ use rexmit_wire::pcapng::Writer;
 
 use crate::clock;
 use crate::net::Host;
+use crate::priority;
 
 /// One packet, from its IP header on.
 struct Packet {
@@ -95,7 +96,11 @@ impl Tap {
         let socket = host.namespace.run(|| open(host.device))?;
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
-        let thread = thread::spawn(move || watch(&socket, &stopped, own, sent, &buffer));
+        let thread = thread::spawn(move || {
+            // Where it is refused the order is the scheduler's.
+            let _ = priority::CAPTURE.take();
+            watch(&socket, &stopped, own, sent, &buffer);
+        });
         Ok(Self {
             stop,
             thread: Some(thread),

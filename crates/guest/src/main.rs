@@ -17,6 +17,7 @@ mod net;
 mod netlink;
 mod nfqueue;
 mod page;
+mod priority;
 mod report;
 mod sandbox;
 mod server;

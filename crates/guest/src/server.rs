@@ -8,9 +8,9 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use anyhow::{bail, Context, Result};
-use nix::errno::Errno;
 
 use crate::net::{Host, Namespace};
+use crate::priority;
 
 /// A running nginx that serves one page and closes after each response.
 pub struct Nginx {
@@ -32,17 +32,9 @@ impl Nginx {
         fs::write(&config, configuration(folder, address))?;
         let log = fs::File::create(folder.join("stderr"))?;
         let mut command = host.namespace.command(program);
-        // Where the server and the filter could both run, the server does: left to the scheduler it would be now one,
-        // now the other, by what ran before, and whether a FIN travels on data would follow from that.
-        // SAFETY: the system call is async-signal-safe, and its argument lives on the stack.
+        // SAFETY: what runs between fork and exec is one async-signal-safe system call.
         unsafe {
-            command.pre_exec(|| {
-                let priority = libc::sched_param { sched_priority: 1 };
-                let result = libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const priority);
-                Errno::result(result)
-                    .map_err(std::io::Error::from)
-                    .map(drop)
-            });
+            command.pre_exec(|| Ok(priority::SERVER.take()?));
         }
         let child = command
             .arg("-p")

@@ -19,6 +19,7 @@ use crate::capture::Buffer;
 use crate::filter::Filter;
 use crate::net::{Host, Network};
 use crate::nfqueue::Queue;
+use crate::priority;
 use witness::Witness;
 
 const QUEUE: u16 = 0;
@@ -100,7 +101,11 @@ impl Watch {
         let (wake, woken) = wake.unzip();
         let (orders, taken) = mpsc::channel();
         let (answer, answers) = mpsc::channel();
-        thread::spawn(move || serve(filter, witness, &taken, &answer, woken.as_ref()));
+        thread::spawn(move || {
+            // Where it is refused the order is the scheduler's.
+            let _ = priority::FILTER.take();
+            serve(filter, witness, &taken, &answer, woken.as_ref());
+        });
         Ok(Self {
             orders,
             answers,
