@@ -10,9 +10,11 @@
 //! Not modelled: crossed SYNs, TCP Fast Open, urgent data, ECN, SO_LINGER, keepalive.
 
 mod buffer;
+mod calls;
 mod handshake;
 mod input;
 mod outbox;
+mod output;
 mod response;
 mod socket;
 mod types;
@@ -20,13 +22,13 @@ mod types;
 use std::sync::Arc;
 
 use rexmit_time::{Duration, Time};
-use rexmit_wire::{Flags, SeqNum};
+use rexmit_wire::SeqNum;
 
 use crate::clock::Clock;
-use crate::receiver::{Header, Receiver, Sending};
-use crate::segment::{Segment, Timestamps};
-use crate::sender::{Counters, Metrics, Sender, Transmit};
-use crate::settings::{Settings, WindowShare};
+use crate::receiver::{Receiver, Sending};
+use crate::segment::Segment;
+use crate::sender::{Counters, Metrics, Sender};
+use crate::settings::Settings;
 
 use buffer::SendBuffer;
 use handshake::Handshake;
@@ -39,9 +41,6 @@ pub use types::{Event, Local, Sent, State};
 
 /// How long TIME_WAIT lasts, and FIN_WAIT2 of a socket without an owner (`TCP_TIMEWAIT_LEN`, `tcp_fin_timeout`).
 const TIME_WAIT: Duration = Duration::from_secs(60);
-/// Pages that `sendfile` moves at a time: those of a pipe (`PIPE_DEF_BUFFERS`).
-const PIPE_BYTES: u64 = 16 * PAGE_BYTES;
-const PAGE_BYTES: u64 = 4096;
 
 /// One end of a TCP connection.
 #[derive(Debug)]
@@ -218,136 +217,6 @@ impl Connection {
         self.events.pop()
     }
 
-    /// Writes `bytes` as `write`, `writev` or `send` do (from user memory), without blocking. `more`: MSG_MORE. Returns
-    /// what was taken; less than `bytes` when the send buffer is full, and then [`Event::Writable`] follows later.
-    pub fn write(&mut self, now: Time, bytes: u32, more: bool) -> u32 {
-        let Some(sender) = self.sender.as_mut().filter(|_| self.state.can_write()) else {
-            return 0;
-        };
-        let taken = sender.write_within(now, bytes, more, self.buffer.limit());
-        if taken < bytes {
-            self.buffer.wait();
-            sender.set_writer_waits(true);
-        }
-        self.pump(now);
-        taken
-    }
-
-    /// Writes up to `bytes` of a file from its byte `offset` on as `sendfile` does, without blocking.
-    ///
-    /// `sendfile` fills a pipe of 16 pages and empties it into the socket, time and again (`splice_direct_to_actor`). All
-    /// fillings but the last are written with MSG_MORE. Within one, pages are written one by one without a push between
-    /// them (6.1: MSG_SENDPAGE_NOTLAST) or all at once (6.12: MSG_SPLICE_PAGES); both fill segments across the pages'
-    /// edges, so that all leave full but the stream's last.
-    pub fn send_file(&mut self, now: Time, offset: u64, bytes: u32) -> u32 {
-        let mut taken = 0;
-        while taken < bytes {
-            let left = bytes - taken;
-            let in_page = (offset + u64::from(taken)) % PAGE_BYTES;
-            let filling = u64::from(left).min(PIPE_BYTES - in_page) as u32;
-            let written = self.write(now, filling, filling < left);
-            taken += written;
-            if written < filling {
-                self.push_from_full_buffer(now, written);
-                break;
-            }
-        }
-        taken
-    }
-
-    /// `sendfile` before 6.5 pushes what is in a full buffer even if it added nothing to it (`do_tcp_sendpages`).
-    fn push_from_full_buffer(&mut self, now: Time, written: u32) {
-        let pages_one_by_one = self.settings.window_share != WindowShare::ScalingRatio;
-        if let Some(sender) = self
-            .sender
-            .as_mut()
-            .filter(|_| written == 0 && pages_one_by_one)
-        {
-            sender.push_all(now);
-            self.pump(now);
-        }
-    }
-
-    /// Takes up to `most` bytes in order, as one `recv` does. A reader that blocks when nothing is there calls this once
-    /// more and gets 0: that call may still send an acknowledgement (`tcp_cleanup_rbuf`). 0 is also the end of the stream,
-    /// see [`Self::at_end`].
-    pub fn read(&mut self, now: Time, most: u32) -> u32 {
-        let (taken, header) = self.receiver.read(now, most);
-        if let Some(header) = header.filter(|_| self.sender.is_some()) {
-            self.send_ack(now, header);
-        }
-        taken
-    }
-
-    /// Bytes in order that can be read.
-    #[must_use]
-    pub fn readable(&self) -> u32 {
-        self.receiver.readable()
-    }
-
-    /// Whether nothing more will be read: the peer has closed and all it sent was read, or the connection is gone.
-    #[must_use]
-    pub fn at_end(&self) -> bool {
-        (self.receiver.has_fin() || self.state == State::Closed) && self.readable() == 0
-    }
-
-    /// Sets TCP_CORK; taking it off sends what waits.
-    pub fn set_cork(&mut self, now: Time, on: bool) {
-        if let Some(sender) = &mut self.sender {
-            sender.set_cork(now, on);
-            self.pump(now);
-        }
-    }
-
-    /// Sets TCP_NODELAY; setting it sends what waits.
-    pub fn set_nodelay(&mut self, now: Time, on: bool) {
-        if let Some(sender) = &mut self.sender {
-            sender.set_nodelay(now, on);
-            self.pump(now);
-        }
-    }
-
-    /// Sends a FIN behind what was written; reading goes on.
-    pub fn shutdown(&mut self, now: Time) {
-        let Some(sender) = &mut self.sender else {
-            return;
-        };
-        if let Some(state) = self.state.after_our_fin() {
-            self.state = state;
-            sender.close(now);
-            self.pump(now);
-        }
-    }
-
-    /// Closes the socket. With unread data the connection is reset, else a FIN follows what was written (RFC 2525 §2.17).
-    pub fn close(&mut self, now: Time) {
-        if self.orphan || self.state == State::Closed {
-            return;
-        }
-        self.orphan = true;
-        match self.state {
-            State::SynSent | State::SynReceived => {
-                self.end(None);
-            }
-            _ if self.readable() > 0 => {
-                let header = self.receiver.header();
-                let mut segment = self.segment(now, &header, Flags(Flags::RST.0 | Flags::ACK.0));
-                segment.timestamps = segment.timestamps.filter(|_| self.timestamps);
-                self.outbox.push(Sent::plain(segment));
-                self.end(None);
-            }
-            _ => {
-                self.shutdown(now);
-                if let Some(sender) = &mut self.sender {
-                    sender.orphan();
-                }
-                if self.state == State::FinWait2 {
-                    self.linger(now);
-                }
-            }
-        }
-    }
-
     /// The state of RFC 9293 §3.3.2.
     #[must_use]
     pub fn state(&self) -> State {
@@ -393,109 +262,6 @@ impl Connection {
     /// The clock of our timestamps, without the offset.
     fn timestamp(&self, now: Time) -> u32 {
         self.settings.estimator.stamp(&self.clock, now)
-    }
-
-    /// Sends the SYN or the SYN-ACK.
-    fn send_handshake(&mut self, now: Time) {
-        if let Some(handshake) = &self.handshake {
-            let echo = self.receiver.echo();
-            let segment = handshake.segment(&self.local, &self.receiver, echo, now);
-            self.outbox.push(Sent::plain(segment));
-        }
-    }
-
-    /// A segment without data.
-    fn segment(&self, now: Time, header: &Header, flags: Flags) -> Segment {
-        let seq = match (&self.sender, &self.remains) {
-            (Some(sender), _) => sender.nxt(),
-            (None, Some(remains)) => remains.nxt,
-            (None, None) => self.local.iss + 1,
-        };
-        Segment {
-            seq,
-            ack: header.ack,
-            flags,
-            window: header.window,
-            timestamps: self.timestamps.then(|| Timestamps {
-                value: self
-                    .timestamp(now)
-                    .wrapping_add(self.local.timestamp_offset),
-                echo: header.echo,
-            }),
-            sack: header.sack,
-            ..Segment::default()
-        }
-    }
-
-    /// Sends an acknowledgement (`tcp_send_ack`).
-    fn send_ack(&mut self, now: Time, header: Header) {
-        let segment = self.segment(now, &header, Flags::ACK);
-        self.outbox.push(Sent::plain(segment));
-    }
-
-    /// Fetches what the sender has to send; returns how many segments are new.
-    fn pump(&mut self, now: Time) -> u32 {
-        let mut new = 0;
-        while let Some(transmit) = self
-            .sender
-            .as_mut()
-            .and_then(|sender| sender.poll_transmit(now))
-        {
-            let is_data = !transmit.range.is_empty() || transmit.fin;
-            new += u32::from(is_data && transmit.mechanism.is_none());
-            self.send(now, &transmit);
-        }
-        new
-    }
-
-    /// Fetches what a timer or a packet's leaving made the sender send; new segments may mean that a waiting writer's buffer
-    /// grows (`tcp_event_new_data_sent`).
-    fn pump_and_look(&mut self, now: Time) {
-        let sent = self.pump(now);
-        if sent > 0 {
-            self.check_space(sent, 0);
-        }
-    }
-
-    /// Sends what the sender wants sent, with the acknowledgement of the moment (`__tcp_transmit_skb`). A packet of several
-    /// segments leaves the host's filter or its device cut into them (`tcp_tso_segment`): flags that end something go with
-    /// the last, and with it what counts in the host.
-    fn send(&mut self, now: Time, transmit: &Transmit) {
-        let header = self.receiver.header();
-        let plain = self.segment(now, &header, Flags::ACK);
-        let mut left = transmit.range.len();
-        if left > 0 {
-            self.receiver.data_sent(now);
-        }
-        let mss = self.sender.as_ref().map_or(left, |sender| sender.mss());
-        let mut seq = transmit.range.start;
-        loop {
-            let len = left.min(mss);
-            left -= len;
-            let last = left == 0;
-            let mut flags = Flags::ACK.0;
-            if transmit.psh && last {
-                flags |= Flags::PSH.0;
-            }
-            if transmit.fin && last {
-                flags |= Flags::FIN.0;
-            }
-            self.outbox.push(Sent {
-                segment: Segment {
-                    seq,
-                    len,
-                    flags: Flags(flags),
-                    ..plain
-                },
-                mechanism: transmit.mechanism,
-                probe: transmit.probe,
-                in_host_bytes: if last { transmit.in_host_bytes } else { 0 },
-            });
-            seq += len;
-            if last {
-                break;
-            }
-        }
     }
 
     /// The connection waits for stray segments only.

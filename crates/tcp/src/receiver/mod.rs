@@ -8,8 +8,11 @@
 //! Not modelled: urgent data, ECN, pruning by collapsing packets, and 3.10's prequeue, which processes packets only
 //! when the reader, blocked in `recv`, runs.
 
+mod acknowledge;
 mod delay;
+mod input;
 mod memory;
+mod read;
 mod reassembly;
 mod rtt;
 mod sack;
@@ -18,15 +21,14 @@ mod window;
 use std::sync::Arc;
 
 use rexmit_time::{Duration, Time};
-use rexmit_wire::{Flags, SeqNum, SeqRange};
+use rexmit_wire::SeqNum;
 
 use crate::clock::Clock;
 use crate::segment::{SackList, Segment, Timestamps};
 use crate::settings::{DelayedAck, Estimator, Settings, WindowShare};
 
 use delay::Delay;
-use memory::Buffer;
-use reassembly::{Packet, Placed, Queues};
+use reassembly::Queues;
 use rtt::{Rtt, Unit};
 use sack::Sacks;
 use window::Window;
@@ -279,235 +281,6 @@ impl Receiver {
         self.rtt.on_echo(clock, echo.unwrap_or(0), full);
     }
 
-    /// Takes in a segment with data or a FIN that [`Self::accepts`] (`tcp_data_queue`). Acknowledgements that cannot wait
-    /// for [`Self::acknowledge`] go to `acks`.
-    ///
-    /// Of a FIN the caller makes what its state wants: [`Self::enter_interactive`] or an acknowledgement at once.
-    pub fn on_data(
-        &mut self,
-        now: Time,
-        segment: &Segment,
-        sending: &Sending,
-        mut acks: impl FnMut(Header),
-    ) -> Received {
-        let range = SeqRange {
-            start: segment.seq,
-            end: segment.end(),
-        };
-        let in_order = range.start == self.next;
-        // Where the fast path takes the segment, a D-SACK not yet told stays.
-        if !in_order || self.queues.has_gap() || segment.flags.fin() {
-            self.sacks.forget_duplicate();
-        }
-        let mut received = Received::default();
-        if !range.end.is_after(self.next) {
-            // All of it came before.
-            self.sacks.set_duplicate(range);
-            self.acknowledge_soon_and_quickly();
-            return received;
-        }
-        let left = self.window.left(self.next);
-        let bare_fin = segment.len == 0 && self.settings.delayed_ack == DelayedAck::Linux612;
-        if in_order {
-            if left == 0 && !bare_fin {
-                self.acknowledge_soon_and_quickly();
-                return received;
-            }
-        } else if !range.start.is_before(self.next + left) {
-            self.acknowledge_soon_and_quickly();
-            return received;
-        }
-        if !in_order && self.settings.delayed_ack == DelayedAck::Linux3 {
-            self.enter_quick();
-        }
-        let packet = Packet {
-            range,
-            fin: segment.flags.fin(),
-            buffer: Buffer::of(&self.settings, segment.len),
-        };
-        if range.start.is_after(self.next) {
-            self.out_of_order(packet, segment, &mut acks);
-            return received;
-        }
-        if range.start.is_before(self.next) {
-            // The head of it came before.
-            self.sacks.set_duplicate(SeqRange {
-                start: range.start,
-                end: self.next,
-            });
-            if left == 0 {
-                self.acknowledge_soon_and_quickly();
-                return received;
-            }
-        }
-        if !self.has_memory() && !self.make_do(segment.len) {
-            return received;
-        }
-        received.readable = true;
-        let mut packet = packet;
-        packet.range.start = self.next;
-        let buffer = packet.buffer;
-        self.queues.append(packet);
-        self.next = range.end;
-        if segment.len > 0 {
-            self.in_order(now, segment, &buffer, sending);
-        }
-        if packet.fin {
-            self.finish();
-        }
-        if self.queues.has_gap() {
-            let (next, fin) = self.queues.close_gap(self.next, &mut self.sacks);
-            self.next = next;
-            if fin {
-                self.finish();
-            }
-            if !self.queues.has_gap() {
-                self.gap_closed();
-            }
-        }
-        if self.queues.has_gap() {
-            self.sacks.advance(self.next);
-        } else {
-            self.sacks.clear();
-        }
-        received.fin = self.fin;
-        received
-    }
-
-    /// The gap is closed: RFC 5681 §4.2 wants an acknowledgement at once.
-    fn gap_closed(&mut self) {
-        match self.settings.delayed_ack {
-            DelayedAck::Linux3 => self.delay.leave_interactive(),
-            _ => self.delay.pending.now = true,
-        }
-    }
-
-    fn has_memory(&self) -> bool {
-        self.queues.cost() <= self.window.buffer
-    }
-
-    /// There is no memory for a packet in order. Whether it is taken all the same (`tcp_try_rmem_schedule`).
-    fn make_do(&mut self, len: u32) -> bool {
-        let empty = self.queues.nothing_to_read();
-        match self.settings.delayed_ack {
-            DelayedAck::Linux6 if empty => return true,
-            _ => {}
-        }
-        if self.prune() {
-            return true;
-        }
-        if self.settings.delayed_ack == DelayedAck::Linux612 {
-            self.delay.pending.no_memory = true;
-            self.delay.pending.now = true;
-            self.delay.pending.scheduled = true;
-            return empty || len == 0;
-        }
-        false
-    }
-
-    /// Gets back within the bounds of memory, if need be by dropping what came out of order (`tcp_prune_queue`).
-    fn prune(&mut self) -> bool {
-        self.delay.no_quick();
-        self.window.overrun(self.queues.cost());
-        if self.has_memory() {
-            return true;
-        }
-        let enough = self.queues.prune(self.window.buffer);
-        self.sacks.clear();
-        enough
-    }
-
-    /// Data in order (`tcp_event_data_recv`).
-    fn in_order(&mut self, now: Time, segment: &Segment, buffer: &Buffer, sending: &Sending) {
-        self.delay.pending.scheduled = true;
-        self.measure(segment, buffer);
-        self.rtt.on_data(now, self.next, self.window.offered);
-        self.delay
-            .on_data(now, self.window.offered, self.peer_mss, sending);
-        if segment.len >= 128 {
-            self.grow(segment.len, buffer, self.queues.cost());
-        }
-    }
-
-    fn grow(&mut self, len: u32, buffer: &Buffer, used: u32) {
-        if self.window.grow(len, buffer, used, self.peer_mss) {
-            self.delay.one_quick();
-        }
-    }
-
-    /// Data that wait for others before them (`tcp_data_queue_ofo`).
-    fn out_of_order(&mut self, packet: Packet, segment: &Segment, acks: &mut impl FnMut(Header)) {
-        if !self.has_memory() && !self.prune() {
-            return;
-        }
-        self.delay.pending.scheduled = true;
-        if self.settings.delayed_ack == DelayedAck::Linux612 {
-            self.measure(segment, &packet.buffer);
-        }
-        let first = !self.queues.has_gap();
-        let used = self.queues.cost();
-        let placed = self.queues.insert(packet, &mut self.sacks);
-        if !self.sack {
-            return;
-        }
-        let tidy = self.queues.is_tidy();
-        if first {
-            self.sacks.clear();
-        }
-        if placed == Placed::Joined && tidy {
-            self.grow(segment.len, &packet.buffer, used);
-        }
-        if self.delay.holds_sacks() && self.sacks.lands_low(packet.range) {
-            // tcp_sack_compress_send_ack: what was held back leaves before this changes it.
-            acks(self.header());
-        }
-        self.sacks.add(packet.range);
-        if placed == Placed::Queued && tidy {
-            self.grow(segment.len, &packet.buffer, used);
-        }
-    }
-
-    /// Guesses the peer's segment size (`tcp_measure_rcv_mss`).
-    fn measure(&mut self, segment: &Segment, buffer: &Buffer) {
-        let last = std::mem::take(&mut self.last_len);
-        let pushed = segment.flags.contains(Flags::PSH);
-        if segment.len >= self.peer_mss {
-            if segment.len != self.peer_mss {
-                self.window.measure(segment.len, buffer);
-            }
-            if self.settings.delayed_ack == DelayedAck::Linux3 {
-                self.peer_mss = segment.len;
-                return;
-            }
-            self.peer_mss = segment.len.min(self.window.mss);
-            self.delay.pending.pushed |= pushed;
-            return;
-        }
-        let whole = segment.len + segment.header_len();
-        if whole >= COMMON_MSS + HEADER
-            || (whole >= LEAST_MSS + HEADER && !pushed && !segment.flags.fin())
-        {
-            let options = if self.timestamps { TIMESTAMPS } else { 0 };
-            let len = whole - (HEADER + options);
-            self.last_len = len;
-            if len == last {
-                self.peer_mss = len;
-                return;
-            }
-        }
-        let pending = &mut self.delay.pending;
-        pending.pushed_twice |= pending.pushed;
-        pending.pushed = true;
-    }
-
-    /// The FIN is in order: nothing comes after it (`tcp_fin`).
-    fn finish(&mut self) {
-        self.delay.pending.scheduled = true;
-        self.fin = true;
-        self.queues.drop_out_of_order();
-        self.sacks.clear();
-    }
-
     /// The connection is half closed by the peer: the acknowledgement of its FIN may ride on ours.
     pub fn enter_interactive(&mut self) {
         self.delay.enter_interactive();
@@ -522,72 +295,6 @@ impl Receiver {
         self.delay.pending.scheduled = true;
         // A plain receiver knows no quick acknowledgements but this one.
         self.delay.pending.now |= self.settings.delayed_ack == DelayedAck::Rfc;
-    }
-
-    /// A segment outside the window came: it is answered by an acknowledgement of what is there (`tcp_send_dupack`).
-    pub fn reject(&mut self, segment: &Segment) -> Header {
-        if segment.space() > 0 && segment.seq.is_before(self.next) {
-            self.enter_quick();
-            let end = segment.end();
-            self.sacks.set_duplicate(SeqRange {
-                start: segment.seq,
-                end: if end.is_after(self.next) {
-                    self.next
-                } else {
-                    end
-                },
-            });
-        }
-        self.header()
-    }
-
-    /// All that a segment brought is worked through and our data have left: what is to be acknowledged is so now, or later
-    /// (`tcp_ack_snd_check`).
-    pub fn acknowledge(&mut self, now: Time, sending: &Sending) -> Option<Header> {
-        if !self.delay.pending.scheduled {
-            return None;
-        }
-        let at_once = match self.settings.delayed_ack {
-            DelayedAck::Rfc => self.plainly_at_once(),
-            form => self.at_once(now, sending, form),
-        };
-        match at_once {
-            Some(true) => Some(self.header()),
-            Some(false) => None,
-            None => self.delay.wait(now, sending).then(|| self.header()),
-        }
-    }
-
-    /// Now, not now, or after the delay (`__tcp_ack_snd_check`).
-    fn at_once(&mut self, now: Time, sending: &Sending, form: DelayedAck) -> Option<bool> {
-        let more_than_one = self.unacknowledged() > self.peer_mss
-            && ((form != DelayedAck::Linux3 && self.next == self.copied)
-                || self.candidate() >= self.window.offered);
-        if more_than_one || self.delay.is_quick() || self.delay.pending.now {
-            return Some(true);
-        }
-        if !self.queues.has_gap() {
-            return None;
-        }
-        if form == DelayedAck::Linux3 || !self.sack {
-            return Some(true);
-        }
-        let mut rtt = self.rtt.eightfold();
-        if let Some(srtt) = sending.srtt {
-            rtt = rtt.min(srtt.as_nanos().max(0) as u64 * 8 / 1000);
-        }
-        Some(self.delay.sack_now(now, self.next, rtt))
-    }
-
-    /// RFC 5681 §4.2: at least every second full-sized segment, and at once while data are missing.
-    fn plainly_at_once(&self) -> Option<bool> {
-        let two_full = self.unacknowledged() >= 2 * self.peer_mss;
-        let at_once = two_full || self.queues.has_gap() || self.delay.pending.now || self.fin;
-        at_once.then_some(true)
-    }
-
-    fn unacknowledged(&self) -> u32 {
-        self.next.offset_from(self.window.offered_at).max(0) as u32
     }
 
     /// The window that could be offered.
@@ -627,59 +334,6 @@ impl Receiver {
     /// A segment with data left, after its [`Self::header`] was made (`tcp_event_data_sent`).
     pub fn data_sent(&mut self, now: Time) {
         self.delay.data_sent(now);
-    }
-
-    /// Takes up to `most` bytes for the reader; what that makes due goes to `acks`. A reader that finds nothing takes 0
-    /// and looks again whether something is to be acknowledged (`tcp_recvmsg`).
-    pub fn read(&mut self, now: Time, most: u32) -> (u32, Option<Header>) {
-        let mut taken = 0;
-        while let Some(packet) = self.queues.first().copied() {
-            let end = packet.range.end - u32::from(packet.fin);
-            let there = end.offset_from(self.copied).max(0) as u32;
-            let used = there.min(most - taken);
-            if used > 0 {
-                self.copied += used;
-                taken += used;
-                let waiting = self.next.offset_from(self.copied).max(0) as u32;
-                self.window
-                    .reader_took(now, &self.rtt, self.copied, waiting);
-            }
-            if used < there {
-                break;
-            }
-            self.queues.drop_first();
-            if packet.fin {
-                self.copied += 1;
-                break;
-            }
-            if taken == most {
-                break;
-            }
-        }
-        let due = self.is_due_after_read(taken);
-        (taken, due.then(|| self.header()))
-    }
-
-    /// Whether reading made room that is worth telling, or took what was pushed (`tcp_cleanup_rbuf`).
-    fn is_due_after_read(&mut self, taken: u32) -> bool {
-        let pending = self.delay.pending;
-        if pending.scheduled && self.settings.delayed_ack != DelayedAck::Rfc {
-            let drained = taken > 0
-                && self.queues.cost() == 0
-                && (pending.pushed_twice || (pending.pushed && !self.delay.is_interactive()));
-            if drained || self.unacknowledged() > self.peer_mss {
-                return true;
-            }
-        }
-        if taken == 0 || self.fin {
-            return false;
-        }
-        let left = self.window.left(self.next);
-        if 2 * left > self.window.clamp {
-            return false;
-        }
-        let candidate = self.candidate();
-        candidate > 0 && candidate >= 2 * left
     }
 
     /// When [`Self::on_deadline`] is due.

@@ -1,0 +1,143 @@
+//! The application's calls: writing, reading, closing.
+
+use rexmit_time::Time;
+use rexmit_wire::Flags;
+
+use super::{Connection, Sent, State};
+use crate::settings::WindowShare;
+
+/// Pages that `sendfile` moves at a time: those of a pipe (`PIPE_DEF_BUFFERS`).
+const PIPE_BYTES: u64 = 16 * PAGE_BYTES;
+const PAGE_BYTES: u64 = 4096;
+
+impl Connection {
+    /// Writes `bytes` as `write`, `writev` or `send` do (from user memory), without blocking. `more`: MSG_MORE. Returns
+    /// what was taken; less than `bytes` when the send buffer is full, and then [`Event::Writable`](super::Event::Writable) follows later.
+    pub fn write(&mut self, now: Time, bytes: u32, more: bool) -> u32 {
+        let Some(sender) = self.sender.as_mut().filter(|_| self.state.can_write()) else {
+            return 0;
+        };
+        let taken = sender.write_within(now, bytes, more, self.buffer.limit());
+        if taken < bytes {
+            self.buffer.wait();
+            sender.set_writer_waits(true);
+        }
+        self.pump(now);
+        taken
+    }
+
+    /// Writes up to `bytes` of a file from its byte `offset` on as `sendfile` does, without blocking.
+    ///
+    /// `sendfile` fills a pipe of 16 pages and empties it into the socket, time and again (`splice_direct_to_actor`). All
+    /// fillings but the last are written with MSG_MORE. Within one, pages are written one by one without a push between
+    /// them (6.1: MSG_SENDPAGE_NOTLAST) or all at once (6.12: MSG_SPLICE_PAGES); both fill segments across the pages'
+    /// edges, so that all leave full but the stream's last.
+    pub fn send_file(&mut self, now: Time, offset: u64, bytes: u32) -> u32 {
+        let mut taken = 0;
+        while taken < bytes {
+            let left = bytes - taken;
+            let in_page = (offset + u64::from(taken)) % PAGE_BYTES;
+            let filling = u64::from(left).min(PIPE_BYTES - in_page) as u32;
+            let written = self.write(now, filling, filling < left);
+            taken += written;
+            if written < filling {
+                self.push_from_full_buffer(now, written);
+                break;
+            }
+        }
+        taken
+    }
+
+    /// `sendfile` before 6.5 pushes what is in a full buffer even if it added nothing to it (`do_tcp_sendpages`).
+    pub(super) fn push_from_full_buffer(&mut self, now: Time, written: u32) {
+        let pages_one_by_one = self.settings.window_share != WindowShare::ScalingRatio;
+        if let Some(sender) = self
+            .sender
+            .as_mut()
+            .filter(|_| written == 0 && pages_one_by_one)
+        {
+            sender.push_all(now);
+            self.pump(now);
+        }
+    }
+
+    /// Takes up to `most` bytes in order, as one `recv` does. A reader that blocks when nothing is there calls this once
+    /// more and gets 0: that call may still send an acknowledgement (`tcp_cleanup_rbuf`). 0 is also the end of the stream,
+    /// see [`Self::at_end`].
+    pub fn read(&mut self, now: Time, most: u32) -> u32 {
+        let (taken, header) = self.receiver.read(now, most);
+        if let Some(header) = header.filter(|_| self.sender.is_some()) {
+            self.send_ack(now, header);
+        }
+        taken
+    }
+
+    /// Bytes in order that can be read.
+    #[must_use]
+    pub fn readable(&self) -> u32 {
+        self.receiver.readable()
+    }
+
+    /// Whether nothing more will be read: the peer has closed and all it sent was read, or the connection is gone.
+    #[must_use]
+    pub fn at_end(&self) -> bool {
+        (self.receiver.has_fin() || self.state == State::Closed) && self.readable() == 0
+    }
+
+    /// Sets TCP_CORK; taking it off sends what waits.
+    pub fn set_cork(&mut self, now: Time, on: bool) {
+        if let Some(sender) = &mut self.sender {
+            sender.set_cork(now, on);
+            self.pump(now);
+        }
+    }
+
+    /// Sets TCP_NODELAY; setting it sends what waits.
+    pub fn set_nodelay(&mut self, now: Time, on: bool) {
+        if let Some(sender) = &mut self.sender {
+            sender.set_nodelay(now, on);
+            self.pump(now);
+        }
+    }
+
+    /// Sends a FIN behind what was written; reading goes on.
+    pub fn shutdown(&mut self, now: Time) {
+        let Some(sender) = &mut self.sender else {
+            return;
+        };
+        if let Some(state) = self.state.after_our_fin() {
+            self.state = state;
+            sender.close(now);
+            self.pump(now);
+        }
+    }
+
+    /// Closes the socket. With unread data the connection is reset, else a FIN follows what was written (RFC 2525 §2.17).
+    pub fn close(&mut self, now: Time) {
+        if self.orphan || self.state == State::Closed {
+            return;
+        }
+        self.orphan = true;
+        match self.state {
+            State::SynSent | State::SynReceived => {
+                self.end(None);
+            }
+            _ if self.readable() > 0 => {
+                let header = self.receiver.header();
+                let mut segment = self.segment(now, &header, Flags(Flags::RST.0 | Flags::ACK.0));
+                segment.timestamps = segment.timestamps.filter(|_| self.timestamps);
+                self.outbox.push(Sent::plain(segment));
+                self.end(None);
+            }
+            _ => {
+                self.shutdown(now);
+                if let Some(sender) = &mut self.sender {
+                    sender.orphan();
+                }
+                if self.state == State::FinWait2 {
+                    self.linger(now);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! What the reader takes, and what that makes due (`tcp_recvmsg`, `tcp_cleanup_rbuf`).
+
+use rexmit_time::Time;
+
+use super::{Header, Receiver};
+use crate::settings::DelayedAck;
+
+impl Receiver {
+    /// Takes up to `most` bytes for the reader; what that makes due goes to `acks`. A reader that finds nothing takes 0
+    /// and looks again whether something is to be acknowledged (`tcp_recvmsg`).
+    pub fn read(&mut self, now: Time, most: u32) -> (u32, Option<Header>) {
+        let mut taken = 0;
+        while let Some(packet) = self.queues.first().copied() {
+            let end = packet.range.end - u32::from(packet.fin);
+            let there = end.offset_from(self.copied).max(0) as u32;
+            let used = there.min(most - taken);
+            if used > 0 {
+                self.copied += used;
+                taken += used;
+                let waiting = self.next.offset_from(self.copied).max(0) as u32;
+                self.window
+                    .reader_took(now, &self.rtt, self.copied, waiting);
+            }
+            if used < there {
+                break;
+            }
+            self.queues.drop_first();
+            if packet.fin {
+                self.copied += 1;
+                break;
+            }
+            if taken == most {
+                break;
+            }
+        }
+        let due = self.is_due_after_read(taken);
+        (taken, due.then(|| self.header()))
+    }
+
+    /// Whether reading made room that is worth telling, or took what was pushed (`tcp_cleanup_rbuf`).
+    fn is_due_after_read(&mut self, taken: u32) -> bool {
+        let pending = self.delay.pending;
+        if pending.scheduled && self.settings.delayed_ack != DelayedAck::Rfc {
+            let drained = taken > 0
+                && self.queues.cost() == 0
+                && (pending.pushed_twice || (pending.pushed && !self.delay.is_interactive()));
+            if drained || self.unacknowledged() > self.peer_mss {
+                return true;
+            }
+        }
+        if taken == 0 || self.fin {
+            return false;
+        }
+        let left = self.window.left(self.next);
+        if 2 * left > self.window.clamp {
+            return false;
+        }
+        let candidate = self.candidate();
+        candidate > 0 && candidate >= 2 * left
+    }
+}
