@@ -18,13 +18,10 @@ from rexmit.kernels.build import build
 from .conftest import Tree, visible
 
 SCRIPT = """\
-import signal
 import sys
 from pathlib import Path
 from rexmit.kernels import recipe
 from rexmit.kernels.build import build
-# A shell that starts the tests behind a & makes all of them deaf to it.
-signal.signal(signal.SIGINT, signal.default_int_handler)
 recipe.DATA = Path(sys.argv[1])
 kernel, new = build(sys.argv[2])
 print("new" if new else "ready")
