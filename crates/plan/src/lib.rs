@@ -4,6 +4,7 @@
 //! engine it was. [`Story`] makes the rows of a transfer out of what the loss rule tells and what the engine knows of
 //! its sender.
 
+mod check;
 mod events;
 mod log;
 mod packets;

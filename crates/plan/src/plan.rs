@@ -379,6 +379,10 @@ impl Plan {
                 plan.version
             );
         }
+        for cell in &plan.cells {
+            cell.check()
+                .with_context(|| format!("the plan's cell {} ({})", cell.id, cell.label))?;
+        }
         Ok(plan)
     }
 }

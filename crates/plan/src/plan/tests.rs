@@ -52,6 +52,37 @@ fn a_plan_may_name_a_stack_and_a_pattern() {
 }
 
 #[test]
+fn numbers_that_cannot_be_reckoned_with_are_refused() {
+    for (was, is, error) in [
+        (
+            "\"delay_ns\": 1",
+            "\"delay_ns\": 9223372036854775807",
+            "delay_ns = 9223372036854775807: must be",
+        ),
+        (
+            "\"jitter_ns\": 0",
+            "\"jitter_ns\": 18446744073709551615",
+            "jitter_ns = ",
+        ),
+        (
+            "\"phase_ns\": 7",
+            "\"phase_ns\": 18446744073709551615",
+            "phase_ns = ",
+        ),
+        ("256000000", "18446744073709551615", "phase_period_ns = "),
+        (
+            "\"loss\": 0.0",
+            "\"loss\": 1.5",
+            "loss = 1.5: must be 0 to 1",
+        ),
+    ] {
+        let told = format!("{:#}", Plan::parse(&OLD.replace(was, is)).unwrap_err());
+        assert!(told.contains(error), "{told}");
+        assert!(told.contains("cell 3 (x)"), "{told}");
+    }
+}
+
+#[test]
 fn what_is_not_known_is_refused() {
     for (was, is) in [
         ("\"version\": 1", "\"version\": 2"),

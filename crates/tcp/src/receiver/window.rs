@@ -140,7 +140,7 @@ impl Window {
     /// What a full packet costs, rounded up until its share holds it (`rcvmem`).
     fn packet_cost(&self) -> u32 {
         let mut cost = truesize(self.mss + self.header_room);
-        while self.share_of(i64::from(cost)) < i64::from(self.mss) {
+        while cost < self.largest_buffer && self.share_of(i64::from(cost)) < i64::from(self.mss) {
             cost += 128;
         }
         cost

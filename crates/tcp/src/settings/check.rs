@@ -2,7 +2,13 @@
 
 use rexmit_time::Duration;
 
-use super::{EarlyRetransmit, Recovery, RttSamples, SenderForm, Settings, TimeoutMarks, Tlp};
+use super::{
+    EarlyRetransmit, Estimator, InitialWindow, Recovery, RttSamples, SenderForm, Settings,
+    TimeoutMarks, Tlp, WindowShare,
+};
+
+/// No time is longer: beyond, sums of times would run out of range.
+const DAY: Duration = Duration::from_secs(86_400);
 
 impl Settings {
     /// Whether the values together make a stack.
@@ -26,17 +32,51 @@ impl Settings {
                 "max_rto must not be less than min_rto or initial_rto",
             ),
             (
-                self.max_rto <= Duration::from_secs(86_400),
-                "max_rto must be a day at most",
+                self.max_rto <= DAY && self.fallback_rto <= DAY,
+                "max_rto and fallback_rto must be a day at most",
             ),
             (
-                self.dupack_threshold >= 1,
-                "dupack_threshold must be at least 1",
+                self.rto_slop == Duration::ZERO || self.estimator == Estimator::Bsd,
+                "rto_slop needs estimator = bsd",
             ),
-            (self.gso_segments >= 1, "gso_segments must be at least 1"),
+            (self.rto_slop < self.max_rto, "rto_slop must be less than max_rto"),
+            (
+                self.srtt_factor <= 1_000.0 && self.rttvar_factor <= 1_000,
+                "srtt_factor and rttvar_factor must be at most 1000",
+            ),
+            (
+                (1..=10_000).contains(&self.dupack_threshold),
+                "dupack_threshold must be 1 to 10000",
+            ),
+            (
+                !matches!(self.initial_window, InitialWindow::Segments(10_001..)),
+                "initial_window must be at most 10000 segments",
+            ),
+            (
+                (1..=65_535).contains(&self.gso_segments),
+                "gso_segments must be 1 to 65535",
+            ),
+            (
+                self.packet_overhead <= 65_536 && self.header_room <= 65_536,
+                "packet_overhead and header_room must be at most 65536",
+            ),
+            (
+                self.retries <= 255 && self.syn_retries <= 255 && self.syn_linear_timeouts <= 255,
+                "retries, syn_retries and syn_linear_timeouts must be at most 255",
+            ),
+            (
+                !matches!(self.window_share, WindowShare::AdvWinScale(..=-13)),
+                "window_share = adv-win-scale must be at least -12, less leaves no window",
+            ),
             (
                 self.delayed_ack_min <= self.delayed_ack_max,
                 "delayed_ack_min must not be more than delayed_ack_max",
+            ),
+            (
+                self.delayed_ack_max <= DAY
+                    && self.sack_compression_delay <= DAY
+                    && self.sack_compression_slack <= DAY,
+                "delayed_ack_max, sack_compression_delay and sack_compression_slack must be a day at most",
             ),
         ];
         match rules

@@ -207,3 +207,29 @@ fn what_has_no_effect_is_named_and_what_is_unknown_refused() {
 fn sysctls_stand_in_order_each_once() {
     assert!(super::sysctl::names().is_sorted_by(|a, b| a < b));
 }
+
+#[test]
+fn values_beyond_reckoning_are_refused() {
+    for (name, value) in [
+        ("rto_slop", "120s"),
+        ("srtt_factor", "1e9"),
+        ("rttvar_factor", "4294967295"),
+        ("fallback_rto", "100000s"),
+        ("dupack_threshold", "2147483648"),
+        ("initial_window", "4294967295"),
+        ("gso_segments", "4294967295"),
+        ("packet_overhead", "4294967295"),
+        ("header_room", "2147483648"),
+        ("retries", "256"),
+        ("syn_linear_timeouts", "4294967295"),
+        ("window_share", "adv-win-scale -31"),
+        ("sack_compression_delay", "100000s"),
+    ] {
+        let set = BTreeMap::from([(name.to_owned(), value.to_owned())]);
+        let error = build("linux-3.10", &set, &BTreeMap::new()).unwrap_err();
+        assert!(
+            error.to_string().contains(name),
+            "{name} = {value}: {error}"
+        );
+    }
+}
