@@ -130,11 +130,15 @@ impl<'a> Bench<'a> {
         let wants = Wants::default();
         let seen = self.transfer(Box::new(rule), wants, self.free, page_bytes)?;
         let transfer = seen.transfers.first().map(|watched| &watched.transfer);
-        let transfer = transfer.ok_or_else(|| anyhow!("the filter saw no transfer"))?;
+        let Some(transfer) = transfer else {
+            bail!("a transfer without loss: {}", self.no_response());
+        };
         if !seen.fetched.complete {
+            let note = transfer.note();
             bail!(
-                "a transfer without loss did not complete: {}",
-                transfer.note().unwrap_or_default()
+                "a transfer without loss did not complete in {} s: {}",
+                self.patience_s(),
+                note.as_deref().unwrap_or("the client gave up"),
             );
         }
         if let Some(segments) = workload.segments {
@@ -169,6 +173,18 @@ impl<'a> Bench<'a> {
             self.transfer(Box::new(rule), Wants::default(), begin, page_bytes)?;
         }
         Ok(())
+    }
+
+    fn patience_s(&self) -> f64 {
+        Duration::from_nanos(self.cell.transfer_timeout_ns as i64).as_secs_f64()
+    }
+
+    /// Why there may be nothing to tell of a transfer.
+    fn no_response(&self) -> String {
+        format!(
+            "no head of a response left the server in {} s; the path, the receive window or the timeout keeps it from that",
+            self.patience_s()
+        )
     }
 
     /// Payload of a full segment.
@@ -209,7 +225,7 @@ impl<'a> Bench<'a> {
         let watched = seen
             .transfers
             .first()
-            .ok_or_else(|| anyhow!("the filter saw no transfer"))?;
+            .ok_or_else(|| anyhow!(self.no_response()))?;
         let others = seen.transfers.len() - 1;
         let row = Row::new(cell, start, watched, seen.counts, seen.fetched, others);
         line(out, "transfer", &row)?;

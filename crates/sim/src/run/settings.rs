@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{bail, Result};
+use anyhow::Result;
 use rexmit_plan::{Cell, Ignored};
 use rexmit_tcp::settings::{Settings, WindowShare};
 use rexmit_tcp::stacks;
@@ -55,7 +55,7 @@ impl Prepared {
             .collect();
         let mut client = settings.clone();
         if let Some(bytes) = cell.workload.receive_window_bytes {
-            bound_receive_window(&mut client, bytes)?;
+            bound_receive_window(&mut client, bytes);
         }
         Ok(Self {
             server: Stack::new(settings),
@@ -67,18 +67,34 @@ impl Prepared {
 }
 
 /// A receive buffer that cannot grow and makes a window of about `bytes`, as the lab sets it.
-fn bound_receive_window(settings: &mut Settings, bytes: u32) -> Result<()> {
-    let per_mille = match settings.window_share {
-        WindowShare::Whole => 1000,
-        WindowShare::ScalingRatio => 1700,
-        WindowShare::AdvWinScale(1) => 2000,
-        WindowShare::AdvWinScale(other) => {
-            bail!("a bounded receive window with tcp_adv_win_scale = {other}")
-        }
+fn bound_receive_window(settings: &mut Settings, bytes: u32) {
+    let window = u64::from(bytes);
+    let space = match settings.window_share {
+        WindowShare::Whole => window,
+        WindowShare::ScalingRatio => window * 17 / 10,
+        WindowShare::AdvWinScale(shift @ 1..) => (window << shift) / ((1 << shift) - 1),
+        WindowShare::AdvWinScale(shift) => window << -shift,
     };
-    let space = u64::from(bytes) * per_mille / 1000;
     let space = u32::try_from(space).unwrap_or(u32::MAX);
     settings.moderate_receive_buffer = false;
     settings.receive_buffer = [space.min(4096), space, space];
-    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bounded_window_is_the_same_whatever_share_of_the_buffer_it_is() {
+        for (name, buffer) in [
+            ("linux-2.4", 81_920),
+            ("linux-3.10", 122_880),
+            ("linux-6.12", 104_448),
+            ("solaris-10", 61_440),
+        ] {
+            let mut settings = stacks::page(name).unwrap().settings;
+            bound_receive_window(&mut settings, 61_440);
+            assert_eq!(settings.receive_buffer, [4096, buffer, buffer], "{name}");
+        }
+    }
 }
