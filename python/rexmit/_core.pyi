@@ -119,6 +119,12 @@ def check_stack(
     together.
     """
 
+def check_setting(name: str, value: str) -> None:
+    """Whether a setting of stacks can have a value, whatever the others are.
+
+    Raises ValueError where there is no such setting, or the text is no value of it.
+    """
+
 def run_model(plan: str, share: str | os.PathLike[str] | None = None) -> str:
     """The events of a plan that the model runs, a JSON object a line.
 

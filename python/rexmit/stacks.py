@@ -86,7 +86,8 @@ def problem(key: str, value: str) -> tuple[str, str] | None:
         guess = f"did you mean {near}? " if near else ""
         return "unknown key", f"{guess}allowed here: name, {', '.join(keys)}"
     try:
-        stack(DEFAULT, {key: value})
+        # Whether it goes with the others, only the whole stack can say.
+        core().check_setting(key, value)
     except ValueError as error:
         return str(error), f"`rexmit stacks {DEFAULT}` shows how it is written"
     return None

@@ -39,14 +39,18 @@ def check_stack(
     for key, value in changes.items():
         if key not in found:
             raise ValueError(f"there is no setting {key}")
-        if key == "min_rto" and not value.endswith("s"):
-            raise ValueError(f"{value} is no duration")
-        if key == "hz" and not value.isdecimal():
-            raise ValueError(f"{value} is no number")
+        check_setting(key, value)
         found[key] = value
     if sysctls.get("net.ipv4.tcp_sack") == "0":
         found["sack"] = "false"
     return list(found.items())
+
+
+def check_setting(key: str, value: str) -> None:
+    if key == "min_rto" and not value.endswith("s"):
+        raise ValueError(f"{value} is no duration")
+    if key == "hz" and not value.isdecimal():
+        raise ValueError(f"{value} is no number")
 
 
 def run_model(plan: str, share: str | None) -> str:

@@ -38,3 +38,17 @@ def test_what_there_is_not_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=r"\S"):
         _core.check_stack(name, changes, sysctls)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("early_retransmit", "delayed"), ("fack", "true"), ("min_rto", "200s")]
+)
+def test_a_setting_that_only_another_stack_can_have_is_none_of_the_wrong_ones(
+    key: str, value: str
+) -> None:
+    assert stacks.problem(key, value) is None
+
+
+def test_a_value_that_no_stack_can_have_is_a_problem() -> None:
+    assert stacks.problem("min_rto", "soon") is not None
+    assert stacks.problem("tlp", "maybe") is not None

@@ -19,6 +19,7 @@ mod _core {
 
     use pyo3::prelude::*;
     use rexmit_tcp::settings::Settings;
+    use rexmit_tcp::stacks::StackError;
     use rexmit_time::Streams;
 
     #[pymodule_export]
@@ -91,6 +92,12 @@ mod _core {
         let (settings, _) = rexmit_tcp::stacks::build(name, &changes, &sysctls)?;
         let value = |name: &&'static str| Some((*name, settings.get(name)?));
         Ok(Settings::NAMES.iter().filter_map(value).collect())
+    }
+
+    /// Whether a setting of stacks can have a value, whatever the others are.
+    #[pyfunction]
+    fn check_setting(name: &str, value: &str) -> Result<(), Error> {
+        Ok(Settings::accepts(name, value).map_err(StackError::Setting)?)
     }
 
     /// The events of a plan that the model runs, a JSON object a line.

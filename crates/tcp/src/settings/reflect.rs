@@ -130,6 +130,14 @@ macro_rules! settings {
                 Ok(())
             }
 
+            /// Whether `text` is a value of the setting `name`, whatever the others are.
+            ///
+            /// # Errors
+            /// When there is no such setting, or the text is no value of it.
+            pub fn accepts(name: &str, text: &str) -> Result<(), SettingError> {
+                Settings::blank().set(name, text)
+            }
+
             /// Settings with which a page begins; a page states them all.
             pub(crate) fn blank() -> Self {
                 Settings { $($field: Value::blank()),+ }

@@ -25,6 +25,14 @@ fn every_setting_says_what_it_is_and_what_may_stand_there() {
 }
 
 #[test]
+fn a_value_is_accepted_by_itself_whatever_it_needs_of_others() {
+    assert!(Settings::accepts("early_retransmit", "delayed").is_ok());
+    assert!(Settings::accepts("tlp", "draft").is_ok());
+    assert!(Settings::accepts("min_rto", "200s").is_ok());
+    assert!(Settings::accepts("min_rto", "soon").is_err());
+}
+
+#[test]
 fn an_unknown_name_brings_the_one_perhaps_meant() {
     let error = Settings::blank().set("min-rto", "1s").unwrap_err();
     assert_eq!(
