@@ -105,6 +105,7 @@ def test_one_case_beside_each_other() -> None:
         (("--again", "nowhere"), "nowhere is no folder of `rexmit agree`"),
         (("--again", "a", "--case", "b/c"), "not both"),
         (("--kernel", "9.9"), "9.9"),
+        (("--again", "a", "--stack", "linux-6.2"), "did you mean linux-6.12?"),
     ],
 )
 def test_wrong_usage(words: tuple[str, ...], said: str) -> None:

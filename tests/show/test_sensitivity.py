@@ -65,3 +65,10 @@ def test_each_unknown_is_run_and_set_against_the_paper(tmp_path: Path) -> None:
     base, _, window = (row["off_paper"] for row in table["rows"])
     assert all(off is not None for off in base)
     assert window != base
+
+
+def test_a_scenario_of_which_nothing_is_unknown_is_named() -> None:
+    done = CliRunner().invoke(app, ["sensitivity", "smoke"])
+    assert isinstance(done.exception, UserError)
+    assert "nobody has written down" in done.exception.what
+    assert "--unknowns" in str(done.exception.hint)

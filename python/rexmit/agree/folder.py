@@ -60,22 +60,36 @@ class Folder:
         """
         folder = cls(path)
         meta = path / "agree.json"
-        if meta.exists():
-            if folder.about() != about:
+        if meta.exists() and folder.about() != about:
+            raise UserError(
+                f"{path} holds cases of another seed, kernel or guest program",
+                "name another folder with --keep, or remove this one",
+            )
+        try:
+            if not meta.exists() and path.exists() and any(path.iterdir()):
                 raise UserError(
-                    f"{path} holds cases of another seed, kernel or guest program",
-                    "name another folder with --keep, or remove this one",
+                    f"{path} is there already and not empty", "name another with --keep"
                 )
-        elif path.exists() and any(path.iterdir()):
-            raise UserError(f"{path} is there already and not empty", "name another with --keep")
-        path.mkdir(parents=True, exist_ok=True)
-        (path / "cases.jsonl").write_text(
-            "".join(f"{case.as_json()}\n" for case in cases.values()), encoding="utf-8"
-        )
-        meta.write_text(
-            json.dumps({"format": FORMAT, **asdict(about)}, indent=2) + "\n", encoding="utf-8"
-        )
+            path.mkdir(parents=True, exist_ok=True)
+            (path / "cases.jsonl").write_text(
+                "".join(f"{case.as_json()}\n" for case in cases.values()), encoding="utf-8"
+            )
+            meta.write_text(
+                json.dumps({"format": FORMAT, **asdict(about)}, indent=2) + "\n", encoding="utf-8"
+            )
+            folder._end_torn_line()
+        except OSError as error:
+            raise UserError(
+                f"{path}: cannot be written: {error.strerror}", "name another folder with --keep"
+            ) from None
         return folder
+
+    def _end_torn_line(self) -> None:
+        """What a killed run wrote last must not swallow the line that follows it."""
+        path = self.path / "kernel.jsonl"
+        if path.exists() and not path.read_bytes().endswith(b"\n"):
+            with path.open("a", encoding="utf-8") as file:
+                file.write("\n")
 
     def about(self) -> About:
         """Raises UserError where the folder is none of ours."""

@@ -77,6 +77,7 @@ def agree(
     """
     import json
 
+    from rexmit import stacks
     from rexmit.agree import report
     from rexmit.agree.judge import tally
 
@@ -84,6 +85,8 @@ def agree(
         raise UserError("--show is for one --case", usage=True)
     if case is not None and again is not None:
         raise UserError("give --case or --again, not both", usage=True)
+    if stack is not None:
+        stacks.known(stack)
     if case is not None:
         raise typer.Exit(_one(case, kernel, stack, show=show))
     if again is not None:
@@ -197,7 +200,10 @@ def _one(case: Path, kernel: str | None, stack: str | None, *, show: bool) -> in
         folder, about = _there(case.parent)
         number = next((n for n, one in folder.cases().items() if one.name == case.name), None)
         if number is None or number not in (outcomes := folder.outcomes()):
-            raise UserError(f"{case.parent} has no kernel log of a case {case.name}")
+            raise UserError(
+                f"{case.parent} has no kernel log of a case {case.name}",
+                f"cases are named SEED-NUMBER, as in {about.seed}-0",
+            )
         wanted, outcome = folder.cases()[number], outcomes[number]
         version, hz = about.version, about.hz
     chosen = stack or "linux-{}.{}".format(*version.split(".")[:2])

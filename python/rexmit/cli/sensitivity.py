@@ -63,7 +63,14 @@ def sensitivity(
     from rexmit.tables.table4 import table4
 
     base = scenario.find(name)
-    found = files.load(unknowns or base.parent / "unknowns" / base.name)
+    beside = base.parent / "unknowns" / base.name
+    if unknowns is None and not beside.is_file():
+        raise UserError(
+            f"{base}: nobody has written down what is unknown of it: there is no {beside}",
+            "write one as for tlp-2013-bench, or name a file with --unknowns",
+            usage=True,
+        )
+    found = files.load(unknowns or beside)
     folder = out or Path("runs") / f"sensitivity-{base.stem}"
     always = [f"loss.segments={losses}"]
     if repeat is not None:

@@ -1,0 +1,41 @@
+"""The folder of `rexmit agree`: what is kept of an interrupted comparison."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rexmit import _core
+from rexmit.agree.draw import draw
+from rexmit.agree.folder import About, Folder
+from rexmit.errors import UserError
+
+ABOUT = About("6.1.192-hz250-x", "6.1.192", 250, "k", "g", seed=5)
+CASES = {index: draw(_core, 5, index, (6, 1)) for index in range(3)}
+
+
+def test_a_torn_line_takes_no_other_with_it(tmp_path: Path) -> None:
+    folder = Folder.begin(tmp_path, ABOUT, CASES)
+    folder.add(0, {"error": "a"})
+    with (tmp_path / "kernel.jsonl").open("a", encoding="utf-8") as file:
+        file.write('[1,{"x"')
+    again = Folder.begin(tmp_path, ABOUT, CASES)
+    assert set(again.outcomes()) == {0}
+    again.add(1, {"error": "b"})
+    again.add(2, {"error": "c"})
+    assert set(again.outcomes()) == {0, 1, 2}
+
+
+@pytest.mark.parametrize("name", ["file", "file/below"])
+def test_what_cannot_be_a_folder_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(UserError, match="cannot be written"):
+        Folder.begin(tmp_path / name, ABOUT, CASES)
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "other").write_text("mine", encoding="utf-8")
+    with pytest.raises(UserError, match="not empty"):
+        Folder.begin(tmp_path, ABOUT, CASES)
+    assert [path.name for path in tmp_path.iterdir()] == ["other"]
