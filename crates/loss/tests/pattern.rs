@@ -89,6 +89,25 @@ fn a_resend_that_joins_two_segments_counts_by_its_first_byte() {
 }
 
 #[test]
+fn a_transfer_ends_with_the_last_repair_though_a_resend_was_lost_after_all_had_left() {
+    let (mut w, s) = serving("data 3#2", 3);
+    for place in 1..=3 {
+        w.send(&s.segment((place - 1) * MSS, place * MSS, false));
+    }
+    w.send(&s.fin());
+    for _ in 0..2 {
+        w.wait(Duration::from_millis(100));
+        w.send(&s.segment(2 * MSS, 3 * MSS, false));
+    }
+    w.finish();
+    let row = w.rows()[0];
+    assert!(row.complete);
+    assert_eq!(row.dropped_packets, 1);
+    assert!(row.t_end.is_some(), "{row:?}");
+    assert_eq!(row.t_end, row.t_retransmit);
+}
+
+#[test]
 fn nothing_but_pure_acknowledgements_behind_the_request_counts() {
     let (mut w, s) = serving("ack 1 3..4", 4);
     let handshake = w.send(&client_packet(40_000, ACK, &[]));

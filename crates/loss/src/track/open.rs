@@ -141,6 +141,11 @@ impl Open {
     /// Looks whether every byte was sent and all that was dropped was sent again; `held` is whether some
     /// of its packets wait for their fate.
     pub fn complete_now(&mut self, seen: &Seen, held: bool, now: Time) -> bool {
+        if self.completed.is_some() && self.missing.is_empty() && !held {
+            // A resend was lost in its turn, and sent once more.
+            self.whole_at.get_or_insert(now);
+            return false;
+        }
         if self.completed.is_some() || seen.highest < self.end || !self.missing.is_empty() || held {
             self.whole_at = if self.missing.is_empty() && !held {
                 self.whole_at
