@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +89,21 @@ def test_a_case_in_a_batch_is_the_case_alone() -> None:
         assert [one._replace(at_ns=0) for one in alone] == [two._replace(at_ns=0) for two in batch]
         late = [abs(one.at_ns - two.at_ns) for one, two in zip(alone, batch, strict=True)]
         assert max(late) < 20_000
+
+
+def test_an_interruption_is_heard_within_a_case(tmp_path: Path) -> None:
+    words = ["--kernel", "6.1", "--cases", "4000", "--jobs", "1", "--keep", str(tmp_path / "a")]
+    command = [sys.executable, "-m", "rexmit", "agree", *words]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
+        logs = tmp_path / "a" / "kernel.jsonl"
+        until = time.monotonic() + 60
+        while not (logs.exists() and logs.stat().st_size) and time.monotonic() < until:
+            time.sleep(0.1)
+        run.send_signal(signal.SIGINT)
+        assert run.wait(timeout=20) != 0
+    outcomes = [json.loads(line) for line in logs.read_text(encoding="utf-8").splitlines()]
+    assert outcomes
+    assert not any("error" in outcome for _, outcome in outcomes)
 
 
 def test_one_case_beside_each_other() -> None:

@@ -25,6 +25,10 @@ Outcome = dict[str, Any]
 """`transfer` (its row), `packets` (the log), or `error`."""
 
 
+class _StoppedError(Exception):
+    """The comparison was interrupted: no more cases."""
+
+
 def run(
     cases: Mapping[int, Case],
     engine: KernelEngine,
@@ -33,16 +37,21 @@ def run(
     cores: Sequence[int],
     on_outcome: Callable[[int, Outcome], None],
 ) -> None:
-    """Run the cases by number; `on_outcome` is called for each, one at a time."""
-    lock = threading.Lock()
+    """Run the cases by number; `on_outcome` is called for each, one at a time.
+
+    An interruption ends the boots under way with the case at hand.
+    """
+    lock, stop = threading.Lock(), threading.Event()
     batches = _batches(dict(sorted(cases.items(), key=_likeness)), CASES_A_BOOT)
 
     def report(number: int, outcome: Outcome) -> None:
         with lock:
             on_outcome(number, outcome)
+        if stop.is_set():
+            raise _StoppedError
 
     def work(core: int) -> None:
-        while True:
+        while not stop.is_set():
             with lock:
                 batch = next(batches, None)
             if batch is None:
@@ -50,8 +59,12 @@ def run(
             _run_batch(batch, engine, streams, core=core, report=report)
 
     with ThreadPoolExecutor(max_workers=len(cores)) as pool:
-        for future in [pool.submit(work, core) for core in cores]:
-            future.result()
+        try:
+            for future in [pool.submit(work, core) for core in cores]:
+                future.result()
+        except BaseException:
+            stop.set()
+            raise
 
 
 def _likeness(numbered: tuple[int, Case]) -> tuple[bool, list[tuple[str, str]], int]:
