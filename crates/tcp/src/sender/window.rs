@@ -139,22 +139,20 @@ impl Sender {
             usage.most_out = out;
             usage.until = self.nxt;
         }
-        let tick = self.tick();
-        if self.is_window_limited() {
-            self.usage.used = 0;
-            self.usage.stamp = tick;
-            return;
-        }
-        self.usage.used = self.usage.used.max(out);
-        if self.settings.slow_start_after_idle && tick - self.usage.stamp >= self.rto {
-            self.shrink_unused();
-        }
+        let full = self.is_window_limited();
+        self.note_use(full, out);
     }
 
     /// The same in 3.10, by what is out (`tcp_cwnd_validate`).
     pub(super) fn validate_window_linux3(&mut self) {
-        let (out, tick) = (self.queue.out, self.tick());
-        if out >= self.window.cwnd {
+        let out = self.queue.out;
+        self.note_use(out >= self.window.cwnd, out);
+    }
+
+    /// The window is `full`, or else used by `out` packets; one that was not full for a timeout shrinks.
+    fn note_use(&mut self, full: bool, out: u32) {
+        let tick = self.tick();
+        if full {
             self.usage.used = 0;
             self.usage.stamp = tick;
             return;
