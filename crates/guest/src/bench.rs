@@ -3,7 +3,7 @@
 //!
 //! Programs take long to start in a guest, so what a next cell needs in the same form stays: namespaces with all that
 //! stands in them, the filter, and the web server unless a setting differs that a listening socket takes in when it
-//! is made. Links get fresh queueing discplines, and settings of the last cell go back to what they were at first.
+//! is made. Links get fresh queueing disciplines, and settings of the last cell go back to what they were at first.
 //! Hosts remember nothing of earlier connections (`tcp_no_metrics_save`).
 
 use std::collections::BTreeMap;

@@ -3,8 +3,6 @@
 //! What h1's TCP sends is kept by the loss filter, dropped packets included, with a comment on each drop and resend; a
 //! packet socket on h1 would see only what was let pass. It adds what h1 receives, and one on h2 sees both directions.
 
-use std::fs::{self, File};
-use std::io::BufWriter;
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
@@ -18,30 +16,23 @@ use nix::sys::socket::{
     recv, setsockopt, socket, sockopt, AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType,
 };
 use nix::sys::time::TimeVal;
+use rexmit_plan::{write_capture, Captured};
 use rexmit_time::Time;
-use rexmit_wire::pcapng::Writer;
 
 use crate::clock;
 use crate::net::Host;
 use crate::priority;
 
-/// One packet, from its IP header on.
-struct Packet {
-    time: Time,
-    bytes: Vec<u8>,
-    comment: Option<String>,
-}
-
 /// The packets of one host since the last [`Buffer::write`].
 #[derive(Clone, Default)]
 pub struct Buffer {
-    packets: Arc<Mutex<Vec<Packet>>>,
+    packets: Arc<Mutex<Vec<Captured>>>,
 }
 
 impl Buffer {
     /// Keeps one packet.
     pub fn push(&self, time: Time, bytes: &[u8], comment: Option<String>) {
-        let packet = Packet {
+        let packet = Captured {
             time,
             bytes: bytes.to_vec(),
             comment,
@@ -59,26 +50,10 @@ impl Buffer {
 
     /// Writes what was kept, in the order of time, to a file that appears only when it is whole; then forgets it.
     pub fn write(&self, path: &Path, interface: &str) -> Result<()> {
-        let mut packets = self.take();
-        packets.sort_by_key(|packet| packet.time);
-        let partial = path.with_extension("partial");
-        let mut writer = Writer::new(BufWriter::new(File::create(&partial)?))?;
-        let interface = writer.add_interface(interface)?;
-        for packet in &packets {
-            let length = u32::try_from(packet.bytes.len())?;
-            writer.packet(
-                interface,
-                packet.time,
-                &packet.bytes,
-                length,
-                packet.comment.as_deref(),
-            )?;
-        }
-        writer.flush()?;
-        fs::rename(&partial, path).with_context(|| path.display().to_string())
+        write_capture(self.take(), path, interface)
     }
 
-    fn take(&self) -> Vec<Packet> {
+    fn take(&self) -> Vec<Captured> {
         std::mem::take(&mut *self.packets.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

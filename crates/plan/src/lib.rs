@@ -4,6 +4,7 @@
 //! engine it was. [`Story`] makes the rows of a transfer out of what the loss rule tells and what the engine knows of
 //! its sender.
 
+mod capture;
 mod check;
 mod events;
 mod log;
@@ -12,6 +13,7 @@ mod plan;
 mod row;
 mod story;
 
+pub use capture::{write_capture, Captured};
 pub use events::{line, CellStart, Ignored};
 pub use log::PacketLog;
 pub use packets::{Direction, LoggedPacket, Packets};

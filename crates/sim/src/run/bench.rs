@@ -250,7 +250,7 @@ impl<'a> Bench<'a> {
         }
         if let (Some(captures), Some(share)) = (seen.captures, share) {
             let name = format!("{}-{}", cell.id, start.repetition);
-            captures::write(&captures, &share.join("captures"), &name)?;
+            captures::write(captures, &share.join("captures"), &name)?;
         }
         Ok(())
     }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use rexmit_loss::{Decision, PacketId, Resent, Rule, Verdict};
-use rexmit_plan::{self as plan, comment, Counts, Direction, PacketLog, SocketInfo, Story, Told};
+use rexmit_plan::{
+    self as plan, comment, Captured, Counts, Direction, PacketLog, SocketInfo, Story, Told,
+};
 use rexmit_tcp::connection::Connection;
 use rexmit_tcp::sender::Sender;
 use rexmit_tcp::Mechanism;
@@ -13,13 +15,6 @@ use rexmit_wire::{FlowKey, SeqNum, TcpPacket};
 use super::page::Stream;
 use crate::bytes;
 use crate::world::{Gate, Packet};
-
-/// A packet kept for a capture.
-pub struct Captured {
-    pub time: Time,
-    pub bytes: Vec<u8>,
-    pub comment: Option<String>,
-}
 
 /// The packets of both hosts, in the order of time.
 #[derive(Default)]
