@@ -1,0 +1,28 @@
+//! What the handshake says of a sender.
+
+use rexmit_time::{Duration, Time};
+use rexmit_wire::SeqNum;
+
+/// What is known of a sender before its first data.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SenderFacts {
+    /// Its initial sequence number; none when the capture begins later.
+    pub isn: Option<SeqNum>,
+    /// It opened the connection.
+    pub client: bool,
+    /// Largest payload it may send: the smaller of what both sides offer less options; a guess from its packets without
+    /// a handshake.
+    pub mss: u32,
+    /// SACK was negotiated; without a handshake, blocks were seen.
+    pub sack: bool,
+    /// Timestamps were negotiated; without a handshake, they were seen.
+    pub timestamps: bool,
+    /// How many bits the receiver's window is shifted to the left.
+    pub window_shift: u8,
+    /// When its SYN or SYN-ACK was seen last, monitor's clock.
+    pub syn_at: Option<Time>,
+    /// How often its SYN or SYN-ACK was sent.
+    pub syns: u32,
+    /// SYN (or SYN-ACK) to the answer, as the sender saw it, if it was not sent twice.
+    pub handshake_rtt: Option<Duration>,
+}

@@ -1,0 +1,20 @@
+//! Passive analysis: what the senders in a capture did, why, and what it cost.
+//!
+//! Packets come in as headers with the time at which the monitor saw them. They pass these
+//! rooms, one after the other:
+//!
+//! 1. a table of connections, which keeps an [`Event`](event::Event) a packet for each connection;
+//! 2. for each direction that resends anything, the *half*: its events in the order and at the times in which the sender
+//!    saw them ([`SenderEvent`](event::SenderEvent)), and what each packet is (new, sent again, late, doubled);
+//! 3. the emulated senders, which say what made each resend, and the evidence that says whether it was needed;
+//! 4. what other settings would have done, from the same events.
+//!
+//! Rows ([`rows`]) come out when a connection ends. A connection without trouble never gets beyond the first room.
+
+pub mod emulate;
+pub mod event;
+pub mod facts;
+pub mod half;
+pub mod rows;
+pub mod settings;
+pub mod whatif;

@@ -1,0 +1,257 @@
+//! The rows that an analysis gives. Times are the monitor's clock; sequence numbers as on the wire.
+
+use rexmit_tcp::{Mechanism, Need};
+use rexmit_time::{Duration, Time};
+use rexmit_wire::{FlowKey, SeqRange};
+
+use crate::event::Direction;
+
+/// What says whether a resend was needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// Nothing does.
+    None,
+    /// The receiver reported a duplicate of it (RFC 2883).
+    Dsack,
+    /// An acknowledgement echoed the stamp of an earlier copy (RFC 3522).
+    Timestamp,
+    /// An acknowledgement came too early to be for the resend.
+    AckTooEarly,
+    /// Acknowledgements after a timeout covered what was never sent again (RFC 5682).
+    Frto,
+    /// Its bytes were acknowledged, or SACKed, before it was sent.
+    AlreadyAcked,
+    /// An earlier copy came by a monitor at the receiver.
+    OriginalSeen,
+    /// The earlier copies never came by a monitor at the receiver.
+    OriginalUnseen,
+    /// Acknowledgements stood still at it, and went on a round-trip time after it.
+    HoleFilled,
+}
+
+impl Evidence {
+    /// The word as it stands in tables.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Evidence::None => "none",
+            Evidence::Dsack => "dsack",
+            Evidence::Timestamp => "timestamp",
+            Evidence::AckTooEarly => "ack-too-early",
+            Evidence::Frto => "frto",
+            Evidence::AlreadyAcked => "already-acked",
+            Evidence::OriginalSeen => "original-seen",
+            Evidence::OriginalUnseen => "original-unseen",
+            Evidence::HoleFilled => "hole-filled",
+        }
+    }
+}
+
+/// Where a monitor stood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Position {
+    /// Next to the sender.
+    Sender,
+    /// Somewhere between.
+    Midway,
+    /// Next to the receiver.
+    Receiver,
+    /// Cannot be told.
+    Unknown,
+}
+
+impl Position {
+    /// The word as it stands in tables.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Position::Sender => "sender",
+            Position::Midway => "midway",
+            Position::Receiver => "receiver",
+            Position::Unknown => "unknown",
+        }
+    }
+}
+
+/// One packet that carried sequence numbers sent before.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Retransmission {
+    /// Which way it went.
+    pub direction: Direction,
+    /// When the monitor saw it.
+    pub time: Time,
+    /// What it carried, SYN and FIN counted.
+    pub range: SeqRange,
+    /// Payload bytes.
+    pub length: u32,
+    /// When its first sequence number was sent first, on the monitor's clock.
+    pub first_sent: Option<Time>,
+    /// How often its first sequence number had been sent before.
+    pub copy: u32,
+    /// What made the sender send it.
+    pub mechanism: Mechanism,
+    /// How sure that is, 0 to 1.
+    pub confidence: f64,
+    /// The next best explanation and how sure it is.
+    pub runner_up: Option<(Mechanism, f64)>,
+    /// The wire cannot tell the mechanism from the runner-up: a timeout and a probe of one packet fall together.
+    pub either: bool,
+    /// Whether it was needed.
+    pub need: Need,
+    /// What says so.
+    pub evidence: Evidence,
+    /// Its episode, counted from 0 in its connection and direction: from a first resend to the acknowledgement of all that
+    /// was sent before it.
+    pub episode: u32,
+    /// What began the episode.
+    pub episode_cause: Mechanism,
+    /// From the last earlier copy that the detection judged to the resend: original to resend.
+    pub detection: Option<Duration>,
+    /// From the episode's first resend to the acknowledgement of the highest sequence number sent before it.
+    pub recovery: Option<Duration>,
+    /// The timer that must have run out, for those that a timer made.
+    pub timer: Option<Duration>,
+    /// Moving average of the round-trip time when it was sent, weight 1/4 for the new sample.
+    pub moving_rtt: Option<Duration>,
+    /// Segments sent and not acknowledged when it was sent.
+    pub flight_segments: u32,
+    /// Bytes sent and not acknowledged when it was sent.
+    pub flight_bytes: u32,
+    /// Segments of its flight that were lost, as far as can be told (those sent again as needed in its episode).
+    pub lost_in_flight: u32,
+}
+
+/// An inferred parameter and the interval that the capture leaves it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Inferred {
+    /// Best value.
+    pub value: f64,
+    /// Smallest value that explains what was seen.
+    pub low: f64,
+    /// Largest value that explains what was seen.
+    pub high: f64,
+}
+
+/// The six parameters of seed 002, Table I.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Parameters {
+    /// Duplicate acknowledgements that make a loss.
+    pub d: Option<Inferred>,
+    /// Gain of the deviation.
+    pub a: Option<Inferred>,
+    /// Gain of the smoothed round-trip time.
+    pub b: Option<Inferred>,
+    /// Factor of the smoothed round-trip time.
+    pub m: Option<Inferred>,
+    /// Factor of the deviation.
+    pub k: Option<Inferred>,
+    /// Smallest timeout (Linux: smallest deviation term), seconds.
+    pub min_rto_s: Option<Inferred>,
+}
+
+/// What one direction of a connection did, as a sender.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HalfRow {
+    /// Packets seen.
+    pub packets: u64,
+    /// Payload bytes seen, resends counted.
+    pub bytes: u64,
+    /// Different payload bytes.
+    pub unique_bytes: u64,
+    /// Packets with payload, resends counted.
+    pub segments: u64,
+    /// Maximum segment size offered by this side.
+    pub mss: Option<u16>,
+    /// Window scale offered by this side.
+    pub window_scale: Option<u8>,
+    /// SACK offered by this side.
+    pub sack_permitted: bool,
+    /// Timestamps offered by this side.
+    pub timestamps: bool,
+    /// Multipath TCP offered by this side.
+    pub mptcp: bool,
+    /// Its SYN as a signature: `ttl:mss:window,scale:option layout`.
+    pub syn_signature: Option<String>,
+    /// Resends by mechanism, in the order of `Mechanism::ALL`, those needed (and unknown) and those spurious.
+    pub resends: [[u32; 2]; 10],
+    /// Packets that came late (reordering).
+    pub reordered: u32,
+    /// Packets doubled by the network.
+    pub network_duplicates: u32,
+    /// Packets doubled by the capture.
+    pub capture_duplicates: u32,
+    /// Packets that the capture must have missed: their bytes were acknowledged without being seen.
+    pub capture_losses: u32,
+    /// Keep-alives and zero-window probes.
+    pub probes: u32,
+    /// Where the monitor stood, as seen from this sender.
+    pub position: Option<Position>,
+    /// From the monitor to this sender and back.
+    pub monitor_delay: Option<Duration>,
+    /// Smallest, average and largest round-trip time of this sender, and their number.
+    pub rtt: Option<(Duration, Duration, Duration, u32)>,
+    /// The stack that explains every resend, `several` or `none`; nothing without resends.
+    pub stack: Option<&'static str>,
+    /// How sure that is, 0 to 1.
+    pub stack_confidence: f64,
+    /// All stacks that explain every resend.
+    pub stacks: Vec<&'static str>,
+    /// The system that the SYN's signature names.
+    pub syn_system: Option<&'static str>,
+    /// The six parameters.
+    pub parameters: Parameters,
+    /// What ideal loss detection would have saved at most (seed 002, section V-A).
+    pub best_case: Option<Duration>,
+    /// Time in which resends were waited for, by mechanism as in `resends`: their detection times, one an episode.
+    pub time_lost: [Duration; 10],
+}
+
+/// One connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Connection {
+    /// Client to server.
+    pub flow: FlowKey,
+    /// First packet.
+    pub start: Time,
+    /// Last packet.
+    pub end: Time,
+    /// SYN to the client's first acknowledgement, and its part between monitor and server.
+    pub handshake_rtt: Option<(Duration, Duration)>,
+    /// The first packet seen was no SYN.
+    pub mid_stream: bool,
+    /// Only one direction was seen.
+    pub one_sided: bool,
+    /// Closed by FINs, by RST, or not at all.
+    pub closed: &'static str,
+    /// It was put out to make room.
+    pub evicted: bool,
+    /// The client as a sender.
+    pub forward: HalfRow,
+    /// The server as a sender.
+    pub backward: HalfRow,
+}
+
+/// What one other setting would have done to one direction of a connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WhatIf {
+    /// Which way the data went.
+    pub direction: Direction,
+    /// Index of the setting in the list that the run's what-if was given.
+    pub setting: u32,
+    /// Resends that would not have been made.
+    pub avoided: u32,
+    /// Resends made by fast retransmit instead of timeout.
+    pub rto_to_fr: u32,
+    /// Resends made by timeout instead of fast retransmit.
+    pub fr_to_rto: u32,
+    /// Spurious timeouts avoided.
+    pub spurious_rto_avoided: u32,
+    /// Spurious fast retransmits avoided.
+    pub spurious_fr_avoided: u32,
+    /// Spurious timeouts caused.
+    pub spurious_rto_caused: u32,
+    /// Spurious fast retransmits caused.
+    pub spurious_fr_caused: u32,
+    /// Change of the connection's duration; negative is shorter.
+    pub change: Duration,
+}

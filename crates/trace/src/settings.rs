@@ -1,0 +1,33 @@
+//! What an analysis is asked for, and its bounds.
+
+use rexmit_time::Duration;
+
+/// What an analysis is asked for, and its bounds.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Connections remembered at a time; the one unused for longest makes room.
+    pub most_connections: usize,
+    /// Events that a connection keeps before they are worked through.
+    pub most_events: usize,
+    /// Resends of one direction that wait for their connection to end before the oldest is given out.
+    pub most_resends: usize,
+    /// A connection unused for so long has ended.
+    pub idle: Duration,
+    /// A closed connection is kept so long for late packets.
+    pub linger: Duration,
+    /// Replay the grid of seed 002 and today's settings.
+    pub whatif: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            most_connections: 2_000_000,
+            most_events: 512,
+            most_resends: 4096,
+            idle: Duration::from_secs(900),
+            linger: Duration::from_secs(10),
+            whatif: true,
+        }
+    }
+}
