@@ -2,14 +2,19 @@
 //!
 //! Everything here works on bytes handed in; nothing opens a file or a socket by itself.
 
+pub mod capture;
 mod flow;
+pub mod headers;
 pub mod http;
 mod ip;
+pub mod link;
 pub mod options;
 pub mod pcapng;
 mod seq;
 mod tcp;
 
 pub use flow::FlowKey;
+pub use headers::Headers;
+pub use link::LinkType;
 pub use seq::{SeqNum, SeqRange};
 pub use tcp::{Flags, Skip, TcpPacket};
