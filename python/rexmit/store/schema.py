@@ -4,6 +4,9 @@ A `transfers` row is one page fetched once; a `retransmissions` row is one data 
 FIN) that was sent again. Names end in their unit (`_s`, `_bytes`); counts are plural nouns; null
 says "did not happen" or "not valid". Times `t_…_s` and `time_s` count from the start of the virtual
 clock of the kernel that ran the row's cell.
+
+A resend of a run and one that was found in a capture (`trace_schema`) share the columns of
+`EVERY_RESEND`; what identifies them differs, and what the one knows and the other has to infer.
 """
 
 from __future__ import annotations
@@ -121,22 +124,33 @@ TRANSFERS: Final[tuple[Column, ...]] = (
     Column("note", "text", "what a reader should know about this row", nullable=True),
 )
 
+TIME = Column("time_s", "number", "the packet was sent again")
+LENGTH = Column("length_bytes", "integer", "payload bytes")
+MECHANISM = Column("mechanism", "text", "what made the sender resend", nullable=True)
+NEED = Column("need", "text", "needed, spurious or unknown")
+FIRST_SENT = Column(
+    "first_sent_s", "number", "its first byte was sent for the first time", nullable=True
+)
+
+EVERY_RESEND: Final = (TIME, LENGTH, MECHANISM, NEED, FIRST_SENT)
+"""What is known of every resend, of a run or in a capture."""
+
 RETRANSMISSIONS: Final[tuple[Column, ...]] = (
     Column("network", "text", "network of the scenario"),
     Column("config", "text", "set of kernel settings of the scenario"),
     Column("lost_segments", "integer", "data segments asked to be lost at the end of the transfer"),
     Column("repetition", "integer", "number of the transfer within its cell, from 0"),
-    Column("time_s", "number", "the packet was sent again"),
+    TIME,
     Column(
         "seq",
         "integer",
         "first byte, counted from the initial sequence number (first data byte = 1)",
     ),
-    Column("length_bytes", "integer", "payload bytes"),
+    LENGTH,
     Column("fin", "boolean", "the packet carried the FIN"),
-    Column("mechanism", "text", "what made the sender resend", nullable=True),
-    Column("need", "text", "needed, spurious or unknown"),
-    Column("first_sent_s", "number", "its first byte was sent for the first time", nullable=True),
+    MECHANISM,
+    NEED,
+    FIRST_SENT,
     Column("dropped", "boolean", "this copy was dropped as well"),
     Column("cell", "integer", "number of the cell in the grid, from 0"),
 )

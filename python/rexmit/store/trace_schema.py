@@ -1,0 +1,196 @@
+"""The columns of the tables that `rexmit trace` writes: the one place that names them.
+
+A `connections` row is one connection with both its directions as senders, a `retransmissions` row
+one packet that carried anything sent before, a `whatif` row what another setting would have done to
+one direction of a connection. They are the rows of `crates/trace/src/rows.rs`; `connection` joins
+the three. Times are seconds of the monitor's clock, as the capture has them; sequence numbers are
+32-bit numbers of the wire, ranges half-open with SYN and FIN counting one.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rexmit.store.schema import FIRST_SENT, LENGTH, MECHANISM, NEED, TIME, Column
+
+MECHANISMS: Final = (
+    "rto",
+    "rto-recovery",
+    "fast-retransmit",
+    "sack-recovery",
+    "fack",
+    "early-retransmit",
+    "rack",
+    "tlp",
+    "mptcp-reinject",
+    "unknown",
+)
+"""In the order of `Mechanism::ALL` (crates/tcp/src/words.rs)."""
+
+SIDES: Final = ("forward", "backward")
+"""Directions: `forward` is from the client, who opened the connection or sent the first packet."""
+
+PARAMETERS: Final = ("d", "a", "b", "m", "k", "min_rto_s")
+"""The six of seed 002, Table I; on Linux `min_rto_s` is the floor of the deviation's term."""
+
+_KEYS: Final = (
+    Column("capture", "text", "the capture: the path of its (first) file, - for standard input"),
+    Column("connection", "integer", "number of the connection within the trace, from 0"),
+    Column("flow", "text", "the connection, client > server"),
+)
+
+RESENDS: Final[tuple[Column, ...]] = (
+    *_KEYS,
+    Column("direction", "text", "which way it went: forward or backward"),
+    TIME,
+    Column("time_ns", "integer", "time_s in nanoseconds, exact"),
+    Column("seq_start", "integer", "first sequence number, as on the wire"),
+    Column("seq_end", "integer", "one past the last"),
+    LENGTH,
+    FIRST_SENT,
+    Column("copy", "integer", "how often its first sequence number had been sent before"),
+    MECHANISM,
+    Column("confidence", "number", "how sure the mechanism is, 0 to 1"),
+    Column("runner_up", "text", "the next best mechanism", nullable=True),
+    Column("runner_up_confidence", "number", "how sure that one is, 0 to 1", nullable=True),
+    Column(
+        "either",
+        "boolean",
+        "the wire cannot tell mechanism from runner_up: a timeout and a probe of one packet",
+    ),
+    NEED,
+    Column("evidence", "text", "what says whether it was needed; none: nothing does"),
+    Column("episode", "integer", "number of its episode in its connection and direction, from 0"),
+    Column("episode_cause", "text", "mechanism that began the episode"),
+    Column("detection_s", "number", "from the earlier copy to the resend", nullable=True),
+    Column("detection_rtts", "number", "detection_s in units of moving_rtt_s", nullable=True),
+    Column(
+        "recovery_s",
+        "number",
+        "from the episode's first resend to the ACK of all that was sent before it",
+        nullable=True,
+    ),
+    Column("timer_s", "number", "the timer that must have run out", nullable=True),
+    Column(
+        "moving_rtt_s",
+        "number",
+        "moving average of the round-trip time, weight 1/4 for the new sample",
+        nullable=True,
+    ),
+    Column("flight_segments", "integer", "segments sent and not acknowledged then"),
+    Column("flight_bytes", "integer", "bytes sent and not acknowledged then"),
+    Column("lost_in_flight", "integer", "segments of its flight that were lost"),
+)
+"""`retransmissions` of a trace; shares `EVERY_RESEND` with that of a run."""
+
+
+def _half(side: str) -> tuple[Column, ...]:
+    who = "client" if side == "forward" else "server"
+
+    def column(name: str, kind: str, meaning: str, *, nullable: bool = False) -> Column:
+        return Column(f"{side}_{name}", kind, f"{who}: {meaning}", nullable)  # type: ignore[arg-type]
+
+    return (
+        column("packets", "integer", "packets seen"),
+        column("bytes", "integer", "payload bytes seen, resends counted"),
+        column("unique_bytes", "integer", "different payload bytes"),
+        column("segments", "integer", "packets with payload, resends counted"),
+        column("mss_bytes", "integer", "maximum segment size offered", nullable=True),
+        column("window_scale", "integer", "window scale offered", nullable=True),
+        column("sack_permitted", "boolean", "SACK offered"),
+        column("timestamps", "boolean", "timestamps offered"),
+        column("mptcp", "boolean", "Multipath TCP offered"),
+        column("syn_signature", "text", "its SYN as a signature", nullable=True),
+        column("syn_system", "text", "the system that the signature names", nullable=True),
+        *(
+            column(
+                f"{mechanism.replace('-', '_')}_{need}",
+                "integer",
+                f"resends by {mechanism}, {what}",
+            )
+            for mechanism in MECHANISMS
+            for need, what in (("needed", "needed or unknown"), ("spurious", "spurious"))
+        ),
+        *(
+            column(
+                f"{mechanism.replace('-', '_')}_lost_s",
+                "number",
+                f"time in which resends by {mechanism} were waited for, one detection an episode",
+            )
+            for mechanism in MECHANISMS
+        ),
+        column("reordered", "integer", "packets that came late"),
+        column("network_duplicates", "integer", "packets doubled by the network"),
+        column("capture_duplicates", "integer", "packets doubled by the capture"),
+        column("capture_losses", "integer", "packets that the capture must have missed"),
+        column("probes", "integer", "keep-alives and zero-window probes"),
+        column(
+            "position",
+            "text",
+            "where the monitor stood: sender, midway, receiver, unknown",
+            nullable=True,
+        ),
+        column(
+            "monitor_delay_s", "number", "from the monitor to this sender and back", nullable=True
+        ),
+        column("rtt_min_s", "number", "smallest round-trip time", nullable=True),
+        column("rtt_avg_s", "number", "average round-trip time", nullable=True),
+        column("rtt_max_s", "number", "largest round-trip time", nullable=True),
+        column("rtt_samples", "integer", "samples of the round-trip time"),
+        column(
+            "stack", "text", "the stack that explains every resend, several, or none", nullable=True
+        ),
+        column("stack_confidence", "number", "how sure that is, 0 to 1", nullable=True),
+        column("stacks", "text", "all stacks that explain every resend, by commas", nullable=True),
+        *(
+            column(f"{name}{end}", "number", f"{name.removesuffix('_s')}, {what}", nullable=True)
+            for name in PARAMETERS
+            for end, what in (("", "inferred"), ("_low", "smallest"), ("_high", "largest"))
+        ),
+        column(
+            "best_case_s",
+            "number",
+            "what ideal loss detection would have saved at most",
+            nullable=True,
+        ),
+    )
+
+
+CONNECTIONS: Final[tuple[Column, ...]] = (
+    *_KEYS,
+    Column("start_s", "number", "first packet"),
+    Column("end_s", "number", "last packet"),
+    Column("duration_s", "number", "end_s - start_s, think times included"),
+    Column("handshake_rtt_s", "number", "SYN to the client's first ACK", nullable=True),
+    Column("handshake_server_s", "number", "the part of it beyond the monitor", nullable=True),
+    Column("mid_stream", "boolean", "the first packet seen was no SYN"),
+    Column("one_sided", "boolean", "only one direction was seen"),
+    Column("closed", "text", "by what it was closed: fin, rst, or open"),
+    Column("evicted", "boolean", "it was put out to make room for others"),
+    *_half("forward"),
+    *_half("backward"),
+)
+"""`connections` of a trace."""
+
+WHATIF: Final[tuple[Column, ...]] = (
+    *_KEYS,
+    Column("direction", "text", "which way the data went"),
+    Column("setting", "text", "the other setting, as in k=2 min_rto=100ms"),
+    Column("k", "number", "factor of the deviation; null: the stack's own", nullable=True),
+    Column("min_rto_s", "number", "smallest timeout; null: the stack's own", nullable=True),
+    Column("a", "number", "gain of the deviation; null: the stack's own", nullable=True),
+    Column("b", "number", "gain of the round-trip time; null: the stack's own", nullable=True),
+    Column("d", "number", "duplicate ACKs that make a loss; null: the stack's own", nullable=True),
+    Column("avoided", "integer", "resends that would not have been made"),
+    Column("rto_to_fr", "integer", "by fast retransmit instead of timeout"),
+    Column("fr_to_rto", "integer", "by timeout instead of fast retransmit"),
+    Column("spurious_rto_avoided", "integer", "spurious timeouts avoided"),
+    Column("spurious_fr_avoided", "integer", "spurious fast retransmits avoided"),
+    Column("spurious_rto_caused", "integer", "spurious timeouts caused"),
+    Column("spurious_fr_caused", "integer", "spurious fast retransmits caused"),
+    Column("change_s", "number", "change of the connection's duration; negative is shorter"),
+)
+"""`whatif` of a trace."""
+
+TABLES: Final = {"connections": CONNECTIONS, "retransmissions": RESENDS, "whatif": WHATIF}
+"""Every table of a trace folder by its name."""
