@@ -2,6 +2,7 @@
 
 use crate::{Flags, FlowKey, SeqNum, SeqRange};
 
+mod decode;
 mod syn;
 
 pub use syn::{OptionLayout, SynOptions};

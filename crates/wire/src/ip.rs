@@ -1,34 +1,54 @@
-//! Where the TCP header lies behind an IPv4 or IPv6 header.
+//! What lies behind an IPv4 or IPv6 header.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::tcp::Skip;
+use crate::Skip;
 
 /// IANA protocol numbers that are met on the way to TCP.
-mod protocol {
+pub(crate) mod protocol {
     pub const HOP_BY_HOP: u8 = 0;
+    pub const IPV4: u8 = 4;
     pub const TCP: u8 = 6;
+    pub const UDP: u8 = 17;
+    pub const IPV6: u8 = 41;
     pub const ROUTING: u8 = 43;
     pub const FRAGMENT: u8 = 44;
+    pub const GRE: u8 = 47;
     pub const AUTHENTICATION: u8 = 51;
     pub const DESTINATION: u8 = 60;
+    pub const ETHERIP: u8 = 97;
     pub const MOBILITY: u8 = 135;
+    pub const MPLS: u8 = 137;
     pub const HIP: u8 = 139;
     pub const SHIM6: u8 = 140;
 }
 
-/// What the IP header says about the TCP segment behind it.
+/// What an IP header says about what is behind it.
 pub(crate) struct Located {
     pub src: IpAddr,
     pub dst: IpAddr,
-    /// Bytes from the start of the packet to the TCP header.
+    /// The protocol behind the header and its extension headers.
+    pub protocol: u8,
+    /// Bytes from the start of the packet to that protocol's header.
     pub offset: usize,
     /// Bytes of the whole packet by its own length field.
     pub total: usize,
+    /// The length field is 0, `total` is the length on the wire.
+    pub zero_length: bool,
+    /// This is the first of several fragments.
+    pub more_fragments: bool,
+    /// IPv4's identification.
+    pub id: Option<u16>,
+    pub dont_fragment: bool,
+    /// Time to live or hop limit.
+    pub ttl: u8,
+    /// The two bits of ECN.
+    pub ecn: u8,
 }
 
-/// Finds the TCP segment in `bytes`, which start at the IP header. `original` is the packet's length on
-/// the wire, used when the length field says 0 (segmentation offload, RFC 2675 jumbograms).
+/// Finds what the packet in `bytes`, which start at the IP header, carries. `original` is the packet's length
+/// on the wire, used when the length field says 0 (segmentation offload, RFC 2675 jumbograms).
+#[inline]
 pub(crate) fn locate(bytes: &[u8], original: usize) -> Result<Located, Skip> {
     match bytes.first() {
         None => Err(Skip::Empty),
@@ -41,6 +61,7 @@ pub(crate) fn locate(bytes: &[u8], original: usize) -> Result<Located, Skip> {
 }
 
 /// IPv4, RFC 791 §3.1.
+#[inline]
 fn v4(bytes: &[u8], original: usize) -> Result<Located, Skip> {
     let Some(h) = bytes.first_chunk::<20>() else {
         return Err(Skip::CutShort);
@@ -49,12 +70,9 @@ fn v4(bytes: &[u8], original: usize) -> Result<Located, Skip> {
     if offset < 20 {
         return Err(Skip::Malformed);
     }
-    // Fragment offset or More Fragments: neither a first nor a later fragment is a whole segment.
-    if u16::from_be_bytes([h[6], h[7]]) & 0x3fff != 0 {
+    let fragment = u16::from_be_bytes([h[6], h[7]]);
+    if fragment & 0x1fff != 0 {
         return Err(Skip::Fragment);
-    }
-    if h[9] != protocol::TCP {
-        return Err(Skip::NotTcp { protocol: h[9] });
     }
     let total = match usize::from(u16::from_be_bytes([h[2], h[3]])) {
         0 => original.max(bytes.len()),
@@ -65,8 +83,15 @@ fn v4(bytes: &[u8], original: usize) -> Result<Located, Skip> {
     Ok(Located {
         src,
         dst,
+        protocol: h[9],
         offset,
         total,
+        zero_length: [h[2], h[3]] == [0, 0],
+        more_fragments: fragment & 0x2000 != 0,
+        id: Some(u16::from_be_bytes([h[4], h[5]])),
+        dont_fragment: fragment & 0x4000 != 0,
+        ttl: h[8],
+        ecn: h[1] & 3,
     })
 }
 
@@ -81,30 +106,28 @@ fn v6(bytes: &[u8], original: usize) -> Result<Located, Skip> {
     };
     let mut next = h[6];
     let mut offset = 40;
+    let mut more_fragments = false;
     // Each turn moves on by at least 8 bytes, so this ends with the packet.
-    while next != protocol::TCP {
-        let unit = match next {
-            protocol::HOP_BY_HOP
-            | protocol::ROUTING
-            | protocol::DESTINATION
-            | protocol::MOBILITY
-            | protocol::HIP
-            | protocol::SHIM6
-            | protocol::FRAGMENT
-            | protocol::AUTHENTICATION => {
-                bytes.get(offset..).and_then(|rest| rest.first_chunk::<8>())
-            }
-            protocol => return Err(Skip::NotTcp { protocol }),
-        };
-        let Some(unit) = unit else {
+    while let protocol::HOP_BY_HOP
+    | protocol::ROUTING
+    | protocol::DESTINATION
+    | protocol::MOBILITY
+    | protocol::HIP
+    | protocol::SHIM6
+    | protocol::FRAGMENT
+    | protocol::AUTHENTICATION = next
+    {
+        let Some(unit) = bytes.get(offset..).and_then(|rest| rest.first_chunk::<8>()) else {
             return Err(Skip::CutShort);
         };
         offset += match next {
             protocol::FRAGMENT => {
-                // An atomic fragment (RFC 6946) is a whole packet.
-                if u16::from_be_bytes([unit[2], unit[3]]) & 0xfff9 != 0 {
+                let fragment = u16::from_be_bytes([unit[2], unit[3]]);
+                if fragment & 0xfff8 != 0 {
                     return Err(Skip::Fragment);
                 }
+                // Without either, it is an atomic fragment (RFC 6946), a whole packet.
+                more_fragments |= fragment & 1 != 0;
                 8
             }
             // RFC 4302 §2.2 counts in units of 4 bytes, minus 2.
@@ -121,7 +144,14 @@ fn v6(bytes: &[u8], original: usize) -> Result<Located, Skip> {
     Ok(Located {
         src: address(8),
         dst: address(24),
+        protocol: next,
         offset,
         total,
+        zero_length: [h[4], h[5]] == [0, 0],
+        more_fragments,
+        id: None,
+        dont_fragment: true,
+        ttl: h[7],
+        ecn: (h[1] >> 4) & 3,
     })
 }

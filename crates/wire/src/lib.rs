@@ -11,10 +11,12 @@ pub mod link;
 pub mod options;
 pub mod pcapng;
 mod seq;
+mod skip;
 mod tcp;
 
 pub use flow::FlowKey;
 pub use headers::Headers;
 pub use link::LinkType;
 pub use seq::{SeqNum, SeqRange};
-pub use tcp::{Flags, Skip, TcpPacket};
+pub use skip::{Skip, Skips};
+pub use tcp::{Flags, TcpPacket};

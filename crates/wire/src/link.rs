@@ -2,6 +2,12 @@
 
 use core::fmt;
 
+mod strip;
+mod tunnel;
+
+pub(crate) use strip::strip;
+pub(crate) use tunnel::inside;
+
 /// The type of a link, as the registry of the pcap formats numbers it
 /// (draft-ietf-opsawg-pcaplinktype): what the first byte of a captured packet begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

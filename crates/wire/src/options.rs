@@ -43,45 +43,110 @@ impl SackBlocks<'_> {
     }
 }
 
-/// Walks the options of one TCP header. A broken length ends the walk; nothing panics.
+/// One option as it lies in a header: its kind, its length with kind and length fields, its data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item<'a> {
+    /// The option's kind.
+    pub kind: u8,
+    /// Bytes it takes; of the end of the list (kind 0) with all that follows.
+    pub length: u8,
+    /// What follows kind and length.
+    pub data: &'a [u8],
+}
+
+/// Walks the options of one TCP header as they lie there: no-operations (kind 1) and the end of the list
+/// (kind 0) come, too. A broken length ends the walk; nothing panics.
 #[derive(Clone, Debug)]
-pub struct Options<'a> {
+pub struct Items<'a> {
     rest: &'a [u8],
 }
+
+impl<'a> Items<'a> {
+    /// The options in `bytes`, which start right after the fixed header.
+    #[must_use]
+    pub const fn new(bytes: &'a [u8]) -> Self {
+        Items { rest: bytes }
+    }
+
+    /// What was not walked yet; after the walk, what a broken length made unreadable.
+    #[must_use]
+    pub const fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Item<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Item<'a>> {
+        match *self.rest {
+            [0, ref data @ ..] => {
+                let length = u8::try_from(self.rest.len()).unwrap_or(u8::MAX);
+                self.rest = &[];
+                Some(Item {
+                    kind: 0,
+                    length,
+                    data,
+                })
+            }
+            [1, ref rest @ ..] => {
+                self.rest = rest;
+                Some(Item {
+                    kind: 1,
+                    length: 1,
+                    data: &[],
+                })
+            }
+            [kind, length, ref rest @ ..] => {
+                let (data, rest) = usize::from(length)
+                    .checked_sub(2)
+                    .and_then(|n| rest.split_at_checked(n))?;
+                self.rest = rest;
+                Some(Item { kind, length, data })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl<'a> Item<'a> {
+    /// The option's meaning; kinds 0 and 1 come as [`TcpOption::Other`].
+    #[must_use]
+    pub fn decode(&self) -> TcpOption<'a> {
+        decode(self.kind, self.data)
+    }
+}
+
+/// Walks the options of one TCP header, without no-operations, up to the end of the list.
+#[derive(Clone, Debug)]
+pub struct Options<'a>(Items<'a>);
 
 impl<'a> Options<'a> {
     /// The options in `bytes`, which start right after the fixed header.
     #[must_use]
     pub const fn new(bytes: &'a [u8]) -> Self {
-        Options { rest: bytes }
+        Options(Items::new(bytes))
     }
 }
 
 impl<'a> Iterator for Options<'a> {
     type Item = TcpOption<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<TcpOption<'a>> {
         loop {
-            match *self.rest {
-                [] | [0, ..] => return None, // end of the list
-                [1, ref rest @ ..] => self.rest = rest,
-                [kind, length, ref rest @ ..] => {
-                    let Some((data, rest)) = usize::from(length)
-                        .checked_sub(2)
-                        .and_then(|n| rest.split_at_checked(n))
-                    else {
-                        self.rest = &[];
-                        return None;
-                    };
-                    self.rest = rest;
-                    return Some(decode(kind, data));
-                }
-                [_] => return None,
+            let item = self.0.next()?;
+            match item.kind {
+                0 => return None,
+                1 => {}
+                _ => return Some(item.decode()),
             }
         }
     }
 }
 
+#[inline]
 fn decode(kind: u8, data: &[u8]) -> TcpOption<'_> {
     match (kind, data) {
         (2, &[a, b]) => TcpOption::MaxSegmentSize(u16::from_be_bytes([a, b])),

@@ -3,46 +3,8 @@
 use core::fmt;
 
 use crate::ip::{self, Located};
-use crate::options::Options;
-use crate::{FlowKey, SeqNum};
-
-/// Why some bytes are no TCP packet that can be judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Skip {
-    /// No bytes at all.
-    Empty,
-    /// Neither IPv4 nor IPv6.
-    NotIp {
-        /// The first four bits.
-        version: u8,
-    },
-    /// Another protocol than TCP.
-    NotTcp {
-        /// The IANA protocol number (of the first header that is not understood).
-        protocol: u8,
-    },
-    /// One fragment of a packet.
-    Fragment,
-    /// The bytes end before the fixed TCP header does.
-    CutShort,
-    /// Lengths that contradict each other.
-    Malformed,
-}
-
-impl fmt::Display for Skip {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Skip::Empty => f.write_str("no bytes"),
-            Skip::NotIp { version } => write!(f, "no IP packet (version {version})"),
-            Skip::NotTcp { protocol } => write!(f, "no TCP packet (protocol {protocol})"),
-            Skip::Fragment => f.write_str("a fragment"),
-            Skip::CutShort => f.write_str("cut short before the end of the TCP header"),
-            Skip::Malformed => f.write_str("lengths in the headers contradict each other"),
-        }
-    }
-}
-
-impl std::error::Error for Skip {}
+use crate::options::{Items, Options};
+use crate::{FlowKey, SeqNum, Skip};
 
 /// The flags of a TCP header (RFC 9293 §3.1), as the byte on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -114,14 +76,18 @@ impl fmt::Display for Flags {
 #[derive(Clone, Copy, Debug)]
 pub struct TcpPacket<'a> {
     flow: FlowKey,
-    /// The fixed header's fields after the ports.
-    fixed: &'a [u8; 20],
-    options: &'a [u8],
+    /// The fields up to the window.
+    fixed: &'a [u8; TcpPacket::NEEDED],
+    /// What was captured of the header, options included.
+    head: &'a [u8],
     payload: &'a [u8],
     payload_len: u32,
 }
 
 impl<'a> TcpPacket<'a> {
+    /// Bytes of the TCP header that must be there: all but checksum and urgent pointer.
+    pub const NEEDED: usize = 16;
+
     /// Views `bytes`, a whole packet or its beginning.
     ///
     /// # Errors
@@ -137,12 +103,29 @@ impl<'a> TcpPacket<'a> {
     /// [`Skip`] says why the bytes are no TCP packet that can be judged.
     #[inline]
     pub fn parse_captured(bytes: &'a [u8], original_len: usize) -> Result<Self, Skip> {
+        let located = ip::locate(bytes, original_len)?;
+        // Neither a first nor a later fragment is a whole segment.
+        if located.more_fragments {
+            return Err(Skip::Fragment);
+        }
+        if located.protocol != ip::protocol::TCP {
+            return Err(Skip::NotTcp {
+                protocol: located.protocol,
+            });
+        }
+        Self::located(bytes, &located)
+    }
+
+    /// Views the segment that `ip::locate` found in `bytes`.
+    #[inline]
+    pub(crate) fn located(bytes: &'a [u8], located: &Located) -> Result<Self, Skip> {
         let Located {
             src,
             dst,
             offset,
             total,
-        } = ip::locate(bytes, original_len)?;
+            ..
+        } = *located;
         // Link layers pad short frames: what lies behind the packet's own end is not part of it.
         let bytes = bytes.get(..total).unwrap_or(bytes);
         let Some(tcp) = bytes.get(offset..) else {
@@ -152,7 +135,7 @@ impl<'a> TcpPacket<'a> {
                 Skip::CutShort
             });
         };
-        let Some(fixed) = tcp.first_chunk::<20>() else {
+        let Some(fixed) = tcp.first_chunk::<{ TcpPacket::NEEDED }>() else {
             return Err(if total < offset + 20 {
                 Skip::Malformed
             } else {
@@ -174,7 +157,7 @@ impl<'a> TcpPacket<'a> {
         Ok(TcpPacket {
             flow,
             fixed,
-            options: head.get(20..).unwrap_or(&[]),
+            head,
             payload,
             payload_len,
         })
@@ -212,8 +195,31 @@ impl<'a> TcpPacket<'a> {
 
     /// The options that were captured.
     #[must_use]
-    pub const fn options(&self) -> Options<'a> {
-        Options::new(self.options)
+    pub fn options(&self) -> Options<'a> {
+        Options::new(self.option_bytes())
+    }
+
+    /// The options that were captured, as they lie there, no-operations included.
+    #[must_use]
+    pub fn option_items(&self) -> Items<'a> {
+        Items::new(self.option_bytes())
+    }
+
+    /// Whether the capture ends before the options do.
+    #[must_use]
+    pub const fn options_cut(&self) -> bool {
+        self.head.len() < (self.fixed[12] >> 4) as usize * 4
+    }
+
+    /// The urgent pointer, if it was captured; without meaning unless URG is set.
+    #[must_use]
+    pub fn urgent(&self) -> Option<u16> {
+        let bytes = self.head.get(18..20)?;
+        Some(u16::from_be_bytes([bytes[0], bytes[1]]))
+    }
+
+    pub(crate) fn option_bytes(&self) -> &'a [u8] {
+        self.head.get(20..).unwrap_or(&[])
     }
 
     /// The payload bytes that were captured; shorter than [`TcpPacket::payload_len`] when the packet was cut.

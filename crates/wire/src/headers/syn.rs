@@ -15,6 +15,10 @@ pub struct SynOptions {
     pub mptcp: Option<u8>,
     /// There is a TCP Fast Open option (RFC 7413 §4.1.1).
     pub fast_open: bool,
+    /// A length broke off the list of options.
+    pub malformed: bool,
+    /// Bytes other than 0 follow the end of the list.
+    pub padding_used: bool,
     /// All options in order.
     pub layout: OptionLayout,
     /// The urgent pointer.

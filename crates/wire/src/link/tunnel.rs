@@ -1,0 +1,103 @@
+//! IP packets inside IP packets.
+
+use super::strip::{behind_ether_type, behind_labels};
+use super::LinkType;
+use crate::headers::Notes;
+use crate::ip::protocol;
+use crate::Skip;
+
+/// UDP ports of tunnels: IANA's for VXLAN (RFC 7348 §8), that of Linux before it, Geneve (RFC 8926 §3.3).
+const VXLAN: u16 = 4789;
+const VXLAN_LINUX: u16 = 8472;
+const GENEVE: u16 = 6081;
+
+/// The IP packet that `bytes`, what an IP packet of `protocol` carries, hold in a tunnel.
+///
+/// # Errors
+/// `Skip::NotTcp` for what is no tunnel, else what stood in the way inside.
+pub(crate) fn inside<'a>(
+    protocol: u8,
+    bytes: &'a [u8],
+    notes: &mut Notes,
+) -> Result<&'a [u8], Skip> {
+    let not_tcp = Err(Skip::NotTcp { protocol });
+    match protocol {
+        protocol::IPV4 | protocol::IPV6 => Ok(bytes),
+        protocol::GRE => gre(bytes, notes),
+        protocol::MPLS => behind_labels(bytes, notes),
+        // RFC 3378 §3: version 3 and twelve bits of 0.
+        protocol::ETHERIP => match bytes.split_first_chunk() {
+            Some((&[0x30, 0], frame)) => super::strip(LinkType::ETHERNET, frame, notes),
+            _ => not_tcp,
+        },
+        protocol::UDP => match bytes.split_first_chunk::<8>() {
+            Some((udp, rest)) => match u16::from_be_bytes([udp[2], udp[3]]) {
+                VXLAN | VXLAN_LINUX => vxlan(rest, notes),
+                GENEVE => geneve(rest, notes),
+                _ => None,
+            }
+            .unwrap_or(not_tcp),
+            None => not_tcp,
+        },
+        _ => not_tcp,
+    }
+}
+
+/// VXLAN, RFC 7348 §5: flags with the bit that the network's number holds, the number, an Ethernet frame.
+fn vxlan<'a>(bytes: &'a [u8], notes: &mut Notes) -> Option<Result<&'a [u8], Skip>> {
+    let (head, frame) = bytes.split_first_chunk::<8>()?;
+    (head[0] & 0x08 != 0).then(|| super::strip(LinkType::ETHERNET, frame, notes))
+}
+
+/// Geneve, RFC 8926 §3.4: version 0, options in words, an EtherType.
+fn geneve<'a>(bytes: &'a [u8], notes: &mut Notes) -> Option<Result<&'a [u8], Skip>> {
+    let (head, rest) = bytes.split_first_chunk::<8>()?;
+    if head[0] >> 6 != 0 {
+        return None;
+    }
+    let options = usize::from(head[0] & 0x3f) * 4;
+    let kind = u16::from_be_bytes([head[2], head[3]]);
+    Some(match rest.get(options..) {
+        Some(rest) => behind_ether_type(kind, rest, notes),
+        None => Err(Skip::CutShort),
+    })
+}
+
+/// GRE, RFC 2784 §2 with RFC 2890, and version 1, RFC 2637 §4.1.
+fn gre<'a>(bytes: &'a [u8], notes: &mut Notes) -> Result<&'a [u8], Skip> {
+    const CHECKSUM: u16 = 0x8000;
+    const ROUTING: u16 = 0x4000;
+    const KEY: u16 = 0x2000;
+    const SEQUENCE: u16 = 0x1000;
+    const ACKNOWLEDGEMENT: u16 = 0x0080;
+    let (head, rest) = bytes.split_first_chunk::<4>().ok_or(Skip::CutShort)?;
+    let flags = u16::from_be_bytes([head[0], head[1]]);
+    let kind = u16::from_be_bytes([head[2], head[3]]);
+    let version = flags & 7;
+    if version > 1 || flags & ROUTING != 0 {
+        return Err(Skip::NotTcp {
+            protocol: protocol::GRE,
+        });
+    }
+    let mut present = CHECKSUM | KEY | SEQUENCE;
+    if version == 1 {
+        present |= ACKNOWLEDGEMENT;
+    }
+    let mut words = (flags & present).count_ones() as usize;
+    words += match kind {
+        // ERSPAN: type I has neither sequence number nor header, II one of 8 bytes.
+        0x88be if flags & SEQUENCE != 0 => 2,
+        _ => 0,
+    };
+    let rest = rest.get(words * 4..).ok_or(Skip::CutShort)?;
+    match kind {
+        0x88be => super::strip(LinkType::ETHERNET, rest, notes),
+        // ERSPAN type III: 12 bytes, and 8 more by the last bit.
+        0x22eb => {
+            let more = rest.get(11).ok_or(Skip::CutShort)? & 1;
+            let rest = rest.get(12 + 8 * usize::from(more)..);
+            super::strip(LinkType::ETHERNET, rest.ok_or(Skip::CutShort)?, notes)
+        }
+        kind => behind_ether_type(kind, rest, notes),
+    }
+}

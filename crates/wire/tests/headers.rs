@@ -1,0 +1,478 @@
+//! TCP headers are found and decoded through every kind of layer.
+
+mod common;
+
+use common::{ethernet, segment, tcp, v4, v6, TIMESTAMPS};
+use proptest::prelude::*;
+use rexmit_wire::headers::{Headers, Notes, Timestamps};
+use rexmit_wire::{Flags, LinkType, SeqNum, SeqRange, Skip};
+
+fn decode(link: LinkType, data: &[u8]) -> Result<Headers, Skip> {
+    Headers::decode(link, data, data.len() as u32)
+}
+
+/// Checks that the frame holds `segment()` and gives the notes.
+fn holds_segment(link: LinkType, data: &[u8]) -> Notes {
+    let headers = decode(link, data).unwrap_or_else(|skip| panic!("{link}: {skip}"));
+    assert_eq!(
+        (headers.flow.src_port, headers.seq.get(), headers.ack.get()),
+        (80, 1000, 77)
+    );
+    assert_eq!(headers.payload_len, 100);
+    assert_eq!(headers.timestamps, Some(Timestamps { value: 5, echo: 6 }));
+    headers.notes
+}
+
+fn join(parts: &[&[u8]]) -> Vec<u8> {
+    parts.concat()
+}
+
+#[test]
+fn every_field_of_a_segment() {
+    let headers = decode(LinkType::ETHERNET, &ethernet(0x0800, &v4(6, &segment()))).unwrap();
+    assert_eq!(headers.flow.to_string(), "10.0.0.1:80 > 10.0.0.2:40000");
+    assert_eq!(
+        (
+            headers.ip_id,
+            headers.ttl,
+            headers.dont_fragment,
+            headers.ecn
+        ),
+        (Some(7), 63, true, 2)
+    );
+    assert_eq!((headers.window, headers.flags), (258, Flags(0x18)));
+    assert_eq!(headers.range(), SeqRange::new(SeqNum::new(1000), 100));
+    assert!(headers.sack.is_empty() && headers.syn.is_none());
+    assert_eq!(headers.notes, Notes::default());
+
+    let headers = decode(LinkType::ETHERNET, &ethernet(0x86dd, &v6(6, &segment()))).unwrap();
+    assert_eq!(headers.flow.to_string(), "[fd00::1]:80 > [fd00::2]:40000");
+    assert_eq!(
+        (
+            headers.ip_id,
+            headers.ttl,
+            headers.dont_fragment,
+            headers.ecn
+        ),
+        (None, 62, true, 1)
+    );
+    assert_eq!(headers.payload_len, 100);
+}
+
+#[test]
+fn every_option_of_a_syn() {
+    let options = [
+        2, 4, 5, 180, 4, 2, 8, 10, 0, 0, 0, 5, 0, 0, 0, 0, 1, 3, 3, 7, 30, 4, 0x10, 1, 34, 2, 0, 9,
+    ];
+    let frame = v4(6, &tcp(0x02, &options, &[]));
+    let headers = decode(LinkType::RAW, &frame).unwrap();
+    let syn = headers.syn.unwrap();
+    assert_eq!(
+        (
+            syn.mss,
+            syn.window_scale,
+            syn.sack_permitted,
+            syn.timestamps
+        ),
+        (Some(1460), Some(7), true, true)
+    );
+    assert_eq!((syn.mptcp, syn.fast_open), (Some(1), true));
+    assert_eq!(
+        (syn.malformed, syn.padding_used, syn.ip_header_len),
+        (false, true, 20)
+    );
+    assert_eq!(
+        syn.layout.options(),
+        [
+            (2, 4),
+            (4, 2),
+            (8, 10),
+            (1, 1),
+            (3, 3),
+            (30, 4),
+            (34, 2),
+            (0, 2)
+        ]
+    );
+    assert_eq!(headers.timestamps, Some(Timestamps { value: 5, echo: 0 }));
+    assert_eq!(headers.seq_len(), 1);
+
+    let broken = v4(6, &tcp(0x02, &[2, 4, 5, 180, 3, 30, 7, 0], &[]));
+    let syn = decode(LinkType::RAW, &broken).unwrap().syn.unwrap();
+    assert_eq!(
+        (syn.mss, syn.window_scale, syn.malformed),
+        (Some(1460), None, true)
+    );
+
+    let crowded = v4(6, &tcp(0x02, &[1; 40], &[]));
+    let syn = decode(LinkType::RAW, &crowded).unwrap().syn.unwrap();
+    assert!(syn.layout.is_full() && !syn.malformed);
+}
+
+#[test]
+fn sack_blocks_come_in_their_order() {
+    let mut options = TIMESTAMPS.to_vec();
+    options.extend([1, 1, 5, 18]);
+    for word in [0xffff_fff0_u32, 9, 20, 30] {
+        options.extend(word.to_be_bytes());
+    }
+    let headers = decode(LinkType::RAW, &v4(6, &tcp(0x10, &options, &[]))).unwrap();
+    let ranges: Vec<_> = headers
+        .sack
+        .blocks()
+        .iter()
+        .map(|b| (b.start.get(), b.len()))
+        .collect();
+    assert_eq!(ranges, [(0xffff_fff0, 25), (20, 10)]);
+    assert_eq!(headers.timestamps, Some(Timestamps { value: 5, echo: 6 }));
+}
+
+#[test]
+fn every_link() {
+    let (four, six) = (v4(6, &segment()), v6(6, &segment()));
+    for link in [LinkType::RAW, LinkType::RAW_BSD, LinkType::RAW_OPENBSD] {
+        holds_segment(link, &four);
+        holds_segment(link, &six);
+    }
+    holds_segment(LinkType::IPV4, &four);
+    holds_segment(LinkType::IPV6, &six);
+    holds_segment(LinkType::NULL, &join(&[&[2, 0, 0, 0], &four]));
+    holds_segment(LinkType::NULL, &join(&[&[0, 0, 0, 30], &six]));
+    holds_segment(LinkType::LOOP, &join(&[&[0, 0, 0, 24], &six]));
+    // 802.3 with LLC and SNAP; the length field leaves out padding.
+    let snap = [0xaa, 0xaa, 3, 0, 0, 0, 0x08, 0];
+    holds_segment(LinkType::ETHERNET, &ethernet(160, &join(&[&snap, &four])));
+    holds_segment(LinkType::ATM_RFC1483, &join(&[&snap, &four]));
+    holds_segment(LinkType::SUNATM, &join(&[&[2, 0, 0, 5], &snap, &four]));
+    holds_segment(LinkType::FDDI, &join(&[&[0x57; 13], &snap, &four]));
+    for framing in [
+        &[0xff, 0x03, 0, 0x21][..],
+        &[0, 0x21],
+        &[0x21],
+        &[0xff, 0x03, 0x21],
+    ] {
+        holds_segment(LinkType::PPP, &join(&[framing, &four]));
+    }
+    holds_segment(LinkType::PPP, &join(&[&[0xff, 3, 0, 0x57], &six]));
+    holds_segment(LinkType::PPP_HDLC, &join(&[&[0xff, 3, 0, 0x21], &four]));
+    holds_segment(LinkType::PPP_HDLC, &join(&[&[0x0f, 0, 0x08, 0], &four]));
+    holds_segment(LinkType::C_HDLC, &join(&[&[0x0f, 0, 0x86, 0xdd], &six]));
+    let pppoe = [0x11, 0, 0, 9, 0, 154, 0, 0x21];
+    holds_segment(LinkType::PPPOE, &join(&[&pppoe, &four]));
+    holds_segment(
+        LinkType::ETHERNET,
+        &ethernet(0x8864, &join(&[&pppoe, &four])),
+    );
+    let sll = [0, 0, 0, 1, 0, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0x08, 0];
+    holds_segment(LinkType::LINUX_SLL, &join(&[&sll, &four]));
+    let sll2 = [
+        0x86, 0xdd, 0, 0, 0, 0, 0, 2, 0, 1, 0, 6, 0, 0, 0, 0, 0, 0, 0, 0,
+    ];
+    holds_segment(LinkType::LINUX_SLL2, &join(&[&sll2, &six]));
+}
+
+#[test]
+fn tags_and_labels() {
+    let four = v4(6, &segment());
+    let q = ethernet(0x8100, &join(&[&[0, 5, 0x08, 0], &four]));
+    assert_eq!(holds_segment(LinkType::ETHERNET, &q), Notes::VLAN);
+    let q_in_q = ethernet(0x88a8, &join(&[&[0, 5, 0x81, 0, 0, 6, 0x08, 0], &four]));
+    assert_eq!(holds_segment(LinkType::ETHERNET, &q_in_q), Notes::VLAN);
+    let labels = ethernet(0x8847, &join(&[&[0, 1, 0, 64, 0, 2, 1, 64], &four]));
+    holds_segment(LinkType::ETHERNET, &labels);
+    let wire = ethernet(
+        0x8847,
+        &join(&[&[0, 1, 1, 64, 0, 0, 0, 0], &ethernet(0x0800, &four)]),
+    );
+    holds_segment(LinkType::ETHERNET, &wire);
+}
+
+#[test]
+fn tunnels_are_looked_through() {
+    let four = v4(6, &segment());
+    let six = v6(6, &segment());
+    let frame = ethernet(0x0800, &four);
+    let udp = |port: u16, next: &[u8]| {
+        let mut bytes = vec![0xc0, 0];
+        bytes.extend(port.to_be_bytes());
+        bytes.extend([0; 4]);
+        bytes.extend(next);
+        bytes
+    };
+    for packet in [
+        v4(4, &four),
+        v4(41, &six),
+        v6(41, &six),
+        v6(4, &four),
+        v4(47, &join(&[&[0, 0, 0x08, 0], &four])),
+        v4(
+            47,
+            &join(&[
+                &[0xb0, 0, 0x86, 0xdd, 1, 2, 0, 0, 0, 0, 0, 9, 0, 0, 0, 3],
+                &six,
+            ]),
+        ),
+        v4(47, &join(&[&[0, 0, 0x65, 0x58], &frame])),
+        // PPTP with key, sequence and acknowledgement.
+        v4(
+            47,
+            &join(&[
+                &[
+                    0x30, 0x81, 0x88, 0x0b, 0, 9, 0, 1, 0, 0, 0, 1, 0, 0, 0, 2, 0xff, 3, 0, 0x21,
+                ],
+                &four,
+            ]),
+        ),
+        // ERSPAN, types II and III.
+        v4(
+            47,
+            &join(&[
+                &[0x10, 0, 0x88, 0xbe, 0, 0, 0, 1, 0x10, 0, 0, 0, 0, 0, 0, 0],
+                &frame,
+            ]),
+        ),
+        v4(
+            47,
+            &join(&[
+                &[
+                    0x10, 0, 0x22, 0xeb, 0, 0, 0, 1, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                ],
+                &frame,
+            ]),
+        ),
+        v4(17, &udp(4789, &join(&[&[8, 0, 0, 0, 0, 0, 9, 0], &frame]))),
+        v6(17, &udp(8472, &join(&[&[8, 0, 0, 0, 0, 0, 9, 0], &frame]))),
+        v4(
+            17,
+            &udp(
+                6081,
+                &join(&[&[1, 0, 0x65, 0x58, 0, 0, 9, 0, 1, 2, 3, 4], &frame]),
+            ),
+        ),
+        v4(
+            17,
+            &udp(6081, &join(&[&[0, 0, 0x86, 0xdd, 0, 0, 9, 0], &six])),
+        ),
+        v4(97, &join(&[&[0x30, 0], &frame])),
+        v4(137, &join(&[&[0, 1, 1, 64], &four])),
+        v4(4, &v4(4, &v4(4, &four))),
+    ] {
+        assert_eq!(holds_segment(LinkType::RAW, &packet), Notes::TUNNELLED);
+    }
+    let mut deep = four;
+    for _ in 0..8 {
+        deep = v4(4, &deep);
+    }
+    assert_eq!(decode(LinkType::RAW, &deep), Err(Skip::TooDeep));
+    // A VXLAN packet that is none: its flag is not set.
+    let other = v4(17, &udp(4789, &[0; 40]));
+    assert_eq!(
+        decode(LinkType::RAW, &other),
+        Err(Skip::NotTcp { protocol: 17 })
+    );
+    let arp_inside = v4(47, &[0, 0, 0x08, 0x06, 1, 2, 3, 4]);
+    assert_eq!(decode(LinkType::RAW, &arp_inside), Err(Skip::Arp));
+}
+
+#[test]
+fn ipv6_extension_headers_and_fragments() {
+    let hop = [43, 0, 0, 0, 0, 0, 0, 0]; // hop-by-hop, then routing
+    let routing = [60, 0, 0, 0, 0, 0, 0, 0];
+    let destination = [51, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    let authentication = [44, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    let atomic = [6, 0, 0, 0, 0, 0, 0, 1];
+    let chain = join(&[
+        &hop,
+        &routing,
+        &destination,
+        &authentication,
+        &atomic,
+        &segment(),
+    ]);
+    assert_eq!(
+        holds_segment(LinkType::RAW, &v6(0, &chain)),
+        Notes::default()
+    );
+    let first = [6, 0, 0, 1, 0, 0, 0, 1];
+    assert_eq!(
+        holds_segment(LinkType::RAW, &v6(44, &join(&[&first, &segment()]))),
+        Notes::FIRST_FRAGMENT
+    );
+    let later = [6, 0, 0, 9, 0, 0, 0, 1];
+    assert_eq!(
+        decode(LinkType::RAW, &v6(44, &join(&[&later, &segment()]))),
+        Err(Skip::Fragment)
+    );
+}
+
+#[test]
+fn ipv4_fragments_and_options() {
+    let mut first = v4(6, &segment());
+    first[6] = 0x20;
+    assert_eq!(holds_segment(LinkType::RAW, &first), Notes::FIRST_FRAGMENT);
+    // A first fragment of 8 bytes has no whole header.
+    let mut tiny = v4(6, &segment()[..8]);
+    tiny[6] = 0x20;
+    assert_eq!(decode(LinkType::RAW, &tiny), Err(Skip::Malformed));
+    let mut later = v4(6, &segment());
+    later[7] = 9;
+    assert_eq!(decode(LinkType::RAW, &later), Err(Skip::Fragment));
+    let mut with_options = v4(6, &segment());
+    with_options[0] = 0x47;
+    with_options[3] += 8;
+    with_options.splice(20..20, [0x94, 4, 0, 0, 1, 1, 1, 0]);
+    holds_segment(LinkType::RAW, &with_options);
+}
+
+#[test]
+fn headers_cut_by_the_capture() {
+    let frame = ethernet(0x0800, &v4(6, &segment()));
+    let wire = frame.len() as u32;
+    for cut in 0..=frame.len() {
+        let got = Headers::decode(LinkType::ETHERNET, &frame[..cut], wire);
+        match cut {
+            0 => assert_eq!(got, Err(Skip::Empty)),
+            14 => assert_eq!(got, Err(Skip::Empty), "IP has no byte"),
+            1..50 => assert_eq!(got, Err(Skip::CutShort), "{cut}"),
+            _ => {
+                let got = got.unwrap();
+                assert_eq!((got.payload_len, got.window), (100, 258));
+                assert_eq!(got.notes.contains(Notes::OPTIONS_CUT), cut < 66, "{cut}");
+                assert_eq!(got.timestamps.is_some(), cut >= 66, "{cut}");
+            }
+        }
+    }
+    // Of cut options those that are there are used.
+    let options = [
+        2, 4, 5, 180, 4, 2, 8, 10, 0, 0, 0, 5, 0, 0, 0, 0, 1, 3, 3, 7,
+    ];
+    let syn = v4(6, &tcp(0x02, &options, &[]));
+    let got = Headers::decode(LinkType::RAW, &syn[..48], 60).unwrap();
+    let offer = got.syn.unwrap();
+    assert_eq!(
+        (offer.mss, offer.sack_permitted, offer.timestamps),
+        (Some(1460), true, false)
+    );
+    assert!(got.notes.contains(Notes::OPTIONS_CUT) && !offer.malformed);
+}
+
+#[test]
+fn lengths_of_payload() {
+    // Ethernet pads a bare ACK to 60 bytes.
+    let mut padded = ethernet(0x0800, &v4(6, &tcp(0x10, &[], &[])));
+    padded.resize(60, 0);
+    assert_eq!(decode(LinkType::ETHERNET, &padded).unwrap().payload_len, 0);
+    // Segmentation offload: the length field is 0, what was on the wire tells, less the link's header.
+    let mut large = ethernet(0x0800, &v4(6, &segment()));
+    large[16..18].fill(0);
+    let got = Headers::decode(LinkType::ETHERNET, &large[..80], 70_066).unwrap();
+    assert_eq!(
+        (got.payload_len, got.notes),
+        (70_000, Notes::LENGTH_FROM_CAPTURE)
+    );
+    let mut inner = v4(6, &segment());
+    inner[2..4].fill(0);
+    let tunnel = v4(4, &inner);
+    assert_eq!(
+        Headers::decode(LinkType::RAW, &tunnel[..100], 172)
+            .unwrap()
+            .payload_len,
+        100
+    );
+}
+
+#[test]
+fn what_is_no_tcp_says_what_it_is() {
+    let cases = [
+        (LinkType::ETHERNET, ethernet(0x0806, &[0; 28]), Skip::Arp),
+        (
+            LinkType::ETHERNET,
+            ethernet(0x8863, &[0; 28]),
+            Skip::LinkControl,
+        ),
+        (
+            LinkType::ETHERNET,
+            ethernet(38, &[0x42, 0x42, 3, 0]),
+            Skip::LinkControl,
+        ),
+        (
+            LinkType::ETHERNET,
+            ethernet(38, &[0xe0, 0xe0, 3, 0]),
+            Skip::OtherFrame { kind: 0xe0e0 },
+        ),
+        (
+            LinkType::ETHERNET,
+            ethernet(0x88f7, &[0; 40]),
+            Skip::OtherFrame { kind: 0x88f7 },
+        ),
+        (
+            LinkType::ETHERNET,
+            ethernet(0x0800, &v4(17, &[0; 8])),
+            Skip::NotTcp { protocol: 17 },
+        ),
+        (
+            LinkType::ETHERNET,
+            ethernet(0x0800, &[0x95; 40]),
+            Skip::NotIp { version: 9 },
+        ),
+        (
+            LinkType::PPP,
+            vec![0xff, 3, 0xc0, 0x21, 1, 1],
+            Skip::LinkControl,
+        ),
+        (
+            LinkType::C_HDLC,
+            vec![0x8f, 0, 0x80, 0x35, 0, 0, 0, 2],
+            Skip::LinkControl,
+        ),
+        (
+            LinkType::NULL,
+            vec![7, 0, 0, 0, 1],
+            Skip::OtherFrame { kind: 7 },
+        ),
+        (
+            LinkType::IEEE802_11,
+            vec![8; 60],
+            Skip::UnknownLink {
+                link: LinkType::IEEE802_11,
+            },
+        ),
+        (
+            LinkType(999),
+            vec![8; 60],
+            Skip::UnknownLink {
+                link: LinkType(999),
+            },
+        ),
+        (LinkType::RAW, v4(6, &[0; 40]), Skip::Malformed),
+    ];
+    for (link, frame, skip) in cases {
+        assert_eq!(decode(link, &frame), Err(skip), "{link}");
+    }
+    let labels = ethernet(0x8847, &[0, 1, 0, 64].repeat(100));
+    assert_eq!(decode(LinkType::ETHERNET, &labels), Err(Skip::TooDeep));
+    let tags = ethernet(0x8100, &[0, 1, 0x81, 0].repeat(100));
+    assert_eq!(decode(LinkType::ETHERNET, &tags), Err(Skip::TooDeep));
+}
+
+proptest! {
+    #[test]
+    fn nothing_panics(
+        link in prop::sample::select(vec![0u16, 1, 9, 10, 12, 50, 51, 100, 101, 104, 108, 113, 123, 276]),
+        bytes in prop::collection::vec(any::<u8>(), 0..120),
+        original in any::<u32>(),
+    ) {
+        let _ = Headers::decode(LinkType(link), &bytes, original);
+    }
+
+    #[test]
+    fn a_flipped_byte_never_panics(at in 0usize..300, value in any::<u8>(), cut in 0usize..300) {
+        let inner = ethernet(0x8100, &[&[0, 5, 0x08, 0][..], &v4(6, &segment())].concat());
+        let vxlan = [&[0xc0, 0, 0x12, 0xb5, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 9, 0][..], &inner].concat();
+        let mut frame = ethernet(0x86dd, &v6(17, &vxlan));
+        let at = at % frame.len();
+        frame[at] = value;
+        let cut = cut.min(frame.len());
+        let _ = Headers::decode(LinkType::ETHERNET, &frame[..cut], frame.len() as u32);
+    }
+}
