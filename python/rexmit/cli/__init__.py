@@ -27,6 +27,7 @@ Examples:
   rexmit diff RUN_A RUN_B                          what another kernel or setting changes
   rexmit stacks linux-3.10                         a stack of the model, with sources
   rexmit agree --kernel 6.1                        the model against a kernel, by packets
+  rexmit score TRUTH                               how often the analysis of captures is right
   rexmit tcpfilter 5                               drop the last five segments on this host
 """
 
@@ -77,6 +78,7 @@ from rexmit.cli import (  # noqa: E402
     kernel,
     plot,
     run,
+    score,
     sensitivity,
     show,
     stacks,
@@ -97,6 +99,11 @@ app.command(
     short_help="What is unknown of a bench, and how far it moves Table 4.",
     epilog=sensitivity.EXAMPLES,
 )(sensitivity.sensitivity)
+app.command(
+    "score",
+    short_help="Hold the analysis of captures against known resends.",
+    epilog=score.EXAMPLES,
+)(score.score)
 app.command(
     "stacks", short_help="List the model's TCP stacks and settings.", epilog=stacks.EXAMPLES
 )(stacks.stacks)

@@ -1,0 +1,60 @@
+"""What an analysis claims of a capture's resends, in one form whoever makes the claim.
+
+A frame of claims has a row for each packet that is said to carry something again:
+
+| column | |
+|---|---|
+| flow | direction of the data, `A > B` |
+| time_ns | when the capture has the packet |
+| seq_start, seq_end | 32-bit numbers of the wire, half-open |
+| mechanism | what made the sender resend; null where nothing is said |
+| either | the answer is `tlp\\|rto`: the wire cannot tell which of the two |
+| need | needed, spurious, unknown |
+| confidence | 0 to 1; null where none is given |
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import polars as pl
+
+SCHEMA: Final[dict[str, pl.DataType]] = {
+    "flow": pl.String(),
+    "time_ns": pl.Int64(),
+    "seq_start": pl.Int64(),
+    "seq_end": pl.Int64(),
+    "mechanism": pl.String(),
+    "either": pl.Boolean(),
+    "need": pl.String(),
+    "confidence": pl.Float64(),
+}
+
+EITHER: Final = "tlp|rto"
+"""The answer where one packet was out and the probe's timer is the timeout's."""
+
+
+def of_trace(retransmissions: pl.DataFrame) -> pl.DataFrame:
+    """Claims out of the `retransmissions` rows of `rexmit trace`."""
+    backward = pl.col("direction") == "backward"
+    sides = pl.col("flow").str.split_exact(" > ", 1)
+    turned = pl.concat_str(
+        sides.struct.field("field_1"), pl.lit(" > "), sides.struct.field("field_0")
+    )
+    return retransmissions.select(
+        pl.when(backward).then(turned).otherwise(pl.col("flow")).alias("flow"),
+        pl.col("time_ns").cast(pl.Int64),
+        pl.col("seq_start").cast(pl.Int64),
+        pl.col("seq_end").cast(pl.Int64),
+        pl.col("mechanism").cast(pl.String),
+        # Probes and timeouts alone fall together; between others the likelier is the claim.
+        (
+            pl.col("either")
+            & pl.col("mechanism").is_in(["tlp", "rto"])
+            & pl.col("runner_up").is_in(["tlp", "rto"])
+        )
+        .fill_null(value=False)
+        .alias("either"),
+        pl.col("need").cast(pl.String),
+        pl.col("confidence").cast(pl.Float64),
+    )

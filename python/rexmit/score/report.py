@@ -1,0 +1,212 @@
+"""The score of a corpus: for each point of capture, what the analysis and tshark got right."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import polars as pl
+
+from rexmit.score import claims, count, stacks, tshark
+from rexmit.score.corpus import Capture, Corpus, turned
+from rexmit.score.count import MISSED, Matrix
+from rexmit.score.join import Joined, join
+from rexmit.score.stacks import Stacks
+
+MECHANISM_TARGET: Final = {"sender": 0.99, "receiver": 0.95}
+NEED_TARGET: Final = {"sender": 0.99, "receiver": 0.97}
+CLASS_TARGET: Final = 0.95
+"""What the analysis is to reach: shares of resends, and precision and recall of each class."""
+
+
+class Tables(NamedTuple):
+    """What an analysis gives of one capture (`rexmit.store.trace_schema`)."""
+
+    connections: pl.DataFrame
+    retransmissions: pl.DataFrame
+
+
+Analyse = Callable[[Path], Tables]
+Labels = Callable[[Path], pl.DataFrame]
+
+
+@dataclass(frozen=True)
+class Tshark:
+    """`labels` counts (true mechanism, label), `missed` standing for no label; `classes` is the
+    matrix of tshark's two classes, where `unknown` is a label of neither.
+    """
+
+    labels: Counter[tuple[str, str]]
+    classes: Matrix
+    needs: Matrix
+
+    def __add__(self, other: Tshark) -> Tshark:
+        return Tshark(
+            self.labels + other.labels, self.classes + other.classes, self.needs + other.needs
+        )
+
+
+@dataclass(frozen=True)
+class Score:
+    """Of one capture, or of several together."""
+
+    mechanisms: Matrix
+    needs: Matrix
+    stacks: Stacks
+    tshark: Tshark | None
+
+    @property
+    def classes(self) -> Matrix:
+        """Our mechanisms in tshark's two classes."""
+        return Matrix(tshark.in_classes(self.mechanisms.counts), _CLASSES)
+
+    def __add__(self, other: Score) -> Score:
+        both = self.tshark and other.tshark and self.tshark + other.tshark
+        return Score(
+            self.mechanisms + other.mechanisms,
+            self.needs + other.needs,
+            self.stacks + other.stacks,
+            both,
+        )
+
+
+@dataclass(frozen=True)
+class Report:
+    """`scores` in the order of the corpus' captures; `wrong` has the resends whose mechanism or
+    need was claimed wrongly, and the invented ones.
+    """
+
+    corpus: Corpus
+    scores: tuple[tuple[Capture, Score], ...]
+    wrong: pl.DataFrame
+
+    def at(self, point: str) -> Score:
+        """All captures of a point together."""
+        return _sum([score for capture, score in self.scores if capture.point == point])
+
+    def parts(self, point: str) -> list[tuple[str, Score]]:
+        """Each part at a point."""
+        return [(c.part, score) for c, score in self.scores if c.point == point]
+
+
+_CLASSES: Final = (tshark.TIMEOUT, tshark.RECOVERY, "mptcp-reinject", "unknown")
+
+
+def report(
+    corpus: Corpus,
+    analyse: Analyse,
+    labels: Labels | None = None,
+    progress: Callable[[Capture], None] = lambda _: None,
+) -> Report:
+    """Analyses every capture of the corpus; `labels` gives tshark's claims, None leaves it out."""
+    scores, wrong = [], []
+    for capture in corpus.captures:
+        progress(capture)
+        truth = corpus.truth(capture)
+        tables = analyse(capture.path)
+        flows = _flows(corpus, capture)
+        joined = join(truth, _of(flows, claims.of_trace(tables.retransmissions)))
+        there = corpus.connections.filter(pl.col("part") == capture.part)
+        scores.append(
+            (
+                capture,
+                Score(
+                    mechanisms=count.mechanisms(joined),
+                    needs=count.needs(joined),
+                    stacks=stacks.judge(there, truth, tables.connections),
+                    tshark=_tshark(truth, _of(flows, labels(capture.path))) if labels else None,
+                ),
+            )
+        )
+        wrong.append(_wrong(capture, joined))
+    return Report(corpus, tuple(scores), pl.concat(wrong))
+
+
+def _flows(corpus: Corpus, capture: Capture) -> pl.Series:
+    """Both directions of the connections that are scored. What else the captures have (a corpus
+    narrowed to one flow, a name server's traffic) is nobody's invention.
+    """
+    flows = corpus.connections.filter(pl.col("part") == capture.part)["flow"]
+    other = pl.Series("flow", [turned(flow) for flow in flows], dtype=pl.String)
+    return pl.concat([flows, other])
+
+
+def _of(flows: pl.Series, rows: pl.DataFrame) -> pl.DataFrame:
+    return rows.filter(pl.col("flow").is_in(flows.implode()))
+
+
+def _tshark(truth: pl.DataFrame, labelled: pl.DataFrame) -> Tshark:
+    """Of a resend and an `out-of-order` label: tshark says that it is no resend."""
+    joined = join(truth, labelled)
+    missed = pl.col("missed") | (pl.col("claimed_label") == "out-of-order")
+    said = Joined(
+        joined.resends.with_columns(missed.fill_null(value=True).alias("missed")),
+        joined.invented.filter(pl.col("label") != "out-of-order"),
+    )
+    label = pl.col("claimed_label").fill_null(MISSED)
+    labels = Counter(
+        {
+            (truth, label): n
+            for truth, label, n in joined.resends.select("mechanism", label.alias("label"))
+            .group_by("mechanism", "label")
+            .len()
+            .iter_rows()
+        }
+    )
+    for word, n in said.invented.group_by("label").len().iter_rows():
+        labels[count.INVENTED, word] += n
+    return Tshark(
+        labels,
+        Matrix(tshark.in_classes(count.mechanisms(said).counts), _CLASSES),
+        count.needs(said),
+    )
+
+
+def _wrong(capture: Capture, joined: Joined) -> pl.DataFrame:
+    where = {"point": capture.point, "part": capture.part, "capture": str(capture.path)}
+    place = [pl.lit(value).alias(name) for name, value in where.items()]
+    resends = joined.resends.select(
+        *place,
+        "flow",
+        "at_ns",
+        "seq_start",
+        "seq_end",
+        "mechanism",
+        count.claimed_mechanism().alias("claimed_mechanism"),
+        "need",
+        pl.when("missed").then(pl.lit(MISSED)).otherwise("claimed_need").alias("claimed_need"),
+        pl.col("claimed_confidence").alias("confidence"),
+    )
+    right = {
+        (truth, claim)
+        for truth in resends["mechanism"].unique()
+        for claim in resends["claimed_mechanism"].unique()
+        if count.is_right(truth, claim)
+    }
+    pair = pl.concat_str("mechanism", "claimed_mechanism", separator=" ")
+    is_right = pair.is_in([" ".join(words) for words in sorted(right)])
+    need_right = (pl.col("need") == "unknown") | (pl.col("need") == pl.col("claimed_need"))
+    invented = joined.invented.select(
+        *place,
+        "flow",
+        pl.col("time_ns").alias("at_ns"),
+        "seq_start",
+        "seq_end",
+        pl.lit(count.INVENTED).alias("mechanism"),
+        pl.col("mechanism").fill_null("unknown").alias("claimed_mechanism"),
+        pl.lit(count.INVENTED).alias("need"),
+        pl.col("need").alias("claimed_need"),
+        "confidence",
+    )
+    wrong = resends.filter(~(is_right & need_right.fill_null(value=False)))
+    return pl.concat([wrong, invented], how="vertical_relaxed").sort("at_ns", maintain_order=True)
+
+
+def _sum(scores: Sequence[Score]) -> Score:
+    first, *others = scores
+    for other in others:
+        first = first + other
+    return first

@@ -1,0 +1,96 @@
+"""The analysis as a stream: batches of rows as frames, and what is to be known of the capture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import polars as pl
+
+from rexmit.errors import UserError
+from rexmit.store.schema import Column, polars_schema
+from rexmit.store.trace_schema import TABLES
+
+STDIN: Final = "-"
+"""The name of standard input."""
+
+Batch = Mapping[str, pl.DataFrame]
+"""Rows by the table's name, in the columns of `trace_schema`."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What was read. `not_understood` counts packets by why they were left out, `warnings` are
+    sentences (a capture that ends within a packet, a clock that steps back).
+    """
+
+    packets: int = 0
+    tcp_packets: int = 0
+    bytes: int = 0
+    not_understood: Mapping[str, int] = field(default_factory=dict)
+    evicted: Mapping[str, int] = field(default_factory=dict)
+    warnings: Sequence[str] = ()
+
+
+class Source(Protocol):
+    """An analysis at work; `facts` are whole when the batches have ended."""
+
+    def batches(self) -> Iterator[Batch]:
+        """The rows as they come out."""
+
+    def facts(self) -> Facts:
+        """What was read."""
+
+
+def conformed(name: str, rows: pl.DataFrame) -> pl.DataFrame:
+    """The columns of a table in their order and types; those that may be null and are missing are.
+
+    Raises ValueError where one is missing that may not be null.
+    """
+    columns: tuple[Column, ...] = TABLES[name]
+    types = polars_schema(columns)
+    missing = [c.name for c in columns if c.name not in rows.columns and not c.nullable]
+    if missing:
+        raise ValueError(f"{name}: column {', '.join(missing)} is missing")
+    return rows.select(
+        pl.col(name).cast(kind) if name in rows.columns else pl.lit(None, dtype=kind).alias(name)
+        for name, kind in types.items()
+    )
+
+
+def empty(name: str) -> pl.DataFrame:
+    """A table without rows."""
+    return pl.DataFrame(schema=polars_schema(TABLES[name]))
+
+
+def open_source(
+    captures: Sequence[Path], *, whatif: bool = True, jobs: int | None = None
+) -> Source:
+    """The analysis of the files as one stream, in time order; `-` is standard input.
+
+    Raises UserError where a file is not there.
+    """
+    for path in captures:
+        if str(path) != STDIN and not path.exists():
+            raise UserError(f"{path}: there is no such file", "give captures, or - for a pipe")
+    return _Core(captures, whatif=whatif, jobs=jobs)
+
+
+class _Core:
+    """The analysis of `rexmit._core`."""
+
+    def __init__(self, captures: Sequence[Path], *, whatif: bool, jobs: int | None) -> None:
+        from rexmit import _core
+
+        made: Any = getattr(_core, "Trace", None)
+        if made is None:
+            raise UserError("this build of rexmit has no analysis of captures", "make setup")
+        self._trace = made([str(path) for path in captures], whatif=whatif, jobs=jobs)
+
+    def batches(self) -> Iterator[Batch]:
+        raise NotImplementedError
+
+    def facts(self) -> Facts:
+        raise NotImplementedError
