@@ -12,6 +12,5 @@ pub(crate) mod out;
 pub(crate) mod responses;
 mod rows;
 mod seen;
-mod table;
 pub(crate) mod tracker;
 pub(crate) mod waiting;

@@ -12,6 +12,7 @@ pub mod options;
 pub mod pcapng;
 mod seq;
 mod skip;
+pub mod table;
 mod tcp;
 
 pub use flow::FlowKey;

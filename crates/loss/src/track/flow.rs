@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use rexmit_time::{Duration, Time};
 use rexmit_wire::options::TcpOption;
+use rexmit_wire::table::Keyed;
 use rexmit_wire::{FlowKey, SeqNum, TcpPacket};
 
 use super::choice::Choice;
@@ -95,6 +96,14 @@ pub(crate) struct Flow {
     pub(crate) resent: Vec<(u64, u64)>,
     /// Acknowledgements of the client since its last request; `None` before the first.
     pub(crate) client_acks: Option<u64>,
+}
+
+impl Keyed for Flow {
+    type Key = FlowKey;
+
+    fn key(&self) -> &FlowKey {
+        &self.key
+    }
 }
 
 impl Flow {

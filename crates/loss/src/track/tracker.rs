@@ -3,18 +3,18 @@
 use std::collections::BTreeSet;
 
 use rexmit_time::Time;
-use rexmit_wire::TcpPacket;
+use rexmit_wire::table::{Hashed, Slot, Table};
+use rexmit_wire::{FlowKey, TcpPacket};
 
 use super::flow::Flow;
 use super::out::Out;
-use super::table::{Slot, Table};
 use crate::tail::Counters;
 use crate::{AckDropped, Decision, Event, Note, PacketId, Rule, Verdict};
 
 /// A rule's connections.
 #[derive(Debug)]
 pub(crate) struct Tracker {
-    table: Table,
+    table: Table<Box<Flow>>,
     out: Out,
     deadlines: BTreeSet<(Time, Slot)>,
 }
@@ -32,6 +32,10 @@ impl Tracker {
     /// What it has counted so far.
     pub fn counters(&self) -> Counters {
         self.out.counters
+    }
+
+    fn find(&self, flow: &FlowKey) -> Option<Slot> {
+        self.table.find(Hashed::of(flow), flow)
     }
 
     fn remove(&mut self, slot: Slot, note: Note) {
@@ -64,11 +68,13 @@ impl Tracker {
 
     fn insert(&mut self, flow: Flow) -> Slot {
         while self.table.is_full() {
-            let Some(idle) = self.table.idle() else { break };
+            let Some(idle) = self.table.unused() else {
+                break;
+            };
             self.out.counters.evicted_flows += 1;
             self.remove(idle, Note::Evicted);
         }
-        self.table.insert(flow)
+        self.table.insert(Hashed::of(&flow.key), Box::new(flow))
     }
 
     /// Does `act` on a connection and keeps its deadline up to date.
@@ -92,7 +98,7 @@ impl Tracker {
 impl Rule for Tracker {
     fn on_packet(&mut self, id: PacketId, packet: &TcpPacket<'_>, now: Time) -> Verdict {
         let flags = packet.flags();
-        let mut slot = self.table.find(&packet.flow());
+        let mut slot = self.find(&packet.flow());
         if flags.rst() {
             if let Some(slot) = slot {
                 self.remove(slot, Note::Reset);
@@ -118,7 +124,7 @@ impl Rule for Tracker {
             slot = slot.or_else(|| Some(self.insert(Flow::from_handshake(packet))));
         }
         if slot.is_none() {
-            if let Some(server) = self.table.find(&packet.flow().reversed()) {
+            if let Some(server) = self.find(&packet.flow().reversed()) {
                 return self.on_client_packet(server, packet, now);
             }
         }

@@ -1,0 +1,281 @@
+//! A bounded number of things by key, such as connections: found by hash, put out when unused.
+
+use core::hash::{BuildHasher, BuildHasherDefault, Hash};
+
+use hashbrown::hash_table::HashTable;
+use rustc_hash::FxHasher;
+
+/// Where an entry of a [`Table`] stands, for as long as it stays.
+pub type Slot = u32;
+
+/// Entries in one allocation.
+const CHUNK: usize = 256;
+
+/// Something that knows its own key.
+pub trait Keyed {
+    /// What it is found by.
+    type Key: Hash + Eq;
+
+    /// Its key, always the same.
+    fn key(&self) -> &Self::Key;
+}
+
+impl<V: Keyed> Keyed for Box<V> {
+    type Key = V::Key;
+
+    fn key(&self) -> &V::Key {
+        V::key(self)
+    }
+}
+
+/// The hash of a key, computed once for a find and an insertion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hashed(u32);
+
+impl Hashed {
+    /// The hash of `key`.
+    #[inline]
+    #[must_use]
+    pub fn of<K: Hash>(key: &K) -> Self {
+        // The hasher's upper half is the better mixed one.
+        Hashed((BuildHasherDefault::<FxHasher>::default().hash_one(key) >> 32) as u32)
+    }
+
+    /// Its bits.
+    #[must_use]
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+
+    /// Spread over all bits, of which the index takes the highest and the lowest.
+    #[inline]
+    const fn spread(self) -> u64 {
+        (self.0 as u64)
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .rotate_left(32)
+    }
+}
+
+/// Entries by key, a bounded number of them.
+///
+/// The index is never walked, so its order does not matter; whatever goes over all entries goes over the slots.
+/// Room is made by the clock algorithm: the hand passes over the entries used since it last came
+/// by and takes the first that was not.
+#[derive(Debug)]
+pub struct Table<V> {
+    chunks: Vec<Vec<Known<V>>>,
+    free: Vec<Slot>,
+    /// Hash and slot: most finds touch nothing but the index and the one entry, and growth touches no entry.
+    index: HashTable<(Hashed, Slot)>,
+    slots: Slot,
+    hand: Slot,
+    capacity: usize,
+}
+
+#[derive(Debug)]
+struct Known<V> {
+    value: Option<V>,
+    used: bool,
+}
+
+impl<V: Keyed> Table<V> {
+    /// An empty table for `capacity` entries, at least one.
+    #[must_use]
+    pub fn new(capacity: usize) -> Self {
+        Table {
+            chunks: Vec::new(),
+            free: Vec::new(),
+            index: HashTable::new(),
+            slots: 0,
+            hand: 0,
+            capacity: capacity.clamp(1, Slot::MAX as usize),
+        }
+    }
+
+    /// How many entries there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.index.is_empty()
+    }
+
+    /// The slot of an entry.
+    #[inline]
+    #[must_use]
+    pub fn find(&self, hash: Hashed, key: &V::Key) -> Option<Slot> {
+        let found = self.index.find(hash.spread(), |(other, slot)| {
+            *other == hash && self.peek(*slot).is_some_and(|value| value.key() == key)
+        });
+        found.map(|(_, slot)| *slot)
+    }
+
+    /// The entry in a slot, which counts as used.
+    #[inline]
+    pub fn get(&mut self, slot: Slot) -> Option<&mut V> {
+        let known = self.known(slot)?;
+        known.used = true;
+        known.value.as_mut()
+    }
+
+    /// The entry in a slot, as it is.
+    #[inline]
+    #[must_use]
+    pub fn peek(&self, slot: Slot) -> Option<&V> {
+        let chunk = self.chunks.get(slot as usize / CHUNK)?;
+        chunk.get(slot as usize % CHUNK)?.value.as_ref()
+    }
+
+    /// Whether a further entry needs room first.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.index.len() >= self.capacity
+    }
+
+    /// The slot of an entry that has not been used for long.
+    pub fn unused(&mut self) -> Option<Slot> {
+        // Two rounds: the first may only find entries in use and clears their marks.
+        for _ in 0..u64::from(self.slots) * 2 {
+            let hand = self.step();
+            let known = self.known(hand)?;
+            if known.value.is_some() && !core::mem::take(&mut known.used) {
+                return Some(hand);
+            }
+        }
+        None
+    }
+
+    /// Moves the hand to the next slot, filled or not. A hand that goes round visits every slot.
+    pub fn step(&mut self) -> Slot {
+        self.hand = if self.hand + 1 < self.slots {
+            self.hand + 1
+        } else {
+            0
+        };
+        self.hand
+    }
+
+    /// Takes an entry in, whose key is not known yet.
+    pub fn insert(&mut self, hash: Hashed, value: V) -> Slot {
+        let known = Known {
+            value: Some(value),
+            used: true,
+        };
+        let slot = if let Some(slot) = self.free.pop() {
+            if let Some(place) = self.known(slot) {
+                *place = known;
+            }
+            slot
+        } else {
+            match self.chunks.last_mut().filter(|chunk| chunk.len() < CHUNK) {
+                Some(chunk) => chunk.push(known),
+                None => {
+                    let mut chunk = Vec::with_capacity(CHUNK);
+                    chunk.push(known);
+                    self.chunks.push(chunk);
+                }
+            }
+            self.slots += 1;
+            self.slots - 1
+        };
+        self.index
+            .insert_unique(hash.spread(), (hash, slot), |(hash, _)| hash.spread());
+        slot
+    }
+
+    /// Takes an entry out.
+    pub fn remove(&mut self, slot: Slot) -> Option<V> {
+        let hash = Hashed::of(self.peek(slot)?.key());
+        if let Ok(entry) = self
+            .index
+            .find_entry(hash.spread(), |(_, other)| *other == slot)
+        {
+            entry.remove();
+        }
+        self.free.push(slot);
+        self.known(slot)?.value.take()
+    }
+
+    /// How many slots there are, empty ones included.
+    #[must_use]
+    pub const fn slots(&self) -> Slot {
+        self.slots
+    }
+
+    #[inline]
+    fn known(&mut self, slot: Slot) -> Option<&mut Known<V>> {
+        let chunk = self.chunks.get_mut(slot as usize / CHUNK)?;
+        chunk.get_mut(slot as usize % CHUNK)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Debug, Clone, PartialEq)]
+    struct Entry(u16, u32);
+
+    impl Keyed for Entry {
+        type Key = u16;
+
+        fn key(&self) -> &u16 {
+            &self.0
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn holds_what_a_plain_map_holds(keys in proptest::collection::vec((0u16..700, any::<bool>()), 0..3_000)) {
+            let mut table = Table::new(usize::MAX);
+            let mut plain = std::collections::BTreeMap::new();
+            for (number, (key, remove)) in keys.into_iter().enumerate() {
+                let hash = Hashed::of(&key);
+                match (table.find(hash, &key), remove) {
+                    (Some(slot), true) => prop_assert_eq!(table.remove(slot), plain.remove(&key)),
+                    (Some(slot), false) => prop_assert_eq!(table.peek(slot), plain.get(&key)),
+                    (None, _) => {
+                        let entry = Entry(key, number as u32);
+                        table.insert(hash, entry.clone());
+                        prop_assert_eq!(plain.insert(key, entry), None);
+                    }
+                }
+                prop_assert_eq!(table.len(), plain.len());
+            }
+            let mut left: Vec<_> = (0..table.slots()).filter_map(|slot| table.remove(slot)).collect();
+            left.sort_by_key(|entry| entry.0);
+            prop_assert_eq!(left, plain.into_values().collect::<Vec<_>>());
+            prop_assert!(table.is_empty());
+        }
+    }
+
+    #[test]
+    fn the_hand_passes_over_what_was_used() {
+        let mut table = Table::new(3);
+        let slots: Vec<_> = (0..3)
+            .map(|key| table.insert(Hashed::of(&key), Entry(key, 0)))
+            .collect();
+        assert!(table.is_full());
+        // All are in use: the first round clears the marks, the second takes the first it comes to.
+        assert_eq!(table.unused(), Some(slots[1]));
+        assert!(table.get(slots[2]).is_some());
+        assert_eq!(table.unused(), Some(slots[0]));
+        assert_eq!(table.unused(), Some(slots[1]));
+        assert_eq!(table.unused(), Some(slots[2]));
+    }
+
+    #[test]
+    fn an_empty_table_gives_nothing_up() {
+        assert_eq!(Table::<Entry>::new(0).unused(), None);
+        let mut table = Table::new(0);
+        assert_eq!(table.remove(7), None);
+        table.insert(Hashed::of(&1u16), Entry(1, 1));
+        assert!(table.is_full());
+    }
+}
