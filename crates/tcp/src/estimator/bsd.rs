@@ -2,6 +2,7 @@
 
 use rexmit_time::Duration;
 
+use super::Variant;
 use crate::settings::Settings;
 
 /// BSD's estimator, with the gains and factors of the settings: 1/8, 1/4, 1 and 4 in every BSD.
@@ -67,9 +68,23 @@ impl Bsd {
 
     /// `TCP_REXMTVAL` and `TCPT_RANGESET`.
     pub(super) fn rto(&self) -> Duration {
-        let mean = (self.srtt >> self.srtt_shift) as f64 * self.srtt_factor;
-        let value = ((mean as i64 + self.deviation()) >> 2).max(self.min);
-        self.span((value + self.slop).max(self.min).max(self.latest + 2))
+        self.rto_of(self.srtt_factor, self.rttvar_factor, self.min)
+    }
+
+    /// The timeout with other factors and another minimum, which the filter does not know of.
+    pub(super) fn rto_with(&self, variant: &Variant) -> Duration {
+        self.rto_of(
+            variant.srtt_factor,
+            i64::from(variant.rttvar_factor),
+            variant.min_rto.as_nanos() / self.tick_ns,
+        )
+    }
+
+    fn rto_of(&self, srtt_factor: f64, rttvar_factor: i64, min: i64) -> Duration {
+        let mean = (self.srtt >> self.srtt_shift) as f64 * srtt_factor;
+        let deviation = (self.rttvar * rttvar_factor) >> self.rttvar_shift;
+        let value = ((mean as i64 + deviation) >> 2).max(min);
+        self.span((value + self.slop).max(min).max(self.latest + 2))
     }
 
     /// The deviation as it enters the timeout, with two bits of fraction.

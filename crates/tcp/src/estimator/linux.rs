@@ -32,18 +32,69 @@ pub struct Linux {
     rtt_seq: SeqNum,
 }
 
+/// The unit in nanoseconds in which a kernel with `settings` keeps its estimate.
+pub(super) fn unit_ns(settings: &Settings) -> i64 {
+    match settings.estimator {
+        Estimator::LinuxTicks => tick_ns(settings),
+        _ => 1_000,
+    }
+}
+
+/// The minimum in units: the kernel keeps it in ticks, whatever the estimator's unit (`icsk_rto_min`).
+pub(super) fn minimum(settings: &Settings, min_rto: Duration) -> i64 {
+    let tick_ns = tick_ns(settings);
+    let ticks = (min_rto.as_nanos() + tick_ns - 1) / tick_ns;
+    ticks * tick_ns / unit_ns(settings)
+}
+
+fn tick_ns(settings: &Settings) -> i64 {
+    1_000_000_000 / i64::from(settings.hz)
+}
+
+/// The mean and the deviation of a first sample, with the bits of fraction that their gains take.
+pub(super) const fn first(measured: i64, srtt_shift: u32, rttvar_shift: u32) -> (i64, i64) {
+    (measured << srtt_shift, (measured << rttvar_shift) / 2)
+}
+
+/// The mean and the deviation after a further sample.
+#[inline]
+pub(super) fn smooth(
+    (srtt, mdev): (i64, i64),
+    measured: i64,
+    srtt_shift: u32,
+    rttvar_shift: u32,
+) -> (i64, i64) {
+    let error = measured - (srtt >> srtt_shift);
+    let mut change = error.abs() - (mdev >> rttvar_shift);
+    // Round trips that shorten raise the deviation by both gains only, 1/32.
+    if error < 0 && change > 0 {
+        change >>= srtt_shift;
+    }
+    ((srtt + error).max(1), mdev + change)
+}
+
+/// A deviation as it enters the timeout.
+#[inline]
+pub(super) const fn term(mdev: i64, rttvar_shift: u32, rttvar_factor: i64) -> i64 {
+    (mdev * rttvar_factor) >> rttvar_shift
+}
+
+/// What is left at the end of a window, whose largest deviation was `mdev_max`, of a term of `rttvar`.
+#[inline]
+pub(super) fn decayed(rttvar: i64, mdev_max: i64) -> i64 {
+    rttvar - ((rttvar - mdev_max).max(0) >> 2)
+}
+
+/// The mean and the deviation's term together.
+pub(super) fn timeout(srtt: i64, srtt_shift: u32, srtt_factor: f64, rttvar: i64) -> i64 {
+    ((srtt >> srtt_shift) as f64 * srtt_factor) as i64 + rttvar
+}
+
 impl Linux {
     pub(super) fn new(settings: &Settings) -> Self {
-        let tick_ns = 1_000_000_000 / i64::from(settings.hz);
-        let unit_ns = match settings.estimator {
-            Estimator::LinuxTicks => tick_ns,
-            _ => 1_000,
-        };
-        // The kernel keeps the minimum in ticks, whatever the estimator's unit (`icsk_rto_min`).
-        let min_ticks = (settings.min_rto.as_nanos() + tick_ns - 1) / tick_ns;
         Linux {
-            unit_ns,
-            min: min_ticks * tick_ns / unit_ns,
+            unit_ns: unit_ns(settings),
+            min: minimum(settings, settings.min_rto),
             srtt: 0,
             srtt_shift: settings.srtt_shift,
             srtt_factor: settings.srtt_factor,
@@ -59,30 +110,25 @@ impl Linux {
     pub(super) fn sample(&mut self, rtt: Duration, una: SeqNum, nxt: SeqNum) {
         let measured = (rtt.as_nanos() / self.unit_ns).max(1);
         if self.srtt == 0 {
-            self.srtt = measured << self.srtt_shift;
-            self.mdev = (measured << self.rttvar_shift) / 2;
+            (self.srtt, self.mdev) = first(measured, self.srtt_shift, self.rttvar_shift);
             self.rttvar = self.deviation().max(self.min);
             self.mdev_max = self.rttvar;
             self.rtt_seq = nxt;
             return;
         }
-        let error = measured - (self.srtt >> self.srtt_shift);
-        self.srtt = (self.srtt + error).max(1);
-        let mut change = error.abs() - (self.mdev >> self.rttvar_shift);
-        // Round trips that shorten raise the deviation by both gains only, 1/32.
-        if error < 0 && change > 0 {
-            change >>= self.srtt_shift;
-        }
-        self.mdev += change;
+        (self.srtt, self.mdev) = smooth(
+            (self.srtt, self.mdev),
+            measured,
+            self.srtt_shift,
+            self.rttvar_shift,
+        );
         let deviation = self.deviation();
         if deviation > self.mdev_max {
             self.mdev_max = deviation;
             self.rttvar = self.rttvar.max(self.mdev_max);
         }
         if una.is_after(self.rtt_seq) {
-            if self.mdev_max < self.rttvar {
-                self.rttvar -= (self.rttvar - self.mdev_max) >> 2;
-            }
+            self.rttvar = decayed(self.rttvar, self.mdev_max);
             self.rtt_seq = nxt;
             self.mdev_max = self.min;
         }
@@ -119,13 +165,17 @@ impl Linux {
     }
 
     pub(super) fn rto(&self) -> Duration {
-        let mean = (self.srtt >> self.srtt_shift) as f64 * self.srtt_factor;
-        self.span(mean as i64 + self.rttvar)
+        self.span(timeout(
+            self.srtt,
+            self.srtt_shift,
+            self.srtt_factor,
+            self.rttvar,
+        ))
     }
 
     /// The deviation as it enters the timeout.
     fn deviation(&self) -> i64 {
-        (self.mdev * self.rttvar_factor) >> self.rttvar_shift
+        term(self.mdev, self.rttvar_shift, self.rttvar_factor)
     }
 
     fn span(&self, units: i64) -> Duration {

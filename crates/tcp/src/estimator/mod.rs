@@ -9,6 +9,7 @@ use rexmit_wire::SeqNum;
 use crate::clock::Clock;
 use crate::settings::{Estimator, Settings};
 
+mod batch;
 mod bsd;
 mod linux;
 mod rfc6298;
@@ -16,6 +17,7 @@ mod solaris;
 #[cfg(test)]
 mod tests;
 
+pub use batch::{Batch, Variant};
 pub use bsd::Bsd;
 pub use linux::Linux;
 pub use rfc6298::{Form, Rfc6298};

@@ -2,6 +2,7 @@
 
 use rexmit_time::Duration;
 
+use super::Variant;
 use crate::settings::Settings;
 
 /// The estimator of RFC 6298 §2 with its gains and factors as parameters.
@@ -88,8 +89,25 @@ impl Rfc6298 {
     /// The timeout, at least the minimum (RFC 6298 §2.4).
     #[must_use]
     pub fn rto(&self) -> Duration {
-        let srtt = self.state.map_or(0.0, |state| state.srtt);
-        let mean = Duration::from_nanos((self.form.m * srtt) as i64);
-        (mean + self.rttvar()).max(self.form.min_rto)
+        self.rto_of(self.form)
+    }
+
+    /// The timeout with other factors and another minimum, which the filter does not know of.
+    pub(super) fn rto_with(&self, variant: &Variant) -> Duration {
+        self.rto_of(Form {
+            m: variant.srtt_factor,
+            k: f64::from(variant.rttvar_factor),
+            min_rto: variant.min_rto,
+            ..self.form
+        })
+    }
+
+    fn rto_of(&self, form: Form) -> Duration {
+        let (srtt, rttvar) = self
+            .state
+            .map_or((0.0, 0.0), |state| (state.srtt, state.rttvar));
+        let mean = Duration::from_nanos((form.m * srtt) as i64);
+        let deviation = Duration::from_nanos((form.k * rttvar) as i64);
+        (mean + form.granularity.max(deviation)).max(form.min_rto)
     }
 }

@@ -2,6 +2,7 @@
 
 use rexmit_time::Duration;
 
+use super::Variant;
 use crate::settings::Settings;
 
 /// The deviation's term is never less (`TCP_SD_MIN`), so that the smallest timeout is 400 ms and 1.25 round trips.
@@ -58,8 +59,21 @@ impl Solaris {
     }
 
     pub(super) fn rto(&self) -> Duration {
-        let mean = (self.sa >> self.sa_shift) as f64 * self.sa_factor;
-        let deviation = (self.sd * self.sd_factor) >> self.sd_shift;
-        Duration::from_millis((mean as i64 + deviation).max(self.min))
+        self.rto_of(self.sa_factor, self.sd_factor, self.min)
+    }
+
+    /// The timeout with other factors and another minimum, which the filter does not know of.
+    pub(super) fn rto_with(&self, variant: &Variant) -> Duration {
+        self.rto_of(
+            variant.srtt_factor,
+            i64::from(variant.rttvar_factor),
+            variant.min_rto.as_nanos() / 1_000_000,
+        )
+    }
+
+    fn rto_of(&self, sa_factor: f64, sd_factor: i64, min: i64) -> Duration {
+        let mean = (self.sa >> self.sa_shift) as f64 * sa_factor;
+        let deviation = (self.sd * sd_factor) >> self.sd_shift;
+        Duration::from_millis((mean as i64 + deviation).max(min))
     }
 }

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
 
-use super::{Form, Rfc6298, Rtt};
+use super::{Batch, Form, Rfc6298, Rtt, Variant};
 use crate::clock::{Clock, Wheel};
 use crate::settings::Settings;
 use crate::stacks;
@@ -286,4 +286,42 @@ fn without_memory_and_deviation_linux_waits_for_the_sample_and_the_minimum() {
     settings.srtt_shift = 0;
     settings.rttvar_factor = 0;
     assert_eq!(timeouts(&settings, &[100, 300, 50], 1), [300, 500, 250]);
+}
+
+fn variants() -> impl Strategy<Value = Vec<Variant>> {
+    let one = (0_u32..6, 0_u32..6, 0..3_usize, 0_u32..9, 0_i64..1_200).prop_map(
+        |(srtt_shift, rttvar_shift, m, rttvar_factor, min_rto)| Variant {
+            srtt_shift,
+            rttvar_shift,
+            srtt_factor: [1.0, 1.25, 0.9][m],
+            rttvar_factor,
+            min_rto: ms(min_rto),
+        },
+    );
+    prop::collection::vec(one, 1..40)
+}
+
+proptest! {
+    #[test]
+    fn a_batch_gives_what_each_estimator_gives(
+        variants in variants(),
+        samples in prop::collection::vec((0_i64..2_000_000, 1_u32..5, 1_u32..20), 0..60),
+    ) {
+        for page in stacks::all() {
+            let mut batch = Batch::new(&page.settings, &variants);
+            let mut each: Vec<Rtt> = variants.iter().map(|v| Rtt::new(&v.over(&page.settings))).collect();
+            let mut una = SeqNum::new(u32::MAX - 20);
+            for (micros, acked, out) in &samples {
+                for (index, rtt) in each.iter().enumerate() {
+                    prop_assert_eq!(batch.rto(index), rtt.rto(), "{} {:?}", page.name, variants[index]);
+                    prop_assert!(batch.least() <= rtt.rto(), "{} {:?}", page.name, variants[index]);
+                    prop_assert_eq!(batch.srtt(index), rtt.srtt());
+                }
+                una += *acked;
+                let rtt = Duration::from_micros(*micros);
+                batch.sample(rtt, una, una + *out);
+                each.iter_mut().for_each(|one| one.sample(rtt, una, una + *out));
+            }
+        }
+    }
 }

@@ -1,0 +1,312 @@
+//! Many estimators of one stack side by side, which differ in gains, factors and minimum only.
+
+use rexmit_time::Duration;
+use rexmit_wire::SeqNum;
+
+use super::{linux, Bsd, Rfc6298, Solaris, Stage};
+use crate::settings::{Estimator, Settings};
+
+/// What one estimator of a batch has for itself: the parameters of seed 002, section II.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Variant {
+    /// Gain of the smoothed round-trip time (b), as one part in two to this power.
+    pub srtt_shift: u32,
+    /// Gain of the deviation (a), as one part in two to this power.
+    pub rttvar_shift: u32,
+    /// Factor of the smoothed round-trip time (m).
+    pub srtt_factor: f64,
+    /// Factor of the deviation (k).
+    pub rttvar_factor: u32,
+    /// Lower bound: in Linux of the deviation's term, elsewhere of the timeout.
+    pub min_rto: Duration,
+}
+
+impl Variant {
+    /// The parameters of a stack.
+    #[must_use]
+    pub fn of(settings: &Settings) -> Self {
+        Variant {
+            srtt_shift: settings.srtt_shift,
+            rttvar_shift: settings.rttvar_shift,
+            srtt_factor: settings.srtt_factor,
+            rttvar_factor: settings.rttvar_factor,
+            min_rto: settings.min_rto,
+        }
+    }
+
+    /// The settings of a stack with these parameters.
+    #[must_use]
+    pub fn over(&self, settings: &Settings) -> Settings {
+        Settings {
+            srtt_shift: self.srtt_shift,
+            rttvar_shift: self.rttvar_shift,
+            srtt_factor: self.srtt_factor,
+            rttvar_factor: self.rttvar_factor,
+            min_rto: self.min_rto,
+            ..settings.clone()
+        }
+    }
+}
+
+/// One estimator for each variant, all fed with the same samples. Each gives what [`super::Rtt`] gives.
+///
+/// What variants share is kept once: means and deviations for each pair of gains, and Linux's decaying term for each of
+/// them with a factor and a minimum. A sample costs the pairs only; the terms are worked on once a window.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    variants: Vec<Variant>,
+    /// Index of each variant's pair of gains.
+    pair: Vec<usize>,
+    filters: Filters,
+    max_rto: Duration,
+    initial_rto: Duration,
+    fallback_rto: Duration,
+    stage: Stage,
+    /// The smallest of all factors of the mean, and of all minima.
+    least_factor: f64,
+    least_min: Duration,
+}
+
+#[derive(Clone, Debug)]
+enum Filters {
+    Linux(Lanes),
+    Rfc6298(Vec<Rfc6298>),
+    Bsd(Vec<Bsd>),
+    Solaris(Vec<Solaris>),
+}
+
+/// Linux's estimators, one array a quantity.
+#[derive(Clone, Debug)]
+struct Lanes {
+    unit_ns: i64,
+    /// Of each pair of gains: the gains, the mean, the deviation, and the largest deviation in this window of data.
+    shifts: Vec<(u32, u32)>,
+    srtt: Vec<i64>,
+    mdev: Vec<i64>,
+    peak: Vec<i64>,
+    /// Of each pair with a factor and a minimum: these, and the deviation that enters the timeout.
+    terms: Vec<Term>,
+    rttvar: Vec<i64>,
+    /// Index of each variant's term.
+    term: Vec<usize>,
+    rtt_seq: SeqNum,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Term {
+    pair: usize,
+    factor: i64,
+    min: i64,
+}
+
+/// The index of `item` in `list`, to which it is added if it is new.
+fn index_of<T: PartialEq>(list: &mut Vec<T>, item: T) -> usize {
+    list.iter()
+        .position(|other| *other == item)
+        .unwrap_or_else(|| {
+            list.push(item);
+            list.len() - 1
+        })
+}
+
+impl Batch {
+    /// Estimators without samples of a stack with `settings`, one for each variant.
+    #[must_use]
+    pub fn new(settings: &Settings, variants: &[Variant]) -> Self {
+        let mut pairs: Vec<(u32, u32)> = Vec::new();
+        let pair: Vec<usize> = variants
+            .iter()
+            .map(|v| index_of(&mut pairs, (v.srtt_shift, v.rttvar_shift)))
+            .collect();
+        let each = || {
+            pairs.iter().map(|(srtt_shift, rttvar_shift)| Settings {
+                srtt_shift: *srtt_shift,
+                rttvar_shift: *rttvar_shift,
+                ..settings.clone()
+            })
+        };
+        let filters = match settings.estimator {
+            Estimator::LinuxTicks | Estimator::LinuxMicros => {
+                Filters::Linux(Lanes::new(settings, variants, &pairs, &pair))
+            }
+            Estimator::Rfc6298 => Filters::Rfc6298(each().map(|s| Rfc6298::new(&s)).collect()),
+            Estimator::Bsd => Filters::Bsd(each().map(|s| Bsd::new(&s)).collect()),
+            Estimator::Solaris => Filters::Solaris(each().map(|s| Solaris::new(&s)).collect()),
+        };
+        let least = |of: fn(&Variant) -> f64| variants.iter().map(of).fold(f64::INFINITY, f64::min);
+        Batch {
+            pair,
+            filters,
+            max_rto: settings.max_rto,
+            initial_rto: settings.initial_rto,
+            fallback_rto: settings.fallback_rto,
+            stage: Stage::Initial,
+            least_factor: least(|v| v.srtt_factor),
+            least_min: variants
+                .iter()
+                .map(|v| v.min_rto)
+                .min()
+                .unwrap_or(Duration::ZERO),
+            variants: variants.to_vec(),
+        }
+    }
+
+    /// Takes a sample, as [`super::Rtt::sample`].
+    pub fn sample(&mut self, rtt: Duration, una: SeqNum, nxt: SeqNum) {
+        match &mut self.filters {
+            Filters::Linux(lanes) => lanes.sample(rtt, una, nxt),
+            Filters::Rfc6298(filters) => filters.iter_mut().for_each(|f| f.sample(rtt)),
+            Filters::Bsd(filters) => filters.iter_mut().for_each(|f| f.sample(rtt)),
+            Filters::Solaris(filters) => filters.iter_mut().for_each(|f| f.sample(rtt)),
+        }
+        self.stage = Stage::Sampled;
+    }
+
+    /// As [`super::Rtt::no_sample_after_handshake`].
+    pub fn no_sample_after_handshake(&mut self) {
+        if self.stage == Stage::Initial {
+            self.stage = Stage::Fallback;
+        }
+    }
+
+    /// The timeout of a variant, bounded, without back-off.
+    #[must_use]
+    pub fn rto(&self, variant: usize) -> Duration {
+        let own = &self.variants[variant];
+        let pair = self.pair[variant];
+        let rto = match (self.stage, &self.filters) {
+            (Stage::Initial, _) => self.initial_rto,
+            (Stage::Fallback, _) => self.fallback_rto,
+            (Stage::Sampled, Filters::Linux(lanes)) => lanes.rto(variant, pair, own.srtt_factor),
+            (Stage::Sampled, Filters::Rfc6298(filters)) => filters[pair].rto_with(own),
+            (Stage::Sampled, Filters::Bsd(filters)) => filters[pair].rto_with(own),
+            (Stage::Sampled, Filters::Solaris(filters)) => filters[pair].rto_with(own),
+        };
+        rto.min(self.max_rto)
+    }
+
+    /// The smoothed round-trip time of a variant; none before the first sample.
+    #[must_use]
+    pub fn srtt(&self, variant: usize) -> Option<Duration> {
+        (self.stage == Stage::Sampled).then(|| self.mean(self.pair[variant]))
+    }
+
+    /// A lower bound of the timeouts of all variants, cheap to have.
+    #[must_use]
+    pub fn least(&self) -> Duration {
+        let bound = match self.stage {
+            Stage::Initial => self.initial_rto,
+            Stage::Fallback => self.fallback_rto,
+            Stage::Sampled => {
+                let pairs = match &self.filters {
+                    Filters::Linux(lanes) => lanes.shifts.len(),
+                    Filters::Rfc6298(filters) => filters.len(),
+                    Filters::Bsd(filters) => filters.len(),
+                    Filters::Solaris(filters) => filters.len(),
+                };
+                let mean = (0..pairs)
+                    .map(|pair| self.mean(pair))
+                    .min()
+                    .unwrap_or(Duration::ZERO);
+                let mean =
+                    Duration::from_nanos((mean.as_nanos() as f64 * self.least_factor) as i64);
+                match &self.filters {
+                    // The minimum bounds the deviation's term, which is kept in ticks, rounded up.
+                    Filters::Linux(lanes) => {
+                        let units = mean.as_nanos() / lanes.unit_ns;
+                        Duration::from_nanos(units * lanes.unit_ns) + self.least_min
+                    }
+                    // It is kept in ticks, rounded down.
+                    Filters::Bsd(_) | Filters::Solaris(_) => Duration::ZERO,
+                    Filters::Rfc6298(_) => mean.max(self.least_min),
+                }
+            }
+        };
+        bound.min(self.max_rto)
+    }
+
+    fn mean(&self, pair: usize) -> Duration {
+        match &self.filters {
+            Filters::Linux(lanes) => {
+                Duration::from_nanos((lanes.srtt[pair] >> lanes.shifts[pair].0) * lanes.unit_ns)
+            }
+            Filters::Rfc6298(filters) => filters[pair].srtt(),
+            Filters::Bsd(filters) => filters[pair].srtt(),
+            Filters::Solaris(filters) => filters[pair].srtt(),
+        }
+    }
+}
+
+impl Lanes {
+    fn new(
+        settings: &Settings,
+        variants: &[Variant],
+        pairs: &[(u32, u32)],
+        pair: &[usize],
+    ) -> Self {
+        let mut terms = Vec::new();
+        let term = variants
+            .iter()
+            .zip(pair)
+            .map(|(variant, pair)| {
+                let term = Term {
+                    pair: *pair,
+                    factor: i64::from(variant.rttvar_factor),
+                    min: linux::minimum(settings, variant.min_rto),
+                };
+                index_of(&mut terms, term)
+            })
+            .collect();
+        Lanes {
+            unit_ns: linux::unit_ns(settings),
+            shifts: pairs.to_vec(),
+            srtt: vec![0; pairs.len()],
+            mdev: vec![0; pairs.len()],
+            peak: vec![0; pairs.len()],
+            rttvar: terms.iter().map(|term| term.min).collect(),
+            terms,
+            term,
+            rtt_seq: SeqNum::default(),
+        }
+    }
+
+    fn sample(&mut self, rtt: Duration, una: SeqNum, nxt: SeqNum) {
+        let measured = (rtt.as_nanos() / self.unit_ns).max(1);
+        let begun = self.srtt.first().is_some_and(|srtt| *srtt > 0);
+        for (pair, (srtt_shift, rttvar_shift)) in self.shifts.iter().enumerate() {
+            let state = (self.srtt[pair], self.mdev[pair]);
+            let (srtt, mdev) = if begun {
+                linux::smooth(state, measured, *srtt_shift, *rttvar_shift)
+            } else {
+                linux::first(measured, *srtt_shift, *rttvar_shift)
+            };
+            (self.srtt[pair], self.mdev[pair]) = (srtt, mdev);
+            self.peak[pair] = self.peak[pair].max(mdev);
+        }
+        if !begun {
+            self.rtt_seq = nxt;
+        } else if una.is_after(self.rtt_seq) {
+            self.rtt_seq = nxt;
+            self.end_window();
+        }
+    }
+
+    /// The largest deviations of the window enter the terms, or the terms decay towards them.
+    fn end_window(&mut self) {
+        for (rttvar, term) in self.rttvar.iter_mut().zip(&self.terms) {
+            let shift = self.shifts[term.pair].1;
+            let peak = linux::term(self.peak[term.pair], shift, term.factor).max(term.min);
+            *rttvar = linux::decayed((*rttvar).max(peak), peak);
+        }
+        self.peak.fill(0);
+    }
+
+    fn rto(&self, variant: usize, pair: usize, srtt_factor: f64) -> Duration {
+        let term = &self.terms[self.term[variant]];
+        let (srtt_shift, rttvar_shift) = self.shifts[pair];
+        let peak = linux::term(self.peak[pair], rttvar_shift, term.factor);
+        let rttvar = self.rttvar[self.term[variant]].max(peak);
+        let units = linux::timeout(self.srtt[pair], srtt_shift, srtt_factor, rttvar);
+        Duration::from_nanos(units * self.unit_ns)
+    }
+}
