@@ -11,6 +11,7 @@
 //!
 //! Rows ([`rows`]) come out when a connection ends. A connection without trouble never gets beyond the first room.
 
+pub mod cost;
 pub mod emulate;
 pub mod event;
 pub mod facts;
