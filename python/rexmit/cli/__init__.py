@@ -27,6 +27,7 @@ Examples:
   rexmit diff RUN_A RUN_B                          what another kernel or setting changes
   rexmit stacks linux-3.10                         a stack of the model, with sources
   rexmit agree --kernel 6.1                        the model against a kernel, by packets
+  rexmit trace CAPTURE                             what senders did, why, what it cost
   rexmit score TRUTH                               how often the analysis of captures is right
   rexmit tcpfilter 5                               drop the last five segments on this host
 """
@@ -83,6 +84,7 @@ from rexmit.cli import (  # noqa: E402
     show,
     stacks,
     tcpfilter,
+    trace,
 )
 
 app.command("run", short_help="Run a campaign from a scenario file.")(run.run)
@@ -99,6 +101,11 @@ app.command(
     short_help="What is unknown of a bench, and how far it moves Table 4.",
     epilog=sensitivity.EXAMPLES,
 )(sensitivity.sensitivity)
+app.command(
+    "trace",
+    short_help="Explain the resends in captures, and what they cost.",
+    epilog=trace.EXAMPLES,
+)(trace.trace)
 app.command(
     "score",
     short_help="Hold the analysis of captures against known resends.",

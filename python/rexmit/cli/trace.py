@@ -1,0 +1,148 @@
+"""`rexmit trace FILE…`: what the senders in a capture did, why, and what it cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rexmit.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rexmit.trace.folder import Trace
+
+EXAMPLES = """\
+Examples:
+
+\b
+  rexmit trace capture.pcapng                      a page: losses, waits, the worst connections
+  tcpdump -w - tcp | rexmit trace -                from a pipe; Ctrl-C at tcpdump ends it
+  rexmit trace ring.pcap0* --out today             a rotation; tables into today/
+  rexmit trace capture.pcap.gz --out t --csv       as CSV as well
+  rexmit trace --study capture.pcapng today        tables and figures of the 2007 study
+  rexmit show today --flow 17                      one of its connections, packet by packet
+"""
+
+
+def trace(
+    captures: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="Captures (pcap, pcapng, ERF, snoop, also packed), files of a rotation as one, "
+            "or -; with --study folders of traces, too.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Keep the tables in this folder: connections, retransmissions, whatif (.parquet).",
+            show_default=False,
+        ),
+    ] = None,
+    csv: Annotated[
+        bool, typer.Option("--csv", help="With --out: the tables as CSV as well.")
+    ] = False,
+    study: Annotated[
+        bool,
+        typer.Option(
+            "--study",
+            help="Tables II to V and figures 1 to 7 of the 2007 study (figures: with --out), each "
+            "file as a trace of its own.",
+        ),
+    ] = False,
+    whatif: Annotated[
+        bool,
+        typer.Option(
+            "--whatif/--no-whatif", help="Replay the connections under other settings, or do not."
+        ),
+    ] = True,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs", "-j", min=1, help="Threads. [default: one a core]", show_default=False
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The page as JSON.")] = False,
+) -> None:
+    """Explain every resend in a capture: what made the sender resend, whether it was needed, how
+    long it waited, which stack it was, and what other settings would have changed.
+
+    Prints a page: connections and how many had losses, resends by mechanism and need, the time
+    lost to each, the connections that lost most, and which setting would help. The captures may be
+    cut short, begin in the middle, or hold anything else.
+    """
+    if csv and out is None:
+        raise UserError("--csv writes files", "say where: --out DIR", usage=True)
+    if [str(path) for path in captures].count("-") and len(captures) > 1:
+        raise UserError("- is read alone", "give files, or - for a pipe", usage=True)
+    if study:
+        _study(captures, out, whatif=whatif, jobs=jobs, as_json=as_json)
+        return
+    from rexmit.trace.folder import is_trace
+
+    folder = next((path for path in captures if path.is_dir()), None)
+    if folder is not None and (not is_trace(folder) or len(captures) > 1):
+        raise UserError(f"{folder} is a folder", "give captures, or one folder of a trace")
+    for made in _traces([captures], out, csv=csv, whatif=whatif, jobs=jobs):
+        _page(made, kept=out or folder, as_json=as_json)
+
+
+def _page(made: Trace, *, kept: Path | None, as_json: bool) -> None:
+    from rexmit.tables.terminal import console
+    from rexmit.trace.advice import advice
+    from rexmit.trace.as_json import page_data
+    from rexmit.trace.print_page import print_page
+    from rexmit.trace.summary import summary
+
+    whole, settings = summary(made), advice(made)
+    if as_json:
+        _print_json(page_data(made, whole, settings))
+    else:
+        print_page(made.captures, made.facts, whole, settings, console(), kept=kept)
+
+
+def _study(
+    captures: list[Path], out: Path | None, *, whatif: bool, jobs: int | None, as_json: bool
+) -> None:
+    raise NotImplementedError(captures, out, whatif, jobs, as_json)
+
+
+def _traces(
+    each: Sequence[Sequence[Path]],
+    out: Path | None,
+    *,
+    csv: bool = False,
+    whatif: bool,
+    jobs: int | None,
+) -> Iterator[Trace]:
+    """The traces of these sets of files, one after the other; without `out` their tables are gone
+    when the caller goes on. A folder of a trace is opened instead.
+    """
+    import tempfile
+
+    from rexmit.trace.folder import is_trace, open_trace
+    from rexmit.trace.run import run
+
+    for number, files in enumerate(each):
+        if len(files) == 1 and is_trace(files[0]):
+            yield open_trace(files[0])
+            continue
+        if out is not None:
+            folder = out if len(each) == 1 else out / f"{number}"
+            yield run(files, folder, csv=csv, whatif=whatif, jobs=jobs)
+            continue
+        with tempfile.TemporaryDirectory(prefix="rexmit-trace-") as temporary:
+            yield run(files, Path(temporary) / "trace", csv=csv, whatif=whatif, jobs=jobs)
+
+
+def _print_json(data: object) -> None:
+    import json
+
+    typer.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))

@@ -1,0 +1,265 @@
+"""The page of a trace on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from rexmit.tables.grid import Column, Line, print_grid
+from rexmit.tables.terminal import NONE, count, duration, say
+from rexmit.trace import terms
+from rexmit.trace.advice import Advice
+from rexmit.trace.source import Facts
+from rexmit.trace.summary import OfMechanism, Sender, Summary, Totals, Worst
+
+_ESTIMATE = (
+    "an estimate: round trips and losses are taken to be what they were (seed 002, section IV.C)"
+)
+
+
+def print_page(
+    captures: Iterable[str],
+    facts: Facts,
+    made: Summary,
+    settings: tuple[Advice, ...],
+    console: Console,
+    *,
+    kept: Path | None = None,
+) -> None:
+    """Everything; `kept` is the folder of the tables, None where they were not asked for."""
+    totals = made.totals
+    say(console, Text(_title(captures, facts, totals), "bold"))
+    _print_totals(totals, console)
+    for warning in warnings(facts, totals):
+        say(console, Text.assemble(("warning: ", "yellow"), warning))
+    if made.mechanisms:
+        console.print()
+        _print_mechanisms(made.mechanisms, console)
+    if made.senders:
+        console.print()
+        _print_senders(made.senders, console)
+    if made.worst:
+        console.print()
+        _print_worst(made.worst, console)
+        if kept is not None:
+            told = f"to look at one: rexmit show {kept} --flow {made.worst[0].number}"
+            console.print(told, soft_wrap=True)
+    if made.mechanisms:
+        console.print()
+        _print_settings(settings, totals, console)
+
+
+def _title(captures: Iterable[str], facts: Facts, totals: Totals) -> str:
+    names = list(captures)
+    shown = ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
+    told = f"{shown}: {count(facts.packets or totals.packets, 'packet')}"
+    if totals.start_s is None or totals.end_s is None:
+        return told
+    began = datetime.fromtimestamp(totals.start_s, tz=UTC)
+    # The clock of a lab's host counts from its start, not from 1970.
+    when = f" from {began:%Y-%m-%d %H:%M:%S} UTC on" if totals.start_s > 1e8 else ""
+    return f"{told} in {duration(totals.end_s - totals.start_s)}{when}"
+
+
+def _print_totals(totals: Totals, console: Console) -> None:
+    every = totals.connections
+    waited = f"{_waited(totals.lost_s)} for resends, in connections that lasted "
+    waited += f"{_waited(totals.duration_s)} altogether"
+    lines = [
+        ("connections", f"{every:,}"),
+        ("  with resends", f"{totals.with_resends:,} ({_share(totals.with_resends, every)})"),
+        ("  with losses", f"{totals.with_loss:,} ({_share(totals.with_loss, every)})"),
+        ("data", f"{_bytes(totals.bytes)} in {count(totals.segments, 'packet')}"),
+        ("resends", f"{totals.resends:,} ({_share(totals.resends, totals.segments)} of those)"),
+        ("time waited", f"{waited} ({_share(totals.lost_s, totals.duration_s)})"),
+    ]
+    if totals.reordered or totals.network_duplicates:
+        late = f"{count(totals.reordered, 'packet')} came late"
+        twice = f"{totals.network_duplicates:,} twice"
+        lines.append(("network", f"{late}, {twice}; these are no resends"))
+    for label, text in lines:
+        say(console, f"{label:<16} {text}")
+
+
+def warnings(facts: Facts, totals: Totals) -> list[str]:
+    """What to know before the page is trusted."""
+    told = [*facts.warnings]
+    if facts.not_understood:
+        every = sum(facts.not_understood.values())
+        told.append(f"{count(every, 'packet')} not understood: {_counts(facts.not_understood)}")
+    if totals.one_sided:
+        told.append(
+            f"{count(totals.one_sided, 'connection')} seen in one direction only "
+            f"({_share(totals.one_sided, totals.connections)}): little can be told of them"
+        )
+    if totals.mid_stream:
+        told.append(
+            f"{count(totals.mid_stream, 'connection')} began before the capture: what was agreed "
+            "at their start is not known"
+        )
+    if totals.capture_losses:
+        told.append(
+            f"the capture missed at least {count(totals.capture_losses, 'packet')} of "
+            f"{count(totals.with_capture_losses, 'connection')}: they arrived without being seen"
+        )
+    if totals.capture_duplicates:
+        told.append(f"the capture has {count(totals.capture_duplicates, 'packet')} twice")
+    evicted = dict(facts.evicted)
+    if evicted and any(evicted.values()):
+        told.append(f"put out to make room: {_counts(evicted)}")
+    elif totals.evicted:
+        told.append(f"{count(totals.evicted, 'connection')} put out to make room for others")
+    return told
+
+
+def _print_mechanisms(mechanisms: tuple[OfMechanism, ...], console: Console) -> None:
+    every = sum(one.resends for one in mechanisms)
+    columns = [
+        Column("resends by", least=16),
+        Column("", before=2),
+        *(
+            Column(head, right=True, before=2)
+            for head in (
+                "resends",
+                "share",
+                "needed",
+                "needless",
+                "not known",
+                "time\nwaited",
+                "usual\nwait",
+                "in round\ntrips",
+            )
+        ),
+    ]
+    lines = [
+        Line(
+            (
+                one.mechanism,
+                terms.WORDS.get(one.mechanism, ""),
+                f"{one.resends:,}",
+                _share(one.resends, every),
+                f"{one.needed:,}",
+                f"{one.spurious:,}",
+                f"{one.unknown:,}",
+                _waited(one.lost_s),
+                NONE if one.median_s is None else _wait(one.median_s),
+                NONE if one.median_rtts is None else f"{one.median_rtts:.1f}",
+            )
+        )
+        for one in mechanisms
+    ]
+    print_grid(columns, lines, console)
+
+
+def _print_senders(senders: tuple[Sender, ...], console: Console) -> None:
+    columns = [
+        Column("senders, by how they resend", least=28),
+        *(Column(h, right=True, before=2) for h in ("connections", "resends", "time waited")),
+    ]
+    words = {"several": "several would explain it", "none": "none explains it"}
+    lines = [
+        Line(
+            (
+                words.get(one.stack, one.stack),
+                f"{one.connections:,}",
+                f"{one.resends:,}",
+                _waited(one.lost_s),
+            )
+        )
+        for one in senders
+    ]
+    print_grid(columns, lines, console)
+
+
+def _print_worst(worst: tuple[Worst, ...], console: Console) -> None:
+    head = f"the {count(len(worst), 'connection')} that waited longest"
+    say(console, Text("the connection that waited" if len(worst) == 1 else head, "bold"))
+    for one in worst:
+        share = _share(one.lost_s, one.duration_s)
+        stack = f", {one.stack}" if one.stack not in (None, "none", "several") else ""
+        say(
+            console,
+            f"{one.number:>6}  {one.flow}{stack}: {_waited(one.lost_s)} of "
+            f"{_waited(one.duration_s)} ({share}); {one.reason}",
+            indent=8,
+        )
+
+
+def _print_settings(settings: tuple[Advice, ...], totals: Totals, console: Console) -> None:
+    if not settings:
+        say(console, "no other setting that was tried would have made the connections shorter")
+        return
+    best = settings[0]
+    cost = f"{best.needless:,} needless resends more"
+    more = f", {best.longer:,} longer" if best.longer else ""
+    say(
+        console,
+        Text.assemble(
+            ("most would help: ", "bold"),
+            f"{best.setting}. It would have saved {_waited(best.saved_s)} "
+            f"({_share(best.saved_s, totals.lost_s)} of the time waited), made "
+            f"{count(best.shorter, 'connection')} shorter{more}, and cost {cost}",
+        ),
+    )
+    columns = [
+        Column("setting", least=24),
+        *(
+            Column(head, right=True, before=2)
+            for head in (
+                "saves",
+                "shorter",
+                "longer",
+                "resends\nspared",
+                "needless\nmore",
+                "timeouts to\nfast resends",
+                "and back",
+            )
+        ),
+    ]
+    lines = [
+        Line(
+            (
+                one.setting,
+                _waited(one.saved_s),
+                f"{one.shorter:,}",
+                f"{one.longer:,}",
+                f"{one.avoided:,}",
+                f"{one.needless:,}",
+                f"{one.to_fr:,}",
+                f"{one.to_rto:,}",
+            )
+        )
+        for one in settings
+    ]
+    print_grid(columns, lines, console)
+    say(console, _ESTIMATE, "dim")
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    ordered = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
+    return ", ".join(f"{n:,} {why}" for why, n in ordered if n)
+
+
+def _share(part: float, whole: float) -> str:
+    return f"{part / whole:.1%}" if whole else NONE
+
+
+def _waited(value_s: float) -> str:
+    return duration(value_s) if value_s >= 10 else f"{value_s:.2f} s"
+
+
+def _wait(value_s: float) -> str:
+    return f"{value_s:.2f} s" if value_s >= 1 else f"{value_s * 1000:.1f} ms"
+
+
+def _bytes(value: int) -> str:
+    number = float(value)
+    for unit in ("B", "kB", "MB", "GB"):
+        if number < 1000:
+            return f"{number:.0f} B" if unit == "B" else f"{number:.1f} {unit}"
+        number /= 1000
+    return f"{number:.1f} TB"

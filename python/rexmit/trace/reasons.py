@@ -1,0 +1,96 @@
+"""Why a connection lost time, in a sentence for somebody who runs a site.
+
+The sentence names what cost most: the waits before the episodes' first resends, summed by what
+began them.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import polars as pl
+
+from rexmit.tables.terminal import count
+
+_FEW: Final = 4
+"""With fewer packets on the way three duplicate ACKs cannot come (RFC 5681 section 3.2)."""
+
+
+def reason(resends: pl.DataFrame, *, segments: int) -> str:
+    """`resends` are those of one connection in order of time; `segments` its data packets."""
+    waits = (
+        resends.filter(pl.col("detection_s").is_not_null())
+        .group_by("direction", "episode", maintain_order=True)
+        .first()
+    )
+    if waits.is_empty():
+        return f"{count(resends.height, 'resend')}, of which none could be timed"
+    by_cause = waits.group_by("episode_cause").agg(pl.col("detection_s").sum())
+    cause = str(by_cause.sort("detection_s", "episode_cause", descending=[True, False])[0, 0])
+    mine = resends.filter(pl.col("episode_cause") == cause)
+    if cause == "rto":
+        return _timeouts(mine)
+    if cause == "tlp":
+        return _probes(mine)
+    return _recoveries(mine, segments)
+
+
+def _timeouts(mine: pl.DataFrame) -> str:
+    fired = mine.filter(pl.col("mechanism") == "rto")
+    if fired.is_empty():
+        fired = mine
+    longest = _seconds(fired["detection_s"].max())
+    head = f"{count(fired.height, 'timeout')}, the longest {longest}"
+    opening = fired.filter(pl.col("length_bytes") == 0)
+    if opening.height * 2 > fired.height:
+        return f"{head}: the packets that open or close the connection were lost, not data"
+    needless = fired.filter(pl.col("need") == "spurious").height
+    if needless * 2 > fired.height:
+        return f"{head}: {needless} needless, the acknowledgements were only late"
+    again = max(fired["copy"].to_list())
+    if again > 2:
+        return f"{head}: the same packet was lost {again} times and the timer doubled each time"
+    few = fired.filter(pl.col("flight_segments") < _FEW).height
+    if few * 2 > fired.height:
+        return (
+            f"{head}: too few packets were on the way for duplicate acknowledgements to tell of "
+            "the loss"
+        )
+    many = fired.filter(pl.col("lost_in_flight") > 1).height
+    if many * 2 > fired.height:
+        most = max(fired["lost_in_flight"].to_list())
+        return f"{head}: up to {most} packets of a flight were lost together"
+    return f"{head}: the loss was told by no acknowledgement"
+
+
+def _probes(mine: pl.DataFrame) -> str:
+    probes = mine.filter(pl.col("mechanism") == "tlp")
+    longest = _seconds((probes if probes.height else mine)["detection_s"].max())
+    needless = probes.filter(pl.col("need") == "spurious").height
+    head = f"{count(probes.height, 'tail loss probe')}, the longest wait {longest}"
+    if needless * 2 > probes.height:
+        return f"{head}: {needless} needless, the acknowledgements were only late"
+    return f"{head}: the last packets of what was sent were lost"
+
+
+def _recoveries(mine: pl.DataFrame, segments: int) -> str:
+    episodes = mine.select("direction", "episode").unique().height
+    needless = mine.filter(pl.col("need") == "spurious").height
+    times = "one recovery" if episodes == 1 else f"{episodes:,} recoveries"
+    head = f"{count(mine.height, 'packet')} resent in {times}"
+    if needless * 2 > mine.height:
+        return f"{head}: {needless} needless, packets had only changed their order"
+    share = mine.height / segments if segments else 0.0
+    return f"{head}: {share:.1%} of the data packets were lost, each cost a round trip or more"
+
+
+def _seconds(value: object) -> str:
+    if not isinstance(value, int | float):
+        return "of unknown length"
+    return (
+        f"{value:.1f} s"
+        if value >= 10
+        else f"{value:.2f} s"
+        if value >= 1
+        else f"{value * 1000:.0f} ms"
+    )

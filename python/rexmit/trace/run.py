@@ -1,0 +1,78 @@
+"""From captures to a folder of tables, with progress and without holding the capture in memory."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from rexmit.tables.terminal import count
+from rexmit.trace.folder import Trace, Writer
+from rexmit.trace.source import Source, open_source
+
+_TELL_EVERY_S: Final = 5.0
+"""Seconds between two lines of progress where no terminal shows a moving one."""
+
+
+def run(
+    captures: Sequence[Path],
+    folder: Path,
+    *,
+    csv: bool = False,
+    whatif: bool = True,
+    jobs: int | None = None,
+) -> Trace:
+    """Analyses the files as one stream and writes the folder, whole or not at all."""
+    from rexmit import cli
+
+    began = time.monotonic()
+    with Writer(folder) as writer:
+        source = open_source(captures, whatif=whatif, jobs=jobs)
+        tell = Teller(source)
+        try:
+            for batch in source.batches():
+                writer.add(batch)
+                tell()
+        finally:
+            tell.close()
+        meta = {
+            "rexmit": cli.version(),
+            "captures": [str(path) for path in captures],
+            "command": shlex.join(["rexmit", "trace", *map(str, captures)]),
+            "wall_s": round(time.monotonic() - began, 3),
+        }
+        return writer.finish(source.facts(), meta, csv=csv)
+
+
+class Teller:
+    """Tells on stderr how far the analysis is: a line that is written over, or one now and then."""
+
+    def __init__(self, source: Source, clock: Callable[[], float] = time.monotonic) -> None:
+        self._source, self._clock = source, clock
+        self._began = self._last = clock()
+        self._moving = sys.stderr.isatty()
+        self._width = 0
+
+    def __call__(self) -> None:
+        now = self._clock()
+        if now - self._last < (0.2 if self._moving else _TELL_EVERY_S):
+            return
+        self._last = now
+        packets = self._source.facts().packets
+        rate = packets / (now - self._began) if now > self._began else 0.0
+        told = f"{count(packets, 'packet')}, {rate:,.0f} a second"
+        if self._moving:
+            sys.stderr.write(f"\r{told:<{self._width}}")
+            self._width = len(told)
+        else:
+            sys.stderr.write(f"{told}\n")
+        sys.stderr.flush()
+
+    def close(self) -> None:
+        """Clears the line."""
+        if self._moving and self._width:
+            sys.stderr.write("\r" + " " * self._width + "\r")
+            sys.stderr.flush()

@@ -1,0 +1,233 @@
+"""What a trace says on one page: counts, mechanisms, time lost, the worst connections."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import polars as pl
+
+from rexmit.store.trace_schema import MECHANISMS
+from rexmit.trace import terms
+from rexmit.trace.folder import Trace
+from rexmit.trace.reasons import reason
+
+WORST: Final = 10
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Of all connections. `with_loss` have at least one resend that was not spurious."""
+
+    connections: int
+    with_resends: int
+    with_loss: int
+    packets: int
+    bytes: int
+    segments: int
+    resends: int
+    start_s: float | None
+    end_s: float | None
+    duration_s: float
+    lost_s: float
+    mid_stream: int
+    one_sided: int
+    evicted: int
+    capture_losses: int
+    with_capture_losses: int
+    reordered: int
+    network_duplicates: int
+    capture_duplicates: int
+
+
+@dataclass(frozen=True)
+class OfMechanism:
+    """Resends of one mechanism. `lost_s` is the time in which they were waited for, one wait an
+    episode; `median_s` and `median_rtts` are from the original to the resend.
+    """
+
+    mechanism: str
+    needed: int
+    spurious: int
+    unknown: int
+    lost_s: float
+    median_s: float | None
+    median_rtts: float | None
+
+    @property
+    def resends(self) -> int:
+        """All of them."""
+        return self.needed + self.spurious + self.unknown
+
+
+@dataclass(frozen=True)
+class Worst:
+    """One of the connections that lost most time; `number` is its row in connections.parquet."""
+
+    number: int
+    flow: str
+    capture: str
+    stack: str | None
+    duration_s: float
+    lost_s: float
+    resends: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Sender:
+    """Connections by the stack that their resends name."""
+
+    stack: str
+    connections: int
+    resends: int
+    lost_s: float
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Everything but what other settings would have done."""
+
+    totals: Totals
+    mechanisms: tuple[OfMechanism, ...]
+    senders: tuple[Sender, ...]
+    worst: tuple[Worst, ...]
+
+
+def summary(trace: Trace) -> Summary:
+    """Reads the trace's tables once each."""
+    return Summary(_totals(trace), _mechanisms(trace), _senders(trace), _worst(trace))
+
+
+def _both(name: str) -> pl.Expr:
+    return pl.col(f"forward_{name}") + pl.col(f"backward_{name}")
+
+
+def _totals(trace: Trace) -> Totals:
+    row = (
+        trace.scan("connections")
+        .with_columns(
+            terms.resends().alias("resends"),
+            terms.total("needed").alias("needed"),
+            _both("capture_losses").alias("capture_losses"),
+        )
+        .select(
+            pl.len().alias("connections"),
+            (pl.col("resends") > 0).sum().alias("with_resends"),
+            (pl.col("needed") > 0).sum().alias("with_loss"),
+            _both("packets").sum().alias("packets"),
+            _both("bytes").sum().alias("bytes"),
+            _both("segments").sum().alias("segments"),
+            pl.col("resends").sum(),
+            pl.col("start_s").min(),
+            pl.col("end_s").max(),
+            pl.col("duration_s").sum(),
+            terms.total("lost_s").sum().alias("lost_s"),
+            pl.col("mid_stream", "one_sided", "evicted").sum(),
+            (pl.col("capture_losses") > 0).sum().alias("with_capture_losses"),
+            pl.col("capture_losses").sum(),
+            *(
+                _both(name).sum().alias(name)
+                for name in ("reordered", "network_duplicates", "capture_duplicates")
+            ),
+        )
+        .collect()
+        .row(0, named=True)
+    )
+    return Totals(**row)
+
+
+def _mechanisms(trace: Trace) -> tuple[OfMechanism, ...]:
+    need = pl.col("need")
+    rows = (
+        trace.scan("retransmissions")
+        .group_by(pl.col("mechanism").fill_null("unknown"))
+        .agg(
+            (need == "needed").sum().alias("needed"),
+            (need == "spurious").sum().alias("spurious"),
+            (need == "unknown").sum().alias("unknown"),
+            pl.col("detection_s").median().alias("median_s"),
+            pl.col("detection_rtts").median().alias("median_rtts"),
+        )
+        .collect()
+    )
+    lost = (
+        trace.scan("connections")
+        .select(terms.total("lost_s", [name]).sum().alias(name) for name in MECHANISMS)
+        .collect()
+        .row(0, named=True)
+    )
+    made = [OfMechanism(**row, lost_s=lost[row["mechanism"]]) for row in rows.to_dicts()]
+    return tuple(sorted(made, key=lambda one: (-one.lost_s, -one.resends)))
+
+
+def _senders(trace: Trace) -> tuple[Sender, ...]:
+    halves = [
+        trace.scan("connections").select(
+            pl.col(f"{side}_stack").alias("stack"),
+            terms.resends([side]).alias("resends"),
+            terms.total("lost_s", sides=[side]).alias("lost_s"),
+        )
+        for side in ("forward", "backward")
+    ]
+    rows = (
+        pl.concat(halves)
+        .filter(pl.col("resends") > 0)
+        .group_by(pl.col("stack").fill_null("none"))
+        .agg(
+            pl.len().alias("connections"),
+            pl.col("resends").sum(),
+            pl.col("lost_s").sum(),
+        )
+        .sort("resends", "stack", descending=[True, False])
+        .collect()
+    )
+    return tuple(Sender(**row) for row in rows.to_dicts())
+
+
+def _worst(trace: Trace) -> tuple[Worst, ...]:
+    rows = (
+        trace.scan("connections")
+        .with_row_index("number")
+        .select(
+            "number",
+            "capture",
+            "connection",
+            "flow",
+            "duration_s",
+            "forward_stack",
+            "backward_stack",
+            terms.total("lost_s").alias("lost_s"),
+            terms.total("lost_s", sides=["forward"]).alias("forward_lost_s"),
+            terms.resends().alias("resends"),
+            pl.max_horizontal("forward_rtt_max_s", "backward_rtt_max_s").alias("rtt_max_s"),
+            (_both("segments")).alias("segments"),
+        )
+        .filter(pl.col("lost_s") > 0)
+        .top_k(WORST, by="lost_s")
+        .sort("lost_s", "number", descending=[True, False])
+        .collect()
+    )
+    resends = (
+        trace.scan("retransmissions")
+        .filter(pl.col("connection").is_in(rows["connection"].implode()))
+        .collect()
+    )
+    return tuple(_one(row, resends) for row in rows.to_dicts())
+
+
+def _one(row: dict[str, Any], resends: pl.DataFrame) -> Worst:
+    side = "forward" if row["forward_lost_s"] * 2 > row["lost_s"] else "backward"
+    mine = resends.filter(
+        pl.col("capture") == row["capture"], pl.col("connection") == row["connection"]
+    )
+    return Worst(
+        number=row["number"],
+        flow=row["flow"],
+        capture=row["capture"],
+        stack=row[f"{side}_stack"],
+        duration_s=row["duration_s"],
+        lost_s=row["lost_s"],
+        resends=row["resends"],
+        reason=reason(mine.sort("time_ns"), segments=row["segments"]),
+    )

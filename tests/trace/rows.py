@@ -1,0 +1,99 @@
+"""Rows of a trace's tables by hand, and folders of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from rexmit.store.schema import Column, polars_schema
+from rexmit.store.trace_schema import CONNECTIONS, RESENDS, TABLES, WHATIF
+from rexmit.trace.folder import Trace, Writer
+from rexmit.trace.source import Batch, Facts
+
+CLIENT = "10.0.0.2:40000 > 10.0.0.1:80"
+
+Row = Mapping[str, Any]
+
+_PLAIN: dict[str, Any] = {"text": "", "integer": 0, "number": 0.0, "boolean": False}
+
+
+def _row(columns: tuple[Column, ...], usual: Row, values: Row) -> dict[str, Any]:
+    made = {c.name: None if c.nullable else _PLAIN[c.kind] for c in columns}
+    unknown = set(usual) | set(values)
+    assert not unknown - set(made), unknown - set(made)
+    return {**made, **usual, **values}
+
+
+def resend(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
+    """A resend of the server, as a timeout that was needed."""
+    usual = {
+        "capture": "x.pcap",
+        "flow": CLIENT,
+        "direction": "backward",
+        "time_s": 1.0,
+        "time_ns": 1_000_000_000,
+        "seq_start": 1000,
+        "seq_end": 2448,
+        "length_bytes": 1448,
+        "mechanism": "rto",
+        "need": "needed",
+        "evidence": "none",
+        "episode_cause": "rto",
+        "copy": 1,
+        "confidence": 0.95,
+    }
+    return _row(RESENDS, usual, values)
+
+
+def connection(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
+    """A connection without trouble."""
+    usual = {"capture": "x.pcap", "flow": CLIENT, "closed": "fin"}
+    return _row(CONNECTIONS, usual, values)
+
+
+def whatif(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
+    """Another setting, without effect."""
+    usual = {"capture": "x.pcap", "flow": CLIENT, "direction": "backward", "setting": "k=2"}
+    return _row(WHATIF, usual, values)
+
+
+def batch(**rows: Iterable[Row]) -> Batch:
+    """Rows by table."""
+    return {
+        name: pl.DataFrame(list(some), schema=polars_schema(TABLES[name]))
+        for name, some in rows.items()
+    }
+
+
+class Given:
+    """A source of batches that are there already."""
+
+    def __init__(self, batches: Iterable[Batch], facts: Facts | None = None) -> None:
+        self._batches = list(batches)
+        self._facts = facts or Facts()
+
+    def batches(self) -> Iterator[Batch]:
+        yield from self._batches
+
+    def facts(self) -> Facts:
+        return replace(self._facts)
+
+
+def write_trace(
+    path: Path,
+    *,
+    connections: Iterable[Row] = (),
+    retransmissions: Iterable[Row] = (),
+    whatif: Iterable[Row] = (),
+    facts: Facts | None = None,
+    captures: tuple[str, ...] = ("x.pcap",),
+) -> Trace:
+    """A folder as `rexmit trace --out` writes it."""
+    with Writer(path) as writer:
+        made = batch(connections=connections, retransmissions=retransmissions, whatif=whatif)
+        writer.add(made)
+        return writer.finish(facts or Facts(), {"captures": list(captures)})

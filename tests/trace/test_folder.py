@@ -1,0 +1,105 @@
+"""A trace's folder: whole or not at all, in order, with nothing left behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.trace.rows import Given, batch, connection, resend, write_trace
+
+from rexmit.errors import UserError
+from rexmit.store.schema import polars_schema
+from rexmit.store.trace_schema import TABLES
+from rexmit.trace import folder as folders
+from rexmit.trace import run as runs
+from rexmit.trace.folder import Writer, open_trace
+from rexmit.trace.run import run
+from rexmit.trace.source import Facts, Source, conformed
+
+
+def test_written_and_read(tmp_path: Path) -> None:
+    write_trace(tmp_path / "t", connections=[connection()], facts=Facts(packets=7, warnings=["w"]))
+    trace = open_trace(tmp_path / "t")
+    assert trace.facts == Facts(packets=7, warnings=["w"])
+    assert trace.captures == ["x.pcap"]
+    for name, columns in TABLES.items():
+        assert dict(trace.scan(name).collect_schema()) == polars_schema(columns)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["t"]
+
+
+def test_rows_stand_in_order_however_they_came(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folders, "_PART_ROWS", 2)
+    with Writer(tmp_path / "t") as writer:
+        for number in (3, 0, 2, 1, 4):
+            rows = [resend(connection=number, time_ns=ns) for ns in (9, 5)]
+            writer.add(batch(connections=[connection(connection=number)], retransmissions=rows))
+        made = writer.finish(Facts(), {}, csv=True)
+    assert made.scan("connections").collect()["connection"].to_list() == [0, 1, 2, 3, 4]
+    resends = made.scan("retransmissions").select("connection", "time_ns").collect().rows()
+    assert resends == [(n, ns) for n in range(5) for ns in (5, 9)]
+    table = pl.read_csv(tmp_path / "t" / "retransmissions.csv")
+    assert table.height == 10
+
+
+def test_an_error_leaves_nothing_and_the_old_trace(tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    write_trace(path, connections=[connection()])
+
+    def interrupted() -> None:
+        with Writer(path) as writer:
+            writer.add(batch(connections=[connection(), connection()]))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert open_trace(path).scan("connections").collect().height == 1
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["t"]
+
+
+def test_a_trace_is_replaced_and_anything_else_is_not(tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    write_trace(path, connections=[connection()])
+    write_trace(path, connections=[])
+    assert open_trace(path).scan("connections").collect().is_empty()
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "thesis.tex").touch()
+    with pytest.raises(UserError, match="holds other files"):
+        write_trace(other)
+    with pytest.raises(UserError, match="is a file"):
+        write_trace(other / "thesis.tex")
+
+
+def test_damaged_and_missing(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="there is no such folder"):
+        open_trace(tmp_path / "none")
+    with pytest.raises(UserError, match="it holds no trace"):
+        open_trace(tmp_path)
+    path = write_trace(tmp_path / "t").path
+    (path / "whatif.parquet").write_bytes(b"")
+    with pytest.raises(UserError, match=r"whatif\.parquet: cannot be read"):
+        open_trace(path)
+    pl.DataFrame({"flow": []}).write_parquet(path / "whatif.parquet")
+    with pytest.raises(UserError, match=r"column .*setting.* is missing"):
+        open_trace(path)
+
+
+def test_what_may_be_null_may_be_missing_and_nothing_else() -> None:
+    rows = batch(retransmissions=[resend()])["retransmissions"]
+    assert conformed("retransmissions", rows.drop("timer_s"))["timer_s"].to_list() == [None]
+    with pytest.raises(ValueError, match="column copy is missing"):
+        conformed("retransmissions", rows.drop("copy"))
+
+
+def test_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def given(captures: object, **_: object) -> Source:
+        assert captures == [Path("a.pcap")]
+        return Given([batch(connections=[connection()])] * 3, Facts(packets=5))
+
+    monkeypatch.setattr(runs, "open_source", given)
+    trace = run([Path("a.pcap")], tmp_path / "t")
+    assert trace.scan("connections").collect().height == 3
+    assert open_trace(tmp_path / "t").meta["command"] == "rexmit trace a.pcap"

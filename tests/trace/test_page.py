@@ -1,0 +1,250 @@
+"""The page of a trace, from tables by hand."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from rich.console import Console
+from tests.trace.rows import batch, connection, resend, whatif, write_trace
+from typer.testing import CliRunner
+
+from rexmit.cli import app
+from rexmit.errors import UserError
+from rexmit.trace.advice import advice
+from rexmit.trace.folder import Trace
+from rexmit.trace.print_page import print_page
+from rexmit.trace.reasons import reason
+from rexmit.trace.source import Facts
+from rexmit.trace.summary import summary
+
+runner = CliRunner()
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Trace:
+    """Three connections: one with two timeouts, one with a needless probe, one without trouble."""
+    lossy = connection(
+        connection=0,
+        duration_s=4.0,
+        start_s=100.0,
+        end_s=104.0,
+        backward_packets=100,
+        backward_bytes=144_800,
+        backward_segments=100,
+        backward_rto_needed=2,
+        backward_rto_lost_s=1.5,
+        backward_stack="linux-6",
+        backward_capture_losses=3,
+    )
+    probed = connection(
+        connection=1,
+        flow="10.0.0.3:5 > 10.0.0.1:80",
+        duration_s=1.0,
+        start_s=101.0,
+        end_s=102.0,
+        forward_packets=10,
+        forward_segments=10,
+        forward_bytes=1000,
+        forward_tlp_spurious=1,
+        forward_tlp_lost_s=0.25,
+        mid_stream=True,
+    )
+    plain = connection(connection=2, duration_s=5.0, start_s=102.0, end_s=107.0, one_sided=True)
+    resends = [
+        resend(connection=0, detection_s=0.5, detection_rtts=5.0, flight_segments=1),
+        resend(
+            connection=0,
+            detection_s=1.0,
+            detection_rtts=10.0,
+            time_ns=2_000_000_000,
+            need="unknown",
+            episode=1,
+            flight_segments=2,
+        ),
+        resend(
+            connection=1,
+            direction="forward",
+            mechanism="tlp",
+            episode_cause="tlp",
+            need="spurious",
+            detection_s=0.25,
+            detection_rtts=2.5,
+        ),
+    ]
+    settings = [
+        whatif(connection=0, setting="k=2", k=2.0, change_s=-0.5, avoided=0, rto_to_fr=1),
+        whatif(connection=1, setting="k=2", k=2.0, change_s=0.1, spurious_rto_caused=4),
+        whatif(connection=0, setting="k=2 a=1/2", k=2.0, a=0.5, change_s=-0.6),
+        whatif(connection=0, setting="k=8", k=8.0, change_s=0.6),
+        whatif(connection=0, setting="k=2 a=1/4", k=2.0, a=0.25, change_s=-0.55),
+    ]
+    facts = Facts(
+        packets=120,
+        not_understood={"arp": 4, "ipv6 fragment": 6},
+        warnings=["x.pcap ends within a packet"],
+    )
+    return write_trace(
+        tmp_path / "t",
+        connections=[lossy, probed, plain],
+        retransmissions=resends,
+        whatif=settings,
+        facts=facts,
+    )
+
+
+def test_totals(trace: Trace) -> None:
+    totals = summary(trace).totals
+    assert (totals.connections, totals.with_resends, totals.with_loss) == (3, 2, 1)
+    assert (totals.resends, totals.segments, totals.bytes) == (3, 110, 145_800)
+    assert (totals.lost_s, totals.duration_s) == (1.75, 10.0)
+    assert (totals.start_s, totals.end_s) == (100.0, 107.0)
+    assert (totals.capture_losses, totals.with_capture_losses) == (3, 1)
+
+
+def test_mechanisms_by_what_they_cost(trace: Trace) -> None:
+    rto, tlp = summary(trace).mechanisms
+    assert (rto.mechanism, rto.needed, rto.spurious, rto.unknown) == ("rto", 1, 0, 1)
+    assert (rto.lost_s, rto.median_s, rto.median_rtts) == (1.5, 0.75, 7.5)
+    assert (tlp.mechanism, tlp.spurious, tlp.lost_s) == ("tlp", 1, 0.25)
+
+
+def test_the_worst_come_first_with_their_row(trace: Trace) -> None:
+    first, second = summary(trace).worst
+    assert (first.number, first.lost_s, first.stack, first.resends) == (0, 1.5, "linux-6", 2)
+    assert first.reason.startswith(
+        "2 timeouts, the longest 1.00 s: too few packets were on the way"
+    )
+    assert (second.number, second.stack) == (1, None)
+    assert second.reason == (
+        "1 tail loss probe, the longest wait 250 ms: 1 needless, the acknowledgements were only "
+        "late"
+    )
+
+
+def test_senders(trace: Trace) -> None:
+    assert [(one.stack, one.connections) for one in summary(trace).senders] == [
+        ("linux-6", 1),
+        ("none", 1),
+    ]
+
+
+def test_advice(trace: Trace) -> None:
+    best, single = advice(trace)
+    assert (best.setting, best.saved_s, best.alone) == ("k=2 a=1/2", 0.6, False)
+    assert (single.setting, single.shorter, single.longer) == ("k=2", 1, 1)
+    assert single.saved_s == pytest.approx(0.4)
+    assert (single.needless, single.to_fr) == (4, 1)
+
+
+def printed(trace: Trace) -> list[str]:
+    out = io.StringIO()
+    console = Console(file=out, width=120, color_system=None)
+    made = summary(trace)
+    print_page(trace.captures, trace.facts, made, advice(trace), console, kept=trace.path)
+    return [" ".join(line.split()) for line in out.getvalue().splitlines()]
+
+
+def test_printed(trace: Trace) -> None:
+    lines = printed(trace)
+    assert lines[0] == "x.pcap: 120 packets in 7.0 s"
+    assert "with losses 1 (33.3%)" in lines
+    assert "resends 3 (2.7% of those)" in lines
+    assert "warning: x.pcap ends within a packet" in lines
+    assert "warning: 10 packets not understood: 6 ipv6 fragment, 4 arp" in lines
+    assert "rto timeout 2 66.7% 1 0 1 1.50 s 750.0 ms 7.5" in lines
+    assert f"to look at one: rexmit show {trace.path} --flow 0" in lines
+    assert "k=2 0.40 s 1 1 0 4 1 0" in lines
+    assert any("seen in one direction only" in line for line in lines)
+    assert any(line.startswith("most would help: k=2 a=1/2.") for line in lines)
+
+
+def test_without_resends(tmp_path: Path) -> None:
+    lines = printed(write_trace(tmp_path / "t", connections=[connection()]))
+    assert "with resends 0 (0.0%)" in lines
+    assert not any("setting" in line for line in lines)
+
+
+def test_without_anything(tmp_path: Path) -> None:
+    facts = Facts(packets=3, not_understood={"arp": 3})
+    lines = printed(write_trace(tmp_path / "t", facts=facts))
+    assert lines[0] == "x.pcap: 3 packets"
+    assert "warning: 3 packets not understood: 3 arp" in lines
+
+
+# Reasons.
+
+
+def why(*rows: dict[str, Any], segments: int = 100) -> str:
+    return reason(batch(retransmissions=rows)["retransmissions"], segments=segments)
+
+
+def test_the_reason_is_what_cost_most() -> None:
+    slow = resend(detection_s=1.0, episode=0, copy=1, flight_segments=20)
+    quick = [
+        resend(detection_s=0.1, episode=n, mechanism="rack", episode_cause="rack")
+        for n in range(1, 4)
+    ]
+    assert why(slow, *quick).startswith("1 timeout, the longest 1.00 s")
+    assert why(*quick) == (
+        "3 packets resent in 3 recoveries: 3.0% of the data packets were lost, each cost a round "
+        "trip or more"
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"length_bytes": 0}, "open or close the connection"),
+        ({"need": "spurious"}, "1 needless, the acknowledgements were only late"),
+        ({"copy": 4}, "lost 4 times and the timer doubled"),
+        ({"flight_segments": 2}, "too few packets were on the way"),
+        ({"lost_in_flight": 7, "flight_segments": 9}, "up to 7 packets of a flight"),
+        ({"flight_segments": 9}, "told by no acknowledgement"),
+    ],
+)
+def test_why_a_timeout(values: dict[str, Any], told: str) -> None:
+    assert told in why(resend(detection_s=0.2, **values))
+
+
+def test_what_cannot_be_timed() -> None:
+    assert why(resend()) == "1 resend, of which none could be timed"
+
+
+# The command line.
+
+
+def test_a_trace_is_shown_again(trace: Trace) -> None:
+    words = ["trace", str(trace.path)]
+    told = runner.invoke(app, words, catch_exceptions=False).output
+    assert "most would help: k=2 a=1/2." in told
+    data = json.loads(runner.invoke(app, [*words, "--json"], catch_exceptions=False).output)
+    assert data["totals"]["resends"] == 3
+    assert data["settings"][0]["setting"] == "k=2 a=1/2"
+    assert data["worst"][0]["number"] == 0
+    assert len(data["warnings"]) == 5
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["x.pcap", "--csv"], "--csv writes files"),
+        (["-", "x.pcap"], "- is read alone"),
+        (["nowhere.pcap"], "there is no such file"),
+        (["{empty}"], "is a folder"),
+    ],
+)
+def test_wrong_usage(words: list[str], told: str, tmp_path: Path) -> None:
+    argv = [word.format(empty=tmp_path) for word in words]
+    with pytest.raises(UserError, match=told):
+        runner.invoke(app, ["trace", *argv], catch_exceptions=False)
+
+
+def test_polars_sums_in_rows(trace: Trace) -> None:
+    """A row of the hand-made table has no other resends than those named."""
+    sums = trace.scan("connections").select(pl.col("^.*_(needed|spurious)$").sum()).collect()
+    assert sum(sums.row(0)) == 3
