@@ -1,12 +1,13 @@
 //! Packets of a capture as Python objects.
 
 use std::fs::File;
+use std::io;
 use std::path::Path;
 
 use pyo3::prelude::*;
+use rexmit_wire::capture::{End, Frame, Reader};
 use rexmit_wire::options::TcpOption;
-use rexmit_wire::pcapng::{Captured, Reader, LINKTYPE_RAW};
-use rexmit_wire::TcpPacket;
+use rexmit_wire::{LinkType, TcpPacket};
 
 use crate::error::Error;
 
@@ -44,20 +45,24 @@ pub struct Packet {
 pub fn read(path: &Path) -> Result<Vec<Packet>, Error> {
     let mut reader = Reader::new(File::open(path)?)?;
     let mut packets = Vec::new();
-    while let Some(captured) = reader.next() {
-        let captured = captured?;
-        match reader.interfaces().get(captured.interface) {
-            Some(interface) if interface.linktype != i32::from(LINKTYPE_RAW) => {
-                return Err(Error::LinkType(interface.linktype));
-            }
-            _ => packets.extend(decode(captured)),
+    while reader.advance()? {
+        let Some(frame) = reader.frame() else { break };
+        if frame.link != LinkType::RAW {
+            return Err(Error::LinkType(frame.link));
         }
+        packets.extend(decode(&frame, reader.comment()));
     }
-    Ok(packets)
+    match reader.end() {
+        Some(End::Truncated { offset }) => {
+            let what = format!("the capture ends inside a packet at byte {offset}");
+            Err(io::Error::new(io::ErrorKind::UnexpectedEof, what).into())
+        }
+        _ => Ok(packets),
+    }
 }
 
-fn decode(captured: Captured) -> Option<Packet> {
-    let packet = TcpPacket::parse_captured(&captured.data, captured.original_len as usize).ok()?;
+fn decode(frame: &Frame<'_>, comment: Option<String>) -> Option<Packet> {
+    let packet = TcpPacket::parse_captured(frame.data, frame.original_len as usize).ok()?;
     let flow = packet.flow();
     let blocks = packet.options().find_map(|option| match option {
         TcpOption::Sack(blocks) => Some(
@@ -69,7 +74,7 @@ fn decode(captured: Captured) -> Option<Packet> {
         _ => None,
     });
     Some(Packet {
-        time_ns: captured.time.as_nanos(),
+        time_ns: frame.time.as_nanos(),
         src: flow.src.to_string(),
         dst: flow.dst.to_string(),
         sport: flow.src_port,
@@ -80,6 +85,6 @@ fn decode(captured: Captured) -> Option<Packet> {
         payload_len: packet.payload_len(),
         window: packet.window(),
         sack: blocks.unwrap_or_default(),
-        comment: captured.comment,
+        comment,
     })
 }

@@ -6,6 +6,7 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::PyErr;
 use rexmit_loss::pattern::PatternError;
 use rexmit_tcp::stacks::StackError;
+use rexmit_wire::{capture, LinkType};
 
 /// Why a call failed.
 #[derive(Debug)]
@@ -14,7 +15,7 @@ pub enum Error {
     /// subclass that fits.
     Io(io::Error),
     /// A capture with packets of another link type than RAW: Python's ValueError.
-    LinkType(i32),
+    LinkType(LinkType),
     /// A plan that cannot be read or run: Python's ValueError.
     Plan(String),
     /// A text that is no loss pattern: Python's ValueError.
@@ -34,6 +35,12 @@ impl Error {
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
         Error::Io(error)
+    }
+}
+
+impl From<capture::Error> for Error {
+    fn from(error: capture::Error) -> Self {
+        Error::Io(error.into())
     }
 }
 

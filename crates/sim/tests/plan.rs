@@ -4,7 +4,8 @@ use std::fs::File;
 use std::path::PathBuf;
 
 use rexmit_sim::run_plan;
-use rexmit_wire::pcapng::Reader;
+use rexmit_time::Time;
+use rexmit_wire::capture::Reader;
 use rexmit_wire::TcpPacket;
 use serde_json::{json, Value};
 
@@ -214,17 +215,16 @@ fn captures_hold_what_each_host_sees() {
     let read = |host: &str| {
         let path = folder.0.join(format!("captures/0-0.{host}.pcapng"));
         let mut reader = Reader::new(File::open(path).unwrap()).unwrap();
-        std::iter::from_fn(|| reader.next())
-            .map(Result::unwrap)
-            .collect::<Vec<_>>()
+        let mut packets: Vec<(Time, Vec<u8>, String)> = Vec::new();
+        while reader.advance().unwrap() {
+            let frame = reader.frame().unwrap();
+            let comment = reader.comment().unwrap_or_default();
+            packets.push((frame.time, frame.data.to_vec(), comment));
+        }
+        packets
     };
     let (h1, h2) = (read("h1"), read("h2"));
-    let comments = |word: &str| {
-        let has = |c: &&rexmit_wire::pcapng::Captured| {
-            c.comment.as_ref().is_some_and(|text| text.contains(word))
-        };
-        h1.iter().filter(has).count()
-    };
+    let comments = |word: &str| h1.iter().filter(|(_, _, text)| text.contains(word)).count();
     assert_eq!(
         (comments("dropped"), comments("mechanism=tlp need=needed")),
         (5, 1)
@@ -232,8 +232,10 @@ fn captures_hold_what_each_host_sees() {
     assert_eq!(comments("mechanism="), 5);
     // What was dropped never reached h2.
     assert_eq!(h1.len(), h2.len() + 5);
-    let bytes = |captured: &[rexmit_wire::pcapng::Captured]| -> (u32, bool) {
-        let packets = captured.iter().map(|c| TcpPacket::parse(&c.data).unwrap());
+    let bytes = |captured: &[(Time, Vec<u8>, String)]| -> (u32, bool) {
+        let packets = captured
+            .iter()
+            .map(|(_, data, _)| TcpPacket::parse(data).unwrap());
         let from_server = packets.filter(|packet| packet.flow().src_port == 80);
         from_server.fold((0, true), |(sum, all), packet| {
             (
@@ -243,7 +245,7 @@ fn captures_hold_what_each_host_sees() {
         })
     };
     assert_eq!(bytes(&h2), (144_800, true));
-    assert!(h1.is_sorted_by_key(|c| c.time) && h2.is_sorted_by_key(|c| c.time));
+    assert!(h1.is_sorted_by_key(|&(time, ..)| time) && h2.is_sorted_by_key(|&(time, ..)| time));
 }
 
 #[test]

@@ -1,10 +1,8 @@
-//! Captures in pcapng form (draft-ietf-opsawg-pcapng), written and read.
+//! Captures written in pcapng form (draft-ietf-opsawg-pcapng); [`crate::capture`] reads them.
 
-mod reader;
 mod writer;
 
-pub use reader::{Captured, Interface, Reader};
 pub use writer::Writer;
 
 /// LINKTYPE_RAW: packets start at their IPv4 or IPv6 header.
-pub const LINKTYPE_RAW: u16 = 101;
+pub const LINKTYPE_RAW: u16 = crate::LinkType::RAW.0;

@@ -1,0 +1,227 @@
+//! Reading one capture.
+
+use std::io::Read;
+
+use pcap_parser::pcapng::{parse_option_be, parse_option_le, OptionCode};
+use pcap_parser::PcapError;
+
+use super::erf::Erf;
+use super::interface::Interface;
+use super::pcap::Pcap;
+use super::pcapng::Pcapng;
+use super::record::{Found, Step};
+use super::snoop::Snoop;
+use super::tsh::Tsh;
+use super::window::Window;
+use super::{packed, unknown, Batch, Error, Frame};
+
+/// Reads the packets of one capture, whatever its format.
+///
+/// The input is read from its start to its end, never sought in. Memory stays the same however long the
+/// capture is, but for the interfaces that it declares.
+pub struct Reader<'r> {
+    window: Window<'r>,
+    format: Format,
+    /// Interfaces of a format that declares none.
+    interface: Vec<Interface>,
+    current: Option<Found>,
+    end: Option<End>,
+}
+
+/// How a capture ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Behind a whole packet.
+    Complete,
+    /// In the middle of a packet, or of what packs it. All whole packets before were given.
+    Truncated {
+        /// Where the last whole packet ends, in bytes from the start (after decompression).
+        offset: u64,
+    },
+    /// An error was given.
+    Failed,
+}
+
+enum Format {
+    Pcap(Pcap),
+    Pcapng(Pcapng),
+    Erf(Erf),
+    Snoop(Snoop),
+    Tsh(Tsh),
+}
+
+impl<'r> Reader<'r> {
+    /// Opens a capture: takes off compression and tells the format.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] when the bytes are no capture of a known format; [`Error::Broken`] for one of a
+    /// version that is not known; [`Error::Input`] for those of `input`.
+    pub fn new(input: impl Read + Send + 'r) -> Result<Self, Error> {
+        let mut window = packed::unpack(Window::new(Box::new(input)))?;
+        let format = if let Some(pcap) = Pcap::recognise(&mut window)? {
+            Format::Pcap(pcap)
+        } else if let Some(pcapng) = Pcapng::recognise(&mut window)? {
+            Format::Pcapng(pcapng)
+        } else if let Some(snoop) = Snoop::recognise(&mut window)? {
+            Format::Snoop(snoop)
+        } else if let Some(erf) = Erf::recognise(&mut window)? {
+            Format::Erf(erf)
+        } else if let Some(tsh) = Tsh::recognise(&mut window)? {
+            Format::Tsh(tsh)
+        } else {
+            window.need(512)?;
+            let what = unknown::seems(window.ahead());
+            return Err(Error::Unknown { what });
+        };
+        let interface = match &format {
+            Format::Pcap(pcap) => vec![Interface::unnamed(pcap.link())],
+            Format::Snoop(snoop) => vec![Interface::unnamed(snoop.link())],
+            Format::Pcapng(_) | Format::Erf(_) | Format::Tsh(_) => Vec::new(),
+        };
+        Ok(Reader {
+            window,
+            format,
+            interface,
+            current: None,
+            end: None,
+        })
+    }
+
+    /// The next packet, or none at the capture's end, of which [`Reader::end`] tells more.
+    ///
+    /// # Errors
+    /// [`Error::Broken`] where the capture makes no sense; there are no packets after it.
+    #[inline]
+    pub fn next_frame(&mut self) -> Result<Option<Frame<'_>>, Error> {
+        Ok(if self.advance()? { self.frame() } else { None })
+    }
+
+    /// Moves on to the next packet, which [`Reader::frame`] then lends; false at the capture's end.
+    ///
+    /// # Errors
+    /// As [`Reader::next_frame`].
+    #[inline]
+    pub fn advance(&mut self) -> Result<bool, Error> {
+        self.current = None;
+        if self.end.is_some() {
+            return Ok(false);
+        }
+        loop {
+            let step = match &mut self.format {
+                Format::Pcap(pcap) => pcap.next(&mut self.window),
+                Format::Pcapng(pcapng) => pcapng.next(&mut self.window),
+                Format::Erf(erf) => erf.next(&mut self.window),
+                Format::Snoop(snoop) => snoop.next(&mut self.window),
+                Format::Tsh(tsh) => tsh.next(&mut self.window),
+            };
+            match step {
+                Ok(Step::Packet(found)) => {
+                    self.current = Some(found);
+                    return Ok(true);
+                }
+                Ok(Step::Other) => {}
+                Ok(Step::End) => {
+                    self.end = Some(self.how_it_ended());
+                    return Ok(false);
+                }
+                Err(error) => {
+                    self.end = Some(End::Failed);
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    #[cold]
+    fn how_it_ended(&self) -> End {
+        if self.window.ahead().is_empty() && !self.window.is_cut() {
+            return End::Complete;
+        }
+        End::Truncated {
+            offset: self.window.offset(),
+        }
+    }
+
+    /// The packet at which the reader stands.
+    #[inline]
+    #[must_use]
+    pub fn frame(&self) -> Option<Frame<'_>> {
+        let found = self.current.as_ref()?;
+        Some(Frame {
+            time: found.time,
+            link: found.link,
+            interface: found.interface,
+            original_len: found.original_len,
+            data: self.window.at(found.from, found.len),
+        })
+    }
+
+    /// Adds the next packets to `batch`, the first `keep` bytes of each, until it holds `most` packets.
+    /// False at the capture's end.
+    ///
+    /// # Errors
+    /// As [`Reader::next_frame`]; the packets before the error are in the batch.
+    pub fn fill(&mut self, batch: &mut Batch, most: usize, keep: usize) -> Result<bool, Error> {
+        while batch.len() < most {
+            match self.next_frame()? {
+                Some(frame) => batch.push(&frame, keep),
+                None => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    /// The first comment on the packet at which the reader stands.
+    #[must_use]
+    pub fn comment(&self) -> Option<String> {
+        let (Format::Pcapng(pcapng), Some(found)) = (&self.format, &self.current) else {
+            return None;
+        };
+        let from = found.from + found.len.next_multiple_of(4);
+        let mut rest = self.window.at(from, found.options);
+        let parse = if pcapng.big_endian {
+            parse_option_be::<PcapError<&[u8]>>
+        } else {
+            parse_option_le::<PcapError<&[u8]>>
+        };
+        while let Ok((after, option)) = parse(rest) {
+            match option.code {
+                OptionCode::Comment => {
+                    let text = String::from_utf8_lossy(option.as_bytes().ok()?);
+                    return Some(text.into_owned());
+                }
+                OptionCode::EndOfOpt => break,
+                _ => rest = after,
+            }
+        }
+        None
+    }
+
+    /// How the capture ended; none before it did.
+    #[must_use]
+    pub const fn end(&self) -> Option<End> {
+        self.end
+    }
+
+    /// The interfaces declared so far, over all sections; a format without such has one without a name, or
+    /// none when each packet tells its own link.
+    #[must_use]
+    pub fn interfaces(&self) -> &[Interface] {
+        match &self.format {
+            Format::Pcapng(pcapng) => &pcapng.interfaces,
+            _ => &self.interface,
+        }
+    }
+
+    /// The format's name.
+    #[must_use]
+    pub const fn format(&self) -> &'static str {
+        match self.format {
+            Format::Pcap(_) => "pcap",
+            Format::Pcapng(_) => "pcapng",
+            Format::Erf(_) => "ERF",
+            Format::Snoop(_) => "snoop",
+            Format::Tsh(_) => "TSH",
+        }
+    }
+}

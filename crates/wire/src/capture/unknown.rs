@@ -1,0 +1,63 @@
+//! What bytes that are no known capture seem to be.
+
+/// First bytes of formats that are met in the place of captures.
+const BEGINNINGS: [(&[u8], &str); 25] = [
+    (b"GMBU", "a capture of Microsoft Network Monitor 2"),
+    (b"RTSS", "a capture of Microsoft Network Monitor 1"),
+    (b"\x7fver", "a capture of OmniPeek or EtherPeek 9"),
+    (b"btsnoop\0", "a Bluetooth capture (btsnoop)"),
+    (b"iptrace", "a capture of AIX iptrace"),
+    (b"TRSNIFF data", "a capture of the Sniffer"),
+    (b"XCP\0", "a capture of NetXRay or Windows Sniffer"),
+    (b"\x54\x52\x00\x64", "a capture of nettl"),
+    (b"\x00\x00\x64\x76", "a capture of NetMetrix"),
+    (b"\xd4\xc3\xb2\x34", "a capture of a pcap variant"),
+    (b"BZh", "packed by bzip2, which is not read"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7-zip archive"),
+    (b"Rar!", "a RAR archive"),
+    (
+        b"\x02\x21\x4c\x18",
+        "packed by the legacy form of lz4, which is not read",
+    ),
+    (b"\x5d\x00\x00", "packed by lzma, which is not read"),
+    (b"LZIP", "packed by lzip, which is not read"),
+    (b"\x1f\x9d", "packed by compress, which is not read"),
+    (b"PAR1", "a parquet file"),
+    (b"\x7fELF", "a program"),
+    (b"\x89PNG", "a picture"),
+    (b"GIF8", "a picture"),
+    (b"\xff\xd8\xff", "a picture"),
+    (b"%PDF", "a PDF document"),
+    (b"SQLite format 3\0", "an SQLite database"),
+];
+
+/// What `bytes`, the beginning of something, seem to be.
+pub(super) fn seems(bytes: &[u8]) -> &'static str {
+    if bytes.is_empty() {
+        return "no bytes at all";
+    }
+    for (beginning, what) in BEGINNINGS {
+        if bytes.starts_with(beginning) {
+            return what;
+        }
+    }
+    // A version, then reserved bytes.
+    if let [5..=7, 0, head @ ..] = bytes {
+        if head.len() > 60 && head[20..44].iter().all(|&byte| byte == 0) {
+            return "a capture of EtherPeek";
+        }
+    }
+    if bytes.get(257..262) == Some(b"ustar") {
+        return "a tar archive";
+    }
+    let head = &bytes[..bytes.len().min(512)];
+    let printable = |&byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
+    if head.iter().all(printable) {
+        return "text";
+    }
+    if head.iter().all(|&byte| byte == 0) {
+        return "zeros";
+    }
+    "not recognised"
+}
