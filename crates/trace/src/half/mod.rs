@@ -1,11 +1,48 @@
 //! One direction of a connection as its sender saw it.
 
+mod clock;
+mod copies;
+mod heard;
+mod ids;
+mod line;
+mod merge;
+mod need;
+mod open;
+mod pieces;
+mod rtt;
+mod spans;
+mod stamps;
+#[cfg(test)]
+mod tests;
+
+use rexmit_tcp::{Mechanism, Need, SackList};
+use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqRange;
 
-use crate::event::{Direction, Event};
+use crate::emulate::Judges;
+use crate::event::{Direction, Event, SenderEvent};
 use crate::facts::SenderFacts;
-use crate::rows::{HalfRow, Retransmission, WhatIf};
+use crate::rows::{HalfRow, Position, Retransmission, WhatIf};
 use crate::settings::Settings;
+use crate::whatif::{Replay, Resolved};
+
+use clock::Clock;
+use ids::Ids;
+use line::Line;
+use merge::{Ack, Merge, Next};
+use need::Scene;
+use open::{Episode, Settled, Waiting};
+use pieces::{Piece, Pieces};
+use rtt::Rtts;
+use spans::Spans;
+use stamps::Stamps;
+
+/// Pieces kept before the oldest resends are settled as they stand.
+const MOST_PIECES: usize = 1 << 16;
+/// A resend waits so long for a duplicate report after all is acknowledged, and twice the largest round trip more.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Full segments where the maximum is not known (RFC 9293 §3.7.1).
+const DEFAULT_MSS: u32 = 536;
 
 /// One direction of a connection: the sender's packets, and the acknowledgements that come back.
 ///
@@ -13,31 +50,301 @@ use crate::settings::Settings;
 #[derive(Debug)]
 pub struct Half {
     direction: Direction,
+    facts: SenderFacts,
+    mss: u32,
+    most_resends: usize,
+    clock: Clock,
+    stamps: Stamps,
+    ids: Ids,
+    peer_ids: Ids,
+    merge: Merge,
+    line: Option<Line>,
+    pieces: Pieces,
+    sacked: Spans,
+    rtts: Rtts,
+    /// Bytes the receiver offers, scaled.
+    window: Option<u32>,
+    /// Acknowledgements in a row that repeated the one before.
+    repeated: u32,
+    last_heard: Option<Ack>,
+    /// Newest time given to an event.
+    told: Time,
+    judges: Judges,
+    replay: Option<Replay>,
+    next_number: u32,
+    waiting: Waiting,
+    episode: Episode,
+    ready: Vec<Retransmission>,
+    row: HalfRow,
+    last_lost_episode: Option<u32>,
 }
 
 impl Half {
     /// A half whose sender sends in `direction`.
     #[must_use]
-    pub fn new(direction: Direction, _facts: &SenderFacts, _settings: &Settings) -> Self {
-        Half { direction }
+    pub fn new(direction: Direction, facts: &SenderFacts, settings: &Settings) -> Self {
+        let mss = if facts.mss == 0 {
+            DEFAULT_MSS
+        } else {
+            facts.mss
+        };
+        Half {
+            direction,
+            facts: *facts,
+            mss,
+            most_resends: settings.most_resends.max(1),
+            clock: Clock::default(),
+            stamps: Stamps::default(),
+            ids: Ids::default(),
+            peer_ids: Ids::default(),
+            merge: Merge::default(),
+            line: None,
+            pieces: Pieces::new(mss),
+            sacked: Spans::default(),
+            rtts: Rtts::default(),
+            window: None,
+            repeated: 0,
+            last_heard: None,
+            told: Time::ZERO,
+            judges: Judges::new(facts),
+            replay: settings.whatif.then(|| Replay::new(direction, facts)),
+            next_number: 0,
+            waiting: Waiting::default(),
+            episode: Episode::default(),
+            ready: Vec::new(),
+            row: HalfRow::default(),
+            last_lost_episode: None,
+        }
     }
 
     /// A packet of the sender, with its SACK blocks (which belong to the other half).
-    pub fn data(&mut self, _event: &Event) {}
+    pub fn data(&mut self, event: &Event) {
+        let answers = event.flags.ack() && (event.flags.syn() || self.facts.client);
+        if answers {
+            self.clock.syn_answered(event.at);
+        }
+        if let Some((value, echo)) = event.timestamps {
+            if !event.flags.rst() {
+                self.stamps.learn(value, event.at);
+                if event.flags.ack() {
+                    self.clock
+                        .echoed(echo, event.at, event.payload_len * 2 >= self.mss);
+                }
+            }
+        }
+        self.merge.sent(event);
+        self.work();
+    }
 
-    /// A packet of the receiver that acknowledges, with its SACK blocks.
-    pub fn ack(&mut self, _event: &Event, _sacks: &[SeqRange]) {}
+    /// A packet of the receiver that acknowledges, with its SACK blocks. Its SYN may be given, too.
+    pub fn ack(&mut self, event: &Event, sacks: &[SeqRange]) {
+        if event.flags.syn() {
+            self.clock.peer_syn(event.at);
+        }
+        if let Some((value, _)) = event.timestamps {
+            if !event.flags.rst() {
+                self.clock.peer_stamp(value, event.at);
+            }
+        }
+        if !event.flags.ack() || event.flags.rst() {
+            return;
+        }
+        let mut blocks = SackList::default();
+        sacks.iter().for_each(|&block| blocks.push(block));
+        let ack = Ack {
+            event: *event,
+            blocks,
+        };
+        if self.doubled(&ack) {
+            return;
+        }
+        self.last_heard = Some(ack);
+        self.merge.heard(ack);
+        self.work();
+    }
+
+    /// Whether the capture shows the same packet of the receiver once more.
+    fn doubled(&mut self, ack: &Ack) -> bool {
+        let event = &ack.event;
+        let double = self.last_heard.is_some_and(|last| {
+            let same = Event {
+                at: event.at,
+                sacks: event.sacks,
+                ..last.event
+            };
+            same == *event
+                && last.blocks == ack.blocks
+                && self.peer_ids.equal(last.event.ip_id, event.ip_id) == Some(true)
+        });
+        if !double && !event.flags.syn() {
+            self.peer_ids.learn(event.ip_id);
+        }
+        double
+    }
 
     /// Moves out the rows of resends that are settled, oldest first.
-    pub fn settled(&mut self, _out: &mut Vec<Retransmission>) {}
+    pub fn settled(&mut self, out: &mut Vec<Retransmission>) {
+        out.append(&mut self.ready);
+    }
 
     /// The connection is over: everything that is left, and what the sender did in all.
     pub fn finish(
-        self,
-        _resends: &mut Vec<Retransmission>,
-        _whatif: &mut Vec<WhatIf>,
-        _row: &mut HalfRow,
+        mut self,
+        resends: &mut Vec<Retransmission>,
+        whatif: &mut Vec<WhatIf>,
+        row: &mut HalfRow,
     ) {
-        let _ = self.direction;
+        self.merge.end();
+        self.work();
+        while self.waiting.len() > 0 {
+            self.settle_first();
+        }
+        self.episode.flush(&mut self.ready);
+        resends.append(&mut self.ready);
+        if let Some(replay) = self.replay.take() {
+            replay.finish(whatif);
+        }
+        self.summarise(row);
     }
+
+    /// Takes in what has an order by now.
+    fn work(&mut self) {
+        while let Some(next) = self.merge.next(&self.clock) {
+            match next {
+                Next::Sent(event) => self.sent(&event),
+                Next::Heard(ack, at) => self.heard(&ack, at),
+            }
+        }
+        self.settle();
+    }
+
+    /// Hands an event on to the emulations.
+    fn tell(&mut self, event: &SenderEvent) {
+        self.judges.event(event);
+        if let Some(replay) = &mut self.replay {
+            replay.event(event);
+        }
+    }
+
+    /// No time goes back for the emulations.
+    fn not_before(&mut self, at: Time) -> Time {
+        self.told = self.told.max(at);
+        self.told
+    }
+
+    /// Settles resends of which no more is to be learned, and drops what is done with.
+    fn settle(&mut self) {
+        let now = self.merge.now();
+        let patience = self.rtts.most() * 2 + PATIENCE;
+        while let Some(first) = self.waiting.front() {
+            let over = first.recovered.is_some_and(|at| now > at + patience);
+            let crowded = self.waiting.len() > self.most_resends || self.pieces.len() > MOST_PIECES;
+            if !over && !crowded {
+                break;
+            }
+            self.settle_first();
+        }
+        let first = self.waiting.first_number();
+        let crowded = self.pieces.len() > MOST_PIECES;
+        self.pieces.trim(|piece| {
+            let open =
+                first.is_some_and(|first| piece.again.last().is_some_and(|c| c.number >= first));
+            let recent = piece.covered.is_some_and(|c| now <= c.at + patience);
+            open || (recent && !crowded)
+        });
+    }
+
+    fn settle_first(&mut self) {
+        let Some(open) = self.waiting.pop() else {
+            return;
+        };
+        let (Some(line), scene) = (self.line, self.scene()) else {
+            return;
+        };
+        let (need, evidence) = need::of_resend(
+            self.pieces.across(open.start, open.end),
+            open.number,
+            &scene,
+        );
+        let verdict = self
+            .judges
+            .verdict(open.number)
+            .unwrap_or_else(|| open::no_verdict(open.episode));
+        if let Some(replay) = &mut self.replay {
+            replay.resolved(&Resolved {
+                number: open.number,
+                mechanism: verdict.mechanism,
+                need,
+                episode: verdict.episode,
+                detection: open.previous.map(|at| open.at - at),
+                timer: verdict.timer,
+                flight_segments: open.flight.0,
+            });
+        }
+        self.judges.forget_before(open.number + 1);
+        self.count(verdict.mechanism, need);
+        if self.last_lost_episode != Some(verdict.episode) {
+            self.last_lost_episode = Some(verdict.episode);
+            if let Some(before) = open.previous {
+                let lost = &mut self.row.time_lost[position_of(verdict.mechanism)];
+                *lost += open.at - before;
+            }
+        }
+        let settled = Settled {
+            direction: self.direction,
+            verdict,
+            need,
+            evidence,
+            range: line.range(open.start, open.end),
+        };
+        self.episode.add(&open, &settled, &mut self.ready);
+        if self.episode.len() > self.most_resends {
+            self.episode.flush(&mut self.ready);
+        }
+    }
+
+    fn count(&mut self, mechanism: Mechanism, need: Need) {
+        let column = usize::from(need == Need::Spurious);
+        self.row.resends[position_of(mechanism)][column] += 1;
+    }
+
+    /// What the question of need is answered from.
+    fn scene(&self) -> Scene {
+        Scene {
+            beyond: self.clock.beyond().unwrap_or(Duration::ZERO),
+            at_receiver: self.clock.position() == Position::Receiver,
+        }
+    }
+
+    fn summarise(&self, row: &mut HalfRow) {
+        let identity = self.judges.identity();
+        row.unique_bytes = self.row.unique_bytes;
+        row.resends = self.row.resends;
+        row.reordered = self.row.reordered;
+        row.network_duplicates = self.row.network_duplicates;
+        row.capture_duplicates = self.row.capture_duplicates;
+        row.capture_losses = self.row.capture_losses;
+        row.probes = self.row.probes;
+        row.position = Some(self.clock.position());
+        row.monitor_delay = self.clock.known_delay();
+        row.rtt = self.rtts.summary();
+        row.stack = identity.stack;
+        row.stack_confidence = identity.confidence;
+        row.stacks = identity.stacks;
+        row.parameters = identity.parameters;
+        row.time_lost = self.row.time_lost;
+    }
+}
+
+/// Where a mechanism stands in `Mechanism::ALL`.
+fn position_of(mechanism: Mechanism) -> usize {
+    Mechanism::ALL
+        .iter()
+        .position(|&m| m == mechanism)
+        .unwrap_or(Mechanism::ALL.len() - 1)
+}
+
+/// Whether the receiver showed that something sent after the piece had arrived while the piece had not.
+fn overtaken(piece: &Piece, sacked: &Spans, repeated: u32, una: i64) -> bool {
+    sacked.highest().is_some_and(|high| high > piece.end) || (piece.start == una && repeated > 0)
 }

@@ -1,0 +1,122 @@
+//! Where the monitor stood, and the time from there to the sender and back.
+
+use std::collections::VecDeque;
+
+use rexmit_time::{Duration, Time};
+
+use crate::rows::Position;
+
+/// Stamps of the receiver that are remembered.
+const REMEMBERED: usize = 1024;
+/// A share of the round-trip time below which the monitor counts as next to a host: one tenth.
+const NEXT_TO: i64 = 10;
+
+/// The delays on both sides of the monitor, each the least that was seen.
+#[derive(Debug, Default)]
+pub(super) struct Clock {
+    /// Newest stamps of the receiver in order, each with the time at which it came by first.
+    peer: VecDeque<(u32, Time)>,
+    /// From the monitor to the sender and back, by small packets and by full ones.
+    small: Option<Duration>,
+    full: Option<Duration>,
+    /// From the monitor to the receiver and back.
+    beyond: Option<Duration>,
+    handshake: Handshake,
+}
+
+#[derive(Debug, Default)]
+struct Handshake {
+    /// When the peer's SYN or SYN-ACK came by first.
+    syn: Option<Time>,
+    /// It came by again, so that the answer may be to either.
+    again: bool,
+    answered: bool,
+}
+
+impl Clock {
+    /// The receiver's SYN or SYN-ACK came by.
+    pub(super) fn peer_syn(&mut self, at: Time) {
+        self.handshake.again |= self.handshake.syn.is_some();
+        self.handshake.syn.get_or_insert(at);
+    }
+
+    /// The sender's answer to it came by.
+    pub(super) fn syn_answered(&mut self, at: Time) {
+        let shake = &mut self.handshake;
+        if let (Some(syn), false, false) = (shake.syn, shake.again, shake.answered) {
+            shake.answered = true;
+            least(&mut self.small, at - syn);
+        }
+    }
+
+    /// A packet of the receiver with this stamp came by.
+    pub(super) fn peer_stamp(&mut self, value: u32, at: Time) {
+        let newer = self
+            .peer
+            .back()
+            .is_none_or(|&(last, _)| value.wrapping_sub(last) as i32 > 0);
+        if newer {
+            if self.peer.len() == REMEMBERED {
+                self.peer.pop_front();
+            }
+            self.peer.push_back((value, at));
+        }
+    }
+
+    /// A packet of the sender came by that echoes this stamp: the sender had seen the first packet with it.
+    pub(super) fn echoed(&mut self, value: u32, at: Time, full: bool) {
+        let behind = |v: u32| (v.wrapping_sub(value) as i32) < 0;
+        let i = self.peer.partition_point(|&(v, _)| behind(v));
+        if let Some(&(_, seen)) = self.peer.get(i).filter(|p| p.0 == value) {
+            let delay = at - seen;
+            least(&mut self.small, delay);
+            if full {
+                least(&mut self.full, delay);
+            }
+        }
+    }
+
+    /// An acknowledgement came by so long after what it acknowledges.
+    pub(super) fn acknowledged(&mut self, after: Duration) {
+        least(&mut self.beyond, after);
+    }
+
+    /// From the monitor to the sender and back, as a packet of that size takes; 0 as long as it is unknown.
+    pub(super) fn delay(&self, full: bool) -> Duration {
+        let known = if full { self.full } else { None };
+        known.or(self.small).unwrap_or(Duration::ZERO)
+    }
+
+    /// The same, if it is known.
+    pub(super) const fn known_delay(&self) -> Option<Duration> {
+        self.small
+    }
+
+    /// From the monitor to the receiver and back.
+    pub(super) const fn beyond(&self) -> Option<Duration> {
+        self.beyond
+    }
+
+    /// Where the monitor stood.
+    pub(super) fn position(&self) -> Position {
+        match (self.small, self.beyond) {
+            (Some(near), Some(far)) => {
+                let whole = near + far;
+                if near * NEXT_TO <= whole {
+                    Position::Sender
+                } else if far * NEXT_TO <= whole {
+                    Position::Receiver
+                } else {
+                    Position::Midway
+                }
+            }
+            _ => Position::Unknown,
+        }
+    }
+}
+
+fn least(of: &mut Option<Duration>, delay: Duration) {
+    if !delay.is_negative() {
+        *of = Some(of.map_or(delay, |d| d.min(delay)));
+    }
+}

@@ -1,0 +1,295 @@
+//! What each packet of the sender is: new, sent again, late, doubled, a probe.
+
+use rexmit_time::{Duration, Time};
+
+use super::open::Open;
+use super::pieces::{Copy, Covered, Piece, ORIGINAL};
+use super::{overtaken, Half};
+use crate::event::{Event, SenderEvent, Sent, SentKind};
+
+/// Farther away than this a packet is not of this connection: more than the largest window (RFC 7323 §2.3).
+const FAR: i64 = 1 << 30;
+/// A packet seen twice within this time was doubled by the capture rather than the network.
+const AT_ONCE: Duration = Duration::from_micros(500);
+/// Pieces that a gap is laid out in at most.
+const MOST_UNSEEN: i64 = 256;
+
+/// What a packet is whose numbers, some of them, were sent before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Old {
+    Resend,
+    Late,
+    Doubled,
+}
+
+impl Half {
+    /// The sender sent this.
+    pub(super) fn sent(&mut self, event: &Event) {
+        if event.flags.rst() {
+            return;
+        }
+        let range = event.range();
+        let line = self.line_from(event.seq);
+        let nxt = self.pieces.nxt();
+        let start = line.place(event.seq, nxt);
+        let end = start + i64::from(range.len());
+        if start > nxt + FAR || end < self.pieces.una() - FAR {
+            return;
+        }
+        let sent = match event.timestamps {
+            Some((value, _)) => self.stamps.sent(value, event.at),
+            None => event.at,
+        };
+        let sent = self.not_before(sent);
+        if let Some(kind) = self.probe(event, start, end) {
+            self.row.probes += 1;
+            self.tell_sent(event, start, end, sent, kind);
+            return;
+        }
+        if start == end {
+            return;
+        }
+        let copy = Copy {
+            at: event.at,
+            sent,
+            stamp: event.timestamps.map(|t| t.0),
+            ip_id: event.ip_id,
+            number: ORIGINAL,
+            seen: true,
+        };
+        if start > nxt {
+            self.unseen(start, copy);
+        }
+        let old_end = end.min(nxt);
+        if start < old_end {
+            match self.old(event, start, old_end) {
+                Old::Resend => self.resend(event, start, old_end, copy),
+                Old::Late => self.late(start, old_end, copy),
+                Old::Doubled => self.double(start, old_end, event.at),
+            }
+        }
+        let new_start = start.max(nxt);
+        if new_start < end {
+            if !event.flags.syn() {
+                self.ids.learn(event.ip_id);
+            }
+            self.pieces.push(end, copy);
+            self.row.unique_bytes += payload(event, start, new_start, end);
+            self.tell_sent(event, new_start, end, sent, SentKind::New);
+        }
+    }
+
+    /// The line, laid from `seq` if there is none yet.
+    pub(super) fn line_from(&mut self, seq: rexmit_wire::SeqNum) -> super::Line {
+        *self.line.get_or_insert(super::Line::new(seq))
+    }
+
+    /// A zero-window probe or a keep-alive (RFC 9293 §3.8.6.1, RFC 1122 §4.2.3.6).
+    fn probe(&self, event: &Event, start: i64, end: i64) -> Option<SentKind> {
+        let (una, nxt) = (self.pieces.una(), self.pieces.nxt());
+        if event.flags.syn() || event.flags.fin() || end - start > 1 || nxt == 0 {
+            return None;
+        }
+        let closed = self.window == Some(0);
+        if start + 1 == una && una == nxt {
+            return Some(if closed {
+                SentKind::WindowProbe
+            } else {
+                SentKind::KeepAlive
+            });
+        }
+        let again = end > start && start == una && end <= nxt;
+        (closed && (again || (start == end && start + 1 == una))).then_some(SentKind::WindowProbe)
+    }
+
+    /// Numbers up to `start` were sent, and never came by.
+    pub(super) fn unseen(&mut self, start: i64, next: Copy) {
+        let copy = Copy {
+            seen: false,
+            ..next
+        };
+        let mss = i64::from(self.mss);
+        let step = if (start - self.pieces.nxt()) / mss > MOST_UNSEEN {
+            start - self.pieces.nxt()
+        } else {
+            mss
+        };
+        while self.pieces.nxt() < start {
+            let from = self.pieces.nxt();
+            let to = (from + step).min(start);
+            self.pieces.push(to, copy);
+            if let Some(line) = self.line {
+                let event = SenderEvent::Sent(Sent {
+                    at: copy.sent,
+                    range: line.range(from, to),
+                    kind: SentKind::Unseen,
+                    flags: rexmit_wire::Flags::default(),
+                    stamp: None,
+                    echo: None,
+                    slack: self.slack(),
+                });
+                self.tell(&event);
+            }
+        }
+    }
+
+    /// What a packet is whose numbers `start..end` were sent before.
+    fn old(&self, event: &Event, start: i64, end: i64) -> Old {
+        let stamp = event.timestamps.map(|t| t.0);
+        let soon = self.rtts.least().map_or(Duration::ZERO, |rtt| rtt * 9 / 10);
+        let mut verdict = None;
+        for piece in self.pieces.across(start, end) {
+            let this = self.old_piece(event, stamp, soon, piece);
+            if this == Old::Resend || verdict.is_some_and(|v| v != this) {
+                return Old::Resend;
+            }
+            verdict = Some(this);
+        }
+        verdict.unwrap_or(Old::Resend)
+    }
+
+    fn old_piece(&self, event: &Event, stamp: Option<u32>, soon: Duration, piece: &Piece) -> Old {
+        let same_packet = |c: &Copy| {
+            c.seen
+                && c.stamp == stamp
+                && match self.ids.equal(c.ip_id, event.ip_id) {
+                    Some(equal) => equal,
+                    None => event.at - c.at < soon,
+                }
+        };
+        if piece.copies().any(same_packet) {
+            return Old::Doubled;
+        }
+        let last = piece.last();
+        let newer = match (stamp, last.stamp) {
+            (Some(a), Some(b)) => a.wrapping_sub(b) as i32,
+            _ => 0,
+        };
+        let before = match newer {
+            0 => self.ids.before(event.ip_id, last.ip_id),
+            _ => Some(newer < 0),
+        };
+        match before {
+            Some(true) => Old::Late,
+            Some(false) => Old::Resend,
+            None if event.at - last.at < soon => Old::Late,
+            None => Old::Resend,
+        }
+    }
+
+    fn resend(&mut self, event: &Event, start: i64, end: i64, copy: Copy) {
+        let number = self.next_number;
+        self.next_number += 1;
+        if start < self.pieces.bottom() {
+            let before = Copy {
+                seen: false,
+                at: Time::ZERO,
+                ..copy
+            };
+            let covered = Covered {
+                at: Time::ZERO,
+                echo: None,
+                edge: false,
+                sacked: false,
+            };
+            self.pieces.push_front(start, before, covered);
+        }
+        let (una, sacked, repeated) = (self.pieces.una(), &self.sacked, self.repeated);
+        let mut first = None;
+        let mut unseen = 0;
+        for piece in self.pieces.within(start, end) {
+            if piece.again.is_empty() {
+                piece.overtaken = overtaken(piece, sacked, repeated, una).then_some(event.at);
+            }
+            if !piece.copies().any(|c| c.seen) {
+                unseen += piece.end - piece.start;
+            }
+            first.get_or_insert((piece.first, *piece.last(), piece.again.len() as u32 + 1));
+            piece.again.push(Copy { number, ..copy });
+        }
+        self.row.unique_bytes += unseen as u64;
+        let known = |c: Copy| (c.at > Time::ZERO).then_some(c.at);
+        let resend = Open {
+            number,
+            at: event.at,
+            start,
+            end,
+            length: event.payload_len,
+            first_sent: first.and_then(|(c, _, _)| known(c)),
+            previous: first.and_then(|(_, c, _)| known(c)),
+            copy: first.map_or(1, |(_, _, n)| n),
+            high: self.pieces.nxt(),
+            recovered: None,
+            flight: (
+                self.pieces.flight_segments(),
+                (self.pieces.nxt() - una) as u32,
+            ),
+            moving: self.rtts.moving(),
+            episode: 0,
+        };
+        self.waiting.push(resend, una);
+        self.tell_sent(event, start, end, copy.sent, SentKind::Resend(number));
+    }
+
+    /// A packet that was sent before others that came by before it.
+    fn late(&mut self, start: i64, end: i64, copy: Copy) {
+        self.row.reordered += 1;
+        let mut unseen = 0;
+        for piece in self.pieces.within(start, end) {
+            if !piece.first.seen {
+                if piece.again.iter().all(|c| !c.seen) {
+                    unseen += piece.end - piece.start;
+                }
+                piece.first = Copy {
+                    sent: piece.first.sent,
+                    ..copy
+                };
+            }
+        }
+        self.row.unique_bytes += unseen as u64;
+    }
+
+    /// The same packet once more.
+    fn double(&mut self, start: i64, end: i64, at: Time) {
+        let mut capture = false;
+        for piece in self.pieces.within(start, end) {
+            piece.doubled = piece.doubled.saturating_add(1);
+            capture |= at - piece.last().at < AT_ONCE;
+        }
+        if capture {
+            self.row.capture_duplicates += 1;
+        } else {
+            self.row.network_duplicates += 1;
+        }
+    }
+
+    fn tell_sent(&mut self, event: &Event, start: i64, end: i64, sent: Time, kind: SentKind) {
+        let Some(line) = self.line else { return };
+        let told = SenderEvent::Sent(Sent {
+            at: sent,
+            range: line.range(start, end),
+            kind,
+            flags: event.flags,
+            stamp: event.timestamps.map(|t| t.0),
+            echo: event.timestamps.filter(|_| event.flags.ack()).map(|t| t.1),
+            slack: self.slack(),
+        });
+        self.tell(&told);
+    }
+
+    /// How far times at the sender may be off.
+    pub(super) fn slack(&self) -> Duration {
+        match (self.clock.position(), self.stamps.tick()) {
+            (crate::rows::Position::Sender, _) => Duration::ZERO,
+            (_, Some(tick)) => tick,
+            _ => self.clock.delay(true) / 4,
+        }
+    }
+}
+
+/// Payload bytes among the places from `new_start` of a packet that takes `start..end`.
+fn payload(event: &Event, start: i64, new_start: i64, end: i64) -> u64 {
+    let from = new_start.max(start + i64::from(event.flags.syn()));
+    let to = end - i64::from(event.flags.fin());
+    (to - from).max(0) as u64
+}

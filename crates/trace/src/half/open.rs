@@ -1,0 +1,192 @@
+//! Resends that wait for what becomes known later, and their rows.
+
+use std::collections::VecDeque;
+
+use rexmit_tcp::{Mechanism, Need};
+use rexmit_time::{Duration, Time};
+
+use crate::emulate::Verdict;
+use crate::event::Direction;
+use crate::rows::{Evidence, Retransmission};
+
+/// A resend that is not settled.
+#[derive(Clone, Debug)]
+pub(super) struct Open {
+    /// Its number, from 0.
+    pub number: u32,
+    /// When it came by the monitor.
+    pub at: Time,
+    /// Places of what had been sent before.
+    pub start: i64,
+    /// The place after.
+    pub end: i64,
+    /// Payload bytes.
+    pub length: u32,
+    /// When its first place was sent first, if that was seen.
+    pub first_sent: Option<Time>,
+    /// When its first place was sent last before.
+    pub previous: Option<Time>,
+    /// How often its first place had been sent before.
+    pub copy: u32,
+    /// The place after the highest sent before it.
+    pub high: i64,
+    /// When that was acknowledged.
+    pub recovered: Option<Time>,
+    /// Segments and bytes sent and not acknowledged.
+    pub flight: (u32, u32),
+    /// Moving average of the round-trip time.
+    pub moving: Option<Duration>,
+    /// Counts up when all that was sent before the first resend since has been acknowledged.
+    pub episode: u32,
+}
+
+/// Resends in their order until they are settled.
+#[derive(Debug, Default)]
+pub(super) struct Waiting {
+    open: VecDeque<Open>,
+    /// How many, from the front, have `recovered`.
+    recovered: usize,
+    episode: u32,
+    episode_high: Option<i64>,
+}
+
+impl Waiting {
+    /// A new one, of which all but the episode is filled in.
+    pub(super) fn push(&mut self, mut resend: Open, una: i64) {
+        match self.episode_high {
+            Some(high) if una < high => {}
+            Some(_) => {
+                self.episode += 1;
+                self.episode_high = Some(resend.high);
+            }
+            None => self.episode_high = Some(resend.high),
+        }
+        resend.episode = self.episode;
+        self.open.push_back(resend);
+    }
+
+    /// Everything below `una` was acknowledged at `at`.
+    pub(super) fn advanced(&mut self, una: i64, at: Time) {
+        while let Some(resend) = self.open.get_mut(self.recovered).filter(|r| r.high <= una) {
+            resend.recovered = Some(at);
+            self.recovered += 1;
+        }
+    }
+
+    /// The oldest.
+    pub(super) fn front(&self) -> Option<&Open> {
+        self.open.front()
+    }
+
+    /// The number of the oldest.
+    pub(super) fn first_number(&self) -> Option<u32> {
+        self.open.front().map(|r| r.number)
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Takes the oldest.
+    pub(super) fn pop(&mut self) -> Option<Open> {
+        self.recovered = self.recovered.saturating_sub(1);
+        self.open.pop_front()
+    }
+}
+
+/// Rows of one episode, which share some values.
+#[derive(Debug, Default)]
+pub(super) struct Episode {
+    rows: Vec<Retransmission>,
+    recovery: Option<Duration>,
+    lost: u32,
+    last_lost: Option<i64>,
+}
+
+/// What settles a resend.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settled {
+    /// Direction of its half.
+    pub direction: Direction,
+    /// The emulations' verdict.
+    pub verdict: Verdict,
+    /// Whether it was needed.
+    pub need: Need,
+    /// What says so.
+    pub evidence: Evidence,
+    /// What it carried.
+    pub range: rexmit_wire::SeqRange,
+}
+
+impl Episode {
+    /// Adds a row. If it is of another episode than the ones before, those come out.
+    pub(super) fn add(&mut self, open: &Open, settled: &Settled, out: &mut Vec<Retransmission>) {
+        let verdict = settled.verdict;
+        if self
+            .rows
+            .first()
+            .is_some_and(|r| r.episode != verdict.episode)
+        {
+            self.flush(out);
+        }
+        if self.rows.is_empty() {
+            self.recovery = open.recovered.map(|at| at - open.at);
+            self.last_lost = None;
+            self.lost = 0;
+        }
+        if settled.need == Need::Needed && self.last_lost.is_none_or(|last| open.start >= last) {
+            self.lost += 1;
+            self.last_lost = Some(open.end);
+        }
+        self.rows.push(Retransmission {
+            direction: settled.direction,
+            time: open.at,
+            range: settled.range,
+            length: open.length,
+            first_sent: open.first_sent,
+            copy: open.copy,
+            mechanism: verdict.mechanism,
+            confidence: verdict.confidence,
+            runner_up: verdict.runner_up,
+            either: verdict.either,
+            need: settled.need,
+            evidence: settled.evidence,
+            episode: verdict.episode,
+            episode_cause: verdict.episode_cause,
+            detection: open.previous.map(|at| open.at - at),
+            recovery: self.recovery,
+            timer: verdict.timer,
+            moving_rtt: open.moving,
+            flight_segments: open.flight.0,
+            flight_bytes: open.flight.1,
+            lost_in_flight: 0,
+        });
+    }
+
+    /// Gives out what there is.
+    pub(super) fn flush(&mut self, out: &mut Vec<Retransmission>) {
+        for mut row in self.rows.drain(..) {
+            row.lost_in_flight = self.lost;
+            out.push(row);
+        }
+    }
+
+    /// How many rows wait.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+}
+
+/// What stands for the verdict of emulations that have none.
+pub(super) fn no_verdict(episode: u32) -> Verdict {
+    Verdict {
+        mechanism: Mechanism::Unknown,
+        confidence: 0.0,
+        runner_up: None,
+        either: false,
+        timer: None,
+        episode,
+        episode_cause: Mechanism::Unknown,
+    }
+}

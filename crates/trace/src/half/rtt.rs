@@ -1,0 +1,50 @@
+//! Round-trip times as the sender saw them.
+
+use rexmit_time::Duration;
+
+/// Samples of one sender, from what was sent once (Karn's rule, RFC 6298 §3).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rtts {
+    least: Option<Duration>,
+    most: Duration,
+    sum: i128,
+    count: u32,
+    moving: Option<Duration>,
+}
+
+impl Rtts {
+    /// A sample.
+    pub(super) fn sample(&mut self, rtt: Duration) {
+        if rtt.is_negative() {
+            return;
+        }
+        self.least = Some(self.least.map_or(rtt, |l| l.min(rtt)));
+        self.most = self.most.max(rtt);
+        self.sum += i128::from(rtt.as_nanos());
+        self.count = self.count.saturating_add(1);
+        self.moving = Some(self.moving.map_or(rtt, |m| m + (rtt - m) / 4));
+    }
+
+    /// The moving average, weight 1/4 for the new sample (seed 002, section IV).
+    pub(super) const fn moving(&self) -> Option<Duration> {
+        self.moving
+    }
+
+    /// The largest.
+    pub(super) const fn most(&self) -> Duration {
+        self.most
+    }
+
+    /// The smallest.
+    pub(super) const fn least(&self) -> Option<Duration> {
+        self.least
+    }
+
+    /// Smallest, average, largest and their number.
+    pub(super) fn summary(&self) -> Option<(Duration, Duration, Duration, u32)> {
+        let least = self.least?;
+        let average = self.sum / i128::from(self.count.max(1));
+        let average = Duration::from_nanos(i64::try_from(average).unwrap_or(i64::MAX));
+        Some((least, average, self.most, self.count))
+    }
+}

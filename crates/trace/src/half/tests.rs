@@ -1,0 +1,347 @@
+//! Scripted exchanges at a monitor. Times in ms; places count from the first data byte, segments of 1000 bytes.
+
+use rexmit_tcp::Need;
+use rexmit_time::{Duration, Time};
+use rexmit_wire::{Flags, SeqNum, SeqRange};
+
+use super::Half;
+use crate::event::{Direction, Event};
+use crate::facts::SenderFacts;
+use crate::rows::{Evidence, HalfRow, Position, Retransmission};
+use crate::settings::Settings;
+
+const SLIDES: [u32; 4] = [0, 1_000_000, 0x7fff_f000, 0xffff_f000];
+
+/// A capture of one connection, written packet by packet.
+struct Script {
+    half: Half,
+    origin: SeqNum,
+    stamps: bool,
+    /// The monitor stands away from the sender, which echoes the SYN's stamp all along.
+    away: bool,
+    id: u16,
+    ack_id: u16,
+    newest_echo: u32,
+}
+
+struct Seen {
+    rows: Vec<Retransmission>,
+    row: HalfRow,
+}
+
+fn ms(ms: f64) -> Time {
+    Time::from_nanos(1_000_000_000 + (ms * 1e6) as u64)
+}
+
+fn stamp(ms: f64) -> u32 {
+    4_294_967_000_u32.wrapping_add(ms as u32)
+}
+
+impl Script {
+    fn new(origin: u32, stamps: bool) -> Self {
+        let facts = SenderFacts {
+            mss: 1000,
+            sack: true,
+            timestamps: stamps,
+            ..SenderFacts::default()
+        };
+        Script {
+            half: Half::new(Direction::Backward, &facts, &Settings::default()),
+            origin: SeqNum::new(origin),
+            stamps,
+            away: false,
+            id: 100,
+            ack_id: 500,
+            newest_echo: stamp(0.0),
+        }
+    }
+
+    fn event(&self, at: f64, direction: Direction) -> Event {
+        Event {
+            at: ms(at),
+            direction,
+            seq: SeqNum::new(77),
+            ack: SeqNum::new(77),
+            payload_len: 0,
+            flags: Flags::ACK,
+            window: 65_535,
+            ip_id: None,
+            timestamps: None,
+            sacks: (0, 0),
+        }
+    }
+
+    /// SYN, SYN-ACK and ACK, the monitor `near` ms from the sender and back, `far` ms from the receiver and back.
+    fn handshake(&mut self, near: f64, far: f64) {
+        self.away = near > 0.0;
+        let syn = Event {
+            flags: Flags::SYN,
+            seq: SeqNum::new(76),
+            timestamps: self.stamps.then_some((stamp(0.0), 0)),
+            ..self.event(0.0, Direction::Forward)
+        };
+        self.half.ack(&syn, &[]);
+        let syn_ack = Event {
+            flags: Flags(Flags::SYN.0 | Flags::ACK.0),
+            seq: self.origin - 1,
+            ip_id: Some(0),
+            timestamps: self.stamps.then_some((stamp(near), stamp(0.0))),
+            ..self.event(near, Direction::Backward)
+        };
+        self.half.data(&syn_ack);
+        let at = near + far;
+        self.ack_echo(at, 0, &[], stamp(near));
+    }
+
+    /// Sent at `at`, stamped when it passed the monitor.
+    fn data(&mut self, at: f64, start: u32, len: u32) -> &mut Self {
+        self.stamped(at, at, start, len)
+    }
+
+    fn stamped(&mut self, at: f64, sent: f64, start: u32, len: u32) -> &mut Self {
+        self.id = self.id.wrapping_add(1);
+        self.numbered(at, sent, start, len, self.id)
+    }
+
+    fn numbered(&mut self, at: f64, sent: f64, start: u32, len: u32, id: u16) -> &mut Self {
+        let event = Event {
+            seq: self.origin + start,
+            payload_len: len,
+            ip_id: Some(id),
+            timestamps: self.stamps.then_some((stamp(sent), self.newest_echo)),
+            ..self.event(at, Direction::Backward)
+        };
+        self.half.data(&event);
+        self
+    }
+
+    fn ack_echo(&mut self, at: f64, ack: u32, sacks: &[(u32, u32)], echo: u32) -> &mut Self {
+        self.ack_id = self.ack_id.wrapping_add(1);
+        let event = Event {
+            ack: self.origin + ack,
+            ip_id: Some(self.ack_id),
+            timestamps: self.stamps.then_some((stamp(at), echo)),
+            ..self.event(at, Direction::Forward)
+        };
+        let sacks: Vec<SeqRange> = sacks
+            .iter()
+            .map(|&(s, e)| SeqRange::new(self.origin + s, e - s))
+            .collect();
+        self.half.ack(&event, &sacks);
+        if !self.away {
+            self.newest_echo = stamp(at);
+        }
+        self
+    }
+
+    fn ack(&mut self, at: f64, ack: u32, echo_sent: f64) -> &mut Self {
+        self.ack_echo(at, ack, &[], stamp(echo_sent))
+    }
+
+    fn sack(&mut self, at: f64, ack: u32, sacks: &[(u32, u32)], echo_sent: f64) -> &mut Self {
+        self.ack_echo(at, ack, sacks, stamp(echo_sent))
+    }
+
+    fn end(self) -> Seen {
+        let mut rows = Vec::new();
+        let mut row = HalfRow::default();
+        self.half.finish(&mut rows, &mut Vec::new(), &mut row);
+        Seen { rows, row }
+    }
+}
+
+impl Seen {
+    fn needs(&self) -> Vec<(Need, Evidence)> {
+        self.rows.iter().map(|r| (r.need, r.evidence)).collect()
+    }
+
+    fn ranges(&self, origin: u32) -> Vec<(u32, u32)> {
+        let place = |s: SeqNum| s.get().wrapping_sub(origin);
+        self.rows
+            .iter()
+            .map(|r| (place(r.range.start), place(r.range.end)))
+            .collect()
+    }
+}
+
+/// At the sender: round trips of 50 ms, ten segments, all acknowledged.
+fn warm(script: &mut Script) {
+    script.handshake(0.0, 50.0);
+    for i in 0..10 {
+        script.data(50.0 + f64::from(i) * 0.1, i * 1000, 1000);
+    }
+    for i in 0..10 {
+        script.ack(100.0 + f64::from(i) * 0.1, (i + 1) * 1000, 50.0);
+    }
+}
+
+#[test]
+fn a_lost_segment_is_needed_and_its_times_are_told() {
+    for origin in SLIDES {
+        let mut script = Script::new(origin, true);
+        warm(&mut script);
+        for i in 10..14 {
+            script.data(101.0, i * 1000, 1000);
+        }
+        script
+            .sack(151.0, 10_000, &[(11_000, 12_000)], 101.0)
+            .sack(151.1, 10_000, &[(11_000, 13_000)], 101.0)
+            .sack(151.2, 10_000, &[(11_000, 14_000)], 101.0)
+            .data(151.3, 10_000, 1000)
+            .ack(201.3, 14_000, 151.3);
+        let seen = script.end();
+        assert_eq!(seen.needs(), [(Need::Needed, Evidence::Timestamp)]);
+        assert_eq!(seen.ranges(origin), [(10_000, 11_000)]);
+        let row = &seen.rows[0];
+        assert_eq!(row.first_sent, Some(ms(101.0)));
+        assert_eq!(row.detection, Some(Duration::from_micros(50_300)));
+        assert_eq!(row.recovery, Some(Duration::from_millis(50)));
+        assert_eq!((row.flight_segments, row.flight_bytes), (4, 4000));
+        assert_eq!((row.copy, row.lost_in_flight), (1, 1));
+        assert_eq!(seen.row.position, Some(Position::Sender));
+        assert_eq!(seen.row.unique_bytes, 14_000);
+    }
+}
+
+#[test]
+fn an_original_that_was_only_slow_makes_the_resend_spurious() {
+    for stamps in [true, false] {
+        let mut script = Script::new(0xffff_e000, stamps);
+        warm(&mut script);
+        script
+            .data(101.0, 10_000, 1000)
+            .data(401.0, 10_000, 1000)
+            .ack(420.0, 11_000, 101.0);
+        let seen = script.end();
+        assert_eq!(seen.needs(), [(Need::Spurious, Evidence::AckTooEarly)]);
+    }
+    // Later than a round trip, the echo tells.
+    let mut script = Script::new(5, true);
+    warm(&mut script);
+    script
+        .data(101.0, 10_000, 1000)
+        .data(401.0, 10_000, 1000)
+        .ack(470.0, 11_000, 101.0);
+    let seen = script.end();
+    assert_eq!(seen.needs(), [(Need::Spurious, Evidence::Timestamp)]);
+}
+
+#[test]
+fn a_report_of_a_duplicate_leaves_the_first_resend_of_two_needed() {
+    let mut script = Script::new(3, false);
+    warm(&mut script);
+    script
+        .data(101.0, 10_000, 1000)
+        .data(401.0, 10_000, 1000)
+        .data(801.0, 10_000, 1000)
+        .ack(460.0 + 400.0, 11_000, 0.0)
+        .sack(861.0, 11_000, &[(10_000, 11_000)], 0.0);
+    let needs = script.end().needs();
+    assert_eq!(
+        needs,
+        [
+            (Need::Needed, Evidence::HoleFilled),
+            (Need::Spurious, Evidence::Dsack)
+        ]
+    );
+}
+
+#[test]
+fn late_originals_and_doubled_packets_are_no_resends() {
+    for stamps in [true, false] {
+        let mut script = Script::new(0xffff_f000, stamps);
+        warm(&mut script);
+        // Overtaken before the monitor.
+        script
+            .numbered(101.0, 101.0, 11_000, 1000, 202)
+            .numbered(103.0, 101.0, 10_000, 1000, 201)
+            // Doubled by the capture, then by the network.
+            .numbered(104.0, 104.0, 12_000, 1000, 203)
+            .numbered(104.001, 104.0, 12_000, 1000, 203)
+            .numbered(105.0, 104.0, 12_000, 1000, 203)
+            .ack(155.0, 13_000, 101.0);
+        let seen = script.end();
+        assert!(seen.rows.is_empty(), "{:?}", seen.rows);
+        assert_eq!(seen.row.reordered, 1);
+        assert_eq!(seen.row.capture_duplicates, 1);
+        assert_eq!(seen.row.network_duplicates, 1);
+        assert_eq!(seen.row.unique_bytes, 13_000);
+    }
+}
+
+#[test]
+fn a_gap_that_is_filled_later_is_a_resend_whose_original_was_lost_before_the_monitor() {
+    let mut script = Script::new(0x7fff_e000, true);
+    // At the receiver.
+    script.handshake(50.0, 0.0);
+    for i in 0..10 {
+        script.data(100.0, i * 1000, 1000);
+        script.ack(100.0, (i + 1) * 1000, 100.0);
+    }
+    script
+        .data(150.2, 11_000, 1000)
+        .sack(150.2, 10_000, &[(11_000, 12_000)], 100.0)
+        .data(150.3, 12_000, 1000)
+        .sack(150.3, 10_000, &[(11_000, 13_000)], 100.0)
+        .data(200.5, 10_000, 1000)
+        .ack(200.5, 13_000, 200.5);
+    let seen = script.end();
+    assert_eq!(seen.needs(), [(Need::Needed, Evidence::OriginalUnseen)]);
+    assert_eq!(seen.row.position, Some(Position::Receiver));
+    assert_eq!(seen.row.capture_losses, 0);
+    assert_eq!(seen.row.reordered, 0);
+}
+
+#[test]
+fn resends_cut_elsewhere_count_their_old_part() {
+    let mut script = Script::new(0xffff_d800, true);
+    warm(&mut script);
+    script
+        .data(101.0, 10_000, 4000) // a super-segment
+        .sack(151.0, 11_000, &[(12_000, 14_000)], 101.0)
+        .data(151.1, 11_500, 500)
+        .data(160.0, 11_000, 700)
+        .ack(202.0, 11_500, 151.1)
+        .ack(210.0, 14_000, 160.0)
+        .data(211.0, 14_000, 500)
+        .data(500.0, 14_000, 1000)
+        .ack(550.0, 15_000, 500.0);
+    let seen = script.end();
+    assert_eq!(
+        seen.ranges(0xffff_d800),
+        [(11_500, 12_000), (11_000, 11_700), (14_000, 14_500)]
+    );
+    assert_eq!(seen.row.unique_bytes, 15_000);
+}
+
+#[test]
+fn keep_alives_and_window_probes_are_no_resends() {
+    let mut script = Script::new(0xffff_d8ef, true);
+    warm(&mut script);
+    script
+        .data(5000.0, 9_999, 0)
+        .ack(5050.0, 10_000, 50.0)
+        .data(9000.0, 9_999, 1)
+        .ack(9050.0, 10_000, 50.0);
+    let seen = script.end();
+    assert!(seen.rows.is_empty());
+    assert_eq!(seen.row.probes, 2);
+}
+
+#[test]
+fn bytes_acknowledged_and_never_seen_are_losses_of_the_capture() {
+    let mut script = Script::new(0, true);
+    warm(&mut script);
+    script
+        .data(101.0, 10_000, 1000)
+        .ack(151.0, 13_000, 101.0)
+        .data(151.2, 13_000, 1000)
+        .ack(201.2, 14_000, 151.2)
+        // Of some other connection, or a broken one.
+        .ack(202.0, 1_000_000_000, 151.2)
+        .data(203.0, 14_000, 1000)
+        .ack(253.0, 15_000, 203.0);
+    let seen = script.end();
+    assert!(seen.rows.is_empty());
+    assert_eq!(seen.row.capture_losses, 2);
+}
