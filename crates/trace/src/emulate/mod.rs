@@ -1,11 +1,34 @@
 //! Emulated senders: what made each resend, and which stack it was.
+//!
+//! A [`Judges`] holds one scoreboard and one emulated sender for each profile (`profile`): the pages of the stacks' settings,
+//! and some of them with what a capture does not show changed. Each emulation (`shadow`) follows what its stack would do with
+//! its timer and its states; at a resend it weighs every cause that its state allows by how well the time fits. How likely
+//! all that was seen is by each of them, says which stack it was, and weighs their opinions of each resend.
+
+mod board;
+mod identity;
+mod likelihood;
+mod profile;
+mod shadow;
+mod timer;
+
+use std::collections::VecDeque;
 
 use rexmit_tcp::Mechanism;
-use rexmit_time::Duration;
+use rexmit_time::{Duration, Time};
+use rexmit_wire::SeqNum;
 
-use crate::event::SenderEvent;
+use crate::event::{Acked, SenderEvent, Sent, SentKind};
 use crate::facts::SenderFacts;
 use crate::rows::Parameters;
+use board::{Board, News};
+use shadow::{Moment, Shadow};
+
+/// Packets that follow each other so closely left for the same reason.
+const TOGETHER: Duration = Duration::from_micros(200);
+
+/// An explanation whose share is less is no rival.
+const RIVAL: f64 = 0.05;
 
 /// What made a resend.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,32 +62,330 @@ pub struct Identity {
     pub parameters: Parameters,
 }
 
+/// The episode of a resend.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    episode: u32,
+    /// The resend that began it.
+    first: u32,
+}
+
 /// All emulated senders of one half side by side.
 #[derive(Debug)]
-pub struct Judges {}
+pub struct Judges {
+    facts: SenderFacts,
+    board: Board,
+    shadows: Vec<Shadow>,
+    news: News,
+    /// Something was sent.
+    begun: bool,
+    established: bool,
+    /// When the SYN left, and how often.
+    syn: Option<(Time, u32)>,
+    ack_at: Time,
+    /// The last packet of those that an acknowledgement let go.
+    together: Option<Time>,
+    /// Number of the first resend remembered.
+    first: u32,
+    places: VecDeque<Place>,
+    episode: Option<(Place, SeqNum)>,
+    episodes: u32,
+    /// What began the episode whose first resend was forgotten last.
+    forgotten: Option<(u32, Mechanism)>,
+}
 
 impl Judges {
     /// Emulations of every stack, for a sender of which `facts` are known.
     #[must_use]
-    pub fn new(_facts: &SenderFacts) -> Self {
-        Judges {}
+    pub fn new(facts: &SenderFacts) -> Self {
+        let shadows = profile::all().iter().enumerate();
+        Judges {
+            facts: *facts,
+            board: Board::new(facts.mss, facts.sack),
+            shadows: shadows
+                .filter(|(_, profile)| !facts.sack || profile.settings.sack)
+                .map(|(slot, profile)| Shadow::new(profile, slot))
+                .collect(),
+            news: News::default(),
+            begun: false,
+            established: false,
+            syn: None,
+            ack_at: Time::ZERO,
+            together: None,
+            first: 0,
+            places: VecDeque::new(),
+            episode: None,
+            episodes: 0,
+            forgotten: None,
+        }
     }
 
     /// The next event, in the sender's order. A resend's number counts up from 0.
-    pub fn event(&mut self, _event: &SenderEvent) {}
+    pub fn event(&mut self, event: &SenderEvent) {
+        match event {
+            SenderEvent::Sent(sent) => self.sent(sent),
+            SenderEvent::Acked(acked) => self.acked(acked),
+        }
+    }
+
+    fn sent(&mut self, sent: &Sent) {
+        if sent.flags.syn() {
+            self.sent_syn(sent);
+            return;
+        }
+        match sent.kind {
+            SentKind::New | SentKind::Unseen => self.sent_new(sent),
+            SentKind::Resend(number) => self.sent_again(sent, number),
+            SentKind::WindowProbe | SentKind::KeepAlive => {}
+        }
+    }
+
+    fn begin(&mut self, first: SeqNum) {
+        if !self.begun {
+            self.begun = true;
+            self.board.begin(first);
+        }
+    }
+
+    fn sent_syn(&mut self, sent: &Sent) {
+        self.begin(sent.range.start + 1);
+        match self.syn {
+            None => {
+                self.syn = Some((sent.at, 1));
+                for shadow in &mut self.shadows {
+                    shadow.on_syn(sent.at);
+                }
+            }
+            Some((at, count)) => {
+                self.syn = Some((at, count + 1));
+                if let SentKind::Resend(number) = sent.kind {
+                    self.note_place(number, sent.range.end);
+                }
+                for shadow in &mut self.shadows {
+                    shadow.on_syn_again(sent.at, sent.slack, count, self.facts.client);
+                }
+            }
+        }
+    }
+
+    fn establish(&mut self, now: Time, rtt: Option<Duration>) {
+        if core::mem::replace(&mut self.established, true) {
+            return;
+        }
+        for shadow in &mut self.shadows {
+            shadow.established(now, rtt, &self.board);
+        }
+    }
+
+    fn moment(&mut self, sent: &Sent) -> Moment {
+        let since_ack = sent.at - self.ack_at;
+        let gap = match self.together {
+            Some(last) if sent.at - last <= TOGETHER + sent.slack => {
+                self.together = Some(sent.at);
+                since_ack.min(sent.at - last)
+            }
+            _ => {
+                self.together = None;
+                since_ack
+            }
+        };
+        Moment {
+            at: sent.at,
+            slack: sent.slack,
+            gap,
+            ack_at: self.ack_at,
+            stamp: sent.stamp,
+        }
+    }
+
+    fn sent_new(&mut self, sent: &Sent) {
+        self.begin(sent.range.start);
+        if !self.established && self.facts.isn.is_some() {
+            self.establish(sent.at, self.facts.handshake_rtt);
+        }
+        let moment = self.moment(sent);
+        let nothing_out = self.board.is_empty();
+        self.board.push(sent);
+        for shadow in &mut self.shadows {
+            shadow.on_new(&self.board, &moment, nothing_out);
+        }
+    }
+
+    fn sent_again(&mut self, sent: &Sent, number: u32) {
+        self.begin(sent.range.start);
+        let moment = self.moment(sent);
+        let pieces = self.board.locate(sent.range);
+        for shadow in &mut self.shadows {
+            shadow.on_resend(&mut self.board, &moment, pieces.clone());
+        }
+        self.board.resent(sent, pieces);
+        let nxt = self.board.nxt;
+        self.note_place(number, nxt);
+        if sent.range.end.is_after(nxt) {
+            self.board.push(sent);
+        }
+    }
+
+    /// The resend belongs to the episode that runs, or begins one that lasts until all before `end` is acknowledged.
+    fn note_place(&mut self, number: u32, end: SeqNum) {
+        let place = match self.episode {
+            Some((place, _)) => place,
+            None => {
+                let place = Place {
+                    episode: self.episodes,
+                    first: number,
+                };
+                self.episodes += 1;
+                self.episode = Some((place, end));
+                place
+            }
+        };
+        self.places.push_back(place);
+    }
+
+    fn acked(&mut self, acked: &Acked) {
+        if !self.begun {
+            return;
+        }
+        self.ack_at = acked.at;
+        self.together = Some(acked.at);
+        if !self.established {
+            let once = self.syn.filter(|(_, count)| *count == 1);
+            let rtt = once
+                .map(|(at, _)| acked.at - at)
+                .or(self.facts.handshake_rtt);
+            if self.syn.is_some() || self.facts.isn.is_some() {
+                self.establish(acked.at, rtt);
+            }
+        }
+        if self.board.ack(acked, &mut self.news) {
+            for shadow in &mut self.shadows {
+                shadow.on_ack(&mut self.board, &self.news);
+            }
+        }
+        if let Some((_, end)) = self.episode {
+            if !acked.ack.is_before(end) {
+                self.episode = None;
+            }
+        }
+    }
+
+    /// How much each emulation's opinion weighs.
+    fn weights(&self) -> impl Iterator<Item = (&Shadow, f64)> {
+        let best = self.shadows.iter().map(|shadow| shadow.score);
+        let best = best.fold(f64::NEG_INFINITY, f64::max);
+        let all: f64 = self
+            .shadows
+            .iter()
+            .map(|shadow| (shadow.score - best).exp())
+            .sum();
+        self.shadows
+            .iter()
+            .map(move |shadow| (shadow, (shadow.score - best).exp() / all))
+            .filter(|(_, weight)| *weight > 1e-6)
+    }
+
+    /// Each mechanism's share in the explanation of a resend, and the timer by the best of them.
+    fn shares(
+        &self,
+        index: usize,
+    ) -> (
+        [f64; Mechanism::ALL.len()],
+        [Option<Duration>; Mechanism::ALL.len()],
+    ) {
+        let mut shares = [0.0; Mechanism::ALL.len()];
+        let mut timers = [None; Mechanism::ALL.len()];
+        let mut heaviest = [0.0; Mechanism::ALL.len()];
+        for (shadow, weight) in self.weights() {
+            let Some(opinion) = shadow.opinions.get(index) else {
+                continue;
+            };
+            let place = opinion.mechanism as usize;
+            shares[place] += weight * opinion.share;
+            if weight > heaviest[place] {
+                heaviest[place] = weight;
+                timers[place] = opinion.timer;
+            }
+            if let Some((next, share)) = opinion.next {
+                shares[next as usize] += weight * share;
+            }
+        }
+        (shares, timers)
+    }
+
+    fn mechanism(&self, index: usize) -> Mechanism {
+        let (shares, _) = self.shares(index);
+        let best = (0..shares.len()).max_by(|a, b| shares[*a].total_cmp(&shares[*b]));
+        best.map_or(Mechanism::Unknown, |place| Mechanism::ALL[place])
+    }
+
+    fn index(&self, number: u32) -> Option<usize> {
+        let index = number.checked_sub(self.first)? as usize;
+        (index < self.places.len()).then_some(index)
+    }
 
     /// What is known of resend `number` now: the opinion of the stack that explains most so far. None once forgotten.
     #[must_use]
-    pub fn verdict(&self, _number: u32) -> Option<Verdict> {
-        None
+    pub fn verdict(&self, number: u32) -> Option<Verdict> {
+        let index = self.index(number)?;
+        let (shares, timers) = self.shares(index);
+        let mut order: [usize; Mechanism::ALL.len()] = core::array::from_fn(|place| place);
+        order.sort_by(|a, b| shares[*b].total_cmp(&shares[*a]));
+        let (best, second) = (order[0], order[1]);
+        let place = self.places[index];
+        let mechanism = Mechanism::ALL[best];
+        let episode_cause = if place.first == number {
+            mechanism
+        } else {
+            match (self.index(place.first), self.forgotten) {
+                (Some(first), _) => self.mechanism(first),
+                (None, Some((episode, cause))) if episode == place.episode => cause,
+                _ => Mechanism::Unknown,
+            }
+        };
+        let runner_up = (shares[second] >= 0.001).then(|| (Mechanism::ALL[second], shares[second]));
+        let pair = [mechanism, Mechanism::ALL[second]];
+        let either = pair.contains(&Mechanism::Tlp)
+            && pair.contains(&Mechanism::Rto)
+            && shares[second] >= RIVAL;
+        Some(Verdict {
+            mechanism,
+            confidence: shares[best].min(1.0),
+            runner_up,
+            either,
+            timer: timers[best],
+            episode: place.episode,
+            episode_cause,
+        })
     }
 
     /// Forgets resends below `number`, which have been given out.
-    pub fn forget_before(&mut self, _number: u32) {}
+    pub fn forget_before(&mut self, number: u32) {
+        while self.first < number {
+            let Some(place) = self.places.front() else {
+                self.first = number;
+                return;
+            };
+            if place.first == self.first {
+                self.forgotten = Some((place.episode, self.mechanism(0)));
+            }
+            self.places.pop_front();
+            for shadow in &mut self.shadows {
+                shadow.opinions.pop_front();
+            }
+            self.first += 1;
+        }
+    }
+
+    /// Each emulation with how likely all that was seen is by it and the worst of the resends', as natural logarithms.
+    pub fn standings(&self) -> impl Iterator<Item = (&'static str, f64, f64)> + '_ {
+        let line = |shadow: &Shadow| (shadow.profile.stack, shadow.score, shadow.worst);
+        self.shadows.iter().map(line)
+    }
 
     /// Which stack it was, from all resends so far.
     #[must_use]
     pub fn identity(&self) -> Identity {
-        Identity::default()
+        identity::of(&self.shadows, !self.places.is_empty())
     }
 }

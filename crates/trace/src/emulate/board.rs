@@ -1,0 +1,363 @@
+//! What was sent and not acknowledged: one scoreboard for all emulated senders, and what an acknowledgement tells of it.
+
+use std::collections::VecDeque;
+
+use rexmit_time::Time;
+use rexmit_wire::{SeqNum, SeqRange};
+
+use super::profile::MOST_PROFILES;
+use crate::event::{Acked, Sent};
+
+/// Pieces of the queue that are kept; what is sent beyond it pushes out the oldest.
+const MOST_PIECES: usize = 1 << 16;
+
+/// Stamps whose time of sending is remembered.
+const STAMPS: usize = 64;
+
+/// What an emulated sender holds of a piece: lost.
+pub const LOST: u8 = 1;
+/// Sent again, and that resend in flight.
+pub const RESENT: u8 = 2;
+
+/// A segment in flight, or several that left as one.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece {
+    pub start: SeqNum,
+    pub end: SeqNum,
+    /// When it was sent last.
+    pub sent: Time,
+    /// The stamp that it carried then.
+    pub stamp: Option<u32>,
+    /// Resends so far.
+    pub resends: u8,
+    pub packets: u32,
+    pub sacked: bool,
+    /// Payload-free: a bare FIN.
+    pub bare: bool,
+    /// What had been sent when it was sent again last.
+    pub nxt_then: SeqNum,
+    /// Each emulated sender's marks.
+    pub marks: [u8; MOST_PROFILES],
+}
+
+/// The scoreboard.
+#[derive(Debug)]
+pub struct Board {
+    pub una: SeqNum,
+    pub nxt: SeqNum,
+    pub mss: u32,
+    pub sack: bool,
+    pieces: VecDeque<Piece>,
+    /// Packets out.
+    pub out: u32,
+    /// Packets SACKed.
+    pub sacked: u32,
+    /// After the highest byte SACKed; the first byte not acknowledged without one.
+    pub highest: SeqNum,
+    window: Option<u32>,
+    stamps: VecDeque<(u32, Time)>,
+}
+
+/// What an acknowledgement told.
+#[derive(Debug, Default)]
+pub struct News {
+    pub at: Time,
+    pub prior_una: SeqNum,
+    /// The highest SACK before it.
+    pub prior_highest: SeqNum,
+    pub prior_sacked: u32,
+    pub prior_out: u32,
+    pub advanced: bool,
+    /// It acknowledges less than another before it.
+    pub old: bool,
+    /// It carries data, or changes the window.
+    pub other_use: bool,
+    pub dsack: Option<SeqRange>,
+    pub echo: Option<u32>,
+    /// When the stamp that it echoes left first.
+    pub echo_sent: Option<Time>,
+    /// Pieces taken off.
+    pub acked: Vec<Piece>,
+    /// Pieces that it SACKs, by index.
+    pub sacked: Vec<usize>,
+}
+
+impl Board {
+    pub fn new(mss: u32, sack: bool) -> Self {
+        Board {
+            una: SeqNum::default(),
+            nxt: SeqNum::default(),
+            mss: mss.max(1),
+            sack,
+            pieces: VecDeque::new(),
+            out: 0,
+            sacked: 0,
+            highest: SeqNum::default(),
+            window: None,
+            stamps: VecDeque::new(),
+        }
+    }
+
+    /// Nothing was sent before `first`.
+    pub fn begin(&mut self, first: SeqNum) {
+        self.una = first;
+        self.nxt = first;
+        self.highest = first;
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    pub fn len(&self) -> usize {
+        self.pieces.len()
+    }
+
+    pub fn at(&self, index: usize) -> &Piece {
+        &self.pieces[index]
+    }
+
+    pub fn at_mut(&mut self, index: usize) -> &mut Piece {
+        &mut self.pieces[index]
+    }
+
+    pub fn head(&self) -> Option<&Piece> {
+        self.pieces.front()
+    }
+
+    pub fn tail(&self) -> Option<&Piece> {
+        self.pieces.back()
+    }
+
+    pub fn pieces(&self) -> impl Iterator<Item = &Piece> {
+        self.pieces.iter()
+    }
+
+    pub fn pieces_mut(&mut self) -> impl Iterator<Item = &mut Piece> {
+        self.pieces.iter_mut()
+    }
+
+    /// Packets from the first up to the highest SACK (`fackets_out`).
+    pub fn reach(&self) -> u32 {
+        if self.sacked == 0 {
+            return 0;
+        }
+        let below = |piece: &&Piece| piece.start.is_before(self.highest);
+        self.pieces
+            .iter()
+            .take_while(below)
+            .map(|piece| piece.packets)
+            .sum()
+    }
+
+    fn note_stamp(&mut self, sent: &Sent) {
+        let Some(stamp) = sent.stamp else { return };
+        if self.stamps.back().is_none_or(|(last, _)| *last != stamp) {
+            if self.stamps.len() == STAMPS {
+                self.stamps.pop_front();
+            }
+            self.stamps.push_back((stamp, sent.at));
+        }
+    }
+
+    fn packets_in(&self, len: u32) -> u32 {
+        len.div_ceil(self.mss).max(1)
+    }
+
+    /// Something new was sent.
+    pub fn push(&mut self, sent: &Sent) {
+        self.note_stamp(sent);
+        let start = if sent.range.start.is_before(self.nxt) {
+            self.nxt
+        } else {
+            sent.range.start
+        };
+        let end = sent.range.end;
+        if !end.is_after(start) {
+            return;
+        }
+        let fin = u32::from(sent.flags.fin());
+        let len = end.offset_from(start).unsigned_abs();
+        let packets = self.packets_in(len.saturating_sub(fin));
+        if self.pieces.len() == MOST_PIECES {
+            if let Some(first) = self.pieces.pop_front() {
+                self.out -= first.packets;
+                self.sacked -= if first.sacked { first.packets } else { 0 };
+            }
+        }
+        self.pieces.push_back(Piece {
+            start,
+            end,
+            sent: sent.at,
+            stamp: sent.stamp,
+            resends: 0,
+            packets,
+            sacked: false,
+            bare: len == fin,
+            nxt_then: end,
+            marks: [0; MOST_PROFILES],
+        });
+        self.out += packets;
+        self.nxt = end;
+    }
+
+    /// The pieces of a range, cut where it begins and ends.
+    pub fn locate(&mut self, range: SeqRange) -> core::ops::Range<usize> {
+        let from = self.cut(range.start);
+        let to = self.cut(range.end);
+        from..to
+    }
+
+    /// The index of the first piece that begins at or after `seq`; a piece across it is cut.
+    fn cut(&mut self, seq: SeqNum) -> usize {
+        let index = self
+            .pieces
+            .partition_point(|piece| !piece.end.is_after(seq));
+        match self.pieces.get(index) {
+            Some(piece) if piece.start.is_before(seq) => {
+                self.split(index, seq);
+                index + 1
+            }
+            _ => index,
+        }
+    }
+
+    fn split(&mut self, index: usize, seq: SeqNum) {
+        let whole = self.pieces[index];
+        let mut first = whole;
+        first.end = seq;
+        first.packets = self.packets_in(seq.offset_from(whole.start).unsigned_abs());
+        let mut second = whole;
+        second.start = seq;
+        second.packets = whole.packets.saturating_sub(first.packets).max(1);
+        let added = first.packets + second.packets - whole.packets;
+        self.out += added;
+        if whole.sacked {
+            self.sacked += added;
+        }
+        self.pieces[index] = first;
+        self.pieces.insert(index + 1, second);
+    }
+
+    /// The range was sent again.
+    pub fn resent(&mut self, sent: &Sent, pieces: core::ops::Range<usize>) {
+        self.note_stamp(sent);
+        let nxt = self.nxt;
+        for piece in self.pieces.range_mut(pieces) {
+            piece.sent = sent.at;
+            piece.stamp = sent.stamp;
+            piece.resends = piece.resends.saturating_add(1);
+            piece.nxt_then = nxt;
+        }
+    }
+
+    /// Takes an acknowledgement in. False where it is none of what was sent.
+    pub fn ack(&mut self, acked: &Acked, news: &mut News) -> bool {
+        news.acked.clear();
+        news.sacked.clear();
+        let prior_una = self.una;
+        if acked.ack.is_after(self.nxt) {
+            return false;
+        }
+        news.at = acked.at;
+        news.prior_una = prior_una;
+        news.prior_highest = self.highest;
+        news.prior_sacked = self.sacked;
+        news.prior_out = self.out;
+        news.advanced = acked.ack.is_after(prior_una);
+        news.old = acked.ack.is_before(prior_una);
+        news.other_use = acked.carried > 0 || self.window != Some(acked.window);
+        news.dsack = acked.dsack;
+        news.echo = acked.echo.filter(|echo| *echo != 0);
+        news.echo_sent = None;
+        if !news.old {
+            self.window = Some(acked.window);
+        }
+        if let (Some(echo), true) = (news.echo, news.advanced) {
+            let found = self.stamps.iter().rev().find(|(stamp, _)| *stamp == echo);
+            news.echo_sent = found.map(|(_, at)| *at);
+        }
+        if news.advanced {
+            self.take_off(acked.ack, news);
+        }
+        if self.sack {
+            let mut blocks = [SeqRange::default(); 4];
+            let given = acked.sacks.as_slice();
+            let blocks = &mut blocks[..given.len()];
+            blocks.copy_from_slice(given);
+            // In order, so that cutting a piece moves no index that was noted.
+            blocks.sort_unstable_by_key(|block| block.start.offset_from(acked.ack));
+            for block in blocks {
+                self.tag(*block, news);
+            }
+        }
+        true
+    }
+
+    fn take_off(&mut self, ack: SeqNum, news: &mut News) {
+        self.una = ack;
+        while let Some(head) = self.pieces.front() {
+            if head.end.is_after(ack) {
+                if !head.start.is_before(ack) {
+                    break;
+                }
+                self.split(0, ack);
+                continue;
+            }
+            let head = *head;
+            self.out = self.out.saturating_sub(head.packets);
+            if head.sacked {
+                self.sacked = self.sacked.saturating_sub(head.packets);
+            }
+            news.acked.push(head);
+            self.pieces.pop_front();
+        }
+        if self.pieces.is_empty() {
+            self.out = 0;
+            self.sacked = 0;
+        }
+        if self.sacked == 0 || self.highest.is_before(ack) {
+            self.highest = ack;
+        }
+    }
+
+    fn tag(&mut self, block: SeqRange, news: &mut News) {
+        if !block.end.is_after(block.start)
+            || block.end.is_after(self.nxt)
+            || !block.start.is_after(self.una)
+        {
+            return;
+        }
+        let mut index = self
+            .pieces
+            .partition_point(|piece| !piece.end.is_after(block.start));
+        if self
+            .pieces
+            .get(index)
+            .is_some_and(|piece| piece.start.is_before(block.start))
+        {
+            index = self.cut(block.start);
+        }
+        while let Some(piece) = self.pieces.get(index) {
+            if !piece.start.is_before(block.end) {
+                break;
+            }
+            if piece.end.is_after(block.end) {
+                if piece.sacked {
+                    break;
+                }
+                self.split(index, block.end);
+            }
+            let piece = &mut self.pieces[index];
+            if !piece.sacked {
+                piece.sacked = true;
+                self.sacked += piece.packets;
+                if piece.end.is_after(self.highest) {
+                    self.highest = piece.end;
+                }
+                news.sacked.push(index);
+            }
+            index += 1;
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Which stack a sender was: the one whose emulation explains every resend, and how sure that is.
+
+use super::shadow::Shadow;
+use super::Identity;
+
+/// A resend less likely than this is not explained.
+const EXPLAINED: f64 = -9.0;
+
+/// A stack is named from this share on.
+const NAMED: f64 = 0.95;
+
+/// A stack with a smaller share is none of several.
+const SEVERAL: f64 = 0.003;
+
+struct Family {
+    stack: &'static str,
+    score: f64,
+    worst: f64,
+}
+
+/// The stacks that explain what was seen.
+pub(super) fn of(shadows: &[Shadow], resends: bool) -> Identity {
+    if !resends {
+        return Identity::default();
+    }
+    let mut families: Vec<Family> = Vec::new();
+    for shadow in shadows {
+        let stack = shadow.profile.stack;
+        // Each stack counts alike, and within a stack its default more than what departs from it.
+        let total: f64 = shadows
+            .iter()
+            .filter(|other| other.profile.stack == stack)
+            .map(|other| other.profile.prior.exp())
+            .sum();
+        let score = shadow.score - total.ln();
+        match families.iter_mut().find(|family| family.stack == stack) {
+            Some(family) => {
+                if score > family.score {
+                    family.score = score;
+                    family.worst = shadow.worst;
+                }
+            }
+            None => families.push(Family {
+                stack,
+                score,
+                worst: shadow.worst,
+            }),
+        }
+    }
+    let best = families.iter().map(|family| family.score);
+    let best = best.fold(f64::NEG_INFINITY, f64::max);
+    let all: f64 = families
+        .iter()
+        .map(|family| (family.score - best).exp())
+        .sum();
+    let mut likely: Vec<(&'static str, f64, f64)> = families
+        .iter()
+        .map(|family| {
+            (
+                family.stack,
+                (family.score - best).exp() / all,
+                family.worst,
+            )
+        })
+        .filter(|(_, share, _)| *share >= SEVERAL)
+        .collect();
+    likely.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let Some(&(stack, share, worst)) = likely.first() else {
+        return Identity::default();
+    };
+    let stacks = likely.iter().map(|(stack, _, _)| *stack).collect();
+    if worst < EXPLAINED && share >= NAMED {
+        return Identity {
+            stack: Some("none"),
+            confidence: 0.5,
+            ..Identity::default()
+        };
+    }
+    if share < NAMED {
+        return Identity {
+            stack: Some("several"),
+            confidence: likely
+                .iter()
+                .map(|(_, share, _)| share)
+                .sum::<f64>()
+                .min(1.0),
+            stacks,
+            ..Identity::default()
+        };
+    }
+    Identity {
+        stack: Some(stack),
+        confidence: share,
+        stacks,
+        ..Identity::default()
+    }
+}

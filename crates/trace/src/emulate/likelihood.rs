@@ -1,0 +1,57 @@
+//! How likely it is that a packet left when it did, by what may have sent it: natural logarithms of densities per
+//! millisecond.
+
+use rexmit_time::{Duration, Time};
+
+/// The least that a time counts: an explanation that is far off.
+const FAR: f64 = 0.002;
+
+fn ms(span: Duration) -> f64 {
+    span.as_nanos() as f64 / 1e6
+}
+
+/// How far a timer of `span` strays beyond its window: a constant a little off, rounding, a busy host, the monitor's `slack`.
+fn stray(span: Duration, slack: Duration) -> f64 {
+    0.02 * ms(span) + 0.3 + ms(slack)
+}
+
+/// A timer that fires between `soon` and `late`, at `at`.
+pub fn of_timer(at: Time, (soon, late): (Time, Time), span: Duration, slack: Duration) -> f64 {
+    let stray = stray(span, slack);
+    let width = ms(late - soon).max(0.0);
+    let off = if at < soon {
+        ms(soon - at)
+    } else if at > late {
+        ms(at - late)
+    } else {
+        0.0
+    };
+    let near = (-off / stray).exp() / (width + 2.0 * stray);
+    // Unseen events put a timer off; nothing makes it early.
+    let far = if at < soon { FAR / 5.0 } else { FAR };
+    let scale = ms(span).max(1.0);
+    let tail = far / scale / (1.0 + off / scale);
+    (near * 0.97 + tail).ln()
+}
+
+/// Whether a timer that fires until `late` would have fired by `at` for certain.
+pub fn is_overdue(at: Time, late: Time, span: Duration, slack: Duration) -> bool {
+    at > late && ms(at - late) > 4.0 * stray(span, slack)
+}
+
+/// What an acknowledgement sends `gap` after it.
+pub fn of_ack(gap: Duration, slack: Duration) -> f64 {
+    let gap = ms(gap).max(0.0);
+    let at_once = 0.05 + ms(slack);
+    let near = 0.93 * (-gap / at_once).exp() / at_once;
+    // A busy host; packets that wait in it.
+    let later = 0.06 * (-gap / 2.0).exp() / 2.0;
+    let late = 0.01 * (-gap / 50.0).exp() / 50.0;
+    (near + later + late + 1e-9).ln()
+}
+
+/// `ln(exp(a) + exp(b))`
+pub fn either(a: f64, b: f64) -> f64 {
+    let (high, low) = if a > b { (a, b) } else { (b, a) };
+    high + (low - high).exp().ln_1p()
+}

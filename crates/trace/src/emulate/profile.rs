@@ -1,0 +1,63 @@
+//! The senders that are emulated: pages of the stacks' settings, and what a capture does not show of them.
+
+use std::sync::{Arc, OnceLock};
+
+use rexmit_tcp::settings::{EarlyRetransmit, Settings, Tlp};
+use rexmit_tcp::stacks;
+
+/// Emulations side by side at most.
+pub const MOST_PROFILES: usize = 16;
+
+/// A sender that may have been at work.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    /// The stack's name in tables: pages that the wire cannot tell apart share one.
+    pub stack: &'static str,
+    /// Its settings.
+    pub settings: Arc<Settings>,
+    /// How likely it is before anything is seen, as a natural logarithm.
+    pub prior: f64,
+}
+
+/// A page, its stack's name, its share, and what is changed in it.
+type Line = (&'static str, &'static str, f64, fn(&mut Settings));
+
+const LINES: &[Line] = &[
+    ("linux-6.12", "linux-6", 0.56, |_| {}),
+    ("linux-6.12", "linux-6", 0.05, |s| s.tlp = Tlp::Off),
+    ("linux-6.12", "linux-6", 0.03, |s| s.rack = false),
+    ("linux-6.12", "linux-6", 0.01, |s| {
+        s.rack = false;
+        s.tlp = Tlp::Off;
+    }),
+    ("linux-3.10", "linux-3.10", 0.07, |_| {}),
+    ("linux-3.10", "linux-3.10", 0.01, |s| s.tlp = Tlp::Off),
+    ("linux-3.10", "linux-3.10", 0.01, |s| {
+        s.tlp = Tlp::Off;
+        s.early_retransmit = EarlyRetransmit::Off;
+    }),
+    ("linux-2.4", "linux-2.4", 0.06, |_| {}),
+    ("windows-xp", "windows-xp", 0.05, |_| {}),
+    ("windows-xp-unc2007", "windows-xp", 0.01, |_| {}),
+    ("freebsd-5", "freebsd-5", 0.04, |_| {}),
+    ("freebsd-5-unc2007", "freebsd-5", 0.02, |_| {}),
+    ("solaris-10", "solaris-10", 0.04, |_| {}),
+    ("rfc", "rfc", 0.04, |_| {}),
+];
+
+/// All profiles.
+pub fn all() -> &'static [Profile] {
+    static PROFILES: OnceLock<Vec<Profile>> = OnceLock::new();
+    PROFILES.get_or_init(|| {
+        let made = LINES.iter().filter_map(|(page, stack, share, change)| {
+            let mut settings = stacks::page(page).ok()?.settings;
+            change(&mut settings);
+            Some(Profile {
+                stack,
+                settings: Arc::new(settings),
+                prior: f64::ln(*share),
+            })
+        });
+        made.take(MOST_PROFILES).collect()
+    })
+}

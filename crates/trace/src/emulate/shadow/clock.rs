@@ -1,0 +1,229 @@
+//! Round-trip times, the timeout, and what sets the timer.
+
+use rexmit_tcp::sender::State;
+use rexmit_tcp::settings::{Estimator, RttSamples, Tlp};
+use rexmit_time::{Duration, Time};
+
+use super::{Moment, Shadow};
+use crate::emulate::board::{Board, News};
+use crate::emulate::likelihood;
+use crate::emulate::timer::Job;
+
+/// How long the smallest round-trip time is kept (`tcp_min_rtt_wlen`).
+const MIN_RTT_WINDOW: Duration = Duration::from_secs(300);
+
+/// Added to two round trips before a probe (`TCP_TIMEOUT_MIN_US`, RFC 8985 §7.2).
+const PROBE_SLACK: Duration = Duration::from_micros(2_000);
+
+/// The longest delay of an acknowledgement that 3.10's probe of one segment allows for (`TCP_DELACK_MAX`).
+const DELAYED_ACK: Duration = Duration::from_millis(200);
+
+/// The shortest wait before 3.10's probe.
+const SHORTEST_PROBE: Duration = Duration::from_millis(10);
+
+impl Shadow {
+    /// Takes a round-trip time for the timeout. A sample ends the back-off.
+    pub(super) fn take_sample(&mut self, rtt: Duration, board: &Board) {
+        let rtt = match self.settings.estimator {
+            Estimator::LinuxMicros => rtt.max(Duration::from_micros(1)),
+            _ => self.ticks.down(rtt + self.ticks.tick() / 2),
+        };
+        self.rtt.sample(rtt, board.una, board.nxt);
+        self.sampled = true;
+        self.rto = self.ticks.up(self.rtt.rto());
+    }
+
+    /// Takes a round-trip time for the smallest.
+    pub(super) fn take_path(&mut self, now: Time, rtt: Duration) {
+        match self.min_rtt {
+            Some((least, at)) if least < rtt && now - at <= MIN_RTT_WINDOW => {}
+            _ => self.min_rtt = Some((rtt, now)),
+        }
+    }
+
+    /// The sample of stacks that time ticks: the stamp first, else one segment a round trip, else what was sent once.
+    pub(super) fn sample_linux3(&mut self, board: &Board, news: &News) {
+        let timed = self.timed.filter(|(seq, _)| board.una.is_after(*seq));
+        if timed.is_some() {
+            self.timed = None;
+        }
+        let once = self.settings.rtt_samples == RttSamples::OncePerRoundTrip;
+        let resent = news.acked.iter().any(|piece| piece.resends > 0);
+        let sent = match (news.echo, news.echo_sent) {
+            (Some(_), Some(sent)) => Some(sent),
+            (Some(_), None) => None,
+            _ if once => timed.map(|(_, sent)| sent),
+            _ if resent => None,
+            _ => news.acked.first().map(|piece| piece.sent),
+        };
+        if let Some(sent) = sent {
+            self.take_sample(news.at - sent, board);
+        }
+    }
+
+    /// The timeout, a full one, or what the head leaves of it where the timer was set for something else in between
+    /// (`tcp_rearm_rto`).
+    pub(super) fn rearm(&mut self, board: &Board, now: Time) {
+        let Some(head) = board.head() else {
+            self.timer.clear();
+            return;
+        };
+        let converts = match self.timer.job() {
+            Some(Job::Reordering | Job::Probe) => true,
+            Some(Job::EarlyRetransmit) => !self.newer(),
+            _ => false,
+        };
+        let mut span = self.rto;
+        if converts {
+            let left = self.rto - (now - head.sent);
+            if self.newer() {
+                span = self.ticks.up(left.max(Duration::from_micros(1)));
+            } else if left > Duration::ZERO {
+                span = self.ticks.near(left);
+            }
+        }
+        self.timer
+            .set(now, Job::Timeout, span.min(self.settings.max_rto));
+    }
+
+    /// Sets the timer to a probe if one may be sent before or instead of the timeout (`tcp_schedule_loss_probe`). Whether it
+    /// is.
+    pub(super) fn schedule_probe(&mut self, board: &Board, now: Time, advancing: bool) -> bool {
+        if !board.sack || board.is_empty() {
+            return false;
+        }
+        match self.settings.tlp {
+            Tlp::Off => false,
+            Tlp::Draft => {
+                self.schedule_draft_probe(board, now);
+                false
+            }
+            Tlp::Rfc8985 => {
+                if !matches!(self.state, State::Open | State::Cwr) {
+                    return false;
+                }
+                let mut span = match self.rtt.srtt() {
+                    Some(srtt) => {
+                        let reply = if board.out == 1 {
+                            self.settings.min_rto
+                        } else {
+                            PROBE_SLACK
+                        };
+                        self.ticks.up(srtt * 2 + reply)
+                    }
+                    None => self.ticks.up(self.settings.initial_rto),
+                };
+                let left = match board.head() {
+                    Some(head) if !advancing => self.rto - (now - head.sent),
+                    _ => self.rto,
+                };
+                if left > Duration::ZERO {
+                    span = span.min(self.ticks.up(left));
+                }
+                self.timer.set(now, Job::Probe, span);
+                true
+            }
+        }
+    }
+
+    /// As 3.10 does.
+    fn schedule_draft_probe(&mut self, board: &Board, now: Time) {
+        let Some(srtt) = self.rtt.srtt().filter(|srtt| *srtt > Duration::ZERO) else {
+            return;
+        };
+        if self.timer.job() != Some(Job::Timeout) || self.state != State::Open {
+            return;
+        }
+        let wait = if board.out == 1 {
+            (srtt * 2).max(self.ticks.down(srtt * 3 / 2) + self.ticks.up(DELAYED_ACK))
+        } else {
+            srtt * 2
+        };
+        let mut span = wait.max(self.ticks.up(SHORTEST_PROBE));
+        let left = self.timer.due() - now;
+        if left > Duration::ZERO {
+            span = span.min(self.ticks.near(left));
+        }
+        self.timer.set(now, Job::Probe, span);
+    }
+
+    /// What the timer did unseen before an acknowledgement came at `now`.
+    pub(super) fn catch_up(&mut self, board: &mut Board, now: Time, slack: Duration) {
+        for _ in 0..3 {
+            let Some(job) = self.timer.job() else { return };
+            let (_, late) = self.timer.window(&self.ticks);
+            let span = self.timer.span;
+            match job {
+                Job::Reordering if now > late + slack => {
+                    self.on_reordering_timer(board, late);
+                }
+                Job::EarlyRetransmit if now > late + slack => {
+                    self.on_early_retransmit_timer(board, late);
+                }
+                Job::Probe if likelihood::is_overdue(now, late, span, slack) => {
+                    self.probe_went_unseen(board, late);
+                }
+                Job::Timeout if likelihood::is_overdue(now, late, span, slack) => {
+                    if !self.missed {
+                        self.missed = true;
+                        self.score -= 4.0;
+                    }
+                    return;
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// As [`Shadow::catch_up`] before new data left, which cannot find anything lost.
+    pub(super) fn catch_up_for_sending(&mut self, board: &Board, moment: &Moment) {
+        let (_, late) = self.timer.window(&self.ticks);
+        if self.timer.job() == Some(Job::Probe)
+            && likelihood::is_overdue(moment.at, late, self.timer.span, moment.slack)
+        {
+            self.probe_went_unseen(board, late);
+        }
+    }
+
+    /// A probe was due and none was seen: one was on its way already, or it had nothing to send.
+    pub(super) fn probe_went_unseen(&mut self, board: &Board, at: Time) {
+        let bare = board.tail().is_some_and(|tail| tail.bare) && !self.settings.tlp_probes_bare_fin;
+        if self.probe.is_some() {
+            if self.newer() {
+                self.rearm(board, at);
+            } else {
+                self.timer.set(at, Job::Timeout, self.rto);
+            }
+            return;
+        }
+        if !bare {
+            self.score -= 3.0;
+        }
+        self.timer.set(at, Job::Timeout, self.rto);
+    }
+}
+
+impl Shadow {
+    /// A SYN, or SYN-ACK, was sent.
+    pub fn on_syn(&mut self, at: Time) {
+        self.timer.set(at, Job::Timeout, self.rto);
+    }
+
+    /// It was sent again, after `count` times.
+    pub fn on_syn_again(&mut self, at: Time, slack: Duration, count: u32, client: bool) {
+        let span = self.timer.span;
+        let window = self.timer.window(&self.ticks);
+        let fits = likelihood::of_timer(at, window, span, slack);
+        self.score += fits.max(-9.0);
+        self.opinions.push_back(super::Opinion {
+            mechanism: rexmit_tcp::Mechanism::Rto,
+            share: 1.0,
+            next: None,
+            timer: Some(span),
+        });
+        let linear = client && count <= self.settings.syn_linear_timeouts;
+        let next = if linear { span } else { span * 2 };
+        self.timer
+            .set(at, Job::Timeout, next.min(self.settings.max_rto));
+    }
+}

@@ -1,0 +1,357 @@
+//! One emulated sender: what a stack's sender would know and would have set its timer for, from what was sent and what came
+//! back. It has no window: what may be sent is seen.
+//!
+//! `linux6` and `linux3` work through acknowledgements as the two generations of the model's sender do (other stacks take the
+//! one nearer to them), `rack`, `undo` and `clock` are parts of that; `explain` says what made a resend.
+
+mod clock;
+mod explain;
+mod linux3;
+mod linux6;
+mod rack;
+mod undo;
+
+use std::collections::VecDeque;
+
+use rexmit_tcp::estimator::Rtt;
+use rexmit_tcp::sender::State;
+use rexmit_tcp::settings::{EarlyRetransmit, SenderForm, Settings};
+use rexmit_tcp::Mechanism;
+use rexmit_time::{Duration, Time};
+use rexmit_wire::SeqNum;
+
+use super::board::{Board, News, LOST, RESENT};
+use super::profile::Profile;
+use super::timer::{Job, Ticks, Timer};
+use rack::Rack;
+use undo::Undo;
+
+pub use explain::{Moment, Opinion};
+
+/// What an acknowledgement told this sender (`FLAG_…` of `tcp_ack`).
+#[derive(Clone, Copy, Debug, Default)]
+struct Told {
+    acked: bool,
+    resent_acked: bool,
+    sacked: bool,
+    original: bool,
+    lost_resend: bool,
+    dsack_probe: bool,
+    set_timer: bool,
+}
+
+/// An emulated sender.
+#[derive(Debug)]
+pub struct Shadow {
+    pub profile: &'static Profile,
+    settings: &'static Settings,
+    slot: usize,
+    ticks: Ticks,
+    rtt: Rtt,
+    sampled: bool,
+    min_rtt: Option<(Duration, Time)>,
+    /// The timeout, back-off counted, in whole ticks (`icsk_rto`).
+    rto: Duration,
+    timer: Timer,
+    state: State,
+    /// What had been sent when the state began (`high_seq`).
+    point: SeqNum,
+    lost: u32,
+    resent: u32,
+    /// Without SACK, duplicates (`sacked_out`).
+    dups: u32,
+    reordering: u32,
+    reordered: bool,
+    rack: Rack,
+    fack: bool,
+    early: bool,
+    /// What had been sent when a probe was (`tlp_high_seq`), and whether it sent old data.
+    probe: Option<SeqNum>,
+    probe_resent: bool,
+    frto: bool,
+    timeouts: u32,
+    undo: Undo,
+    began_by: Mechanism,
+    began: bool,
+    resending: bool,
+    /// A recovery began then and nothing was sent again since.
+    entered: Option<Time>,
+    /// The timer should have fired and nothing was sent.
+    missed: bool,
+    timed: Option<(SeqNum, Time)>,
+    /// How likely all that was seen is by this sender, as a natural logarithm.
+    pub score: f64,
+    /// The worst of the resends' likelihoods.
+    pub worst: f64,
+    pub opinions: VecDeque<Opinion>,
+}
+
+impl Shadow {
+    pub fn new(profile: &'static Profile, slot: usize) -> Self {
+        let settings: &'static Settings = &profile.settings;
+        let rtt = Rtt::new(settings);
+        let ticks = Ticks::new(settings);
+        Shadow {
+            profile,
+            settings,
+            slot,
+            ticks,
+            rto: ticks.up(rtt.rto()),
+            rtt,
+            sampled: false,
+            min_rtt: None,
+            timer: Timer::default(),
+            state: State::Open,
+            point: SeqNum::default(),
+            lost: 0,
+            resent: 0,
+            dups: 0,
+            reordering: settings.dupack_threshold,
+            reordered: false,
+            rack: Rack::default(),
+            fack: settings.fack,
+            early: settings.early_retransmit != EarlyRetransmit::Off
+                && settings.dupack_threshold == 3,
+            probe: None,
+            probe_resent: false,
+            frto: false,
+            timeouts: 0,
+            undo: Undo::default(),
+            began_by: Mechanism::FastRetransmit,
+            began: false,
+            resending: false,
+            entered: None,
+            missed: false,
+            timed: None,
+            score: profile.prior,
+            worst: 0.0,
+            opinions: VecDeque::new(),
+        }
+    }
+
+    fn newer(&self) -> bool {
+        self.settings.sender == SenderForm::Linux6
+    }
+
+    /// The handshake is over; `rtt` is its round-trip time if it gave one.
+    pub fn established(&mut self, now: Time, rtt: Option<Duration>, board: &Board) {
+        self.point = board.una;
+        match rtt {
+            Some(rtt) => {
+                self.take_path(now, rtt);
+                self.take_sample(rtt, board);
+            }
+            None => self.rtt.no_sample_after_handshake(),
+        }
+        self.rto = self.ticks.up(self.rtt.rto());
+    }
+
+    /// An acknowledgement came; the board has it already.
+    pub fn on_ack(&mut self, board: &mut Board, news: &News) {
+        if self.newer() {
+            self.on_ack_linux6(board, news);
+        } else {
+            self.on_ack_linux3(board, news);
+        }
+        if board.is_empty() {
+            self.lost = 0;
+            self.resent = 0;
+            self.timer.clear();
+        }
+    }
+
+    /// Something new left; the board has it already. `nothing_out`: it was empty before.
+    pub fn on_new(&mut self, board: &Board, moment: &Moment, nothing_out: bool) {
+        self.catch_up_for_sending(board, moment);
+        if self.timed.is_none() {
+            self.timed = board.tail().map(|tail| (tail.start, moment.at));
+        }
+        if self.timer.job() == Some(Job::Probe) && self.is_probe_of_new_data(moment) {
+            if self.newer() {
+                self.probe = Some(board.nxt);
+                self.probe_resent = false;
+            }
+            self.timer.set(moment.at, Job::Timeout, self.rto);
+            return;
+        }
+        let converts = match self.timer.job() {
+            Some(Job::Probe) => true,
+            Some(Job::EarlyRetransmit) => !self.newer(),
+            _ => false,
+        };
+        if nothing_out || converts {
+            self.rearm(board, moment.at);
+        }
+        self.schedule_probe(board, moment.at, false);
+    }
+
+    /// New data that no acknowledgement let go, at the time at which a probe is due.
+    fn is_probe_of_new_data(&self, moment: &Moment) -> bool {
+        let (soon, late) = self.timer.window(&self.ticks);
+        let margin = moment.slack + self.ticks.tick() / 2 + self.timer.span / 50;
+        moment.gap > Duration::from_millis(2) + moment.slack
+            && moment.at + margin >= soon
+            && moment.at <= late + margin
+    }
+
+    fn in_reduction(&self) -> bool {
+        matches!(self.state, State::Cwr | State::Recovery)
+    }
+
+    fn marks(&self, board: &Board, index: usize) -> u8 {
+        board.at(index).marks[self.slot]
+    }
+
+    fn mark_lost(&mut self, board: &mut Board, index: usize) -> bool {
+        let slot = self.slot;
+        let piece = board.at_mut(index);
+        if piece.sacked {
+            return false;
+        }
+        let marks = &mut piece.marks[slot];
+        let mut new = false;
+        if *marks & RESENT != 0 {
+            *marks &= !RESENT;
+            self.resent = self.resent.saturating_sub(piece.packets);
+            new = true;
+        }
+        if *marks & LOST == 0 {
+            *marks |= LOST;
+            self.lost += piece.packets;
+            new = true;
+        }
+        new
+    }
+
+    fn mark_resent(&mut self, board: &mut Board, index: usize) {
+        let slot = self.slot;
+        let piece = board.at_mut(index);
+        if piece.marks[slot] & RESENT == 0 {
+            piece.marks[slot] |= RESENT;
+            self.resent += piece.packets;
+        }
+    }
+
+    fn clear_lost(&mut self, board: &mut Board) {
+        let slot = self.slot;
+        for piece in board.pieces_mut() {
+            piece.marks[slot] &= !LOST;
+        }
+        self.lost = 0;
+    }
+
+    /// SACKed packets; without SACK, duplicates.
+    fn delivered_above(&self, board: &Board) -> u32 {
+        if board.sack {
+            board.sacked
+        } else {
+            self.dups
+        }
+    }
+
+    fn add_duplicate(&mut self, board: &Board) {
+        self.dups += 1;
+        self.limit_duplicates(board);
+    }
+
+    fn remove_duplicates(&mut self, acked: u32, board: &Board) {
+        if acked > 0 {
+            self.dups = self.dups.saturating_sub(acked - 1);
+        }
+        self.limit_duplicates(board);
+    }
+
+    /// `tcp_limit_reno_sacked`
+    fn limit_duplicates(&mut self, board: &Board) {
+        let holes = self.lost.max(1).min(board.out);
+        if self.dups + holes > board.out {
+            self.dups = board.out.saturating_sub(holes);
+            self.reordering = (board.out + 1).min(self.settings.max_reordering);
+        }
+    }
+
+    fn any_resend_out(&self, board: &Board) -> bool {
+        self.resent > 0 || board.head().is_some_and(|head| head.resends > 0)
+    }
+
+    /// `tcp_try_keep_open`
+    fn keep_open(&mut self, board: &Board) {
+        let doubtful = self.delivered_above(board) + self.lost > 0 || self.any_resend_out(board);
+        let state = if doubtful {
+            State::Disorder
+        } else {
+            State::Open
+        };
+        if self.state != state {
+            self.state = state;
+            self.point = board.nxt;
+        }
+    }
+
+    /// `tcp_enter_recovery`
+    fn enter_recovery(&mut self, board: &Board, at: Time) {
+        if self.newer() {
+            self.forget_stamp(board);
+        }
+        self.began = true;
+        self.entered = Some(at);
+        self.begin_undo(board);
+        if !self.in_reduction() {
+            self.point = board.nxt;
+            self.probe = None;
+        }
+        self.state = State::Recovery;
+    }
+
+    /// The recovery is over. One in which nothing was ever sent again did not take place.
+    fn note_end_of_recovery(&mut self) {
+        if self.entered.take().is_some() {
+            self.score -= 3.0;
+        }
+    }
+
+    /// The recovery point is acknowledged. Whether nothing more is to be done.
+    fn leave_at_point(&mut self, board: &Board, news: &News) -> bool {
+        match self.state {
+            State::Cwr => {
+                if board.una != self.point {
+                    self.state = State::Open;
+                }
+            }
+            State::Recovery => {
+                if !board.sack {
+                    self.dups = 0;
+                }
+                self.note_end_of_recovery();
+                if self.end_recovery(board, news) {
+                    return true;
+                }
+            }
+            State::Open | State::Disorder | State::Loss => {}
+        }
+        false
+    }
+
+    /// What a resend from the queue of the lost is called.
+    fn mechanism_of_resend(&self, sack: bool) -> Mechanism {
+        if self.state == State::Loss {
+            Mechanism::RtoRecovery
+        } else if sack && self.settings.rack {
+            Mechanism::Rack
+        } else if self.began || !self.resending {
+            self.began_by
+        } else if sack {
+            Mechanism::SackRecovery
+        } else {
+            Mechanism::FastRetransmit
+        }
+    }
+
+    fn note_resend(&mut self, mechanism: Mechanism) {
+        self.began = false;
+        self.resending = !matches!(
+            mechanism,
+            Mechanism::Rto | Mechanism::RtoRecovery | Mechanism::Tlp
+        );
+    }
+}

@@ -1,0 +1,166 @@
+//! Recoveries taken back: by D-SACK for every resend (RFC 3708), or by timestamps older than the first resend (RFC 3522).
+
+use rexmit_tcp::sender::State;
+use rexmit_tcp::Mechanism;
+use rexmit_wire::SeqNum;
+
+use super::Shadow;
+use crate::emulate::board::{Board, News};
+
+/// What a recovery would need to be taken back.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Undo {
+    pub marker: Option<SeqNum>,
+    pub resends: i64,
+    pub stamp: Option<u32>,
+}
+
+impl Default for Undo {
+    fn default() -> Self {
+        Undo {
+            marker: None,
+            resends: -1,
+            stamp: None,
+        }
+    }
+}
+
+impl Shadow {
+    pub(super) fn begin_undo(&mut self, board: &Board) {
+        self.undo.marker = self.settings.undo.then_some(board.una);
+        let mut resends = i64::from(self.resent);
+        if self.newer() {
+            resends += i64::from(self.probe.is_some() && self.probe_resent);
+            if resends == 0 {
+                resends = -1;
+            }
+        }
+        self.undo.resends = resends;
+    }
+
+    pub(super) fn note_undo_resend(
+        &mut self,
+        mechanism: Mechanism,
+        stamp: Option<u32>,
+        packets: u32,
+    ) {
+        if mechanism == Mechanism::Tlp {
+            return;
+        }
+        self.undo.stamp = self.undo.stamp.or(stamp);
+        self.undo.resends = self.undo.resends.max(0) + i64::from(packets);
+    }
+
+    /// A D-SACK: a resend was needless.
+    pub(super) fn note_duplicate(&mut self, board: &Board, news: &News) -> bool {
+        let Some(range) = news.dsack else {
+            return false;
+        };
+        let len = range.end.offset_from(range.start).max(0).unsigned_abs();
+        let packets = i64::from(len.div_ceil(board.mss).max(1));
+        let of_probe = len <= board.mss && self.probe == Some(range.end);
+        if self.reordered && !of_probe {
+            self.rack.note_duplicate();
+        }
+        let counts = self
+            .undo
+            .marker
+            .is_some_and(|marker| range.end.is_after(marker));
+        if self.undo.resends > 0 && counts {
+            self.undo.resends = (self.undo.resends - packets).max(0);
+        }
+        of_probe
+    }
+
+    fn echoes_before(stamp: u32, news: &News) -> bool {
+        news.echo
+            .is_some_and(|echo| (echo.wrapping_sub(stamp) as i32) < 0)
+    }
+
+    /// The stamp says that an earlier copy arrived, not the resend.
+    pub(super) fn is_needless(piece: &crate::emulate::board::Piece, news: &News) -> bool {
+        piece.resends > 0
+            && piece
+                .stamp
+                .is_some_and(|stamp| Self::echoes_before(stamp, news))
+    }
+
+    /// `tcp_packet_delayed`
+    pub(super) fn was_only_late(&self, board: &Board, news: &News) -> bool {
+        match self.undo.stamp {
+            Some(stamp) => Self::echoes_before(stamp, news),
+            // Without timestamps the clock is not seen: something had been sent again, or not.
+            None if self.undo.resends > 0 => false,
+            None => board.sack || board.una.is_before(self.point) || !self.newer(),
+        }
+    }
+
+    pub(super) fn may_undo(&self, board: &Board, news: &News) -> bool {
+        self.undo.marker.is_some() && (self.undo.resends == 0 || self.was_only_late(board, news))
+    }
+
+    pub(super) fn undo_reduction(&mut self, board: &mut Board, unmark: bool) {
+        if unmark {
+            self.clear_lost(board);
+        }
+        self.undo.marker = None;
+        self.rack.advanced = true;
+    }
+
+    /// `tcp_try_undo_recovery`. Whether the state is kept.
+    pub(super) fn end_recovery(&mut self, board: &Board, news: &News) -> bool {
+        if self.may_undo(board, news) {
+            self.undo.marker = None;
+            self.rack.advanced = true;
+        } else {
+            self.rack.recovered();
+        }
+        if self.waits_beyond_point(board) {
+            return true;
+        }
+        self.state = State::Open;
+        false
+    }
+
+    /// Without SACK the state is kept until something beyond the recovery point is acknowledged.
+    fn waits_beyond_point(&mut self, board: &Board) -> bool {
+        if board.sack || board.una != self.point {
+            return false;
+        }
+        if self.newer() {
+            self.forget_stamp(board);
+        }
+        true
+    }
+
+    pub(super) fn try_undo_by_dsack(&mut self, board: &mut Board) -> bool {
+        if self.undo.marker.is_none() || self.undo.resends != 0 {
+            return false;
+        }
+        self.rack.undone();
+        self.undo_reduction(board, false);
+        true
+    }
+
+    /// `tcp_try_undo_loss`
+    pub(super) fn try_undo_loss(&mut self, board: &mut Board, news: &News, by_frto: bool) -> bool {
+        if !by_frto && !self.may_undo(board, news) {
+            return false;
+        }
+        self.undo_reduction(board, true);
+        self.timeouts = 0;
+        if self.newer() && self.waits_beyond_point(board) {
+            return true;
+        }
+        if by_frto || board.sack {
+            self.state = State::Open;
+        }
+        true
+    }
+
+    pub(super) fn forget_stamp(&mut self, board: &Board) {
+        if !self.any_resend_out(board) {
+            self.undo.stamp = None;
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! An emulated sender's timer: what it was set for, and between when and when it fires.
+
+use rexmit_tcp::clock::Wheel;
+use rexmit_tcp::settings::Settings;
+use rexmit_time::{Duration, Time};
+
+/// What the timer is set for (`icsk_pending`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Job {
+    /// The retransmission timeout.
+    Timeout,
+    /// The tail loss probe.
+    Probe,
+    /// The end of RACK's reordering window.
+    Reordering,
+    /// The early retransmit.
+    EarlyRetransmit,
+}
+
+/// The ticks of a stack whose phase is unknown.
+#[derive(Clone, Copy, Debug)]
+pub struct Ticks {
+    tick: i64,
+    wheel: Wheel,
+}
+
+impl Ticks {
+    pub fn new(settings: &Settings) -> Self {
+        Ticks {
+            tick: 1_000_000_000 / i64::from(settings.hz.max(1)),
+            wheel: settings.wheel,
+        }
+    }
+
+    /// A tick.
+    pub fn tick(&self) -> Duration {
+        Duration::from_nanos(self.tick)
+    }
+
+    /// Whole ticks that last at least `span`.
+    pub fn up(&self, span: Duration) -> Duration {
+        let ticks = (span.as_nanos().max(0) + self.tick - 1) / self.tick;
+        Duration::from_nanos(ticks * self.tick)
+    }
+
+    /// Whole ticks nearest to `span`, at least one.
+    pub fn near(&self, span: Duration) -> Duration {
+        let ticks = (span.as_nanos().max(0) + self.tick / 2) / self.tick;
+        Duration::from_nanos(ticks.max(1) * self.tick)
+    }
+
+    /// Whole ticks in `span`.
+    pub fn down(&self, span: Duration) -> Duration {
+        Duration::from_nanos(span.as_nanos().max(0) / self.tick * self.tick)
+    }
+
+    /// The shortest and longest time after which a timer fires that was set to `span`, whole ticks.
+    pub fn fires(&self, span: Duration) -> (Duration, Duration) {
+        let ticks = span.as_nanos() / self.tick;
+        match self.wheel {
+            Wheel::Exact => (span - self.tick(), span),
+            Wheel::Slack if ticks < 256 => (span - self.tick(), span),
+            Wheel::Slack => (span - self.tick(), span + span / 256),
+            Wheel::Levels => {
+                // The granule of the level; the tick may be 1 ms or 4 ms.
+                let mut late = 0;
+                for tick in [1_000_000, 4_000_000, self.tick] {
+                    let ticks = span.as_nanos() / tick;
+                    let mut shift = 0;
+                    while ticks >= 63 << shift && shift < 21 {
+                        shift += 3;
+                    }
+                    late = late.max(tick << shift);
+                }
+                (span - self.tick(), span + Duration::from_nanos(late))
+            }
+        }
+    }
+}
+
+/// The timer.
+#[derive(Clone, Copy, Debug)]
+pub struct Timer {
+    job: Option<Job>,
+    /// When it was set.
+    pub armed: Time,
+    /// For how long, in whole ticks.
+    pub span: Duration,
+}
+
+impl Default for Timer {
+    fn default() -> Self {
+        Timer {
+            job: None,
+            armed: Time::ZERO,
+            span: Duration::ZERO,
+        }
+    }
+}
+
+impl Timer {
+    pub fn job(&self) -> Option<Job> {
+        self.job
+    }
+
+    pub fn set(&mut self, now: Time, job: Job, span: Duration) {
+        *self = Timer {
+            job: Some(job),
+            armed: now,
+            span,
+        };
+    }
+
+    pub fn clear(&mut self) {
+        self.job = None;
+    }
+
+    /// Between when and when it fires.
+    pub fn window(&self, ticks: &Ticks) -> (Time, Time) {
+        let (soon, late) = ticks.fires(self.span);
+        (self.armed + soon, self.armed + late)
+    }
+
+    /// The time it is due.
+    pub fn due(&self) -> Time {
+        self.armed + self.span
+    }
+}
