@@ -10,7 +10,8 @@ import typer
 from rexmit.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
+    from contextlib import ExitStack
 
     from rexmit.trace.folder import Trace
 
@@ -69,7 +70,12 @@ def trace(
             "--jobs", "-j", min=1, help="Threads. [default: one a core]", show_default=False
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="The page as JSON.")] = False,
+    formats: Annotated[
+        str, typer.Option("--format", metavar="LIST", help="Of the figures: pdf, png; by commas.")
+    ] = "pdf,png",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="The page, or the study, as JSON.")
+    ] = False,
 ) -> None:
     """Explain every resend in a capture: what made the sender resend, whether it was needed, how
     long it waited, which stack it was, and what other settings would have changed.
@@ -83,14 +89,20 @@ def trace(
     if [str(path) for path in captures].count("-") and len(captures) > 1:
         raise UserError("- is read alone", "give files, or - for a pipe", usage=True)
     if study:
-        _study(captures, out, whatif=whatif, jobs=jobs, as_json=as_json)
+        chosen = list(dict.fromkeys(part.strip().lower() for part in formats.split(",")))
+        if set(chosen) - {"pdf", "png"}:
+            raise UserError(f"--format: {formats}", "give pdf, png or both", usage=True)
+        _study(captures, out, chosen, whatif=whatif, jobs=jobs, as_json=as_json)
         return
+    from contextlib import ExitStack
+
     from rexmit.trace.folder import is_trace
 
     folder = next((path for path in captures if path.is_dir()), None)
     if folder is not None and (not is_trace(folder) or len(captures) > 1):
         raise UserError(f"{folder} is a folder", "give captures, or one folder of a trace")
-    for made in _traces([captures], out, csv=csv, whatif=whatif, jobs=jobs):
+    with ExitStack() as open_tables:
+        (made,) = _traces([captures], out, open_tables, csv=csv, whatif=whatif, jobs=jobs)
         _page(made, kept=out or folder, as_json=as_json)
 
 
@@ -109,37 +121,75 @@ def _page(made: Trace, *, kept: Path | None, as_json: bool) -> None:
 
 
 def _study(
-    captures: list[Path], out: Path | None, *, whatif: bool, jobs: int | None, as_json: bool
+    captures: list[Path],
+    out: Path | None,
+    formats: list[str],
+    *,
+    whatif: bool,
+    jobs: int | None,
+    as_json: bool,
 ) -> None:
-    raise NotImplementedError(captures, out, whatif, jobs, as_json)
+    from contextlib import ExitStack
+
+    from rexmit.study.print_study import print_study
+    from rexmit.study.senders import study
+    from rexmit.study.tables import tables
+    from rexmit.tables.terminal import console
+
+    with ExitStack() as open_tables:
+        each = [[path] for path in captures]
+        made = study(_traces(each, out, open_tables, whatif=whatif, jobs=jobs))
+        counted = tables(made)
+        paths: list[Path] = []
+        missing: list[str] = []
+        if out is not None:
+            from rexmit.study.figures import write
+
+            paths, missing = write(made, counted.recovery, out / "figures", formats)
+        if as_json:
+            from rexmit.study.as_json import study_data
+
+            _print_json(study_data(made, counted, paths))
+            return
+        shown = console()
+        print_study(counted, shown)
+        for path in paths:
+            typer.echo(path)
+        for why in missing:
+            typer.echo(f"not drawn: {why}")
+        if out is None:
+            typer.echo("figures: --out DIR")
 
 
 def _traces(
     each: Sequence[Sequence[Path]],
     out: Path | None,
+    open_tables: ExitStack,
     *,
     csv: bool = False,
     whatif: bool,
     jobs: int | None,
-) -> Iterator[Trace]:
-    """The traces of these sets of files, one after the other; without `out` their tables are gone
-    when the caller goes on. A folder of a trace is opened instead.
+) -> list[Trace]:
+    """The traces of these sets of files. Without `out` their tables lie in a temporary folder that
+    goes with `open_tables`. A folder of a trace is opened instead.
     """
     import tempfile
 
     from rexmit.trace.folder import is_trace, open_trace
     from rexmit.trace.run import run
 
+    made = []
     for number, files in enumerate(each):
         if len(files) == 1 and is_trace(files[0]):
-            yield open_trace(files[0])
+            made.append(open_trace(files[0]))
             continue
         if out is not None:
-            folder = out if len(each) == 1 else out / f"{number}"
-            yield run(files, folder, csv=csv, whatif=whatif, jobs=jobs)
-            continue
-        with tempfile.TemporaryDirectory(prefix="rexmit-trace-") as temporary:
-            yield run(files, Path(temporary) / "trace", csv=csv, whatif=whatif, jobs=jobs)
+            folder = out if len(each) == 1 else out / f"{number}-{files[0].name.partition('.')[0]}"
+        else:
+            temporary = tempfile.TemporaryDirectory(prefix="rexmit-trace-")
+            folder = Path(open_tables.enter_context(temporary)) / "trace"
+        made.append(run(files, folder, csv=csv, whatif=whatif, jobs=jobs))
+    return made
 
 
 def _print_json(data: object) -> None:

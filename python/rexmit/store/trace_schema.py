@@ -33,6 +33,11 @@ SIDES: Final = ("forward", "backward")
 PARAMETERS: Final = ("d", "a", "b", "m", "k", "min_rto_s")
 """The six of seed 002, Table I; on Linux `min_rto_s` is the floor of the deviation's term."""
 
+SMART_CONFIG: Final = "smart-config"
+"""The setting of seed 002, section V.D: k = 2, minRTO = 100 ms, a = 1/4, b = 1/8 and
+D = max(1, min(3, F - 2)), F being what is outstanding at the loss.
+"""
+
 _KEYS: Final = (
     Column("capture", "text", "the capture: the path of its (first) file, - for standard input"),
     Column("connection", "integer", "number of the connection within the trace, from 0"),
@@ -175,7 +180,7 @@ CONNECTIONS: Final[tuple[Column, ...]] = (
 WHATIF: Final[tuple[Column, ...]] = (
     *_KEYS,
     Column("direction", "text", "which way the data went"),
-    Column("setting", "text", "the other setting, as in k=2 min_rto=100ms"),
+    Column("setting", "text", "the other setting, as in k=2 min_rto=100ms, or smart-config"),
     Column("k", "number", "factor of the deviation; null: the stack's own", nullable=True),
     Column("min_rto_s", "number", "smallest timeout; null: the stack's own", nullable=True),
     Column("a", "number", "gain of the deviation; null: the stack's own", nullable=True),

@@ -1,0 +1,184 @@
+"""The study's connections: each with its sender, whether it lost anything, and whether the sender
+is explained.
+
+A connection has two senders; the study's is the one that resent more (of equals, that sent more
+bytes). A connection is *lossy* with at least one resend of that sender that was not spurious, and
+*explained* where every resend of it fits stacks of one system. The study's systems are the paper's;
+several stacks of one system (Linux 3 and 6) are that system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from rexmit.store.trace_schema import SIDES
+from rexmit.trace import terms
+from rexmit.trace.folder import Trace
+
+SYSTEMS: Final = ("Windows", "Linux", "Solaris", "FreeBSD", "RFC")
+"""In the paper's order; its FreeBSD has Mac OS X in it, RFC is ours."""
+
+_BEGINS: Final = (
+    ("windows", "Windows"),
+    ("linux", "Linux"),
+    ("solaris", "Solaris"),
+    ("freebsd", "FreeBSD"),
+    ("mac", "FreeBSD"),
+    ("rfc", "RFC"),
+)
+
+
+@dataclass(frozen=True)
+class Totals:
+    """All connections of a trace, for Table II. `bytes` is payload."""
+
+    name: str
+    connections: int
+    bytes: int
+    packets: int
+    duration_s: float
+
+    @property
+    def load_bps(self) -> float | None:
+        """The average TCP load."""
+        return self.bytes * 8 / self.duration_s if self.duration_s else None
+
+
+@dataclass(frozen=True)
+class Study:
+    """`senders` has a row for each connection of all traces: `trace` (the number of its trace),
+    `connection`, `direction`, `system` (null: not explained), `lossy`, `resends`, sizes, times,
+    `sack`. `traces` and `totals` are in the same order.
+    """
+
+    traces: tuple[Trace, ...]
+    totals: tuple[Totals, ...]
+    senders: pl.DataFrame
+
+    @property
+    def explained(self) -> pl.DataFrame:
+        """The lossy explained connections: what the paper studies."""
+        return self.senders.filter("lossy", pl.col("system").is_not_null())
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The systems with lossy explained connections."""
+        there = set(self.explained["system"].unique())
+        return tuple(system for system in SYSTEMS if system in there)
+
+    def resends(self, *columns: str) -> pl.DataFrame:
+        """The resends of the lossy explained connections' senders, with `system` and `sack`."""
+        return self._of("retransmissions", self.explained, columns)
+
+    def resends_of(self, senders: pl.DataFrame, *columns: str) -> pl.DataFrame:
+        """The resends of these senders."""
+        return self._of("retransmissions", senders, columns)
+
+    def whatif(self, wanted: pl.Expr, *columns: str) -> pl.DataFrame:
+        """What settings would have done to the lossy explained connections' senders."""
+        return self._of("whatif", self.explained, columns, wanted)
+
+    def _of(
+        self,
+        table: str,
+        senders: pl.DataFrame,
+        columns: Sequence[str],
+        wanted: pl.Expr | None = None,
+    ) -> pl.DataFrame:
+        keys = ("trace", "connection", "direction")
+        known = senders.select(*keys, "system", "sack").lazy()
+        parts = []
+        for number, trace in enumerate(self.traces):
+            rows = trace.scan(table)
+            if wanted is not None:
+                rows = rows.filter(wanted)
+            rows = rows.select("connection", "direction", *columns)
+            parts.append(rows.with_columns(pl.lit(number, dtype=pl.Int64).alias("trace")))
+        return pl.concat(parts).join(known, on=keys).collect()
+
+
+def study(traces: Sequence[Trace]) -> Study:
+    """Reads the connections of every trace."""
+    frames = [_senders(trace, number) for number, trace in enumerate(traces)]
+    return Study(
+        tuple(traces), tuple(_totals(trace) for trace in traces), _with_systems(pl.concat(frames))
+    )
+
+
+def _totals(trace: Trace) -> Totals:
+    row = (
+        trace.scan("connections")
+        .select(
+            pl.len().alias("connections"),
+            (pl.col("forward_bytes") + pl.col("backward_bytes")).sum().alias("bytes"),
+            (pl.col("forward_packets") + pl.col("backward_packets")).sum().alias("packets"),
+            (pl.col("end_s").max() - pl.col("start_s").min()).fill_null(0.0).alias("duration_s"),
+        )
+        .collect()
+        .row(0, named=True)
+    )
+    return Totals(name(trace), **row)
+
+
+def name(trace: Trace) -> str:
+    """The trace's name in tables: its only capture's, else its folder's."""
+    files = trace.captures
+    return Path(files[0]).name.partition(".")[0] or files[0] if files else trace.path.name
+
+
+def _senders(trace: Trace, number: int) -> pl.DataFrame:
+    forward, backward = (terms.resends([side]) for side in SIDES)
+    more_bytes = pl.col("forward_unique_bytes") > pl.col("backward_unique_bytes")
+    mine = pl.when((forward > backward) | ((forward == backward) & more_bytes))
+
+    def of(column: str) -> pl.Expr:
+        either = (pl.col(f"{side}_{column}") for side in SIDES)
+        return mine.then(next(either)).otherwise(next(either)).alias(column)
+
+    def total(what: str) -> pl.Expr:
+        either = (terms.total(what, sides=[side]) for side in SIDES)
+        return mine.then(next(either)).otherwise(next(either)).alias(what)
+
+    return (
+        trace.scan("connections")
+        .select(
+            pl.lit(number, dtype=pl.Int64).alias("trace"),
+            "connection",
+            mine.then(pl.lit("forward")).otherwise(pl.lit("backward")).alias("direction"),
+            "duration_s",
+            (pl.col("forward_bytes") + pl.col("backward_bytes")).alias("bytes"),
+            (pl.col("forward_packets") + pl.col("backward_packets")).alias("packets"),
+            *map(of, ("unique_bytes", "rtt_avg_s", "best_case_s", "stack", "stacks")),
+            total("needed"),
+            total("spurious"),
+            (pl.col("forward_sack_permitted") & pl.col("backward_sack_permitted")).alias("sack"),
+        )
+        .with_columns(
+            (pl.col("needed") > 0).alias("lossy"),
+            (pl.col("needed") + pl.col("spurious")).alias("resends"),
+        )
+        .collect()
+    )
+
+
+def _with_systems(senders: pl.DataFrame) -> pl.DataFrame:
+    pairs = senders.select("stack", "stacks").unique()
+    systems = [system_of(stack, stacks) for stack, stacks in pairs.rows()]
+    named = pairs.with_columns(pl.Series("system", systems, dtype=pl.String))
+    return senders.join(named, on=["stack", "stacks"], how="left", nulls_equal=True)
+
+
+def system_of(stack: str | None, stacks: str | None) -> str | None:
+    """The one system that explains a sender; None for none and for several."""
+    words = [stack] if stack not in (None, "several", "none") else (stacks or "").split(",")
+    systems = {_system(word.strip()) for word in words if word and word.strip()}
+    return systems.pop() if len(systems) == 1 else None
+
+
+def _system(stack: str) -> str:
+    return next((system for begins, system in _BEGINS if stack.startswith(begins)), stack)
