@@ -83,6 +83,8 @@ pub struct Judges {
     /// When the SYN left, and how often.
     syn: Option<(Time, u32)>,
     ack_at: Time,
+    /// The receiver's newest stamp.
+    recent: Option<u32>,
     /// The last packet of those that an acknowledgement let go.
     together: Option<Time>,
     /// Number of the first resend remembered.
@@ -111,6 +113,7 @@ impl Judges {
             established: false,
             syn: None,
             ack_at: Time::ZERO,
+            recent: None,
             together: None,
             first: 0,
             places: VecDeque::new(),
@@ -243,8 +246,25 @@ impl Judges {
         self.places.push_back(place);
     }
 
+    /// Whether newer acknowledgements came before it, so that a host drops it (RFC 7323 §5; `tcp_disordered_ack`).
+    fn is_stale(&mut self, acked: &Acked) -> bool {
+        let Some(stamp) = acked.stamp else {
+            return false;
+        };
+        let late = self
+            .recent
+            .map_or(0, |recent| recent.wrapping_sub(stamp) as i32);
+        if late > 0 {
+            return acked.carried > 0 || acked.ack != self.board.una;
+        }
+        if !acked.ack.is_before(self.board.una) {
+            self.recent = Some(stamp);
+        }
+        false
+    }
+
     fn acked(&mut self, acked: &Acked) {
-        if !self.begun {
+        if !self.begun || self.is_stale(acked) {
             return;
         }
         self.ack_at = acked.at;

@@ -91,12 +91,12 @@ impl World {
             if self.losing {
                 return;
             }
-            if path.rate > 0 {
+            if let Some(wire) = (u64::from(segment.len + 66) * 1_000_000_000).checked_div(path.rate)
+            {
                 let begins = leaves.max(self.free);
                 if begins - now > path.queue {
                     return;
                 }
-                let wire = u64::from(segment.len + 66) * 1_000_000_000 / path.rate;
                 leaves = begins + Duration::from_nanos(wire as i64);
                 self.free = leaves;
             }
