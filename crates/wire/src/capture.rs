@@ -1,6 +1,8 @@
 //! Captures of all kinds, read from any stream.
 //!
 //! [`Reader`] reads one capture: pcap, pcapng, ERF, snoop or TSH, packed or not, all known by their content.
+//! [`Rotation`] reads several as one stream in the order of time. Both lend a [`Frame`] at a time, or copy many into
+//! a [`Batch`] for another thread.
 
 mod batch;
 mod erf;
@@ -12,6 +14,7 @@ mod pcap;
 mod pcapng;
 mod reader;
 mod record;
+mod rotation;
 mod snoop;
 mod tsh;
 mod unknown;
@@ -22,6 +25,7 @@ pub use error::Error;
 pub use frame::Frame;
 pub use interface::Interface;
 pub use reader::{End, Reader};
+pub use rotation::{FileError, Rotation};
 
 /// Bytes of one packet that a capture may hold at most, as libpcap's `MAXIMUM_SNAPLEN`: a length above it is
 /// no length.

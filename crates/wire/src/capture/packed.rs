@@ -68,12 +68,23 @@ fn layer(packed: Packed, window: Window<'_>) -> Result<Window<'_>, Error> {
             Box::new(decoder)
         }
         Packed::Lz4 => Box::new(Lz4(lz4_flex::frame::FrameDecoder::new(window))),
-        Packed::Xz => Box::new(lzma_rust2::XzReader::new_mem_limit(
-            window,
-            true,
-            XZ_MEMORY_KIB,
-        )),
+        Packed::Xz => {
+            let decoder = lzma_rust2::XzReader::new_mem_limit(window, true, XZ_MEMORY_KIB);
+            Box::new(Bites(decoder))
+        }
     }))
+}
+
+/// Asks for little at a time: what a decoder fills a buffer with before it fails is lost.
+#[cfg(feature = "packed")]
+struct Bites<R>(R);
+
+#[cfg(feature = "packed")]
+impl<R: Read> Read for Bites<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let bite = buffer.len().min(1024);
+        self.0.read(&mut buffer[..bite])
+    }
 }
 
 /// LZ4 frames one after the other.

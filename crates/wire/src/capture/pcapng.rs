@@ -143,7 +143,7 @@ impl Pcapng {
             let what = "more than 65,536 interfaces";
             return Err(Error::broken(offset, what));
         }
-        self.interfaces.push(interface(&block));
+        self.interfaces.push(interface(&block, self.big_endian));
         Ok(Step::Other)
     }
 
@@ -223,13 +223,14 @@ impl Pcapng {
     }
 }
 
-fn interface(block: &InterfaceDescriptionBlock<'_>) -> Interface {
+fn interface(block: &InterfaceDescriptionBlock<'_>, big_endian: bool) -> Interface {
     let name = block.if_name().and_then(Result::ok).unwrap_or_default();
-    Interface::new(
-        name,
-        block.linktype.0 as u16,
-        block.snaplen,
-        block.if_tsresol,
-        block.if_tsoffset,
-    )
+    // pcap-parser takes the option as little-endian in every section.
+    let offset_s = if big_endian {
+        block.if_tsoffset.swap_bytes()
+    } else {
+        block.if_tsoffset
+    };
+    let link = block.linktype.0 as u16;
+    Interface::new(name, link, block.snaplen, block.if_tsresol, offset_s)
 }

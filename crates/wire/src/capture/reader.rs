@@ -70,7 +70,11 @@ impl<'r> Reader<'r> {
             Format::Tsh(tsh)
         } else {
             window.need(512)?;
-            let what = unknown::seems(window.ahead());
+            let what = if window.is_cut() {
+                "packed, and cut off before its first packet"
+            } else {
+                unknown::seems(window.ahead())
+            };
             return Err(Error::Unknown { what });
         };
         let interface = match &format {

@@ -46,3 +46,5 @@ pub const TIMESTAMPS: [u8; 12] = [1, 1, 8, 10, 0, 0, 0, 5, 0, 0, 0, 6];
 pub fn segment() -> Vec<u8> {
     tcp(0x18, &TIMESTAMPS, &[b'x'; 100])
 }
+
+pub mod files;
