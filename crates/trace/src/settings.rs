@@ -1,6 +1,10 @@
 //! What an analysis is asked for, and its bounds.
 
+use std::sync::Arc;
+
 use rexmit_time::Duration;
+
+use crate::whatif::Plan;
 
 /// What an analysis is asked for, and its bounds.
 #[derive(Clone, Debug)]
@@ -15,8 +19,8 @@ pub struct Settings {
     pub idle: Duration,
     /// A closed connection is kept so long for late packets.
     pub linger: Duration,
-    /// Replay the grid of seed 002 and today's settings.
-    pub whatif: bool,
+    /// The settings to replay over each sender that resends; none for no replay.
+    pub whatif: Option<Arc<Plan>>,
 }
 
 impl Default for Settings {
@@ -27,7 +31,7 @@ impl Default for Settings {
             most_resends: 4096,
             idle: Duration::from_secs(900),
             linger: Duration::from_secs(10),
-            whatif: true,
+            whatif: Some(Arc::default()),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Many estimators of one stack side by side, which differ in gains, factors and minimum only.
 
+use std::sync::Arc;
+
 use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
 
@@ -51,17 +53,24 @@ impl Variant {
 /// One estimator for each variant, all fed with the same samples. Each gives what [`super::Rtt`] gives.
 ///
 /// What variants share is kept once: means and deviations for each pair of gains, and Linux's decaying term for each of
-/// them with a factor and a minimum. A sample costs the pairs only; the terms are worked on once a window.
+/// them with a factor and a minimum. A sample costs the pairs only; the terms are worked on once a window. A clone
+/// shares what does not change.
 #[derive(Clone, Debug)]
 pub struct Batch {
+    shape: Arc<Shape>,
+    filters: Filters,
+    stage: Stage,
+}
+
+/// What does not change as samples come.
+#[derive(Debug)]
+struct Shape {
     variants: Vec<Variant>,
     /// Index of each variant's pair of gains.
     pair: Vec<usize>,
-    filters: Filters,
     max_rto: Duration,
     initial_rto: Duration,
     fallback_rto: Duration,
-    stage: Stage,
     /// The smallest of all factors of the mean, and of all minima.
     least_factor: f64,
     least_min: Duration,
@@ -78,18 +87,26 @@ enum Filters {
 /// Linux's estimators, one array a quantity.
 #[derive(Clone, Debug)]
 struct Lanes {
-    unit_ns: i64,
-    /// Of each pair of gains: the gains, the mean, the deviation, and the largest deviation in this window of data.
-    shifts: Vec<(u32, u32)>,
+    layout: Arc<Layout>,
+    /// Of each pair of gains: the mean, the deviation, and the largest deviation in this window of data.
     srtt: Vec<i64>,
     mdev: Vec<i64>,
     peak: Vec<i64>,
-    /// Of each pair with a factor and a minimum: these, and the deviation that enters the timeout.
-    terms: Vec<Term>,
+    /// Of each term: the deviation that enters the timeout.
     rttvar: Vec<i64>,
+    rtt_seq: SeqNum,
+}
+
+/// What does not change as samples come.
+#[derive(Debug)]
+struct Layout {
+    unit_ns: i64,
+    /// The pairs of gains.
+    shifts: Vec<(u32, u32)>,
+    /// The pairs with a factor and a minimum.
+    terms: Vec<Term>,
     /// Index of each variant's term.
     term: Vec<usize>,
-    rtt_seq: SeqNum,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -134,13 +151,11 @@ impl Batch {
             Estimator::Solaris => Filters::Solaris(each().map(|s| Solaris::new(&s)).collect()),
         };
         let least = |of: fn(&Variant) -> f64| variants.iter().map(of).fold(f64::INFINITY, f64::min);
-        Batch {
+        let shape = Shape {
             pair,
-            filters,
             max_rto: settings.max_rto,
             initial_rto: settings.initial_rto,
             fallback_rto: settings.fallback_rto,
-            stage: Stage::Initial,
             least_factor: least(|v| v.srtt_factor),
             least_min: variants
                 .iter()
@@ -148,6 +163,11 @@ impl Batch {
                 .min()
                 .unwrap_or(Duration::ZERO),
             variants: variants.to_vec(),
+        };
+        Batch {
+            shape: Arc::new(shape),
+            filters,
+            stage: Stage::Initial,
         }
     }
 
@@ -172,34 +192,34 @@ impl Batch {
     /// The timeout of a variant, bounded, without back-off.
     #[must_use]
     pub fn rto(&self, variant: usize) -> Duration {
-        let own = &self.variants[variant];
-        let pair = self.pair[variant];
+        let own = &self.shape.variants[variant];
+        let pair = self.shape.pair[variant];
         let rto = match (self.stage, &self.filters) {
-            (Stage::Initial, _) => self.initial_rto,
-            (Stage::Fallback, _) => self.fallback_rto,
+            (Stage::Initial, _) => self.shape.initial_rto,
+            (Stage::Fallback, _) => self.shape.fallback_rto,
             (Stage::Sampled, Filters::Linux(lanes)) => lanes.rto(variant, pair, own.srtt_factor),
             (Stage::Sampled, Filters::Rfc6298(filters)) => filters[pair].rto_with(own),
             (Stage::Sampled, Filters::Bsd(filters)) => filters[pair].rto_with(own),
             (Stage::Sampled, Filters::Solaris(filters)) => filters[pair].rto_with(own),
         };
-        rto.min(self.max_rto)
+        rto.min(self.shape.max_rto)
     }
 
     /// The smoothed round-trip time of a variant; none before the first sample.
     #[must_use]
     pub fn srtt(&self, variant: usize) -> Option<Duration> {
-        (self.stage == Stage::Sampled).then(|| self.mean(self.pair[variant]))
+        (self.stage == Stage::Sampled).then(|| self.mean(self.shape.pair[variant]))
     }
 
     /// A lower bound of the timeouts of all variants, cheap to have.
     #[must_use]
     pub fn least(&self) -> Duration {
         let bound = match self.stage {
-            Stage::Initial => self.initial_rto,
-            Stage::Fallback => self.fallback_rto,
+            Stage::Initial => self.shape.initial_rto,
+            Stage::Fallback => self.shape.fallback_rto,
             Stage::Sampled => {
                 let pairs = match &self.filters {
-                    Filters::Linux(lanes) => lanes.shifts.len(),
+                    Filters::Linux(lanes) => lanes.layout.shifts.len(),
                     Filters::Rfc6298(filters) => filters.len(),
                     Filters::Bsd(filters) => filters.len(),
                     Filters::Solaris(filters) => filters.len(),
@@ -209,27 +229,27 @@ impl Batch {
                     .min()
                     .unwrap_or(Duration::ZERO);
                 let mean =
-                    Duration::from_nanos((mean.as_nanos() as f64 * self.least_factor) as i64);
+                    Duration::from_nanos((mean.as_nanos() as f64 * self.shape.least_factor) as i64);
                 match &self.filters {
                     // The minimum bounds the deviation's term, which is kept in ticks, rounded up.
                     Filters::Linux(lanes) => {
-                        let units = mean.as_nanos() / lanes.unit_ns;
-                        Duration::from_nanos(units * lanes.unit_ns) + self.least_min
+                        let units = mean.as_nanos() / lanes.layout.unit_ns;
+                        Duration::from_nanos(units * lanes.layout.unit_ns) + self.shape.least_min
                     }
                     // It is kept in ticks, rounded down.
                     Filters::Bsd(_) | Filters::Solaris(_) => Duration::ZERO,
-                    Filters::Rfc6298(_) => mean.max(self.least_min),
+                    Filters::Rfc6298(_) => mean.max(self.shape.least_min),
                 }
             }
         };
-        bound.min(self.max_rto)
+        bound.min(self.shape.max_rto)
     }
 
     fn mean(&self, pair: usize) -> Duration {
         match &self.filters {
-            Filters::Linux(lanes) => {
-                Duration::from_nanos((lanes.srtt[pair] >> lanes.shifts[pair].0) * lanes.unit_ns)
-            }
+            Filters::Linux(lanes) => Duration::from_nanos(
+                (lanes.srtt[pair] >> lanes.layout.shifts[pair].0) * lanes.layout.unit_ns,
+            ),
             Filters::Rfc6298(filters) => filters[pair].srtt(),
             Filters::Bsd(filters) => filters[pair].srtt(),
             Filters::Solaris(filters) => filters[pair].srtt(),
@@ -258,22 +278,24 @@ impl Lanes {
             })
             .collect();
         Lanes {
-            unit_ns: linux::unit_ns(settings),
-            shifts: pairs.to_vec(),
             srtt: vec![0; pairs.len()],
             mdev: vec![0; pairs.len()],
             peak: vec![0; pairs.len()],
             rttvar: terms.iter().map(|term| term.min).collect(),
-            terms,
-            term,
             rtt_seq: SeqNum::default(),
+            layout: Arc::new(Layout {
+                unit_ns: linux::unit_ns(settings),
+                shifts: pairs.to_vec(),
+                terms,
+                term,
+            }),
         }
     }
 
     fn sample(&mut self, rtt: Duration, una: SeqNum, nxt: SeqNum) {
-        let measured = (rtt.as_nanos() / self.unit_ns).max(1);
+        let measured = (rtt.as_nanos() / self.layout.unit_ns).max(1);
         let begun = self.srtt.first().is_some_and(|srtt| *srtt > 0);
-        for (pair, (srtt_shift, rttvar_shift)) in self.shifts.iter().enumerate() {
+        for (pair, (srtt_shift, rttvar_shift)) in self.layout.shifts.iter().enumerate() {
             let state = (self.srtt[pair], self.mdev[pair]);
             let (srtt, mdev) = if begun {
                 linux::smooth(state, measured, *srtt_shift, *rttvar_shift)
@@ -293,8 +315,9 @@ impl Lanes {
 
     /// The largest deviations of the window enter the terms, or the terms decay towards them.
     fn end_window(&mut self) {
-        for (rttvar, term) in self.rttvar.iter_mut().zip(&self.terms) {
-            let shift = self.shifts[term.pair].1;
+        let Layout { shifts, terms, .. } = &*self.layout;
+        for (rttvar, term) in self.rttvar.iter_mut().zip(terms) {
+            let shift = shifts[term.pair].1;
             let peak = linux::term(self.peak[term.pair], shift, term.factor).max(term.min);
             *rttvar = linux::decayed((*rttvar).max(peak), peak);
         }
@@ -302,11 +325,12 @@ impl Lanes {
     }
 
     fn rto(&self, variant: usize, pair: usize, srtt_factor: f64) -> Duration {
-        let term = &self.terms[self.term[variant]];
-        let (srtt_shift, rttvar_shift) = self.shifts[pair];
-        let peak = linux::term(self.peak[pair], rttvar_shift, term.factor);
-        let rttvar = self.rttvar[self.term[variant]].max(peak);
+        let index = self.layout.term[variant];
+        let (srtt_shift, rttvar_shift) = self.layout.shifts[pair];
+        let factor = self.layout.terms[index].factor;
+        let peak = linux::term(self.peak[pair], rttvar_shift, factor);
+        let rttvar = self.rttvar[index].max(peak);
         let units = linux::timeout(self.srtt[pair], srtt_shift, srtt_factor, rttvar);
-        Duration::from_nanos(units * self.unit_ns)
+        Duration::from_nanos(units * self.layout.unit_ns)
     }
 }

@@ -107,7 +107,10 @@ impl Half {
             last_heard: None,
             told: Time::ZERO,
             judges: Judges::new(facts),
-            replay: settings.whatif.then(|| Replay::new(direction, facts)),
+            replay: settings
+                .whatif
+                .as_ref()
+                .map(|plan| Replay::new(direction, facts, plan)),
             next_number: 0,
             waiting: Waiting::default(),
             episode: Episode::default(),
@@ -201,7 +204,8 @@ impl Half {
         }
         self.episode.flush(&mut self.ready);
         resends.append(&mut self.ready);
-        if let Some(replay) = self.replay.take() {
+        if let Some(mut replay) = self.replay.take() {
+            replay.sender_is(&self.judges.identity());
             replay.finish(whatif);
         }
         self.summarise(row);
@@ -222,6 +226,9 @@ impl Half {
     fn tell(&mut self, event: &SenderEvent) {
         self.judges.event(event);
         if let Some(replay) = &mut self.replay {
+            if replay.asks_for_sender() {
+                replay.sender_is(&self.judges.identity());
+            }
             replay.event(event);
         }
     }

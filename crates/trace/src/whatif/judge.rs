@@ -1,0 +1,450 @@
+//! Judges every wait of a sender under all settings at once.
+
+use std::sync::Arc;
+
+use rexmit_tcp::estimator::Batch;
+use rexmit_tcp::settings::{EarlyRetransmit, Estimator, RttSamples, Tlp};
+use rexmit_tcp::Need;
+use rexmit_time::{Duration, Time};
+use rexmit_wire::SeqNum;
+
+use super::known::{Known, Resend};
+use super::outcome::{probe_timeout, Chances, Outcome, Tally};
+use super::plan::{Compiled, Detector};
+use super::watch::{Ack, Leg, Stand, Wait};
+use crate::cost::{half_flight, Finder};
+
+/// Timeouts double at most so often.
+const MOST_DOUBLINGS: u32 = 16;
+
+/// Runs the settings side by side over what a [`super::watch::Watch`] noted.
+#[derive(Debug)]
+pub(super) struct Judge {
+    plan: Arc<Compiled>,
+    batch: Batch,
+    /// Timeouts since the last sample.
+    doublings: u32,
+    sack: bool,
+    timestamps: bool,
+    /// Some setting probes where the sender's own stack does not.
+    new_probes: bool,
+    tallies: Vec<Tally>,
+    /// Of each estimator, while a wait is judged: its timeout without back-off.
+    timeouts: Vec<Duration>,
+    /// Of each detector, while a wait is judged: when acknowledgements find the head lost.
+    found: Vec<Option<Time>>,
+    round_trips: (Duration, i64),
+}
+
+/// A loss detection: a resend that found something out.
+#[derive(Clone, Copy, Debug)]
+struct Detection {
+    leg: Leg,
+    finder: Finder,
+    resend: Resend,
+}
+
+/// A wait under judgement.
+struct Scene<'a> {
+    stand: &'a Stand,
+    detections: Vec<Detection>,
+    /// What happened, and whether the head was lost.
+    own: Outcome,
+    needed: bool,
+    /// A probe went before the timeout and did not help.
+    vain: bool,
+    /// Detections that `own` stands for.
+    consumed: usize,
+    /// From a probe to the head's repair.
+    probe_to_repair: Duration,
+    /// Half of the flight.
+    x: f64,
+    /// Resends, and timeouts, that go if nothing is sent again.
+    needless: (u32, u32),
+    /// The timer's doublings at the start.
+    doublings: u32,
+}
+
+impl Judge {
+    pub fn new(plan: Arc<Compiled>, sack: bool, timestamps: bool) -> Self {
+        let own = plan.detectors[0].tlp;
+        Judge {
+            batch: plan.batch.clone(),
+            doublings: 0,
+            sack,
+            timestamps,
+            new_probes: sack && own == Tlp::Off && plan.detectors.iter().any(|d| d.tlp != Tlp::Off),
+            tallies: vec![Tally::default(); plan.choices.len()],
+            timeouts: Vec::new(),
+            found: Vec::new(),
+            round_trips: (Duration::ZERO, 0),
+            plan,
+        }
+    }
+
+    /// What the settings did otherwise, and the average round-trip time.
+    pub fn finish(self) -> (Vec<Tally>, Duration) {
+        let (sum, number) = self.round_trips;
+        (self.tallies, sum / number.max(1))
+    }
+
+    /// An acknowledgement moved on: the wait that it ended, and its sample.
+    pub fn ack(&mut self, ack: &Ack) {
+        if let Some(wait) = &ack.wait {
+            self.quiet(wait, ack.at);
+        }
+        if let Some(rtt) = ack.sent_rtt.or(ack.stamp_rtt) {
+            self.round_trips.0 += rtt;
+            self.round_trips.1 += 1;
+        }
+        if let Some(rtt) = self.sample_of(ack) {
+            self.batch.sample(rtt, ack.una, ack.nxt);
+            self.doublings = 0;
+        }
+    }
+
+    /// The sample that the sender's stack takes (RFC 6298 §3, RFC 7323 §4; Linux: `tcp_ack_update_rtt`).
+    fn sample_of(&self, ack: &Ack) -> Option<Duration> {
+        let stamp = ack.stamp_rtt.filter(|_| self.timestamps);
+        match self.plan.own.estimator {
+            Estimator::LinuxMicros => ack.sent_rtt.or(stamp),
+            _ => stamp.or(match self.plan.own.rtt_samples {
+                RttSamples::EachAck => ack.sent_rtt,
+                RttSamples::OncePerRoundTrip => ack.once_rtt,
+            }),
+        }
+    }
+
+    /// The handshake is over; its sample, if it was not among the acknowledgements.
+    pub fn begin(&mut self, rtt: Option<Duration>, una: SeqNum) {
+        match rtt {
+            Some(rtt) => self.batch.sample(rtt, una, una),
+            None => self.batch.no_sample_after_handshake(),
+        }
+    }
+
+    /// A wait in which nothing happened: most are too short for any timer.
+    fn quiet(&mut self, wait: &Wait, end: Time) {
+        let length = end - wait.start;
+        let timer = || length > self.batch.least();
+        let probe = || {
+            let least = self.pto(Tlp::Rfc8985, wait.outstanding, Duration::ZERO);
+            self.new_probes && !wait.recovery && end - wait.last_sent > least
+        };
+        if !timer() && !probe() {
+            return;
+        }
+        let stand = Stand {
+            wait: *wait,
+            end: Some(end),
+            duplicates: Vec::new(),
+            rack_at: None,
+            legs: Vec::new(),
+            min_rtt: Duration::MAX,
+        };
+        self.stand(&stand, &Known::default());
+    }
+
+    /// From a transmission to a probe. All settings probe by the sender's own round-trip time.
+    fn pto(&self, form: Tlp, outstanding: u32, min_rto: Duration) -> Duration {
+        match self.batch.srtt(0) {
+            Some(srtt) => probe_timeout(form, srtt, outstanding, min_rto),
+            None => self.plan.own.initial_rto,
+        }
+    }
+
+    /// A wait with duplicate acknowledgements or resends.
+    pub fn stand(&mut self, stand: &Stand, known: &Known) {
+        let Some(scene) = self.scene(stand, known) else {
+            self.doublings += Self::doublings_of(stand, known);
+            return;
+        };
+        self.prepare(&scene);
+        for index in 0..self.plan.choices.len() {
+            let choice = self.plan.choices[index];
+            if choice.variant != 0 || choice.detector != 0 {
+                let mut tally = self.tallies[index];
+                self.judge(&scene, choice.variant, choice.detector, &mut tally);
+                self.tallies[index] = tally;
+            }
+        }
+        self.doublings += Self::doublings_of(stand, known);
+    }
+
+    fn doublings_of(stand: &Stand, known: &Known) -> u32 {
+        let timeout = |leg: &&Leg| known.resend(leg.number).finder() == Some(Finder::Timeout);
+        stand.legs.iter().filter(timeout).count() as u32
+    }
+
+    /// What happened in a wait; none if that is not known.
+    fn scene<'a>(&self, stand: &'a Stand, known: &Known) -> Option<Scene<'a>> {
+        let mut detections = Vec::new();
+        for leg in &stand.legs {
+            let resend = known.resend(leg.number);
+            match resend.finder() {
+                Some(finder) => detections.push(Detection {
+                    leg: *leg,
+                    finder,
+                    resend,
+                }),
+                None if resend.unexplained() => return None,
+                None => {}
+            }
+        }
+        let srtt = self.batch.srtt(0).unwrap_or(self.plan.own.initial_rto);
+        let first = detections.first().copied();
+        let (needed, spurious) = first.map_or((0, 0), |first| known.episode(first.resend.episode));
+        let lost = first.is_some_and(|first| first.resend.need != Need::Spurious);
+        let mut vain = false;
+        let mut probe_to_repair = if needed > 1 { srtt } else { Duration::ZERO };
+        let own = match first.map(|first| (first.finder, first.leg.at)) {
+            None => Outcome::Acknowledged,
+            Some((Finder::Timeout, at)) => Outcome::Timeout(at),
+            Some((Finder::Acknowledgements, at)) => Outcome::Acknowledgements(at),
+            Some((Finder::Probe, at)) => match detections.get(1) {
+                Some(next) if next.finder == Finder::Timeout => {
+                    vain = true;
+                    Outcome::Timeout(next.leg.at)
+                }
+                Some(next) if next.finder == Finder::Acknowledgements => {
+                    probe_to_repair = next.leg.at - at;
+                    Outcome::Probe {
+                        at,
+                        repaired: next.leg.at,
+                    }
+                }
+                _ => Outcome::Probe {
+                    at,
+                    repaired: at + probe_to_repair,
+                },
+            },
+        };
+        // Of a head that was not lost, or not known to be, the acknowledgement would have come all the same.
+        if !lost && stand.end.is_none() {
+            return None;
+        }
+        let timeouts = detections
+            .iter()
+            .filter(|d| d.finder == Finder::Timeout)
+            .count() as u32;
+        let flight = first.map_or(0, |first| first.resend.flight_segments);
+        Some(Scene {
+            stand,
+            own,
+            needed: lost,
+            vain,
+            consumed: usize::from(first.is_some()) + usize::from(vain),
+            probe_to_repair,
+            x: half_flight(if flight > 0 {
+                flight
+            } else {
+                stand.wait.outstanding
+            }),
+            needless: (spurious, timeouts),
+            doublings: self.doublings,
+            detections,
+        })
+    }
+
+    /// What does not depend on the setting as a whole, but on its estimator or its detector alone.
+    fn prepare(&mut self, scene: &Scene<'_>) {
+        let Judge {
+            plan,
+            batch,
+            timeouts,
+            found,
+            sack,
+            ..
+        } = self;
+        timeouts.clear();
+        timeouts.extend((0..plan.minima.len()).map(|variant| batch.rto(variant)));
+        found.clear();
+        found.extend(
+            plan.detectors
+                .iter()
+                .map(|detector| found_at(scene, &plan.detectors[0], detector, *sack)),
+        );
+    }
+
+    fn doubled(&self, variant: usize, doublings: u32) -> Duration {
+        let times = 1_i64 << doublings.min(MOST_DOUBLINGS);
+        (self.timeouts[variant] * times).min(self.plan.own.max_rto)
+    }
+
+    fn judge(&self, scene: &Scene<'_>, variant: usize, detector: usize, tally: &mut Tally) {
+        let other = self.chances(scene, variant, detector).first();
+        if scene.needed {
+            tally.needed(scene.own, other, scene.x);
+        } else {
+            let (resends, timeouts) = scene.needless;
+            tally.needless(scene.own, other, scene.x, resends, timeouts);
+            if other == Outcome::Acknowledged || scene.own == Outcome::Acknowledged {
+                return;
+            }
+        }
+        self.later(scene, other, variant, detector, tally);
+    }
+
+    /// What may happen to the head under a setting.
+    fn chances(&self, scene: &Scene<'_>, variant: usize, detector: usize) -> Chances {
+        let wait = &scene.stand.wait;
+        let own_rto = self.doubled(0, scene.doublings);
+        let rto = self.doubled(variant, scene.doublings);
+        let longer = rto - own_rto;
+        let (own_tlp, tlp) = (
+            self.plan.detectors[0].tlp,
+            self.plan.detectors[detector].tlp,
+        );
+        let (own_tlp, tlp) = if self.sack {
+            (own_tlp, tlp)
+        } else {
+            (Tlp::Off, Tlp::Off)
+        };
+        let pto =
+            |form, variant: usize| self.pto(form, wait.outstanding, self.plan.minima[variant]);
+        let later_probe = || pto(tlp, variant) - pto(own_tlp, 0);
+        let timeout = match scene.own {
+            Outcome::Timeout(_) if scene.vain && tlp == Tlp::Off => Some(wait.start + rto),
+            Outcome::Timeout(at) if scene.vain => Some(at + longer + later_probe()),
+            Outcome::Timeout(at) => Some(at + longer),
+            Outcome::Probe { at, .. } => Some((wait.start + own_rto).max(at) + longer),
+            // Whatever the timer was, it did not run out: a longer one would not have either.
+            Outcome::Acknowledged => longer.is_negative().then(|| wait.start + rto),
+            Outcome::Acknowledgements(at) if longer.is_negative() => {
+                Some(wait.start + rto).filter(|early| *early < at || self.found[detector].is_none())
+            }
+            Outcome::Acknowledgements(at) => Some((wait.start + rto).max(at)),
+        };
+        let probe = match (own_tlp, tlp, scene.own) {
+            (_, Tlp::Off, _) => None,
+            (Tlp::Off, _, _) if wait.recovery => None,
+            (Tlp::Off, _, _) => {
+                let due = wait.last_sent + pto(tlp, variant);
+                let open = scene
+                    .stand
+                    .duplicates
+                    .first()
+                    .is_none_or(|first| *first > due);
+                open.then_some(due)
+            }
+            (_, _, Outcome::Probe { at, .. }) => Some(at + later_probe()),
+            _ => None,
+        };
+        Chances {
+            timeout,
+            acknowledgements: self.found[detector],
+            probe,
+            probe_to_repair: scene.probe_to_repair,
+            acknowledged: scene.stand.end.filter(|_| !scene.needed),
+        }
+    }
+
+    /// Timeouts and resends after the first, of a head that is sent again under the setting, too.
+    fn later(
+        &self,
+        scene: &Scene<'_>,
+        first: Outcome,
+        variant: usize,
+        detector: usize,
+        tally: &mut Tally,
+    ) {
+        let timed_out = |outcome: Outcome| u32::from(matches!(outcome, Outcome::Timeout(_)));
+        let mut own_doublings = scene.doublings + timed_out(scene.own);
+        let mut doublings = scene.doublings + timed_out(first);
+        let own_rack = self.plan.detectors[0].rack && self.sack;
+        let rack = self.plan.detectors[detector].rack && self.sack;
+        let mut last = scene.detections[scene.consumed - 1];
+        for detection in &scene.detections[scene.consumed..] {
+            let at = detection.leg.at;
+            let rto = self.doubled(variant, doublings);
+            let own_rto = self.doubled(0, own_doublings);
+            match detection.finder {
+                Finder::Timeout => {
+                    let own = Outcome::Timeout(at);
+                    let later = at + (rto - own_rto);
+                    let early = last
+                        .leg
+                        .rack_at
+                        .filter(|early| rack && !own_rack && *early < at);
+                    if detection.resend.need == Need::Spurious {
+                        let gone = scene.stand.end.is_some_and(|end| later >= end);
+                        let other = if gone {
+                            Outcome::Acknowledged
+                        } else {
+                            Outcome::Timeout(later)
+                        };
+                        // After a needless first resend the rate is down already.
+                        let x = if scene.needed { scene.x } else { 0.0 };
+                        tally.needless(own, other, x, 1, 1);
+                    } else {
+                        let other =
+                            early.map_or(Outcome::Timeout(later), Outcome::Acknowledgements);
+                        tally.needed(own, other, scene.x);
+                    }
+                    own_doublings += 1;
+                    doublings += u32::from(early.is_none());
+                }
+                Finder::Acknowledgements if own_rack && !rack => {
+                    let timeout = Outcome::Timeout((last.leg.at + rto).max(at));
+                    tally.needed(Outcome::Acknowledgements(at), timeout, scene.x);
+                    doublings += 1;
+                }
+                Finder::Acknowledgements | Finder::Probe => {}
+            }
+            last = *detection;
+        }
+        // The wait for what was sent last.
+        if let Some(end) = scene.stand.end {
+            let rto = self.doubled(variant, doublings);
+            let own_rto = self.doubled(0, own_doublings).min(end - last.leg.at);
+            if rto < own_rto {
+                let timeout = Outcome::Timeout(last.leg.at + rto);
+                tally.needless(Outcome::Acknowledged, timeout, scene.x, 0, 0);
+            }
+        }
+    }
+}
+
+/// When acknowledgements find the head lost with a detector.
+fn found_at(scene: &Scene<'_>, own: &Detector, detector: &Detector, sack: bool) -> Option<Time> {
+    let stand = scene.stand;
+    let happened = match scene.own {
+        Outcome::Acknowledgements(at) => Some(at),
+        _ => None,
+    };
+    let own_rack = own.rack && sack;
+    let rack = detector.rack && sack;
+    if stand.wait.recovery || matches!(scene.own, Outcome::Probe { .. }) {
+        return happened;
+    }
+    let outstanding = stand.wait.outstanding;
+    let own_threshold = own.threshold.of(outstanding);
+    let threshold = detector.threshold.of(outstanding);
+    // What came later than a smallest round trip after the resend is its own doing.
+    let resent = stand.legs.first().map(|leg| leg.at);
+    let genuine = |at: &Time| resent.is_none_or(|resent| *at < resent + stand.min_rtt);
+    let counted = stand
+        .duplicates
+        .get(threshold as usize - 1)
+        .copied()
+        .filter(genuine);
+    let early = happened.filter(|_| own.early != EarlyRetransmit::Off && outstanding < 4);
+    let by_rack = stand.rack_at.filter(|_| rack).filter(genuine);
+    if threshold == own_threshold && rack == own_rack {
+        // The sender's own rule did what it did; what it would have done had the timer not run out comes after that.
+        return happened.or_else(|| match scene.own {
+            Outcome::Timeout(at) => counted.filter(|counted| *counted > at),
+            _ => None,
+        });
+    }
+    let found = [counted, by_rack, early].into_iter().flatten().min();
+    let eager = threshold < own_threshold || (rack && !own_rack);
+    match (happened, scene.own) {
+        (Some(at), _) if eager => Some(found.map_or(at, |found| found.min(at))),
+        (Some(at), _) if rack && own_rack => Some(found.map_or(at, |found| found.max(at))),
+        (Some(at), _) => found.map(|found| found.max(at)),
+        (None, Outcome::Timeout(at)) if !eager => found.filter(|found| *found > at),
+        (None, _) if !eager => None,
+        (None, _) => found,
+    }
+}

@@ -1,0 +1,177 @@
+//! What becomes of one head of the queue: found lost by whom and when, under its own stack and under a setting.
+
+use rexmit_tcp::settings::Tlp;
+use rexmit_time::{Duration, Time};
+
+use crate::cost::{fast_retransmit_avoided, fast_retransmit_for_timeout, timeout_avoided};
+
+/// How the wait of a head ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Outcome {
+    /// It is acknowledged before anything is sent again.
+    Acknowledged,
+    /// A timeout sends it again.
+    Timeout(Time),
+    /// Acknowledgements say that it is lost.
+    Acknowledgements(Time),
+    /// A probe goes out, and the loss is repaired by it or by what it brings.
+    Probe {
+        /// When the probe goes.
+        at: Time,
+        /// When the head is sent again: with the probe, or a round trip later.
+        repaired: Time,
+    },
+}
+
+impl Outcome {
+    /// When the head is sent again.
+    fn repaired(self) -> Option<Time> {
+        match self {
+            Outcome::Acknowledged => None,
+            Outcome::Timeout(at) | Outcome::Acknowledgements(at) => Some(at),
+            Outcome::Probe { repaired, .. } => Some(repaired),
+        }
+    }
+
+    const fn by_timeout(self) -> bool {
+        matches!(self, Outcome::Timeout(_))
+    }
+
+    const fn by_acknowledgements(self) -> bool {
+        matches!(self, Outcome::Acknowledgements(_) | Outcome::Probe { .. })
+    }
+
+    /// Round trips that a needless resend of this kind costs, with a flight of `2 * x` segments: equations (1) and (2).
+    fn cost(self, x: f64) -> f64 {
+        match self {
+            Outcome::Acknowledged | Outcome::Probe { .. } => 0.0,
+            Outcome::Timeout(_) => timeout_avoided(x),
+            Outcome::Acknowledgements(_) => fast_retransmit_avoided(x),
+        }
+    }
+}
+
+/// What may happen to a head, and when, as far as it does.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chances {
+    /// The timer runs out.
+    pub timeout: Option<Time>,
+    /// Acknowledgements find it lost.
+    pub acknowledgements: Option<Time>,
+    /// A probe is due.
+    pub probe: Option<Time>,
+    /// From a probe to the head's resend.
+    pub probe_to_repair: Duration,
+    /// It is acknowledged without being sent again.
+    pub acknowledged: Option<Time>,
+}
+
+impl Chances {
+    /// What happens first. A probe is never later than the timer (RFC 8985 §7.2), and takes its place.
+    pub fn first(&self) -> Outcome {
+        let before = |at: &Time| self.acknowledged.is_none_or(|end| *at < end);
+        let probe = match (self.probe, self.timeout) {
+            (Some(probe), Some(timeout)) => Some(probe.min(timeout)),
+            (probe, _) => probe,
+        };
+        let acknowledgements = self.acknowledgements.filter(before);
+        if let Some(at) = probe.filter(before) {
+            if acknowledgements.is_none_or(|other| at < other) {
+                let repaired = at + self.probe_to_repair;
+                return Outcome::Probe { at, repaired };
+            }
+        }
+        let timeout = self.timeout.filter(before);
+        match (acknowledgements, timeout) {
+            (Some(at), None) => Outcome::Acknowledgements(at),
+            (Some(at), Some(timeout)) if at <= timeout => Outcome::Acknowledgements(at),
+            (_, Some(timeout)) => Outcome::Timeout(timeout),
+            (None, None) => Outcome::Acknowledged,
+        }
+    }
+}
+
+/// From the last transmission or acknowledgement to a probe: RFC 8985 §7.2 as Linux 6.x has it, or the draft's as 3.10.
+pub(super) fn probe_timeout(
+    form: Tlp,
+    srtt: Duration,
+    outstanding: u32,
+    min_rto: Duration,
+) -> Duration {
+    match form {
+        Tlp::Draft => {
+            let long = srtt + srtt / 2 + Duration::from_millis(200);
+            let least = if outstanding == 1 {
+                long
+            } else {
+                Duration::from_millis(10)
+            };
+            (srtt * 2).max(least)
+        }
+        Tlp::Rfc8985 | Tlp::Off => {
+            let reply = if outstanding == 1 {
+                min_rto
+            } else {
+                Duration::from_millis(2)
+            };
+            srtt * 2 + reply
+        }
+    }
+}
+
+/// What a setting does otherwise, summed up over a half.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Tally {
+    pub avoided: u32,
+    pub rto_to_fr: u32,
+    pub fr_to_rto: u32,
+    pub spurious_rto_avoided: u32,
+    pub spurious_fr_avoided: u32,
+    pub spurious_rto_caused: u32,
+    pub spurious_fr_caused: u32,
+    /// Change in round-trip times, and on top of it in nanoseconds; negative is shorter.
+    pub round_trips: f64,
+    pub nanos: i64,
+}
+
+impl Tally {
+    /// The head was lost: `own` found it, and the setting finds it otherwise. Section IV-D, the last two kinds.
+    pub fn needed(&mut self, own: Outcome, other: Outcome, x: f64) {
+        let (Some(before), Some(after)) = (own.repaired(), other.repaired()) else {
+            return;
+        };
+        self.nanos += (after - before).as_nanos();
+        match (own.by_timeout(), other.by_timeout()) {
+            (true, false) => {
+                self.rto_to_fr += 1;
+                self.round_trips -= fast_retransmit_for_timeout(x);
+            }
+            (false, true) => {
+                self.fr_to_rto += 1;
+                self.round_trips += fast_retransmit_for_timeout(x);
+            }
+            _ => {}
+        }
+    }
+
+    /// The head was not lost: what `own` did was needless, and so is what the setting does. Section IV-D, the first two
+    /// kinds. `resends` are those that go if nothing is sent again; of them `timeouts` were timeouts.
+    pub fn needless(&mut self, own: Outcome, other: Outcome, x: f64, resends: u32, timeouts: u32) {
+        self.round_trips += other.cost(x) - own.cost(x);
+        if own != Outcome::Acknowledged && other == Outcome::Acknowledged {
+            self.avoided += resends;
+        }
+        if own.by_timeout() && !other.by_timeout() {
+            self.spurious_rto_avoided += timeouts;
+        }
+        if own.by_acknowledgements() && !other.by_acknowledgements() {
+            self.spurious_fr_avoided += 1;
+        }
+        if other.by_timeout() && !own.by_timeout() {
+            self.spurious_rto_caused += 1;
+        }
+        if other.by_acknowledgements() && !own.by_acknowledgements() {
+            self.spurious_fr_caused += 1;
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! The list of settings to replay, and what it means for a sender of a given stack.
+
+use core::fmt;
+use std::sync::{Arc, OnceLock};
+
+use rexmit_tcp::estimator::{Batch, Variant};
+use rexmit_tcp::settings::{EarlyRetransmit, Settings, Tlp};
+use rexmit_tcp::stacks;
+use rexmit_time::Duration;
+
+use super::setting::{Setting, SettingError, Threshold};
+
+/// What is replayed unless something else is asked for: each parameter of seed 002 for itself, its Smart-Config, and what
+/// came after it.
+const DEFAULT: &str =
+    "k=2 k=3 k=6 min_rto=100ms min_rto=400ms a=1/2 a=1/32 b=1/2 d=2 d=3 d=4 smart tlp no-tlp rack \
+                       no-rack rto_min=5ms rto_min=50ms";
+
+/// The list of settings to replay.
+#[derive(Debug)]
+pub struct Plan {
+    names: Vec<String>,
+    settings: Vec<Setting>,
+    /// Settings before this one get a row for each connection; the others, a grid, are only summed up.
+    detailed: usize,
+    /// What the list means for each stack, once it was met.
+    stacks: Vec<Stack>,
+}
+
+/// A stack, and what the list means for it.
+#[derive(Debug)]
+struct Stack {
+    name: &'static str,
+    own: Settings,
+    compiled: OnceLock<Arc<Compiled>>,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Plan::parse(&["default"]).unwrap_or_else(|_| Plan::of(Vec::new(), 0))
+    }
+}
+
+impl Plan {
+    /// The settings that `words` name: each is one setting, `default` (some twenty useful ones), or `grid` (seed 002's:
+    /// k 2, 3, 4, 6, 8 × minRTO 100, 200, 400, 800, 1000 ms × a and b 1, 1/2 … 1/32).
+    ///
+    /// # Errors
+    /// When a word names no setting.
+    pub fn parse<S: AsRef<str>>(words: &[S]) -> Result<Self, SettingError> {
+        let mut named: Vec<(String, Setting)> = Vec::new();
+        let mut grid = false;
+        let mut add = |name: &str| -> Result<(), SettingError> {
+            let setting = Setting::parse(name)?;
+            if named.iter().all(|(known, _)| known != name) {
+                named.push((name.to_owned(), setting));
+            }
+            Ok(())
+        };
+        for word in words {
+            match word.as_ref().trim() {
+                "default" => DEFAULT.split_whitespace().try_for_each(&mut add)?,
+                "grid" => grid = true,
+                name => add(name)?,
+            }
+        }
+        let detailed = named.len();
+        if grid {
+            named.extend(all_of_grid().map(|setting| (setting.to_string(), setting)));
+        }
+        Ok(Plan::of(named, detailed))
+    }
+
+    fn of(named: Vec<(String, Setting)>, detailed: usize) -> Self {
+        let (names, settings) = named.into_iter().unzip();
+        Plan {
+            names,
+            settings,
+            detailed,
+            stacks: stacks::all()
+                .map(|page| Stack {
+                    name: page.name,
+                    own: page.settings,
+                    compiled: OnceLock::new(),
+                })
+                .collect(),
+        }
+    }
+
+    /// The settings' names, in order; [`crate::rows::WhatIf::setting`] is an index of them.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The settings, in order.
+    #[must_use]
+    pub fn settings(&self) -> &[Setting] {
+        &self.settings
+    }
+
+    /// How many of the settings, from the first on, get a row for each connection; the others are only summed up.
+    #[must_use]
+    pub fn detailed(&self) -> usize {
+        self.detailed
+    }
+
+    /// What the list means for a sender whose stack is `name`; none where there is no such stack.
+    pub(super) fn compiled(&self, name: &str) -> Option<&Arc<Compiled>> {
+        let stack = self.stacks.iter().find(|stack| stack.name == name)?;
+        let compile = || Arc::new(Compiled::new(stack.own.clone(), &self.settings));
+        Some(stack.compiled.get_or_init(compile))
+    }
+}
+
+fn all_of_grid() -> impl Iterator<Item = Setting> {
+    let ks = [2, 3, 4, 6, 8].into_iter();
+    ks.flat_map(|k| {
+        [100, 200, 400, 800, 1_000].into_iter().flat_map(move |ms| {
+            (0..=5).flat_map(move |a| {
+                (0..=5).map(move |b| Setting {
+                    k: Some(k),
+                    min_rto: Some(Duration::from_millis(ms)),
+                    a: Some(a),
+                    b: Some(b),
+                    ..Setting::default()
+                })
+            })
+        })
+    })
+}
+
+/// A list of settings put over one stack.
+pub(super) struct Compiled {
+    /// The stack's own settings.
+    pub own: Settings,
+    /// Estimators before their first sample; the stack's own is the first.
+    pub batch: Batch,
+    /// The smallest deviation or timeout of each estimator.
+    pub minima: Vec<Duration>,
+    /// How losses are found; the stack's own way is the first.
+    pub detectors: Vec<Detector>,
+    /// Of each setting: which estimator and which detector.
+    pub choices: Vec<Choice>,
+}
+
+/// Which estimator and which detector a setting has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Choice {
+    pub variant: usize,
+    pub detector: usize,
+}
+
+/// How losses are found, other than by timeouts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Detector {
+    pub threshold: Threshold,
+    pub tlp: Tlp,
+    pub rack: bool,
+    pub early: EarlyRetransmit,
+}
+
+impl Detector {
+    fn of(own: &Settings) -> Self {
+        Detector {
+            threshold: Threshold::Fixed(own.dupack_threshold),
+            tlp: own.tlp,
+            rack: own.rack,
+            early: own.early_retransmit,
+        }
+    }
+
+    fn with(self, setting: &Setting) -> Self {
+        Detector {
+            threshold: setting.d.unwrap_or(self.threshold),
+            tlp: match (setting.tlp, self.tlp) {
+                (Some(false), _) => Tlp::Off,
+                (Some(true), Tlp::Off) => Tlp::Rfc8985,
+                (_, own) => own,
+            },
+            rack: setting.rack.unwrap_or(self.rack),
+            early: self.early,
+        }
+    }
+}
+
+impl Compiled {
+    fn new(own: Settings, settings: &[Setting]) -> Self {
+        let mut variants = vec![Variant::of(&own)];
+        let mut detectors = vec![Detector::of(&own)];
+        let choices = settings
+            .iter()
+            .map(|setting| Choice {
+                variant: index_of(&mut variants, with(Variant::of(&own), setting)),
+                detector: index_of(&mut detectors, Detector::of(&own).with(setting)),
+            })
+            .collect();
+        Compiled {
+            batch: Batch::new(&own, &variants),
+            minima: variants.iter().map(|variant| variant.min_rto).collect(),
+            own,
+            detectors,
+            choices,
+        }
+    }
+}
+
+impl fmt::Debug for Compiled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Compiled")
+            .field("detectors", &self.detectors)
+            .field("estimators", &self.minima.len())
+            .finish_non_exhaustive()
+    }
+}
+
+fn with(own: Variant, setting: &Setting) -> Variant {
+    Variant {
+        srtt_shift: setting.b.unwrap_or(own.srtt_shift),
+        rttvar_shift: setting.a.unwrap_or(own.rttvar_shift),
+        srtt_factor: setting.m.unwrap_or(own.srtt_factor),
+        rttvar_factor: setting.k.unwrap_or(own.rttvar_factor),
+        min_rto: setting.min_rto.unwrap_or(own.min_rto),
+    }
+}
+
+fn index_of<T: PartialEq>(list: &mut Vec<T>, item: T) -> usize {
+    list.iter()
+        .position(|other| *other == item)
+        .unwrap_or_else(|| {
+            list.push(item);
+            list.len() - 1
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_grid_is_that_of_seed_002() {
+        let plan = Plan::parse(&["grid"]).unwrap();
+        assert_eq!(plan.names().len(), 5 * 5 * 6 * 6);
+        assert_eq!(plan.detailed(), 0);
+        assert_eq!(plan.names()[0], "k=2,min_rto=100ms,a=1,b=1");
+        assert_eq!(plan.names()[899], "k=8,min_rto=1000ms,a=1/32,b=1/32");
+    }
+
+    #[test]
+    fn a_setting_is_replayed_once_under_the_name_given_first() {
+        let plan = Plan::parse(&["rto_min=50ms", "default", "smart"]).unwrap();
+        assert_eq!(plan.names()[0], "rto_min=50ms");
+        assert_eq!(
+            plan.names().iter().filter(|name| *name == "smart").count(),
+            1
+        );
+        assert_eq!(plan.detailed(), plan.names().len());
+        assert!(Plan::parse(&["k=2", "nonsense"]).is_err());
+    }
+
+    #[test]
+    fn what_a_stack_has_already_is_its_own_estimator_and_detector() {
+        let plan = Plan::parse(&["k=4", "d=3", "tlp", "no-tlp", "rack", "min_rto=200ms"]).unwrap();
+        let own = |name: &str| -> Vec<bool> {
+            let compiled = plan.compiled(name).unwrap();
+            let same = |choice: &Choice| choice.variant == 0 && choice.detector == 0;
+            compiled.choices.iter().map(same).collect()
+        };
+        assert_eq!(own("linux-6.12"), [true, true, true, false, true, true]);
+        assert_eq!(
+            own("windows-xp-unc2007"),
+            [true, false, false, true, false, true]
+        );
+        assert!(plan.compiled("nobody's").is_none());
+    }
+}

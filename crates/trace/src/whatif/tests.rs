@@ -1,0 +1,543 @@
+//! Scripted senders whose answers are known by hand. Segments are 1000 bytes, times milliseconds.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use rexmit_tcp::{Mechanism, Need, SackList};
+use rexmit_time::{Duration, Time};
+use rexmit_wire::{Flags, SeqNum, SeqRange};
+
+use super::{Plan, Replay, Resolved};
+use crate::cost::{fast_retransmit_avoided, fast_retransmit_for_timeout, timeout_avoided};
+use crate::emulate::Identity;
+use crate::event::{Acked, Direction, SenderEvent, Sent, SentKind};
+use crate::facts::SenderFacts;
+use crate::rows::WhatIf;
+
+/// A sender, the events of which are written down by the test.
+struct Script {
+    plan: Arc<Plan>,
+    replay: Replay,
+    next: u32,
+    sack: bool,
+}
+
+impl Script {
+    /// A sender of `stack` whose first round trip, the handshake's, took 100 ms.
+    fn new(stack: &'static str, settings: &[&str]) -> Self {
+        Script::with(stack, settings, true)
+    }
+
+    fn with(stack: &'static str, settings: &[&str], sack: bool) -> Self {
+        let plan = Arc::new(Plan::parse(settings).unwrap());
+        let facts = SenderFacts {
+            mss: 1000,
+            sack,
+            handshake_rtt: Some(Duration::from_millis(100)),
+            ..SenderFacts::default()
+        };
+        let mut replay = Replay::new(Direction::Backward, &facts, &plan);
+        replay.sender_is(&Identity {
+            stack: Some(stack),
+            ..Identity::default()
+        });
+        Script {
+            plan,
+            replay,
+            next: 0,
+            sack,
+        }
+    }
+
+    /// Segments `from` to before `to` are sent.
+    fn send(&mut self, at: u64, from: u32, to: u32) -> &mut Self {
+        (from..to).for_each(|segment| self.packet(at, segment, SentKind::New));
+        self
+    }
+
+    /// A segment is sent again.
+    fn resend(
+        &mut self,
+        at: u64,
+        segment: u32,
+        mechanism: Mechanism,
+        need: Need,
+        episode: u32,
+    ) -> &mut Self {
+        let number = self.next;
+        self.next += 1;
+        self.packet(at, segment, SentKind::Resend(number));
+        self.replay.resolved(&Resolved {
+            number,
+            mechanism,
+            need,
+            episode,
+            detection: None,
+            timer: None,
+            flight_segments: 8,
+        });
+        self
+    }
+
+    fn packet(&mut self, at: u64, segment: u32, kind: SentKind) {
+        self.replay.event(&SenderEvent::Sent(Sent {
+            at: ms(at),
+            range: SeqRange::new(seq(segment), 1000),
+            kind,
+            flags: Flags::ACK,
+            stamp: None,
+            echo: None,
+            slack: Duration::ZERO,
+        }));
+    }
+
+    /// All before segment `upto` is acknowledged, and `sacked` segments are reported.
+    fn ack(&mut self, at: u64, upto: u32, sacked: Option<(u32, u32)>) -> &mut Self {
+        let mut sacks = SackList::default();
+        if let (Some((from, to)), true) = (sacked, self.sack) {
+            sacks.push(SeqRange {
+                start: seq(from),
+                end: seq(to),
+            });
+        }
+        self.replay.event(&SenderEvent::Acked(Acked {
+            at: ms(at),
+            ack: seq(upto),
+            window: 65_535,
+            sacks,
+            dsack: None,
+            stamp: None,
+            echo: None,
+            carried: 0,
+            slack: Duration::ZERO,
+        }));
+        self
+    }
+
+    /// One segment each round trip of 100 ms, until the estimators have settled; gives the time and the next segment.
+    fn settle(&mut self) -> (u64, u32) {
+        for turn in 0..100 {
+            self.send(100 * u64::from(turn), turn, turn + 1);
+            self.ack(100 * u64::from(turn + 1), turn + 1, None);
+        }
+        (10_000, 100)
+    }
+
+    fn finish(self) -> BTreeMap<String, WhatIf> {
+        let mut rows = Vec::new();
+        self.replay.finish(&mut rows);
+        rows.into_iter()
+            .map(|row| (self.plan.names()[row.setting as usize].clone(), row))
+            .collect()
+    }
+}
+
+fn ms(millis: u64) -> Time {
+    Time::from_nanos(millis * 1_000_000)
+}
+
+/// Sequence numbers that wrap early.
+fn seq(segment: u32) -> SeqNum {
+    SeqNum::new(u32::MAX - 50_000) + 1000 * segment
+}
+
+fn seconds(row: &WhatIf) -> f64 {
+    row.change.as_secs_f64()
+}
+
+#[track_caller]
+fn near(value: f64, expected: f64) {
+    assert!(
+        (value - expected).abs() < 0.0015,
+        "{value} is not {expected}"
+    );
+}
+
+const NEEDED: Need = Need::Needed;
+const SPURIOUS: Need = Need::Spurious;
+
+/// Four segments out, all lost, a timeout after `rto` and its answer.
+fn timeout(script: &mut Script, rto: u64) {
+    let (at, next) = script.settle();
+    script.send(at, next, next + 4);
+    script.resend(at + rto, next, Mechanism::Rto, NEEDED, 0);
+    script.ack(at + rto + 100, next + 4, None);
+}
+
+#[test]
+fn a_needed_timeout_waits_for_the_other_timer() {
+    let mut script = Script::new(
+        "linux-2.4",
+        &[
+            "min_rto=100ms",
+            "min_rto=400ms",
+            "k=2",
+            "min_rto=200ms",
+            "m=1.25",
+        ],
+    );
+    timeout(&mut script, 300);
+    let rows = script.finish();
+    // The deviation of the first sample decays in whole ticks of 10 ms, and stops three above the minimum.
+    near(seconds(&rows["min_rto=100ms"]), -0.07);
+    near(seconds(&rows["min_rto=400ms"]), 0.2);
+    // Two and a half ticks, of which the kernel keeps two.
+    near(seconds(&rows["m=1.25"]), 0.02);
+    // The deviation has settled at the minimum, and the minimum is the sender's own.
+    assert_eq!(rows.len(), 3);
+    let row = &rows["min_rto=100ms"];
+    assert_eq!(
+        (row.avoided, row.rto_to_fr, row.spurious_rto_caused),
+        (0, 0, 0)
+    );
+}
+
+#[test]
+fn a_second_timeout_doubles_the_difference() {
+    let mut script = Script::new("linux-2.4", &["min_rto=100ms"]);
+    let (at, next) = script.settle();
+    script.send(at, next, next + 1);
+    script.resend(at + 300, next, Mechanism::Rto, NEEDED, 0);
+    script.resend(at + 900, next, Mechanism::Rto, NEEDED, 0);
+    script.ack(at + 1000, next + 1, None);
+    near(seconds(&script.finish()["min_rto=100ms"]), -0.07 - 0.14);
+}
+
+#[test]
+fn windows_bounds_the_timeout_and_not_the_deviation() {
+    let mut script = Script::with(
+        "windows-xp-unc2007",
+        &["min_rto=100ms", "min_rto=400ms", "k=1"],
+        false,
+    );
+    timeout(&mut script, 200);
+    let rows = script.finish();
+    // The granularity of 100 ms is the deviation's least term.
+    assert!(!rows.contains_key("min_rto=100ms"));
+    near(seconds(&rows["min_rto=400ms"]), 0.2);
+}
+
+#[test]
+fn a_needless_timeout_is_avoided_by_a_longer_timer() {
+    let mut script = Script::new(
+        "linux-2.4",
+        &["min_rto=300ms", "min_rto=600ms", "min_rto=100ms"],
+    );
+    let (at, next) = script.settle();
+    script.send(at, next, next + 8);
+    script.resend(at + 300, next, Mechanism::Rto, SPURIOUS, 0);
+    script.ack(at + 450, next + 1, None);
+    script.resend(at + 450, next + 1, Mechanism::RtoRecovery, SPURIOUS, 0);
+    script.ack(at + 450, next + 8, None);
+    let rows = script.finish();
+    // 400 ms are too short for an answer after 450, 700 are not.
+    assert!(!rows.contains_key("min_rto=300ms"));
+    assert!(!rows.contains_key("min_rto=100ms"));
+    let row = &rows["min_rto=600ms"];
+    assert_eq!(
+        (
+            row.avoided,
+            row.spurious_rto_avoided,
+            row.spurious_fr_avoided
+        ),
+        (2, 1, 0)
+    );
+    // One sample of 450 ms among a hundred of 100 makes the average.
+    near(seconds(row), -timeout_avoided(4.0) * 0.1 * 1.0);
+}
+
+#[test]
+fn a_shorter_timer_runs_out_before_a_late_acknowledgement() {
+    let mut script = Script::new(
+        "linux-2.4",
+        &["min_rto=100ms", "min_rto=150ms", "min_rto=50ms,k=2"],
+    );
+    let (at, next) = script.settle();
+    script.send(at, next, next + 8);
+    script.ack(at + 240, next + 8, None);
+    let rows = script.finish();
+    let row = &rows["min_rto=100ms"];
+    assert_eq!((row.spurious_rto_caused, row.avoided), (1, 0));
+    near(seconds(row), timeout_avoided(4.0) * (0.1 + 0.0014));
+    assert_eq!(rows["min_rto=50ms,k=2"].spurious_rto_caused, 1);
+    assert!(!rows.contains_key("min_rto=150ms"));
+}
+
+#[test]
+fn fast_retransmit_takes_the_place_of_a_timeout_when_two_duplicates_are_enough() {
+    let mut script = Script::new("linux-2.4", &["d=2", "d=4", "smart", "d=3"]);
+    let (at, next) = script.settle();
+    script.send(at, next, next + 3);
+    script.ack(at + 100, next, Some((next + 1, next + 2)));
+    script.ack(at + 110, next, Some((next + 1, next + 3)));
+    script.resend(at + 300, next, Mechanism::Rto, NEEDED, 0);
+    script.ack(at + 400, next + 3, None);
+    let rows = script.finish();
+    let row = &rows["d=2"];
+    assert_eq!((row.rto_to_fr, row.fr_to_rto, row.avoided), (1, 0, 0));
+    near(seconds(row), -0.19 - fast_retransmit_for_timeout(4.0) * 0.1);
+    // Three outstanding: one duplicate is enough.
+    assert_eq!(rows["smart"].rto_to_fr, 1);
+    near(
+        seconds(&rows["smart"]),
+        -0.2 - fast_retransmit_for_timeout(4.0) * 0.1,
+    );
+    assert_eq!(rows.len(), 2);
+}
+
+#[test]
+fn a_fast_retransmit_becomes_a_timeout_when_its_duplicates_do_not_reach() {
+    let mut script = Script::new("linux-2.4", &["d=2", "d=4", "d=5"]);
+    let (at, next) = script.settle();
+    script.send(at, next, next + 5);
+    for late in 0..4_u32 {
+        script.ack(
+            at + 100 + 10 * u64::from(late),
+            next,
+            Some((next + 1, next + 2 + late)),
+        );
+        if late == 2 {
+            script.resend(at + 120, next, Mechanism::FastRetransmit, NEEDED, 0);
+        }
+    }
+    script.ack(at + 220, next + 5, None);
+    let rows = script.finish();
+    near(seconds(&rows["d=2"]), -0.01);
+    // The fourth duplicate came ten milliseconds later, and no fifth: the timer of 300 ms runs out.
+    near(seconds(&rows["d=4"]), 0.01);
+    assert_eq!((rows["d=4"].fr_to_rto, rows["d=5"].fr_to_rto), (0, 1));
+    near(
+        seconds(&rows["d=5"]),
+        0.18 + fast_retransmit_for_timeout(4.0) * 0.1,
+    );
+}
+
+#[test]
+fn reordering_makes_needless_fast_retransmits_with_a_small_threshold() {
+    let settings = ["d=2", "d=4", "rack", "min_rto=100ms"];
+    let mut script = Script::new("linux-2.4", &settings);
+    let (at, next) = script.settle();
+    script.send(at, next, next + 8);
+    script.ack(at + 100, next, Some((next + 1, next + 2)));
+    script.ack(at + 105, next, Some((next + 1, next + 3)));
+    script.ack(at + 110, next + 8, None);
+    let rows = script.finish();
+    assert_eq!(rows["d=2"].spurious_fr_caused, 1);
+    near(seconds(&rows["d=2"]), fast_retransmit_avoided(4.0) * 0.1);
+    // A quarter of a round trip had not gone by.
+    assert_eq!(rows.len(), 1);
+}
+
+#[test]
+fn a_larger_threshold_avoids_a_needless_fast_retransmit() {
+    let mut script = Script::new("linux-2.4", &["d=2", "d=4"]);
+    let (at, next) = script.settle();
+    script.send(at, next, next + 8);
+    for late in 0..3_u32 {
+        script.ack(at + 100, next, Some((next + 1, next + 2 + late)));
+    }
+    script.resend(at + 100, next, Mechanism::FastRetransmit, SPURIOUS, 0);
+    script.ack(at + 110, next + 8, None);
+    let rows = script.finish();
+    assert_eq!(
+        (rows["d=4"].avoided, rows["d=4"].spurious_fr_avoided),
+        (1, 1)
+    );
+    near(seconds(&rows["d=4"]), -fast_retransmit_avoided(4.0) * 0.1);
+    assert!(!rows.contains_key("d=2"));
+}
+
+#[test]
+fn a_shorter_timer_overtakes_a_fast_retransmit() {
+    let mut script = Script::new("linux-2.4", &["min_rto=100ms"]);
+    let (at, next) = script.settle();
+    script.send(at, next, next + 8);
+    for late in 0..3_u32 {
+        script.ack(at + 250, next, Some((next + 1, next + 2 + late)));
+    }
+    script.resend(at + 250, next, Mechanism::FastRetransmit, NEEDED, 0);
+    script.ack(at + 350, next + 8, None);
+    let row = &script.finish()["min_rto=100ms"];
+    assert_eq!(row.fr_to_rto, 1);
+    near(seconds(row), -0.02 + fast_retransmit_for_timeout(4.0) * 0.1);
+}
+
+#[test]
+fn without_sack_every_duplicate_counts() {
+    let mut script = Script::with("windows-xp-unc2007", &["d=3"], false);
+    let (at, next) = script.settle();
+    script.send(at, next, next + 3);
+    script.ack(at + 100, next, None).ack(at + 100, next, None);
+    script.resend(at + 100, next, Mechanism::FastRetransmit, NEEDED, 0);
+    script.ack(at + 200, next + 3, None);
+    let row = &script.finish()["d=3"];
+    assert_eq!(row.fr_to_rto, 1);
+    near(seconds(row), 0.1 + fast_retransmit_for_timeout(4.0) * 0.1);
+}
+
+#[test]
+fn a_probe_repairs_the_last_segment_before_the_timeout() {
+    let mut script = Script::new("linux-2.4", &["tlp", "no-tlp"]);
+    let (at, next) = script.settle();
+    script.send(at, next, next + 2);
+    script.ack(at + 100, next + 1, None);
+    script.resend(at + 400, next + 1, Mechanism::Rto, NEEDED, 0);
+    script.ack(at + 500, next + 2, None);
+    let rows = script.finish();
+    // One packet out: the probe falls together with the timeout, but does not lower the rate to one segment.
+    let row = &rows["tlp"];
+    assert_eq!(row.rto_to_fr, 1);
+    near(seconds(row), -fast_retransmit_for_timeout(4.0) * 0.1);
+    assert_eq!(rows.len(), 1);
+}
+
+#[test]
+fn a_probe_finds_the_loss_of_many_a_round_trip_later() {
+    let mut script = Script::new("linux-2.4", &["tlp"]);
+    let (at, next) = script.settle();
+    script.send(at, next, next + 3);
+    script.resend(at + 300, next, Mechanism::Rto, NEEDED, 0);
+    script.resend(at + 400, next + 1, Mechanism::RtoRecovery, NEEDED, 0);
+    script.resend(at + 400, next + 2, Mechanism::RtoRecovery, NEEDED, 0);
+    script.ack(at + 400, next + 1, None);
+    script.ack(at + 500, next + 3, None);
+    // Two round trips and 2 ms to the probe, one to its answer, against the timer's 300.
+    let row = &script.finish()["tlp"];
+    near(seconds(row), 0.002 - fast_retransmit_for_timeout(4.0) * 0.1);
+}
+
+#[test]
+fn without_probes_a_probed_loss_waits_for_the_timer() {
+    let mut script = Script::new("linux-6.12", &["no-tlp", "tlp", "k=2", "rto_min=50ms"]);
+    let (at, next) = script.settle();
+    script.send(at, next, next + 2);
+    script.ack(at + 100, next + 1, None);
+    script.send(at + 100, next + 2, next + 3);
+    script.resend(at + 302, next + 2, Mechanism::Tlp, NEEDED, 0);
+    script.ack(at + 402, next + 3, None);
+    let rows = script.finish();
+    let row = &rows["no-tlp"];
+    assert_eq!(row.fr_to_rto, 1);
+    near(seconds(row), 0.098 + fast_retransmit_for_timeout(4.0) * 0.1);
+    // A timer of 152 ms, in ticks of 4, is over before the probe, which then is sent in its place.
+    near(seconds(&rows["rto_min=50ms"]), -0.05);
+    assert_eq!(rows.len(), 2);
+}
+
+#[test]
+fn rack_finds_a_loss_with_one_segment_after_it() {
+    let mut script = Script::new("linux-2.4", &["rack"]);
+    let (at, next) = script.settle();
+    script
+        .send(at, next, next + 1)
+        .send(at + 1, next + 1, next + 2);
+    script.ack(at + 101, next, Some((next + 1, next + 2)));
+    script.resend(at + 300, next, Mechanism::Rto, NEEDED, 0);
+    script.ack(at + 400, next + 2, None);
+    let row = &script.finish()["rack"];
+    assert_eq!(row.rto_to_fr, 1);
+    // The round trip of what came after it, and a quarter of one.
+    near(
+        seconds(row),
+        -(0.3 - 0.125) - fast_retransmit_for_timeout(4.0) * 0.1,
+    );
+}
+
+#[test]
+fn what_nobody_can_explain_is_left_alone() {
+    let mut script = Script::new("linux-2.4", &["default", "grid"]);
+    let (at, next) = script.settle();
+    script.send(at, next, next + 4);
+    script.resend(at + 90, next, Mechanism::Unknown, Need::Unknown, 0);
+    script.ack(at + 100, next + 4, None);
+    assert!(script.finish().is_empty());
+}
+
+/// A random sender: flights of which some packets are lost, delayed or reordered, timers that run out at random.
+fn sender(script: &mut Script, turns: &[(u32, u64, u8, bool)]) {
+    let (mut at, mut next, mut episode) = (0, 0, 0);
+    for (flight, delay, event, spurious) in turns {
+        let need = if *spurious { SPURIOUS } else { NEEDED };
+        script.send(at, next, next + flight);
+        let first = u64::from(*flight > 3);
+        match event % 6 {
+            0 | 1 => {}
+            2 => {
+                script.resend(at + delay * 3, next, Mechanism::Rto, need, episode);
+                at += delay * 3;
+            }
+            3 => {
+                for late in 1..*flight {
+                    script.ack(at + delay, next, Some((next + 1, next + 1 + late)));
+                }
+                script.resend(at + delay, next, Mechanism::FastRetransmit, need, episode);
+                at += delay;
+            }
+            4 => {
+                script.resend(
+                    at + delay * 2 + 2,
+                    next + flight - 1,
+                    Mechanism::Tlp,
+                    need,
+                    episode,
+                );
+                script.resend(at + delay * 4 + first, next, Mechanism::Rto, need, episode);
+                at += delay * 4 + 1;
+            }
+            _ => {
+                script.ack(at + delay, next, Some((next + 1, next + 2)));
+                script.resend(at + delay * 2, next, Mechanism::Rack, need, episode);
+                script.resend(at + delay * 9, next, Mechanism::Rto, need, episode);
+                at += delay * 9;
+            }
+        }
+        episode += 1;
+        at += delay;
+        next += flight;
+        script.ack(at, next, None);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// The sender's own setting changes nothing, whatever happened; and no replay panics.
+    #[test]
+    fn the_own_setting_changes_nothing(
+        turns in prop::collection::vec((1_u32..12, 1_u64..900, any::<u8>(), any::<bool>()), 1..60),
+        stack in 0..10_usize,
+    ) {
+        let stacks: Vec<&'static str> = rexmit_tcp::stacks::all().map(|page| page.name).collect();
+        let page = rexmit_tcp::stacks::page(stacks[stack % stacks.len()]).unwrap();
+        let own = &page.settings;
+        let name = format!(
+            "k={},min_rto={}ms,a=1/{},b=1/{},m={},d={}",
+            own.rttvar_factor,
+            own.min_rto.as_nanos() / 1_000_000,
+            1 << own.rttvar_shift,
+            1 << own.srtt_shift,
+            own.srtt_factor,
+            own.dupack_threshold,
+        );
+        let mut script = Script::new(page.name, &[&name, "default", "grid"]);
+        sender(&mut script, &turns);
+        let rows = script.finish();
+        prop_assert!(!rows.contains_key(&name), "{} {:?}", page.name, rows[&name]);
+    }
+
+    /// What is avoided and what is made otherwise are among the resends that there were.
+    #[test]
+    fn no_more_changes_than_there_were_resends(
+        turns in prop::collection::vec((1_u32..12, 1_u64..900, any::<u8>(), any::<bool>()), 1..60),
+    ) {
+        let mut script = Script::new("linux-2.4", &["default", "grid"]);
+        sender(&mut script, &turns);
+        let made = script.next;
+        for (name, row) in script.finish() {
+            prop_assert!(row.avoided + row.rto_to_fr + row.fr_to_rto <= made, "{name}");
+            prop_assert!(row.spurious_rto_avoided + row.spurious_fr_avoided <= made, "{name}");
+            prop_assert!(row.change.as_secs_f64().is_finite());
+        }
+    }
+}
