@@ -43,7 +43,7 @@ def claim(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
     """A row of the analysis: the server's, backward."""
     row = {c.name: None if c.nullable else DEFAULTS[c.kind] for c in RESENDS}
     row |= {
-        "flow": CLIENT,
+        "flow": FLOW,
         "direction": "backward",
         "time_ns": 1_000_000_000,
         "seq_start": 1000,

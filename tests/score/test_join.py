@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.score.conftest import CLIENT, FLOW, claim, claims_frame, resend, truth_frame
+from tests.score.conftest import CLIENT, claim, claims_frame, resend, truth_frame
 
 from rexmit.score.claims import of_trace
 from rexmit.score.join import Joined, join
@@ -24,11 +24,10 @@ def found(truth: dict[str, Any], *claims: dict[str, Any]) -> tuple[bool, int]:
     return not made.resends["missed"][0], made.invented.height
 
 
-def test_direction_says_which_way_the_data_went() -> None:
+def test_the_flow_is_that_of_the_data() -> None:
     assert found(resend(), claim()) == (True, 0)
-    assert found(resend(), claim(flow=FLOW, direction="forward")) == (True, 0)
-    assert found(resend(), claim(direction="forward")) == (False, 1)
     assert found(resend(flow=CLIENT), claim()) == (False, 1)
+    assert found(resend(flow=CLIENT), claim(flow=CLIENT)) == (True, 0)
 
 
 @pytest.mark.parametrize(("off_ns", "same"), [(-1000, True), (1500, True), (1501, False)])

@@ -15,6 +15,7 @@ from rexmit.trace.folder import Trace, Writer
 from rexmit.trace.source import Batch, Facts
 
 CLIENT = "10.0.0.2:40000 > 10.0.0.1:80"
+SERVER = "10.0.0.1:80 > 10.0.0.2:40000"
 
 Row = Mapping[str, Any]
 
@@ -32,7 +33,7 @@ def resend(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
     """A resend of the server, as a timeout that was needed."""
     usual = {
         "capture": "x.pcap",
-        "flow": CLIENT,
+        "flow": SERVER,
         "direction": "backward",
         "time_s": 1.0,
         "time_ns": 1_000_000_000,
@@ -57,7 +58,7 @@ def connection(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
 
 def whatif(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
     """Another setting, without effect."""
-    usual = {"capture": "x.pcap", "flow": CLIENT, "direction": "backward", "setting": "k=2"}
+    usual = {"capture": "x.pcap", "flow": SERVER, "direction": "backward", "setting": "k=2"}
     return _row(WHATIF, usual, values)
 
 
@@ -78,6 +79,9 @@ class Given:
 
     def batches(self) -> Iterator[Batch]:
         yield from self._batches
+
+    def progress(self) -> int:
+        return self._facts.packets
 
     def facts(self) -> Facts:
         return replace(self._facts)

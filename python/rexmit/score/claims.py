@@ -36,13 +36,8 @@ EITHER: Final = "tlp|rto"
 
 def of_trace(retransmissions: pl.DataFrame) -> pl.DataFrame:
     """Claims out of the `retransmissions` rows of `rexmit trace`."""
-    backward = pl.col("direction") == "backward"
-    sides = pl.col("flow").str.split_exact(" > ", 1)
-    turned = pl.concat_str(
-        sides.struct.field("field_1"), pl.lit(" > "), sides.struct.field("field_0")
-    )
     return retransmissions.select(
-        pl.when(backward).then(turned).otherwise(pl.col("flow")).alias("flow"),
+        "flow",
         pl.col("time_ns").cast(pl.Int64),
         pl.col("seq_start").cast(pl.Int64),
         pl.col("seq_end").cast(pl.Int64),

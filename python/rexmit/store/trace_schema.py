@@ -38,15 +38,19 @@ SMART_CONFIG: Final = "smart-config"
 D = max(1, min(3, F - 2)), F being what is outstanding at the loss.
 """
 
-_KEYS: Final = (
-    Column("capture", "text", "the capture: the path of its (first) file, - for standard input"),
-    Column("connection", "integer", "number of the connection within the trace, from 0"),
-    Column("flow", "text", "the connection, client > server"),
+_CAPTURE: Final = Column("capture", "text", "path of its (first) file, - for standard input")
+_CONNECTION: Final = Column(
+    "connection", "integer", "number of its connection in the trace, from 0"
+)
+_DATA: Final = (
+    _CAPTURE,
+    _CONNECTION,
+    Column("flow", "text", "direction of the data, source > destination"),
+    Column("direction", "text", "of the data: forward or backward"),
 )
 
 RESENDS: Final[tuple[Column, ...]] = (
-    *_KEYS,
-    Column("direction", "text", "which way it went: forward or backward"),
+    *_DATA,
     TIME,
     Column("time_ns", "integer", "time_s in nanoseconds, exact"),
     Column("seq_start", "integer", "first sequence number, as on the wire"),
@@ -162,7 +166,9 @@ def _half(side: str) -> tuple[Column, ...]:
 
 
 CONNECTIONS: Final[tuple[Column, ...]] = (
-    *_KEYS,
+    _CAPTURE,
+    _CONNECTION,
+    Column("flow", "text", "client > server"),
     Column("start_s", "number", "first packet"),
     Column("end_s", "number", "last packet"),
     Column("duration_s", "number", "end_s - start_s, think times included"),
@@ -178,8 +184,7 @@ CONNECTIONS: Final[tuple[Column, ...]] = (
 """`connections` of a trace."""
 
 WHATIF: Final[tuple[Column, ...]] = (
-    *_KEYS,
-    Column("direction", "text", "which way the data went"),
+    *_DATA,
     Column("setting", "text", "the other setting, as in k=2 min_rto=100ms, or smart-config"),
     Column("k", "number", "factor of the deviation; null: the stack's own", nullable=True),
     Column("min_rto_s", "number", "smallest timeout; null: the stack's own", nullable=True),

@@ -61,7 +61,7 @@ class Teller:
         if now - self._last < (0.2 if self._moving else _TELL_EVERY_S):
             return
         self._last = now
-        packets = self._source.facts().packets
+        packets = self._source.progress()
         rate = packets / (now - self._began) if now > self._began else 0.0
         told = f"{count(packets, 'packet')}, {rate:,.0f} a second"
         if self._moving:

@@ -12,6 +12,7 @@ import polars as pl
 from rexmit.errors import UserError
 from rexmit.store.schema import Column, polars_schema
 from rexmit.store.trace_schema import TABLES
+from rexmit.trace.buffers import frame
 
 STDIN: Final = "-"
 """The name of standard input."""
@@ -35,13 +36,16 @@ class Facts:
 
 
 class Source(Protocol):
-    """An analysis at work; `facts` are whole when the batches have ended."""
+    """An analysis at work."""
 
     def batches(self) -> Iterator[Batch]:
         """The rows as they come out."""
 
+    def progress(self) -> int:
+        """Packets read so far."""
+
     def facts(self) -> Facts:
-        """What was read."""
+        """What was read, at the end."""
 
 
 def conformed(name: str, rows: pl.DataFrame) -> pl.DataFrame:
@@ -87,10 +91,36 @@ class _Core:
         made: Any = getattr(_core, "Trace", None)
         if made is None:
             raise UserError("this build of rexmit has no analysis of captures", "make setup")
-        self._trace = made([str(path) for path in captures], whatif=whatif, jobs=jobs)
+        try:
+            self._trace = made(captures, jobs=jobs, whatif=whatif)
+        except OSError as error:
+            raise UserError(f"cannot be read: {error}", "give captures, or - for a pipe") from error
 
     def batches(self) -> Iterator[Batch]:
-        raise NotImplementedError
+        while True:
+            try:
+                tables = self._trace.next_batch()
+            except (OSError, ValueError) as error:
+                raise UserError(
+                    f"{error}", "captures are pcap, pcapng, ERF or snoop files, also packed"
+                ) from error
+            if tables is None:
+                return
+            yield {name: frame(columns) for name, columns in tables.items()}
+
+    def progress(self) -> int:
+        return int(self._trace.progress()[1])
 
     def facts(self) -> Facts:
-        raise NotImplementedError
+        told = self._trace.summary()
+        warnings = list(told["warnings"])
+        if told["steps_back"]:
+            warnings.append(f"the capture's clock steps back {told['steps_back']:,} times")
+        return Facts(
+            packets=told["packets"],
+            tcp_packets=told["tcp_packets"],
+            bytes=told["bytes"],
+            not_understood=dict(told["skipped"]),
+            evicted={"connections": told["evicted"]} if told["evicted"] else {},
+            warnings=warnings,
+        )
