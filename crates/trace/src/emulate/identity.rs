@@ -3,8 +3,8 @@
 use super::shadow::Shadow;
 use super::Identity;
 
-/// A resend less likely than this is not explained.
-const EXPLAINED: f64 = -9.0;
+/// A resend that fits worse than this is not explained.
+const EXPLAINED: f64 = -6.5;
 
 /// A stack is named from this share on.
 const NAMED: f64 = 0.95;

@@ -15,8 +15,15 @@ fn stray(span: Duration, slack: Duration) -> f64 {
     0.02 * ms(span) + 0.3 + ms(slack)
 }
 
+/// How likely a time is: as a density, and how well it fits whatever the width of what would fit, 0 at best.
+#[derive(Clone, Copy, Debug)]
+pub struct Likely {
+    pub weight: f64,
+    pub fit: f64,
+}
+
 /// A timer that fires between `soon` and `late`, at `at`.
-pub fn of_timer(at: Time, (soon, late): (Time, Time), span: Duration, slack: Duration) -> f64 {
+pub fn of_timer(at: Time, (soon, late): (Time, Time), span: Duration, slack: Duration) -> Likely {
     let stray = stray(span, slack);
     let width = ms(late - soon).max(0.0);
     let off = if at < soon {
@@ -31,7 +38,10 @@ pub fn of_timer(at: Time, (soon, late): (Time, Time), span: Duration, slack: Dur
     let far = if at < soon { FAR / 5.0 } else { FAR };
     let scale = ms(span).max(1.0);
     let tail = far / scale / (1.0 + off / scale);
-    (near * 0.97 + tail).ln()
+    Likely {
+        weight: (near * 0.97 + tail).ln(),
+        fit: (-off / stray).max(-9.0),
+    }
 }
 
 /// Whether a timer that fires until `late` would have fired by `at` for certain.
@@ -40,14 +50,18 @@ pub fn is_overdue(at: Time, late: Time, span: Duration, slack: Duration) -> bool
 }
 
 /// What an acknowledgement sends `gap` after it.
-pub fn of_ack(gap: Duration, slack: Duration) -> f64 {
+pub fn of_ack(gap: Duration, slack: Duration) -> Likely {
     let gap = ms(gap).max(0.0);
     let at_once = 0.05 + ms(slack);
     let near = 0.93 * (-gap / at_once).exp() / at_once;
     // A busy host; packets that wait in it.
     let later = 0.06 * (-gap / 2.0).exp() / 2.0;
     let late = 0.01 * (-gap / 50.0).exp() / 50.0;
-    (near + later + late + 1e-9).ln()
+    let weight = (near + later + late + 1e-9).ln();
+    Likely {
+        weight,
+        fit: (weight - (0.93 / at_once).ln()).clamp(-9.0, 0.0),
+    }
 }
 
 /// `ln(exp(a) + exp(b))`

@@ -222,6 +222,7 @@ impl Judges {
             shadow.on_resend(&mut self.board, &moment, pieces.clone());
         }
         self.board.resent(sent, pieces);
+        self.together = Some(sent.at);
         let nxt = self.board.nxt;
         self.note_place(number, nxt);
         if sent.range.end.is_after(nxt) {

@@ -65,7 +65,8 @@ impl Ticks {
                 // The granule of the level; the tick may be 1 ms or 4 ms.
                 let mut late = 0;
                 for tick in [1_000_000, 4_000_000, self.tick] {
-                    let ticks = span.as_nanos() / tick;
+                    // A minimum a little larger may stand a level higher.
+                    let ticks = span.as_nanos() * 17 / 16 / tick;
                     let mut shift = 0;
                     while ticks >= 63 << shift && shift < 21 {
                         shift += 3;

@@ -103,6 +103,9 @@ pub fn score(stack: &str, changes: &[(&str, &str)], seeds: std::ops::Range<u64>)
             continue;
         }
         let (path, work) = model::draw(seed);
+        if std::env::var("LOW").is_ok() {
+            eprintln!("seed {seed}");
+        } // DBG
         let settings = perturbed(stack, changes, seed);
         let client = model::stack("linux-6.12", &[]);
         let run = model::run(settings, client, path.clone(), &work, seed);

@@ -214,7 +214,8 @@ impl Shadow {
         let span = self.timer.span;
         let window = self.timer.window(&self.ticks);
         let fits = likelihood::of_timer(at, window, span, slack);
-        self.score += fits.max(-9.0);
+        self.score += fits.weight;
+        self.worst = self.worst.min(fits.fit);
         self.opinions.push_back(super::Opinion {
             mechanism: rexmit_tcp::Mechanism::Rto,
             share: 1.0,

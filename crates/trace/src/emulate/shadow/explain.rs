@@ -8,7 +8,7 @@ use rexmit_time::{Duration, Time};
 
 use super::Shadow;
 use crate::emulate::board::{Board, LOST, RESENT};
-use crate::emulate::likelihood::{either, of_ack, of_timer};
+use crate::emulate::likelihood::{either, is_overdue, of_ack, of_timer, Likely};
 use crate::emulate::timer::Job;
 
 /// The moment at which a packet left.
@@ -49,6 +49,7 @@ struct Candidate {
     cause: Cause,
     mechanism: Mechanism,
     weight: f64,
+    fit: f64,
     timer: Option<Duration>,
 }
 
@@ -60,12 +61,21 @@ struct Candidates {
 }
 
 impl Candidates {
-    fn add(&mut self, cause: Cause, mechanism: Mechanism, weight: f64, timer: Option<Duration>) {
+    /// `structure` is what it costs to believe that the state allows it.
+    fn add(
+        &mut self,
+        cause: Cause,
+        mechanism: Mechanism,
+        likely: Likely,
+        structure: f64,
+        timer: Option<Duration>,
+    ) {
         if let Some(place) = self.list.get_mut(self.len) {
             *place = Some(Candidate {
                 cause,
                 mechanism,
-                weight,
+                weight: likely.weight + structure,
+                fit: likely.fit + structure,
                 timer,
             });
             self.len += 1;
@@ -90,6 +100,7 @@ impl Shadow {
         moment: &Moment,
         pieces: core::ops::Range<usize>,
     ) {
+        self.catch_up_for_resend(board, moment);
         let candidates = self.candidates(board, moment, &pieces);
         let mut best: Option<Candidate> = None;
         let mut all = f64::NEG_INFINITY;
@@ -116,8 +127,23 @@ impl Shadow {
             timer: best.timer,
         });
         self.score += all.max(-16.0);
-        self.worst = self.worst.min(all);
+        self.worst = self.worst.min(best.fit);
         self.follow(board, moment, &pieces, best);
+    }
+
+    /// A wait for reordered segments that is long over ended unseen.
+    fn catch_up_for_resend(&mut self, board: &mut Board, moment: &Moment) {
+        let (_, late) = self.timer.window(&self.ticks);
+        if !is_overdue(moment.at, late, self.timer.span, moment.slack) {
+            return;
+        }
+        match self.timer.job() {
+            Some(Job::Reordering) => {
+                self.on_reordering_timer(board, late);
+            }
+            Some(Job::EarlyRetransmit) => self.on_early_retransmit_timer(board, late),
+            _ => {}
+        }
     }
 
     fn candidates(
@@ -140,7 +166,8 @@ impl Shadow {
             list.add(
                 Cause::EarlyRetransmit,
                 Mechanism::EarlyRetransmit,
-                fits + structure,
+                fits,
+                structure,
                 Some(self.timer.span),
             );
         }
@@ -181,7 +208,8 @@ impl Shadow {
         list.add(
             Cause::Timeout { missed: 0 },
             Mechanism::Rto,
-            fits(armed, span) + place + state,
+            fits(armed, span),
+            place + state,
             Some(span),
         );
         // Earlier timeouts whose packets were lost before the monitor.
@@ -193,7 +221,8 @@ impl Shadow {
             list.add(
                 Cause::Timeout { missed },
                 Mechanism::Rto,
-                fits(from, span) + place + state + unlikely,
+                fits(from, span),
+                place + state + unlikely,
                 Some(span),
             );
             from += span;
@@ -232,7 +261,8 @@ impl Shadow {
         list.add(
             Cause::Probe,
             Mechanism::Tlp,
-            fits + structure,
+            fits,
+            structure,
             Some(timer.span),
         );
     }
@@ -296,10 +326,11 @@ impl Shadow {
                 self.timer.window(&self.ticks),
                 self.timer.span,
                 moment.slack,
-            ) + if found || marked { 0.0 } else { SLIGHTLY };
-            if fires > fits + structure {
+            );
+            let allows = if found || marked { 0.0 } else { SLIGHTLY };
+            if fires.weight + allows > fits.weight + structure {
                 fits = fires;
-                structure = 0.0;
+                structure = allows;
                 cause = Cause::Reordering;
             }
         }
@@ -308,7 +339,7 @@ impl Shadow {
         } else {
             mechanism
         };
-        list.add(cause, mechanism, fits + structure, None);
+        list.add(cause, mechanism, fits, structure, None);
     }
 
     /// Goes on as the sender does that sent again for this cause.
@@ -341,6 +372,9 @@ impl Shadow {
             }
             Cause::Reordering => {
                 self.on_reordering_timer(board, at);
+                if pieces.start == 0 {
+                    self.timer.set(at, Job::Timeout, self.rto);
+                }
                 if self.state != State::Recovery {
                     self.enter_recovery(board, at);
                 }
