@@ -1,7 +1,8 @@
 """Rust under Python (crates/python). Private: use what the package offers."""
 
 import os
-from typing import final
+from collections.abc import Callable, Mapping
+from typing import Any, final
 
 @final
 class Packet:
@@ -130,4 +131,14 @@ def run_model(plan: str, share: str | os.PathLike[str] | None = None) -> str:
 
     Captures go into the folder `captures` of `share`. A cell that cannot be run is an event too;
     raises ValueError for a text that is no plan.
+    """
+
+def make_corpus(
+    request: Mapping[str, Any], report: Callable[[int, int, list[int]], None]
+) -> tuple[int, int, list[int]]:
+    """Make captures of the model and tables of their truth; `rexmit.synth.make` says what of.
+
+    `report` is called now and then with connections, resends and the packets of each capture so
+    far, which are also what is returned. Raises ValueError for a mix or stack that cannot be,
+    OSError when a file cannot be written, and whatever `report` raises.
     """

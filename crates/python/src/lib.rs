@@ -3,6 +3,7 @@
 mod capture;
 mod error;
 mod stacks;
+mod synth;
 
 use pyo3::prelude::*;
 
@@ -28,6 +29,8 @@ mod _core {
     use crate::error::Error;
     #[pymodule_export]
     use crate::stacks::{StackPage, StackSetting};
+    #[pymodule_export]
+    use crate::synth::make_corpus;
 
     /// The version of rexmit.
     #[pyfunction]

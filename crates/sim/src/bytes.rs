@@ -5,17 +5,43 @@ use std::net::IpAddr;
 use rexmit_tcp::Segment;
 use rexmit_wire::FlowKey;
 
+/// What of a packet depends on the operating system.
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
+    /// Time to live.
+    pub ttl: u8,
+    /// Identification of the IP header.
+    pub id: u16,
+    /// A SYN's window scale stands before its SACK-permitted and timestamp.
+    pub scale_second: bool,
+}
+
+/// As the lab's kernels.
+const LAB: Style = Style {
+    ttl: 64,
+    id: 0,
+    scale_second: false,
+};
+
 /// Appends the packet of `segment` in the flow `key`: IP header, TCP header with options as Linux lays them out, payload.
 /// `payload` may be shorter than the segment says; the headers' lengths are those of the whole. Checksums are left out.
 pub fn packet(out: &mut Vec<u8>, key: &FlowKey, segment: &Segment, payload: &[u8]) {
+    headers(out, key, segment, &LAB);
+    out.extend_from_slice(payload);
+}
+
+/// Appends the headers of `segment` in the flow `key`, in the style of an operating system. Checksums are left out.
+pub fn headers(out: &mut Vec<u8>, key: &FlowKey, segment: &Segment, style: &Style) {
     let tcp_bytes = segment.header_len() + segment.len;
     match (key.src, key.dst) {
         (IpAddr::V4(src), IpAddr::V4(dst)) => {
             // Lengths of 64 KiB and more do not fit, and no MTU allows them.
             let total = (20 + tcp_bytes) as u16;
             let [length_high, length_low] = total.to_be_bytes();
-            // DF (RFC 1191) and TTL 64, protocol TCP.
-            out.extend([0x45, 0, length_high, length_low, 0, 0, 0x40, 0, 64, 6, 0, 0]);
+            let [id_high, id_low] = style.id.to_be_bytes();
+            out.extend([0x45, 0, length_high, length_low, id_high, id_low]);
+            // DF (RFC 1191), protocol TCP.
+            out.extend([0x40, 0, style.ttl, 6, 0, 0]);
             out.extend(src.octets());
             out.extend(dst.octets());
         }
@@ -25,16 +51,15 @@ pub fn packet(out: &mut Vec<u8>, key: &FlowKey, segment: &Segment, payload: &[u8
                 IpAddr::V6(v6) => v6.octets(),
             };
             let [length_high, length_low] = (tcp_bytes as u16).to_be_bytes();
-            out.extend([0x60, 0, 0, 0, length_high, length_low, 6, 64]);
+            out.extend([0x60, 0, 0, 0, length_high, length_low, 6, style.ttl]);
             out.extend(octets(src));
             out.extend(octets(dst));
         }
     }
-    tcp_header(out, key, segment);
-    out.extend_from_slice(payload);
+    tcp_header(out, key, segment, style);
 }
 
-fn tcp_header(out: &mut Vec<u8>, key: &FlowKey, segment: &Segment) {
+fn tcp_header(out: &mut Vec<u8>, key: &FlowKey, segment: &Segment, style: &Style) {
     out.extend(key.src_port.to_be_bytes());
     out.extend(key.dst_port.to_be_bytes());
     out.extend(segment.seq.get().to_be_bytes());
@@ -43,15 +68,19 @@ fn tcp_header(out: &mut Vec<u8>, key: &FlowKey, segment: &Segment) {
     out.extend(segment.window.to_be_bytes());
     // Checksum, urgent pointer.
     out.extend([0; 4]);
-    options(out, segment);
+    options(out, segment, style);
 }
 
-/// In the order of `tcp_options_write`.
-fn options(out: &mut Vec<u8>, segment: &Segment) {
-    const NOP: u8 = 1;
+const NOP: u8 = 1;
+
+/// In the order of `tcp_options_write`, or with the window scale in the second place.
+fn options(out: &mut Vec<u8>, segment: &Segment, style: &Style) {
     if let Some(mss) = segment.mss {
         let [high, low] = mss.to_be_bytes();
         out.extend([2, 4, high, low]);
+    }
+    if style.scale_second {
+        window_scale(out, segment);
     }
     if let Some(timestamps) = segment.timestamps {
         if segment.sack_permitted {
@@ -64,8 +93,8 @@ fn options(out: &mut Vec<u8>, segment: &Segment) {
     } else if segment.sack_permitted {
         out.extend([NOP, NOP, 4, 2]);
     }
-    if let Some(shift) = segment.window_scale {
-        out.extend([NOP, 3, 3, shift]);
+    if !style.scale_second {
+        window_scale(out, segment);
     }
     let blocks = segment.sack.as_slice();
     if !blocks.is_empty() {
@@ -77,22 +106,39 @@ fn options(out: &mut Vec<u8>, segment: &Segment) {
     }
 }
 
+fn window_scale(out: &mut Vec<u8>, segment: &Segment) {
+    if let Some(shift) = segment.window_scale {
+        out.extend([NOP, 3, 3, shift]);
+    }
+}
+
 /// Fills in the checksums of a whole packet that starts at its IP header (RFC 1071).
 pub fn fill_in_checksums(packet: &mut [u8]) {
+    fill_in_checksums_of(packet, packet.len());
+}
+
+/// As [`fill_in_checksums`], for headers whose packet is `total` bytes long with nothing but zeros behind them.
+pub fn fill_in_checksums_of(packet: &mut [u8], total: usize) {
     let is_v4 = packet.first().is_some_and(|first| first >> 4 == 4);
     let (header, addresses) = if is_v4 { (20, 12..20) } else { (40, 8..40) };
     if packet.len() < header + 20 {
         return;
     }
     if is_v4 {
-        let sum = fold(sum(&packet[..header]));
-        packet[10..12].copy_from_slice(&sum.to_be_bytes());
+        fill_in_ip_checksum(&mut packet[..header]);
     }
-    let tcp_bytes = (packet.len() - header) as u64;
+    let tcp_bytes = (total - header) as u64;
     // The pseudo header (RFC 9293 §3.1).
     let pseudo = sum(&packet[addresses]) + 6 + tcp_bytes;
     let checksum = fold(pseudo + sum(&packet[header..]));
     packet[header + 16..header + 18].copy_from_slice(&checksum.to_be_bytes());
+}
+
+/// Fills in the checksum of an IPv4 header without options.
+pub fn fill_in_ip_checksum(header: &mut [u8]) {
+    header[10..12].fill(0);
+    let sum = fold(sum(header));
+    header[10..12].copy_from_slice(&sum.to_be_bytes());
 }
 
 fn sum(bytes: &[u8]) -> u64 {

@@ -9,6 +9,7 @@ pub mod link;
 mod machine;
 mod queue;
 mod run;
+pub mod synth;
 mod world;
 
 pub use apps::App;

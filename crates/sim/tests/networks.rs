@@ -108,6 +108,7 @@ fn links() -> impl Strategy<Value = Link> {
     )
         .prop_map(
             |(rate_bps, delay, jitter, queue_packets, loss, reorder, duplicate)| Link {
+                stalls: None,
                 rate_bps,
                 delay: Duration::from_micros(delay),
                 jitter: Duration::from_micros(jitter),

@@ -158,6 +158,8 @@ settings! {
         pub delayed_ack_max: Duration,
         /// Smallest, first and largest receive buffer, bytes (`tcp_rmem`).
         pub receive_buffer: [u32; 3],
+        /// Segments that the first window holds at most, before Linux 4.20 (`tcp_select_initial_window`).
+        pub first_window_segments: u32,
         /// The buffer follows what the reader takes (`tcp_moderate_rcvbuf`).
         pub moderate_receive_buffer: bool,
         /// How much of the buffer is window.

@@ -9,6 +9,7 @@ pub mod http;
 mod ip;
 pub mod link;
 pub mod options;
+pub mod pcap;
 pub mod pcapng;
 mod seq;
 mod skip;

@@ -29,6 +29,7 @@ Examples:
   rexmit agree --kernel 6.1                        the model against a kernel, by packets
   rexmit trace CAPTURE                             what senders did, why, what it cost
   rexmit score TRUTH                               how often the analysis of captures is right
+  rexmit synth --mix campus                        captures of the model, with their truth
   rexmit tcpfilter 5                               drop the last five segments on this host
 """
 
@@ -83,6 +84,7 @@ from rexmit.cli import (  # noqa: E402
     sensitivity,
     show,
     stacks,
+    synth,
     tcpfilter,
     trace,
 )
@@ -114,6 +116,9 @@ app.command(
 app.command(
     "stacks", short_help="List the model's TCP stacks and settings.", epilog=stacks.EXAMPLES
 )(stacks.stacks)
+app.command(
+    "synth", short_help="Make captures of the model with their truth.", epilog=synth.EXAMPLES
+)(synth.synth)
 app.command(
     "tcpfilter",
     short_help="Drop the last N segments of this host's transfers.",

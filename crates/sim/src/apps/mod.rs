@@ -3,6 +3,7 @@
 mod bulk;
 mod exchange;
 mod http;
+mod session;
 
 use rexmit_tcp::connection::{Event, Socket};
 use rexmit_time::Time;
@@ -10,6 +11,7 @@ use rexmit_time::Time;
 pub use bulk::{Sink, Source};
 pub use exchange::{Answerer, Asker};
 pub use http::{Browser, Nginx};
+pub use session::{Exchange, Host, Script, Visitor};
 
 /// A program at one end of a connection.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +31,10 @@ pub enum App {
     Source(Source),
     /// Takes what comes.
     Sink(Sink),
+    /// The client of a scripted session.
+    Visitor(Visitor),
+    /// The server of a scripted session.
+    Host(Host),
 }
 
 impl App {
@@ -42,6 +48,8 @@ impl App {
             App::Answerer(app) => app.on_event(now, event, socket),
             App::Source(app) => app.on_event(now, event, socket),
             App::Sink(app) => app.on_event(now, event, socket),
+            App::Visitor(app) => app.on_event(now, event, socket),
+            App::Host(app) => app.on_event(now, event, socket),
         }
     }
 
@@ -51,6 +59,8 @@ impl App {
             App::Asker(app) => app.deadline(),
             App::Nginx(app) => app.deadline(),
             App::Browser(app) => app.deadline(),
+            App::Visitor(app) => app.deadline(),
+            App::Host(app) => app.deadline(),
             _ => None,
         }
     }
@@ -61,6 +71,8 @@ impl App {
             App::Asker(app) => app.on_deadline(now, socket),
             App::Nginx(app) => app.on_deadline(now, socket),
             App::Browser(app) => app.on_deadline(now, socket),
+            App::Visitor(app) => app.on_deadline(now, socket),
+            App::Host(app) => app.on_deadline(now, socket),
             _ => {}
         }
     }

@@ -2,6 +2,7 @@
 //! on every wire of the lab: the first delays by a microsecond, the second does all the rest.
 
 mod chance;
+mod stall;
 
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
@@ -9,6 +10,7 @@ use std::num::NonZeroU64;
 use rexmit_time::{Duration, Stream, Time};
 
 pub use chance::{Bursts, Loss};
+pub use stall::Stalls;
 
 /// What a link does to packets.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +33,8 @@ pub struct Settings {
     pub reorder_gap: u32,
     /// Probability that a packet goes on twice.
     pub duplicate: f64,
+    /// It stands still now and then; netem cannot.
+    pub stalls: Option<Stalls>,
 }
 
 impl Default for Settings {
@@ -45,6 +49,7 @@ impl Default for Settings {
             shaper: Shaper::Netem,
             reorder_gap: 1,
             duplicate: 0.0,
+            stalls: None,
         }
     }
 }
@@ -87,6 +92,7 @@ pub struct Link {
 struct Chance {
     stream: Stream,
     loss: chance::State,
+    stall: stall::Stall,
 }
 
 /// What a link has done.
@@ -112,12 +118,14 @@ impl Link {
         let by_chance = settings.jitter > Duration::ZERO
             || settings.loss != Loss::None
             || settings.reorder > 0.0
-            || settings.duplicate > 0.0;
+            || settings.duplicate > 0.0
+            || settings.stalls.is_some();
         Self {
             bytes_per_s: NonZeroU64::new(settings.rate_bps / 8),
             chance: by_chance.then(|| Chance {
                 stream: stream(),
                 loss: chance::State::default(),
+                stall: stall::Stall::default(),
             }),
             leaving: VecDeque::new(),
             bucket: (i64::MAX, Time::ZERO),
@@ -178,6 +186,9 @@ impl Link {
         }
         self.counter += 1;
         let mut ready = now + self.delay();
+        if let (Some(stalls), Some(chance)) = (&self.settings.stalls, &mut self.chance) {
+            ready = chance.stall.held(now, ready, stalls, &mut chance.stream);
+        }
         if let (Shaper::Htb, Some(bytes_per_s)) = (self.settings.shaper, self.bytes_per_s) {
             ready = self.take_tokens(ready, bytes, bytes_per_s);
         } else if let Some(bytes_per_s) = self.bytes_per_s {

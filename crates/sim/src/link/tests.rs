@@ -28,6 +28,7 @@ const EIGHT_MEGABIT: Settings = Settings {
     shaper: Shaper::Netem,
     reorder_gap: 1,
     duplicate: 0.0,
+    stalls: None,
 };
 
 #[test]
@@ -185,4 +186,35 @@ fn htb_lets_a_packet_go_at_once_and_the_next_when_the_line_has_carried_it() {
     let delay = EIGHT_MEGABIT.delay.as_nanos() as u64;
     let want = [0, 0, 400_000, 1_400_000].map(|nanos| Some(delay + nanos));
     assert_eq!(got, want);
+}
+
+#[test]
+fn a_link_that_stalls_lets_all_go_at_the_end_of_it() {
+    let seconds = |tenths: i64| Duration::from_millis(tenths * 100);
+    let mut link = link(Settings {
+        rate_bps: 0,
+        queue_packets: 10_000,
+        stalls: Some(Stalls {
+            every: seconds(20),
+            least: seconds(3),
+            most: seconds(5),
+        }),
+        ..EIGHT_MEGABIT
+    });
+    let enter: Vec<u64> = (0..30_000).map(|n| n * 10_000).collect();
+    let left = leave(&mut link, &enter);
+    assert!(left.is_sorted());
+    let mut stalls = 0;
+    let mut last = 0;
+    for (entered, left) in enter.iter().zip(left) {
+        let (left, took) = (left.unwrap(), left.unwrap() - entered * 1000);
+        assert!((500_000..500_500_000).contains(&took), "{took}");
+        // All that a stall held leave at one time.
+        if took > 500_000 && left != last {
+            stalls += 1;
+            last = left;
+        }
+    }
+    // In 300 s, one every 2.4 s.
+    assert!((90..160).contains(&stalls), "{stalls}");
 }

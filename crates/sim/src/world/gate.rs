@@ -4,6 +4,7 @@ use rexmit_loss::{Decision, PacketId, Verdict};
 use rexmit_time::Time;
 use rexmit_wire::FlowKey;
 
+use super::network::NodeId;
 use super::packet::Packet;
 
 /// Sees what the hosts send and receive, and may drop or hold what they send.
@@ -20,6 +21,9 @@ pub trait Gate<M> {
 
     /// `packet` reaches the host that it was sent to.
     fn on_received(&mut self, _now: Time, _packet: &Packet, _key: &FlowKey) {}
+
+    /// `packet` comes to the switch `node` at `at`, which may lie ahead of the last time told.
+    fn on_passed(&mut self, _at: Time, _packet: &Packet, _node: NodeId) {}
 
     /// The next packet held whose fate is settled.
     fn poll_release(&mut self) -> Option<(PacketId, Decision)> {

@@ -200,6 +200,7 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
                     if home == node {
                         self.arrive(now, to, &packet);
                     } else {
+                        self.gate.on_passed(now, &packet, node);
                         self.forward(now, node, home, packet);
                     }
                 }
@@ -322,6 +323,8 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
             40
         };
         Packet {
+            // Given when it leaves the TCP.
+            id: PacketId(0),
             from,
             frame_bytes: FRAME + ip_header + sent.segment.header_len() + sent.segment.len,
             sent,
@@ -329,8 +332,9 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
     }
 
     /// A packet leaves its host's TCP.
-    fn send(&mut self, now: Time, packet: Packet) {
+    fn send(&mut self, now: Time, mut packet: Packet) {
         let id = PacketId(self.next_packet);
+        packet.id = id;
         self.next_packet += 1;
         let End { key, machine, .. } = &self.ends[packet.from.index()];
         let Some(machine) = machine else { return };
@@ -368,10 +372,12 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
 
     fn forward(&mut self, now: Time, node: NodeId, to: NodeId, packet: Packet) {
         if let Some(link) = self.network.way(node, to) {
-            let queue = &mut self.queue;
-            self.network.enter(now, link, packet, |(time, link)| {
-                queue.push(time, Event::Deliver(link));
-            });
+            let (queue, gate) = (&mut self.queue, &mut self.gate);
+            let passes = |at, node| gate.on_passed(at, &packet, node);
+            self.network
+                .enter(now, link, packet, passes, |(time, link)| {
+                    queue.push(time, Event::Deliver(link));
+                });
         }
     }
 

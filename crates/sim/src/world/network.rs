@@ -186,13 +186,15 @@ impl Network {
         *self.routes.get(node.0 as usize)?.get(to.0 as usize)?
     }
 
-    /// A packet enters a link at `now`; tells `due` when the link needs to be asked for what it delivers.
+    /// A packet enters a link at `now`; tells `passes` which switches it comes to on the way, and `due` when the link needs
+    /// to be asked for what it delivers.
     #[inline]
     pub(crate) fn enter(
         &mut self,
         now: Time,
         id: LinkId,
         packet: Packet,
+        mut passes: impl FnMut(Time, NodeId),
         mut due: impl FnMut(Due),
     ) {
         let mut at = now;
@@ -202,7 +204,10 @@ impl Network {
             let leaves = wire.link.enter(at, packet.frame_bytes);
             match (wire.onward, leaves) {
                 (_, [None, _]) => return,
-                (Some(onward), [Some(time), _]) => (at, id) = (time, onward),
+                (Some(onward), [Some(time), _]) => {
+                    passes(time, wire.to);
+                    (at, id) = (time, onward);
+                }
                 (None, leaves) => {
                     for time in leaves.into_iter().flatten() {
                         if wire.carry(time, packet) {

@@ -1,5 +1,6 @@
 //! A packet on its way.
 
+use rexmit_loss::PacketId;
 use rexmit_tcp::connection::Sent;
 use rexmit_tcp::Segment;
 
@@ -29,6 +30,8 @@ impl EndId {
 /// A packet on its way.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
+    /// Its number in the simulation; copies that the network makes of it have the same.
+    pub id: PacketId,
     /// Who sent it.
     pub from: EndId,
     /// The segment and why it was sent.

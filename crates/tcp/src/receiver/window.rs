@@ -22,6 +22,8 @@ pub(crate) struct Window {
     moderate: bool,
     share: WindowShare,
     early: bool,
+    /// Segments that the first window and the buffer behind it are for.
+    first_segments: u32,
     header_room: u32,
     /// Parts of 256 of the buffer that are window, with [`WindowShare::ScalingRatio`].
     ratio: u32,
@@ -59,6 +61,7 @@ impl Window {
             moderate: settings.moderate_receive_buffer,
             share: settings.window_share,
             early: settings.delayed_ack == DelayedAck::Linux3,
+            first_segments: settings.first_window_segments,
             header_room: settings.header_room,
             ratio: HALF,
             clamp: clamp.unwrap_or(65535 << 14),
@@ -78,7 +81,7 @@ impl Window {
     /// The first window and its scale (`tcp_select_initial_window`).
     fn first(&mut self, quantum: u32, scaling: bool) {
         let mut space = (self.full_space().max(0) as u32).min(self.clamp);
-        if space > quantum {
+        if space > quantum && self.share != WindowShare::Whole {
             space -= space % quantum;
         }
         // Since 6.6 or so what a SYN cannot tell is offered all the same, from the next segment on.
@@ -93,9 +96,9 @@ impl Window {
         if self.early && quantum > 1 << self.scale {
             // Before 4.20 the first window was bounded by the first window of senders (tcp_default_init_rwnd).
             let segments = if quantum > 1460 {
-                (1460 * FIRST_SEGMENTS / quantum).max(2)
+                (1460 * self.first_segments / quantum).max(2)
             } else {
-                FIRST_SEGMENTS
+                self.first_segments
             };
             self.offered = self.offered.min(segments * quantum);
         }
@@ -114,7 +117,7 @@ impl Window {
         self.mss = mss;
         if self.early {
             self.round_space = self.offered;
-            let needed = self.packet_cost() * FIRST_SEGMENTS;
+            let needed = self.packet_cost() * self.first_segments;
             self.buffer = self.buffer.max(needed.min(self.largest_buffer));
         } else {
             self.round_began = Some(now);

@@ -69,6 +69,10 @@ impl Settings {
                 "window_share = adv-win-scale must be at least -12, less leaves no window",
             ),
             (
+                (1..=10_000).contains(&self.first_window_segments),
+                "first_window_segments must be 1 to 10000",
+            ),
+            (
                 self.delayed_ack_min <= self.delayed_ack_max,
                 "delayed_ack_min must not be more than delayed_ack_max",
             ),

@@ -80,6 +80,7 @@ pub(super) fn five() -> Page {
         delayed_ack_min = Duration::from_millis(100), "sys/netinet/tcp_timer.h TCPTV_DELACK, 5.2.1";
         delayed_ack_max = Duration::from_millis(100), "sys/netinet/tcp_timer.h TCPTV_DELACK, 5.2.1";
         receive_buffer = [65_536, 65_536, 65_536], "sys/netinet/tcp_usrreq.c tcp_recvspace, 5.2.1";
+        first_window_segments = 10, "no effect: Linux alone has it";
         moderate_receive_buffer = false, "came with FreeBSD 7";
         window_share = WindowShare::Whole, "sys/netinet/tcp_input.c, 5.2.1: sbspace";
         sack_compression_delay = Duration::ZERO, "Linux alone has it";

@@ -80,6 +80,7 @@ pub(super) fn page() -> Page {
         delayed_ack_min = Duration::from_millis(40), "include/net/tcp.h TCP_DELACK_MIN, 2.4.32";
         delayed_ack_max = Duration::from_millis(200), "include/net/tcp.h TCP_DELACK_MAX, 2.4.32";
         receive_buffer = [4_096, 87_380, 174_760], "net/ipv4/tcp.c sysctl_tcp_rmem, 2.4.32";
+        first_window_segments = 4, "net/ipv4/tcp_output.c tcp_select_initial_window: init_cwnd, 2.4.32";
         moderate_receive_buffer = false, "assumption: off by default in 2.4";
         window_share = WindowShare::AdvWinScale(2), "net/ipv4/tcp_input.c sysctl_tcp_adv_win_scale = 2, 2.4.32";
         sack_compression_delay = Duration::ZERO, "came with Linux 4.18";

@@ -80,6 +80,7 @@ pub(super) fn page() -> Page {
         delayed_ack_min = Duration::from_millis(40), "include/net/tcp.h TCP_DELACK_MIN, TCP_ATO_MIN, 3.10";
         delayed_ack_max = Duration::from_millis(200), "include/net/tcp.h TCP_DELACK_MAX, 3.10";
         receive_buffer = [4_096, 87_380, 6_291_456], "net/ipv4/tcp.c tcp_init, 3.10, with memory enough";
+        first_window_segments = 10, "net/ipv4/tcp_output.c tcp_select_initial_window: TCP_DEFAULT_INIT_RCVWND, 3.10";
         moderate_receive_buffer = true, "net/ipv4/tcp_input.c sysctl_tcp_moderate_rcvbuf = 1, 3.10";
         window_share = WindowShare::AdvWinScale(1), "net/ipv4/tcp_input.c sysctl_tcp_adv_win_scale = 1, 3.10";
         sack_compression_delay = Duration::ZERO, "came with Linux 4.18";

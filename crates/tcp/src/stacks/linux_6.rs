@@ -80,6 +80,7 @@ pub(super) fn page_6_1() -> Page {
         delayed_ack_min = Duration::from_millis(40), "include/net/tcp.h TCP_DELACK_MIN, TCP_ATO_MIN, 6.1";
         delayed_ack_max = Duration::from_millis(200), "include/net/tcp.h TCP_DELACK_MAX, 6.1";
         receive_buffer = [4_096, 131_072, 6_291_456], "net/ipv4/tcp.c tcp_init, 6.1, with memory enough; as the lab sets it";
+        first_window_segments = 10, "no effect: the bound went with Linux 4.20";
         moderate_receive_buffer = true, "net/ipv4/tcp_ipv4.c tcp_sk_init, 6.1";
         window_share = WindowShare::AdvWinScale(1), "net/ipv4/tcp_ipv4.c tcp_sk_init, sysctl_tcp_adv_win_scale = 1, 6.1";
         sack_compression_delay = Duration::from_millis(1), "net/ipv4/tcp_ipv4.c tcp_sk_init, sysctl_tcp_comp_sack_delay_ns, 6.1";

@@ -80,6 +80,7 @@ pub(super) fn page() -> Page {
         delayed_ack_min = Duration::from_millis(200), "assumption: one delay, the customary 200 ms";
         delayed_ack_max = Duration::from_millis(200), "assumption: the customary 200 ms; RFC 1122 §4.2.3.2 allows 500 ms";
         receive_buffer = [65_536, 1_048_576, 4_194_304], "assumption: room for any window of the scenarios";
+        first_window_segments = 10, "no effect: no standard bounds it";
         moderate_receive_buffer = false, "no standard: a host's own affair";
         window_share = WindowShare::Whole, "RFC 9293 §3.8.6: the window is the room that is left";
         sack_compression_delay = Duration::ZERO, "RFC 5681 §4.2: an out-of-order segment is acknowledged at once";

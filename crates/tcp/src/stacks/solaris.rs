@@ -80,6 +80,7 @@ pub(super) fn ten() -> Page {
         delayed_ack_min = Duration::from_millis(100), "Solaris 10 Tunable Parameters Reference: tcp_deferred_ack_interval";
         delayed_ack_max = Duration::from_millis(100), "Solaris 10 Tunable Parameters Reference: tcp_deferred_ack_interval";
         receive_buffer = [49_152, 49_152, 49_152], "Solaris 10 Tunable Parameters Reference: tcp_recv_hiwat";
+        first_window_segments = 10, "no effect: Linux alone has it";
         moderate_receive_buffer = false, "never came to Solaris 10";
         window_share = WindowShare::Whole, "illumos tcp_input.c: the window is the room that is left";
         sack_compression_delay = Duration::ZERO, "Linux alone has it";

@@ -16,7 +16,7 @@ const OPT_SHB_USERAPPL: u16 = 4;
 const OPT_IF_NAME: u16 = 2;
 const OPT_IF_TSRESOL: u16 = 9;
 
-/// Writes one pcapng section with any number of interfaces, link type RAW, timestamps in nanoseconds.
+/// Writes one pcapng section with any number of interfaces, timestamps in nanoseconds.
 ///
 /// Every block is handed to the writer in one call; give it a `BufWriter` for many small packets, and call
 /// [`Writer::flush`] or [`Writer::into_inner`] at the end.
@@ -48,14 +48,23 @@ impl<W: Write> Writer<W> {
         Ok(writer)
     }
 
-    /// Declares an interface and gives its number, counted from 0.
+    /// Declares an interface of link type RAW and gives its number, counted from 0.
     ///
     /// # Errors
     /// Those of `out`.
     pub fn add_interface(&mut self, name: &str) -> io::Result<u32> {
+        self.add_interface_of(name, LINKTYPE_RAW, 0)
+    }
+
+    /// Declares an interface of any link type, whose packets are cut to `snaplen` bytes, and gives its number; 0 is no limit.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn add_interface_of(&mut self, name: &str, linktype: u16, snaplen: u32) -> io::Result<u32> {
         self.begin(INTERFACE_DESCRIPTION);
-        self.block.extend(LINKTYPE_RAW.to_le_bytes());
-        self.block.extend([0; 6]); // reserved; no snap length
+        self.block.extend(linktype.to_le_bytes());
+        self.block.extend([0; 2]); // reserved
+        self.block.extend(snaplen.to_le_bytes());
         self.option(OPT_IF_NAME, name.as_bytes());
         self.option(OPT_IF_TSRESOL, &[9]);
         self.option(OPT_END, &[]);

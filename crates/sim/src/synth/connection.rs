@@ -1,0 +1,267 @@
+//! One connection of a corpus, or two that follow each other on the same addresses and ports: drawn, run and told.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use rexmit_tcp::connection::Connection;
+use rexmit_tcp::sender::Metrics;
+use rexmit_tcp::settings::Settings;
+use rexmit_time::{Duration, Stream, Streams, Time};
+use rexmit_wire::FlowKey;
+
+use super::draw::{between, chance, seconds};
+use super::look::{endpoints, Look};
+use super::mix::Mix;
+use super::path::Path;
+use super::perturb::{perturbed, told};
+use super::record::{Made, Record};
+use super::render::{Hosts, Rendered};
+use super::truth::{truth, Truth};
+use super::workload;
+use crate::apps::{App, Host as Server, Visitor};
+use crate::machine::Stack;
+use crate::world::{EndId, Host, Network, Talk, World};
+
+/// A connection is left alone when it goes on for longer than that.
+const PATIENCE: Duration = Duration::from_secs(3_600);
+
+/// What connections are drawn from.
+pub(super) struct Source<'a> {
+    pub streams: Streams,
+    pub mix: &'a Mix,
+    /// The senders', drawn evenly; receivers have any of them.
+    pub stacks: &'a [(&'static str, Settings)],
+    pub perturb: f64,
+    pub snaplen: usize,
+    /// Points at which packets are captured.
+    pub points: [bool; 3],
+}
+
+/// What became of a draw.
+pub(super) struct Unit {
+    pub rendered: Rendered,
+    pub told: Vec<Told>,
+}
+
+/// What is told of one connection.
+pub(super) struct Told {
+    pub sender: &'static str,
+    pub receiver: &'static str,
+    pub settings: String,
+    pub network: String,
+    pub workload: String,
+    pub start: Time,
+    pub end: Time,
+    /// The direction that sends most, then the other.
+    pub directions: [Direction; 2],
+}
+
+/// What is told of a direction.
+pub(super) struct Direction {
+    pub flow: FlowKey,
+    /// From the client, who opened.
+    pub forward: bool,
+    pub truth: Truth,
+    /// The packets of the resends, in their order.
+    pub packets: Vec<Made>,
+    /// What times of packets are moved on by.
+    pub shift: Duration,
+}
+
+impl Source<'_> {
+    /// Draws connection `number`, which begins at `start`.
+    pub fn draw(&self, number: u64, start: Time) -> Unit {
+        let streams = Streams::new(self.streams.stream("connection", number).next_u64());
+        let mut stream = streams.stream("draw", 0);
+        // Four connections in a row come from one client's host.
+        let mut client_host = self.streams.stream("client", number / 4);
+        let path = Path::draw(&self.mix.network, &mut stream);
+        let (script, upload) = workload::draw(&self.mix.workload, &mut stream);
+        let client = client_host.below(self.stacks.len() as u64) as usize;
+        let other = stream.below(self.stacks.len() as u64) as usize;
+        let (sender, receiver) = if upload {
+            (client, other)
+        } else {
+            (other, client)
+        };
+        let sender = Party::new(self, sender, &mut stream);
+        let receiver = Party::new(self, receiver, &mut stream);
+        let (client, server) = if upload {
+            (&sender, &receiver)
+        } else {
+            (&receiver, &sender)
+        };
+        let (client_ip, client_port, server_ip, server_port) =
+            endpoints(number, client.look, server.index, stream.next_u64());
+        let [sender_ip, receiver_ip] = if upload {
+            [client_ip, server_ip]
+        } else {
+            [server_ip, client_ip]
+        };
+        // Hosts have been up for a while, and their ticks fall anywhere.
+        let begin = Time::from_nanos(1_000_000_000 + stream.below(100_000_000_000_000));
+        let shift = start.since(begin);
+        let (network, nodes) = path.build(
+            sender.host(IpAddr::V4(sender_ip), path.mtu),
+            receiver.host(IpAddr::V4(receiver_ip), path.mtu),
+            &streams,
+        );
+        let (client_node, server_node) = if upload {
+            (nodes.sender, nodes.receiver)
+        } else {
+            (nodes.receiver, nodes.sender)
+        };
+        let record = Record::new(nodes.tap, upload);
+        let mut run = Run::new(network, record, &streams, begin);
+        let script = Arc::new(script);
+        let workload = serde_json::json!({
+            "requests": script.exchanges.len(),
+            "upload": upload,
+            "server_closes": script.server_closes,
+            "aborts": script.aborts_after.is_some(),
+        });
+        let talk = Talk {
+            client: (
+                client_node,
+                client_port,
+                App::Visitor(Visitor::new(Arc::clone(&script))),
+            ),
+            server: (server_node, server_port, App::Host(Server::new(script))),
+        };
+        let mut opened = vec![run.until_quiet(begin, talk.clone())];
+        if chance(&mut stream, self.mix.workload.reuse_share) {
+            // The hosts have forgotten the first.
+            let gap = seconds(between(&mut stream, 0.5, 90.0));
+            opened.push(run.until_quiet(run.world.now() + gap, talk));
+        }
+        let record = &mut run.world.gate;
+        record.sort();
+        for (seen, wanted) in record.seen.iter_mut().zip(self.points) {
+            if !wanted {
+                seen.clear();
+            }
+        }
+        let hosts = Hosts {
+            looks: [client.look, server.look],
+            ids: [stream.next_u64() as u16, stream.next_u64() as u16],
+            hops: [0, path.hops_to_tap, path.hops],
+            upload,
+        };
+        let (world, record) = (&run.world, &run.world.gate);
+        let rendered = Rendered::new(record, |end| world.key(end), &hosts, self.snaplen, shift);
+        let network = path.told().to_string();
+        let settings = serde_json::json!({
+            "sender": told(sender.name, &sender.settings),
+            "receiver": told(receiver.name, &receiver.settings),
+        })
+        .to_string();
+        let told = opened
+            .into_iter()
+            .map(|end| Told {
+                sender: sender.name,
+                receiver: receiver.name,
+                settings: settings.clone(),
+                network: network.clone(),
+                workload: workload.to_string(),
+                ..tell(world, end, upload, shift)
+            })
+            .collect();
+        Unit { rendered, told }
+    }
+}
+
+/// A host of a connection.
+struct Party {
+    name: &'static str,
+    index: usize,
+    look: &'static Look,
+    settings: Settings,
+}
+
+impl Party {
+    fn new(source: &Source<'_>, index: usize, stream: &mut Stream) -> Self {
+        let (name, settings) = &source.stacks[index];
+        let look = Look::of(name);
+        Party {
+            name,
+            index,
+            look,
+            settings: perturbed(settings, look, source.perturb, stream),
+        }
+    }
+
+    fn host(&self, address: IpAddr, mtu: u32) -> Host {
+        Host {
+            address,
+            mtu,
+            stack: Stack::new(self.settings.clone()),
+            filtered: false,
+            window_clamp: None,
+            metrics: Metrics::default(),
+            look: Duration::ZERO,
+        }
+    }
+}
+
+/// A world in which one connection is open at a time.
+struct Run {
+    world: World<Connection, Record>,
+}
+
+impl Run {
+    fn new(network: Network, record: Record, streams: &Streams, begin: Time) -> Self {
+        Run {
+            world: World::new(network, record, streams, begin),
+        }
+    }
+
+    /// Opens a connection at `at` and waits until nothing more happens.
+    fn until_quiet(&mut self, at: Time, talk: Talk) -> EndId {
+        let end = self.world.open(at, talk);
+        self.world.run_until(at + PATIENCE);
+        end
+    }
+}
+
+fn tell(world: &World<Connection, Record>, client: EndId, upload: bool, shift: Duration) -> Told {
+    let record = &world.gate;
+    let direction = |end: EndId| {
+        let own = || {
+            let all = record.packets.iter().enumerate();
+            all.filter(move |(_, made)| made.from == end)
+        };
+        let truth = truth(own());
+        let packets = truth
+            .resends
+            .iter()
+            .map(|resend| record.packets[resend.packet]);
+        Direction {
+            flow: *world.key(end),
+            forward: end.is_client(),
+            packets: packets.collect(),
+            truth,
+            shift,
+        }
+    };
+    let mut directions = [direction(client), direction(client.peer())];
+    let more_back = directions[1].truth.bytes > directions[0].truth.bytes;
+    let as_meant = directions[1].truth.bytes == directions[0].truth.bytes && !upload;
+    if more_back || as_meant {
+        directions.swap(0, 1);
+    }
+    let mine = |made: &&Made| made.from == client || made.from == client.peer();
+    let times = || {
+        let made = record.packets.iter().filter(mine);
+        made.flat_map(|made| made.seen.into_iter().flatten().chain([made.at]))
+    };
+    Told {
+        sender: "",
+        receiver: "",
+        settings: String::new(),
+        network: String::new(),
+        workload: String::new(),
+        start: times().min().unwrap_or(Time::ZERO) + shift,
+        end: times().max().unwrap_or(Time::ZERO) + shift,
+        directions,
+    }
+}

@@ -1,0 +1,115 @@
+//! The truth as tables: comma-separated values with a head, which Python makes columns of.
+
+use std::io::{self, Write};
+
+use rexmit_tcp::Need;
+use rexmit_time::{Duration, Time};
+
+use super::connection::Told;
+
+/// The columns of resends.
+pub const RESENDS: &str = "flow,seq_start,seq_end,mechanism,need,dropped,first_sent_ns,\
+sender_ns,switch_ns,receiver_ns,bytes_outstanding,cause,direction,most_data";
+
+/// The columns of connections.
+pub const CONNECTIONS: &str =
+    "flow,stack,receiver_stack,settings,network,workload,bytes,segments,lost_segments,\
+resends,needless_resends,start_ns,end_ns,direction";
+
+/// Writes the head of both tables.
+pub(super) fn heads(resends: &mut dyn Write, connections: &mut dyn Write) -> io::Result<()> {
+    writeln!(resends, "{RESENDS}")?;
+    writeln!(connections, "{CONNECTIONS}")
+}
+
+/// Writes the rows of one connection.
+pub(super) fn rows(
+    told: &Told,
+    points: [bool; 3],
+    resends: &mut dyn Write,
+    connections: &mut dyn Write,
+) -> io::Result<u64> {
+    let most = &told.directions[0];
+    let both = || told.directions.iter().flat_map(|way| &way.truth.resends);
+    let needless = both().filter(|resend| resend.need == Need::Spurious);
+    writeln!(
+        connections,
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+        most.flow,
+        told.sender,
+        told.receiver,
+        Quoted(&told.settings),
+        Quoted(&told.network),
+        Quoted(&told.workload),
+        most.truth.bytes,
+        most.truth.segments,
+        most.truth.lost_segments,
+        both().count(),
+        needless.count(),
+        told.start.as_nanos(),
+        told.end.as_nanos(),
+        direction(most.forward),
+    )?;
+    let mut rows = 0;
+    for (index, way) in told.directions.iter().enumerate() {
+        for (resend, made) in way.truth.resends.iter().zip(&way.packets) {
+            let mut seen = made.seen.map(|at| Cell(at, way.shift));
+            for (seen, wanted) in seen.iter_mut().zip(points) {
+                if !wanted {
+                    seen.0 = None;
+                }
+            }
+            let segment = &made.segment;
+            writeln!(
+                resends,
+                "{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+                way.flow,
+                segment.seq,
+                segment.end(),
+                resend.mechanism,
+                resend.need,
+                !made.arrived,
+                Cell(Some(resend.first_sent), way.shift),
+                seen[0],
+                seen[1],
+                seen[2],
+                made.outstanding,
+                resend.cause,
+                direction(way.forward),
+                index == 0,
+            )?;
+            rows += 1;
+        }
+    }
+    Ok(rows)
+}
+
+fn direction(forward: bool) -> &'static str {
+    if forward {
+        "forward"
+    } else {
+        "backward"
+    }
+}
+
+/// A time, nothing where there is none.
+#[derive(Clone, Copy)]
+struct Cell(Option<Time>, Duration);
+
+impl std::fmt::Display for Cell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            Some(time) => (time + self.1).as_nanos().fmt(f),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A text in quotes, those in it doubled (RFC 4180 §2).
+struct Quoted<'a>(&'a str);
+
+impl std::fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "\"{}\"", self.0.replace('"', "\"\""))
+    }
+}

@@ -1,0 +1,211 @@
+"""`rexmit synth`: captures of the model, of any size, with their truth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rexmit.errors import UserError
+
+if TYPE_CHECKING:
+    from rexmit.synth.make import Made, Order, Report
+
+EXAMPLES = """\
+Examples:
+
+\b
+  rexmit synth --connections 2000 --seed 7            a campus, captured at three places
+  rexmit synth --mix wireless --stacks windows-xp,linux-2.4 --at switch
+  rexmit synth --mix campus,server-farm,wireless --out runs/three
+  rexmit synth --mix bench --connections 128000 --at switch --format pcap
+  rexmit synth --mix mine.toml                        your own mixes
+  rexmit synth --list                                 those that come with rexmit
+"""
+
+
+def synth(
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="The folder to make. Default: below runs/."),
+    ] = None,
+    connections: Annotated[
+        int, typer.Option(min=1, max=2**24, help="Connections of each mix.")
+    ] = 1000,
+    mix: Annotated[
+        str, typer.Option(metavar="MIX", help="Mixes by name, with commas; or a TOML file.")
+    ] = "campus",
+    stacks: Annotated[
+        str | None, typer.Option(metavar="STACKS", help="Stacks, with commas. Default: seven.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**63, help="Where all chance comes from.")] = 1,
+    perturb: Annotated[
+        float,
+        typer.Option(min=0, max=0.5, help="Constants of stacks are off by up to this share."),
+    ] = 0.05,
+    at: Annotated[
+        str, typer.Option(metavar="POINTS", help="Where to capture, with commas.")
+    ] = "sender,switch,receiver",
+    snaplen: Annotated[
+        int, typer.Option(min=54, max=65_535, help="Bytes captured of a packet.")
+    ] = 96,
+    format: Annotated[  # noqa: A002
+        str, typer.Option(metavar="FORMAT", help="pcapng, or pcap in nanoseconds.")
+    ] = "pcapng",
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", min=1, max=64, help="Threads. Default: one a core."),
+    ] = None,
+    json_output: Annotated[bool, typer.Option("--json", help="Say what was made as JSON.")] = False,
+    list_mixes: Annotated[bool, typer.Option("--list", help="List the mixes and end.")] = False,
+) -> None:
+    """Make captures of the model's stacks, of any size, with the truth of every resend.
+
+    Each connection has a network and a workload of its own, drawn from a mix; its stacks' constants
+    are a little off, so that who judges the captures does not know them to the last digit.
+    DIR/resends.parquet says of every resend why its sender sent it and whether it was needed.
+    The same seed makes the same bytes.
+    """
+    import json
+    import os
+
+    from rexmit.synth import make as maker
+    from rexmit.synth import mixes
+
+    if list_mixes:
+        _list(json_output)
+        return
+    if format not in maker.FORMATS:
+        raise UserError(f"--format {format}", "there are pcapng and pcap", usage=True)
+    wanted: dict[str, mixes.Mix] = {}
+    for name in _split(mix, "--mix"):
+        wanted.update(mixes.find(name))
+    order = maker.Order(
+        mixes=wanted,
+        connections=connections,
+        stacks=_stacks(stacks),
+        seed=seed,
+        perturb=perturb,
+        points=_points(at),
+        snaplen=snaplen,
+        format=format,
+        jobs=jobs or len(os.sched_getaffinity(0)),
+    )
+    folder = out or Path("runs") / f"synth-{'-'.join(wanted)}-{seed}"
+    progress = _Progress(len(wanted) * connections, connections)
+    try:
+        made = maker.make(order, folder, _command(order, mix), progress.report)
+    finally:
+        progress.close()
+    if json_output:
+        typer.echo(json.dumps({"folder": str(folder), "parts": made}))
+    else:
+        _tell(made, folder)
+
+
+def _split(text: str, option: str) -> list[str]:
+    words = [word.strip() for word in text.split(",")]
+    if not all(words):
+        raise UserError(f"{option} {text}", "give names with commas between them", usage=True)
+    return list(dict.fromkeys(words))
+
+
+def _points(text: str) -> tuple[str, ...]:
+    from rexmit.synth.make import POINTS
+
+    asked = _split(text, "--at")
+    for point in asked:
+        if point not in POINTS:
+            raise UserError(f"--at {point}", f"there are {', '.join(POINTS)}", usage=True)
+    return tuple(point for point in POINTS if point in asked)
+
+
+def _stacks(text: str | None) -> tuple[str, ...]:
+    from rexmit.stacks import known
+    from rexmit.synth.make import STACKS
+
+    if text is None:
+        return STACKS
+    names = _split(text, "--stacks")
+    for name in names:
+        known(name)
+    return tuple(names)
+
+
+def _list(json_output: bool) -> None:
+    import json
+
+    from rexmit.synth.mixes import known
+
+    abouts = {name: mix["about"] for name, mix in known().items()}
+    if json_output:
+        typer.echo(json.dumps(abouts, indent=2))
+        return
+    width = max(len(name) for name in abouts)
+    for name, about in abouts.items():
+        typer.echo(f"{name:<{width}}  {about}")
+
+
+def _command(order: Order, mix: str) -> str:
+    import shlex
+
+    words = [
+        *("rexmit", "synth", "--mix", mix, "--connections", str(order.connections)),
+        *("--stacks", ",".join(order.stacks), "--seed", str(order.seed)),
+        *("--perturb", str(order.perturb), "--at", ",".join(order.points)),
+        *("--snaplen", str(order.snaplen), "--format", order.format),
+    ]
+    return shlex.join(words)
+
+
+def _tell(made: Made, folder: Path) -> None:
+    for part, counts in made.items():
+        packets = ", ".join(f"{count:,} at {point}" for point, count in counts["packets"].items())
+        typer.echo(
+            f"{part}: {counts['connections']:,} connections, {counts['resends']:,} resends; "
+            f"packets: {packets}"
+        )
+    typer.echo(f"kept in {folder}")
+
+
+class _Progress:
+    """A bar on a terminal, a line every ten seconds elsewhere."""
+
+    def __init__(self, total: int, each: int) -> None:
+        import sys
+        import time
+
+        from rich.console import Console
+        from rich.progress import Progress
+
+        self._parts: dict[str, int] = {}
+        self._total, self._each = total, each
+        self._clock, self._last = time.monotonic, time.monotonic()
+        self._bar: Progress | None = None
+        if sys.stderr.isatty():
+            self._bar = Progress(console=Console(stderr=True))
+            self._task = self._bar.add_task("connections", total=total)
+            self._bar.start()
+
+    @property
+    def report(self) -> Report:
+        """To be called with a part and what is there of it."""
+        return self._report
+
+    def _report(self, part: str, connections: int, packets: int) -> None:
+        # Connections on ports that served before come on top.
+        self._parts[part] = min(connections, self._each)
+        done = sum(self._parts.values())
+        if self._bar is not None:
+            text = f"{part}: {packets:,} packets"
+            self._bar.update(self._task, completed=done, description=text)
+        elif self._clock() - self._last >= 10:
+            self._last = self._clock()
+            text = f"{done:,} of {self._total:,} connections, {packets:,} packets of {part}"
+            typer.echo(f"rexmit: {text}", err=True)
+
+    def close(self) -> None:
+        """Nothing more will be told."""
+        if self._bar is not None:
+            self._bar.stop()

@@ -1,0 +1,146 @@
+"""`rexmit synth`: a folder of captures and their truth."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from rexmit.cli import app
+from rexmit.errors import UserError
+from rexmit.store.schema import polars_schema
+from rexmit.synth import mixes
+from rexmit.synth.schema import CONNECTIONS, RESENDS
+
+runner = CliRunner()
+POINTS = ("sender", "switch", "receiver")
+
+
+def synth(*words: str) -> str:
+    """Run `rexmit synth`; what it prints."""
+    done = runner.invoke(app, ["synth", *words], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small corpus of two mixes."""
+    out = tmp_path_factory.mktemp("synth") / "two"
+    synth("--mix", "campus,rough", "--connections", "60", "--seed", "5", "--out", str(out))
+    return out
+
+
+def read(folder: Path, table: str) -> pl.DataFrame:
+    return pl.read_parquet(folder / f"{table}.parquet")
+
+
+def test_the_folder_holds_what_was_asked_for_and_nothing_else(folder: Path) -> None:
+    captures = {f"{part}-{point}.pcapng" for part in ("campus", "rough") for point in POINTS}
+    assert {path.name for path in (folder / "captures").iterdir()} == captures
+    rest = {path.name for path in folder.iterdir()} - {"captures"}
+    assert rest == {"truth.json", "resends.parquet", "connections.parquet"}
+    assert [path.name for path in folder.parent.iterdir()] == ["two"]
+
+
+def test_tables_have_the_columns_of_the_schema(folder: Path) -> None:
+    for table, columns in (("resends", RESENDS), ("connections", CONNECTIONS)):
+        frame = read(folder, table)
+        assert dict(frame.schema) == polars_schema(columns)
+        for column in columns:
+            assert column.nullable or frame[column.name].null_count() == 0, column.name
+    resends = read(folder, "resends")
+    assert resends.height > 100
+    seconds = resends["sender_ns"].drop_nulls() / 1e9
+    assert seconds.to_list() == resends["sender_s"].drop_nulls().to_list()
+
+
+def test_truth_json_tells_what_was_made(folder: Path) -> None:
+    about = json.loads((folder / "truth.json").read_text())
+    assert (about["version"], about["kind"], about["seed"]) == (1, "model", 5)
+    assert set(about["mixes"]) == {"campus", "rough"}
+    connections = read(folder, "connections")
+    for part, counts in about["parts"].items():
+        assert counts["connections"] == connections.filter(part=part).height
+        assert counts["resends"] == read(folder, "resends").filter(part=part).height
+        assert set(counts["packets"]) == set(POINTS)
+    assert connections["resends"].sum() == read(folder, "resends").height
+
+
+def test_the_command_in_truth_json_makes_the_same_bytes(folder: Path, tmp_path: Path) -> None:
+    import shlex
+
+    about = json.loads((folder / "truth.json").read_text())
+    again = tmp_path / "again"
+    words = shlex.split(about["command"])
+    assert words[:2] == ["rexmit", "synth"]
+    synth(*words[2:], "--out", str(again), "--jobs", "1")
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            assert path.read_bytes() == (again / path.relative_to(folder)).read_bytes(), path
+
+
+def test_points_stacks_and_formats_can_be_chosen(tmp_path: Path) -> None:
+    out = tmp_path / "one"
+    words = ["--at", "switch", "--stacks", "windows-xp", "--format", "pcap", "--json"]
+    said = json.loads(synth(*words, "--connections", "20", "--out", str(out)))
+    assert said["folder"] == str(out)
+    (capture,) = (out / "captures").iterdir()
+    assert capture.name == "campus-switch.pcap"
+    assert set(read(out, "connections")["stack"]) == {"windows-xp"}
+    resends = read(out, "resends")
+    assert resends["sender_ns"].null_count() == resends.height
+    # Windows of that time has neither probes nor RACK.
+    assert not set(resends["mechanism"]) & {"tlp", "rack", "fack"}
+
+
+def test_a_mix_of_ones_own(tmp_path: Path) -> None:
+    text = mixes.OWN.read_text(encoding="utf-8").replace("[campus", "[mine")
+    own = tmp_path / "mine.toml"
+    own.write_text(text[text.index("[mine]") : text.index("[server-farm]")], encoding="utf-8")
+    synth("--mix", str(own), "--connections", "3", "--out", str(tmp_path / "own"))
+    assert set(read(tmp_path / "own", "connections")["part"]) == {"mine"}
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--mix", "campsu"], "did you mean campus?"),
+        (["--mix", "campus,"], "commas"),
+        (["--at", "middle"], "sender, switch, receiver"),
+        (["--stacks", "linux-2.5"], "linux-2.4"),
+        (["--format", "erf"], "pcapng and pcap"),
+        (["--mix", "none.toml"], "none.toml"),
+    ],
+)
+def test_wrong_words_are_told_and_nothing_is_made(
+    words: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError) as caught:
+        runner.invoke(app, ["synth", *words], catch_exceptions=False)
+    assert says in caught.value.text()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_mix_that_cannot_be_is_told_and_leaves_nothing(tmp_path: Path) -> None:
+    text = mixes.OWN.read_text(encoding="utf-8").replace("loss_share = 0.45", "loss_share = 1.45")
+    bad = tmp_path / "bad.toml"
+    bad.write_text(text, encoding="utf-8")
+    with pytest.raises(UserError, match=r"network\.loss_share: a share must be 0"):
+        synth("--mix", str(bad), "--out", str(tmp_path / "out"))
+    assert list(tmp_path.iterdir()) == [bad]
+
+
+def test_a_folder_that_is_there_is_left_alone(folder: Path) -> None:
+    before = (folder / "truth.json").read_bytes()
+    with pytest.raises(UserError, match="is there already"):
+        synth("--connections", "2", "--out", str(folder))
+    assert (folder / "truth.json").read_bytes() == before
+
+
+def test_the_list_names_every_mix() -> None:
+    assert list(json.loads(synth("--list", "--json"))) == list(mixes.known())
