@@ -13,7 +13,9 @@ mod shadow;
 mod timer;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
+use rexmit_tcp::settings::Settings;
 use rexmit_tcp::Mechanism;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
@@ -404,9 +406,19 @@ impl Judges {
         self.shadows.iter().map(line)
     }
 
+    /// The settings of the emulation that explains most so far.
+    #[must_use]
+    pub fn settings(&self) -> Option<Arc<Settings>> {
+        let best = self
+            .shadows
+            .iter()
+            .max_by(|a, b| a.score.total_cmp(&b.score));
+        best.map(|shadow| Arc::clone(&shadow.profile.settings))
+    }
+
     /// Which stack it was, from all resends so far.
     #[must_use]
     pub fn identity(&self) -> Identity {
-        identity::of(&self.shadows, !self.places.is_empty())
+        identity::of(&self.shadows, self.first > 0 || !self.places.is_empty())
     }
 }

@@ -19,6 +19,7 @@ use rexmit_tcp::{Mechanism, Need, SackList};
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqRange;
 
+use crate::cost::BestCase;
 use crate::emulate::Judges;
 use crate::event::{Direction, Event, SenderEvent};
 use crate::facts::SenderFacts;
@@ -77,6 +78,7 @@ pub struct Half {
     ready: Vec<Retransmission>,
     row: HalfRow,
     last_lost_episode: Option<u32>,
+    best_case: BestCase,
 }
 
 impl Half {
@@ -117,6 +119,7 @@ impl Half {
             ready: Vec::new(),
             row: HalfRow::default(),
             last_lost_episode: None,
+            best_case: BestCase::default(),
         }
     }
 
@@ -187,6 +190,10 @@ impl Half {
 
     /// Moves out the rows of resends that are settled, oldest first.
     pub fn settled(&mut self, out: &mut Vec<Retransmission>) {
+        let largest = self.rtts.most();
+        for row in &self.ready {
+            self.best_case.resend(row, largest);
+        }
         out.append(&mut self.ready);
     }
 
@@ -203,9 +210,9 @@ impl Half {
             self.settle_first();
         }
         self.episode.flush(&mut self.ready);
-        resends.append(&mut self.ready);
+        self.settled(resends);
         if let Some(mut replay) = self.replay.take() {
-            replay.sender_is(&self.judges.identity());
+            name_sender(&mut replay, &self.judges);
             replay.finish(whatif);
         }
         self.summarise(row);
@@ -227,7 +234,7 @@ impl Half {
         self.judges.event(event);
         if let Some(replay) = &mut self.replay {
             if replay.asks_for_sender() {
-                replay.sender_is(&self.judges.identity());
+                name_sender(replay, &self.judges);
             }
             replay.event(event);
         }
@@ -323,7 +330,7 @@ impl Half {
         }
     }
 
-    fn summarise(&self, row: &mut HalfRow) {
+    fn summarise(self, row: &mut HalfRow) {
         let identity = self.judges.identity();
         row.unique_bytes = self.row.unique_bytes;
         row.resends = self.row.resends;
@@ -335,11 +342,21 @@ impl Half {
         row.position = Some(self.clock.position());
         row.monitor_delay = self.clock.known_delay();
         row.rtt = self.rtts.summary();
+        row.best_case = row
+            .rtt
+            .map(|(_, average, largest, _)| self.best_case.finish(average, largest));
         row.stack = identity.stack;
         row.stack_confidence = identity.confidence;
         row.stacks = identity.stacks;
         row.parameters = identity.parameters;
         row.time_lost = self.row.time_lost;
+    }
+}
+
+/// Tells a replay what the sender's stack is like.
+fn name_sender(replay: &mut Replay, judges: &Judges) {
+    if let Some(settings) = judges.settings() {
+        replay.sender_is(&settings, &judges.identity().parameters);
     }
 }
 

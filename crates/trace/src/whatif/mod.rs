@@ -20,26 +20,23 @@ pub use setting::{Setting, SettingError, Threshold};
 
 use std::sync::Arc;
 
+use rexmit_tcp::settings::Settings;
 use rexmit_tcp::{Mechanism, Need};
 use rexmit_time::Duration;
 
 use crate::cost;
-use crate::emulate::Identity;
 use crate::event::{Direction, SenderEvent, Sent};
 use crate::facts::SenderFacts;
-use crate::rows::WhatIf;
+use crate::rows::{Inferred, Parameters, WhatIf};
 
 use judge::Judge;
 use known::Known;
-use plan::Compiled;
 use watch::{Note, Watch};
 
 /// Notes kept before they are worked through with the stack that is known so far.
 const MOST_NOTES: usize = 4096;
 /// Notes kept before resends that are not yet resolved are given up.
 const MOST_NOTES_UNRESOLVED: usize = 4 * MOST_NOTES;
-/// The stack of a sender that no stack explains.
-const COMMON_STACK: &str = "linux-6.12";
 
 /// What became known of a resend.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,7 +66,8 @@ pub struct Replay {
     watch: Watch,
     notes: Vec<Note>,
     known: Known,
-    identity: Identity,
+    /// The sender's stack, as far as is known.
+    own: Option<Arc<Settings>>,
     judge: Option<Judge>,
     /// The sender's SYN is among the events; so is something after it.
     handshake: bool,
@@ -87,7 +85,7 @@ impl Replay {
             watch: Watch::new(facts.mss, facts.sack),
             notes: Vec::new(),
             known: Known::default(),
-            identity: Identity::default(),
+            own: None,
             judge: None,
             handshake: false,
             begun: false,
@@ -130,10 +128,28 @@ impl Replay {
         self.judge.is_none() && self.notes.len() + 1 >= MOST_NOTES
     }
 
-    /// Which stack the sender is, as far as is known. Waits are judged by the latest word before they are worked through,
-    /// which is the last one unless the connection is long.
-    pub fn sender_is(&mut self, identity: &Identity) {
-        self.identity = identity.clone();
+    /// What the sender's stack is like: the settings of the emulation that explains most, and what was inferred of them.
+    /// The latest word counts when the first waits are judged, which is at the end unless the connection is long. Where a
+    /// capture leaves an inferred parameter no room for the stack's own value, the inferred one is the sender's.
+    pub fn sender_is(&mut self, settings: &Arc<Settings>, inferred: &Parameters) {
+        let departs = |inferred: &Option<Inferred>, own: f64| {
+            let inferred = inferred.filter(|known| own < known.low || own > known.high)?;
+            (inferred.value.is_finite() && inferred.value > 0.0).then_some(inferred.value)
+        };
+        let k = departs(&inferred.k, f64::from(settings.rttvar_factor));
+        let d = departs(&inferred.d, f64::from(settings.dupack_threshold));
+        let min_rto = departs(&inferred.min_rto_s, settings.min_rto.as_secs_f64());
+        if k.is_none() && d.is_none() && min_rto.is_none() {
+            self.own = Some(Arc::clone(settings));
+            return;
+        }
+        let mut own = Settings::clone(settings);
+        // In whole milliseconds, so that senders of one kind are alike.
+        let millis = |seconds: f64| Duration::from_millis((seconds * 1e3).round().max(1.0) as i64);
+        own.rttvar_factor = k.map_or(own.rttvar_factor, |k| k.round() as u32);
+        own.dupack_threshold = d.map_or(own.dupack_threshold, |d| d.round().max(1.0) as u32);
+        own.min_rto = min_rto.map_or(own.min_rto, millis);
+        self.own = Some(Arc::new(own));
     }
 
     /// The connection is over: a row for each setting that changes something.
@@ -165,10 +181,16 @@ impl Replay {
     /// Works through the notes up to the first resend that is not resolved.
     fn work(&mut self, last: bool) {
         let all = last || self.notes.len() >= MOST_NOTES_UNRESOLVED;
-        let begin = |plan| Judge::new(plan, self.facts.sack, self.facts.timestamps);
-        let Some(mut judge) = self.judge.take().or_else(|| self.compiled().map(begin)) else {
+        let Some(own) = &self.own else {
+            if all {
+                self.notes.clear();
+            }
             return;
         };
+        let mut judge = self.judge.take().unwrap_or_else(|| {
+            let compiled = self.plan.compiled(own);
+            Judge::new(compiled, self.facts.sack, self.facts.timestamps)
+        });
         let known = &self.known;
         let ready = |note: &Note| match note {
             Note::Stand(stand) => stand.legs.last().is_none_or(|leg| known.has(leg.number)),
@@ -197,15 +219,5 @@ impl Replay {
             self.known.forget_before(number);
         }
         self.judge = Some(judge);
-    }
-
-    /// The list of settings over the sender's stack.
-    fn compiled(&self) -> Option<Arc<Compiled>> {
-        let Identity { stack, stacks, .. } = &self.identity;
-        let names = stack.iter().chain(stacks).chain([&COMMON_STACK]);
-        names
-            .filter_map(|name| self.plan.compiled(name))
-            .next()
-            .cloned()
     }
 }

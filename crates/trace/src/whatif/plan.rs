@@ -1,11 +1,10 @@
 //! The list of settings to replay, and what it means for a sender of a given stack.
 
 use core::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, RwLock};
 
 use rexmit_tcp::estimator::{Batch, Variant};
 use rexmit_tcp::settings::{EarlyRetransmit, Settings, Tlp};
-use rexmit_tcp::stacks;
 use rexmit_time::Duration;
 
 use super::setting::{Setting, SettingError, Threshold};
@@ -23,17 +22,12 @@ pub struct Plan {
     settings: Vec<Setting>,
     /// Settings before this one get a row for each connection; the others, a grid, are only summed up.
     detailed: usize,
-    /// What the list means for each stack, once it was met.
-    stacks: Vec<Stack>,
+    /// What the list means for each stack that was met.
+    compiled: RwLock<Vec<(Arc<Settings>, Arc<Compiled>)>>,
 }
 
-/// A stack, and what the list means for it.
-#[derive(Debug)]
-struct Stack {
-    name: &'static str,
-    own: Settings,
-    compiled: OnceLock<Arc<Compiled>>,
-}
+/// Stacks remembered; of more, each sender's is worked out anew.
+const MOST_STACKS: usize = 256;
 
 impl Default for Plan {
     fn default() -> Self {
@@ -77,13 +71,7 @@ impl Plan {
             names,
             settings,
             detailed,
-            stacks: stacks::all()
-                .map(|page| Stack {
-                    name: page.name,
-                    own: page.settings,
-                    compiled: OnceLock::new(),
-                })
-                .collect(),
+            compiled: RwLock::default(),
         }
     }
 
@@ -105,11 +93,21 @@ impl Plan {
         self.detailed
     }
 
-    /// What the list means for a sender whose stack is `name`; none where there is no such stack.
-    pub(super) fn compiled(&self, name: &str) -> Option<&Arc<Compiled>> {
-        let stack = self.stacks.iter().find(|stack| stack.name == name)?;
-        let compile = || Arc::new(Compiled::new(stack.own.clone(), &self.settings));
-        Some(stack.compiled.get_or_init(compile))
+    /// What the list means for a sender with the settings `own`.
+    pub(super) fn compiled(&self, own: &Arc<Settings>) -> Arc<Compiled> {
+        let same = |known: &Arc<Settings>| Arc::ptr_eq(known, own) || known == own;
+        if let Ok(stacks) = self.compiled.read() {
+            if let Some((_, compiled)) = stacks.iter().find(|(known, _)| same(known)) {
+                return Arc::clone(compiled);
+            }
+        }
+        let compiled = Arc::new(Compiled::new(Settings::clone(own), &self.settings));
+        if let Ok(mut stacks) = self.compiled.write() {
+            if stacks.len() < MOST_STACKS {
+                stacks.push((Arc::clone(own), Arc::clone(&compiled)));
+            }
+        }
+        compiled
     }
 }
 
@@ -262,7 +260,8 @@ mod tests {
     fn what_a_stack_has_already_is_its_own_estimator_and_detector() {
         let plan = Plan::parse(&["k=4", "d=3", "tlp", "no-tlp", "rack", "min_rto=200ms"]).unwrap();
         let own = |name: &str| -> Vec<bool> {
-            let compiled = plan.compiled(name).unwrap();
+            let page = rexmit_tcp::stacks::page(name).unwrap();
+            let compiled = plan.compiled(&Arc::new(page.settings));
             let same = |choice: &Choice| choice.variant == 0 && choice.detector == 0;
             compiled.choices.iter().map(same).collect()
         };
@@ -271,6 +270,6 @@ mod tests {
             own("windows-xp-unc2007"),
             [true, false, false, true, false, true]
         );
-        assert!(plan.compiled("nobody's").is_none());
+        assert_eq!(plan.compiled.read().unwrap().len(), 2);
     }
 }

@@ -10,10 +10,9 @@ use rexmit_wire::{Flags, SeqNum, SeqRange};
 
 use super::{Plan, Replay, Resolved};
 use crate::cost::{fast_retransmit_avoided, fast_retransmit_for_timeout, timeout_avoided};
-use crate::emulate::Identity;
 use crate::event::{Acked, Direction, SenderEvent, Sent, SentKind};
 use crate::facts::SenderFacts;
-use crate::rows::WhatIf;
+use crate::rows::{Inferred, Parameters, WhatIf};
 
 /// A sender, the events of which are written down by the test.
 struct Script {
@@ -38,10 +37,8 @@ impl Script {
             ..SenderFacts::default()
         };
         let mut replay = Replay::new(Direction::Backward, &facts, &plan);
-        replay.sender_is(&Identity {
-            stack: Some(stack),
-            ..Identity::default()
-        });
+        let own = rexmit_tcp::stacks::page(stack).unwrap().settings;
+        replay.sender_is(&Arc::new(own), &Parameters::default());
         Script {
             plan,
             replay,
@@ -202,6 +199,30 @@ fn a_second_timeout_doubles_the_difference() {
     script.resend(at + 900, next, Mechanism::Rto, NEEDED, 0);
     script.ack(at + 1000, next + 1, None);
     near(seconds(&script.finish()["min_rto=100ms"]), -0.07 - 0.14);
+}
+
+#[test]
+fn an_inferred_parameter_is_the_senders_own_where_its_stacks_cannot_be() {
+    let setting = ["min_rto=100ms", "min_rto=400ms"];
+    let inferred = |low, high| Parameters {
+        min_rto_s: Some(Inferred {
+            value: 0.4,
+            low,
+            high,
+        }),
+        ..Parameters::default()
+    };
+    let settings = Arc::new(rexmit_tcp::stacks::page("linux-2.4").unwrap().settings);
+    let mut script = Script::new("linux-2.4", &setting);
+    script.replay.sender_is(&settings, &inferred(0.39, 0.41));
+    timeout(&mut script, 500);
+    let rows = script.finish();
+    assert!(!rows.contains_key("min_rto=400ms"));
+    near(seconds(&rows["min_rto=100ms"]), -0.27);
+    let mut script = Script::new("linux-2.4", &setting);
+    script.replay.sender_is(&settings, &inferred(0.19, 0.41));
+    timeout(&mut script, 300);
+    near(seconds(&script.finish()["min_rto=400ms"]), 0.2);
 }
 
 #[test]
