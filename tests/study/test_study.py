@@ -20,9 +20,12 @@ from rexmit.store.trace_schema import SMART_CONFIG
 from rexmit.study import curves
 from rexmit.study.print_study import print_study
 from rexmit.study.senders import Study, study, system_of
-from rexmit.study.tables import Classes, FalseAlarms, Threshold, only, tables
+from rexmit.study.tables import Classes, FalseAlarms, Threshold, tables
+from rexmit.trace.source import Facts
 
 runner = CliRunner()
+
+REPLAYED = Facts(settings=("k=2", "k=3", "k=2,a=1/2", "d=2", "d=3", "d=4", SMART_CONFIG))
 
 
 def lossy(number: int, stack: str | None, **values: Any) -> dict[str, Any]:  # noqa: ANN401
@@ -79,22 +82,24 @@ def made(tmp_path: Path) -> Study:
             resend(connection=0, direction="forward", detection_rtts=77.0),
         ],
         whatif=[
-            whatif(connection=0, setting="k=2", k=2.0, change_s=-0.2),
-            whatif(connection=0, setting="k=2 a=1/2", k=2.0, a=0.5, change_s=-9.0),
-            whatif(connection=0, setting="d=2", d=2.0, rto_to_fr=1, spurious_fr_caused=3),
-            whatif(connection=0, setting="d=4", d=4.0, fr_to_rto=1, change_s=0.5),
-            whatif(connection=1, setting="d=3", d=3.0, fr_to_rto=2, spurious_fr_avoided=1),
-            whatif(connection=1, setting="d=2", d=2.0),
-            whatif(connection=1, setting="d=4", d=4.0, fr_to_rto=5, spurious_fr_avoided=2),
-            whatif(connection=1, setting=SMART_CONFIG, k=2.0, min_rto_s=0.1, change_s=-2.5),
-            whatif(connection=2, setting="k=2", k=2.0, change_s=-5.0),
+            whatif(connection=0, setting="k=2", change_s=-0.2),
+            whatif(connection=0, setting="k=2,a=1/2", change_s=-9.0),
+            whatif(connection=0, setting="d=2", rto_to_fr=1, spurious_fr_caused=3),
+            whatif(connection=0, setting="d=4", fr_to_rto=1, change_s=0.5),
+            whatif(connection=1, setting="d=3", fr_to_rto=2, spurious_fr_avoided=1),
+            whatif(connection=1, setting="d=2"),
+            whatif(connection=1, setting="d=4", fr_to_rto=5, spurious_fr_avoided=2),
+            whatif(connection=1, setting=SMART_CONFIG, change_s=-2.5),
+            whatif(connection=2, setting="k=2", change_s=-5.0),
         ],
+        facts=REPLAYED,
     )
     two = write_trace(
         tmp_path / "two",
         captures=("two.pcap.gz",),
         connections=[lossy(0, "linux-2.4", backward_unique_bytes=15_000, backward_bytes=15_000)],
         retransmissions=[resend(connection=0, mechanism="sack-recovery", detection_rtts=2.0)],
+        facts=REPLAYED,
     )
     return study([one, two])
 
@@ -164,15 +169,6 @@ def test_the_sender_is_the_one_that_resent_more(tmp_path: Path) -> None:
     assert study([trace]).senders["direction"].to_list() == ["forward", "forward"]
 
 
-def test_one_parameter_alone() -> None:
-    rows = pl.DataFrame(
-        [whatif(k=2.0), whatif(k=2.0, a=0.5), whatif(k=3.0), whatif(min_rto_s=0.1)],
-        schema_overrides=dict.fromkeys(("k", "a", "b", "d", "min_rto_s"), pl.Float64),
-    )
-    assert rows.select(only("k", 2.0)).to_series().to_list() == [True, False, False, False]
-    assert rows.select(only("min_rto_s", 0.1)).to_series().to_list() == [False] * 3 + [True]
-
-
 # Curves.
 
 
@@ -198,14 +194,17 @@ def test_a_long_curve_keeps_its_ends_and_shares() -> None:
 
 
 def test_connections_without_a_replay_keep_their_duration(made: Study) -> None:
-    found = curves.of_setting(made, "Linux", "k = 2", only("k", 2))
+    found = curves.of_setting(made, "Linux", "k=2")
     assert found is not None
     (one,) = found.bins
     assert one.n == 2
     assert one.best_case == pytest.approx(10.0)
     assert one.mean == pytest.approx(1.0)  # 2 RTTs and none
     assert one.p95 == pytest.approx(1.9)
-    assert curves.of_setting(made, "Linux", "k = 6", only("k", 6)) is None
+    unchanged = curves.of_setting(made, "Linux", "k=3")
+    assert unchanged is not None
+    assert [(one.n, one.mean) for one in unchanged.bins] == [(2, 0.0)]
+    assert curves.of_setting(made, "Linux", "k=6") is None
 
 
 def test_bins_of_a_factor_of_two() -> None:
@@ -243,6 +242,19 @@ def test_printed(made: Study) -> None:
     assert any(line.startswith("RTO: rto, rto-recovery, tlp") for line in lines)
 
 
+_SHARES = {
+    "k=2": 0.4,
+    "k=3": 0.2,
+    "k=6": -0.3,
+    "min_rto=100ms": 0.05,
+    "min_rto=400ms": -0.2,
+    "a=1/2": 0.1,
+    "d=2": 0.05,
+    "d=3": 0.02,
+    SMART_CONFIG: 0.6,
+}
+
+
 def random_trace(path: Path, connections: int = 400) -> Path:
     """Connections of four systems with resends and replays, for the figures."""
     dice = random.Random(2)  # noqa: S311 - no secret
@@ -276,27 +288,16 @@ def random_trace(path: Path, connections: int = 400) -> Path:
                     lost_in_flight=dice.randint(1, 8),
                 )
             )
-        settings: list[tuple[str, dict[str, float], float]] = [
-            ("k=2", {"k": 2.0}, 0.4),
-            ("k=3", {"k": 3.0}, 0.2),
-            ("k=6", {"k": 6.0}, -0.3),
-            ("min_rto=100ms", {"min_rto_s": 0.1}, 0.05),
-            ("min_rto=400ms", {"min_rto_s": 0.4}, -0.2),
-            ("a=1/2", {"a": 0.5}, 0.1),
-            ("d=2", {"d": 2.0}, 0.05),
-            ("d=3", {"d": 3.0}, 0.02),
-            (SMART_CONFIG, {"k": 2.0, "min_rto_s": 0.1, "a": 0.25, "b": 0.125}, 0.6),
-        ]
         replays += [
             whatif(
                 connection=number,
-                setting=name,
+                setting=setting,
                 change_s=-best * share * dice.lognormvariate(0, 0.5),
-                **values,
             )
-            for name, values, share in settings
+            for setting, share in _SHARES.items()
         ]
-    write_trace(path, connections=rows, retransmissions=resends, whatif=replays)
+    facts = Facts(settings=tuple(_SHARES))
+    write_trace(path, connections=rows, retransmissions=resends, whatif=replays, facts=facts)
     return path
 
 
@@ -323,11 +324,11 @@ def test_json_has_every_point(tmp_path: Path) -> None:
     data = json.loads(runner.invoke(app, words, catch_exceptions=False).output)
     assert data["rto"] == ["rto", "rto-recovery", "tlp"]
     assert {len(curve["points"]) == curve["n"] for curve in data["curves"]["figure-3"]} == {True}
-    assert [one["label"] for one in data["bins"]["Linux"]][:3] == ["k = 2", "k = 3", "k = 6"]
+    assert [one["label"] for one in data["bins"]["Linux"]][:3] == ["k=2", "k=3", "k=6"]
 
 
-def test_what_cannot_be_drawn_is_said(made: Study, tmp_path: Path) -> None:
-    folder = made.traces[1].path
+def test_what_cannot_be_drawn_is_said(tmp_path: Path) -> None:
+    folder = write_trace(tmp_path / "bare", connections=[lossy(0, "linux-6")]).path
     words = ["trace", "--study", str(folder), "--out", str(tmp_path / "out"), "--format", "png"]
     told = runner.invoke(app, words, catch_exceptions=False).output
     assert "not drawn: figure-4-linux: no connection was replayed with these settings" in told

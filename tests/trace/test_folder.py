@@ -19,9 +19,11 @@ from rexmit.trace.source import Facts, Source, conformed
 
 
 def test_written_and_read(tmp_path: Path) -> None:
-    write_trace(tmp_path / "t", connections=[connection()], facts=Facts(packets=7, warnings=["w"]))
+    facts = Facts(packets=7, warnings=["w"], settings=["k=2"])
+    write_trace(tmp_path / "t", connections=[connection()], facts=facts)
     trace = open_trace(tmp_path / "t")
-    assert trace.facts == Facts(packets=7, warnings=["w"])
+    assert trace.facts == facts
+    assert trace.settings == ("k=2",)
     assert trace.captures == ["x.pcap"]
     for name, columns in TABLES.items():
         assert dict(trace.scan(name).collect_schema()) == polars_schema(columns)

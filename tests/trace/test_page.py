@@ -77,11 +77,11 @@ def trace(tmp_path: Path) -> Trace:
         ),
     ]
     settings = [
-        whatif(connection=0, setting="k=2", k=2.0, change_s=-0.5, avoided=0, rto_to_fr=1),
-        whatif(connection=1, setting="k=2", k=2.0, change_s=0.1, spurious_rto_caused=4),
-        whatif(connection=0, setting="k=2 a=1/2", k=2.0, a=0.5, change_s=-0.6),
-        whatif(connection=0, setting="k=8", k=8.0, change_s=0.6),
-        whatif(connection=0, setting="k=2 a=1/4", k=2.0, a=0.25, change_s=-0.55),
+        whatif(connection=0, setting="k=2", change_s=-0.5, avoided=0, rto_to_fr=1),
+        whatif(connection=1, setting="k=2", change_s=0.1, spurious_rto_caused=4),
+        whatif(connection=0, setting="k=2,a=1/2", change_s=-0.6),
+        whatif(connection=0, setting="k=8", change_s=0.6),
+        whatif(connection=0, setting="k=2,a=1/4", change_s=-0.55),
     ]
     facts = Facts(
         packets=120,
@@ -135,7 +135,7 @@ def test_senders(trace: Trace) -> None:
 
 def test_advice(trace: Trace) -> None:
     best, single = advice(trace)
-    assert (best.setting, best.saved_s, best.alone) == ("k=2 a=1/2", 0.6, False)
+    assert (best.setting, best.saved_s, best.alone) == ("k=2,a=1/2", 0.6, False)
     assert (single.setting, single.shorter, single.longer) == ("k=2", 1, 1)
     assert single.saved_s == pytest.approx(0.4)
     assert (single.needless, single.to_fr) == (4, 1)
@@ -160,7 +160,7 @@ def test_printed(trace: Trace) -> None:
     assert f"to look at one: rexmit show {trace.path} --flow 0" in lines
     assert "k=2 0.40 s 1 1 0 4 1 0" in lines
     assert any("seen in one direction only" in line for line in lines)
-    assert any(line.startswith("most would help: k=2 a=1/2.") for line in lines)
+    assert any(line.startswith("most would help: k=2,a=1/2.") for line in lines)
 
 
 def test_without_resends(tmp_path: Path) -> None:
@@ -221,10 +221,10 @@ def test_what_cannot_be_timed() -> None:
 def test_a_trace_is_shown_again(trace: Trace) -> None:
     words = ["trace", str(trace.path)]
     told = runner.invoke(app, words, catch_exceptions=False).output
-    assert "most would help: k=2 a=1/2." in told
+    assert "most would help: k=2,a=1/2." in told
     data = json.loads(runner.invoke(app, [*words, "--json"], catch_exceptions=False).output)
     assert data["totals"]["resends"] == 3
-    assert data["settings"][0]["setting"] == "k=2 a=1/2"
+    assert data["settings"][0]["setting"] == "k=2,a=1/2"
     assert data["worst"][0]["number"] == 0
     assert len(data["warnings"]) == 5
 

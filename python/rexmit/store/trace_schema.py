@@ -1,10 +1,11 @@
 """The columns of the tables that `rexmit trace` writes: the one place that names them.
 
-A `connections` row is one connection with both its directions as senders, a `retransmissions` row
-one packet that carried anything sent before, a `whatif` row what another setting would have done to
-one direction of a connection. They are the rows of `crates/trace/src/rows.rs`; `connection` joins
-the three. Times are seconds of the monitor's clock, as the capture has them; sequence numbers are
-32-bit numbers of the wire, ranges half-open with SYN and FIN counting one.
+They are the rows of `crates/trace/src/rows.rs`; `connection` joins the three. A `connections` row is
+one connection with both its directions as senders, a `retransmissions` row one packet that carried
+anything sent before, a `whatif` row what another setting would have changed in one direction of a
+connection (without a row it would have changed nothing). Times are seconds of the monitor's clock,
+as the capture has them; sequence numbers are 32-bit numbers of the wire, ranges half-open with SYN
+and FIN counting one.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ SIDES: Final = ("forward", "backward")
 PARAMETERS: Final = ("d", "a", "b", "m", "k", "min_rto_s")
 """The six of seed 002, Table I; on Linux `min_rto_s` is the floor of the deviation's term."""
 
-SMART_CONFIG: Final = "smart-config"
+SMART_CONFIG: Final = "smart"
 """The setting of seed 002, section V.D: k = 2, minRTO = 100 ms, a = 1/4, b = 1/8 and
 D = max(1, min(3, F - 2)), F being what is outstanding at the loss.
 """
@@ -185,12 +186,7 @@ CONNECTIONS: Final[tuple[Column, ...]] = (
 
 WHATIF: Final[tuple[Column, ...]] = (
     *_DATA,
-    Column("setting", "text", "the other setting, as in k=2 min_rto=100ms, or smart-config"),
-    Column("k", "number", "factor of the deviation; null: the stack's own", nullable=True),
-    Column("min_rto_s", "number", "smallest timeout; null: the stack's own", nullable=True),
-    Column("a", "number", "gain of the deviation; null: the stack's own", nullable=True),
-    Column("b", "number", "gain of the round-trip time; null: the stack's own", nullable=True),
-    Column("d", "number", "duplicate ACKs that make a loss; null: the stack's own", nullable=True),
+    Column("setting", "text", "the other setting, as in k=2,min_rto=100ms, d=2, smart, no-tlp"),
     Column("avoided", "integer", "resends that would not have been made"),
     Column("rto_to_fr", "integer", "by fast retransmit instead of timeout"),
     Column("fr_to_rto", "integer", "by timeout instead of fast retransmit"),

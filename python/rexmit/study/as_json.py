@@ -6,10 +6,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from rexmit.store.trace_schema import SMART_CONFIG
 from rexmit.study import curves
 from rexmit.study.curves import Bins
 from rexmit.study.senders import Study
-from rexmit.study.tables import Tables, only
+from rexmit.study.tables import Tables
 from rexmit.trace import terms
 
 
@@ -32,14 +33,9 @@ def study_data(study: Study, tables: Tables, figures: list[Path]) -> dict[str, A
 
 
 def _bins(study: Study, system: str) -> list[dict[str, Any]]:
+    settings = ("k=2", "k=3", "k=6", "min_rto=100ms", "min_rto=400ms", "a=1/2", SMART_CONFIG)
     made: list[Bins | None] = [
-        *(curves.of_setting(study, system, f"k = {k}", only("k", k)) for k in (2, 3, 6)),
-        *(
-            curves.of_setting(study, system, f"minRTO = {ms} ms", only("min_rto_s", ms / 1000))
-            for ms in (100, 400)
-        ),
-        curves.of_setting(study, system, "a = 1/2", only("a", 0.5)),
+        *(curves.of_setting(study, system, setting) for setting in settings),
         *(bins for d in (2, 3, 4) for bins in curves.of_sizes(study, system, d)),
-        curves.of_setting(study, system, "Smart-Config", curves.is_smart()),
     ]
     return [asdict(one) for one in made if one is not None]

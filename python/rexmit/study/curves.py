@@ -10,7 +10,6 @@ import polars as pl
 
 from rexmit.store.trace_schema import SMART_CONFIG
 from rexmit.study.senders import Study
-from rexmit.study.tables import only
 from rexmit.trace import terms
 
 SMALL_BYTES: Final = 15_000
@@ -102,13 +101,13 @@ def _by_system(study: Study, rows: pl.DataFrame) -> list[Curve]:
     return [one for one in made if one.n]
 
 
-def changes(study: Study, wanted: pl.Expr) -> pl.DataFrame | None:
+def changes(study: Study, setting: str) -> pl.DataFrame | None:
     """The lossy explained senders with `change_s` under a setting, 0 where nothing changes; None
-    where no connection was replayed with it.
+    where connections were not replayed under it.
     """
-    rows = study.whatif(wanted, "change_s").drop("system", "sack")
-    if rows.is_empty():
+    if not study.replayed(setting):
         return None
+    rows = study.whatif(setting, "change_s").drop("system", "sack")
     keys = ["trace", "connection", "direction"]
     return study.explained.join(rows, on=keys, how="left").with_columns(
         pl.col("change_s").fill_null(0.0)
@@ -139,33 +138,28 @@ def bins(label: str, senders: pl.DataFrame) -> Bins:
     return Bins(label, made, senders.height - there.height)
 
 
-def of_setting(study: Study, system: str, label: str, wanted: pl.Expr) -> Bins | None:
+def of_setting(study: Study, system: str, setting: str) -> Bins | None:
     """The bins of one system's connections under a setting."""
-    made = changes(study, wanted)
-    return None if made is None else bins(label, made.filter(pl.col("system") == system))
+    made = changes(study, setting)
+    return None if made is None else bins(setting, made.filter(pl.col("system") == system))
 
 
 def of_sizes(study: Study, system: str, d: int) -> list[Bins]:
     """Figure 5 (c): another threshold, small and large connections apart."""
-    made = changes(study, only("d", d))
+    made = changes(study, f"d={d}")
     if made is None:
         return []
     mine = made.filter(pl.col("system") == system)
     small = pl.col("unique_bytes") <= SMALL_BYTES
     return [
-        bins(f"D = {d}, up to 15 kB", mine.filter(small)),
-        bins(f"D = {d}, larger", mine.filter(~small)),
+        bins(f"d={d}, up to 15 kB", mine.filter(small)),
+        bins(f"d={d}, larger", mine.filter(~small)),
     ]
-
-
-def is_smart() -> pl.Expr:
-    """Rows of `whatif` under the Smart-Config."""
-    return pl.col("setting") == SMART_CONFIG
 
 
 def smart_change(study: Study) -> list[Curve]:
     """Figure 6: the change of durations with the Smart-Config, percent; negative is shorter."""
-    made = changes(study, is_smart())
+    made = changes(study, SMART_CONFIG)
     if made is None:
         return []
     rows = made.filter(pl.col("duration_s") > 0).select(

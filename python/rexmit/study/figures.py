@@ -14,10 +14,11 @@ from matplotlib.ticker import FuncFormatter, PercentFormatter
 
 from rexmit.figures.draw import save
 from rexmit.figures.style import RC
+from rexmit.store.trace_schema import SMART_CONFIG
 from rexmit.study import curves
 from rexmit.study.curves import Bins, Curve
 from rexmit.study.senders import Study
-from rexmit.study.tables import MOST_LOST, Recovery, only, threshold
+from rexmit.study.tables import MOST_LOST, Recovery, threshold
 
 #: The palette of Okabe and Ito (2008), by system, so that it is the same in every figure.
 _COLOURS: Final = {
@@ -97,16 +98,13 @@ def plan(study: Study, recovery: Sequence[Recovery]) -> tuple[Planned, list[str]
     )
     for system in study.systems:
         slug = system.lower()
-        panels = [_of_k(study, system, k) for k in (2, 3, 6)]
+        panels = [_some([curves.of_setting(study, system, f"k={k}")]) for k in (2, 3, 6)]
         _scatter_plan(
             made, missing, f"figure-4-{slug}", f"{system}: impact of k", [p for p in panels if p]
         )
         panels = [
-            _some(
-                curves.of_setting(study, system, f"minRTO = {ms} ms", only("min_rto_s", ms / 1000))
-                for ms in (100, 400)
-            ),
-            _some([curves.of_setting(study, system, "a = 1/2", only("a", 0.5))]),
+            _some(curves.of_setting(study, system, f"min_rto={ms}ms") for ms in (100, 400)),
+            _some([curves.of_setting(study, system, "a=1/2")]),
             curves.of_sizes(study, system, 5 - threshold(system)),
         ]
         title = f"{system}: impact of minRTO, a and D"
@@ -118,7 +116,7 @@ def plan(study: Study, recovery: Sequence[Recovery]) -> tuple[Planned, list[str]
         "percent of the duration",
         limits=(-100, 50),
     )
-    smart = curves.changes(study, curves.is_smart())
+    smart = curves.changes(study, SMART_CONFIG)
     panels = [
         [curves.bins(system, smart.filter(system=system))]
         for system in study.systems
@@ -128,10 +126,6 @@ def plan(study: Study, recovery: Sequence[Recovery]) -> tuple[Planned, list[str]
     if recovery:
         made["recovery"] = ((6.3, 3.9), lambda canvas: _recovery(canvas, recovery))
     return made, missing
-
-
-def _of_k(study: Study, system: str, k: int) -> list[Bins]:
-    return _some([curves.of_setting(study, system, f"k = {k}", only("k", k))])
 
 
 def _some(bins: Iterable[Bins | None]) -> list[Bins]:
@@ -201,7 +195,9 @@ def _panel(axes: Axes, panel: Sequence[Bins]) -> None:
     xs = [one.best_case for bins in panel for one in bins.bins]
     low, high = min(xs) / 1.6, max(xs) * 1.6
     line = [low * (high / low) ** (i / 60) for i in range(61)]
-    axes.plot(line, line, color="#777777", linestyle="--", linewidth=0.9, zorder=1)
+    axes.plot(
+        line, line, color="#777777", linestyle="--", linewidth=0.9, zorder=1, label="Best-Case"
+    )
     axes.axhline(0, color="#999999", linewidth=0.6, zorder=1)
     for i, bins in enumerate(panel):
         system = bins.label
@@ -231,6 +227,8 @@ def _recovery(canvas: Canvas, recovery: Sequence[Recovery]) -> None:
     axes.set_title("Recovery time by segments lost of a flight", loc="left", fontweight="bold")
     for place, (sack, label) in enumerate(((True, "with SACK"), (False, "without SACK"))):
         mine = [one for one in recovery if one.sack == sack and one.median_rtts is not None]
+        if not mine:
+            continue
         axes.bar(
             [one.lost + (place - 0.5) * 0.38 for one in mine],
             [one.median_rtts or 0.0 for one in mine],

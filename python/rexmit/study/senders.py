@@ -79,9 +79,15 @@ class Study:
         """The resends of these senders."""
         return self._of("retransmissions", senders, columns)
 
-    def whatif(self, wanted: pl.Expr, *columns: str) -> pl.DataFrame:
-        """What settings would have done to the lossy explained connections' senders."""
-        return self._of("whatif", self.explained, columns, wanted)
+    def replayed(self, setting: str) -> bool:
+        """Whether every trace was replayed under the setting."""
+        return all(setting in trace.settings for trace in self.traces)
+
+    def whatif(self, setting: str, *columns: str) -> pl.DataFrame:
+        """What a setting would have changed for the lossy explained connections' senders; those
+        for which it would have changed nothing have no row.
+        """
+        return self._of("whatif", self.explained, columns, pl.col("setting") == setting)
 
     def _of(
         self,

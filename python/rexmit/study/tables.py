@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import polars as pl
 
@@ -181,18 +181,6 @@ def threshold(system: str) -> int:
     return 2 if system == "Windows" else 3
 
 
-def _only(parameter: str, value: float) -> pl.Expr:
-    """The settings that change one parameter, to this value."""
-    others = [name for name in ("k", "min_rto_s", "a", "b", "d") if name != parameter]
-    near = (pl.col(parameter) - value).abs() < 1e-9
-    return near & pl.all_horizontal(pl.col(name).is_null() for name in others)
-
-
-def only(parameter: str, value: float) -> pl.Expr:
-    """Rows of `whatif` whose setting changes one parameter, to this value, and nothing else."""
-    return _only(parameter, value).fill_null(value=False)
-
-
 def _thresholds(study: Study, classes: tuple[Classes, ...]) -> tuple[Threshold, ...]:
     net = {
         "rto_to_fr": pl.col("rto_to_fr") - pl.col("fr_to_rto"),
@@ -200,8 +188,12 @@ def _thresholds(study: Study, classes: tuple[Classes, ...]) -> tuple[Threshold, 
     }
     columns = ("rto_to_fr", "fr_to_rto", "spurious_fr_caused", "spurious_fr_avoided")
 
-    def replay(d: int) -> dict[str, dict[str, Any]]:
-        rows = study.whatif(only("d", d), *columns)
+    def replay(d: int) -> dict[str, dict[str, int]] | None:
+        """By system; None where the traces have no such replay."""
+        setting = f"d={d}"
+        if not study.replayed(setting):
+            return None
+        rows = study.whatif(setting, *columns)
         sums = rows.group_by("system").agg(
             expression.sum().alias(name) for name, expression in net.items()
         )
@@ -211,7 +203,7 @@ def _thresholds(study: Study, classes: tuple[Classes, ...]) -> tuple[Threshold, 
     made = []
     for row in classes:
         first = 5 - threshold(row.system)
-        lower, higher = by_d[first].get(row.system), by_d[4].get(row.system)
+        lower, higher = (_of(by_d[d], row.system) for d in (first, 4))
         made.append(
             Threshold(
                 system=row.system,
@@ -226,6 +218,10 @@ def _thresholds(study: Study, classes: tuple[Classes, ...]) -> tuple[Threshold, 
             )
         )
     return tuple(made)
+
+
+def _of(replayed: dict[str, dict[str, int]] | None, system: str) -> dict[str, int] | None:
+    return None if replayed is None else replayed.get(system, {"rto_to_fr": 0, "caused": 0})
 
 
 def _recovery(study: Study) -> tuple[Recovery, ...]:

@@ -7,11 +7,10 @@ from typing import Final
 
 import polars as pl
 
+from rexmit.store.trace_schema import SMART_CONFIG
 from rexmit.trace.folder import Trace
 
 SHOWN: Final = 6
-
-_PARAMETERS: Final = ("k", "min_rto_s", "a", "b", "d")
 
 
 @dataclass(frozen=True)
@@ -41,9 +40,6 @@ def advice(trace: Trace, shown: int = SHOWN) -> tuple[Advice, ...]:
         trace.scan("whatif")
         .group_by("setting")
         .agg(
-            pl.sum_horizontal(pl.col(name).first().is_not_null() for name in _PARAMETERS)
-            .le(1)
-            .alias("alone"),
             (-pl.col("change_s")).sum().alias("saved_s"),
             (pl.col("change_s") < 0).sum().alias("shorter"),
             (pl.col("change_s") > 0).sum().alias("longer"),
@@ -53,6 +49,11 @@ def advice(trace: Trace, shown: int = SHOWN) -> tuple[Advice, ...]:
             pl.col("fr_to_rto").sum().alias("to_rto"),
         )
         .filter(pl.col("saved_s") > 0)
+        .with_columns(
+            (~pl.col("setting").str.contains(",") & (pl.col("setting") != SMART_CONFIG)).alias(
+                "alone"
+            )
+        )
         .sort("saved_s", "setting", descending=[True, False])
         .collect()
     )

@@ -57,6 +57,11 @@ class Trace:
         """The files that were analysed."""
         return [str(name) for name in self.meta.get("captures", [])]
 
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The settings under which the connections were replayed."""
+        return tuple(self.facts.settings)
+
 
 class Writer:
     """Writes a folder in one go; whatever ends it early leaves nothing behind.

@@ -24,7 +24,8 @@ Batch = Mapping[str, pl.DataFrame]
 @dataclass(frozen=True)
 class Facts:
     """What was read. `not_understood` counts packets by why they were left out, `warnings` are
-    sentences (a capture that ends within a packet, a clock that steps back).
+    sentences (a capture that ends within a packet, a clock that steps back), `settings` those under
+    which the connections were replayed.
     """
 
     packets: int = 0
@@ -33,6 +34,7 @@ class Facts:
     not_understood: Mapping[str, int] = field(default_factory=dict)
     evicted: Mapping[str, int] = field(default_factory=dict)
     warnings: Sequence[str] = ()
+    settings: Sequence[str] = ()
 
 
 class Source(Protocol):
