@@ -103,6 +103,22 @@ pub fn score(stack: &str, changes: &[(&str, &str)], seeds: std::ops::Range<u64>)
             continue;
         }
         let (path, work) = model::draw(seed);
+        let settings = perturbed(stack, changes, seed);
+        let client = model::stack("linux-6.12", &[]);
+        let run = model::run(settings, client, path.clone(), &work, seed);
+        let (verdicts, identity) = judge(&run);
+        let mut wrong = 0;
+        for (number, (cause, verdict)) in run.causes.iter().zip(&verdicts).enumerate() {
+            let said = match verdict {
+                Some(v) if v.either && v.runner_up.is_some_and(|(m, _)| m == *cause) => *cause,
+                Some(v) => v.mechanism,
+                None => Mechanism::Unknown,
+            };
+            if said != *cause {
+                wrong += 1;
+                if verbose {
+                    println!("{stack} seed {seed} resend {number}: {cause} told as {said}");
+                }
             }
             *score.matrix.entry((*cause, said)).or_default() += 1;
         }
