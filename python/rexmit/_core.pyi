@@ -1,7 +1,7 @@
 """Rust under Python (crates/python). Private: use what the package offers."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 @final
@@ -142,3 +142,51 @@ def make_corpus(
     far, which are also what is returned. Raises ValueError for a mix or stack that cannot be,
     OSError when a file cannot be written, and whatever `report` raises.
     """
+
+_Column = tuple[str, str, bytes, bytes | str | None]
+
+@final
+class Trace:
+    """The analysis of captures, at work on threads of its own.
+
+    `paths` are the files of one capture; `-` is standard input. `jobs` is the number of threads;
+    results do not depend on it. `whatif` are the settings to replay, such as `k=2,min_rto=100ms`,
+    `default` and `grid`; the default ones unless given, none if False. Raises OSError for a file
+    that cannot be opened, ValueError for a setting that there is not.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[str | os.PathLike[str]],
+        *,
+        jobs: int | None = None,
+        whatif: bool | list[str] | None = None,
+        most_connections: int | None = None,
+        idle_s: float | None = None,
+        linger_s: float | None = None,
+    ) -> None: ...
+    def next_batch(self) -> dict[str, list[_Column]] | None:
+        """The next rows, columns by the table's name; none when there are no more.
+
+        The tables are `connections`, `retransmissions` and `whatif`; crates/trace/src/columns
+        names their columns. A column is its name, its kind, a buffer in the machine's order, and
+        what belongs to it:
+
+        - `integer`: 64-bit whole numbers, and a byte for each that is 0 where it is null, or None;
+        - `number`: 64-bit floating point; null is NaN;
+        - `boolean`: bytes 0 and 1;
+        - `text`: for each row the 32-bit index of its line in a text, -1 where it is null.
+
+        Raises ValueError when nothing can be read at all; what cannot be read to its end gives its
+        rows, and a warning in `summary`.
+        """
+    def progress(self) -> tuple[int, int, float]:
+        """Bytes of the files and packets read so far, and the capture's clock in seconds."""
+    def summary(self) -> dict[str, Any]:
+        """What was counted; ValueError before the last batch.
+
+        `packets` in the capture, `tcp_packets` and `connections` of them, `bytes` on the wire,
+        `skipped` packets by reason, connections `evicted` to make room, `strays` that fit no
+        connection, `stray_resets` without one, `steps_back` of the clock, `first_s` and `last_s`,
+        and `warnings` as sentences.
+        """

@@ -39,7 +39,22 @@ def test_classes_have_the_properties_of_the_stub() -> None:
     assert classes
     for node in classes:
         described = [item.name for item in node.body if isinstance(item, ast.FunctionDef)]
-        assert _public(dir(getattr(_core, node.name))) == set(described), node.name
+        assert _public(dir(getattr(_core, node.name))) == _public(described), node.name
+
+
+def test_constructors_take_the_parameters_of_the_stub() -> None:
+    tree = ast.parse(STUB.read_text(encoding="utf-8"))
+    constructors = [
+        (node.name, item.args)
+        for node in tree.body
+        if isinstance(node, ast.ClassDef)
+        for item in node.body
+        if isinstance(item, ast.FunctionDef) and item.name == "__init__"
+    ]
+    assert constructors
+    for name, arguments in constructors:
+        described = [argument.arg for argument in (*arguments.args[1:], *arguments.kwonlyargs)]
+        assert list(inspect.signature(getattr(_core, name)).parameters) == described, name
 
 
 def test_version_is_that_of_the_package() -> None:

@@ -6,6 +6,7 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::PyErr;
 use rexmit_loss::pattern::PatternError;
 use rexmit_tcp::stacks::StackError;
+use rexmit_trace::whatif::SettingError;
 use rexmit_wire::{capture, LinkType};
 
 /// Why a call failed.
@@ -22,6 +23,8 @@ pub enum Error {
     Pattern(PatternError),
     /// A stack that cannot be made: Python's ValueError.
     Stack(StackError),
+    /// A setting to replay that there is not: Python's ValueError.
+    Setting(SettingError),
 }
 
 impl Error {
@@ -50,6 +53,12 @@ impl From<PatternError> for Error {
     }
 }
 
+impl From<SettingError> for Error {
+    fn from(error: SettingError) -> Self {
+        Error::Setting(error)
+    }
+}
+
 impl From<StackError> for Error {
     fn from(error: StackError) -> Self {
         Error::Stack(error)
@@ -67,6 +76,7 @@ impl From<Error> for PyErr {
             )),
             Error::Plan(reason) => PyValueError::new_err(reason),
             Error::Stack(error) => PyValueError::new_err(error.to_string()),
+            Error::Setting(error) => PyValueError::new_err(error.to_string()),
         }
     }
 }

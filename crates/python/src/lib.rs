@@ -4,6 +4,7 @@ mod capture;
 mod error;
 mod stacks;
 mod synth;
+mod trace;
 
 use pyo3::prelude::*;
 
@@ -31,6 +32,8 @@ mod _core {
     use crate::stacks::{StackPage, StackSetting};
     #[pymodule_export]
     use crate::synth::make_corpus;
+    #[pymodule_export]
+    use crate::trace::Trace;
 
     /// The version of rexmit.
     #[pyfunction]

@@ -11,11 +11,15 @@
 //!
 //! Rows ([`rows`]) come out when a connection ends. A connection without trouble never gets beyond the first room.
 
+pub mod analyzer;
+pub mod columns;
+mod connection;
 pub mod cost;
 pub mod emulate;
 pub mod event;
 pub mod facts;
 pub mod half;
 pub mod rows;
+pub mod run;
 pub mod settings;
 pub mod whatif;

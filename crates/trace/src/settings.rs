@@ -19,6 +19,9 @@ pub struct Settings {
     pub idle: Duration,
     /// A closed connection is kept so long for late packets.
     pub linger: Duration,
+    /// A direction whose round-trip times spread so far is worked through even without a resend when there is something to
+    /// replay: a lower timeout might have run out. The smallest deviation term of seed 002's grid.
+    pub spread: Duration,
     /// The settings to replay over each sender that resends; none for no replay.
     pub whatif: Option<Arc<Plan>>,
 }
@@ -31,6 +34,7 @@ impl Default for Settings {
             most_resends: 4096,
             idle: Duration::from_secs(900),
             linger: Duration::from_secs(10),
+            spread: Duration::from_millis(100),
             whatif: Some(Arc::default()),
         }
     }

@@ -1,0 +1,273 @@
+//! Packets in, rows out: the connections of one capture, or of one shard of it.
+
+use rexmit_time::{Duration, Time};
+use rexmit_wire::table::{Hashed, Slot, Table};
+use rexmit_wire::{FlowKey, Headers};
+
+use crate::connection::{Belongs, Connection, Pair, Ready};
+use crate::rows;
+use crate::settings::Settings;
+
+/// A row and the connection that it belongs to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Of<T> {
+    /// The connection's number.
+    pub connection: u64,
+    /// Its first packet.
+    pub start: Time,
+    /// Client to server.
+    pub flow: FlowKey,
+    /// The row.
+    pub row: T,
+}
+
+/// Rows that are ready.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rows {
+    /// Connections that have ended.
+    pub connections: Vec<Of<rows::Connection>>,
+    /// Resends, most with their connection, those of long ones before.
+    pub retransmissions: Vec<Of<rows::Retransmission>>,
+    /// What other settings would have done.
+    pub whatif: Vec<Of<rows::WhatIf>>,
+}
+
+impl Rows {
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many rows there are in all.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.connections.len() + self.retransmissions.len() + self.whatif.len()
+    }
+
+    /// Adds those of `other`.
+    pub fn append(&mut self, other: &mut Rows) {
+        self.connections.append(&mut other.connections);
+        self.retransmissions.append(&mut other.retransmissions);
+        self.whatif.append(&mut other.whatif);
+    }
+
+    /// Orders rows by their connections: start, flow, number; those of one connection stay as they are.
+    pub fn sort(&mut self) {
+        fn sort<T>(rows: &mut [Of<T>]) {
+            rows.sort_by_key(|of| (of.start, of.flow, of.connection));
+        }
+        sort(&mut self.connections);
+        sort(&mut self.retransmissions);
+        sort(&mut self.whatif);
+    }
+}
+
+/// What was counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Packets taken.
+    pub packets: u64,
+    /// Connections begun.
+    pub connections: u64,
+    /// Connections put out to make room for others.
+    pub evicted: u64,
+    /// Packets with numbers that fit nothing of the open connection whose addresses they bear.
+    pub strays: u64,
+    /// RSTs without a connection.
+    pub stray_resets: u64,
+    /// Packets whose time stamp was before that of the packet before.
+    pub steps_back: u64,
+    /// The longest such step.
+    pub longest_step_back: Duration,
+}
+
+impl Counters {
+    /// Adds those of `other`.
+    pub fn add(&mut self, other: &Counters) {
+        self.packets += other.packets;
+        self.connections += other.connections;
+        self.evicted += other.evicted;
+        self.strays += other.strays;
+        self.stray_resets += other.stray_resets;
+        self.steps_back += other.steps_back;
+        self.longest_step_back = self.longest_step_back.max(other.longest_step_back);
+    }
+}
+
+/// The connections of one capture, or of one shard of it.
+#[derive(Debug)]
+pub struct Analyzer {
+    settings: Settings,
+    table: Table<Connection>,
+    ready: Ready,
+    rows: Rows,
+    counters: Counters,
+    /// The next connection's number, and how far they are apart.
+    next: u64,
+    stride: u64,
+    /// Up to where connections have been ended by [`Analyzer::finish`].
+    finished: Slot,
+}
+
+impl Analyzer {
+    /// An analyzer that knows no connection yet.
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        Analyzer::shard(settings, 0, 1)
+    }
+
+    /// One of `of` analyzers that share the connections of a capture; numbers of connections differ.
+    #[must_use]
+    pub fn shard(settings: Settings, number: u64, of: u64) -> Self {
+        let of = of.max(1);
+        Analyzer {
+            table: Table::new(settings.most_connections / usize::try_from(of).unwrap_or(1)),
+            settings,
+            ready: Ready::default(),
+            rows: Rows::default(),
+            counters: Counters::default(),
+            next: number,
+            stride: of,
+            finished: 0,
+        }
+    }
+
+    /// What was counted so far.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// Connections remembered now.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        self.table.len()
+    }
+
+    /// The next packet, in the capture's order.
+    #[inline]
+    pub fn packet(&mut self, at: Time, headers: &Headers) {
+        self.hashed_packet(at, headers, Hashed::of(&Pair(headers.flow)));
+    }
+
+    /// As [`Analyzer::packet`], for a packet whose connection's hash is known.
+    #[inline]
+    pub fn hashed_packet(&mut self, at: Time, headers: &Headers, hash: Hashed) {
+        self.counters.packets += 1;
+        if let Some(slot) = self.table.find(hash, &Pair(headers.flow)) {
+            if let Some(connection) = self.table.get(slot) {
+                if !connection.is_over(at, &self.settings) {
+                    match connection.belongs(headers) {
+                        Belongs::Here => {
+                            connection.packet(at, headers, &self.settings, &mut self.ready);
+                            if !self.ready.is_empty() {
+                                self.give(slot);
+                            }
+                            return;
+                        }
+                        Belongs::Stray => {
+                            self.counters.strays += 1;
+                            return;
+                        }
+                        Belongs::Next => {}
+                    }
+                }
+            }
+            self.end(slot, false);
+        }
+        self.begin(at, headers, hash);
+    }
+
+    /// The first packet of a connection.
+    fn begin(&mut self, at: Time, headers: &Headers, hash: Hashed) {
+        if headers.flags.rst() {
+            self.counters.stray_resets += 1;
+            return;
+        }
+        while self.table.is_full() {
+            let Some(slot) = self.table.unused() else {
+                break;
+            };
+            self.counters.evicted += 1;
+            self.end(slot, true);
+        }
+        let mut connection = Connection::new(self.next, at, headers);
+        self.next += self.stride;
+        self.counters.connections += 1;
+        connection.packet(at, headers, &self.settings, &mut self.ready);
+        self.table.insert(hash, connection);
+    }
+
+    /// Looks at some `visits` connections, in turn, and ends those that are over at `now`.
+    pub fn expire(&mut self, now: Time, visits: u32) {
+        for _ in 0..visits.min(self.table.slots()) {
+            let slot = self.table.step();
+            let over = |connection: &Connection| connection.is_over(now, &self.settings);
+            if self.table.peek(slot).is_some_and(over) {
+                self.end(slot, false);
+            }
+        }
+    }
+
+    /// Ends some `most` of the connections that are left when the capture has ended; false when none is.
+    pub fn finish(&mut self, most: usize) -> bool {
+        let mut ended = 0;
+        while ended < most && self.finished < self.table.slots() {
+            let slot = self.finished;
+            self.finished += 1;
+            if self.table.peek(slot).is_some() {
+                self.end(slot, false);
+                ended += 1;
+            }
+        }
+        ended > 0
+    }
+
+    /// Moves out the rows that are ready.
+    pub fn drain(&mut self, out: &mut Rows) {
+        out.append(&mut self.rows);
+    }
+
+    fn end(&mut self, slot: Slot, evicted: bool) {
+        if let Some(connection) = self.table.remove(slot) {
+            let (id, start, flow) = (connection.id, connection.start, connection.flow());
+            let row = connection.finish(evicted, &self.settings, &mut self.ready);
+            self.rows.connections.push(Of {
+                connection: id,
+                start,
+                flow,
+                row,
+            });
+            if !self.ready.is_empty() {
+                self.take(id, start, flow);
+            }
+        }
+    }
+
+    #[cold]
+    fn give(&mut self, slot: Slot) {
+        if let Some(connection) = self.table.peek(slot) {
+            self.take(connection.id, connection.start, connection.flow());
+        }
+    }
+
+    fn take(&mut self, connection: u64, start: Time, flow: FlowKey) {
+        let of = |row| Of {
+            connection,
+            start,
+            flow,
+            row,
+        };
+        self.rows
+            .retransmissions
+            .extend(self.ready.resends.drain(..).map(of));
+        let of = |row| Of {
+            connection,
+            start,
+            flow,
+            row,
+        };
+        self.rows.whatif.extend(self.ready.whatif.drain(..).map(of));
+    }
+}

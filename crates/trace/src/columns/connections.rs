@@ -1,0 +1,153 @@
+//! Connections as columns.
+
+use rexmit_tcp::Mechanism;
+
+use super::buffers::{seconds, whole, Filler, Table};
+use crate::analyzer::Of;
+use crate::rows::{Connection, HalfRow, Inferred, Parameters, Position};
+
+pub(super) fn table(rows: &[Of<Connection>], capture: &str) -> Table {
+    let names = Names::new();
+    Filler::fill(rows, |table, rows| {
+        table.prefix("");
+        table.text("capture", rows.iter().map(|_| Some(capture)));
+        table.integer("connection", rows.iter().map(|of| whole(of.connection)));
+        table.flow("flow", rows.iter().map(|of| of.row.flow));
+        let all = || rows.iter().map(|of| &of.row);
+        table.number("start_s", all().map(|row| seconds(row.start)));
+        table.number("end_s", all().map(|row| seconds(row.end)));
+        table.seconds(
+            "duration_s",
+            all().map(|row| Some(row.end.since(row.start))),
+        );
+        let handshake = || all().map(|row| row.handshake_rtt);
+        table.seconds(
+            "handshake_rtt_s",
+            handshake().map(|rtt| rtt.map(|(whole, _)| whole)),
+        );
+        table.seconds(
+            "handshake_server_s",
+            handshake().map(|rtt| rtt.map(|(_, part)| part)),
+        );
+        table.boolean("mid_stream", all().map(|row| row.mid_stream));
+        table.boolean("one_sided", all().map(|row| row.one_sided));
+        table.text("closed", all().map(|row| Some(row.closed)));
+        table.boolean("evicted", all().map(|row| row.evicted));
+        table.prefix("forward_");
+        half(table, &names, || rows.iter().map(|of| &of.row.forward));
+        table.prefix("backward_");
+        half(table, &names, || rows.iter().map(|of| &of.row.backward));
+    })
+}
+
+/// Names of the columns of each mechanism.
+struct Names(Vec<[String; 3]>);
+
+impl Names {
+    fn new() -> Self {
+        let all = Mechanism::ALL.iter().map(|mechanism| {
+            let word = mechanism.as_str().replace('-', "_");
+            ["needed", "spurious", "lost_s"].map(|what| format!("{word}_{what}"))
+        });
+        Names(all.collect())
+    }
+}
+
+fn half<'r, I>(table: &mut Filler, names: &Names, all: impl Fn() -> I)
+where
+    I: Iterator<Item = &'r HalfRow> + Clone,
+{
+    table.integer("packets", all().map(|row| whole(row.packets)));
+    table.integer("bytes", all().map(|row| whole(row.bytes)));
+    table.integer("unique_bytes", all().map(|row| whole(row.unique_bytes)));
+    table.integer("segments", all().map(|row| whole(row.segments)));
+    table.integer_or_null("mss_bytes", all().map(|row| row.mss.map(i64::from)));
+    table.integer_or_null(
+        "window_scale",
+        all().map(|row| row.window_scale.map(i64::from)),
+    );
+    table.boolean("sack_permitted", all().map(|row| row.sack_permitted));
+    table.boolean("timestamps", all().map(|row| row.timestamps));
+    table.boolean("mptcp", all().map(|row| row.mptcp));
+    table.text(
+        "syn_signature",
+        all().map(|row| row.syn_signature.as_deref()),
+    );
+    table.text("syn_system", all().map(|row| row.syn_system));
+    for (index, [needed, spurious, _]) in names.0.iter().enumerate() {
+        table.integer(needed, all().map(|row| i64::from(row.resends[index][0])));
+        table.integer(spurious, all().map(|row| i64::from(row.resends[index][1])));
+    }
+    for (index, [_, _, lost]) in names.0.iter().enumerate() {
+        table.seconds(lost, all().map(|row| Some(row.time_lost[index])));
+    }
+    table.integer("reordered", all().map(|row| i64::from(row.reordered)));
+    table.integer(
+        "network_duplicates",
+        all().map(|row| i64::from(row.network_duplicates)),
+    );
+    table.integer(
+        "capture_duplicates",
+        all().map(|row| i64::from(row.capture_duplicates)),
+    );
+    table.integer(
+        "capture_losses",
+        all().map(|row| i64::from(row.capture_losses)),
+    );
+    table.integer("probes", all().map(|row| i64::from(row.probes)));
+    table.text(
+        "position",
+        all().map(|row| row.position.map(Position::as_str)),
+    );
+    table.seconds("monitor_delay_s", all().map(|row| row.monitor_delay));
+    table.seconds(
+        "rtt_min_s",
+        all().map(|row| row.rtt.map(|(least, ..)| least)),
+    );
+    table.seconds(
+        "rtt_avg_s",
+        all().map(|row| row.rtt.map(|(_, average, ..)| average)),
+    );
+    table.seconds(
+        "rtt_max_s",
+        all().map(|row| row.rtt.map(|(_, _, most, _)| most)),
+    );
+    let samples = |row: &HalfRow| row.rtt.map_or(0, |(.., samples)| i64::from(samples));
+    table.integer("rtt_samples", all().map(samples));
+    table.text("stack", all().map(|row| row.stack));
+    table.number(
+        "stack_confidence",
+        all().map(|row| row.stack.map(|_| row.stack_confidence)),
+    );
+    let stacks: Vec<_> = all()
+        .map(|row| (!row.stacks.is_empty()).then(|| row.stacks.join(",")))
+        .collect();
+    table.text("stacks", stacks.iter().map(Option::as_deref));
+    for (name, parameter) in PARAMETERS {
+        inferred(table, name, all().map(|row| parameter(&row.parameters)));
+    }
+    table.seconds("best_case_s", all().map(|row| row.best_case));
+}
+
+type Parameter = fn(&Parameters) -> &Option<Inferred>;
+
+const PARAMETERS: [([&str; 3], Parameter); 6] = [
+    (["d", "d_low", "d_high"], |all| &all.d),
+    (["a", "a_low", "a_high"], |all| &all.a),
+    (["b", "b_low", "b_high"], |all| &all.b),
+    (["m", "m_low", "m_high"], |all| &all.m),
+    (["k", "k_low", "k_high"], |all| &all.k),
+    (["min_rto_s", "min_rto_s_low", "min_rto_s_high"], |all| {
+        &all.min_rto_s
+    }),
+];
+
+fn inferred<'r>(
+    table: &mut Filler,
+    [value, low, high]: [&str; 3],
+    all: impl Iterator<Item = &'r Option<Inferred>> + Clone,
+) {
+    table.number(value, all.clone().map(|of| of.map(|of| of.value)));
+    table.number(low, all.clone().map(|of| of.map(|of| of.low)));
+    table.number(high, all.map(|of| of.map(|of| of.high)));
+}

@@ -1,0 +1,80 @@
+//! Resends as columns.
+
+use rexmit_tcp::Mechanism;
+use rexmit_time::Duration;
+use rexmit_wire::FlowKey;
+
+use super::buffers::{nanos, seconds, whole, Filler, Table};
+use super::word;
+use crate::analyzer::Of;
+use crate::event::Direction;
+use crate::rows::Retransmission;
+
+pub(super) fn table(rows: &[Of<Retransmission>], capture: &str) -> Table {
+    Filler::fill(rows, |table, rows| {
+        table.text("capture", rows.iter().map(|_| Some(capture)));
+        table.integer("connection", rows.iter().map(|of| whole(of.connection)));
+        table.flow(
+            "flow",
+            rows.iter().map(|of| towards(of.flow, of.row.direction)),
+        );
+        let all = || rows.iter().map(|of| &of.row);
+        table.text("direction", all().map(|row| Some(word(row.direction))));
+        table.number("time_s", all().map(|row| seconds(row.time)));
+        table.integer("time_ns", all().map(|row| nanos(row.time)));
+        table.integer(
+            "seq_start",
+            all().map(|row| i64::from(row.range.start.get())),
+        );
+        table.integer("seq_end", all().map(|row| i64::from(row.range.end.get())));
+        table.integer("length_bytes", all().map(|row| i64::from(row.length)));
+        table.number(
+            "first_sent_s",
+            all().map(|row| row.first_sent.and_then(seconds)),
+        );
+        table.integer("copy", all().map(|row| i64::from(row.copy)));
+        table.text("mechanism", all().map(|row| Some(row.mechanism.as_str())));
+        table.number("confidence", all().map(|row| Some(row.confidence)));
+        let runner_up = |row: &Retransmission| row.runner_up.map(|(next, _)| next.as_str());
+        table.text("runner_up", all().map(runner_up));
+        table.number(
+            "runner_up_confidence",
+            all().map(|row| row.runner_up.map(|(_, sure)| sure)),
+        );
+        table.boolean("either", all().map(|row| row.either));
+        table.text("need", all().map(|row| Some(row.need.as_str())));
+        table.text("evidence", all().map(|row| Some(row.evidence.as_str())));
+        table.integer("episode", all().map(|row| i64::from(row.episode)));
+        table.text(
+            "episode_cause",
+            all().map(|row| Some(Mechanism::as_str(row.episode_cause))),
+        );
+        table.seconds("detection_s", all().map(|row| row.detection));
+        table.number("detection_rtts", all().map(detection_rtts));
+        table.seconds("recovery_s", all().map(|row| row.recovery));
+        table.seconds("timer_s", all().map(|row| row.timer));
+        table.seconds("moving_rtt_s", all().map(|row| row.moving_rtt));
+        table.integer(
+            "flight_segments",
+            all().map(|row| i64::from(row.flight_segments)),
+        );
+        table.integer("flight_bytes", all().map(|row| i64::from(row.flight_bytes)));
+        table.integer(
+            "lost_in_flight",
+            all().map(|row| i64::from(row.lost_in_flight)),
+        );
+    })
+}
+
+/// The flow of a direction of the connection `flow`.
+pub(super) fn towards(flow: FlowKey, direction: Direction) -> FlowKey {
+    match direction {
+        Direction::Forward => flow,
+        Direction::Backward => flow.reversed(),
+    }
+}
+
+fn detection_rtts(row: &Retransmission) -> Option<f64> {
+    let rtt = row.moving_rtt.filter(|rtt| *rtt > Duration::ZERO)?;
+    Some(row.detection?.as_secs_f64() / rtt.as_secs_f64())
+}

@@ -1,0 +1,414 @@
+//! A run on threads of its own.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use rexmit_time::Time;
+
+use super::decode::{Decoder, Packet};
+use super::{collect, finish, shards, Inline, Progress, Source, Summary, STRETCH};
+use crate::analyzer::{Analyzer, Counters, Rows};
+use crate::settings::Settings;
+
+/// Frames that are decoded before their packets go to the shards.
+const DECODED_AT_ONCE: u64 = 4_096;
+
+/// Pieces of work that may wait; with more, the thread that reads helps.
+const MOST_WAITING: usize = 64;
+
+/// Pieces of rows that may wait for the caller; with more, reading stops.
+const MOST_READY: usize = 4;
+
+/// What [`Background::next`] found.
+#[derive(Debug)]
+pub enum Next {
+    /// A piece of rows.
+    Rows(Rows),
+    /// Nothing is ready yet.
+    Wait,
+    /// There are no more rows. The text says why not all of the capture could be read, if so.
+    End(Box<Summary>, Option<String>),
+}
+
+/// A run on threads of its own, so that the caller can do other things.
+///
+/// Dropped early, its threads stop at the next piece of work; none is waited for, as one may be waiting for
+/// input.
+#[derive(Debug)]
+pub struct Background {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    /// Something is to be done, or nothing ever again.
+    work: Condvar,
+    /// Something was done.
+    done: Condvar,
+    /// Rows are ready, or there are no more.
+    ready: Condvar,
+    shards: Vec<Mutex<Analyzer>>,
+}
+
+#[derive(Debug)]
+enum Work {
+    Packets(Vec<Packet>),
+    /// The end of a stretch, its number, the capture's clock, and how many packets this shard had.
+    Collect(u64, Time, usize),
+    /// A step of the capture's end.
+    Finish(u64),
+}
+
+#[derive(Debug, Default)]
+struct State {
+    queues: Vec<VecDeque<Work>>,
+    busy: Vec<bool>,
+    waiting: usize,
+    /// Rows of stretches that not every shard has given, and how many shards have.
+    collected: BTreeMap<u64, (Rows, usize)>,
+    /// Some shard may have connections left after the last step of the end.
+    more: bool,
+    ready: VecDeque<Rows>,
+    spare: Vec<Vec<Packet>>,
+    progress: Progress,
+    /// The caller is gone.
+    stop: bool,
+    /// Everything was read and worked through.
+    ended: Option<(Box<Summary>, Option<String>)>,
+    panicked: bool,
+}
+
+impl Background {
+    /// Starts a run over what `open` gives, on `jobs` threads.
+    ///
+    /// `open` is called on the thread that reads, so it may wait.
+    #[must_use]
+    pub fn new<S, E, F>(open: F, settings: &Settings, jobs: usize) -> Self
+    where
+        S: Source,
+        E: ToString,
+        F: FnOnce() -> Result<S, E> + Send + 'static,
+    {
+        let shards = shards(settings);
+        let shared = Arc::new(Shared {
+            state: Mutex::new(State {
+                queues: shards.iter().map(|_| VecDeque::new()).collect(),
+                busy: vec![false; shards.len()],
+                ..State::default()
+            }),
+            work: Condvar::new(),
+            done: Condvar::new(),
+            ready: Condvar::new(),
+            shards: shards.into_iter().map(Mutex::new).collect(),
+        });
+        let settings = settings.clone();
+        let reader = Arc::clone(&shared);
+        guarded(&shared, move || match open() {
+            Ok(source) if jobs <= 1 => reader.inline(Inline::new(source, &settings)),
+            Ok(source) => reader.read(source),
+            Err(error) => reader.end(Summary::default(), Some(error.to_string())),
+        });
+        for _ in 1..jobs {
+            let worker = Arc::clone(&shared);
+            guarded(&shared, move || worker.work());
+        }
+        Background { shared }
+    }
+
+    /// The next piece of rows, for which it waits up to `patience`.
+    pub fn next(&self, patience: core::time::Duration) -> Next {
+        let state = self.shared.lock();
+        let (mut state, _) = self
+            .shared
+            .ready
+            .wait_timeout_while(state, patience, |state| {
+                state.ready.is_empty() && state.ended.is_none() && !state.panicked
+            })
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(rows) = state.ready.pop_front() {
+            self.shared.done.notify_all();
+            return Next::Rows(rows);
+        }
+        if state.panicked {
+            let summary = Box::default();
+            return Next::End(summary, Some("the analysis failed: a defect".to_owned()));
+        }
+        match &state.ended {
+            Some((summary, error)) => Next::End(summary.clone(), error.clone()),
+            None => Next::Wait,
+        }
+    }
+
+    /// How far it is.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        self.shared.lock().progress
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        self.shared.lock().stop = true;
+        self.shared.work.notify_all();
+        self.shared.done.notify_all();
+    }
+}
+
+/// Runs `body` on a thread; whoever waits hears of its panic.
+fn guarded(shared: &Arc<Shared>, body: impl FnOnce() + Send + 'static) {
+    let shared = Arc::clone(shared);
+    thread::spawn(move || {
+        if catch_unwind(AssertUnwindSafe(body)).is_err() {
+            let mut state = shared.lock();
+            state.panicked = true;
+            state.stop = true;
+            drop(state);
+            shared.ready.notify_all();
+            shared.work.notify_all();
+            shared.done.notify_all();
+        }
+    });
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn end(&self, summary: Summary, error: Option<String>) {
+        let mut state = self.lock();
+        state.ended = Some((Box::new(summary), error));
+        state.stop = true;
+        drop(state);
+        self.ready.notify_all();
+        self.work.notify_all();
+    }
+
+    /// Hands a piece of rows to the caller, after those before were taken. False when the caller is gone.
+    fn hand_over(&self, rows: Rows, progress: Progress) -> bool {
+        let mut state = self.lock();
+        state.progress = progress;
+        if !rows.is_empty() {
+            state.ready.push_back(rows);
+            self.ready.notify_all();
+        }
+        let state = self
+            .done
+            .wait_while(state, |state| {
+                !state.stop && state.ready.len() >= MOST_READY
+            })
+            .unwrap_or_else(PoisonError::into_inner);
+        !state.stop
+    }
+
+    /// Everything on this one thread.
+    fn inline<S: Source>(&self, mut run: Inline<S>) {
+        while let Some(rows) = run.next_rows() {
+            if !self.hand_over(rows, run.progress()) {
+                return;
+            }
+        }
+        let error = run.error().map(ToString::to_string);
+        self.end(run.summary(), error);
+    }
+
+    /// Reads and decodes, and helps when too much waits.
+    fn read<S: Source>(&self, mut source: S) {
+        let mut decoder = Decoder::default();
+        let mut parts: Vec<Vec<Packet>> = self.shards.iter().map(|_| Vec::new()).collect();
+        let mut counts = vec![0; self.shards.len()];
+        let mut error = None;
+        let mut stretch = 0;
+        let mut more = true;
+        while more {
+            for _ in 0..DECODED_AT_ONCE {
+                match source.next_frame() {
+                    Ok(Some(frame)) => {
+                        if let Some(packet) = decoder.decode(&frame) {
+                            let shard = packet.shard(parts.len());
+                            if let Some(part) = parts.get_mut(shard) {
+                                part.push(packet);
+                            }
+                        }
+                    }
+                    Ok(None) => {
+                        more = false;
+                        break;
+                    }
+                    Err(why) => {
+                        error = Some(why.to_string());
+                        more = false;
+                        break;
+                    }
+                }
+            }
+            let collect = !more || decoder.frames % STRETCH == 0;
+            let mut state = self.lock();
+            state.progress = Progress {
+                frames: decoder.frames,
+                clock: decoder.latest,
+            };
+            for (shard, part) in parts.iter_mut().enumerate() {
+                counts[shard] += part.len();
+                if !part.is_empty() {
+                    let spare = state.spare.pop().unwrap_or_default();
+                    state.push(shard, Work::Packets(core::mem::replace(part, spare)));
+                }
+                if collect {
+                    let packets = core::mem::take(&mut counts[shard]);
+                    state.push(shard, Work::Collect(stretch, decoder.latest, packets));
+                }
+            }
+            stretch += u64::from(collect);
+            drop(state);
+            self.work.notify_all();
+            if !self.help(MOST_WAITING) {
+                return;
+            }
+        }
+        loop {
+            if !self.help(0) {
+                return;
+            }
+            let mut state = self.lock();
+            state.more = false;
+            for shard in 0..self.shards.len() {
+                state.push(shard, Work::Finish(stretch));
+            }
+            stretch += 1;
+            drop(state);
+            self.work.notify_all();
+            if !self.help(0) {
+                return;
+            }
+            if !self.lock().more {
+                break;
+            }
+        }
+        let mut counters = Counters::default();
+        for shard in &self.shards {
+            let shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
+            counters.add(&shard.counters());
+        }
+        self.end(Summary::new(&decoder, counters, source.warnings()), error);
+    }
+
+    /// Works until no more than `most` pieces wait and the caller keeps up. False when the caller is gone.
+    fn help(&self, most: usize) -> bool {
+        let mut state = self.lock();
+        while !state.stop {
+            if state.waiting > most {
+                if let Some(shard) = state.next_shard() {
+                    state = self.one(state, shard);
+                    continue;
+                }
+            } else if state.ready.len() < MOST_READY {
+                return true;
+            }
+            state = self
+                .done
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        false
+    }
+
+    /// Works until there is nothing left ever.
+    fn work(&self) {
+        let mut state = self.lock();
+        while !state.stop {
+            state = match state.next_shard() {
+                Some(shard) => self.one(state, shard),
+                None => self
+                    .work
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+    }
+
+    /// Works through what waits for a shard.
+    fn one<'s>(&'s self, mut state: MutexGuard<'s, State>, shard: usize) -> MutexGuard<'s, State> {
+        let work = core::mem::take(&mut state.queues[shard]);
+        let count = work.len();
+        state.busy[shard] = true;
+        drop(state);
+        let mut spare = Vec::new();
+        let mut given = Vec::new();
+        let mut more = false;
+        {
+            let mut analyzer = self.shards[shard]
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            for work in work {
+                match work {
+                    Work::Packets(mut packets) => {
+                        for packet in &packets {
+                            analyzer.hashed_packet(packet.at, &packet.headers, packet.hash);
+                        }
+                        packets.clear();
+                        spare.push(packets);
+                    }
+                    Work::Collect(stretch, now, packets) => {
+                        given.push((stretch, collect(&mut analyzer, now, packets)));
+                    }
+                    Work::Finish(stretch) => {
+                        let (rows, left) = finish(&mut analyzer);
+                        more |= left;
+                        given.push((stretch, rows));
+                    }
+                }
+            }
+        }
+        let mut state = self.lock();
+        state.busy[shard] = false;
+        state.waiting -= count;
+        state.more |= more;
+        state.spare.append(&mut spare);
+        for (stretch, rows) in given {
+            if state.collect(stretch, rows, self.shards.len()) {
+                self.ready.notify_all();
+            }
+        }
+        self.done.notify_all();
+        if !state.queues[shard].is_empty() {
+            self.work.notify_one();
+        }
+        state
+    }
+}
+
+impl State {
+    fn push(&mut self, shard: usize, work: Work) {
+        self.queues[shard].push_back(work);
+        self.waiting += 1;
+    }
+
+    /// The shard with the most work that nobody is at.
+    fn next_shard(&self) -> Option<usize> {
+        let idle = (0..self.queues.len()).filter(|shard| !self.busy[*shard]);
+        let longest = idle.max_by_key(|shard| self.queues[*shard].len())?;
+        (!self.queues[longest].is_empty()).then_some(longest)
+    }
+
+    /// Takes a shard's rows of a stretch; true when the caller has something to take.
+    fn collect(&mut self, stretch: u64, mut rows: Rows, shards: usize) -> bool {
+        let (all, count) = self.collected.entry(stretch).or_default();
+        all.append(&mut rows);
+        *count += 1;
+        if *count < shards {
+            return false;
+        }
+        // Every shard has its work in order, so the stretches become whole in order.
+        let (mut rows, _) = self.collected.remove(&stretch).unwrap_or_default();
+        rows.sort();
+        let any = !rows.is_empty();
+        if any {
+            self.ready.push_back(rows);
+        }
+        any
+    }
+}

@@ -1,0 +1,79 @@
+//! What a run says of itself.
+
+use rexmit_time::{Duration, Time};
+use rexmit_wire::Skips;
+
+use super::decode::Decoder;
+use crate::analyzer::Counters;
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Frames read.
+    pub frames: u64,
+    /// The capture's clock.
+    pub clock: Time,
+}
+
+/// What a run counted, and what is to be known before its rows are trusted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Summary {
+    /// Frames read.
+    pub frames: u64,
+    /// Their bytes on the wire.
+    pub bytes: u64,
+    /// First time stamp; none without frames.
+    pub first: Option<Time>,
+    /// Latest time stamp.
+    pub latest: Option<Time>,
+    /// Frames that are no TCP packets, or cannot be read.
+    pub skips: Skips,
+    /// Frames whose time stamp is before that of the frame before, and the longest such step.
+    pub steps_back: u64,
+    /// The longest step back of the capture's clock.
+    pub longest_step_back: Duration,
+    /// What the analysis counted.
+    pub counters: Counters,
+    /// Sentences for the user.
+    pub warnings: Vec<String>,
+}
+
+impl Summary {
+    pub(super) fn new(decoder: &Decoder, counters: Counters, warnings: Vec<String>) -> Self {
+        let mut summary = Summary {
+            frames: decoder.frames,
+            bytes: decoder.bytes,
+            first: decoder.first,
+            latest: decoder.first.map(|_| decoder.latest),
+            skips: decoder.skips,
+            steps_back: decoder.steps_back,
+            longest_step_back: decoder.longest_step_back,
+            counters,
+            warnings,
+        };
+        summary.warn();
+        summary
+    }
+
+    fn warn(&mut self) {
+        let counters = &self.counters;
+        if self.steps_back > 0 {
+            self.warnings.push(format!(
+                "the capture's clock steps back {} times, by {} s at most: times around may be off",
+                self.steps_back, self.longest_step_back
+            ));
+        }
+        if counters.evicted > 0 {
+            self.warnings.push(format!(
+                "{} connections were ended early to make room for others",
+                counters.evicted
+            ));
+        }
+        if counters.strays > 0 {
+            self.warnings.push(format!(
+                "{} packets fit nothing of the connection whose addresses they bear and were left out",
+                counters.strays
+            ));
+        }
+    }
+}
