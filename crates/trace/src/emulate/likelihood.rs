@@ -49,6 +49,19 @@ pub fn is_overdue(at: Time, late: Time, span: Duration, slack: Duration) -> bool
     at > late && ms(at - late) > 4.0 * stray(span, slack)
 }
 
+/// What it says that a timer fired `off` the beginning of a tick, where timers fire at it: as a natural logarithm.
+pub fn of_phase(off: Duration, tick: Duration, slack: Duration) -> f64 {
+    let near = 0.25 + ms(slack);
+    if ms(tick) < 4.0 * near {
+        return 0.0;
+    }
+    if ms(off) <= near {
+        (0.97 * ms(tick) / (2.0 * near)).ln()
+    } else {
+        f64::ln(0.03)
+    }
+}
+
 /// What an acknowledgement sends `gap` after it.
 pub fn of_ack(gap: Duration, slack: Duration) -> Likely {
     let gap = ms(gap).max(0.0);

@@ -17,6 +17,9 @@ pub enum Job {
     EarlyRetransmit,
 }
 
+/// Ticks of this length and more show in a capture, ns.
+const COARSE: i64 = 10_000_000;
+
 /// The ticks of a stack whose phase is unknown.
 #[derive(Clone, Copy, Debug)]
 pub struct Ticks {
@@ -35,6 +38,28 @@ impl Ticks {
     /// A tick.
     pub fn tick(&self) -> Duration {
         Duration::from_nanos(self.tick)
+    }
+
+    /// Ticks so long that when they begin shows in the times at which timers fire.
+    pub fn are_coarse(&self) -> bool {
+        self.tick >= COARSE && self.wheel == Wheel::Exact
+    }
+
+    /// Where in its tick a time lies when ticks begin at multiples of their length.
+    pub fn phase(&self, at: Time) -> i64 {
+        (at.as_nanos() % self.tick.unsigned_abs()) as i64
+    }
+
+    /// How far a time lies from the nearest beginning of a tick when one begins at `phase`.
+    pub fn off_phase(&self, at: Time, phase: i64) -> Duration {
+        let off = (self.phase(at) - phase).rem_euclid(self.tick);
+        Duration::from_nanos(off.min(self.tick - off))
+    }
+
+    /// Whole ticks between two times when one begins at `phase`, counted as a tick counter does.
+    pub fn between(&self, from: Time, to: Time, phase: i64) -> Duration {
+        let count = |at: Time| (at.as_nanos() as i64 - phase).div_euclid(self.tick);
+        Duration::from_nanos((count(to) - count(from)) * self.tick)
     }
 
     /// Whole ticks that last at least `span`.
@@ -58,6 +83,8 @@ impl Ticks {
     pub fn fires(&self, span: Duration) -> (Duration, Duration) {
         let ticks = span.as_nanos() / self.tick;
         match self.wheel {
+            // A minimum a little larger is a tick more where ticks are long.
+            Wheel::Exact if self.tick >= 5 * COARSE => (span - self.tick(), span + self.tick()),
             Wheel::Exact => (span - self.tick(), span),
             Wheel::Slack if ticks < 256 => (span - self.tick(), span),
             Wheel::Slack => (span - self.tick(), span + span / 256),

@@ -12,6 +12,9 @@ use crate::emulate::timer::Job;
 /// How long the smallest round-trip time is kept (`tcp_min_rtt_wlen`).
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(300);
 
+/// Round-trip times that are measured again once it is known where ticks begin.
+const UNSURE: usize = 48;
+
 /// Added to two round trips before a probe (`TCP_TIMEOUT_MIN_US`, RFC 8985 §7.2).
 const PROBE_SLACK: Duration = Duration::from_micros(2_000);
 
@@ -22,15 +25,69 @@ const DELAYED_ACK: Duration = Duration::from_millis(200);
 const SHORTEST_PROBE: Duration = Duration::from_millis(10);
 
 impl Shadow {
-    /// Takes a round-trip time for the timeout. A sample ends the back-off.
-    pub(super) fn take_sample(&mut self, rtt: Duration, board: &Board) {
-        let rtt = match self.settings.estimator {
-            Estimator::LinuxMicros => rtt.max(Duration::from_micros(1)),
-            _ => self.ticks.down(rtt + self.ticks.tick() / 2),
-        };
+    /// Takes a round-trip time for the timeout, from when a segment left to when it was acknowledged. A sample ends the
+    /// back-off.
+    pub(super) fn take_sample(&mut self, sent: Time, acked: Time, board: &Board) {
+        if self.phase.is_none() && self.ticks.are_coarse() {
+            if self.unsure.len() == UNSURE {
+                self.unsure.pop_front();
+            }
+            self.unsure.push_back((sent, acked, board.una, board.nxt));
+        }
+        let rtt = self.measured(sent, acked);
         self.rtt.sample(rtt, board.una, board.nxt);
         self.sampled = true;
-        self.rto = self.ticks.up(self.rtt.rto());
+        self.set_rto();
+    }
+
+    /// What the stack's clock says of a span.
+    fn measured(&self, sent: Time, acked: Time) -> Duration {
+        let rtt = acked - sent;
+        match (self.settings.estimator, self.phase) {
+            (Estimator::LinuxMicros, _) => rtt.max(Duration::from_micros(1)),
+            (_, Some(phase)) => self.ticks.between(sent, acked, phase),
+            _ => self.ticks.down(rtt + self.ticks.tick() / 2),
+        }
+    }
+
+    /// The timeout without back-off.
+    pub(super) fn set_rto(&mut self) {
+        self.rto = self.ticks.up(self.rtt.rto() + self.bias);
+    }
+
+    /// A timer fired at `at`: where ticks begin is known, and what was measured before is measured again by it.
+    fn learn_phase(&mut self, at: Time, slack: Duration) {
+        if self.phase.is_some() || !self.ticks.are_coarse() || slack * 4 > self.ticks.tick() {
+            return;
+        }
+        self.phase = Some(self.ticks.phase(at));
+        if self.unsure.len() < UNSURE {
+            self.rtt = rexmit_tcp::estimator::Rtt::new(self.settings);
+        }
+        for (sent, acked, una, nxt) in core::mem::take(&mut self.unsure) {
+            self.rtt.sample(self.measured(sent, acked), una, nxt);
+        }
+    }
+
+    /// The timeout ran out at `at`: what it proves of the constants, within a sixteenth of the minimum.
+    pub(super) fn learn_from_timeout(&mut self, at: Time, slack: Duration) {
+        self.learn_phase(at, slack);
+        let (soon, late) = self.timer.window(&self.ticks);
+        let mut off = Duration::ZERO;
+        if at > late {
+            off = at - late;
+        } else if at < soon {
+            off = at - soon;
+        } else if self.ticks.are_coarse() && at > self.timer.due() {
+            off = at - self.timer.due();
+        }
+        if off == Duration::ZERO || self.timeouts > 0 {
+            return;
+        }
+        let most = self.settings.min_rto / 16;
+        self.bias = (self.bias + off).min(most).max(-most);
+        // What is doubled is what ran out.
+        self.rto = self.ticks.up(self.rto + off.min(most).max(-most));
     }
 
     /// Takes a round-trip time for the smallest.
@@ -57,7 +114,7 @@ impl Shadow {
             _ => news.acked.first().map(|piece| piece.sent),
         };
         if let Some(sent) = sent {
-            self.take_sample(news.at - sent, board);
+            self.take_sample(sent, news.at, board);
         }
     }
 

@@ -8,7 +8,7 @@ use rexmit_time::{Duration, Time};
 
 use super::Shadow;
 use crate::emulate::board::{Board, LOST, RESENT};
-use crate::emulate::likelihood::{either, is_overdue, of_ack, of_timer, Likely};
+use crate::emulate::likelihood::{either, is_overdue, of_ack, of_phase, of_timer, Likely};
 use crate::emulate::timer::Job;
 
 /// The moment at which a packet left.
@@ -176,9 +176,19 @@ impl Shadow {
 
     fn add_timeouts(&self, list: &mut Candidates, board: &Board, moment: &Moment, head: bool) {
         let place = if head { 0.0 } else { MUCH };
+        let phased = match self.phase {
+            Some(phase) => {
+                let off = self.ticks.off_phase(moment.at, phase);
+                of_phase(off, self.ticks.tick(), moment.slack)
+            }
+            None => 0.0,
+        };
         let fits = |from: Time, span: Duration| {
             let (soon, late) = self.ticks.fires(span);
-            of_timer(moment.at, (from + soon, from + late), span, moment.slack)
+            let window = (from + soon, from + late);
+            let mut likely = of_timer(moment.at, window, span, moment.slack);
+            likely.weight += phased;
+            likely
         };
         let job = self.timer.job();
         let (armed, span, state) = match job {
@@ -355,6 +365,9 @@ impl Shadow {
         match best.cause {
             Cause::Timeout { missed } => {
                 self.note_end_of_recovery();
+                if self.timer.job() == Some(Job::Timeout) && missed == 0 {
+                    self.learn_from_timeout(at, moment.slack);
+                }
                 self.enter_loss(board, at);
                 self.timeouts += 1 + missed;
                 for _ in 0..=missed {

@@ -112,7 +112,7 @@ impl Shadow {
             self.take_path(news.at, path);
         }
         if let Some(sample) = sample {
-            self.take_sample(sample, board);
+            self.take_sample(news.at - sample, news.at, board);
         }
         if told.acked {
             told.set_timer = true;

@@ -79,6 +79,12 @@ pub struct Shadow {
     /// The timer should have fired and nothing was sent.
     missed: bool,
     timed: Option<(SeqNum, Time)>,
+    /// Where in time its ticks begin, once a timer showed it.
+    phase: Option<i64>,
+    /// Round-trip times taken while that was not known.
+    unsure: VecDeque<(Time, Time, SeqNum, SeqNum)>,
+    /// How much longer its timeouts proved to be than the page says.
+    bias: Duration,
     /// How likely all that was seen is by this sender, as a natural logarithm.
     pub score: f64,
     /// The worst of the resends' likelihoods.
@@ -123,6 +129,9 @@ impl Shadow {
             entered: None,
             missed: false,
             timed: None,
+            phase: None,
+            unsure: VecDeque::new(),
+            bias: Duration::ZERO,
             score: profile.prior,
             worst: 0.0,
             opinions: VecDeque::new(),
@@ -139,11 +148,11 @@ impl Shadow {
         match rtt {
             Some(rtt) => {
                 self.take_path(now, rtt);
-                self.take_sample(rtt, board);
+                self.take_sample(now - rtt, now, board);
             }
             None => self.rtt.no_sample_after_handshake(),
         }
-        self.rto = self.ticks.up(self.rtt.rto());
+        self.set_rto();
     }
 
     /// An acknowledgement came; the board has it already.
