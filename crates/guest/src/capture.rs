@@ -111,7 +111,8 @@ fn open(device: &str) -> Result<OwnedFd> {
     Ok(socket)
 }
 
-fn bind(socket: &OwnedFd, device: &str) -> Result<()> {
+/// Starts a packet socket on all that passes `device`.
+pub fn bind(socket: &OwnedFd, device: &str) -> Result<()> {
     let index = nix::net::if_::if_nametoindex(device).with_context(|| device.to_owned())?;
     // SAFETY: all-zero bytes are a valid sockaddr_ll.
     let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };

@@ -29,3 +29,14 @@ pub fn sleep_until(time: Time) {
     .is_err()
     {}
 }
+
+/// What CLOCK_REALTIME shows less what CLOCK_MONOTONIC does, nanoseconds: the same all the time here, as nobody sets the
+/// clock, and exact to the step that a look takes.
+#[must_use]
+pub fn realtime_over_monotonic_ns() -> u64 {
+    let before = now().as_nanos();
+    let real = clock_gettime(ClockId::CLOCK_REALTIME).expect("CLOCK_REALTIME");
+    let after = now().as_nanos();
+    let real = real.tv_sec() as u64 * 1_000_000_000 + real.tv_nsec() as u64;
+    real - (before + after) / 2
+}

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::cell::{self, Surroundings};
 use crate::report::Report;
 use crate::sandbox::Layout;
-use crate::{clock, exec, settings};
+use crate::{clock, exec, settings, truth};
 use rexmit_plan::{Plan, VERSION};
 
 /// Runs the plan in the shared folder and powers off; never returns.
@@ -47,6 +47,11 @@ fn run_plan() -> Result<()> {
 
     let status = match &plan.exec {
         Some(command) => exec::run(command, &plan.programs, share, &report)?,
+        None if !plan.parts.is_empty() => {
+            let run = |part| truth::run(part, &plan.programs, share, &report);
+            let failed = plan.parts.iter().filter(|part| run(part).is_err()).count();
+            i32::from(failed > 0)
+        }
         None => {
             let mut bench = None;
             let failed = plan

@@ -23,6 +23,7 @@ mod sandbox;
 mod server;
 mod settings;
 mod tcpfilter;
+mod truth;
 mod watch;
 
 use anyhow::{bail, Result};

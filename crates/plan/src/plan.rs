@@ -10,6 +10,8 @@ use rexmit_loss::Rule;
 use rexmit_time::Duration;
 use serde::Deserialize;
 
+use crate::Part;
+
 /// The version of the plan that is read here, and of the events that answer it.
 pub const VERSION: u32 = 1;
 
@@ -28,6 +30,9 @@ pub struct Plan {
     /// Cells, in the order they run.
     #[serde(default)]
     pub cells: Vec<Cell>,
+    /// Parts of a corpus instead of cells.
+    #[serde(default)]
+    pub parts: Vec<Part>,
     /// One command instead of cells.
     pub exec: Option<Exec>,
 }
@@ -382,6 +387,10 @@ impl Plan {
         for cell in &plan.cells {
             cell.check()
                 .with_context(|| format!("the plan's cell {} ({})", cell.id, cell.label))?;
+        }
+        for part in &plan.parts {
+            part.check()
+                .with_context(|| format!("the plan's part {}", part.name))?;
         }
         Ok(plan)
     }

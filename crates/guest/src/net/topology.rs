@@ -35,7 +35,8 @@ pub struct Network {
     pub h1: Host,
     /// The client's host.
     pub h2: Host,
-    _switch: Namespace,
+    /// Where the links meet.
+    pub switch: Namespace,
 }
 
 const MAC: [&str; 2] = ["02:00:00:00:00:01", "02:00:00:00:00:02"];
@@ -69,7 +70,7 @@ impl Network {
         let network = Self {
             h1: host(1)?,
             h2: host(2)?,
-            _switch: Namespace::create("s1")?,
+            switch: Namespace::create("s1")?,
         };
         network.quiet_ipv6(plan.family)?;
         network.build_links(plan, programs)?;
@@ -89,7 +90,7 @@ impl Network {
             }
             Ok(())
         };
-        self._switch.run(|| off("disable_ipv6"))?;
+        self.switch.run(|| off("disable_ipv6"))?;
         if family == 4 {
             self.h1.namespace.run(|| off("disable_ipv6"))?;
             self.h2.namespace.run(|| off("disable_ipv6"))?;
@@ -127,7 +128,7 @@ impl Network {
             }
         }
         lines.push("link set dev s1 up".into());
-        self._switch.batch(programs.ip()?, &["-batch", "-"], &lines)
+        self.switch.batch(programs.ip()?, &["-batch", "-"], &lines)
     }
 
     fn build_switch(&self, plan: &NetworkPlan, programs: &Programs) -> Result<()> {
@@ -149,7 +150,7 @@ impl Network {
                 )?;
             }
         }
-        self._switch.batch(programs.tc()?, &["-batch", "-"], &lines)
+        self.switch.batch(programs.tc()?, &["-batch", "-"], &lines)
     }
 
     /// Puts other links in the place of those at hand, which lie in the switch (`at = "wire"`), and drops what is in
@@ -162,7 +163,7 @@ impl Network {
                 lines.extend(link::wire(&device, wire));
             }
         }
-        self._switch.batch(programs.tc()?, &["-batch", "-"], &lines)
+        self.switch.batch(programs.tc()?, &["-batch", "-"], &lines)
     }
 
     fn build_hosts(

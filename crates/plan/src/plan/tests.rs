@@ -93,3 +93,40 @@ fn what_is_not_known_is_refused() {
         assert!(Plan::parse(&OLD.replace(was, is)).is_err(), "{is}");
     }
 }
+
+/// A plan of one part of a corpus.
+const PARTS: &str = r#"{
+  "version": 1, "parts": [{
+    "name": "003-acks", "causes": 1000, "snap_bytes": 96, "mtu": 1500, "offload": true,
+    "ways": {"h1_out": "delay 1ms", "h1_in": "delay 2ms", "h2_out": "delay 3ms", "h2_in": "delay 4ms"},
+    "changes": [{"at_ns": 5, "way": "h1_in", "netem": "delay 9ms"}],
+    "sysctls": {}, "congestion_control": "reno", "patience_ns": 1, "settling_ns": 2,
+    "connections": [{"start_ns": 3, "server": "h2", "closer": "client", "close_ns": 4,
+      "exchanges": [{"think_ns": 0, "request_bytes": 10, "serve_ns": 0, "response_bytes": 20}]}]}]
+}"#;
+
+#[test]
+fn a_plan_may_be_parts_of_a_corpus() {
+    let plan = Plan::parse(PARTS).unwrap();
+    let part = &plan.parts[0];
+    assert_eq!(part.changes[0].way, crate::Way::H1In);
+    let connection = &part.connections[0];
+    assert_eq!(connection.server, crate::Side::H2);
+    assert!(connection.reading.is_none() && !connection.exchanges[0].duplex);
+}
+
+#[test]
+fn a_part_that_cannot_be_is_refused() {
+    for (from, to, says) in [
+        ("003-acks", "../x", "no name for a file"),
+        (
+            r#""close_ns": 4"#,
+            r#""close_ns": 86400000000001"#,
+            "at most",
+        ),
+        (r#""at_ns": 5"#, r#""at_ns": 5, "x": 1"#, "unknown field"),
+    ] {
+        let error = Plan::parse(&PARTS.replace(from, to)).unwrap_err();
+        assert!(format!("{error:#}").contains(says), "{error:#}");
+    }
+}

@@ -1,0 +1,25 @@
+//! The kernel's record of why it sent what it sent again (`kernel/patches/*/0003-*`).
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{bail, Context, Result};
+
+const LOG: &str = "/proc/tcp_causes";
+
+/// Makes room for so many records and starts the log; with none leaves it as it is, off.
+pub fn switch(records: u32) -> Result<()> {
+    if records == 0 {
+        return Ok(());
+    }
+    if !Path::new(LOG).exists() {
+        bail!("this kernel does not record why it sends a segment again");
+    }
+    fs::write(LOG, records.to_string()).context(LOG)
+}
+
+/// Keeps the log in a file.
+pub fn keep(path: &Path) -> Result<()> {
+    let text = fs::read_to_string(LOG).context(LOG)?;
+    fs::write(path, text).with_context(|| path.display().to_string())
+}
