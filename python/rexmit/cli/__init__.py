@@ -30,6 +30,7 @@ Examples:
   rexmit trace CAPTURE                             what senders did, why, what it cost
   rexmit score TRUTH                               how often the analysis of captures is right
   rexmit synth --mix campus                        captures of the model, with their truth
+  rexmit truth --seed 7                            captures with the cause of every resend
   rexmit tcpfilter 5                               drop the last five segments on this host
 """
 
@@ -87,6 +88,7 @@ from rexmit.cli import (  # noqa: E402
     synth,
     tcpfilter,
     trace,
+    truth,
 )
 
 app.command("run", short_help="Run a campaign from a scenario file.")(run.run)
@@ -119,6 +121,9 @@ app.command(
 app.command(
     "synth", short_help="Make captures of the model with their truth.", epilog=synth.EXAMPLES
 )(synth.synth)
+app.command("truth", short_help="Captures whose resends the kernel labels.", epilog=truth.EXAMPLES)(
+    truth.truth
+)
 app.command(
     "tcpfilter",
     short_help="Drop the last N segments of this host's transfers.",

@@ -1,0 +1,44 @@
+"""The parts of a corpus follow from its seed."""
+
+from __future__ import annotations
+
+import json
+
+from rexmit import _core
+from rexmit.truth import trouble
+from rexmit.truth.draw import DETECTORS, draw, draw_all
+
+
+def test_a_part_is_the_same_whatever_else_is_drawn() -> None:
+    parts = draw_all(_core, 7, 130)
+    assert [len(part.plan["connections"]) for part in parts] == [25] * 5 + [5]
+    assert draw(_core, 7, 3, 25) == parts[3]
+    assert draw(_core, 8, 3, 25) != parts[3]
+
+
+def test_every_trouble_meets_every_detector() -> None:
+    count = len(trouble.KINDS) * len(DETECTORS)
+    parts = draw_all(_core, 1, 25 * count)
+    seen = {
+        (
+            part.kind,
+            part.settings.get("net.ipv4.tcp_sack"),
+            part.settings.get("net.ipv4.tcp_recovery"),
+        )
+        for part in parts
+    }
+    for kind in trouble.KINDS:
+        of_kind = {(sack, recovery) for other, sack, recovery in seen if other == kind}
+        assert ("0", None) in of_kind
+        assert (None, None) in of_kind
+        assert any(recovery in ("0", "4") for _, recovery in of_kind)
+
+
+def test_plans_are_plain_and_changes_in_the_order_of_time() -> None:
+    for part in draw_all(_core, 2, 25 * 24):
+        json.dumps(part.plan)
+        times = [change["at_ns"] for change in part.plan["changes"]]
+        assert times == sorted(times)
+        assert bool(times) == (part.kind in ("spikes", "outages", "mixed"))
+        if part.kind == "quiet":
+            assert "loss" not in " ".join(part.plan["ways"].values())

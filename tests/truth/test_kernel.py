@@ -1,0 +1,138 @@
+"""Corpora made on real kernels: labels against counters, the record on and off, the same again."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from rexmit import _core
+from rexmit.engines.engine import cores
+from rexmit.errors import UserError
+from rexmit.truth import causes, counters, kernel
+from rexmit.truth.draw import Part, draw
+from rexmit.truth.kernel import POINTS, Ran
+
+pytestmark = pytest.mark.kernel
+
+KERNELS = ("6.12", "6.1")
+MIXED = 11
+"""A part with loss both ways, disorder, delay spikes and outages."""
+
+
+def rexmit(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "rexmit", "truth", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+
+
+@pytest.fixture(scope="module", params=KERNELS)
+def corpus(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("truth") / "corpus"
+    done = rexmit(
+        "--kernel",
+        request.param,
+        "--seed",
+        "5",
+        "--connections",
+        "300",
+        "--out",
+        str(out),
+        "--json",
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = json.loads(done.stdout)
+    assert (said["parts"], said["connections"]) == (12, 300)
+    return out
+
+
+def test_labels_are_what_the_kernel_counted(corpus: Path) -> None:
+    about = json.loads((corpus / "truth.json").read_text())
+    assert about["kind"] == "kernel"
+    assert about["counter_disagreements"] == []
+    rows = pl.read_parquet(corpus / "resends.parquet")
+    assert Counter(rows["mechanism"].to_list()) == {
+        mechanism: sum(needs.values()) for mechanism, needs in about["resends"].items()
+    }
+    mechanisms = set(rows["mechanism"].to_list())
+    assert mechanisms <= {
+        *("rto", "rto-recovery", "tlp", "rack", "fast-retransmit", "sack-recovery")
+    }
+    assert {"rto", "rto-recovery", "tlp", "rack", "fast-retransmit"} <= mechanisms
+    assert set(rows["need"].to_list()) == {"needed", "spurious"}
+
+
+def test_rows_meet_their_packets(corpus: Path) -> None:
+    rows = pl.read_parquet(corpus / "resends.parquet")
+    part = rows["part"].to_list()[0]
+    for point in POINTS:
+        of_part = rows.filter(pl.col("part") == part, pl.col(f"{point}_ns").is_not_null())
+        packets = _core.read_pcapng(corpus / "captures" / f"{part}-{point}.pcapng")
+        seen = {(p.time_ns, f"{p.src}:{p.sport} > {p.dst}:{p.dport}", p.seq) for p in packets}
+        wanted = of_part.select(f"{point}_ns", "flow", "seq_start").iter_rows()
+        assert {tuple(row) for row in wanted} <= seen
+    lost = rows.filter(pl.col("dropped"), pl.col("sent_at") == "sender")
+    assert lost["receiver_ns"].null_count() == len(lost)
+
+
+def run(part: Part, spec: str) -> tuple[dict[str, bytes], dict[str, Any], str]:
+    """The captures of a part by point, the counters of its hosts, the kernel's record."""
+    found: list[tuple[dict[str, bytes], dict[str, Any], str]] = []
+
+    def keep(ran: Ran) -> None:
+        captures = {point: ran.capture(point).read_bytes() for point in POINTS}
+        text = ran.causes if part.plan["causes"] else ""
+        found.append((captures, ran.end["counters"], text))
+
+    kernel.run_part(part, kernel.open_engine(spec), core=cores()[0], on_part=keep)
+    return found[0]
+
+
+@pytest.mark.parametrize("spec", KERNELS)
+def test_recording_leaves_every_packet_and_time_as_it_is(spec: str) -> None:
+    part = draw(_core, 3, MIXED, 25)
+    on, counted, text = run(part, spec)
+    off, counted_off, _ = run(replace(part, plan={**part.plan, "causes": 0}), spec)
+    assert len(causes.parse(text)) > 50
+    assert counted == counted_off
+    assert on == off
+
+
+@pytest.mark.parametrize("spec", KERNELS)
+def test_the_same_seed_gives_the_same_packets_and_causes(spec: str) -> None:
+    part = draw(_core, 4, MIXED, 10)
+    assert run(part, spec) == run(part, spec)
+    other = replace(part, seed=part.seed ^ 1)
+    assert run(other, spec)[0] != run(part, spec)[0]
+
+
+def test_single_connections_are_labelled_as_counted() -> None:
+    """Each connection's host counters alone, so that no two labels can make up for each other."""
+    for seed in range(6):
+        part = draw(_core, seed, MIXED, 1)
+        _, counted, text = run(part, "6.12")
+        for host, address in (("h1", "10.0.0.1:"), ("h2", "10.0.0.2:")):
+            mine = [one for one in causes.parse(text) if one.flow.startswith(address)]
+            found = counters.difference(counted[host])
+            assert counters.disagreements(found, mine) == []
+
+
+def test_a_log_without_room_is_refused() -> None:
+    part = draw(_core, 3, MIXED, 25)
+    _, _, text = run(replace(part, plan={**part.plan, "causes": 3}), "6.12")
+    with pytest.raises(UserError, match="had no room"):
+        causes.parse(text)
+
+
+def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine").touch()
+    done = rexmit("--connections", "1", "--out", str(tmp_path))
+    assert done.returncode == 2
+    assert "not empty" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
