@@ -1,6 +1,8 @@
 //! Loss by chance.
 
-use rexmit_time::Stream;
+use rexmit_time::{Stream, Time};
+
+use super::spell::{Spell, Spells};
 
 /// How packets are lost by chance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -10,8 +12,10 @@ pub enum Loss {
     None,
     /// Each with this probability.
     Random(f64),
-    /// In bursts.
+    /// In bursts of packets, however long they take.
     Bursts(Bursts),
+    /// All that come at certain times; netem cannot.
+    Fades(Spells),
 }
 
 /// The model of Gilbert and Elliott: a good and a bad state, each with its own loss (`loss_gilb_ell`).
@@ -30,13 +34,15 @@ pub struct Bursts {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct State {
     bad: bool,
+    fade: Spell,
 }
 
 impl State {
-    /// Whether the next packet is lost.
-    pub fn lost(&mut self, loss: &Loss, stream: &mut Stream) -> bool {
+    /// Whether the packet that comes at `now` is lost.
+    pub fn lost(&mut self, now: Time, loss: &Loss, stream: &mut Stream) -> bool {
         match *loss {
             Loss::None => false,
+            Loss::Fades(spells) => self.fade.within(now, &spells, stream).is_some(),
             Loss::Random(probability) => stream.uniform() < probability,
             Loss::Bursts(bursts) => {
                 // The packet is judged by the state before the change.

@@ -2,7 +2,7 @@
 //! on every wire of the lab: the first delays by a microsecond, the second does all the rest.
 
 mod chance;
-mod stall;
+mod spell;
 
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
@@ -10,7 +10,7 @@ use std::num::NonZeroU64;
 use rexmit_time::{Duration, Stream, Time};
 
 pub use chance::{Bursts, Loss};
-pub use stall::Stalls;
+pub use spell::Spells;
 
 /// What a link does to packets.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +34,7 @@ pub struct Settings {
     /// Probability that a packet goes on twice.
     pub duplicate: f64,
     /// It stands still now and then; netem cannot.
-    pub stalls: Option<Stalls>,
+    pub stalls: Option<Spells>,
 }
 
 impl Default for Settings {
@@ -92,7 +92,7 @@ pub struct Link {
 struct Chance {
     stream: Stream,
     loss: chance::State,
-    stall: stall::Stall,
+    stall: spell::Spell,
 }
 
 /// What a link has done.
@@ -125,7 +125,7 @@ impl Link {
             chance: by_chance.then(|| Chance {
                 stream: stream(),
                 loss: chance::State::default(),
-                stall: stall::Stall::default(),
+                stall: spell::Spell::default(),
             }),
             leaving: VecDeque::new(),
             bucket: (i64::MAX, Time::ZERO),
@@ -155,7 +155,9 @@ impl Link {
         let mut copies = 1;
         if let Some(chance) = &mut self.chance {
             let doubled = chance.stream_hits(self.settings.duplicate);
-            let lost = chance.loss.lost(&self.settings.loss, &mut chance.stream);
+            let lost = chance
+                .loss
+                .lost(now, &self.settings.loss, &mut chance.stream);
             copies = 1 + u32::from(doubled) - u32::from(lost);
             self.counters.lost += u64::from(lost);
             self.counters.duplicated += u64::from(doubled && !lost);

@@ -194,7 +194,7 @@ fn a_link_that_stalls_lets_all_go_at_the_end_of_it() {
     let mut link = link(Settings {
         rate_bps: 0,
         queue_packets: 10_000,
-        stalls: Some(Stalls {
+        stalls: Some(Spells {
             every: seconds(20),
             least: seconds(3),
             most: seconds(5),
@@ -217,4 +217,32 @@ fn a_link_that_stalls_lets_all_go_at_the_end_of_it() {
     }
     // In 300 s, one every 2.4 s.
     assert!((90..160).contains(&stalls), "{stalls}");
+}
+
+#[test]
+fn a_link_that_fades_loses_all_of_a_time_and_none_of_the_rest() {
+    let mut link = link(Settings {
+        loss: Loss::Fades(Spells {
+            every: Duration::from_millis(900),
+            least: Duration::from_millis(50),
+            most: Duration::from_millis(150),
+        }),
+        ..EIGHT_MEGABIT
+    });
+    let enter: Vec<u64> = (0..100_000).map(|n| n * 10_000).collect();
+    let lost: Vec<bool> = leave(&mut link, &enter)
+        .iter()
+        .map(Option::is_none)
+        .collect();
+    let runs: Vec<usize> = lost
+        .chunk_by(|a, b| a == b)
+        .filter(|run| run[0])
+        .map(<[bool]>::len)
+        .collect();
+    assert!(runs.iter().all(|run| *run >= 5));
+    // Seldom does one begin as another ends.
+    let long = runs.iter().filter(|run| **run > 15).count();
+    assert!(long < 20, "{long}");
+    // Of 1,000 s.
+    assert!((900..1_100).contains(&runs.len()), "{}", runs.len());
 }

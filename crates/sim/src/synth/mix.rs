@@ -40,12 +40,12 @@ pub struct NetworkMix {
     pub loss_share: f64,
     /// With this probability.
     pub loss: LogUniform,
-    /// Connections whose data packets are lost in bursts.
+    /// Connections whose data packets are lost in bursts: all of a short time.
     pub burst_share: f64,
-    /// Probability a packet that a burst begins.
-    pub burst_begins: LogUniform,
-    /// Mean length of a burst, packets.
-    pub burst_packets: LogUniform,
+    /// Mean time from burst to burst, seconds.
+    pub burst_every_s: LogUniform,
+    /// How long a burst is, seconds.
+    pub burst_s: LogUniform,
     /// Connections whose acknowledgements are lost.
     pub ack_loss_share: f64,
     /// With this probability.
@@ -115,8 +115,8 @@ impl Mix {
             loss_share,
             loss,
             burst_share,
-            burst_begins,
-            burst_packets,
+            burst_every_s,
+            burst_s,
             ack_loss_share,
             ack_loss,
             reorder_share,
@@ -147,8 +147,8 @@ impl Mix {
             ("network.mtu_bytes", mtu_bytes),
             ("network.jitter", jitter),
             ("network.loss", loss),
-            ("network.burst_begins", burst_begins),
-            ("network.burst_packets", burst_packets),
+            ("network.burst_every_s", burst_every_s),
+            ("network.burst_s", burst_s),
             ("network.ack_loss", ack_loss),
             ("network.reorder", reorder),
             ("network.reorder_extent", reorder_extent),
@@ -181,7 +181,6 @@ impl Mix {
         }
         let probabilities = [
             ("network.loss", loss),
-            ("network.burst_begins", burst_begins),
             ("network.ack_loss", ack_loss),
             ("network.reorder", reorder),
             ("network.duplicate", duplicate),
@@ -192,9 +191,6 @@ impl Mix {
             if range.most > 1.0 {
                 return Err(format!("{name}: most must be at most 1"));
             }
-        }
-        if burst_packets.least < 1.0 {
-            return Err("network.burst_packets: least must be 1 or more".into());
         }
         let mtus = mtu_bytes.0.iter().map(|choice| choice.value);
         if mtus.clone().any(|mtu| !(296..=9_000).contains(&mtu)) {

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::draw::{between, chance, seconds};
 use super::mix::NetworkMix;
-use crate::link::{Bursts, Loss, Settings, Stalls};
+use crate::link::{Loss, Settings, Spells};
 use crate::world::{Host, Network, NodeId};
 
 /// A way from the host that sends most to the other, with a tap on it:
@@ -46,7 +46,7 @@ struct Trouble {
     reorder: f64,
     reorder_by: Duration,
     duplicate: f64,
-    stalls: Option<Stalls>,
+    stalls: Option<Spells>,
 }
 
 /// The hosts and the tap.
@@ -100,11 +100,7 @@ impl Path {
         }
         if chance(stream, mix.stall_share) {
             let longest = mix.stall_s.draw(stream);
-            let stalls = Some(Stalls {
-                every: seconds(mix.stall_every_s.draw(stream)),
-                least: seconds(longest * 0.3),
-                most: seconds(longest),
-            });
+            let stalls = Some(spells(mix.stall_every_s.draw(stream), longest));
             let back = chance(stream, 0.3);
             let way = if back { &mut path.acks } else { &mut path.data };
             way.stalls = stalls;
@@ -188,10 +184,11 @@ impl Path {
                 Loss::Random(share) => {
                     told.insert("loss".into(), share.into());
                 }
-                Loss::Bursts(bursts) => {
-                    told.insert("burst_begins".into(), bursts.to_bad.into());
-                    told.insert("burst_packets".into(), (1.0 / bursts.to_good).into());
+                Loss::Fades(fades) => {
+                    told.insert("burst_every_s".into(), fades.every.as_secs_f64().into());
+                    told.insert("burst_most_s".into(), fades.most.as_secs_f64().into());
                 }
+                Loss::Bursts(_) => {}
             }
             let numbers = [
                 ("jitter_s", trouble.jitter.as_secs_f64()),
@@ -259,17 +256,21 @@ impl Trouble {
     }
 }
 
+fn spells(every_s: f64, most_s: f64) -> Spells {
+    Spells {
+        every: seconds(every_s),
+        least: seconds(most_s * 0.3),
+        most: seconds(most_s),
+    }
+}
+
 fn losses(mix: &NetworkMix, stream: &mut Stream) -> Loss {
     let draw = stream.uniform();
     if draw < mix.loss_share {
         Loss::Random(mix.loss.draw(stream))
     } else if draw < mix.loss_share + mix.burst_share {
-        Loss::Bursts(Bursts {
-            to_bad: mix.burst_begins.draw(stream),
-            to_good: 1.0 / mix.burst_packets.draw(stream),
-            loss_when_bad: 1.0,
-            loss_when_good: 0.0,
-        })
+        let longest = mix.burst_s.draw(stream);
+        Loss::Fades(spells(mix.burst_every_s.draw(stream), longest))
     } else {
         Loss::None
     }
