@@ -4,7 +4,7 @@ use rexmit_time::{Duration, Time};
 
 use super::open::Open;
 use super::pieces::{Copy, Covered, Piece, ORIGINAL};
-use super::{overtaken, Half};
+use super::Half;
 use crate::event::{Event, SenderEvent, Sent, SentKind};
 
 /// Farther away than this a packet is not of this connection: more than the largest window (RFC 7323 §2.3).
@@ -194,13 +194,10 @@ impl Half {
             };
             self.pieces.push_front(start, before, covered);
         }
-        let (una, sacked, repeated) = (self.pieces.una(), &self.sacked, self.repeated);
+        let una = self.pieces.una();
         let mut first = None;
         let mut unseen = 0;
         for piece in self.pieces.within(start, end) {
-            if piece.again.is_empty() {
-                piece.overtaken = overtaken(piece, sacked, repeated, una).then_some(event.at);
-            }
             if !piece.copies().any(|c| c.seen) {
                 unseen += piece.end - piece.start;
             }

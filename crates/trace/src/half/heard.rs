@@ -17,17 +17,28 @@ const LEAST_WINDOW: u32 = 65_535;
 /// What one acknowledgement covers for the first time.
 #[derive(Clone, Copy, Debug, Default)]
 struct News {
-    /// The newest packet, if everything covered was sent once.
+    /// The newest packet sent once.
     newest: Option<Copy>,
-    /// Something covered was sent more than once.
-    resent: bool,
+    /// How many pieces were sent once.
+    once: u32,
+    /// Something covered was never seen.
+    unseen: bool,
+    /// The places of what was sent more than once, from the first to the last.
+    resent: Option<(i64, i64)>,
 }
 
 impl News {
     fn take(&mut self, piece: &Piece) {
-        self.resent |= !piece.again.is_empty() || !piece.first.seen;
-        if self.newest.is_none_or(|n| n.at < piece.first.at) {
-            self.newest = Some(piece.first);
+        if !piece.again.is_empty() {
+            let (start, end) = self.resent.unwrap_or((piece.start, piece.end));
+            self.resent = Some((start.min(piece.start), end.max(piece.end)));
+        } else if !piece.first.seen {
+            self.unseen = true;
+        } else {
+            self.once += 1;
+            if self.newest.is_none_or(|n| n.sent < piece.first.sent) {
+                self.newest = Some(piece.first);
+            }
         }
     }
 }
@@ -95,6 +106,7 @@ impl Half {
                 }
             });
         }
+        let repeated = self.repeated;
         if place > una {
             let covered = Covered {
                 sacked: false,
@@ -108,9 +120,20 @@ impl Half {
         } else if place == una && event.payload_len == 0 && una < self.pieces.nxt() {
             self.repeated += 1;
         }
-        if let (Some(newest), false) = (news.newest, news.resent) {
-            self.rtts.sample(at - newest.sent);
-            self.clock.acknowledged(event.at - newest.at);
+        match (news.newest, news.resent) {
+            (Some(newest), None) if !news.unseen => {
+                self.rtts.sample(at - newest.sent);
+                self.clock.acknowledged(event.at - newest.at);
+            }
+            (Some(newest), Some((start, end))) if news.once > repeated => {
+                // Had the resend filled a hole, those would have been reported as they came.
+                for piece in self.pieces.within(start, end) {
+                    let now = piece.covered.is_some_and(|c| c.at == event.at);
+                    let between = piece.first.sent < newest.sent && newest.sent < piece.last().sent;
+                    piece.jumped |= now && between && !piece.again.is_empty();
+                }
+            }
+            _ => {}
         }
         if place >= una {
             let shift = if event.flags.syn() {
@@ -181,6 +204,7 @@ impl Half {
 
     /// The receiver got `start..end` once more.
     fn reported(&mut self, start: i64, end: i64) {
+        self.reports += 1;
         let start = start.max(self.pieces.bottom());
         for piece in self.pieces.within(start, end.max(start)) {
             piece.dsacks = piece.dsacks.saturating_add(1);

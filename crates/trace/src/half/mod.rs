@@ -23,7 +23,7 @@ use crate::cost::BestCase;
 use crate::emulate::Judges;
 use crate::event::{Direction, Event, SenderEvent};
 use crate::facts::SenderFacts;
-use crate::rows::{HalfRow, Position, Retransmission, WhatIf};
+use crate::rows::{Evidence, HalfRow, Position, Retransmission, WhatIf};
 use crate::settings::Settings;
 use crate::whatif::{Replay, Resolved};
 
@@ -33,7 +33,7 @@ use line::Line;
 use merge::{Ack, Merge, Next};
 use need::Scene;
 use open::{Episode, Settled, Waiting};
-use pieces::{Piece, Pieces};
+use pieces::Pieces;
 use rtt::Rtts;
 use spans::Spans;
 use stamps::Stamps;
@@ -74,6 +74,9 @@ pub struct Half {
     replay: Option<Replay>,
     next_number: u32,
     waiting: Waiting,
+    /// Duplicates that the receiver reported, and that it must have got and did not report.
+    reports: u32,
+    unreported: u32,
     episode: Episode,
     ready: Vec<Retransmission>,
     row: HalfRow,
@@ -115,6 +118,8 @@ impl Half {
                 .map(|plan| Replay::new(direction, facts, plan)),
             next_number: 0,
             waiting: Waiting::default(),
+            reports: 0,
+            unreported: 0,
             episode: Episode::default(),
             ready: Vec::new(),
             row: HalfRow::default(),
@@ -280,6 +285,8 @@ impl Half {
             open.number,
             &scene,
         );
+        let sure = matches!(evidence, Evidence::AlreadyAcked | Evidence::AckTooEarly);
+        self.unreported += u32::from(sure && need == Need::Spurious);
         let verdict = self
             .judges
             .verdict(open.number)
@@ -326,8 +333,17 @@ impl Half {
     fn scene(&self) -> Scene {
         Scene {
             beyond: self.clock.beyond().unwrap_or(Duration::ZERO),
+            reports: self.reports(),
             at_receiver: self.clock.position() == Position::Receiver,
         }
+    }
+
+    /// Whether the receiver reports duplicates, as far as it has shown. Stacks that take SACK and no timestamps are mostly
+    /// older than RFC 2883.
+    const fn reports(&self) -> bool {
+        let shown = self.reports > 0;
+        let missing = self.unreported >= 2;
+        self.facts.sack && (shown || (self.facts.timestamps && !missing))
     }
 
     fn summarise(self, row: &mut HalfRow) {
@@ -366,9 +382,4 @@ fn position_of(mechanism: Mechanism) -> usize {
         .iter()
         .position(|&m| m == mechanism)
         .unwrap_or(Mechanism::ALL.len() - 1)
-}
-
-/// Whether the receiver showed that something sent after the piece had arrived while the piece had not.
-fn overtaken(piece: &Piece, sacked: &Spans, repeated: u32, una: i64) -> bool {
-    sacked.highest().is_some_and(|high| high > piece.end) || (piece.start == una && repeated > 0)
 }

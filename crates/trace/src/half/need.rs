@@ -16,6 +16,8 @@ pub(super) struct Scene {
     pub beyond: Duration,
     /// The monitor stands next to the receiver: what comes by arrives.
     pub at_receiver: bool,
+    /// The receiver reports duplicates (RFC 2883).
+    pub reports: bool,
 }
 
 /// Which copy arrived first, counted in the order sent, and what says so; none if none arrived.
@@ -31,8 +33,9 @@ fn first_arrival(piece: &Piece, scene: &Scene) -> (Option<usize>, Evidence) {
     let Some(covered) = piece.covered else {
         return (None, Evidence::None);
     };
-    // Copies that the acknowledgement can have been for: it takes the way to the receiver and back.
-    let in_time = |c: &Copy| c.at + scene.beyond <= covered.at;
+    // Copies that the acknowledgement can have been for: it takes the way to the receiver and back. The least time seen
+    // may have been spent in a queue in part, so that half of it is sure.
+    let in_time = |c: &Copy| c.at + scene.beyond / 2 <= covered.at;
     let early = piece.copies().filter(|c| c.seen && in_time(c)).count();
     // Each duplicate reported leaves one copy fewer that can have been the first.
     let reported = usize::from(piece.dsacks.saturating_sub(piece.doubled));
@@ -58,6 +61,16 @@ fn first_arrival(piece: &Piece, scene: &Scene) -> (Option<usize>, Evidence) {
                 return (index(most - 1), Evidence::Timestamp);
             }
         }
+    }
+    // A receiver that reports duplicates has not, so that but one copy arrived. Of one that does not, an acknowledgement
+    // sooner than any before is for an earlier copy.
+    let at_once = |c: &Copy| c.at + scene.beyond <= covered.at;
+    let late = piece.copies().filter(|c| c.seen && at_once(c)).count();
+    if !scene.reports && late < most {
+        return (index(late.max(1) - 1), Evidence::AckTooEarly);
+    }
+    if !scene.reports && piece.jumped {
+        return (index(0), Evidence::Frto);
     }
     (index(most - 1), Evidence::HoleFilled)
 }

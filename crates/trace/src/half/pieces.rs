@@ -54,8 +54,8 @@ pub(super) struct Piece {
     pub dsacks: u8,
     /// Copies that the network made of one packet, seen at the monitor.
     pub doubled: u8,
-    /// When the receiver showed first that something sent after it, and before its first resend, had arrived.
-    pub overtaken: Option<Time>,
+    /// Its first acknowledgement was also the first of later packets that nothing had shown to have arrived.
+    pub jumped: bool,
 }
 
 impl Piece {
@@ -132,7 +132,7 @@ impl Pieces {
             covered: None,
             dsacks: 0,
             doubled: 0,
-            overtaken: None,
+            jumped: false,
         };
         self.segments += piece.len().div_ceil(self.mss);
         self.nxt = end;
@@ -151,7 +151,7 @@ impl Pieces {
                 covered: Some(covered),
                 dsacks: 0,
                 doubled: 0,
-                overtaken: None,
+                jumped: false,
             });
             self.edge += 1;
         }

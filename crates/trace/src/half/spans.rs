@@ -44,11 +44,6 @@ impl Spans {
             first.0 = first.0.max(place);
         }
     }
-
-    /// The end of the last span.
-    pub(super) fn highest(&self) -> Option<i64> {
-        self.spans.last().map(|s| s.1)
-    }
 }
 
 #[cfg(test)]
@@ -74,8 +69,6 @@ mod tests {
                 spans.forget_below(below);
                 oracle[..below as usize].fill(false);
             }
-            let highest = oracle.iter().rposition(|&b| b).map(|p| p as i64 + 1);
-            assert_eq!(spans.highest(), highest, "round {round}");
         }
     }
 }
