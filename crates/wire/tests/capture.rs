@@ -445,7 +445,7 @@ type Pack = fn(&[u8]) -> Vec<u8>;
 
 const PACKS: [Pack; 4] = [gzip, zstd, lz4, xz];
 
-/// Thousands of packets that do not compress well.
+/// A thousand packets that do not compress well.
 fn many() -> Vec<Vec<u8>> {
     let mut state = 1_u64;
     let mut next = || {
@@ -454,7 +454,7 @@ fn many() -> Vec<Vec<u8>> {
             .wrapping_add(1);
         (state >> 56) as u8
     };
-    (0..5_000)
+    (0..1_000)
         .map(|_| (0..200).map(|_| next()).collect())
         .collect()
 }
@@ -495,10 +495,10 @@ fn a_packed_capture_that_is_cut_gives_what_is_there() {
     for pack in PACKS {
         let packed = pack(&bytes);
         let (got, end) = read(&packed[..]).unwrap();
-        assert_eq!((got.len(), end), (5_000, End::Complete));
+        assert_eq!((got.len(), end), (1_000, End::Complete));
         let (got, end) = read(&packed[..packed.len() / 2]).unwrap();
         assert!(matches!(end, End::Truncated { .. }), "{end:?}");
-        assert!(got.len() > 1_000, "{} packets of a half", got.len());
+        assert!(got.len() > 200, "{} packets of a half", got.len());
         assert_eq!(got, expected(&packets[..got.len()]));
         assert!(matches!(
             read(&packed[..20]),
