@@ -19,7 +19,8 @@ pub struct Request {
     /// A mix as JSON.
     mix: String,
     /// Names of stacks.
-    stacks: Vec<String>,
+    senders: Vec<String>,
+    receivers: Vec<String>,
     seed: u64,
     connections: u64,
     perturb: f64,
@@ -50,7 +51,8 @@ pub fn make_corpus(
 ) -> PyResult<(u64, u64, Vec<u64>)> {
     let Request {
         mix,
-        stacks,
+        senders,
+        receivers,
         seed,
         connections,
         perturb,
@@ -66,11 +68,13 @@ pub fn make_corpus(
         let page = stacks::page(name)?;
         Ok((page.name, page.settings))
     };
+    let all = |names: &[String]| names.iter().map(settings).collect::<Result<_, Error>>();
     let corpus = Corpus {
         seed,
         connections,
         mix: Mix::from_json(&mix).map_err(Error::Plan)?,
-        stacks: stacks.iter().map(settings).collect::<Result<_, Error>>()?,
+        senders: all(&senders)?,
+        receivers: all(&receivers)?,
         perturb,
         snaplen,
         begin: Time::from_nanos(begin_ns),

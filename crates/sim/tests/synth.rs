@@ -55,13 +55,15 @@ fn corpus(seed: u64, connections: u64, jobs: usize) -> Corpus {
         "solaris-10",
         "rfc",
     ];
+    let stacks: Vec<_> = names
+        .map(|name| (name, stacks::page(name).unwrap().settings))
+        .into();
     Corpus {
         seed,
         connections,
         mix: mix(),
-        stacks: names
-            .map(|name| (name, stacks::page(name).unwrap().settings))
-            .into(),
+        senders: stacks.clone(),
+        receivers: stacks,
         perturb: 0.05,
         snaplen: 128,
         begin: Time::from_nanos(1_700_000_000_000_000_000),
@@ -133,6 +135,27 @@ fn the_same_seed_gives_the_same_whatever_the_threads() {
     // A connection does not depend on how many follow it.
     let more = run(&corpus(4, 80, 1));
     assert!(more.resends.starts_with(&one.resends));
+}
+
+#[test]
+fn networks_and_workloads_do_not_depend_on_stacks() {
+    let told = |name: &str| {
+        let mut corpus = corpus(7, 40, 1);
+        corpus.senders = vec![("a stack", stacks::page(name).unwrap().settings)];
+        let all = run(&corpus);
+        // Network and workload are the columns with objects; settings are another's.
+        let objects = |line: &str| {
+            let parts: Vec<&str> = line.split("\"{").collect();
+            assert_eq!(parts.len(), 4);
+            format!("{}{}", parts[2], parts[3].split('}').next().unwrap())
+        };
+        all.connections
+            .lines()
+            .skip(1)
+            .map(objects)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(told("windows-xp"), told("linux-6.12"));
 }
 
 #[test]

@@ -37,7 +37,12 @@ def synth(
         str, typer.Option(metavar="MIX", help="Mixes by name, with commas; or a TOML file.")
     ] = "campus",
     stacks: Annotated[
-        str | None, typer.Option(metavar="STACKS", help="Stacks, with commas. Default: seven.")
+        str | None,
+        typer.Option(metavar="STACKS", help="Stacks that send, with commas. Default: seven."),
+    ] = None,
+    receivers: Annotated[
+        str | None,
+        typer.Option(metavar="STACKS", help="Stacks that receive. Default: those that send."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**63, help="Where all chance comes from.")] = 1,
     perturb: Annotated[
@@ -84,7 +89,8 @@ def synth(
     order = maker.Order(
         mixes=wanted,
         connections=connections,
-        stacks=_stacks(stacks),
+        stacks=_stacks(stacks, "--stacks"),
+        receivers=_stacks(receivers or stacks, "--receivers"),
         seed=seed,
         perturb=perturb,
         points=_points(at),
@@ -108,7 +114,7 @@ def _split(text: str, option: str) -> list[str]:
     words = [word.strip() for word in text.split(",")]
     if not all(words):
         raise UserError(f"{option} {text}", "give names with commas between them", usage=True)
-    return list(dict.fromkeys(words))
+    return words
 
 
 def _points(text: str) -> tuple[str, ...]:
@@ -121,13 +127,13 @@ def _points(text: str) -> tuple[str, ...]:
     return tuple(point for point in POINTS if point in asked)
 
 
-def _stacks(text: str | None) -> tuple[str, ...]:
+def _stacks(text: str | None, option: str) -> tuple[str, ...]:
     from rexmit.stacks import known
     from rexmit.synth.make import STACKS
 
     if text is None:
         return STACKS
-    names = _split(text, "--stacks")
+    names = _split(text, option)
     for name in names:
         known(name)
     return tuple(names)
@@ -152,7 +158,8 @@ def _command(order: Order, mix: str) -> str:
 
     words = [
         *("rexmit", "synth", "--mix", mix, "--connections", str(order.connections)),
-        *("--stacks", ",".join(order.stacks), "--seed", str(order.seed)),
+        *("--stacks", ",".join(order.stacks), "--receivers", ",".join(order.receivers)),
+        *("--seed", str(order.seed)),
         *("--perturb", str(order.perturb), "--at", ",".join(order.points)),
         *("--snaplen", str(order.snaplen), "--format", order.format),
     ]

@@ -38,6 +38,7 @@ class Order:
     mixes: Mapping[str, Mix]
     connections: int
     stacks: tuple[str, ...]
+    receivers: tuple[str, ...]
     seed: int
     perturb: float
     points: tuple[str, ...]
@@ -83,7 +84,8 @@ def _fill(order: Order, folder: Path, report: Report) -> Made:
         ]
         request = {
             "mix": json.dumps(mix),
-            "stacks": list(order.stacks),
+            "senders": list(order.stacks),
+            "receivers": list(order.receivers),
             "seed": order.seed + number,
             "connections": order.connections,
             "perturb": order.perturb,
@@ -128,6 +130,7 @@ def _describe(order: Order, folder: Path, command: str, made: Made) -> None:
         "program": f"rexmit {version()}",
         "kernels": [],
         "stacks": list(order.stacks),
+        "receivers": list(order.receivers),
         "perturb": order.perturb,
         "snaplen_bytes": order.snaplen,
         "parts": made,

@@ -29,8 +29,9 @@ const PATIENCE: Duration = Duration::from_secs(3_600);
 pub(super) struct Source<'a> {
     pub streams: Streams,
     pub mix: &'a Mix,
-    /// The senders', drawn evenly; receivers have any of them.
-    pub stacks: &'a [(&'static str, Settings)],
+    /// Of those that send most, drawn evenly, and of the others.
+    pub senders: &'a [(&'static str, Settings)],
+    pub receivers: &'a [(&'static str, Settings)],
     pub perturb: f64,
     pub snaplen: usize,
     /// Points at which packets are captured.
@@ -72,27 +73,33 @@ impl Source<'_> {
     /// Draws connection `number`, which begins at `start`.
     pub fn draw(&self, number: u64, start: Time) -> Unit {
         let streams = Streams::new(self.streams.stream("connection", number).next_u64());
-        let mut stream = streams.stream("draw", 0);
+        // A stream for each matter: what is drawn for one does not depend on another, as networks do not on stacks.
+        let draw = |what| streams.stream(what, 0);
+        let path = Path::draw(&self.mix.network, &mut draw("path"));
+        let (script, upload) = workload::draw(&self.mix.workload, &mut draw("workload"));
         // Four connections in a row come from one client's host.
-        let mut client_host = self.streams.stream("client", number / 4);
-        let path = Path::draw(&self.mix.network, &mut stream);
-        let (script, upload) = workload::draw(&self.mix.workload, &mut stream);
-        let client = client_host.below(self.stacks.len() as u64) as usize;
-        let other = stream.below(self.stacks.len() as u64) as usize;
+        let client = self.streams.stream("client", number / 4).uniform();
+        let server = draw("server").uniform();
         let (sender, receiver) = if upload {
-            (client, other)
+            (client, server)
         } else {
-            (other, client)
+            (server, client)
         };
-        let sender = Party::new(self, sender, &mut stream);
-        let receiver = Party::new(self, receiver, &mut stream);
+        let sender = Party::new(self.senders, sender, self.perturb, &mut draw("sender"));
+        let receiver = Party::new(
+            self.receivers,
+            receiver,
+            self.perturb,
+            &mut draw("receiver"),
+        );
+        let mut stream = draw("place");
         let (client, server) = if upload {
             (&sender, &receiver)
         } else {
             (&receiver, &sender)
         };
         let (client_ip, client_port, server_ip, server_port) =
-            endpoints(number, client.look, server.index, stream.next_u64());
+            endpoints(number, client.look, server.look, stream.next_u64());
         let [sender_ip, receiver_ip] = if upload {
             [client_ip, server_ip]
         } else {
@@ -173,20 +180,24 @@ impl Source<'_> {
 /// A host of a connection.
 struct Party {
     name: &'static str,
-    index: usize,
     look: &'static Look,
     settings: Settings,
 }
 
 impl Party {
-    fn new(source: &Source<'_>, index: usize, stream: &mut Stream) -> Self {
-        let (name, settings) = &source.stacks[index];
+    /// A host whose stack is the one of `stacks` that lies as far down the list as `place` says, 0 to 1.
+    fn new(
+        stacks: &[(&'static str, Settings)],
+        place: f64,
+        perturb: f64,
+        stream: &mut Stream,
+    ) -> Self {
+        let (name, settings) = &stacks[(place * stacks.len() as f64) as usize];
         let look = Look::of(name);
         Party {
             name,
-            index,
             look,
-            settings: perturbed(settings, look, source.perturb, stream),
+            settings: perturbed(settings, look, perturb, stream),
         }
     }
 

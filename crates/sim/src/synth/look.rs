@@ -119,12 +119,12 @@ impl Look {
 }
 
 /// Addresses and ports of client and server of connection `number`, whose client has ports as `look` says and whose server
-/// runs stack number `server`. No two numbers up to 2^24 share the client's: four connections in a row come from one host,
+/// looks as `server` says. No two numbers up to 2^24 share the client's: four connections in a row come from one host,
 /// each with a port of its own quarter.
 pub(super) fn endpoints(
     number: u64,
     look: &Look,
-    server: usize,
+    server: &Look,
     random: u64,
 ) -> (Ipv4Addr, u16, Ipv4Addr, u16) {
     // Neighbours in time are none in the network: an odd factor makes every number another.
@@ -135,8 +135,9 @@ pub(super) fn endpoints(
     let quarter = (u32::from(last - first) + 1) / 4;
     let within = (random as u32) % quarter;
     let port = first + ((number % 4) as u32 * quarter + within) as u16;
-    // 198.18.0.0/15 (RFC 2544), 2048 servers of each stack.
-    let server = (server as u32 & 31) << 12 | (random >> 32) as u32 & 0xffe;
+    // 198.18.0.0/15 (RFC 2544), 2048 servers of each line of the table.
+    let line = LOOKS.iter().position(|look| look.stack == server.stack);
+    let server = (line.unwrap_or(0) as u32) << 12 | (random >> 32) as u32 & 0xffe;
     let server = Ipv4Addr::from_bits(0xc612_0000 | server | 1);
     let service = if (random >> 48) % 4 == 0 { 80 } else { 443 };
     (client, port, server, service)
@@ -161,9 +162,10 @@ mod tests {
 
     #[test]
     fn no_two_connections_share_addresses_and_ports() {
+        let xp = Look::of("windows-xp");
         let mut all = std::collections::BTreeSet::new();
         for number in 0..100_000 {
-            let (client, port, _, _) = endpoints(number, Look::of("windows-xp"), 3, number * 77);
+            let (client, port, _, _) = endpoints(number, xp, xp, number * 77);
             assert!(all.insert((client, port)));
             assert!((1_025..=5_000).contains(&port));
         }

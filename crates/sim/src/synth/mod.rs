@@ -47,8 +47,10 @@ pub struct Corpus {
     pub connections: u64,
     /// What they are drawn from.
     pub mix: Mix,
-    /// The stacks by name, each as often as the others. A name may stand several times.
-    pub stacks: Vec<(&'static str, Settings)>,
+    /// The stacks of those that send most, by name, each as often as the others. A name may stand several times.
+    pub senders: Vec<(&'static str, Settings)>,
+    /// The stacks of the others.
+    pub receivers: Vec<(&'static str, Settings)>,
     /// Constants of stacks are off by up to this share of each, 0 to 1.
     pub perturb: f64,
     /// Bytes captured of a packet, its Ethernet header counted.
@@ -102,7 +104,8 @@ pub fn make<C: Capture, E: From<io::Error>>(
     let source = Source {
         streams,
         mix: &corpus.mix,
-        stacks: &corpus.stacks,
+        senders: &corpus.senders,
+        receivers: &corpus.receivers,
         perturb: corpus.perturb,
         snaplen: corpus.snaplen as usize,
         points,
