@@ -47,5 +47,8 @@ fuzz_target!(|bytes: &[u8]| {
             Err(_) => errors += 1,
         }
     }
-    assert_eq!((batch.len(), errors), (2 * packets, 2 * usize::from(failed)));
+    assert_eq!(
+        (batch.len(), errors),
+        (2 * packets, 2 * usize::from(failed))
+    );
 });

@@ -26,7 +26,10 @@ fuzz_target!(|bytes: &[u8]| {
                 Ok(packet) => {
                     assert_eq!(packet.flow(), headers.flow);
                     assert_eq!(packet.seq_len(), headers.seq_len());
-                    assert_eq!(packet.options_cut(), headers.notes.contains(Notes::OPTIONS_CUT));
+                    assert_eq!(
+                        packet.options_cut(),
+                        headers.notes.contains(Notes::OPTIONS_CUT)
+                    );
                 }
                 Err(_) => assert!(headers.notes.contains(Notes::FIRST_FRAGMENT)),
             }
