@@ -395,7 +395,15 @@ fn what_is_no_capture_is_told() {
     assert_eq!(seems(&[0; 600]), "zeros");
     assert_eq!(seems(&[0xaa; 600]), "not recognised");
     assert_eq!(seems(b"BZh91AY&SY"), "packed by bzip2, which is not read");
-    assert_eq!(seems(&[0xd4, 0xc3, 0xb2, 0xa1]), "not recognised");
+    let cut = "a capture that is cut off in its header";
+    for (format, bytes) in samples() {
+        let header = if format == "pcap" { 24 } else { 12 };
+        for length in 8..header {
+            assert_eq!(seems(&bytes[..length]), cut, "{format} of {length} bytes");
+        }
+    }
+    // Byte 8 would be a type of ERF.
+    assert_eq!(seems(b"results:\nnot a capture, but some text"), "text");
     let message = Reader::new(&b"GIF89a"[..]).err().unwrap().to_string();
     assert!(message.starts_with("no capture of a known format at byte 0: a picture (known are"));
 
@@ -445,7 +453,7 @@ type Pack = fn(&[u8]) -> Vec<u8>;
 
 const PACKS: [Pack; 4] = [gzip, zstd, lz4, xz];
 
-/// A thousand packets that do not compress well.
+/// Packets, three thousand, that do not compress well.
 fn many() -> Vec<Vec<u8>> {
     let mut state = 1_u64;
     let mut next = || {
@@ -454,7 +462,7 @@ fn many() -> Vec<Vec<u8>> {
             .wrapping_add(1);
         (state >> 56) as u8
     };
-    (0..1_000)
+    (0..3_000)
         .map(|_| (0..200).map(|_| next()).collect())
         .collect()
 }
@@ -495,7 +503,7 @@ fn a_packed_capture_that_is_cut_gives_what_is_there() {
     for pack in PACKS {
         let packed = pack(&bytes);
         let (got, end) = read(&packed[..]).unwrap();
-        assert_eq!((got.len(), end), (1_000, End::Complete));
+        assert_eq!((got.len(), end), (3_000, End::Complete));
         let (got, end) = read(&packed[..packed.len() / 2]).unwrap();
         assert!(matches!(end, End::Truncated { .. }), "{end:?}");
         assert!(got.len() > 200, "{} packets of a half", got.len());

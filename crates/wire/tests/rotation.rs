@@ -119,6 +119,23 @@ fn a_single_file_is_opened_once() {
 }
 
 #[test]
+fn a_pipe_among_files_is_opened_once() {
+    let files = [file(0, &[20, 21]), file(1, &[10, 22]), file(2, &[11])];
+    let mut opened = [0; 3];
+    let open = |at: usize| {
+        opened[at] += 1;
+        Ok(&files[at][..])
+    };
+    let mut rotation = Rotation::with_pipes(3, open, |at| at == 0).unwrap();
+    let mut batch = Batch::default();
+    assert!(!rotation.fill(&mut batch, 100, 10).unwrap());
+    drop(rotation);
+    let times: Vec<_> = batch.records.iter().map(|r| r.time.as_nanos()).collect();
+    assert_eq!(times, [10, 11, 20, 21, 22]);
+    assert_eq!(opened, [1, 2, 2]);
+}
+
+#[test]
 fn errors_name_the_file_and_the_others_go_on() {
     let mut broken = file(1, &[2]);
     broken.extend([0xde; 30]);

@@ -63,7 +63,7 @@ impl Erf {
     /// Records looked at to tell whether a file is one of this format.
     const JUDGED: usize = 8;
 
-    /// Whether the file begins with plausible records, a day apart at most.
+    /// Whether the file begins with plausible records, the first one whole, a day apart at most.
     pub fn recognise(window: &mut Window<'_>) -> Result<Option<Self>, Error> {
         const DAY: u64 = 86_400 << 32;
         window.need(HEADER + (1 << 16))?;
@@ -71,10 +71,13 @@ impl Erf {
         let mut before = None;
         for judged in 0..Self::JUDGED {
             let Some(head) = Head::read(rest) else {
-                return Ok((judged > 0 && before.is_some()).then_some(Erf));
+                return Ok((judged > 0).then_some(Erf));
             };
             let near = before.is_none_or(|time: u64| time.abs_diff(head.time) < DAY);
             if !head.is_plausible() || !near {
+                return Ok(None);
+            }
+            if judged == 0 && rest.len() < head.record {
                 return Ok(None);
             }
             before = Some(head.time);

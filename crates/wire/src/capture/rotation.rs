@@ -13,8 +13,8 @@ use super::{Batch, End, Error, Frame, Reader};
 /// order they are given in, or captures whose times overlap.
 ///
 /// Every file is opened twice, first for the time of its first packet and again when that time has come, so that
-/// of a long rotation only what overlaps is open; a single file is opened once and may be a pipe. Where a clock
-/// steps back inside a file, its packets still come in the file's order.
+/// of a long rotation only what overlaps is open. A single file, and what is no file but a pipe, is opened once.
+/// Where a clock steps back inside a file, its packets still come in the file's order.
 pub struct Rotation<'r, F> {
     open: F,
     /// Files whose time has not come, the next one last.
@@ -59,11 +59,23 @@ where
     F: FnMut(usize) -> io::Result<R>,
     R: Read + Send + 'r,
 {
-    /// Reads `files` captures; `open` opens one of them, counted from 0.
+    /// Reads `files` captures that can be opened again; `open` opens one of them, counted from 0.
     ///
     /// # Errors
     /// As [`Reader::new`], with the file.
     pub fn new(files: usize, open: F) -> Result<Self, FileError> {
+        Self::with_pipes(files, open, |_| false)
+    }
+
+    /// As [`Rotation::new`], of captures some of which `is_pipe` says can be opened only once.
+    ///
+    /// # Errors
+    /// As [`Reader::new`], with the file.
+    pub fn with_pipes(
+        files: usize,
+        open: F,
+        is_pipe: impl Fn(usize) -> bool,
+    ) -> Result<Self, FileError> {
         let mut rotation = Rotation {
             open,
             waiting: Vec::new(),
@@ -84,12 +96,17 @@ where
             reader
                 .advance()
                 .map_err(|error| FileError { file, error })?;
-            match (reader.frame(), reader.end()) {
-                (Some(frame), _) => rotation.waiting.push(Head {
-                    time: frame.time,
-                    file,
-                }),
-                (None, end) => rotation.ends.push((file, end.unwrap_or(End::Complete))),
+            let Some(time) = reader.frame().map(|frame| frame.time) else {
+                let end = reader.end().unwrap_or(End::Complete);
+                rotation.ends.push((file, end));
+                continue;
+            };
+            let head = Head { time, file };
+            if is_pipe(file) {
+                rotation.readers[file] = Some(reader);
+                rotation.heads.push(Reverse(head));
+            } else {
+                rotation.waiting.push(head);
             }
         }
         rotation.waiting.sort_unstable_by_key(|&head| Reverse(head));

@@ -1,7 +1,10 @@
 //! What bytes that are no known capture seem to be.
 
+/// What begins as a known format and is none.
+const CUT: &str = "a capture that is cut off in its header";
+
 /// First bytes of formats that are met in the place of captures.
-const BEGINNINGS: [(&[u8], &str); 25] = [
+const BEGINNINGS: [(&[u8], &str); 32] = [
     (b"GMBU", "a capture of Microsoft Network Monitor 2"),
     (b"RTSS", "a capture of Microsoft Network Monitor 1"),
     (b"\x7fver", "a capture of OmniPeek or EtherPeek 9"),
@@ -11,7 +14,14 @@ const BEGINNINGS: [(&[u8], &str); 25] = [
     (b"XCP\0", "a capture of NetXRay or Windows Sniffer"),
     (b"\x54\x52\x00\x64", "a capture of nettl"),
     (b"\x00\x00\x64\x76", "a capture of NetMetrix"),
-    (b"\xd4\xc3\xb2\x34", "a capture of a pcap variant"),
+    (b"\xd4\xc3\xb2\xa1", CUT),
+    (b"\xa1\xb2\xc3\xd4", CUT),
+    (b"\x4d\x3c\xb2\xa1", CUT),
+    (b"\xa1\xb2\x3c\x4d", CUT),
+    (b"\x34\xcd\xb2\xa1", CUT),
+    (b"\xa1\xb2\xcd\x34", CUT),
+    (b"\x0a\x0d\x0d\x0a", CUT),
+    (b"snoop\0\0\0", CUT),
     (b"BZh", "packed by bzip2, which is not read"),
     (b"PK\x03\x04", "a zip archive"),
     (b"7z\xbc\xaf\x27\x1c", "a 7-zip archive"),
