@@ -55,6 +55,13 @@ pub struct Ways {
     pub h2_out: String,
     /// From the switch to h2.
     pub h2_in: String,
+    /// In the switch, before the link to h1. A netem that duplicates has to stand alone: 6.1.192
+    /// refuses one below another.
+    #[serde(default)]
+    pub port_to_h1: Option<String>,
+    /// In the switch, before the link to h2.
+    #[serde(default)]
+    pub port_to_h2: Option<String>,
 }
 
 /// One direction of one link.

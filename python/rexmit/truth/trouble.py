@@ -42,7 +42,6 @@ class Way:
     jitter_s: float = 0.0
     loss: str = ""
     reorder: str = ""
-    duplicate: str = ""
 
     def netem(self, *, more_delay_s: float = 0.0, loss: str | None = None) -> str:
         """netem's arguments, with some of them changed."""
@@ -52,8 +51,6 @@ class Way:
             words[0] += f" {round(self.jitter_s * 1e6)}us"
         if chance := self.loss if loss is None else loss:
             words.append(f"loss {chance}")
-        if self.duplicate:
-            words.append(f"duplicate {self.duplicate}")
         if self.reorder:
             words.append(f"reorder {self.reorder}")
         if self.rate_bps:
@@ -73,12 +70,18 @@ class Weather:
     told: dict[str, Any] = field(default_factory=dict)
     spikes: bool = False
     outages: bool = False
+    duplicate: str = ""
+    """The share of packets that the switch sends twice, both ways."""
     rtt_s: float = 0.0
 
     @property
     def ways(self) -> dict[str, str]:
         """netem's arguments by way."""
-        return {name: way.netem() for name, way in self.all_ways.items()}
+        found = {name: way.netem() for name, way in self.all_ways.items()}
+        if self.duplicate:
+            twice = f"limit 5000 duplicate {self.duplicate}"
+            found |= {"port_to_h1": twice, "port_to_h2": twice}
+        return found
 
     def changes(self, seconds: float, dice: Dice) -> list[dict[str, Any]]:
         """Delay spikes and outages of a part that lasts about so long, in the order of time."""
@@ -183,9 +186,8 @@ def weather(kind: str, dice: Dice, *, rtt_s: float, rate_bps: int) -> Weather:
         case "window":
             lose(forth, 0.005, 0.05)
         case "duplicates":
-            for name in (forth, back):
-                ways[name].duplicate = _percent(dice.log_between(0.005, 0.1))
-            made.told["duplicate"] = ways[forth].duplicate
+            made.duplicate = _percent(dice.log_between(0.01, 0.2))
+            made.told["duplicate"] = made.duplicate
             lose(forth, 0.002, 0.03)
         case "mixed":
             burst(forth)

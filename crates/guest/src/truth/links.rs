@@ -39,6 +39,11 @@ pub fn shape(network: &Network, part: &Part, programs: &Programs) -> Result<()> 
             "qdisc add dev {device} parent 1:1 handle 10: netem {netem}"
         ));
     }
+    for (device, netem) in [("s1-eth1", &ways.port_to_h1), ("s1-eth2", &ways.port_to_h2)] {
+        if let Some(netem) = netem {
+            lines.push(format!("qdisc add dev {device} root netem {netem}"));
+        }
+    }
     network
         .switch
         .batch(programs.tc()?, &["-batch", "-"], &lines)?;
