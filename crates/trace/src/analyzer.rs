@@ -7,6 +7,7 @@ use rexmit_wire::{FlowKey, Headers};
 use crate::connection::{Belongs, Connection, Pair, Ready};
 use crate::rows;
 use crate::settings::Settings;
+use crate::whatif::Totals;
 
 /// A row and the connection that it belongs to.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +31,8 @@ pub struct Rows {
     pub retransmissions: Vec<Of<rows::Retransmission>>,
     /// What other settings would have done.
     pub whatif: Vec<Of<rows::WhatIf>>,
+    /// What the settings of a grid would have done, summed up; sums of several pieces of rows add up.
+    pub totals: Totals,
 }
 
 impl Rows {
@@ -42,7 +45,8 @@ impl Rows {
     /// How many rows there are in all.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.connections.len() + self.retransmissions.len() + self.whatif.len()
+        let rows = self.connections.len() + self.retransmissions.len() + self.whatif.len();
+        rows + usize::from(!self.totals.is_empty())
     }
 
     /// Adds those of `other`.
@@ -50,6 +54,7 @@ impl Rows {
         self.connections.append(&mut other.connections);
         self.retransmissions.append(&mut other.retransmissions);
         self.whatif.append(&mut other.whatif);
+        self.totals.append(&core::mem::take(&mut other.totals));
     }
 
     /// Orders rows by their connections: start, flow, number; those of one connection stay as they are.
@@ -233,6 +238,10 @@ impl Analyzer {
         if let Some(connection) = self.table.remove(slot) {
             let (id, start, flow) = (connection.id, connection.start, connection.flow());
             let row = connection.finish(evicted, &self.settings, &mut self.ready);
+            if let Some(plan) = &self.settings.whatif {
+                let rows = &mut self.ready.whatif;
+                self.rows.totals.take(rows, plan.detailed(), &row);
+            }
             self.rows.connections.push(Of {
                 connection: id,
                 start,

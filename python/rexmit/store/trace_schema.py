@@ -184,19 +184,39 @@ CONNECTIONS: Final[tuple[Column, ...]] = (
 )
 """`connections` of a trace."""
 
+_EFFECT: Final = (
+    Column("avoided", "integer", "resends that would not have been made"),
+    Column("rto_to_fr", "integer", "losses found by acknowledgements or a probe, not a timeout"),
+    Column("fr_to_rto", "integer", "losses found by a timeout, not acknowledgements or a probe"),
+    Column("spurious_rto_avoided", "integer", "spurious timeouts avoided"),
+    Column("spurious_fr_avoided", "integer", "spurious fast retransmits and probes avoided"),
+    Column("spurious_rto_caused", "integer", "spurious timeouts caused"),
+    Column("spurious_fr_caused", "integer", "spurious fast retransmits and probes caused"),
+    Column("change_s", "number", "change of the connection's duration; negative is shorter"),
+)
+
 WHATIF: Final[tuple[Column, ...]] = (
     *_DATA,
     Column("setting", "text", "the other setting, as in k=2,min_rto=100ms, d=2, smart, no-tlp"),
-    Column("avoided", "integer", "resends that would not have been made"),
-    Column("rto_to_fr", "integer", "by fast retransmit instead of timeout"),
-    Column("fr_to_rto", "integer", "by timeout instead of fast retransmit"),
-    Column("spurious_rto_avoided", "integer", "spurious timeouts avoided"),
-    Column("spurious_fr_avoided", "integer", "spurious fast retransmits avoided"),
-    Column("spurious_rto_caused", "integer", "spurious timeouts caused"),
-    Column("spurious_fr_caused", "integer", "spurious fast retransmits caused"),
-    Column("change_s", "number", "change of the connection's duration; negative is shorter"),
+    *_EFFECT,
 )
-"""`whatif` of a trace."""
+"""`whatif` of a trace: a row for each sender and setting that changes anything for it."""
 
-TABLES: Final = {"connections": CONNECTIONS, "retransmissions": RESENDS, "whatif": WHATIF}
+WHATIF_TOTALS: Final[tuple[Column, ...]] = (
+    _CAPTURE,
+    Column("stack", "text", "the senders' stack; none where no stack explains them"),
+    Column("setting", "text", "the other setting, as in `whatif`"),
+    Column("changed", "integer", "senders for which it changes something"),
+    Column("shorter", "integer", "of them, whose connection gets shorter by more than a tenth"),
+    Column("longer", "integer", "of them, whose connection gets longer by more than a tenth"),
+    *_EFFECT,
+)
+"""`whatif_totals` of a trace: a grid's settings, summed up. Rows of a stack and setting add up."""
+
+TABLES: Final = {
+    "connections": CONNECTIONS,
+    "retransmissions": RESENDS,
+    "whatif": WHATIF,
+    "whatif_totals": WHATIF_TOTALS,
+}
 """Every table of a trace folder by its name."""

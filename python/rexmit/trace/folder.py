@@ -1,7 +1,8 @@
 """A trace's folder: written as batches come, whole or not at all; opened lazily.
 
 `trace.json` (format, program, captures, what was read, the command), `connections.parquet`,
-`retransmissions.parquet`, `whatif.parquet`, with `--csv` each as CSV as well, and `figures/`.
+`retransmissions.parquet`, `whatif.parquet`, `whatif_totals.parquet`, with `--csv` each as CSV as
+well, and `figures/`.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ _ORDER: Final[Mapping[str, tuple[str, ...]]] = {
     "connections": ("connection",),
     "retransmissions": ("connection", "time_ns", "seq_start"),
     "whatif": ("connection", "direction"),
+    "whatif_totals": ("stack", "setting"),
 }
 
 

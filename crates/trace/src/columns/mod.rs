@@ -17,6 +17,10 @@
 //!
 //! `whatif`: capture, connection, flow (the direction of the data), direction, setting, avoided, rto_to_fr, fr_to_rto,
 //! spurious_rto_avoided, spurious_fr_avoided, spurious_rto_caused, spurious_fr_caused, change_s.
+//!
+//! `whatif_totals`, a grid's settings summed up over connections: capture, stack, setting, changed (senders for which it
+//! changes something), shorter and longer (of them, those whose connection gets so by more than a tenth), avoided and so on
+//! to change_s. Rows of one stack and setting add up.
 
 mod buffers;
 mod connections;
@@ -31,7 +35,7 @@ use crate::event::Direction;
 /// The tables of some rows by their names, each with all its columns even if it has no rows. `settings` are the names of
 /// those that were replayed.
 #[must_use]
-pub fn tables(rows: &Rows, capture: &str, settings: &[String]) -> [(&'static str, Table); 3] {
+pub fn tables(rows: &Rows, capture: &str, settings: &[String]) -> [(&'static str, Table); 4] {
     [
         (
             "connections",
@@ -42,6 +46,10 @@ pub fn tables(rows: &Rows, capture: &str, settings: &[String]) -> [(&'static str
             retransmissions::table(&rows.retransmissions, capture),
         ),
         ("whatif", whatif::table(&rows.whatif, capture, settings)),
+        (
+            "whatif_totals",
+            whatif::totals(&rows.totals, capture, settings),
+        ),
     ]
 }
 

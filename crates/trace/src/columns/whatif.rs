@@ -5,6 +5,7 @@ use super::retransmissions::towards;
 use super::word;
 use crate::analyzer::Of;
 use crate::rows::WhatIf;
+use crate::whatif::{Total, Totals};
 
 pub(super) fn table(rows: &[Of<WhatIf>], capture: &str, settings: &[String]) -> Table {
     Filler::fill(rows, |table, rows| {
@@ -38,5 +39,31 @@ pub(super) fn table(rows: &[Of<WhatIf>], capture: &str, settings: &[String]) -> 
             all().map(|row| i64::from(row.spurious_fr_caused)),
         );
         table.seconds("change_s", all().map(|row| Some(row.change)));
+    })
+}
+
+pub(super) fn totals(totals: &Totals, capture: &str, settings: &[String]) -> Table {
+    Filler::fill(&totals.rows(), |table, rows| {
+        table.text("capture", rows.iter().map(|_| Some(capture)));
+        table.text("stack", rows.iter().map(|(stack, _, _)| Some(*stack)));
+        let name = |setting: u32| settings.get(setting as usize).map(String::as_str);
+        table.text("setting", rows.iter().map(|(_, setting, _)| name(*setting)));
+        let columns: [(&str, fn(&Total) -> u64); 10] = [
+            ("changed", |total| u64::from(total.changed)),
+            ("shorter", |total| u64::from(total.shorter)),
+            ("longer", |total| u64::from(total.longer)),
+            ("avoided", |total| total.avoided),
+            ("rto_to_fr", |total| total.rto_to_fr),
+            ("fr_to_rto", |total| total.fr_to_rto),
+            ("spurious_rto_avoided", |total| total.spurious_rto_avoided),
+            ("spurious_fr_avoided", |total| total.spurious_fr_avoided),
+            ("spurious_rto_caused", |total| total.spurious_rto_caused),
+            ("spurious_fr_caused", |total| total.spurious_fr_caused),
+        ];
+        for (name, of) in columns {
+            table.integer(name, rows.iter().map(|(_, _, total)| whole(of(total))));
+        }
+        let change = |total: &Total| Some(total.change);
+        table.seconds("change_s", rows.iter().map(|(_, _, total)| change(total)));
     })
 }

@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use rexmit_tcp::estimator::Batch;
-use rexmit_tcp::settings::{EarlyRetransmit, Estimator, RttSamples, Tlp};
+use rexmit_tcp::settings::{Estimator, RttSamples, Tlp};
 use rexmit_tcp::Need;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
 
-use super::known::{Known, Resend};
+use super::found::found_at;
+use super::known::Known;
 use super::outcome::{probe_timeout, Chances, Outcome, Tally};
-use super::plan::{Compiled, Detector};
-use super::watch::{Ack, Leg, Stand, Wait};
-use crate::cost::{half_flight, Finder};
+use super::plan::Compiled;
+use super::scene::Scene;
+use super::watch::{Ack, Stand, Wait};
+use crate::cost::Finder;
 
 /// Timeouts double at most so often.
 const MOST_DOUBLINGS: u32 = 16;
@@ -34,35 +36,6 @@ pub(super) struct Judge {
     /// Of each detector, while a wait is judged: when acknowledgements find the head lost.
     found: Vec<Option<Time>>,
     round_trips: (Duration, i64),
-}
-
-/// A loss detection: a resend that found something out.
-#[derive(Clone, Copy, Debug)]
-struct Detection {
-    leg: Leg,
-    finder: Finder,
-    resend: Resend,
-}
-
-/// A wait under judgement.
-struct Scene<'a> {
-    stand: &'a Stand,
-    detections: Vec<Detection>,
-    /// What happened, and whether the head was lost.
-    own: Outcome,
-    needed: bool,
-    /// A probe went before the timeout and did not help.
-    vain: bool,
-    /// Detections that `own` stands for.
-    consumed: usize,
-    /// From a probe to the head's repair.
-    probe_to_repair: Duration,
-    /// Half of the flight.
-    x: f64,
-    /// Resends, and timeouts, that go if nothing is sent again.
-    needless: (u32, u32),
-    /// The timer's doublings at the start.
-    doublings: u32,
 }
 
 impl Judge {
@@ -155,8 +128,10 @@ impl Judge {
 
     /// A wait with duplicate acknowledgements or resends.
     pub fn stand(&mut self, stand: &Stand, known: &Known) {
-        let Some(scene) = self.scene(stand, known) else {
-            self.doublings += Self::doublings_of(stand, known);
+        let srtt = self.batch.srtt(0).unwrap_or(self.plan.own.initial_rto);
+        let timeouts = Scene::timeouts(stand, known);
+        let Some(scene) = Scene::of(stand, known, srtt, self.doublings) else {
+            self.doublings += timeouts;
             return;
         };
         self.prepare(&scene);
@@ -168,82 +143,7 @@ impl Judge {
                 self.tallies[index] = tally;
             }
         }
-        self.doublings += Self::doublings_of(stand, known);
-    }
-
-    fn doublings_of(stand: &Stand, known: &Known) -> u32 {
-        let timeout = |leg: &&Leg| known.resend(leg.number).finder() == Some(Finder::Timeout);
-        stand.legs.iter().filter(timeout).count() as u32
-    }
-
-    /// What happened in a wait; none if that is not known.
-    fn scene<'a>(&self, stand: &'a Stand, known: &Known) -> Option<Scene<'a>> {
-        let mut detections = Vec::new();
-        for leg in &stand.legs {
-            let resend = known.resend(leg.number);
-            match resend.finder() {
-                Some(finder) => detections.push(Detection {
-                    leg: *leg,
-                    finder,
-                    resend,
-                }),
-                None if resend.unexplained() => return None,
-                None => {}
-            }
-        }
-        let srtt = self.batch.srtt(0).unwrap_or(self.plan.own.initial_rto);
-        let first = detections.first().copied();
-        let (needed, spurious) = first.map_or((0, 0), |first| known.episode(first.resend.episode));
-        let lost = first.is_some_and(|first| first.resend.need != Need::Spurious);
-        let mut vain = false;
-        let mut probe_to_repair = if needed > 1 { srtt } else { Duration::ZERO };
-        let own = match first.map(|first| (first.finder, first.leg.at)) {
-            None => Outcome::Acknowledged,
-            Some((Finder::Timeout, at)) => Outcome::Timeout(at),
-            Some((Finder::Acknowledgements, at)) => Outcome::Acknowledgements(at),
-            Some((Finder::Probe, at)) => match detections.get(1) {
-                Some(next) if next.finder == Finder::Timeout => {
-                    vain = true;
-                    Outcome::Timeout(next.leg.at)
-                }
-                Some(next) if next.finder == Finder::Acknowledgements => {
-                    probe_to_repair = next.leg.at - at;
-                    Outcome::Probe {
-                        at,
-                        repaired: next.leg.at,
-                    }
-                }
-                _ => Outcome::Probe {
-                    at,
-                    repaired: at + probe_to_repair,
-                },
-            },
-        };
-        // Of a head that was not lost, or not known to be, the acknowledgement would have come all the same.
-        if !lost && stand.end.is_none() {
-            return None;
-        }
-        let timeouts = detections
-            .iter()
-            .filter(|d| d.finder == Finder::Timeout)
-            .count() as u32;
-        let flight = first.map_or(0, |first| first.resend.flight_segments);
-        Some(Scene {
-            stand,
-            own,
-            needed: lost,
-            vain,
-            consumed: usize::from(first.is_some()) + usize::from(vain),
-            probe_to_repair,
-            x: half_flight(if flight > 0 {
-                flight
-            } else {
-                stand.wait.outstanding
-            }),
-            needless: (spurious, timeouts),
-            doublings: self.doublings,
-            detections,
-        })
+        self.doublings += timeouts;
     }
 
     /// What does not depend on the setting as a whole, but on its estimator or its detector alone.
@@ -402,49 +302,5 @@ impl Judge {
                 tally.needless(Outcome::Acknowledged, timeout, scene.x, 0, 0);
             }
         }
-    }
-}
-
-/// When acknowledgements find the head lost with a detector.
-fn found_at(scene: &Scene<'_>, own: &Detector, detector: &Detector, sack: bool) -> Option<Time> {
-    let stand = scene.stand;
-    let happened = match scene.own {
-        Outcome::Acknowledgements(at) => Some(at),
-        _ => None,
-    };
-    let own_rack = own.rack && sack;
-    let rack = detector.rack && sack;
-    if stand.wait.recovery || matches!(scene.own, Outcome::Probe { .. }) {
-        return happened;
-    }
-    let outstanding = stand.wait.outstanding;
-    let own_threshold = own.threshold.of(outstanding);
-    let threshold = detector.threshold.of(outstanding);
-    // What came later than a smallest round trip after the resend is its own doing.
-    let resent = stand.legs.first().map(|leg| leg.at);
-    let genuine = |at: &Time| resent.is_none_or(|resent| *at < resent + stand.min_rtt);
-    let counted = stand
-        .duplicates
-        .get(threshold as usize - 1)
-        .copied()
-        .filter(genuine);
-    let early = happened.filter(|_| own.early != EarlyRetransmit::Off && outstanding < 4);
-    let by_rack = stand.rack_at.filter(|_| rack).filter(genuine);
-    if threshold == own_threshold && rack == own_rack {
-        // The sender's own rule did what it did; what it would have done had the timer not run out comes after that.
-        return happened.or_else(|| match scene.own {
-            Outcome::Timeout(at) => counted.filter(|counted| *counted > at),
-            _ => None,
-        });
-    }
-    let found = [counted, by_rack, early].into_iter().flatten().min();
-    let eager = threshold < own_threshold || (rack && !own_rack);
-    match (happened, scene.own) {
-        (Some(at), _) if eager => Some(found.map_or(at, |found| found.min(at))),
-        (Some(at), _) if rack && own_rack => Some(found.map_or(at, |found| found.max(at))),
-        (Some(at), _) => found.map(|found| found.max(at)),
-        (None, Outcome::Timeout(at)) if !eager => found.filter(|found| *found > at),
-        (None, _) if !eager => None,
-        (None, _) => found,
     }
 }

@@ -6,17 +6,21 @@
 //! how it differs from the sender's own in the same model, so that the sender's own setting never changes anything.
 //! Round-trip times and losses are taken to be what they were, as seed 002 does.
 
+mod found;
 mod judge;
 mod known;
 mod outcome;
 mod plan;
+mod scene;
 mod setting;
 #[cfg(test)]
 mod tests;
+mod totals;
 mod watch;
 
 pub use plan::Plan;
 pub use setting::{Setting, SettingError, Threshold};
+pub use totals::{Total, Totals};
 
 use std::sync::Arc;
 

@@ -1,0 +1,57 @@
+//! When acknowledgements say that the head of a queue is lost, under the sender's own rules and under others.
+
+use rexmit_tcp::settings::EarlyRetransmit;
+use rexmit_time::Time;
+
+use super::outcome::Outcome;
+use super::plan::Detector;
+use super::scene::Scene;
+
+/// When acknowledgements find the head lost with a detector.
+pub(super) fn found_at(
+    scene: &Scene<'_>,
+    own: &Detector,
+    detector: &Detector,
+    sack: bool,
+) -> Option<Time> {
+    let stand = scene.stand;
+    let happened = match scene.own {
+        Outcome::Acknowledgements(at) => Some(at),
+        _ => None,
+    };
+    let own_rack = own.rack && sack;
+    let rack = detector.rack && sack;
+    if stand.wait.recovery || matches!(scene.own, Outcome::Probe { .. }) {
+        return happened;
+    }
+    let outstanding = stand.wait.outstanding;
+    let own_threshold = own.threshold.of(outstanding);
+    let threshold = detector.threshold.of(outstanding);
+    // What came later than a smallest round trip after the resend is its own doing.
+    let resent = stand.legs.first().map(|leg| leg.at);
+    let genuine = |at: &Time| resent.is_none_or(|resent| *at < resent + stand.min_rtt);
+    let counted = stand
+        .duplicates
+        .get(threshold as usize - 1)
+        .copied()
+        .filter(genuine);
+    let early = happened.filter(|_| own.early != EarlyRetransmit::Off && outstanding < 4);
+    let by_rack = stand.rack_at.filter(|_| rack).filter(genuine);
+    if threshold == own_threshold && rack == own_rack {
+        // The sender's own rule did what it did; what it would have done had the timer not run out comes after that.
+        return happened.or_else(|| match scene.own {
+            Outcome::Timeout(at) => counted.filter(|counted| *counted > at),
+            _ => None,
+        });
+    }
+    let found = [counted, by_rack, early].into_iter().flatten().min();
+    let eager = threshold < own_threshold || (rack && !own_rack);
+    match (happened, scene.own) {
+        (Some(at), _) if eager => Some(found.map_or(at, |found| found.min(at))),
+        (Some(at), _) if rack && own_rack => Some(found.map_or(at, |found| found.max(at))),
+        (Some(at), _) => found.map(|found| found.max(at)),
+        (None, Outcome::Timeout(at)) if !eager => found.filter(|found| *found > at),
+        (None, _) if !eager => None,
+        (None, _) => found,
+    }
+}

@@ -1,0 +1,122 @@
+//! One wait of the head of the queue, with what is known of the resends in it.
+
+use rexmit_tcp::Need;
+use rexmit_time::Duration;
+
+use super::known::{Known, Resend};
+use super::outcome::Outcome;
+use super::watch::{Leg, Stand};
+use crate::cost::{half_flight, Finder};
+
+/// A loss detection: a resend that found something out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Detection {
+    pub leg: Leg,
+    pub finder: Finder,
+    pub resend: Resend,
+}
+
+/// A wait under judgement.
+pub(super) struct Scene<'a> {
+    pub stand: &'a Stand,
+    pub detections: Vec<Detection>,
+    /// What happened, and whether the head was lost.
+    pub own: Outcome,
+    pub needed: bool,
+    /// A probe went before the timeout and did not help.
+    pub vain: bool,
+    /// Detections that `own` stands for.
+    pub consumed: usize,
+    /// From a probe to the head's repair.
+    pub probe_to_repair: Duration,
+    /// Half of the flight.
+    pub x: f64,
+    /// Resends, and timeouts, that go if nothing is sent again.
+    pub needless: (u32, u32),
+    /// The timer's doublings at the start.
+    pub doublings: u32,
+}
+
+impl<'a> Scene<'a> {
+    /// How many timeouts there were in a wait.
+    pub fn timeouts(stand: &Stand, known: &Known) -> u32 {
+        let timeout = |leg: &&Leg| known.resend(leg.number).finder() == Some(Finder::Timeout);
+        stand.legs.iter().filter(timeout).count() as u32
+    }
+
+    /// What happened in a wait; none if that is not known.
+    ///
+    /// `srtt` is the smoothed round-trip time at its start, and `doublings` how often the timer has backed off before.
+    pub fn of(
+        stand: &'a Stand,
+        known: &Known,
+        srtt: Duration,
+        doublings: u32,
+    ) -> Option<Scene<'a>> {
+        let mut detections = Vec::new();
+        for leg in &stand.legs {
+            let resend = known.resend(leg.number);
+            match resend.finder() {
+                Some(finder) => detections.push(Detection {
+                    leg: *leg,
+                    finder,
+                    resend,
+                }),
+                None if resend.unexplained() => return None,
+                None => {}
+            }
+        }
+        let first = detections.first().copied();
+        let (needed, spurious) = first.map_or((0, 0), |first| known.episode(first.resend.episode));
+        let lost = first.is_some_and(|first| first.resend.need != Need::Spurious);
+        let mut vain = false;
+        let mut probe_to_repair = if needed > 1 { srtt } else { Duration::ZERO };
+        let own = match first.map(|first| (first.finder, first.leg.at)) {
+            None => Outcome::Acknowledged,
+            Some((Finder::Timeout, at)) => Outcome::Timeout(at),
+            Some((Finder::Acknowledgements, at)) => Outcome::Acknowledgements(at),
+            Some((Finder::Probe, at)) => match detections.get(1) {
+                Some(next) if next.finder == Finder::Timeout => {
+                    vain = true;
+                    Outcome::Timeout(next.leg.at)
+                }
+                Some(next) if next.finder == Finder::Acknowledgements => {
+                    probe_to_repair = next.leg.at - at;
+                    Outcome::Probe {
+                        at,
+                        repaired: next.leg.at,
+                    }
+                }
+                _ => Outcome::Probe {
+                    at,
+                    repaired: at + probe_to_repair,
+                },
+            },
+        };
+        // Of a head that was not lost, or not known to be, the acknowledgement would have come all the same.
+        if !lost && stand.end.is_none() {
+            return None;
+        }
+        let timeouts = detections
+            .iter()
+            .filter(|d| d.finder == Finder::Timeout)
+            .count() as u32;
+        let flight = first.map_or(0, |first| first.resend.flight_segments);
+        Some(Scene {
+            stand,
+            own,
+            needed: lost,
+            vain,
+            consumed: usize::from(first.is_some()) + usize::from(vain),
+            probe_to_repair,
+            x: half_flight(if flight > 0 {
+                flight
+            } else {
+                stand.wait.outstanding
+            }),
+            needless: (spurious, timeouts),
+            doublings,
+            detections,
+        })
+    }
+}

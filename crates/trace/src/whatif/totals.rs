@@ -1,0 +1,208 @@
+//! What the settings of a grid would have done, summed up over connections.
+
+use rexmit_time::Duration;
+
+use crate::event::Direction;
+use crate::rows::{Connection, WhatIf};
+
+/// What one setting would have done to all senders of one stack.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Total {
+    /// Senders for which it changes something.
+    pub changed: u32,
+    /// Of them, those whose connection gets shorter, and longer, by more than a tenth.
+    pub shorter: u32,
+    /// See `shorter`.
+    pub longer: u32,
+    /// As [`WhatIf::avoided`].
+    pub avoided: u64,
+    /// As [`WhatIf::rto_to_fr`].
+    pub rto_to_fr: u64,
+    /// As [`WhatIf::fr_to_rto`].
+    pub fr_to_rto: u64,
+    /// As [`WhatIf::spurious_rto_avoided`].
+    pub spurious_rto_avoided: u64,
+    /// As [`WhatIf::spurious_fr_avoided`].
+    pub spurious_fr_avoided: u64,
+    /// As [`WhatIf::spurious_rto_caused`].
+    pub spurious_rto_caused: u64,
+    /// As [`WhatIf::spurious_fr_caused`].
+    pub spurious_fr_caused: u64,
+    /// Sum of the changes of durations; negative is shorter.
+    pub change: Duration,
+}
+
+impl Total {
+    fn add_row(&mut self, row: &WhatIf, tenth: Duration) {
+        self.changed += 1;
+        self.shorter += u32::from(-row.change > tenth);
+        self.longer += u32::from(row.change > tenth);
+        self.avoided += u64::from(row.avoided);
+        self.rto_to_fr += u64::from(row.rto_to_fr);
+        self.fr_to_rto += u64::from(row.fr_to_rto);
+        self.spurious_rto_avoided += u64::from(row.spurious_rto_avoided);
+        self.spurious_fr_avoided += u64::from(row.spurious_fr_avoided);
+        self.spurious_rto_caused += u64::from(row.spurious_rto_caused);
+        self.spurious_fr_caused += u64::from(row.spurious_fr_caused);
+        self.change += row.change;
+    }
+
+    fn add(&mut self, other: &Total) {
+        self.changed += other.changed;
+        self.shorter += other.shorter;
+        self.longer += other.longer;
+        self.avoided += other.avoided;
+        self.rto_to_fr += other.rto_to_fr;
+        self.fr_to_rto += other.fr_to_rto;
+        self.spurious_rto_avoided += other.spurious_rto_avoided;
+        self.spurious_fr_avoided += other.spurious_fr_avoided;
+        self.spurious_rto_caused += other.spurious_rto_caused;
+        self.spurious_fr_caused += other.spurious_fr_caused;
+        self.change += other.change;
+    }
+}
+
+/// The sums of a grid by stack and setting. They take room for each stack met, whatever the number of connections.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Totals {
+    stacks: Vec<(&'static str, Vec<Total>)>,
+}
+
+impl Totals {
+    /// Whether nothing was added.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.stacks.is_empty()
+    }
+
+    /// Takes the rows of settings from `first` on out of a connection's `rows` and adds them to the sums.
+    pub fn take(&mut self, rows: &mut Vec<WhatIf>, first: usize, connection: &Connection) {
+        let first = first as u32;
+        if rows.iter().all(|row| row.setting < first) {
+            return;
+        }
+        let tenth = (connection.end - connection.start) / 10;
+        let sides = [
+            (Direction::Forward, &connection.forward),
+            (Direction::Backward, &connection.backward),
+        ];
+        for (direction, half) in sides {
+            let totals = self.of(half.stack.unwrap_or("none"));
+            let grid = |row: &&WhatIf| row.direction == direction && row.setting >= first;
+            for row in rows.iter().filter(grid) {
+                let index = row.setting as usize;
+                if index >= totals.len() {
+                    totals.resize(index + 1, Total::default());
+                }
+                totals[index].add_row(row, tenth);
+            }
+        }
+        rows.retain(|row| row.setting < first);
+    }
+
+    /// Adds the sums of `other`.
+    pub fn append(&mut self, other: &Totals) {
+        for (stack, theirs) in &other.stacks {
+            let ours = self.of(stack);
+            if theirs.len() > ours.len() {
+                ours.resize(theirs.len(), Total::default());
+            }
+            for (mine, total) in ours.iter_mut().zip(theirs) {
+                mine.add(total);
+            }
+        }
+    }
+
+    /// Stack, index of the setting, and sums, of all that changed anything, in the order of stacks and settings.
+    #[must_use]
+    pub fn rows(&self) -> Vec<(&'static str, u32, Total)> {
+        let mut rows: Vec<(&'static str, u32, Total)> = self
+            .stacks
+            .iter()
+            .flat_map(|(stack, totals)| {
+                let numbered = (0_u32..).zip(totals);
+                numbered.map(|(setting, total)| (*stack, setting, *total))
+            })
+            .filter(|(_, _, total)| total.changed > 0)
+            .collect();
+        rows.sort_by_key(|(stack, setting, _)| (*stack, *setting));
+        rows
+    }
+
+    fn of(&mut self, stack: &'static str) -> &mut Vec<Total> {
+        let known = self.stacks.iter().position(|(name, _)| *name == stack);
+        let index = known.unwrap_or_else(|| {
+            self.stacks.push((stack, Vec::new()));
+            self.stacks.len() - 1
+        });
+        &mut self.stacks[index].1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rexmit_time::Time;
+    use rexmit_wire::FlowKey;
+
+    use super::*;
+    use crate::rows::HalfRow;
+
+    fn row(setting: u32, millis: i64) -> WhatIf {
+        WhatIf {
+            direction: Direction::Backward,
+            setting,
+            avoided: 1,
+            rto_to_fr: 0,
+            fr_to_rto: 2,
+            spurious_rto_avoided: 1,
+            spurious_fr_avoided: 0,
+            spurious_rto_caused: 3,
+            spurious_fr_caused: 0,
+            change: Duration::from_millis(millis),
+        }
+    }
+
+    fn connection(stack: Option<&'static str>) -> Connection {
+        let flow = FlowKey {
+            src: [10, 0, 0, 1].into(),
+            dst: [10, 0, 0, 2].into(),
+            src_port: 40_000,
+            dst_port: 80,
+        };
+        Connection {
+            flow,
+            start: Time::ZERO,
+            end: Time::from_nanos(1_000_000_000),
+            handshake_rtt: None,
+            mid_stream: false,
+            one_sided: false,
+            closed: "fin",
+            evicted: false,
+            forward: HalfRow::default(),
+            backward: HalfRow {
+                stack,
+                ..HalfRow::default()
+            },
+        }
+    }
+
+    #[test]
+    fn a_grid_is_summed_up_and_single_settings_keep_their_rows() {
+        let mut totals = Totals::default();
+        let mut rows = vec![row(0, -500), row(2, -500), row(3, 50)];
+        totals.take(&mut rows, 1, &connection(Some("rfc")));
+        assert_eq!(rows, [row(0, -500)]);
+        let mut other = Totals::default();
+        other.take(&mut vec![row(2, 150)], 1, &connection(Some("rfc")));
+        other.take(&mut vec![row(2, 150)], 1, &connection(None));
+        totals.append(&other);
+        let rows = totals.rows();
+        let keys: Vec<(&str, u32)> = rows.iter().map(|(stack, s, _)| (*stack, *s)).collect();
+        assert_eq!(keys, [("none", 2), ("rfc", 2), ("rfc", 3)]);
+        let total = rows[1].2;
+        assert_eq!((total.changed, total.shorter, total.longer), (2, 1, 1));
+        assert_eq!(total.change, Duration::from_millis(-350));
+        assert_eq!((total.fr_to_rto, total.spurious_rto_caused), (4, 6));
+        assert_eq!((rows[2].2.shorter, rows[2].2.longer), (0, 0));
+    }
+}
