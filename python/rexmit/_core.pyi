@@ -104,6 +104,19 @@ def read_pcapng(path: str | os.PathLike[str]) -> list[Packet]:
     ValueError for another link type.
     """
 
+def read_flow(
+    paths: Sequence[str | os.PathLike[str]],
+    client: str,
+    server: str,
+    since_ns: int,
+    until_ns: int,
+) -> list[Packet]:
+    """The packets between two ends, as in `10.0.0.1:80`, out of captures of any kind that are read
+    as one, with times from since_ns to until_ns, in order of time.
+
+    Raises OSError for what cannot be read, ValueError for a text that is no address with a port.
+    """
+
 def stack_names() -> list[str]:
     """The stacks of the model."""
 
@@ -188,5 +201,5 @@ class Trace:
         `packets` in the capture, `tcp_packets` and `connections` of them, `bytes` on the wire,
         `skipped` packets by reason, connections `evicted` to make room, `strays` that fit no
         connection, `stray_resets` without one, `steps_back` of the clock, `first_s` and `last_s`,
-        and `warnings` as sentences.
+        `warnings` as sentences, and the `settings` that were replayed.
         """

@@ -90,6 +90,14 @@ def test_what_is_wrong_is_listed(corpus: Path) -> None:
     ]
 
 
+def test_a_truth_that_is_unknown_judges_nobody(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "t", [{**TRUTH[0], "mechanism": "unknown", "need": "unknown"}])
+    found = report(open_corpus(corpus), lambda _: tables([claim(need="spurious")]))
+    assert found.at("sender").mechanisms.resends == found.at("sender").needs.resends == 0
+    assert found.at("sender").mechanisms.invented == 0
+    assert found.wrong.is_empty()
+
+
 def test_traffic_that_is_not_of_the_corpus_is_not_invented(corpus: Path) -> None:
     other = claim(flow="10.0.0.9:1 > 10.0.0.1:53")
     found = report(open_corpus(corpus), lambda _: tables([other]))
@@ -138,7 +146,10 @@ def test_the_client_is_a_sender_of_its_own() -> None:
     resends = truth_frame({**row, "flow": up} for row in TRUTH)
     named = connection(forward_stack="solaris-10", backward_stack="linux-6")
     truth = pl.DataFrame({"flow": [FLOW], "stack": ["solaris-10"]})
-    assert stacks.judge(truth, resends, tables([], [named]).connections).verdicts[stacks.RIGHT] == 1
+    claimed = tables([], [named]).connections
+    assert stacks.judge(truth, resends, claimed).verdicts[stacks.RIGHT] == 1
+    ends = pl.DataFrame({"flow": [FLOW], "stack": ["linux-6.12"], "receiver_stack": ["solaris-10"]})
+    assert stacks.judge(ends, resends, claimed).verdicts[stacks.RIGHT] == 1
 
 
 def test_families() -> None:

@@ -7,7 +7,7 @@ use std::path::Path;
 use pyo3::prelude::*;
 use rexmit_wire::capture::{End, Frame, Reader};
 use rexmit_wire::options::TcpOption;
-use rexmit_wire::{LinkType, TcpPacket};
+use rexmit_wire::{Headers, LinkType, TcpPacket};
 
 use crate::error::Error;
 
@@ -38,6 +38,27 @@ pub struct Packet {
     sack: Vec<(u32, u32)>,
     /// The packet's comment in the capture.
     comment: Option<String>,
+}
+
+impl Packet {
+    /// A packet of a capture of any kind.
+    pub fn of_headers(time_ns: u64, headers: &Headers) -> Self {
+        let blocks = headers.sack.blocks().iter();
+        Packet {
+            time_ns,
+            src: headers.flow.src.to_string(),
+            dst: headers.flow.dst.to_string(),
+            sport: headers.flow.src_port,
+            dport: headers.flow.dst_port,
+            seq: headers.seq.get(),
+            ack: headers.ack.get(),
+            flags: headers.flags.0,
+            payload_len: headers.payload_len,
+            window: headers.window,
+            sack: blocks.map(|b| (b.start.get(), b.end.get())).collect(),
+            comment: None,
+        }
+    }
 }
 
 /// Reads all TCP packets; others, and those cut short before the end of their headers, are left

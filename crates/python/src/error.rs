@@ -15,6 +15,8 @@ pub enum Error {
     /// A file could not be opened or read, or is no whole capture: Python's OSError, or the
     /// subclass that fits.
     Io(io::Error),
+    /// A capture that cannot be read, and why: Python's OSError.
+    Capture(String),
     /// A capture with packets of another link type than RAW: Python's ValueError.
     LinkType(LinkType),
     /// A plan that cannot be read or run: Python's ValueError.
@@ -70,6 +72,7 @@ impl From<Error> for PyErr {
         match error {
             Error::Io(error) if error.raw_os_error().is_some() => error.into(),
             Error::Io(error) => PyOSError::new_err(error.to_string()),
+            Error::Capture(why) => PyOSError::new_err(why),
             Error::Pattern(error) => PyValueError::new_err(error.to_string()),
             Error::LinkType(other) => PyValueError::new_err(format!(
                 "the capture has link type {other}; only RAW (101) is read"

@@ -2,6 +2,7 @@
 
 mod capture;
 mod error;
+mod flow;
 mod stacks;
 mod synth;
 mod trace;
@@ -70,6 +71,28 @@ mod _core {
     )]
     fn read_pcapng(py: Python<'_>, path: PathBuf) -> Result<Vec<Packet>, Error> {
         detached(py, || crate::capture::read(&path))
+    }
+
+    /// The packets between two ends out of captures, in order of time.
+    #[pyfunction]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "made for the call from Python's list"
+    )]
+    fn read_flow(
+        py: Python<'_>,
+        paths: Vec<PathBuf>,
+        client: &str,
+        server: &str,
+        since_ns: i64,
+        until_ns: i64,
+    ) -> Result<Vec<Packet>, Error> {
+        let end = |text: &str| {
+            text.parse()
+                .map_err(|_| Error::plan(format_args!("{text} is no address with a port")))
+        };
+        let ends = (end(client)?, end(server)?);
+        detached(py, || crate::flow::read(&paths, ends, (since_ns, until_ns)))
     }
 
     /// The stacks of the model.

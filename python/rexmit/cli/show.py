@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rexmit.errors import UserError
+
+if TYPE_CHECKING:
+    from rexmit.ladder.steps import Step
 
 
 def show(
@@ -16,7 +19,8 @@ def show(
         list[Path],
         typer.Argument(
             metavar="RUN...",
-            help="Folder that `rexmit run` wrote; several: Table 4 (and --claims) side by side.",
+            help="Folder that `rexmit run` wrote; several: Table 4 (and --claims) side by side. "
+            "With --flow also one of `rexmit trace`, or a capture.",
             show_default=False,
         ),
     ],
@@ -47,13 +51,32 @@ def show(
         typer.Option("--claims", help="The paper's claims, whether each holds and by how much."),
     ] = False,
     flow: Annotated[
-        int | None,
+        str | None,
         typer.Option(
             "--flow",
             metavar="K",
-            min=0,
-            help="One transfer, packet by packet: row K of transfers.parquet, from 0 "
-            "(a run with --capture).",
+            help="One transfer, packet by packet: row K of transfers.parquet, from 0 (a run with "
+            "--capture). Of a trace or a capture: row K of connections.parquet, or 'A:PORT > "
+            "B:PORT', either way round.",
+            show_default=False,
+        ),
+    ] = None,
+    at: Annotated[
+        float | None,
+        typer.Option(
+            "--at",
+            metavar="SECONDS",
+            help="With --flow of a trace: every packet around this time of the capture's clock.",
+            show_default=False,
+        ),
+    ] = None,
+    figure: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--figure",
+            metavar="FILE",
+            help="With --flow: draw data, acknowledgements and resends over time into this .pdf, "
+            ".png or .svg. Repeatable.",
             show_default=False,
         ),
     ] = None,
@@ -83,6 +106,8 @@ def show(
       rexmit show runs/tlp-2013 --claims               what the paper claims, computed
       rexmit show runs/model runs/6.1 runs/6.12        these and the paper in one table
       rexmit show runs/tlp-2013 --flow 3 --all         one transfer as a ladder
+      rexmit show traced --flow 17 --figure 17.pdf     a connection of `rexmit trace --out traced`
+      rexmit show x.pcap --flow '10.0.0.1:80 > 10.0.0.2:40000' --at 1700000012.5
     """
     if flow is not None and (table1 or table4 or claims or losses is not None or inexact):
         raise UserError(
@@ -93,6 +118,13 @@ def show(
         )
     if every_packet and flow is None:
         raise UserError("--all belongs to --flow", "say which transfer: --flow K", usage=True)
+    if (figure or at is not None) and flow is None:
+        raise UserError("--figure and --at belong to --flow", "say which: --flow K", usage=True)
+    wrong = [path for path in figure or () if path.suffix.lower() not in (".pdf", ".png", ".svg")]
+    if wrong:
+        raise UserError(
+            f"--figure {wrong[0]}: no format ends so", "name a .pdf, .png or .svg", usage=True
+        )
     if len(runs) > 1 and (flow is not None or table1):
         raise UserError(
             "several runs are shown by Table 4 and --claims only",
@@ -101,7 +133,11 @@ def show(
         )
     asked = _Asked(losses, table4, table1, claims, inexact)
     if flow is not None:
-        _show_flow(runs[0], flow, every_packet, as_json)
+        asked_flow = _Flow(flow, every_packet, at, tuple(figure or ()), as_json)
+        if runs[0].is_file() or (runs[0] / "trace.json").is_file():
+            _show_traced(runs[0], asked_flow)
+        else:
+            _show_flow(runs[0], asked_flow)
     elif len(runs) > 1:
         _show_beside(runs, asked, as_json=as_json)
     else:
@@ -186,17 +222,62 @@ def _show_beside(paths: list[Path], asked: _Asked, *, as_json: bool) -> None:
         print_claims_beside(claims, table.runners, out)
 
 
-def _show_flow(path: Path, flow: int, every_packet: bool, as_json: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class _Flow:
+    """Which connection, and how much of it."""
+
+    which: str
+    every_packet: bool
+    at: float | None
+    figures: tuple[Path, ...]
+    as_json: bool
+
+
+def _show_flow(path: Path, asked: _Flow) -> None:
     from rexmit.ladder.flow import open_flow
-    from rexmit.ladder.render import flow_data, print_flow
+    from rexmit.ladder.render import flow_data, print_flow, title
     from rexmit.tables.run_folder import open_run
     from rexmit.tables.terminal import console
 
-    opened = open_flow(open_run(path), flow)
-    if as_json:
+    if not asked.which.isdigit() or asked.at is not None:
+        raise UserError(
+            f"--flow {asked.which}: the transfers of a run have numbers",
+            "K is the row of transfers.parquet, from 0; --at belongs to a trace",
+            usage=True,
+        )
+    opened = open_flow(open_run(path), int(asked.which))
+    if asked.as_json:
         _print_json(flow_data(opened))
     else:
-        print_flow(opened, console(), every_packet=every_packet)
+        print_flow(opened, console(), every_packet=asked.every_packet)
+    _draw(asked, title(opened), opened.steps, data_from_server=True)
+
+
+def _show_traced(path: Path, asked: _Flow) -> None:
+    import tempfile
+
+    from rexmit.ladder.print_traced import print_traced, title, traced_data
+    from rexmit.ladder.traced import open_traced
+    from rexmit.tables.terminal import console
+    from rexmit.trace.folder import open_trace
+    from rexmit.trace.run import run
+
+    with tempfile.TemporaryDirectory(prefix="rexmit-show-") as temporary:
+        trace = open_trace(path) if path.is_dir() else run([path], Path(temporary) / "t", whatif=())
+        opened = open_traced(trace, asked.which, asked.at)
+    if asked.as_json:
+        _print_json(traced_data(opened))
+    else:
+        print_traced(opened, console(), every_packet=asked.every_packet, at_s=asked.at)
+    _draw(asked, title(opened), opened.steps, data_from_server=opened.data_from_server)
+
+
+def _draw(asked: _Flow, title: str, steps: tuple[Step, ...], *, data_from_server: bool) -> None:
+    if asked.figures:
+        from rexmit.ladder.sequence import Picture, write_sequence
+
+        for path in write_sequence(Picture(title, steps, data_from_server), asked.figures):
+            typer.echo(path, err=asked.as_json)
 
 
 def _print_json(data: dict[str, Any]) -> None:

@@ -59,11 +59,16 @@ def trace(
         ),
     ] = False,
     whatif: Annotated[
-        bool,
+        list[str] | None,
         typer.Option(
-            "--whatif/--no-whatif", help="Replay the connections under other settings, or do not."
+            "--whatif",
+            metavar="SETTING",
+            help="Replay the connections under this setting, as in k=2,min_rto=100ms or no-tlp; "
+            "default: twenty usual ones; grid: the 900 of the 2007 study; none. Repeatable. "
+            "[default: default]",
+            show_default=False,
         ),
-    ] = True,
+    ] = None,
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -88,11 +93,12 @@ def trace(
         raise UserError("--csv writes files", "say where: --out DIR", usage=True)
     if [str(path) for path in captures].count("-") and len(captures) > 1:
         raise UserError("- is read alone", "give files, or - for a pipe", usage=True)
+    settings = [word for word in whatif or ["default"] if word != "none"]
     if study:
         chosen = list(dict.fromkeys(part.strip().lower() for part in formats.split(",")))
         if set(chosen) - {"pdf", "png"}:
             raise UserError(f"--format: {formats}", "give pdf, png or both", usage=True)
-        _study(captures, out, chosen, whatif=whatif, jobs=jobs, as_json=as_json)
+        _study(captures, out, chosen, whatif=settings, jobs=jobs, as_json=as_json)
         return
     from contextlib import ExitStack
 
@@ -102,7 +108,7 @@ def trace(
     if folder is not None and (not is_trace(folder) or len(captures) > 1):
         raise UserError(f"{folder} is a folder", "give captures, or one folder of a trace")
     with ExitStack() as open_tables:
-        (made,) = _traces([captures], out, open_tables, csv=csv, whatif=whatif, jobs=jobs)
+        (made,) = _traces([captures], out, open_tables, csv=csv, whatif=settings, jobs=jobs)
         _page(made, kept=out or folder, as_json=as_json)
 
 
@@ -125,7 +131,7 @@ def _study(
     out: Path | None,
     formats: list[str],
     *,
-    whatif: bool,
+    whatif: Sequence[str],
     jobs: int | None,
     as_json: bool,
 ) -> None:
@@ -167,7 +173,7 @@ def _traces(
     open_tables: ExitStack,
     *,
     csv: bool = False,
-    whatif: bool,
+    whatif: Sequence[str],
     jobs: int | None,
 ) -> list[Trace]:
     """The traces of these sets of files. Without `out` their tables lie in a temporary folder that

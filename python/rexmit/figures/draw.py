@@ -20,12 +20,13 @@ from rexmit.figures.series import Series, offsets
 from rexmit.figures.style import RC, Look, looks
 from rexmit.store.files import whole
 
-FORMATS = ("pdf", "png")
+FORMATS = ("pdf", "png", "svg")
 
 #: No dates and no versions: the same numbers give the same bytes.
 _METADATA: dict[str, dict[str, Any]] = {
     "pdf": {"Creator": "rexmit", "Producer": None, "CreationDate": None},
     "png": {"Software": None},
+    "svg": {"Creator": "rexmit", "Date": None},
 }
 
 _LABELS = {

@@ -56,5 +56,6 @@ RC: Any = {
     "figure.dpi": 100,
     "savefig.dpi": 200,
     "pdf.fonttype": 42,
+    "svg.hashsalt": "rexmit",
     "path.simplify": False,
 }

@@ -41,7 +41,7 @@ def print_flow(flow: Flow, console: Console, *, every_packet: bool) -> None:
     time = max(_TIME, *(len(_ms(at, 0)) for s in flow.steps for at in (s.sent_ns, s.arrived_ns)))
     narrow, wide = _ARROW
     width = min(wide, max(narrow, console.width - 2 * (time + 2) - _NUMBERS))
-    say(console, Text(_title(flow), "bold"))
+    say(console, Text(title(flow), "bold"))
     say(console, _summary(flow))
     console.print()
     port = flow.row["client_port"]
@@ -143,7 +143,8 @@ def _ms(time_ns: int | None, width: int) -> str:
     return " " * width if time_ns is None else f"{time_ns / 1e6:{width}.3f}"
 
 
-def _title(flow: Flow) -> str:
+def title(flow: Flow) -> str:
+    """Which transfer it is, and what it is of."""
     row = flow.row
     pattern = row["loss_pattern"]
     lost = f"lost: {pattern}" if pattern else count(row["lost_segments"], "lost segment")

@@ -137,8 +137,9 @@ def is_right(truth: str, claim: str) -> bool:
 
 
 def mechanisms(joined: Joined) -> Matrix:
-    """The matrix of mechanisms."""
-    return _matrix(joined, claimed_mechanism(), "mechanism", MECHANISMS)
+    """The matrix of mechanisms. A resend whose truth is `unknown` is left out."""
+    known = Joined(joined.resends.filter(pl.col("mechanism") != "unknown"), joined.invented)
+    return _matrix(known, claimed_mechanism(), "mechanism", MECHANISMS)
 
 
 def needs(joined: Joined) -> Matrix:

@@ -188,6 +188,7 @@ def _wrong(capture: Capture, joined: Joined) -> pl.DataFrame:
     }
     pair = pl.concat_str("mechanism", "claimed_mechanism", separator=" ")
     is_right = pair.is_in([" ".join(words) for words in sorted(right)])
+    is_right |= pl.col("mechanism") == "unknown"
     need_right = (pl.col("need") == "unknown") | (pl.col("need") == pl.col("claimed_need"))
     invented = joined.invented.select(
         *place,

@@ -83,8 +83,11 @@ def judge(connections: pl.DataFrame, resends: pl.DataFrame, claimed: pl.DataFram
     named = _named(claimed)
     verdicts: Counter[str] = Counter()
     pairs: Counter[tuple[str, str]] = Counter()
-    for flow, stack in connections.select("flow", "stack").iter_rows():
+    other = pl.col("receiver_stack" if "receiver_stack" in connections.columns else "stack")
+    ends = connections.select("flow", "stack", other.alias("other"))
+    for flow, sender, receiver in ends.iter_rows():
         most = max((flow, turned(flow)), key=lambda way: counts.get(way, 0))
+        stack = sender if most == flow else receiver
         if counts.get(most, 0) < LEAST_RESENDS:
             continue
         truth = family(stack)

@@ -1,6 +1,6 @@
 """The columns of the tables that `rexmit trace` writes: the one place that names them.
 
-They are the rows of `crates/trace/src/rows.rs`; `connection` joins the three. A `connections` row is
+They are the rows of crates/trace/src/rows.rs; `connection` joins the three. A `connections` row is
 one connection with both its directions as senders, a `retransmissions` row one packet that carried
 anything sent before, a `whatif` row what another setting would have changed in one direction of a
 connection (without a row it would have changed nothing). Times are seconds of the monitor's clock,

@@ -12,7 +12,7 @@ from rexmit.trace.source import Source, empty, open_source
 
 def tables(capture: Path) -> Tables:
     """Connections and resends of one capture, without what other settings would have done."""
-    return of_source(open_source([capture], whatif=False))
+    return of_source(open_source([capture], whatif=()))
 
 
 def of_source(source: Source) -> Tables:

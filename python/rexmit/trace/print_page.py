@@ -108,11 +108,6 @@ def warnings(facts: Facts, totals: Totals) -> list[str]:
         )
     if totals.capture_duplicates:
         told.append(f"the capture has {count(totals.capture_duplicates, 'packet')} twice")
-    evicted = dict(facts.evicted)
-    if evicted and any(evicted.values()):
-        told.append(f"put out to make room: {_counts(evicted)}")
-    elif totals.evicted:
-        told.append(f"{count(totals.evicted, 'connection')} put out to make room for others")
     return told
 
 

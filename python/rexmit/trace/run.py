@@ -11,7 +11,7 @@ from typing import Final
 
 from rexmit.tables.terminal import count
 from rexmit.trace.folder import Trace, Writer
-from rexmit.trace.source import Source, open_source
+from rexmit.trace.source import STDIN, Source, open_source
 
 _TELL_EVERY_S: Final = 5.0
 """Seconds between two lines of progress where no terminal shows a moving one."""
@@ -22,7 +22,7 @@ def run(
     folder: Path,
     *,
     csv: bool = False,
-    whatif: bool = True,
+    whatif: Sequence[str] = ("default",),
     jobs: int | None = None,
 ) -> Trace:
     """Analyses the files as one stream and writes the folder, whole or not at all."""
@@ -41,6 +41,7 @@ def run(
         meta = {
             "rexmit": cli.version(),
             "captures": [str(path) for path in captures],
+            "files": [str(path.resolve()) for path in captures if str(path) != STDIN],
             "command": shlex.join(["rexmit", "trace", *map(str, captures)]),
             "wall_s": round(time.monotonic() - began, 3),
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import polars as pl
 
@@ -13,6 +13,9 @@ from rexmit.errors import UserError
 from rexmit.store.schema import Column, polars_schema
 from rexmit.store.trace_schema import TABLES
 from rexmit.trace.buffers import frame
+
+if TYPE_CHECKING:
+    from rexmit import _core
 
 STDIN: Final = "-"
 """The name of standard input."""
@@ -23,16 +26,16 @@ Batch = Mapping[str, pl.DataFrame]
 
 @dataclass(frozen=True)
 class Facts:
-    """What was read. `not_understood` counts packets by why they were left out, `warnings` are
-    sentences (a capture that ends within a packet, a clock that steps back), `settings` those under
-    which the connections were replayed.
+    """What was read. `not_understood` counts packets by why they were left out, `evicted`
+    connections that made room for others, `warnings` are sentences (a capture that ends within a
+    packet, a clock that steps back), `settings` those under which the connections were replayed.
     """
 
     packets: int = 0
     tcp_packets: int = 0
     bytes: int = 0
     not_understood: Mapping[str, int] = field(default_factory=dict)
-    evicted: Mapping[str, int] = field(default_factory=dict)
+    evicted: int = 0
     warnings: Sequence[str] = ()
     settings: Sequence[str] = ()
 
@@ -72,57 +75,56 @@ def empty(name: str) -> pl.DataFrame:
 
 
 def open_source(
-    captures: Sequence[Path], *, whatif: bool = True, jobs: int | None = None
+    captures: Sequence[Path], *, whatif: Sequence[str] = ("default",), jobs: int | None = None
 ) -> Source:
-    """The analysis of the files as one stream, in time order; `-` is standard input.
+    """The analysis of the files as one stream, in time order; `-` is standard input. `whatif` names
+    the settings under which connections are replayed.
 
-    Raises UserError where a file is not there.
+    Raises UserError where a file is not there or cannot be opened, or there is no such setting.
     """
+    from rexmit import _core
+
     for path in captures:
         if str(path) != STDIN and not path.exists():
             raise UserError(f"{path}: there is no such file", "give captures, or - for a pipe")
-    return _Core(captures, whatif=whatif, jobs=jobs)
+    try:
+        trace = _core.Trace(captures, jobs=jobs, whatif=list(whatif) or False)
+    except OSError as error:
+        raise UserError(f"cannot be read: {error}", "give captures, or - for a pipe") from error
+    except ValueError as error:
+        raise UserError(f"--whatif: {error}", usage=True) from error
+    return _Core(trace)
 
 
 class _Core:
     """The analysis of `rexmit._core`."""
 
-    def __init__(self, captures: Sequence[Path], *, whatif: bool, jobs: int | None) -> None:
-        from rexmit import _core
-
-        made: Any = getattr(_core, "Trace", None)
-        if made is None:
-            raise UserError("this build of rexmit has no analysis of captures", "make setup")
-        try:
-            self._trace = made(captures, jobs=jobs, whatif=whatif)
-        except OSError as error:
-            raise UserError(f"cannot be read: {error}", "give captures, or - for a pipe") from error
+    def __init__(self, trace: _core.Trace) -> None:
+        self._trace = trace
 
     def batches(self) -> Iterator[Batch]:
         while True:
             try:
                 tables = self._trace.next_batch()
-            except (OSError, ValueError) as error:
+            except ValueError as error:
                 raise UserError(
-                    f"{error}", "captures are pcap, pcapng, ERF or snoop files, also packed"
+                    str(error), "captures are pcap, pcapng, ERF, snoop or TSH files, also packed"
                 ) from error
             if tables is None:
                 return
             yield {name: frame(columns) for name, columns in tables.items()}
 
     def progress(self) -> int:
-        return int(self._trace.progress()[1])
+        return self._trace.progress()[1]
 
     def facts(self) -> Facts:
         told = self._trace.summary()
-        warnings = list(told["warnings"])
-        if told["steps_back"]:
-            warnings.append(f"the capture's clock steps back {told['steps_back']:,} times")
         return Facts(
             packets=told["packets"],
             tcp_packets=told["tcp_packets"],
             bytes=told["bytes"],
-            not_understood=dict(told["skipped"]),
-            evicted={"connections": told["evicted"]} if told["evicted"] else {},
-            warnings=warnings,
+            not_understood=told["skipped"],
+            evicted=told["evicted"],
+            warnings=told["warnings"],
+            settings=told["settings"],
         )

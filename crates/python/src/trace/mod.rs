@@ -166,6 +166,7 @@ impl Trace {
             .map(|error| format!("{error}; what follows it is left out"));
         let warnings: Vec<String> = told.chain(summary.warnings.iter().cloned()).collect();
         dict.set_item("warnings", warnings)?;
+        dict.set_item("settings", &self.names)?;
         Ok(dict)
     }
 }

@@ -1,0 +1,140 @@
+"""A connection of a capture on the terminal: a line a packet, client left, server right."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from rexmit.ladder.elide import Entry, Gap, Silence, elide
+from rexmit.ladder.render import ASCII, UNICODE, Glyphs, arrow, gap_words, silence_words
+from rexmit.ladder.steps import Step
+from rexmit.ladder.traced import Traced, resend_words
+from rexmit.tables.terminal import count, is_unicode, say
+
+_NEAR = 25
+"""Packets shown on either side of a time that is asked for."""
+
+
+def print_traced(
+    traced: Traced, console: Console, *, every_packet: bool, at_s: float | None = None
+) -> None:
+    """The ladder; with `at_s` only what is around that time of the capture's clock, all of it."""
+    glyphs = UNICODE if is_unicode(console.encoding) else ASCII
+    say(console, Text(title(traced), "bold"))
+    for line in _summary(traced):
+        say(console, line)
+    console.print()
+    numbers = {id(step): number for number, step in enumerate(traced.steps)}
+    entries = _entries(traced, every_packet=every_packet, at_s=at_s)
+    shown = [step for step in entries if isinstance(step, Step)]
+    time = max([9, *(len(_ms(step, 0)) for step in shown)])
+    width = min(44, max(26, console.width - time - 36))
+    client, server = "client", "server"
+    head = client + "flags, bytes".center(width - len(client) - len(server)) + server
+    console.print(Text(f"{'ms':>{time}} {head}", "bold"), soft_wrap=True)
+    for entry in entries:
+        if isinstance(entry, Step):
+            resend = traced.resends.get(numbers[id(entry)])
+            words = resend_words(resend) if resend else None
+            line = f"{_ms(entry, time)} {arrow(entry, width, glyphs)}  {_numbers(entry)}"
+            marks = [f"resend: {words}"] if words else _marks(entry)
+            console.print(Text("  ".join([line, *marks]), _style(entry, resend)), soft_wrap=True)
+        else:
+            told = _other(entry, glyphs)
+            console.print(Text(" " * (time + 1) + told, "dim"), soft_wrap=True)
+
+
+def _other(entry: Gap | Silence, glyphs: Glyphs) -> str:
+    return gap_words(entry, glyphs) if isinstance(entry, Gap) else silence_words(entry, glyphs)
+
+
+def _entries(traced: Traced, *, every_packet: bool, at_s: float | None) -> list[Entry]:
+    if at_s is None:
+        return elide(traced.steps, every_packet=every_packet)
+    at = at_s * 1e9 - traced.start_ns
+    near = min(range(len(traced.steps)), key=lambda i: abs((traced.steps[i].sent_ns or 0) - at))
+    around = traced.steps[max(0, near - _NEAR) : near + _NEAR + 1]
+    return elide(around, every_packet=True)
+
+
+def title(traced: Traced) -> str:
+    """Which connection of which capture."""
+    return f"flow {traced.number}: {traced.row['flow']} in {traced.row['capture']}"
+
+
+def _summary(traced: Traced) -> list[str]:
+    row = traced.row
+    size = f"{row['forward_bytes']:,} bytes up, {row['backward_bytes']:,} down"
+    told = [f"{row['duration_s']:.3f} s; {size}; {count(len(traced.resends), 'resend')}"]
+    for side, name in (("forward", "client"), ("backward", "server")):
+        facts = []
+        if row[f"{side}_stack"] is not None:
+            sure = row[f"{side}_stack_confidence"]
+            facts.append(
+                f"stack {row[f'{side}_stack']}" + (f" ({sure:.2f})" if sure is not None else "")
+            )
+            if row[f"{side}_stack"] == "several" and row[f"{side}_stacks"]:
+                facts.append(f"of {row[f'{side}_stacks']}")
+        if row[f"{side}_position"] not in (None, "unknown"):
+            facts.append(f"monitor {_place(row[f'{side}_position'])}")
+        if row[f"{side}_monitor_delay_s"] is not None:
+            facts.append(f"{row[f'{side}_monitor_delay_s'] * 1000:.2f} ms there and back")
+        if row[f"{side}_rtt_avg_s"] is not None:
+            least, most = row[f"{side}_rtt_min_s"], row[f"{side}_rtt_max_s"]
+            facts.append(
+                f"RTT {least * 1000:.1f} to {most * 1000:.1f} ms, "
+                f"on average {row[f'{side}_rtt_avg_s'] * 1000:.1f}"
+            )
+        if facts:
+            told.append(f"{name} as a sender: {'; '.join(facts)}")
+    return told
+
+
+def _place(position: str) -> str:
+    return {"sender": "at it", "receiver": "at its peer"}.get(position, position)
+
+
+def _ms(step: Step, width: int) -> str:
+    return f"{(step.sent_ns or 0) / 1e6:{width}.3f}"
+
+
+def _numbers(step: Step) -> str:
+    told = f"seq {step.seq}" + ("" if step.ack is None else f" ack {step.ack}")
+    return "  ".join([told, *(f"sack {left}-{right}" for left, right in step.sack)])
+
+
+def _marks(step: Step) -> list[str]:
+    marks = []
+    if step.again:
+        marks.append("sent again, no resend")
+    if step.duplicate_sack:
+        marks.append("DSACK")
+    elif step.duplicate_acks:
+        marks.append(f"duplicate ACK {step.duplicate_acks}")
+    if step.window_update:
+        marks.append("window update")
+    if step.window == 0 and "RST" not in step.flags:
+        marks.append("window 0")
+    return marks
+
+
+def _style(step: Step, resend: dict[str, Any] | None) -> str:
+    if resend:
+        return "magenta" if resend["need"] == "spurious" else "yellow"
+    return "green" if step.sack or step.duplicate_acks else ""
+
+
+def traced_data(traced: Traced) -> dict[str, Any]:
+    """The connection's row and every packet with its resend's row; times in ns since the first."""
+    return {
+        "flow": traced.number,
+        "connection": traced.row,
+        "start_ns": traced.start_ns,
+        "packets": [
+            {**asdict(step), "resend": traced.resends.get(number)}
+            for number, step in enumerate(traced.steps)
+        ],
+    }

@@ -1,0 +1,159 @@
+"""A time-sequence picture: data, acknowledgements, SACK blocks, resends by their mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import matplotlib as mpl
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure as Canvas
+
+from rexmit.figures.draw import save
+from rexmit.figures.style import RC
+from rexmit.ladder.steps import Step
+
+#: The palette of Okabe and Ito (2008); timers are dark, what acknowledgements brought on is light.
+COLOURS: Final = {
+    "rto": "#D55E00",
+    "rto-recovery": "#E69F00",
+    "tlp": "#CC79A7",
+    "rack": "#0072B2",
+    "fast-retransmit": "#56B4E9",
+    "sack-recovery": "#009E73",
+    "fack": "#8C564B",
+    "early-retransmit": "#7A5AC8",
+    "mptcp-reinject": "#000000",
+    "unknown": "#777777",
+}
+_DATA: Final = "#555555"
+_ACK: Final = "#2CA02C"
+_SACK: Final = "#9BD39B"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What is drawn: the data of one side and the other's acknowledgements."""
+
+    title: str
+    steps: tuple[Step, ...]
+    data_from_server: bool
+
+
+def write_sequence(picture: Picture, paths: Iterable[Path]) -> list[Path]:
+    """Draws into each file; the format is its ending. Raises UserError where it cannot be written.
+
+    A mark hollow inside is a resend that was not needed.
+    """
+    written = []
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(RC)
+        canvas = _draw(picture)
+        for path in paths:
+            save(canvas, path, path.suffix.lower().removeprefix("."))
+            written.append(path)
+    return written
+
+
+def _draw(picture: Picture) -> Canvas:
+    canvas = Canvas(figsize=(7.6, 4.8), layout="constrained")
+    FigureCanvasAgg(canvas)
+    axes: Any = canvas.add_subplot()
+    axes.set_title(picture.title, loc="left", fontweight="bold")
+    data = [s for s in picture.steps if s.from_server == picture.data_from_server and _used(s)]
+    acks = [
+        s for s in picture.steps if s.from_server != picture.data_from_server and s.ack is not None
+    ]
+    plain = [step for step in data if not step.mechanism]
+    axes.vlines(
+        [_s(step) for step in plain],
+        [_kb(step.seq) for step in plain],
+        [_kb(step.seq + _used(step)) for step in plain],
+        color=_DATA,
+        linewidth=1.4,
+        label="data",
+    )
+    if acks:
+        axes.step(
+            [_s(step) for step in acks],
+            _rising([_kb(step.ack or 0) for step in acks]),
+            where="post",
+            color=_ACK,
+            linewidth=0.9,
+            label="acknowledged",
+        )
+    blocks = [(step, block) for step in acks for block in step.sack]
+    if blocks:
+        axes.vlines(
+            [_s(step) for step, _ in blocks],
+            [_kb(left) for _, (left, _) in blocks],
+            [_kb(right) for _, (_, right) in blocks],
+            color=_SACK,
+            linewidth=0.9,
+            label="SACK",
+            zorder=1,
+        )
+    _resends(axes, [step for step in data if step.mechanism])
+    axes.set_xlabel("seconds since the first packet")
+    axes.set_ylabel("sequence number (kB)")
+    canvas.legend(loc="outside right upper")
+    return canvas
+
+
+def _resends(axes: Any, resends: Sequence[Step]) -> None:  # noqa: ANN401 - matplotlib's axes
+    for word in sorted({str(step.mechanism) for step in resends}, key=_place):
+        mine = [step for step in resends if step.mechanism == word]
+        colour = COLOURS.get(word.partition("|")[0], "#000000")
+        axes.vlines(
+            [_s(step) for step in mine],
+            [_kb(step.seq) for step in mine],
+            [_kb(step.seq + _used(step)) for step in mine],
+            color=colour,
+            linewidth=2.2,
+            zorder=3,
+        )
+        for needless in (False, True):
+            some = [step for step in mine if (step.need == "spurious") == needless]
+            if some:
+                axes.plot(
+                    [_s(step) for step in some],
+                    [_kb(step.seq) for step in some],
+                    linestyle="none",
+                    marker="o",
+                    markersize=5.5,
+                    color=colour,
+                    markerfacecolor="white" if needless else colour,
+                    zorder=4,
+                    label=f"{word}{', needless' if needless else ''} ({len(some):,})",
+                )
+
+
+def _place(word: str) -> tuple[int, str]:
+    first = word.partition("|")[0]
+    return (list(COLOURS).index(first) if first in COLOURS else len(COLOURS), word)
+
+
+def _used(step: Step) -> int:
+    """Sequence numbers that the packet takes."""
+    return step.payload_bytes + len({"SYN", "FIN"} & set(step.flags.split(", ")))
+
+
+def _rising(values: Sequence[float]) -> list[float]:
+    """Acknowledgements that came late do not take anything back."""
+    made: list[float] = []
+    for value in values:
+        made.append(max(value, made[-1]) if made else value)
+    return made
+
+
+def _s(step: Step) -> float:
+    """When it was sent; where that is unknown, when it arrived."""
+    at = step.sent_ns if step.sent_ns is not None else step.arrived_ns
+    return (at or 0) / 1e9
+
+
+def _kb(value: int) -> float:
+    return value / 1000

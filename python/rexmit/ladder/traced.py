@@ -1,0 +1,181 @@
+"""One connection of a capture, with what the analysis says of each resend.
+
+A capture has one clock, that of the place where it was taken: every packet has one time, and what
+was lost beyond that place cannot be told from what arrived.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from rexmit import _core
+from rexmit.errors import UserError
+from rexmit.ladder.match import Passage
+from rexmit.ladder.packets import Packet, flag_names
+from rexmit.ladder.steps import Step, steps
+from rexmit.trace.folder import Trace
+
+_SPACE: Final = 1 << 32
+
+
+@dataclass(frozen=True)
+class Traced:
+    """`row` is the connection's row; `resends` the rows of its resends by the number of their step.
+    Of steps the server is the sender of `backward` data.
+    """
+
+    number: int
+    row: dict[str, Any]
+    steps: tuple[Step, ...]
+    resends: dict[int, dict[str, Any]]
+    start_ns: int
+
+    @property
+    def data_from_server(self) -> bool:
+        """The direction that resent more; of equals, that carried more bytes."""
+        backward = sum(1 for row in self.resends.values() if row["direction"] == "backward")
+        forward = len(self.resends) - backward
+        if forward != backward:
+            return backward > forward
+        return bool(self.row["backward_bytes"] >= self.row["forward_bytes"])
+
+
+def open_traced(trace: Trace, which: str, at_s: float | None = None) -> Traced:
+    """The connection by the number of its row in connections.parquet, or by its flow either way
+    round (of several the one at the time `at_s`, else the first).
+
+    Raises UserError for one that there is not, and captures that cannot be read any more.
+    """
+    rows = trace.scan("connections").with_row_index("number")
+    found = rows.filter(_wanted(trace, which)).collect()
+    if at_s is not None and found.height > 1:
+        found = found.sort((pl.col("start_s") - at_s).abs()).filter(
+            pl.col("start_s") <= at_s, pl.col("end_s") >= at_s
+        )
+    if found.is_empty():
+        raise UserError(
+            f"{trace.path}: no connection {which}",
+            "K is a row of connections.parquet, from 0, or a flow: '10.0.0.1:80 > 10.0.0.2:40000'",
+        )
+    row = found.row(0, named=True)
+    resends = (
+        trace.scan("retransmissions")
+        .filter(pl.col("connection") == row["connection"])
+        .sort("time_ns")
+        .collect()
+    )
+    return _traced(row, resends, _read(trace, row))
+
+
+def _wanted(trace: Trace, which: str) -> pl.Expr:
+    if which.isdigit():
+        return pl.col("number") == int(which)
+    left, arrow, right = (part.strip() for part in which.partition(">"))
+    if not arrow:
+        raise UserError(
+            f"{trace.path}: {which} is no connection",
+            "K is a row of connections.parquet, from 0, or a flow: '10.0.0.1:80 > 10.0.0.2:40000'",
+            usage=True,
+        )
+    return pl.col("flow").is_in([f"{left} > {right}", f"{right} > {left}"])
+
+
+def _read(trace: Trace, row: dict[str, Any]) -> list[_core.Packet]:
+    files = [Path(name) for name in trace.meta.get("files", trace.captures)]
+    missing = [str(file) for file in files if not file.is_file()]
+    if missing:
+        raise UserError(
+            f"{trace.path}: the packets are in {', '.join(missing)}, which is not there any more",
+            "put the capture back, or analyse it where it is now",
+        )
+    client, _, server = row["flow"].partition(" > ")
+    # Seconds as a number are not exact: a microsecond more on either side.
+    since, until = (
+        round(row[name] * 1e9) + off for name, off in (("start_s", -1000), ("end_s", 1000))
+    )
+    try:
+        packets = _core.read_flow(files, client, server, since, until)
+    except OSError as error:
+        raise UserError(f"cannot be read: {error}") from error
+    if not packets:
+        raise UserError(
+            f"{', '.join(map(str, files))}: no packet of {row['flow']}",
+            "the capture is not the one that was analysed: rexmit trace again",
+        )
+    return packets
+
+
+def _traced(row: dict[str, Any], resends: pl.DataFrame, captured: list[_core.Packet]) -> Traced:
+    client, _, _ = row["flow"].partition(" > ")
+    of: dict[tuple[int, bool], list[dict[str, Any]]] = {}
+    for one in resends.iter_rows(named=True):
+        of.setdefault((one["time_ns"], one["direction"] == "backward"), []).append(one)
+    passages, told = [], []
+    for raw in captured:
+        from_server = client not in (f"{raw.src}:{raw.sport}", f"[{raw.src}]:{raw.sport}")
+        resend = _resend(raw, of.get((raw.time_ns, from_server), []))
+        packet = Packet(
+            time_ns=raw.time_ns,
+            from_server=from_server,
+            seq=raw.seq,
+            ack=raw.ack,
+            flags=flag_names(raw.flags),
+            payload_bytes=raw.payload_len,
+            window=raw.window,
+            sack=tuple(raw.sack),
+            mechanism=mechanism_words(resend) if resend else None,
+            need=resend["need"] if resend else None,
+        )
+        passages.append(Passage(packet, packet))
+        told.append(resend)
+    made = steps(passages, None, None)
+    # Seen once, at the monitor: that nothing is known of the far end is no loss.
+    made = [replace(step, lost=False) for step in made]
+    return Traced(
+        number=row["number"],
+        row=row,
+        steps=tuple(made),
+        resends={i: resend for i, resend in enumerate(told) if resend},
+        start_ns=min(raw.time_ns for raw in captured),
+    )
+
+
+def _resend(raw: _core.Packet, rows: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The row whose range begins in the packet."""
+    length = raw.payload_len + bin(raw.flags & 3).count("1")
+    for row in rows:
+        if (row["seq_start"] - raw.seq) % _SPACE < max(length, 1):
+            return row
+    return None
+
+
+def mechanism_words(resend: dict[str, Any]) -> str:
+    """The mechanism, or both where the wire cannot tell."""
+    if resend["either"] and resend["runner_up"]:
+        return f"{resend['mechanism']}|{resend['runner_up']}"
+    return str(resend["mechanism"])
+
+
+def resend_words(resend: dict[str, Any]) -> str:
+    """What is known of a resend, in the order in which one asks."""
+    parts = [mechanism_words(resend)]
+    if resend["need"] == "spurious":
+        parts.append("needless")
+    elif resend["need"] == "unknown":
+        parts.append("need unknown")
+    if resend["evidence"] not in ("", "none"):
+        parts.append(f"by {resend['evidence']}")
+    if resend["detection_s"] is not None:
+        wait = f"{resend['detection_s'] * 1000:.1f} ms after"
+        rtts = resend["detection_rtts"]
+        parts.append(wait + (f" ({rtts:.1f} RTT)" if rtts is not None else ""))
+    if resend["timer_s"] is not None:
+        parts.append(f"timer {resend['timer_s'] * 1000:.1f} ms")
+    if resend["confidence"] < 0.9 and not resend["either"]:
+        other = resend["runner_up"]
+        parts.append(f"confidence {resend['confidence']:.2f}" + (f", or {other}" if other else ""))
+    return ", ".join(parts)

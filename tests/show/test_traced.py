@@ -1,0 +1,182 @@
+"""`rexmit show --flow` of a trace: a connection of a capture, resends explained and drawn."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.show.captures import CLIENT, ISN_SERVER, MSS, SERVER, pcapng, transfer
+from tests.trace.rows import connection, resend
+from tests.trace.rows import write_trace as write
+from typer.testing import CliRunner
+
+from rexmit.cli import app
+from rexmit.errors import UserError
+from rexmit.ladder.traced import Traced, open_traced, resend_words
+from rexmit.trace.folder import Trace, open_trace
+
+runner = CliRunner()
+
+START_NS = 1_000_000_000_000
+FLOW = f"10.0.0.2:{CLIENT[1]} > 10.0.0.1:{SERVER[1]}"
+BACK = " > ".join(reversed(FLOW.split(" > ")))
+
+
+def made(ms: float, first: int, last: int, **values: Any) -> dict[str, Any]:  # noqa: ANN401
+    """A resend of the server; `first` and `last` are relative numbers."""
+    time_ns = START_NS + round(ms * 1e6)
+    usual = {
+        "flow": BACK,
+        "time_ns": time_ns,
+        "time_s": time_ns / 1e9,
+        "seq_start": (ISN_SERVER + first) % 2**32,
+        "seq_end": (ISN_SERVER + last) % 2**32,
+    }
+    return resend(**{**usual, **values})
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Trace:
+    """The server's capture of a transfer with a lost tail, and what an analysis says of it; and a
+    connection of the same ends before it.
+    """
+    capture = tmp_path / "server.pcapng"
+    packets = [(p.ms + (0 if p.server else 5), p, "") for p in transfer()]
+    pcapng(capture, sorted(packets, key=lambda entry: entry[0]))
+    end, hole = 30 * MSS + 1, 27 * MSS + 1
+    rows = [
+        made(
+            84,
+            end - MSS,
+            end + 1,
+            connection=1,
+            mechanism="tlp",
+            runner_up="rto",
+            either=True,
+            evidence="hole-filled",
+            detection_s=0.0485,
+            detection_rtts=4.85,
+            timer_s=0.034,
+        ),
+        made(94.2, hole, hole + MSS, connection=1, mechanism="rack", episode=1, confidence=0.6),
+        made(94.3, hole + MSS, end - MSS, connection=1, mechanism="rack", need="spurious"),
+    ]
+    both = {"flow": FLOW, "backward_bytes": 43_440, "backward_stack": "linux-6"}
+    before = connection(connection=0, start_s=900.0, end_s=901.0, **both)
+    this = connection(
+        connection=1,
+        start_s=1000.005,
+        end_s=1000.1046,
+        duration_s=0.0996,
+        backward_stack_confidence=0.97,
+        **both,
+    )
+    folder = tmp_path / "traced"
+    write(folder, connections=[before, this], retransmissions=rows, captures=(str(capture),))
+    return open_trace(folder)
+
+
+def opened(trace: Trace, which: str = "1", at_s: float | None = None) -> Traced:
+    return open_traced(trace, which, at_s)
+
+
+def test_every_packet_of_the_connection_has_its_resend(trace: Trace) -> None:
+    found = opened(trace)
+    assert len(found.steps) == len(transfer()) - 0
+    told = {round((found.steps[i].sent_ns or 0) / 1e6 + 5, 1): i for i in found.resends}
+    assert list(told) == [84.0, 94.2, 94.3]
+    assert [found.steps[i].mechanism for i in told.values()] == ["tlp|rto", "rack", "rack"]
+    assert found.data_from_server
+    assert not any(step.lost for step in found.steps)
+
+
+def test_a_connection_is_named_by_its_ends_too(trace: Trace) -> None:
+    for flow in (FLOW, BACK, BACK.replace(" ", "")):
+        assert opened(trace, flow, 1000.09).number == 1
+    with pytest.raises(UserError, match="no connection 7"):
+        opened(trace, "7")
+    with pytest.raises(UserError, match=r"no connection 1\.1\.1\.1:1"):
+        opened(trace, "1.1.1.1:1 > 2.2.2.2:2")
+    with pytest.raises(UserError, match="x is no connection"):
+        opened(trace, "x")
+
+
+def test_another_connection_of_the_same_ends_is_not_mixed_in(trace: Trace) -> None:
+    with pytest.raises(UserError, match="no packet of"):
+        opened(trace, "0")
+
+
+def test_words_of_a_resend() -> None:
+    usual = {"mechanism": "rto", "either": False, "need": "needed", "evidence": "none"}
+    nothing = {"detection_s": None, "detection_rtts": None, "timer_s": None, "runner_up": None}
+    row = {**usual, **nothing, "confidence": 1.0}
+    assert resend_words(row) == "rto"
+    known = {"detection_s": 0.2, "detection_rtts": 4.0, "timer_s": 0.21, "evidence": "dsack"}
+    assert resend_words({**row, **known, "need": "spurious"}) == (
+        "rto, needless, by dsack, 200.0 ms after (4.0 RTT), timer 210.0 ms"
+    )
+    unsure = {"confidence": 0.6, "runner_up": "tlp"}
+    assert resend_words({**row, **unsure}) == "rto, confidence 0.60, or tlp"
+    assert resend_words({**row, **unsure, "either": True}) == "rto|tlp"
+
+
+def shown(trace: Trace, *words: str) -> list[str]:
+    argv = ["show", str(trace.path), *words]
+    result = runner.invoke(app, argv, catch_exceptions=False, env={"COLUMNS": "120"})
+    assert result.exit_code == 0, result.output
+    return [" ".join(line.replace("─", " ").split()) for line in result.output.splitlines()]
+
+
+def test_printed(trace: Trace) -> None:
+    lines = shown(trace, "--flow", "1")
+    assert lines[0] == f"flow 1: {FLOW} in x.pcap"
+    assert lines[1] == "0.100 s; 0 bytes up, 43,440 down; 3 resends"
+    assert "server as a sender: stack linux-6 (0.97)" in lines
+    assert (
+        "79.000 ◀ FIN, PSH, ACK 1448 seq 41993 ack 201 resend: tlp|rto, by hole-filled, "
+        "48.5 ms after (4.8 RTT), timer 34.0 ms"
+    ) in lines
+    assert "89.300 ◀ ACK 1448 seq 40545 ack 201 resend: rack, needless" in lines
+    assert any("packets without event" in line for line in lines)
+
+
+def test_around_a_time_every_packet_is_shown(trace: Trace) -> None:
+    lines = shown(trace, "--flow", "1", "--at", "1000.0942")
+    assert not any("without event" in line for line in lines)
+    assert any("resend: rack, confidence 0.60" in line for line in lines)
+    assert not any("SYN" in line for line in lines)
+
+
+def test_json(trace: Trace) -> None:
+    argv = ["show", str(trace.path), "--flow", "1", "--json"]
+    data = json.loads(runner.invoke(app, argv, catch_exceptions=False).output)
+    assert data["connection"]["flow"] == FLOW
+    told = [packet["resend"]["mechanism"] for packet in data["packets"] if packet["resend"]]
+    assert told == ["tlp", "rack", "rack"]
+
+
+@pytest.mark.parametrize("ending", ["png", "pdf", "svg"])
+def test_the_picture(trace: Trace, tmp_path: Path, ending: str) -> None:
+    files = [tmp_path / f"{name}.{ending}" for name in "ab"]
+    for file in files:
+        assert str(file) in shown(trace, "--flow", "1", "--figure", str(file))
+    assert files[0].read_bytes() == files[1].read_bytes()
+    if ending == "svg":
+        assert "rack, needless (1)" in files[0].read_text(encoding="utf-8")
+
+
+def test_wrong_usage(trace: Trace) -> None:
+    for words, told in (
+        (["--figure", "x.png"], "belong to --flow"),
+        (["--flow", "1", "--figure", "x.gif"], "no format ends so"),
+    ):
+        with pytest.raises(UserError, match=told):
+            runner.invoke(app, ["show", str(trace.path), *words], catch_exceptions=False)
+
+
+def test_a_capture_that_has_gone(trace: Trace) -> None:
+    Path(trace.captures[0]).unlink()
+    with pytest.raises(UserError, match="is not there any more"):
+        opened(trace)
