@@ -37,13 +37,15 @@ def elide(
     opening: int = 8,
     around: int = 2,
     shortest: int = 4,
+    silent_ns: int | None = None,
 ) -> list[Entry]:
     """Keeps the first `opening` lines, the last two, and `around` lines beside every event (the end
     of a silence is one).
 
-    A gap of fewer than `shortest` lines is not worth its own line and is shown.
+    A silence is longer than `silent_ns`; without it, longer than a round trip of the line. A gap of
+    fewer than `shortest` lines is not worth its own line and is shown.
     """
-    quiet = silences(steps)
+    quiet = silences(steps, silent_ns)
     keep = [every_packet or i < opening or i >= len(steps) - 2 for i in range(len(steps))]
     for i, step in enumerate(steps):
         if step.is_event or i in quiet:
@@ -63,9 +65,11 @@ def elide(
     return shown + _gap(left, shortest)
 
 
-def silences(steps: Sequence[Step]) -> dict[int, int]:
-    """By the number of the step that ends it, ns: what is longer than a round trip of this line."""
-    least = _round_trip_ns(steps)
+def silences(steps: Sequence[Step], silent_ns: int | None = None) -> dict[int, int]:
+    """By the number of the step that ends it, ns: what is longer than `silent_ns`, or than a round
+    trip of this line.
+    """
+    least = _round_trip_ns(steps) if silent_ns is None else silent_ns
     found: dict[int, int] = {}
     busy_until: int | None = None
     for i, step in enumerate(steps):

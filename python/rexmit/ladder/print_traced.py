@@ -52,12 +52,19 @@ def _other(entry: Gap | Silence, glyphs: Glyphs) -> str:
 
 
 def _entries(traced: Traced, *, every_packet: bool, at_s: float | None) -> list[Entry]:
+    silent_ns = _silent_ns(traced)
     if at_s is None:
-        return elide(traced.steps, every_packet=every_packet)
+        return elide(traced.steps, every_packet=every_packet, silent_ns=silent_ns)
     at = at_s * 1e9 - traced.start_ns
     near = min(range(len(traced.steps)), key=lambda i: abs((traced.steps[i].sent_ns or 0) - at))
     around = traced.steps[max(0, near - _NEAR) : near + _NEAR + 1]
-    return elide(around, every_packet=True)
+    return elide(around, every_packet=True, silent_ns=silent_ns)
+
+
+def _silent_ns(traced: Traced) -> int:
+    """Two round trips of the slower side: at one place that long nothing comes by now and then."""
+    rtts = [traced.row[f"{side}_rtt_avg_s"] or 0.0 for side in ("forward", "backward")]
+    return max(10_000_000, round(2e9 * max(rtts)))
 
 
 def title(traced: Traced) -> str:

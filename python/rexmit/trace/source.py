@@ -126,5 +126,5 @@ class _Core:
             not_understood=told["skipped"],
             evicted=told["evicted"],
             warnings=told["warnings"],
-            settings=told["settings"],
+            settings=told.get("settings", []),
         )
