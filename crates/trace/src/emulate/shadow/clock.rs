@@ -12,6 +12,9 @@ use crate::emulate::timer::Job;
 /// How long the smallest round-trip time is kept (`tcp_min_rtt_wlen`).
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(300);
 
+/// How likely it is that a SYN-ACK is sent again then because the SYN came again.
+const ANSWER: f64 = -7.0;
+
 /// Round-trip times that are measured again once it is known where ticks begin.
 const UNSURE: usize = 48;
 
@@ -271,8 +274,13 @@ impl Shadow {
         let span = self.timer.span;
         let window = self.timer.window(&self.ticks);
         let fits = likelihood::of_timer(at, window, span, slack);
-        self.score += fits.weight;
-        self.worst = self.worst.min(fits.fit);
+        if client {
+            self.score += fits.weight;
+            self.worst = self.worst.min(fits.fit);
+        } else {
+            // It may be the answer to a SYN that came again.
+            self.score += likelihood::either(fits.weight, ANSWER);
+        }
         self.opinions.push_back(super::Opinion {
             mechanism: rexmit_tcp::Mechanism::Rto,
             share: 1.0,
