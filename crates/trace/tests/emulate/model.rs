@@ -165,6 +165,9 @@ impl Log {
             self.facts.isn = Some(segment.seq);
             self.facts.sack = segment.sack_permitted;
             self.facts.timestamps = segment.timestamps.is_some();
+            if self.facts.timestamps && self.facts.syns == 1 {
+                self.facts.mss -= 12;
+            }
         }
         let kind = if again {
             self.causes.push(mechanism.unwrap_or(Mechanism::Rto));
@@ -192,7 +195,7 @@ impl Log {
             self.shift = segment.window_scale.unwrap_or(0);
             self.facts.window_shift = self.shift;
             let mss = u32::from(segment.mss.unwrap_or(536)).min(1460);
-            self.facts.mss = mss - if segment.timestamps.is_some() { 12 } else { 0 };
+            self.facts.mss = mss;
             return;
         }
         if !self.syn_acked {
