@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -80,6 +81,16 @@ def test_what_a_point_does_not_see_does_not_count_there(corpus: Path) -> None:
     assert score.needs.accuracy == 2 / 3
 
 
+def test_of_what_the_other_end_sends_the_points_are_the_other_way_round(tmp_path: Path) -> None:
+    up = " > ".join(reversed(FLOW.split(" > ")))
+    corpus = write_corpus(tmp_path / "t", [*TRUTH[:2], {**TRUTH[2], "flow": up}])
+    claims = [claim(), claim(flow=up, mechanism="rack", time_ns=1_200_000_000)]
+    found = report(open_corpus(corpus), lambda _: tables(claims))
+    assert found.points == ("sender", "receiver")
+    assert dict(found.at("sender").mechanisms.counts) == {("rto", "rto"): 1, ("tlp", "missed"): 1}
+    assert dict(found.at("receiver").mechanisms.counts) == {("rack", "rack"): 1}
+
+
 def test_what_is_wrong_is_listed(corpus: Path) -> None:
     wrong = made(corpus, point="sender").wrong
     assert wrong.select("mechanism", "claimed_mechanism", "need", "claimed_need").rows() == [
@@ -111,6 +122,13 @@ def test_tlp_or_rto_is_right_for_no_other() -> None:
     assert not count.is_right("unknown", "unknown")
 
 
+def judge(
+    truth: pl.DataFrame, resends: pl.DataFrame, named: dict[str, Any], flow: str = FLOW
+) -> stacks.Stacks:
+    flows = pl.Series("flow", [flow])
+    return stacks.judge(truth, resends, tables([], [named]).connections, flows)
+
+
 @pytest.mark.parametrize(
     ("stack", "several", "confidence", "verdict"),
     [
@@ -130,15 +148,15 @@ def test_senders(
         backward_stack=stack, backward_stacks=several, backward_stack_confidence=confidence
     )
     truth = pl.DataFrame({"flow": [FLOW], "stack": ["linux-6.12"]})
-    found = stacks.judge(truth, truth_frame(TRUTH), tables([], [named]).connections)
+    found = judge(truth, truth_frame(TRUTH), named)
     assert found.verdicts == Counter({verdict: 1})
 
 
 def test_senders_of_few_resends_are_not_judged() -> None:
     truth = pl.DataFrame({"flow": [FLOW], "stack": ["linux-6.12"]})
-    named = tables([], [connection(backward_stack="linux-6")]).connections
-    assert stacks.judge(truth, truth_frame(TRUTH[:2]), named).judged == 0
-    assert stacks.judge(truth, truth_frame(TRUTH[:3]), named).judged == 1
+    named = connection(backward_stack="linux-6")
+    assert judge(truth, truth_frame(TRUTH[:2]), named).judged == 0
+    assert judge(truth, truth_frame(TRUTH[:3]), named).judged == 1
 
 
 def test_the_client_is_a_sender_of_its_own() -> None:
@@ -146,10 +164,10 @@ def test_the_client_is_a_sender_of_its_own() -> None:
     resends = truth_frame({**row, "flow": up} for row in TRUTH)
     named = connection(forward_stack="solaris-10", backward_stack="linux-6")
     truth = pl.DataFrame({"flow": [FLOW], "stack": ["solaris-10"]})
-    claimed = tables([], [named]).connections
-    assert stacks.judge(truth, resends, claimed).verdicts[stacks.RIGHT] == 1
+    assert judge(truth, resends, named, up).verdicts[stacks.RIGHT] == 1
+    assert judge(truth, resends, named).judged == 0
     ends = pl.DataFrame({"flow": [FLOW], "stack": ["linux-6.12"], "receiver_stack": ["solaris-10"]})
-    assert stacks.judge(ends, resends, claimed).verdicts[stacks.RIGHT] == 1
+    assert judge(ends, resends, named, up).verdicts[stacks.RIGHT] == 1
 
 
 def test_families() -> None:
@@ -181,7 +199,7 @@ def run(*words: str) -> str:
 @pytest.mark.usefixtures("_by_hand")
 def test_printed(corpus: Path) -> None:
     lines = [" ".join(line.split()) for line in run(str(corpus), "--no-tshark").splitlines()]
-    assert "at the sender: 5 resends in 1 capture" in lines
+    assert "at the sender: 5 resends in 1 part" in lines
     assert "mechanism right 60.00 % (target 99%: missed)" in lines
     assert "rto 1 2 50.00 % 100.00 % precision below 95%" in lines
     assert "invented 1 · · · ·" in lines

@@ -107,7 +107,7 @@ def score(
 
 
 def _under(made: Report, least: float) -> bool:
-    shares = (made.at(point).mechanisms.accuracy for point in made.corpus.points)
+    shares = (made.at(point).mechanisms.accuracy for point in made.points)
     return any(share is not None and share < least for share in shares)
 
 

@@ -55,10 +55,14 @@ def _entries(traced: Traced, *, every_packet: bool, at_s: float | None) -> list[
     silent_ns = _silent_ns(traced)
     if at_s is None:
         return elide(traced.steps, every_packet=every_packet, silent_ns=silent_ns)
+    return elide(near_time(traced, at_s), every_packet=True, silent_ns=silent_ns)
+
+
+def near_time(traced: Traced, at_s: float) -> tuple[Step, ...]:
+    """The packets on either side of a time of the capture's clock."""
     at = at_s * 1e9 - traced.start_ns
     near = min(range(len(traced.steps)), key=lambda i: abs((traced.steps[i].sent_ns or 0) - at))
-    around = traced.steps[max(0, near - _NEAR) : near + _NEAR + 1]
-    return elide(around, every_packet=True, silent_ns=silent_ns)
+    return traced.steps[max(0, near - _NEAR) : near + _NEAR + 1]
 
 
 def _silent_ns(traced: Traced) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,7 +63,7 @@ def _draw(picture: Picture) -> Canvas:
     canvas = Canvas(figsize=(7.6, 4.8), layout="constrained")
     FigureCanvasAgg(canvas)
     axes: Any = canvas.add_subplot()
-    axes.set_title(picture.title, loc="left", fontweight="bold")
+    axes.set_title("\n".join(textwrap.wrap(picture.title, 84)), loc="left", fontweight="bold")
     data = [s for s in picture.steps if s.from_server == picture.data_from_server and _used(s)]
     acks = [
         s for s in picture.steps if s.from_server != picture.data_from_server and s.ack is not None
@@ -99,7 +100,7 @@ def _draw(picture: Picture) -> Canvas:
     _resends(axes, [step for step in data if step.mechanism])
     axes.set_xlabel("seconds since the first packet")
     axes.set_ylabel("sequence number (kB)")
-    canvas.legend(loc="outside right upper")
+    canvas.legend(loc="outside lower center", ncols=4)
     return canvas
 
 

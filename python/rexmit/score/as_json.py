@@ -29,7 +29,7 @@ def report_data(report: Report, *, worst: int = 0) -> dict[str, Any]:
                 **_score(report.at(point)),
                 "parts": {part: _score(score) for part, score in report.parts(point)},
             }
-            for point in report.corpus.points
+            for point in report.points
         },
         "wrong": report.wrong.height,
         "worst": report.wrong.head(worst).to_dicts(),

@@ -18,6 +18,7 @@ from rexmit.tables.terminal import NONE, count, say
 
 _NOTES = (
     f"rows: truth, columns: claimed; {MISSED}: not claimed, {INVENTED}: a claim without a resend",
+    "at the sender: of the data in question, whichever end that is",
     f"{MISSED} and unknown count as wrong, {INVENTED} against the precision of its class",
     f"{EITHER}: one packet was out and the probe's timer is the timeout's; right for either",
 )
@@ -26,11 +27,11 @@ _NOTES = (
 def print_report(report: Report, console: Console, *, worst: int = 0) -> None:
     """Every point, each part of the corpus in a line, and the first `worst` wrong rows."""
     say(console, Text(f"{report.corpus.path}: {_origin(report)}", "bold"))
-    for point in report.corpus.points:
+    for point in report.points:
         console.print()
         score = report.at(point)
-        captures = count(len(report.parts(point)), "capture")
-        head = f"at the {point}: {count(score.mechanisms.resends, 'resend')} in {captures}"
+        parts = count(len(report.parts(point)), "part")
+        head = f"at the {point}: {count(score.mechanisms.resends, 'resend')} in {parts}"
         say(console, Text(head, "bold cyan"))
         _print_score(score, point, console)
         if len(report.parts(point)) > 1:
@@ -38,7 +39,7 @@ def print_report(report: Report, console: Console, *, worst: int = 0) -> None:
             _print_parts(report.parts(point), console)
     console.print()
     notes = [*_NOTES]
-    if any(score.tshark for _, score in report.scores):
+    if any(score.tshark for *_, score in report.scores):
         notes.append(tshark.MAPPING)
     for note in notes:
         say(console, note, "dim")

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import polars as pl
 
 from rexmit.score import claims, count, stacks, tshark
-from rexmit.score.corpus import Capture, Corpus, turned
+from rexmit.score.corpus import POINTS, Capture, Corpus, turned
 from rexmit.score.count import MISSED, Matrix
 from rexmit.score.join import Joined, join
 from rexmit.score.stacks import Stacks
@@ -75,22 +75,34 @@ class Score:
 
 @dataclass(frozen=True)
 class Report:
-    """`scores` in the order of the corpus' captures; `wrong` has the resends whose mechanism or
-    need was claimed wrongly, and the invented ones.
+    """`scores` has (point, part, score), where the point is that of the data: of what the other end
+    sends, the capture next to the connection's sender is the receiver's. `wrong` has the resends
+    whose mechanism or need was claimed wrongly, and the invented ones.
     """
 
     corpus: Corpus
-    scores: tuple[tuple[Capture, Score], ...]
+    scores: tuple[tuple[str, str, Score], ...]
     wrong: pl.DataFrame
 
+    @property
+    def points(self) -> tuple[str, ...]:
+        """The points with any resend."""
+        return tuple(p for p in POINTS if any(point == p for point, _, _ in self.scores))
+
     def at(self, point: str) -> Score:
-        """All captures of a point together."""
-        return _sum([score for capture, score in self.scores if capture.point == point])
+        """All that was captured at a point."""
+        return _sum([score for place, _, score in self.scores if place == point])
 
     def parts(self, point: str) -> list[tuple[str, Score]]:
         """Each part at a point."""
-        return [(c.part, score) for c, score in self.scores if c.point == point]
+        parts: dict[str, list[Score]] = {}
+        for place, part, score in self.scores:
+            if place == point:
+                parts.setdefault(part, []).append(score)
+        return [(part, _sum(scores)) for part, scores in parts.items()]
 
+
+_OPPOSITE: Final = {"sender": "receiver", "switch": "switch", "receiver": "sender"}
 
 _CLASSES: Final = (tshark.TIMEOUT, tshark.RECOVERY, "mptcp-reinject", "unknown")
 
@@ -107,31 +119,26 @@ def report(
         progress(capture)
         truth = corpus.truth(capture)
         tables = analyse(capture.path)
-        flows = _flows(corpus, capture)
-        joined = join(truth, _of(flows, claims.of_trace(tables.retransmissions)))
+        claimed = claims.of_trace(tables.retransmissions)
+        labelled = labels(capture.path) if labels else None
         there = corpus.connections.filter(pl.col("part") == capture.part)
-        scores.append(
-            (
-                capture,
-                Score(
-                    mechanisms=count.mechanisms(joined),
-                    needs=count.needs(joined),
-                    stacks=stacks.judge(there, truth, tables.connections),
-                    tshark=_tshark(truth, _of(flows, labels(capture.path))) if labels else None,
-                ),
+        # What else the captures have (a corpus narrowed to one flow, a name server's traffic) is
+        # nobody's invention.
+        main = there["flow"]
+        other = pl.Series("flow", [turned(flow) for flow in main], dtype=pl.String)
+        for flows, point in ((main, capture.point), (other, _OPPOSITE[capture.point])):
+            here = _of(flows, truth)
+            joined = join(here, _of(flows, claimed))
+            score = Score(
+                mechanisms=count.mechanisms(joined),
+                needs=count.needs(joined),
+                stacks=stacks.judge(there, truth, tables.connections, flows),
+                tshark=None if labelled is None else _tshark(here, _of(flows, labelled)),
             )
-        )
-        wrong.append(_wrong(capture, joined))
+            if score.mechanisms.counts or point == capture.point:
+                scores.append((point, capture.part, score))
+            wrong.append(_wrong(capture, point, joined))
     return Report(corpus, tuple(scores), pl.concat(wrong))
-
-
-def _flows(corpus: Corpus, capture: Capture) -> pl.Series:
-    """Both directions of the connections that are scored. What else the captures have (a corpus
-    narrowed to one flow, a name server's traffic) is nobody's invention.
-    """
-    flows = corpus.connections.filter(pl.col("part") == capture.part)["flow"]
-    other = pl.Series("flow", [turned(flow) for flow in flows], dtype=pl.String)
-    return pl.concat([flows, other])
 
 
 def _of(flows: pl.Series, rows: pl.DataFrame) -> pl.DataFrame:
@@ -165,8 +172,8 @@ def _tshark(truth: pl.DataFrame, labelled: pl.DataFrame) -> Tshark:
     )
 
 
-def _wrong(capture: Capture, joined: Joined) -> pl.DataFrame:
-    where = {"point": capture.point, "part": capture.part, "capture": str(capture.path)}
+def _wrong(capture: Capture, point: str, joined: Joined) -> pl.DataFrame:
+    where = {"point": point, "part": capture.part, "capture": str(capture.path)}
     place = [pl.lit(value).alias(name) for name, value in where.items()]
     resends = joined.resends.select(
         *place,

@@ -73,14 +73,16 @@ def family(stack: str) -> str:
     return word
 
 
-def judge(connections: pl.DataFrame, resends: pl.DataFrame, claimed: pl.DataFrame) -> Stacks:
+def judge(
+    connections: pl.DataFrame, resends: pl.DataFrame, claimed: pl.DataFrame, flows: pl.Series
+) -> Stacks:
     """`connections` and `resends` are the truth of one part, as one capture has it; `claimed` the
     analysis' connections. A connection that the analysis does not have counts as `none`.
 
-    Each is judged as the sender in the direction in which it resent most.
+    Each is judged as the sender in the direction in which it resent most, if that is among `flows`.
     """
     counts = dict(resends.group_by("flow").len().iter_rows())
-    named = _named(claimed)
+    named, wanted = _named(claimed), set(flows)
     verdicts: Counter[str] = Counter()
     pairs: Counter[tuple[str, str]] = Counter()
     other = pl.col("receiver_stack" if "receiver_stack" in connections.columns else "stack")
@@ -88,7 +90,7 @@ def judge(connections: pl.DataFrame, resends: pl.DataFrame, claimed: pl.DataFram
     for flow, sender, receiver in ends.iter_rows():
         most = max((flow, turned(flow)), key=lambda way: counts.get(way, 0))
         stack = sender if most == flow else receiver
-        if counts.get(most, 0) < LEAST_RESENDS:
+        if counts.get(most, 0) < LEAST_RESENDS or most not in wanted:
             continue
         truth = family(stack)
         claim = named.get(most, _NOTHING)
