@@ -30,6 +30,8 @@ from rexmit.score.report import Report, report
 
 runner = CliRunner()
 
+UP = " > ".join(reversed(FLOW.split(" > ")))
+
 
 def made(corpus: Path, **narrow: str) -> Report:
     return report(open_corpus(corpus).narrowed(**narrow), analyse)
@@ -82,13 +84,21 @@ def test_what_a_point_does_not_see_does_not_count_there(corpus: Path) -> None:
 
 
 def test_of_what_the_other_end_sends_the_points_are_the_other_way_round(tmp_path: Path) -> None:
-    up = " > ".join(reversed(FLOW.split(" > ")))
-    corpus = write_corpus(tmp_path / "t", [*TRUTH[:2], {**TRUTH[2], "flow": up}])
-    claims = [claim(), claim(flow=up, mechanism="rack", time_ns=1_200_000_000)]
+    corpus = write_corpus(tmp_path / "t", [*TRUTH[:2], {**TRUTH[2], "flow": UP}])
+    claims = [claim(), claim(flow=UP, mechanism="rack", time_ns=1_200_000_000)]
     found = report(open_corpus(corpus), lambda _: tables(claims))
     assert found.points == ("sender", "receiver")
     assert dict(found.at("sender").mechanisms.counts) == {("rto", "rto"): 1, ("tlp", "missed"): 1}
     assert dict(found.at("receiver").mechanisms.counts) == {("rack", "rack"): 1}
+
+
+def test_times_tell_which_way_a_connection_goes(tmp_path: Path) -> None:
+    ns = TRUTH[1]["sender_ns"]
+    rows = [{**TRUTH[1], "receiver_ns": ns - 1}, {**TRUTH[2], "sender_ns": None, "receiver_ns": ns}]
+    along, against = open_corpus(write_corpus(tmp_path / "t", rows)).ways("a")
+    assert (along.to_list(), against.to_list()) == ([UP], [FLOW])
+    along, against = open_corpus(write_corpus(tmp_path / "u", TRUTH)).ways("a")
+    assert (along.to_list(), against.to_list()) == ([FLOW], [UP])
 
 
 def test_what_is_wrong_is_listed(corpus: Path) -> None:
@@ -160,14 +170,13 @@ def test_senders_of_few_resends_are_not_judged() -> None:
 
 
 def test_the_client_is_a_sender_of_its_own() -> None:
-    up = " > ".join(reversed(FLOW.split(" > ")))
-    resends = truth_frame({**row, "flow": up} for row in TRUTH)
+    resends = truth_frame({**row, "flow": UP} for row in TRUTH)
     named = connection(forward_stack="solaris-10", backward_stack="linux-6")
     truth = pl.DataFrame({"flow": [FLOW], "stack": ["solaris-10"]})
-    assert judge(truth, resends, named, up).verdicts[stacks.RIGHT] == 1
+    assert judge(truth, resends, named, UP).verdicts[stacks.RIGHT] == 1
     assert judge(truth, resends, named).judged == 0
     ends = pl.DataFrame({"flow": [FLOW], "stack": ["linux-6.12"], "receiver_stack": ["solaris-10"]})
-    assert judge(ends, resends, named, up).verdicts[stacks.RIGHT] == 1
+    assert judge(ends, resends, named, UP).verdicts[stacks.RIGHT] == 1
 
 
 def test_families() -> None:

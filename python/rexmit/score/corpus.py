@@ -67,6 +67,32 @@ class Corpus:
             .sort("at_ns", "flow", "seq_start")
         )
 
+    def ways(self, part: str) -> tuple[pl.Series, pl.Series]:
+        """The flows of a part that go from the point `sender` to the point `receiver`, and those
+        that go the other way.
+
+        The times of the resends tell; where they do not, the connection's flow in
+        connections.parquet goes from the sender.
+        """
+        here = self.resends.filter(pl.col("part") == part)
+        known: dict[str, bool] = {}
+        if {"sender_ns", "receiver_ns"} <= set(here.columns) and here["receiver_ns"].count():
+            sender, receiver = pl.col("sender_ns"), pl.col("receiver_ns")
+            against = receiver.is_not_null() & (sender.is_null() | (sender > receiver))
+            seen = here.filter(sender.is_not_null() | receiver.is_not_null())
+            shares = seen.group_by("flow").agg(against.mean().alias("against"))
+            for flow, share in shares.iter_rows():
+                known[flow] = share < 0.5
+            for flow, is_along in list(known.items()):
+                known.setdefault(turned(flow), not is_along)
+        along: list[str] = []
+        against_it: list[str] = []
+        for flow in self.connections.filter(pl.col("part") == part)["flow"]:
+            first, second = (along, against_it) if known.get(flow, True) else (against_it, along)
+            first.append(flow)
+            second.append(turned(flow))
+        return _flows(along), _flows(against_it)
+
     def narrowed(
         self, *, point: str | None = None, part: str | None = None, flow: str | None = None
     ) -> Corpus:
@@ -98,6 +124,10 @@ class Corpus:
                 usage=True,
             )
         return replace(made, resends=self.resends.filter(wanted), connections=connections)
+
+
+def _flows(flows: list[str]) -> pl.Series:
+    return pl.Series("flow", flows, dtype=pl.String)
 
 
 def turned(flow: str) -> str:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import polars as pl
 
 from rexmit.score import claims, count, stacks, tshark
-from rexmit.score.corpus import POINTS, Capture, Corpus, turned
+from rexmit.score.corpus import POINTS, Capture, Corpus
 from rexmit.score.count import MISSED, Matrix
 from rexmit.score.join import Joined, join
 from rexmit.score.stacks import Stacks
@@ -124,9 +124,8 @@ def report(
         there = corpus.connections.filter(pl.col("part") == capture.part)
         # What else the captures have (a corpus narrowed to one flow, a name server's traffic) is
         # nobody's invention.
-        main = there["flow"]
-        other = pl.Series("flow", [turned(flow) for flow in main], dtype=pl.String)
-        for flows, point in ((main, capture.point), (other, _OPPOSITE[capture.point])):
+        along, against = corpus.ways(capture.part)
+        for flows, point in ((along, capture.point), (against, _OPPOSITE[capture.point])):
             here = _of(flows, truth)
             joined = join(here, _of(flows, claimed))
             score = Score(
