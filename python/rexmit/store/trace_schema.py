@@ -1,11 +1,12 @@
 """The columns of the tables that `rexmit trace` writes: the one place that names them.
 
-They are the rows of crates/trace/src/rows.rs; `connection` joins the three. A `connections` row is
-one connection with both its directions as senders, a `retransmissions` row one packet that carried
+They are the rows of `crates/trace/src/rows.rs`; `connection` joins them. A `connections` row is one
+connection with both its directions as senders, a `retransmissions` row one packet that carried
 anything sent before, a `whatif` row what another setting would have changed in one direction of a
-connection (without a row it would have changed nothing). Times are seconds of the monitor's clock,
-as the capture has them; sequence numbers are 32-bit numbers of the wire, ranges half-open with SYN
-and FIN counting one.
+connection (without a row it would have changed nothing), a `whatif_totals` row the same of a
+grid's setting, over all senders of a stack. Times are seconds of the monitor's clock, as the
+capture has them; sequence numbers are 32-bit numbers of the wire, ranges half-open with SYN and FIN
+counting one.
 """
 
 from __future__ import annotations

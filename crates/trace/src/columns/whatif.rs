@@ -42,13 +42,16 @@ pub(super) fn table(rows: &[Of<WhatIf>], capture: &str, settings: &[String]) -> 
     })
 }
 
+/// A count among the sums.
+type Count = fn(&Total) -> u64;
+
 pub(super) fn totals(totals: &Totals, capture: &str, settings: &[String]) -> Table {
     Filler::fill(&totals.rows(), |table, rows| {
         table.text("capture", rows.iter().map(|_| Some(capture)));
         table.text("stack", rows.iter().map(|(stack, _, _)| Some(*stack)));
         let name = |setting: u32| settings.get(setting as usize).map(String::as_str);
         table.text("setting", rows.iter().map(|(_, setting, _)| name(*setting)));
-        let columns: [(&str, fn(&Total) -> u64); 10] = [
+        let columns: [(&str, Count); 10] = [
             ("changed", |total| u64::from(total.changed)),
             ("shorter", |total| u64::from(total.shorter)),
             ("longer", |total| u64::from(total.longer)),
