@@ -24,7 +24,7 @@ RESENDS: Final[tuple[Column, ...]] = (
     Column("bytes_outstanding", "integer", "sent and not acknowledged then", nullable=True),
     Column("cause", "text", "the sender's own word for why"),
     Column("direction", "text", "forward: from the client, who opened; backward", later=True),
-    Column("most_data", "boolean", "the direction that sends most", later=True),
+    Column("home", "text", "sender or receiver: the point beside who sent it", later=True),
 )
 
 CONNECTIONS: Final[tuple[Column, ...]] = (

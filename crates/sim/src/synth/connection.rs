@@ -14,7 +14,7 @@ use super::look::{endpoints, Look};
 use super::mix::Mix;
 use super::path::Path;
 use super::perturb::{perturbed, told};
-use super::record::{Made, Record};
+use super::record::{Made, Point, Record};
 use super::render::{Hosts, Rendered};
 use super::truth::{truth, Truth};
 use super::workload;
@@ -62,6 +62,8 @@ pub(super) struct Direction {
     pub flow: FlowKey,
     /// From the client, who opened.
     pub forward: bool,
+    /// The point beside the host that sends it.
+    pub home: Point,
     pub truth: Truth,
     /// The packets of the resends, in their order.
     pub packets: Vec<Made>,
@@ -249,6 +251,7 @@ fn tell(world: &World<Connection, Record>, client: EndId, upload: bool, shift: D
         Direction {
             flow: *world.key(end),
             forward: end.is_client(),
+            home: record.home(end),
             packets: packets.collect(),
             truth,
             shift,

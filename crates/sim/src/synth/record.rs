@@ -83,7 +83,7 @@ impl Record {
     }
 
     /// The host's point at which what `end` sends leaves.
-    fn home(&self, end: EndId) -> Point {
+    pub fn home(&self, end: EndId) -> Point {
         if end.is_client() == self.upload {
             Point::Sender
         } else {

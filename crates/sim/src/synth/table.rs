@@ -9,7 +9,7 @@ use super::connection::Told;
 
 /// The columns of resends.
 pub const RESENDS: &str = "flow,seq_start,seq_end,mechanism,need,dropped,first_sent_ns,\
-sender_ns,switch_ns,receiver_ns,bytes_outstanding,cause,direction,most_data";
+sender_ns,switch_ns,receiver_ns,bytes_outstanding,cause,direction,home";
 
 /// The columns of connections.
 pub const CONNECTIONS: &str =
@@ -51,7 +51,7 @@ pub(super) fn rows(
         direction(most.forward),
     )?;
     let mut rows = 0;
-    for (index, way) in told.directions.iter().enumerate() {
+    for way in &told.directions {
         for (resend, made) in way.truth.resends.iter().zip(&way.packets) {
             let mut seen = made.seen.map(|at| Cell(at, way.shift));
             for (seen, wanted) in seen.iter_mut().zip(points) {
@@ -76,7 +76,7 @@ pub(super) fn rows(
                 made.outstanding,
                 resend.cause,
                 direction(way.forward),
-                index == 0,
+                way.home.as_str(),
             )?;
             rows += 1;
         }

@@ -75,14 +75,15 @@ pub(super) fn truth<'a>(made: impl Iterator<Item = (usize, &'a Made)>) -> Truth 
 }
 
 /// What the sender called it. Handshakes are the connection's, which names nothing: a SYN is sent again by its timer, a
-/// SYN-ACK also because the SYN came again.
+/// SYN-ACK also because the SYN came again. Their causes are called as a kernel's are (docs/notes/causes.md).
 fn named(made: &Made) -> (Mechanism, &'static str) {
     match made.mechanism {
         Some(mechanism) => (mechanism, mechanism.as_str()),
-        None if made.segment.flags.syn() && made.answers_syn => {
-            (Mechanism::Unknown, "syn-came-again")
+        None if made.segment.flags.syn() && made.answers_syn => (Mechanism::Rto, "synack-answer"),
+        None if made.segment.flags.syn() && made.segment.flags.ack() => {
+            (Mechanism::Rto, "synack-timer")
         }
-        None if made.segment.flags.syn() => (Mechanism::Rto, "handshake-timer"),
+        None if made.segment.flags.syn() => (Mechanism::Rto, "timer"),
         None => (Mechanism::Unknown, "unnamed"),
     }
 }
