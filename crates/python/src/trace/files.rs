@@ -7,14 +7,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
 use rexmit_trace::run::Source;
-use rexmit_wire::capture::{Frame, Reader};
+use rexmit_wire::capture::{End, FileError, Frame, Rotation};
 
 /// The name of standard input.
 const STDIN: &str = "-";
 
-/// Files that are open, not yet read.
+/// Files that can be opened, not yet read.
 pub struct Files {
-    inputs: Vec<(PathBuf, Counted)>,
+    inputs: Vec<Input>,
+}
+
+/// One file, or something that can be opened only once.
+struct Input {
+    path: PathBuf,
+    bytes: Arc<AtomicU64>,
+    pipe: Option<Counted>,
+    is_pipe: bool,
+    /// It is opened once more before it is read, only to look at its beginning.
+    looked_at: bool,
 }
 
 /// Counts what is read.
@@ -31,41 +41,93 @@ impl Read for Counted {
     }
 }
 
+impl Input {
+    /// Tries whether the file can be opened. What cannot be opened again stays open.
+    fn new(path: PathBuf, bytes: &Arc<AtomicU64>) -> io::Result<Self> {
+        let mut input = Input {
+            path,
+            bytes: Arc::clone(bytes),
+            pipe: None,
+            is_pipe: false,
+            looked_at: false,
+        };
+        let opened: Box<dyn Read + Send> = if input.path == Path::new(STDIN) {
+            Box::new(io::stdin())
+        } else {
+            let file = File::open(&input.path)?;
+            if file.metadata()?.is_file() {
+                return Ok(input);
+            }
+            Box::new(file)
+        };
+        input.pipe = Some(input.counted(opened));
+        input.is_pipe = true;
+        Ok(input)
+    }
+
+    fn counted(&self, input: Box<dyn Read + Send>) -> Counted {
+        Counted {
+            input,
+            bytes: Arc::clone(&self.bytes),
+        }
+    }
+
+    fn open(&mut self) -> io::Result<Counted> {
+        match self.pipe.take() {
+            Some(pipe) => Ok(pipe),
+            None => {
+                let mut opened = self.counted(Box::new(File::open(&self.path)?));
+                if core::mem::take(&mut self.looked_at) {
+                    opened.bytes = Arc::default();
+                }
+                Ok(opened)
+            }
+        }
+    }
+}
+
 impl Files {
-    /// Opens every file; what is read of them is counted in `bytes`.
+    /// Looks at every file; what is read of them is counted in `bytes`.
     pub fn open(paths: Vec<PathBuf>, bytes: &Arc<AtomicU64>) -> io::Result<Self> {
         let mut inputs = Vec::new();
         for path in paths {
-            let input: Box<dyn Read + Send> = if path == Path::new(STDIN) {
-                Box::new(io::stdin())
-            } else {
-                let file = File::open(&path).map_err(|error| {
-                    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-                })?;
-                Box::new(file)
-            };
-            let bytes = Arc::clone(bytes);
-            inputs.push((path, Counted { input, bytes }));
+            let name = path.display().to_string();
+            let input = Input::new(path, bytes)
+                .map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))?;
+            inputs.push(input);
         }
         Ok(Files { inputs })
     }
 
-    /// Reads what tells the formats.
+    /// Reads what tells the formats and, of several files, when each begins.
     pub fn start(self) -> Result<Stream, String> {
-        let mut readers = Vec::new();
-        for (path, input) in self.inputs {
-            let name = path.display().to_string();
-            let reader = Reader::new(input).map_err(|error| format!("{name}: {error}"))?;
-            readers.push((name, reader));
+        let told = |input: &Input| input.path.display().to_string();
+        let names: Vec<String> = self.inputs.iter().map(told).collect();
+        let pipes: Vec<bool> = self.inputs.iter().map(|input| input.is_pipe).collect();
+        let mut inputs = self.inputs;
+        let several = inputs.len() > 1;
+        for input in &mut inputs {
+            input.looked_at = several && !input.is_pipe;
         }
-        Ok(Stream { readers, at: 0 })
+        let open: Open = Box::new(move |file| inputs[file].open());
+        match Rotation::with_pipes(names.len(), open, |file| pipes[file]) {
+            Ok(rotation) => Ok(Stream { names, rotation }),
+            Err(failed) => Err(named(&names, &failed)),
+        }
     }
 }
 
-/// Captures one after the other.
+/// Opens a file by its number.
+type Open = Box<dyn FnMut(usize) -> io::Result<Counted> + Send>;
+
+/// Captures as one, in the order of time.
 pub struct Stream {
-    readers: Vec<(String, Reader<'static>)>,
-    at: usize,
+    names: Vec<String>,
+    rotation: Rotation<'static, Open>,
+}
+
+fn named(names: &[String], failed: &FileError) -> String {
+    format!("{}: {}", names[failed.file], failed.error)
 }
 
 impl Source for Stream {
@@ -73,25 +135,22 @@ impl Source for Stream {
 
     #[inline]
     fn next_frame(&mut self) -> Result<Option<Frame<'_>>, String> {
-        while let Some((name, reader)) = self.readers.get_mut(self.at) {
-            match reader.advance() {
-                Ok(true) => break,
-                Ok(false) => self.at += 1,
-                Err(error) => return Err(format!("{name}: {error}")),
-            }
+        match self.rotation.next_frame() {
+            Ok(frame) => Ok(frame),
+            Err(failed) => Err(named(&self.names, &failed)),
         }
-        Ok(self
-            .readers
-            .get(self.at)
-            .and_then(|(_, reader)| reader.frame()))
     }
 
     fn warnings(&self) -> Vec<String> {
-        let told = |(name, reader): &(String, Reader<'static>)| {
-            let said = reader.warnings().into_iter();
-            said.map(|what| format!("{name}: {what}"))
-                .collect::<Vec<_>>()
-        };
-        self.readers.iter().flat_map(told).collect()
+        let ends = self.rotation.ends().iter();
+        let cut = ends.filter_map(|&(file, end)| match end {
+            End::Truncated { offset } => Some((file, offset)),
+            End::Complete | End::Failed => None,
+        });
+        cut.map(|(file, offset)| {
+            let name = &self.names[file];
+            format!("{name}: the capture ends in the middle of a packet, at byte {offset}")
+        })
+        .collect()
     }
 }
