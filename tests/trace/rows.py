@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from rexmit.store.schema import Column, polars_schema
-from rexmit.store.trace_schema import CONNECTIONS, RESENDS, TABLES, WHATIF
+from rexmit.store.trace_schema import CONNECTIONS, RESENDS, TABLES, WHATIF, WHATIF_TOTALS
 from rexmit.trace.folder import Trace, Writer
 from rexmit.trace.source import Batch, Facts
 
@@ -62,6 +62,11 @@ def whatif(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
     return _row(WHATIF, usual, values)
 
 
+def whatif_total(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
+    """A setting of a grid, without effect."""
+    return _row(WHATIF_TOTALS, {"capture": "x.pcap", "stack": "none", "setting": "k=2"}, values)
+
+
 def batch(**rows: Iterable[Row]) -> Batch:
     """Rows by table."""
     return {
@@ -93,11 +98,12 @@ def write_trace(
     connections: Iterable[Row] = (),
     retransmissions: Iterable[Row] = (),
     whatif: Iterable[Row] = (),
+    whatif_totals: Iterable[Row] = (),
     facts: Facts | None = None,
     captures: tuple[str, ...] = ("x.pcap",),
 ) -> Trace:
     """A folder as `rexmit trace --out` writes it."""
     with Writer(path) as writer:
-        made = batch(connections=connections, retransmissions=retransmissions, whatif=whatif)
-        writer.add(made)
+        writer.add(batch(connections=connections, retransmissions=retransmissions))
+        writer.add(batch(whatif=whatif, whatif_totals=whatif_totals))
         return writer.finish(facts or Facts(), {"captures": list(captures)})

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 from rich.console import Console
-from tests.trace.rows import batch, connection, resend, whatif, write_trace
+from tests.trace.rows import batch, connection, resend, whatif, whatif_total, write_trace
 from typer.testing import CliRunner
 
 from rexmit.cli import app
@@ -136,9 +136,19 @@ def test_senders(trace: Trace) -> None:
 def test_advice(trace: Trace) -> None:
     best, single = advice(trace)
     assert (best.setting, best.saved_s, best.alone) == ("k=2,a=1/2", 0.6, False)
-    assert (single.setting, single.shorter, single.longer) == ("k=2", 1, 1)
+    assert (single.setting, single.shorter, single.longer) == ("k=2", 1, 0)
     assert single.saved_s == pytest.approx(0.4)
     assert (single.needless, single.to_fr) == (4, 1)
+
+
+def test_a_grid_is_summed_up_already(tmp_path: Path) -> None:
+    rows = [
+        whatif_total(setting="k=2,b=1", stack=stack, shorter=2, change_s=-3.0, spurious_fr_caused=5)
+        for stack in ("linux-6.12", "rfc")
+    ]
+    (one,) = advice(write_trace(tmp_path / "t", whatif_totals=rows))
+    assert (one.setting, one.alone, one.saved_s) == ("k=2,b=1", False, 6.0)
+    assert (one.shorter, one.longer, one.needless) == (4, 0, 10)
 
 
 def printed(trace: Trace) -> list[str]:
@@ -158,7 +168,7 @@ def test_printed(trace: Trace) -> None:
     assert "warning: 10 packets not understood: 6 ipv6 fragment, 4 arp" in lines
     assert "rto timeout 2 66.7% 1 0 1 1.50 s 750.0 ms 7.5" in lines
     assert f"to look at one: rexmit show {trace.path} --flow 0" in lines
-    assert "k=2 0.40 s 1 1 0 4 1 0" in lines
+    assert "k=2 0.40 s 1 0 0 4 1 0" in lines
     assert any("seen in one direction only" in line for line in lines)
     assert any(line.startswith("most would help: k=2,a=1/2.") for line in lines)
 

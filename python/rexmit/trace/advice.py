@@ -12,12 +12,21 @@ from rexmit.trace.folder import Trace
 
 SHOWN: Final = 6
 
+_SUMS: Final = {
+    "saved_s": -pl.col("change_s"),
+    "avoided": pl.col("avoided"),
+    "needless": pl.col("spurious_rto_caused") + pl.col("spurious_fr_caused"),
+    "to_fr": pl.col("rto_to_fr"),
+    "to_rto": pl.col("fr_to_rto"),
+}
+
 
 @dataclass(frozen=True)
 class Advice:
     """One setting over all connections. `saved_s` is the sum of what connections would have been
-    shorter, negative where they would have been longer; `needless` the resends that it would have
-    caused for nothing, `avoided` those that it would have spared; `alone`: it changes one thing.
+    shorter, negative where they would have been longer; `shorter` and `longer` count those by more
+    than a tenth; `needless` the resends that it would have caused for nothing, `avoided` those that
+    it would have spared; `alone`: it changes one thing.
     """
 
     setting: str
@@ -37,17 +46,9 @@ def advice(trace: Trace, shown: int = SHOWN) -> tuple[Advice, ...]:
     Of those that change several things only the best stands among them.
     """
     rows = (
-        trace.scan("whatif")
+        pl.concat([_of_connections(trace), _of_grid(trace)], how="vertical_relaxed")
         .group_by("setting")
-        .agg(
-            (-pl.col("change_s")).sum().alias("saved_s"),
-            (pl.col("change_s") < 0).sum().alias("shorter"),
-            (pl.col("change_s") > 0).sum().alias("longer"),
-            pl.col("avoided").sum(),
-            (pl.col("spurious_rto_caused") + pl.col("spurious_fr_caused")).sum().alias("needless"),
-            pl.col("rto_to_fr").sum().alias("to_fr"),
-            pl.col("fr_to_rto").sum().alias("to_rto"),
-        )
+        .sum()
         .filter(pl.col("saved_s") > 0)
         .with_columns(
             (~pl.col("setting").str.contains(",") & (pl.col("setting") != SMART_CONFIG)).alias(
@@ -61,3 +62,28 @@ def advice(trace: Trace, shown: int = SHOWN) -> tuple[Advice, ...]:
     together = [one for one in every if not one.alone][:1]
     alone = [one for one in every if one.alone][: shown - len(together)]
     return tuple(sorted([*together, *alone], key=lambda one: -one.saved_s))
+
+
+def _of_connections(trace: Trace) -> pl.LazyFrame:
+    """Settings with a row for each connection."""
+    tenth = pl.col("duration_s") / 10
+    return (
+        trace.scan("whatif")
+        .join(trace.scan("connections").select("connection", "duration_s"), on="connection")
+        .group_by("setting")
+        .agg(
+            (-pl.col("change_s") > tenth).sum().alias("shorter"),
+            (pl.col("change_s") > tenth).sum().alias("longer"),
+            *(expression.sum().alias(name) for name, expression in _SUMS.items()),
+        )
+    )
+
+
+def _of_grid(trace: Trace) -> pl.LazyFrame:
+    """Settings that are only summed up."""
+    return trace.scan("whatif_totals").select(
+        "setting",
+        "shorter",
+        "longer",
+        *(expression.alias(name) for name, expression in _SUMS.items()),
+    )

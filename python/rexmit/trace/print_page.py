@@ -190,14 +190,15 @@ def _print_settings(settings: tuple[Advice, ...], totals: Totals, console: Conso
         return
     best = settings[0]
     cost = f"{best.needless:,} needless resends more"
-    more = f", {best.longer:,} longer" if best.longer else ""
+    more = f" and {best.longer:,} longer" if best.longer else ""
     say(
         console,
         Text.assemble(
             ("most would help: ", "bold"),
             f"{best.setting}. It would have saved {_waited(best.saved_s)} "
             f"({_share(best.saved_s, totals.lost_s)} of the time waited), made "
-            f"{count(best.shorter, 'connection')} shorter{more}, and cost {cost}",
+            f"{count(best.shorter, 'connection')} shorter{more} by more than a tenth, "
+            f"and cost {cost}",
         ),
     )
     columns = [
@@ -206,8 +207,8 @@ def _print_settings(settings: tuple[Advice, ...], totals: Totals, console: Conso
             Column(head, right=True, before=2)
             for head in (
                 "saves",
-                "shorter",
-                "longer",
+                "a tenth\nshorter",
+                "a tenth\nlonger",
                 "resends\nspared",
                 "needless\nmore",
                 "timeouts to\nfast resends",
