@@ -8,6 +8,7 @@
 mod board;
 mod identity;
 mod likelihood;
+mod manners;
 mod profile;
 mod shadow;
 mod timer;
@@ -24,6 +25,7 @@ use crate::event::{Acked, SenderEvent, Sent, SentKind};
 use crate::facts::SenderFacts;
 use crate::rows::Parameters;
 use board::{Board, News};
+use manners::{Manner, Manners};
 use shadow::{Moment, Shadow};
 
 /// Packets that follow each other so closely left for the same reason.
@@ -78,6 +80,7 @@ pub struct Judges {
     facts: SenderFacts,
     board: Board,
     shadows: Vec<Shadow>,
+    manners: Manners,
     news: News,
     /// Something was sent.
     begun: bool,
@@ -110,6 +113,7 @@ impl Judges {
                 .filter(|(_, profile)| !facts.sack || profile.settings.sack)
                 .map(|(slot, profile)| Shadow::new(profile, slot))
                 .collect(),
+            manners: Manners::default(),
             news: News::default(),
             begun: false,
             established: false,
@@ -182,6 +186,12 @@ impl Judges {
         }
     }
 
+    fn heed(&mut self, manner: Manner) {
+        for shadow in &mut self.shadows {
+            shadow.score += manner.of(shadow.profile.settings.as_ref());
+        }
+    }
+
     fn moment(&mut self, sent: &Sent) -> Moment {
         let since_ack = sent.at - self.ack_at;
         let gap = match self.together {
@@ -209,6 +219,9 @@ impl Judges {
             self.establish(sent.at, self.facts.handshake_rtt);
         }
         let moment = self.moment(sent);
+        if let Some(manner) = self.manners.sent(sent, &self.facts) {
+            self.heed(manner);
+        }
         let nothing_out = self.board.is_empty();
         self.board.push(sent);
         for shadow in &mut self.shadows {
@@ -281,6 +294,7 @@ impl Judges {
                 self.establish(acked.at, rtt);
             }
         }
+        self.manners.acked(acked, &self.board, &self.facts);
         if self.board.ack(acked, &mut self.news) {
             for shadow in &mut self.shadows {
                 shadow.on_ack(&mut self.board, &self.news);
