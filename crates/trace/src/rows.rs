@@ -25,6 +25,10 @@ pub enum Evidence {
     OriginalSeen,
     /// The earlier copies never came by a monitor at the receiver.
     OriginalUnseen,
+    /// The receiver answered it with an acknowledgement that says nothing new, or with a reset after its end.
+    DuplicateAnswered,
+    /// Acknowledgements that the monitor never saw must have come before the one that covers it.
+    AckLost,
     /// Acknowledgements stood still at it, and went on a round-trip time after it.
     HoleFilled,
 }
@@ -42,6 +46,8 @@ impl Evidence {
             Evidence::AlreadyAcked => "already-acked",
             Evidence::OriginalSeen => "original-seen",
             Evidence::OriginalUnseen => "original-unseen",
+            Evidence::DuplicateAnswered => "duplicate-answered",
+            Evidence::AckLost => "ack-lost",
             Evidence::HoleFilled => "hole-filled",
         }
     }

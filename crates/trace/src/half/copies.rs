@@ -4,7 +4,7 @@ use rexmit_time::{Duration, Time};
 
 use super::open::Open;
 use super::pieces::{Copy, Covered, Piece, ORIGINAL};
-use super::Half;
+use super::{Half, LATELY};
 use crate::event::{Event, SenderEvent, Sent, SentKind};
 
 /// Farther away than this a packet is not of this connection: more than the largest window (RFC 7323 §2.3).
@@ -57,6 +57,10 @@ impl Half {
             number: ORIGINAL,
             seen: true,
         };
+        if self.lately.len() == LATELY {
+            self.lately.pop_front();
+        }
+        self.lately.push_back((event.at, start, start < nxt));
         if start > nxt {
             self.unseen(start, copy);
         }
@@ -191,13 +195,19 @@ impl Half {
                 echo: None,
                 edge: false,
                 sacked: false,
+                reported: false,
+                hidden: 0,
             };
             self.pieces.push_front(start, before, covered);
         }
-        let una = self.pieces.una();
+        let (una, high) = (self.pieces.una(), self.sacked.highest());
+        let credit = self.credit;
         let mut first = None;
         let mut unseen = 0;
         for piece in self.pieces.within(start, end) {
+            if piece.again.is_empty() {
+                piece.overtaken = credit > 0 || high.is_some_and(|high| high > piece.end);
+            }
             if !piece.copies().any(|c| c.seen) {
                 unseen += piece.end - piece.start;
             }

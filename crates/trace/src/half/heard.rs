@@ -8,7 +8,7 @@ use super::line::Line;
 use super::merge::Ack;
 use super::pieces::{Copy, Covered, Piece, ORIGINAL};
 use super::Half;
-use crate::event::{Acked, SenderEvent};
+use crate::event::{Acked, Event, SenderEvent};
 
 /// How far beyond what was seen an acknowledgement may lie to count as one for packets that the capture missed: the
 /// largest window without scaling, or what the receiver offers.
@@ -70,6 +70,10 @@ impl Half {
     /// The sender heard this at `at`.
     pub(super) fn heard(&mut self, ack: &Ack, at: Time) {
         let event = &ack.event;
+        if event.flags.rst() {
+            self.reset(event);
+            return;
+        }
         let line = self.line_from(event.ack);
         let place = line.place(event.ack, self.pieces.nxt());
         let beyond = place - self.pieces.nxt();
@@ -85,14 +89,13 @@ impl Half {
             return;
         }
         let blocks = self.blocks(line, ack, place.max(una));
-        if let Some((start, end)) = blocks.dsack {
-            self.reported(start, end);
-        }
         let covered = Covered {
             at: event.at,
             echo: event.timestamps.map(|t| t.1),
             edge: false,
             sacked: true,
+            reported: false,
+            hidden: self.hidden(event),
         };
         let mut news = News::default();
         for &(start, end) in blocks.sacks() {
@@ -106,7 +109,6 @@ impl Half {
                 }
             });
         }
-        let repeated = self.repeated;
         if place > una {
             let covered = Covered {
                 sacked: false,
@@ -116,16 +118,27 @@ impl Half {
                 .advance(place, covered, |piece| news.take(piece));
             self.sacked.forget_below(place);
             self.waiting.advanced(place, event.at);
-            self.repeated = 0;
-        } else if place == una && event.payload_len == 0 && una < self.pieces.nxt() {
-            self.repeated += 1;
+        } else if place == una && event.payload_len == 0 && !event.flags.fin() {
+            self.repeated(ack, &blocks, &news);
+        }
+        if let Some((start, end)) = blocks.dsack {
+            self.reported(start, end, event.at);
+        }
+        let credit = self.credit;
+        if place > una {
+            self.credit = if place == self.pieces.nxt() {
+                0
+            } else {
+                credit.saturating_sub(news.once)
+            };
         }
         match (news.newest, news.resent) {
             (Some(newest), None) if !news.unseen => {
                 self.rtts.sample(at - newest.sent);
-                self.clock.acknowledged(event.at - newest.at);
+                self.beyond_now = event.at - newest.at;
+                self.clock.acknowledged(self.beyond_now);
             }
-            (Some(newest), Some((start, end))) if news.once > repeated => {
+            (Some(newest), Some((start, end))) if credit == 0 => {
                 // Had the resend filled a hole, those would have been reported as they came.
                 for piece in self.pieces.within(start, end) {
                     let now = piece.covered.is_some_and(|c| c.at == event.at);
@@ -134,6 +147,9 @@ impl Half {
                 }
             }
             _ => {}
+        }
+        if place > una {
+            self.last_heard_in_order = Some(*ack);
         }
         if place >= una {
             let shift = if event.flags.syn() {
@@ -203,12 +219,87 @@ impl Half {
     }
 
     /// The receiver got `start..end` once more.
-    fn reported(&mut self, start: i64, end: i64) {
+    fn reported(&mut self, start: i64, end: i64, at: Time) {
         self.reports += 1;
         let start = start.max(self.pieces.bottom());
+        let mut resent = false;
         for piece in self.pieces.within(start, end.max(start)) {
             piece.dsacks = piece.dsacks.saturating_add(1);
+            resent |= !piece.again.is_empty();
+            if let Some(covered) = piece.covered.as_mut().filter(|c| c.at == at) {
+                covered.reported = true;
+            }
         }
+        self.network_doubles |= !resent;
+    }
+
+    /// The receiver repeated itself: of something that came out of order, or that it had already.
+    fn repeated(&mut self, ack: &Ack, blocks: &Blocks, news: &News) {
+        let last = self.last_heard_in_order.replace(*ack);
+        let same = last.is_some_and(|l| {
+            l.event.ack == ack.event.ack
+                && l.event.window == ack.event.window
+                && l.blocks == ack.blocks
+        });
+        let sacks = self.facts.sack;
+        if !sacks {
+            self.credit += 1;
+        }
+        if !same || blocks.dsack.is_some() || news.newest.is_some() || news.resent.is_some() {
+            return;
+        }
+        let since = ack.event.at - self.beyond_now;
+        // The packet that it answers, if none waited on the way.
+        let i = self.lately.partition_point(|&(at, ..)| at <= since);
+        let cause = i.checked_sub(1).and_then(|i| self.lately.get(i)).copied();
+        let over = self.pieces.una() == self.pieces.nxt();
+        match cause {
+            Some((_, place, true)) if place < self.pieces.una() => {
+                self.answered(since, Some(place))
+            }
+            // Without SACK it may also be of something that came out of order.
+            _ if sacks || over => self.answered(since, None),
+            _ => {}
+        }
+    }
+
+    /// The receiver answered something that it had already, which came by before `since`: what begins at `place`, or the
+    /// oldest of which that is not known yet.
+    fn answered(&mut self, since: Time, place: Option<i64>) {
+        let open = |p: &&mut Piece| {
+            let known = usize::from(p.dsacks) + usize::from(p.answered);
+            known < p.again.len() && p.last().at <= since
+        };
+        let found = match place {
+            Some(place) => self.pieces.at(place).filter(|p| open(p)),
+            None => self
+                .pieces
+                .acknowledged()
+                .filter(open)
+                .min_by_key(|p| p.last().at),
+        };
+        if let Some(piece) = found {
+            piece.answered = piece.answered.saturating_add(1);
+            self.answers += 1;
+        }
+    }
+
+    /// Whoever sent this reset had closed: it answers a duplicate, if all had been acknowledged (RFC 9293 §3.10.7.1).
+    fn reset(&mut self, event: &Event) {
+        let over = self.pieces.una() == self.pieces.nxt() && self.pieces.nxt() > 0;
+        if over && !event.flags.ack() {
+            let since = event.at - self.beyond_now;
+            self.answered(since, None);
+        }
+    }
+
+    /// Packets of the receiver that were missed between the last one and this one.
+    fn hidden(&mut self, event: &Event) -> u32 {
+        let last = self.last_answer.replace((event.ip_id, event.payload_len));
+        last.map_or(0, |(id, len)| {
+            let packets = len.div_ceil(self.mss).max(1);
+            self.peer_ids.between(id, event.ip_id, packets)
+        })
     }
 }
 

@@ -40,6 +40,18 @@ impl Ids {
         self.all >= ENOUGH && self.same as u64 * 10 <= self.all as u64
     }
 
+    /// How many packets lie between two that came one after the other, of which the first counted for `first`; 0 where
+    /// that cannot be told.
+    pub(super) fn between(&self, a: Option<u16>, b: Option<u16>, first: u32) -> u32 {
+        match (a, b) {
+            (Some(a), Some(b)) if self.count() && a != 0 => {
+                let step = i32::from(b.wrapping_sub(a) as i16) - first as i32;
+                u32::try_from(step).unwrap_or(0)
+            }
+            _ => 0,
+        }
+    }
+
     /// Whether `a` was given before `b`, if that can be told.
     pub(super) fn before(&self, a: Option<u16>, b: Option<u16>) -> Option<bool> {
         match (a, b) {

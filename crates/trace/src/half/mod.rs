@@ -15,6 +15,8 @@ mod stamps;
 #[cfg(test)]
 mod tests;
 
+use std::collections::VecDeque;
+
 use rexmit_tcp::{Mechanism, Need, SackList};
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqRange;
@@ -42,6 +44,8 @@ use stamps::Stamps;
 const MOST_PIECES: usize = 1 << 16;
 /// A resend waits so long for a duplicate report after all is acknowledged, and twice the largest round trip more.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// Packets sent lately that are remembered.
+const LATELY: usize = 256;
 /// Full segments where the maximum is not known (RFC 9293 §3.7.1).
 const DEFAULT_MSS: u32 = 536;
 
@@ -65,9 +69,17 @@ pub struct Half {
     rtts: Rtts,
     /// Bytes the receiver offers, scaled.
     window: Option<u32>,
-    /// Acknowledgements in a row that repeated the one before.
-    repeated: u32,
+    /// Acknowledgements that repeated the one before and that nothing acknowledged since explains (without SACK).
+    credit: u32,
     last_heard: Option<Ack>,
+    /// The last one that said anything, in the sender's order.
+    last_heard_in_order: Option<Ack>,
+    /// IP identification and payload of the last one.
+    last_answer: Option<(Option<u16>, u32)>,
+    /// What was sent last: when it came by, its first place, and whether it was sent before.
+    lately: VecDeque<(Time, i64, bool)>,
+    /// The way to the receiver and back, newest sample.
+    beyond_now: Duration,
     /// Newest time given to an event.
     told: Time,
     judges: Judges,
@@ -77,6 +89,10 @@ pub struct Half {
     /// Duplicates that the receiver reported, and that it must have got and did not report.
     reports: u32,
     unreported: u32,
+    /// Duplicates that it answered without such a report.
+    answers: u32,
+    /// It reported duplicates of what was sent once.
+    network_doubles: bool,
     episode: Episode,
     ready: Vec<Retransmission>,
     row: HalfRow,
@@ -108,8 +124,12 @@ impl Half {
             sacked: Spans::default(),
             rtts: Rtts::default(),
             window: None,
-            repeated: 0,
+            credit: 0,
             last_heard: None,
+            last_heard_in_order: None,
+            last_answer: None,
+            lately: VecDeque::new(),
+            beyond_now: Duration::ZERO,
             told: Time::ZERO,
             judges: Judges::new(facts),
             replay: settings
@@ -120,6 +140,8 @@ impl Half {
             waiting: Waiting::default(),
             reports: 0,
             unreported: 0,
+            answers: 0,
+            network_doubles: false,
             episode: Episode::default(),
             ready: Vec::new(),
             row: HalfRow::default(),
@@ -157,7 +179,7 @@ impl Half {
                 self.clock.peer_stamp(value, event.at);
             }
         }
-        if !event.flags.ack() || event.flags.rst() {
+        if !event.flags.ack() && !event.flags.rst() {
             return;
         }
         let mut blocks = SackList::default();
@@ -334,16 +356,16 @@ impl Half {
         Scene {
             beyond: self.clock.beyond().unwrap_or(Duration::ZERO),
             reports: self.reports(),
+            network_doubles: self.network_doubles,
+            acks_counted: self.peer_ids.count(),
             at_receiver: self.clock.position() == Position::Receiver,
         }
     }
 
-    /// Whether the receiver reports duplicates, as far as it has shown. Stacks that take SACK and no timestamps are mostly
-    /// older than RFC 2883.
+    /// Whether the receiver reports duplicates, as far as it has shown.
     const fn reports(&self) -> bool {
-        let shown = self.reports > 0;
-        let missing = self.unreported >= 2;
-        self.facts.sack && (shown || (self.facts.timestamps && !missing))
+        let silent = self.unreported > 1 || self.answers > 0;
+        self.facts.sack && (self.reports > 0 || !silent)
     }
 
     fn summarise(self, row: &mut HalfRow) {

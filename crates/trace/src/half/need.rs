@@ -18,13 +18,16 @@ pub(super) struct Scene {
     pub at_receiver: bool,
     /// The receiver reports duplicates (RFC 2883).
     pub reports: bool,
+    /// The network doubles packets, as reports of duplicates of what was sent once show.
+    pub network_doubles: bool,
+    /// The receiver counts its packets, so that missing ones show.
+    pub acks_counted: bool,
 }
 
 /// Which copy arrived first, counted in the order sent, and what says so; none if none arrived.
 fn first_arrival(piece: &Piece, scene: &Scene) -> (Option<usize>, Evidence) {
-    let seen = |i: usize| piece.copies().enumerate().filter(|(_, c)| c.seen).nth(i);
-    let all = piece.copies().filter(|c| c.seen).count();
-    let Some((first, _)) = seen(0) else {
+    let seen: Vec<(usize, &Copy)> = piece.copies().enumerate().filter(|(_, c)| c.seen).collect();
+    let Some(&(first, _)) = seen.first() else {
         return (None, Evidence::OriginalUnseen);
     };
     if scene.at_receiver {
@@ -35,44 +38,74 @@ fn first_arrival(piece: &Piece, scene: &Scene) -> (Option<usize>, Evidence) {
     };
     // Copies that the acknowledgement can have been for: it takes the way to the receiver and back. The least time seen
     // may have been spent in a queue in part, so that half of it is sure.
-    let in_time = |c: &Copy| c.at + scene.beyond / 2 <= covered.at;
-    let early = piece.copies().filter(|c| c.seen && in_time(c)).count();
-    // Each duplicate reported leaves one copy fewer that can have been the first.
-    let reported = usize::from(piece.dsacks.saturating_sub(piece.doubled));
-    let by_report = all.saturating_sub(reported).max(1);
-    let mut most = early.min(by_report).max(1);
-    let index = |i: usize| seen(i).map(|(i, _)| i);
-    if most == 1 && all > 1 {
-        return (index(0), Evidence::AckTooEarly);
+    let within = |way: Duration| {
+        seen.iter()
+            .filter(|(_, c)| c.at + way <= covered.at)
+            .count()
+    };
+    let mut most = within(scene.beyond / 2).max(1);
+    if most == 1 && seen.len() > 1 {
+        return (Some(first), Evidence::AckTooEarly);
     }
-    // At the left edge the receiver echoes the stamp of the copy that filled it (RFC 3522 §3.2).
-    if let Some(echo) = covered.echo.filter(|_| covered.edge && !covered.sacked) {
-        let not_after =
-            |c: &&Copy| c.seen && c.stamp.is_some_and(|s| echo.wrapping_sub(s) as i32 >= 0);
-        let stamped = piece.copies().all(|c| c.stamp.is_some());
-        let older = piece.copies().filter(not_after).count().max(1);
-        if stamped {
-            let same = |a: usize, b: usize| {
-                let stamp = |i: usize| seen(i).and_then(|(_, c)| c.stamp);
-                stamp(a) == stamp(b)
-            };
-            most = most.min(older);
-            if most < 2 || !same(most - 1, most - 2) {
-                return (index(most - 1), Evidence::Timestamp);
-            }
+    // Nothing can have told the sender of a loss so soon after the copy before.
+    while most > 1 && seen[most - 1].1.at - seen[most - 2].1.at < scene.beyond / 2 {
+        most -= 1;
+    }
+    if covered.reported {
+        return (Some(first), Evidence::Dsack);
+    }
+    let lost_ack = covered.hidden > 0 && !piece.overtaken && !scene.reports;
+    let reported = usize::from(piece.dsacks.saturating_sub(piece.doubled));
+    let on_time = within(scene.beyond).max(1);
+    if reported > 0 && !(scene.network_doubles && on_time >= most) {
+        most = most.min(seen.len().saturating_sub(reported).max(1));
+        if most == 1 {
+            return (Some(first), Evidence::Dsack);
         }
     }
-    // A receiver that reports duplicates has not, so that but one copy arrived. Of one that does not, an acknowledgement
-    // sooner than any before is for an earlier copy.
-    let at_once = |c: &Copy| c.at + scene.beyond <= covered.at;
-    let late = piece.copies().filter(|c| c.seen && at_once(c)).count();
-    if !scene.reports && late < most {
-        return (index(late.max(1) - 1), Evidence::AckTooEarly);
+    if let Some(answer) = by_echo(piece, &seen[..most]) {
+        // A receiver that does not report duplicates echoes the stamp of a duplicate all the same.
+        if lost_ack && answer > first {
+            return (Some(first), Evidence::AckLost);
+        }
+        return (Some(answer), Evidence::Timestamp);
     }
-    if !scene.reports && piece.jumped {
-        return (index(0), Evidence::Frto);
+    if !scene.reports {
+        let answered = usize::from(piece.answered);
+        if answered > 0 {
+            let left = seen.len().saturating_sub(answered).max(1);
+            return (
+                Some(seen[most.min(left) - 1].0),
+                Evidence::DuplicateAnswered,
+            );
+        }
+        if on_time < most && !piece.overtaken {
+            return (Some(seen[on_time - 1].0), Evidence::AckTooEarly);
+        }
+        if lost_ack {
+            return (Some(first), Evidence::AckLost);
+        }
+        if piece.jumped && !piece.overtaken && !scene.acks_counted {
+            return (Some(first), Evidence::Frto);
+        }
     }
-    (index(most - 1), Evidence::HoleFilled)
+    (Some(seen[most - 1].0), Evidence::HoleFilled)
+}
+
+/// The copy that arrived first by the stamp that was echoed: at the left edge it is that of the copy that filled it
+/// (RFC 3522 §3.2). None if there is none, or if copies have the same.
+fn by_echo(piece: &Piece, seen: &[(usize, &Copy)]) -> Option<usize> {
+    let covered = piece.covered.filter(|c| c.edge && !c.sacked)?;
+    let echo = covered.echo?;
+    let mut found = 0;
+    for (i, (_, copy)) in seen.iter().enumerate() {
+        if echo.wrapping_sub(copy.stamp?) as i32 >= 0 {
+            found = i;
+        }
+    }
+    let stamp = seen[found].1.stamp;
+    let alone = seen.iter().filter(|(_, c)| c.stamp == stamp).count() == 1;
+    alone.then_some(seen[found].0)
 }
 
 /// Whether resend `number` was needed for this piece, and what says so.
@@ -95,7 +128,7 @@ fn of_piece(piece: &Piece, number: u32, scene: &Scene) -> (Need, Evidence) {
         (Some(first), evidence) if first < this => {
             let too_early = piece.covered.is_some_and(|c| copy.at + scene.beyond > c.at);
             let evidence = match evidence {
-                Evidence::OriginalSeen => evidence,
+                Evidence::OriginalSeen | Evidence::Timestamp => evidence,
                 _ if piece.dsacks > piece.doubled => Evidence::Dsack,
                 _ if too_early => Evidence::AckTooEarly,
                 _ => evidence,

@@ -35,6 +35,10 @@ pub(super) struct Covered {
     pub edge: bool,
     /// By a SACK block.
     pub sacked: bool,
+    /// It reported a duplicate of the piece (RFC 2883), too.
+    pub reported: bool,
+    /// Packets of the receiver that the monitor missed right before.
+    pub hidden: u32,
 }
 
 /// Sequence numbers that were sent together, every time.
@@ -52,8 +56,12 @@ pub(super) struct Piece {
     pub covered: Option<Covered>,
     /// How many duplicates of it the receiver reported (RFC 2883).
     pub dsacks: u8,
+    /// How many answers to duplicates of it there were that did not say so.
+    pub answered: u8,
     /// Copies that the network made of one packet, seen at the monitor.
     pub doubled: u8,
+    /// When it was sent again first, the receiver had shown that something sent later had arrived.
+    pub overtaken: bool,
     /// Its first acknowledgement was also the first of later packets that nothing had shown to have arrived.
     pub jumped: bool,
 }
@@ -131,7 +139,9 @@ impl Pieces {
             again: Vec::new(),
             covered: None,
             dsacks: 0,
+            answered: 0,
             doubled: 0,
+            overtaken: false,
             jumped: false,
         };
         self.segments += piece.len().div_ceil(self.mss);
@@ -150,7 +160,9 @@ impl Pieces {
                 again: Vec::new(),
                 covered: Some(covered),
                 dsacks: 0,
+                answered: 0,
                 doubled: 0,
+                overtaken: false,
                 jumped: false,
             });
             self.edge += 1;
@@ -169,6 +181,17 @@ impl Pieces {
             Some(last) if place < last.end => self.pieces.len() - 1,
             _ => self.pieces.len(),
         }
+    }
+
+    /// The piece that holds `place`.
+    pub(super) fn at(&mut self, place: i64) -> Option<&mut Piece> {
+        let i = self.index(place);
+        self.pieces.get_mut(i).filter(|p| p.start <= place)
+    }
+
+    /// The pieces acknowledged cumulatively, oldest first.
+    pub(super) fn acknowledged(&mut self) -> impl Iterator<Item = &mut Piece> {
+        self.pieces.range_mut(..self.edge)
     }
 
     /// Makes `place` a boundary between pieces and gives the index of the piece that begins there or after.

@@ -34,6 +34,11 @@ impl Spans {
         }
     }
 
+    /// The end of the last span.
+    pub(super) fn highest(&self) -> Option<i64> {
+        self.spans.last().map(|s| s.1)
+    }
+
     /// Forgets what lies below `place`.
     pub(super) fn forget_below(&mut self, place: i64) {
         let gone = self.spans.partition_point(|s| s.1 <= place);
@@ -69,6 +74,8 @@ mod tests {
                 spans.forget_below(below);
                 oracle[..below as usize].fill(false);
             }
+            let highest = oracle.iter().rposition(|&b| b).map(|p| p as i64 + 1);
+            assert_eq!(spans.highest(), highest, "round {round}");
         }
     }
 }
