@@ -97,6 +97,9 @@ def test_times_tell_which_way_a_connection_goes(tmp_path: Path) -> None:
     rows = [{**TRUTH[1], "receiver_ns": ns - 1}, {**TRUTH[2], "sender_ns": None, "receiver_ns": ns}]
     along, against = open_corpus(write_corpus(tmp_path / "t", rows)).ways("a")
     assert (along.to_list(), against.to_list()) == ([UP], [FLOW])
+    homes = [{**row, "home": "receiver"} for row in TRUTH]
+    along, against = open_corpus(write_corpus(tmp_path / "v", homes)).ways("a")
+    assert (along.to_list(), against.to_list()) == ([UP], [FLOW])
     along, against = open_corpus(write_corpus(tmp_path / "u", TRUTH)).ways("a")
     assert (along.to_list(), against.to_list()) == ([FLOW], [UP])
 

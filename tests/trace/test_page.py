@@ -85,7 +85,7 @@ def trace(tmp_path: Path) -> Trace:
     ]
     facts = Facts(
         packets=120,
-        not_understood={"arp": 4, "ipv6 fragment": 6},
+        not_understood={"arp": 4, "udp": 7, "fragment": 5, "cut-short": 6},
         warnings=["x.pcap ends within a packet"],
     )
     return write_trace(
@@ -165,7 +165,8 @@ def test_printed(trace: Trace) -> None:
     assert "with losses 1 (33.3%)" in lines
     assert "resends 3 (2.7% of those)" in lines
     assert "warning: x.pcap ends within a packet" in lines
-    assert "warning: 10 packets not understood: 6 ipv6 fragment, 4 arp" in lines
+    assert "warning: 11 packets not understood: 6 cut-short, 5 fragment" in lines
+    assert "not TCP 11 packets: 7 udp, 4 arp" in lines
     assert "rto timeout 2 66.7% 1 0 1 1.50 s 750.0 ms 7.5" in lines
     assert f"to look at one: rexmit show {trace.path} --flow 0" in lines
     assert "k=2 0.40 s 1 0 0 4 1 0" in lines
@@ -180,10 +181,10 @@ def test_without_resends(tmp_path: Path) -> None:
 
 
 def test_without_anything(tmp_path: Path) -> None:
-    facts = Facts(packets=3, not_understood={"arp": 3})
+    facts = Facts(packets=3, not_understood={"malformed": 3})
     lines = printed(write_trace(tmp_path / "t", facts=facts))
     assert lines[0] == "x.pcap: 3 packets"
-    assert "warning: 3 packets not understood: 3 arp" in lines
+    assert "warning: 3 packets not understood: 3 malformed" in lines
 
 
 # Reasons.

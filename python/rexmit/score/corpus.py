@@ -71,20 +71,23 @@ class Corpus:
         """The flows of a part that go from the point `sender` to the point `receiver`, and those
         that go the other way.
 
-        The times of the resends tell; where they do not, the connection's flow in
+        The resends' `home` tells, or their times; where they do not, the connection's flow in
         connections.parquet goes from the sender.
         """
         here = self.resends.filter(pl.col("part") == part)
         known: dict[str, bool] = {}
-        if {"sender_ns", "receiver_ns"} <= set(here.columns) and here["receiver_ns"].count():
+        if "home" in here.columns:
+            for flow, home in here.select("flow", "home").unique().iter_rows():
+                known[flow] = home == "sender"
+        elif {"sender_ns", "receiver_ns"} <= set(here.columns) and here["receiver_ns"].count():
             sender, receiver = pl.col("sender_ns"), pl.col("receiver_ns")
             against = receiver.is_not_null() & (sender.is_null() | (sender > receiver))
             seen = here.filter(sender.is_not_null() | receiver.is_not_null())
             shares = seen.group_by("flow").agg(against.mean().alias("against"))
             for flow, share in shares.iter_rows():
                 known[flow] = share < 0.5
-            for flow, is_along in list(known.items()):
-                known.setdefault(turned(flow), not is_along)
+        for flow, is_along in list(known.items()):
+            known.setdefault(turned(flow), not is_along)
         along: list[str] = []
         against_it: list[str] = []
         for flow in self.connections.filter(pl.col("part") == part)["flow"]:

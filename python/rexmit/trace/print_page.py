@@ -16,6 +16,9 @@ from rexmit.trace.advice import Advice
 from rexmit.trace.source import Facts
 from rexmit.trace.summary import OfMechanism, Sender, Summary, Totals, Worst
 
+_NOT_TCP = ("arp", "udp", "icmp", "other-protocol", "link-control")
+"""What a capture has besides TCP and is no reason to doubt it."""
+
 _ESTIMATE = (
     "an estimate: round trips and losses are taken to be what they were (seed 002, section IV.C)"
 )
@@ -33,7 +36,7 @@ def print_page(
     """Everything; `kept` is the folder of the tables, None where they were not asked for."""
     totals = made.totals
     say(console, Text(_title(captures, facts, totals), "bold"))
-    _print_totals(totals, console)
+    _print_totals(facts, totals, console)
     for warning in warnings(facts, totals):
         say(console, Text.assemble(("warning: ", "yellow"), warning))
     if made.mechanisms:
@@ -65,10 +68,11 @@ def _title(captures: Iterable[str], facts: Facts, totals: Totals) -> str:
     return f"{told} in {duration(totals.end_s - totals.start_s)}{when}"
 
 
-def _print_totals(totals: Totals, console: Console) -> None:
+def _print_totals(facts: Facts, totals: Totals, console: Console) -> None:
     every = totals.connections
     waited = f"{_waited(totals.lost_s)} for resends, in connections that lasted "
     waited += f"{_waited(totals.duration_s)} altogether"
+    others = {why: n for why, n in facts.not_understood.items() if why in _NOT_TCP}
     lines = [
         ("connections", f"{every:,}"),
         ("  with resends", f"{totals.with_resends:,} ({_share(totals.with_resends, every)})"),
@@ -81,6 +85,8 @@ def _print_totals(totals: Totals, console: Console) -> None:
         late = f"{count(totals.reordered, 'packet')} came late"
         twice = f"{totals.network_duplicates:,} twice"
         lines.append(("network", f"{late}, {twice}; these are no resends"))
+    if others:
+        lines.append(("not TCP", f"{count(sum(others.values()), 'packet')}: {_counts(others)}"))
     for label, text in lines:
         say(console, f"{label:<16} {text}")
 
@@ -88,9 +94,10 @@ def _print_totals(totals: Totals, console: Console) -> None:
 def warnings(facts: Facts, totals: Totals) -> list[str]:
     """What to know before the page is trusted."""
     told = [*facts.warnings]
-    if facts.not_understood:
-        every = sum(facts.not_understood.values())
-        told.append(f"{count(every, 'packet')} not understood: {_counts(facts.not_understood)}")
+    strange = {why: n for why, n in facts.not_understood.items() if why not in _NOT_TCP}
+    if strange:
+        every = sum(strange.values())
+        told.append(f"{count(every, 'packet')} not understood: {_counts(strange)}")
     if totals.one_sided:
         told.append(
             f"{count(totals.one_sided, 'connection')} seen in one direction only "
