@@ -11,6 +11,7 @@ from typing import Final
 
 from rexmit.tables.terminal import count
 from rexmit.trace.folder import Trace, Writer
+from rexmit.trace.interrupt import interruptible
 from rexmit.trace.source import STDIN, Source, open_source
 
 _TELL_EVERY_S: Final = 5.0
@@ -29,7 +30,8 @@ def run(
     from rexmit import cli
 
     began = time.monotonic()
-    with Writer(folder) as writer:
+    pipe = any(str(path) == STDIN for path in captures)
+    with Writer(folder) as writer, interruptible(pipe=pipe):
         source = open_source(captures, whatif=whatif, jobs=jobs)
         tell = Teller(source)
         try:
