@@ -30,6 +30,10 @@ const LINES: &[Line] = &[
         s.rack = false;
         s.tlp = Tlp::Off;
     }),
+    ("linux-6.12", "linux-6", 0.01, |s| {
+        s.rack_no_dupack_threshold = true
+    }),
+    ("linux-6.12", "linux-6", 0.01, |s| s.dupack_threshold = 2),
     ("linux-3.10", "linux-3.10", 0.07, |_| {}),
     ("linux-3.10", "linux-3.10", 0.01, |s| s.tlp = Tlp::Off),
     ("linux-3.10", "linux-3.10", 0.01, |s| {

@@ -88,6 +88,7 @@ impl Candidates {
 }
 
 /// What it costs to believe that the emulation's state was wrong, a little or wholly: as a natural logarithm.
+const ONLY_IF: f64 = -1.0;
 const SLIGHTLY: f64 = -3.0;
 const MUCH: f64 = -7.0;
 const WHOLLY: f64 = -10.0;
@@ -298,12 +299,11 @@ impl Shadow {
         };
         let sacked = index < board.len() && board.at(index).sacked;
         let marked = marks & LOST != 0;
-        let by_rack = self.newer() && self.settings.rack && board.sack;
+        let forward = index < board.len() && self.may_go_forward(board, board.at(index).start);
         let mut structure = match self.state {
-            State::Loss if marked => 0.0,
-            State::Loss => SLIGHTLY,
-            State::Recovery if marked || !by_rack => 0.0,
-            State::Recovery => SLIGHTLY,
+            State::Loss | State::Recovery if marked => 0.0,
+            State::Recovery if forward => ONLY_IF,
+            State::Loss | State::Recovery => SLIGHTLY,
             _ if self.delivered_above(board) > 0 => MUCH,
             _ => WHOLLY,
         };

@@ -142,6 +142,7 @@ impl Shadow {
     }
 
     fn alert_linux3(&mut self, board: &mut Board, news: &News, told: &Told, duplicate: bool) {
+        let mut mark = duplicate || (told.sacked && self.sack_is_far(board));
         if board.out == 0 {
             self.dups = 0;
         }
@@ -153,24 +154,50 @@ impl Shadow {
         match self.state {
             State::Recovery => {
                 if news.advanced {
-                    self.undo_partly_linux3(board, news);
+                    mark = self.undo_partly_linux3(board, news);
                 } else if !board.sack && duplicate {
                     self.add_duplicate(board);
                 }
             }
             State::Loss => {
                 self.process_loss_linux3(board, news, told, duplicate);
-                if self.state == State::Open {
-                    self.consider_recovery_linux3(board, news, duplicate);
+                if self.state != State::Open {
+                    return;
                 }
+                self.consider_recovery_linux3(board, news, duplicate);
             }
             State::Open | State::Disorder | State::Cwr => {
                 self.consider_recovery_linux3(board, news, duplicate);
             }
         }
+        if self.state == State::Recovery
+            && (mark || (self.fack && self.head_timed_out(board, news.at)))
+        {
+            self.mark_by_count(board, self.began);
+            self.mark_overdue(board, news.at);
+        }
     }
 
-    fn undo_partly_linux3(&mut self, board: &mut Board, news: &News) {
+    /// With FACK, what has been out for more than a timeout, from the head up to the first that has not
+    /// (`tcp_timeout_skbs`).
+    fn mark_overdue(&mut self, board: &mut Board, now: Time) {
+        if !self.fack || !self.head_timed_out(board, now) {
+            return;
+        }
+        for index in 0..board.len() {
+            let piece = *board.at(index);
+            if now - piece.sent <= self.rto {
+                break;
+            }
+            if piece.marks[self.slot] == 0 {
+                self.mark_lost(board, index);
+            }
+        }
+    }
+
+    /// Whether more is to be marked lost.
+    fn undo_partly_linux3(&mut self, board: &mut Board, news: &News) -> bool {
+        let failed = !board.sack || self.sack_is_far(board);
         if self.may_undo(board, news) {
             self.forget_stamp(board);
             let distance = board.reach() + news.acked.len() as u32;
@@ -179,7 +206,9 @@ impl Shadow {
                 self.fack = false;
             }
             self.early = false;
+            return false;
         }
+        failed
     }
 
     fn consider_recovery_linux3(&mut self, board: &mut Board, news: &News, duplicate: bool) {
@@ -217,8 +246,7 @@ impl Shadow {
         if self.lost > 0 || above + 1 > self.reordering {
             return Some(Mechanism::FastRetransmit);
         }
-        let reach = if board.sack { board.reach() } else { above + 1 };
-        if self.fack && (reach > self.reordering || self.head_timed_out(board, now)) {
+        if self.fack && (self.reach(board) > self.reordering || self.head_timed_out(board, now)) {
             return Some(Mechanism::Fack);
         }
         if self.may_retransmit_early(board) && !self.waits_before_early_retransmit(now) {

@@ -165,6 +165,7 @@ impl Shadow {
     }
 
     fn alert_linux6(&mut self, board: &mut Board, news: &News, told: &mut Told, duplicate: bool) {
+        let mut mark = duplicate || (told.sacked && self.sack_is_far(board));
         if board.out == 0 {
             self.dups = 0;
         }
@@ -181,6 +182,8 @@ impl Shadow {
                     }
                 } else if self.undo_partly_linux6(board, news) {
                     return;
+                } else {
+                    mark = self.sack_is_far(board);
                 }
                 if self.try_undo_by_dsack(board) {
                     self.note_end_of_recovery();
@@ -194,13 +197,17 @@ impl Shadow {
             State::Loss => {
                 self.process_loss_linux6(board, news, told, duplicate);
                 self.find_losses_linux6(board, news, told);
-                if self.state == State::Open || told.lost_resend {
-                    self.consider_recovery_linux6(board, news, told, duplicate);
+                if self.state != State::Open && !told.lost_resend {
+                    return;
                 }
+                self.consider_recovery_linux6(board, news, told, duplicate);
             }
             State::Open | State::Disorder | State::Cwr => {
                 self.consider_recovery_linux6(board, news, told, duplicate);
             }
+        }
+        if self.state == State::Recovery && !self.settings.rack && board.sack && mark {
+            self.mark_by_count(board, self.began);
         }
     }
 

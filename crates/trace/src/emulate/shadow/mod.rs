@@ -2,9 +2,10 @@
 //! back. It has no window: what may be sent is seen.
 //!
 //! `linux6` and `linux3` work through acknowledgements as the two generations of the model's sender do (other stacks take the
-//! one nearer to them), `rack`, `undo` and `clock` are parts of that; `explain` says what made a resend.
+//! one nearer to them), `rack`, `counted`, `undo` and `clock` are parts of that; `explain` says what made a resend.
 
 mod clock;
+mod counted;
 mod explain;
 mod linux3;
 mod linux6;
