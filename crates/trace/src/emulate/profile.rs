@@ -31,7 +31,7 @@ const LINES: &[Line] = &[
         s.tlp = Tlp::Off;
     }),
     ("linux-6.12", "linux-6", 0.01, |s| {
-        s.rack_no_dupack_threshold = true
+        s.rack_no_dupack_threshold = true;
     }),
     ("linux-6.12", "linux-6", 0.01, |s| s.dupack_threshold = 2),
     ("linux-3.10", "linux-3.10", 0.07, |_| {}),

@@ -404,6 +404,7 @@ impl Shadow {
             }
         }
         self.entered = None;
+        self.unless_more = false;
         let restarts = matches!(best.cause, Cause::Ack | Cause::EarlyRetransmit);
         if restarts && pieces.start == 0 && self.timer.job() != Some(Job::Reordering) {
             self.timer.set(at, Job::Timeout, self.rto);

@@ -249,7 +249,14 @@ impl Shadow {
         if self.fack && (self.reach(board) > self.reordering || self.head_timed_out(board, now)) {
             return Some(Mechanism::Fack);
         }
+        // Few segments are out, half of them arrived, and nothing more can be sent.
+        let enough = (board.out / 2).max(self.settings.dupack_threshold);
+        if board.out <= self.reordering && above >= enough {
+            self.unless_more = true;
+            return Some(Mechanism::FastRetransmit);
+        }
         if self.may_retransmit_early(board) && !self.waits_before_early_retransmit(now) {
+            self.unless_more = true;
             return Some(Mechanism::EarlyRetransmit);
         }
         None

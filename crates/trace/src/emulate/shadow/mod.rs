@@ -77,6 +77,8 @@ pub struct Shadow {
     resending: bool,
     /// A recovery began then and nothing was sent again since.
     entered: Option<Time>,
+    /// It began only if no new data could be sent.
+    unless_more: bool,
     /// The timer should have fired and nothing was sent.
     missed: bool,
     timed: Option<(SeqNum, Time)>,
@@ -128,6 +130,7 @@ impl Shadow {
             began: false,
             resending: false,
             entered: None,
+            unless_more: false,
             missed: false,
             timed: None,
             phase: None,
@@ -173,6 +176,13 @@ impl Shadow {
     /// Something new left; the board has it already. `nothing_out`: it was empty before.
     pub fn on_new(&mut self, board: &Board, moment: &Moment, nothing_out: bool) {
         self.catch_up_for_sending(board, moment);
+        if self.unless_more && self.state == State::Recovery && self.entered == Some(moment.ack_at)
+        {
+            self.entered = None;
+            self.began = false;
+            self.state = State::Disorder;
+        }
+        self.unless_more = false;
         if self.timed.is_none() {
             self.timed = board.tail().map(|tail| (tail.start, moment.at));
         }
