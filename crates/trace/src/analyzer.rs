@@ -4,10 +4,13 @@ use rexmit_time::{Duration, Time};
 use rexmit_wire::table::{Hashed, Slot, Table};
 use rexmit_wire::{FlowKey, Headers};
 
-use crate::connection::{Belongs, Connection, Pair, Ready};
+use crate::connection::{Belongs, Common, Connection, Pair};
 use crate::rows;
 use crate::settings::Settings;
 use crate::whatif::Totals;
+
+/// No packet is longer, in bytes: super-segments have 512 KiB at most (`GSO_MAX_SIZE` of Linux). A capture that says so is wrong.
+const LONGEST: u32 = 1 << 24;
 
 /// A row and the connection that it belongs to.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,6 +71,17 @@ impl Rows {
     }
 }
 
+/// What [`Analyzer::prefetch`] fetches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prefetch {
+    /// Where the connection is looked up.
+    Index,
+    /// The connection.
+    Connection,
+    /// Where its packet will be logged.
+    Log,
+}
+
 /// What was counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -103,9 +117,8 @@ impl Counters {
 /// The connections of one capture, or of one shard of it.
 #[derive(Debug)]
 pub struct Analyzer {
-    settings: Settings,
+    common: Common,
     table: Table<Connection>,
-    ready: Ready,
     rows: Rows,
     counters: Counters,
     /// The next connection's number, and how far they are apart.
@@ -128,8 +141,7 @@ impl Analyzer {
         let of = of.max(1);
         Analyzer {
             table: Table::new(settings.most_connections / usize::try_from(of).unwrap_or(1)),
-            settings,
-            ready: Ready::default(),
+            common: Common::new(settings),
             rows: Rows::default(),
             counters: Counters::default(),
             next: number,
@@ -160,13 +172,17 @@ impl Analyzer {
     #[inline]
     pub fn hashed_packet(&mut self, at: Time, headers: &Headers, hash: Hashed) {
         self.counters.packets += 1;
+        if headers.payload_len > LONGEST {
+            self.counters.strays += 1;
+            return;
+        }
         if let Some(slot) = self.table.find(hash, &Pair(headers.flow)) {
             if let Some(connection) = self.table.get(slot) {
-                if !connection.is_over(at, &self.settings) {
+                if !connection.is_over(at, &self.common.settings) {
                     match connection.belongs(headers) {
                         Belongs::Here => {
-                            connection.packet(at, headers, &self.settings, &mut self.ready);
-                            if !self.ready.is_empty() {
+                            connection.packet(at, headers, &mut self.common);
+                            if !self.common.resends.is_empty() {
                                 self.give(slot);
                             }
                             return;
@@ -182,6 +198,25 @@ impl Analyzer {
             self.end(slot, false);
         }
         self.begin(at, headers, hash);
+    }
+
+    /// Has the memory on its way that packets with this hash will look at. In three steps, as each needs what the one
+    /// before has fetched; between them, there is time for those of other packets.
+    #[inline]
+    pub fn prefetch(&self, hash: Hashed, step: Prefetch) {
+        match step {
+            Prefetch::Index => self.table.prefetch(hash),
+            Prefetch::Connection => {
+                if let Some(connection) = self.table.likely(hash) {
+                    connection.prefetch();
+                }
+            }
+            Prefetch::Log => {
+                if let Some(connection) = self.table.likely(hash) {
+                    connection.prefetch_log();
+                }
+            }
+        }
     }
 
     /// The first packet of a connection.
@@ -200,7 +235,7 @@ impl Analyzer {
         let mut connection = Connection::new(self.next, at, headers);
         self.next += self.stride;
         self.counters.connections += 1;
-        connection.packet(at, headers, &self.settings, &mut self.ready);
+        connection.packet(at, headers, &mut self.common);
         self.table.insert(hash, connection);
     }
 
@@ -208,7 +243,7 @@ impl Analyzer {
     pub fn expire(&mut self, now: Time, visits: u32) {
         for _ in 0..visits.min(self.table.slots()) {
             let slot = self.table.step();
-            let over = |connection: &Connection| connection.is_over(now, &self.settings);
+            let over = |connection: &Connection| connection.is_over(now, &self.common.settings);
             if self.table.peek(slot).is_some_and(over) {
                 self.end(slot, false);
             }
@@ -236,10 +271,10 @@ impl Analyzer {
 
     fn end(&mut self, slot: Slot, evicted: bool) {
         if let Some(connection) = self.table.remove(slot) {
-            let (id, start, flow) = (connection.id, connection.start, connection.flow());
-            let row = connection.finish(evicted, &self.settings, &mut self.ready);
-            if let Some(plan) = &self.settings.whatif {
-                let rows = &mut self.ready.whatif;
+            let (id, start, flow) = (connection.id(), connection.start, connection.flow());
+            let row = connection.finish(evicted, &mut self.common);
+            if let Some(plan) = &self.common.settings.whatif {
+                let rows = &mut self.common.whatif;
                 self.rows.totals.take(rows, plan.detailed(), &row);
             }
             self.rows.connections.push(Of {
@@ -248,16 +283,14 @@ impl Analyzer {
                 flow,
                 row,
             });
-            if !self.ready.is_empty() {
-                self.take(id, start, flow);
-            }
+            self.take(id, start, flow);
         }
     }
 
     #[cold]
     fn give(&mut self, slot: Slot) {
         if let Some(connection) = self.table.peek(slot) {
-            self.take(connection.id, connection.start, connection.flow());
+            self.take(connection.id(), connection.start, connection.flow());
         }
     }
 
@@ -270,13 +303,15 @@ impl Analyzer {
         };
         self.rows
             .retransmissions
-            .extend(self.ready.resends.drain(..).map(of));
+            .extend(self.common.resends.drain(..).map(of));
         let of = |row| Of {
             connection,
             start,
             flow,
             row,
         };
-        self.rows.whatif.extend(self.ready.whatif.drain(..).map(of));
+        self.rows
+            .whatif
+            .extend(self.common.whatif.drain(..).map(of));
     }
 }

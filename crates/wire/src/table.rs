@@ -2,8 +2,11 @@
 
 use core::hash::{BuildHasher, BuildHasherDefault, Hash};
 
-use hashbrown::hash_table::HashTable;
 use rustc_hash::FxHasher;
+
+mod index;
+
+use index::Index;
 
 /// Where an entry of a [`Table`] stands, for as long as it stays.
 pub type Slot = u32;
@@ -46,14 +49,22 @@ impl Hashed {
     pub const fn get(self) -> u32 {
         self.0
     }
+}
 
-    /// Spread over all bits, of which the index takes the highest and the lowest.
-    #[inline]
-    const fn spread(self) -> u64 {
-        (self.0 as u64)
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            .rotate_left(32)
+/// Has the memory of a value on its way, which is looked at soon: the value's first cache line.
+#[inline]
+pub fn prefetch<T>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use core::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
+        // SAFETY: prefetching has no effect but on caches, and the address is that of a value.
+        #[allow(unused_unsafe)]
+        unsafe {
+            _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(value).cast());
+        }
     }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
 }
 
 /// Entries by key, a bounded number of them.
@@ -63,19 +74,14 @@ impl Hashed {
 /// by and takes the first that was not.
 #[derive(Debug)]
 pub struct Table<V> {
-    chunks: Vec<Vec<Known<V>>>,
+    chunks: Vec<Vec<Option<V>>>,
+    /// Of each slot: used since the hand came by.
+    used: Vec<bool>,
     free: Vec<Slot>,
     /// Hash and slot: most finds touch nothing but the index and the one entry, and growth touches no entry.
-    index: HashTable<(Hashed, Slot)>,
-    slots: Slot,
+    index: Index,
     hand: Slot,
     capacity: usize,
-}
-
-#[derive(Debug)]
-struct Known<V> {
-    value: Option<V>,
-    used: bool,
 }
 
 impl<V: Keyed> Table<V> {
@@ -84,9 +90,9 @@ impl<V: Keyed> Table<V> {
     pub fn new(capacity: usize) -> Self {
         Table {
             chunks: Vec::new(),
+            used: Vec::new(),
             free: Vec::new(),
-            index: HashTable::new(),
-            slots: 0,
+            index: Index::new(),
             hand: 0,
             capacity: capacity.clamp(1, Slot::MAX as usize),
         }
@@ -101,25 +107,36 @@ impl<V: Keyed> Table<V> {
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.index.is_empty()
+        self.index.len() == 0
     }
 
     /// The slot of an entry.
     #[inline]
     #[must_use]
     pub fn find(&self, hash: Hashed, key: &V::Key) -> Option<Slot> {
-        let found = self.index.find(hash.spread(), |(other, slot)| {
-            *other == hash && self.peek(*slot).is_some_and(|value| value.key() == key)
-        });
-        found.map(|(_, slot)| *slot)
+        self.index.find(hash, |slot| {
+            self.peek(slot).is_some_and(|value| value.key() == key)
+        })
+    }
+
+    /// Has the memory on its way in which a hash will be looked up.
+    #[inline]
+    pub fn prefetch(&self, hash: Hashed) {
+        self.index.prefetch(hash);
+    }
+
+    /// An entry with this hash, most likely the only one.
+    #[inline]
+    #[must_use]
+    pub fn likely(&self, hash: Hashed) -> Option<&V> {
+        self.peek(self.index.find(hash, |_| true)?)
     }
 
     /// The entry in a slot, which counts as used.
     #[inline]
     pub fn get(&mut self, slot: Slot) -> Option<&mut V> {
-        let known = self.known(slot)?;
-        known.used = true;
-        known.value.as_mut()
+        *self.used.get_mut(slot as usize)? = true;
+        self.place(slot)?.as_mut()
     }
 
     /// The entry in a slot, as it is.
@@ -127,7 +144,7 @@ impl<V: Keyed> Table<V> {
     #[must_use]
     pub fn peek(&self, slot: Slot) -> Option<&V> {
         let chunk = self.chunks.get(slot as usize / CHUNK)?;
-        chunk.get(slot as usize % CHUNK)?.value.as_ref()
+        chunk.get(slot as usize % CHUNK)?.as_ref()
     }
 
     /// Whether a further entry needs room first.
@@ -139,10 +156,10 @@ impl<V: Keyed> Table<V> {
     /// The slot of an entry that has not been used for long.
     pub fn unused(&mut self) -> Option<Slot> {
         // Two rounds: the first may only find entries in use and clears their marks.
-        for _ in 0..u64::from(self.slots) * 2 {
+        for _ in 0..self.used.len() * 2 {
             let hand = self.step();
-            let known = self.known(hand)?;
-            if known.value.is_some() && !core::mem::take(&mut known.used) {
+            let used = core::mem::take(self.used.get_mut(hand as usize)?);
+            if !used && self.peek(hand).is_some() {
                 return Some(hand);
             }
         }
@@ -151,7 +168,7 @@ impl<V: Keyed> Table<V> {
 
     /// Moves the hand to the next slot, filled or not. A hand that goes round visits every slot.
     pub fn step(&mut self) -> Slot {
-        self.hand = if self.hand + 1 < self.slots {
+        self.hand = if self.hand + 1 < self.slots() {
             self.hand + 1
         } else {
             0
@@ -161,53 +178,46 @@ impl<V: Keyed> Table<V> {
 
     /// Takes an entry in, whose key is not known yet.
     pub fn insert(&mut self, hash: Hashed, value: V) -> Slot {
-        let known = Known {
-            value: Some(value),
-            used: true,
-        };
         let slot = if let Some(slot) = self.free.pop() {
-            if let Some(place) = self.known(slot) {
-                *place = known;
+            if let Some(used) = self.used.get_mut(slot as usize) {
+                *used = true;
+            }
+            if let Some(place) = self.place(slot) {
+                *place = Some(value);
             }
             slot
         } else {
             match self.chunks.last_mut().filter(|chunk| chunk.len() < CHUNK) {
-                Some(chunk) => chunk.push(known),
+                Some(chunk) => chunk.push(Some(value)),
                 None => {
                     let mut chunk = Vec::with_capacity(CHUNK);
-                    chunk.push(known);
+                    chunk.push(Some(value));
                     self.chunks.push(chunk);
                 }
             }
-            self.slots += 1;
-            self.slots - 1
+            self.used.push(true);
+            self.slots() - 1
         };
-        self.index
-            .insert_unique(hash.spread(), (hash, slot), |(hash, _)| hash.spread());
+        self.index.insert(hash, slot);
         slot
     }
 
     /// Takes an entry out.
     pub fn remove(&mut self, slot: Slot) -> Option<V> {
         let hash = Hashed::of(self.peek(slot)?.key());
-        if let Ok(entry) = self
-            .index
-            .find_entry(hash.spread(), |(_, other)| *other == slot)
-        {
-            entry.remove();
-        }
+        self.index.remove(hash, slot);
         self.free.push(slot);
-        self.known(slot)?.value.take()
+        self.place(slot)?.take()
     }
 
     /// How many slots there are, empty ones included.
     #[must_use]
-    pub const fn slots(&self) -> Slot {
-        self.slots
+    pub fn slots(&self) -> Slot {
+        self.used.len() as Slot
     }
 
     #[inline]
-    fn known(&mut self, slot: Slot) -> Option<&mut Known<V>> {
+    fn place(&mut self, slot: Slot) -> Option<&mut Option<V>> {
         let chunk = self.chunks.get_mut(slot as usize / CHUNK)?;
         chunk.get_mut(slot as usize % CHUNK)
     }

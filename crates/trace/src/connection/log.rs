@@ -1,14 +1,22 @@
 //! What a connection keeps of its packets until somebody wants to know more.
 
-use rexmit_time::Time;
+use rexmit_time::{Duration, Time};
+use rexmit_wire::table::prefetch;
 use rexmit_wire::{Flags, Headers, SeqNum, SeqRange};
 
 use crate::event::{Direction, Event};
 
-/// Capacities that the log grows to, one after the other: most connections end within the first two.
-const STEPS: [usize; 5] = [8, 16, 40, 96, 256];
+/// Packets that a new log has room for: a handshake, a request, a response, and their acknowledgements.
+const SMALL: usize = 8;
+/// What it grows to first; most connections end within.
+const MIDDLE: usize = 48;
+/// What it grows to after that, before it doubles.
+const LARGE: usize = 128;
 
-/// An [`Event`] in half a cache line. A million connections with seven packets each are 224 MB.
+/// Logs of ended connections that are kept for new ones, of each size.
+const MOST_SPARE: usize = 4_096;
+
+/// An [`Event`] in half a cache line. A million connections with seven packets each are 256 MB.
 #[derive(Clone, Copy, Debug)]
 struct Packed {
     seq: SeqNum,
@@ -32,17 +40,59 @@ const STAMPED: u8 = 0x10;
 const NUMBERED: u8 = 0x20;
 const SACKS: u8 = 0x07;
 
-/// The packets of one connection in the order in which they came, and their SACK blocks.
+/// The packets of one connection in the order in which they came. Their SACK blocks are kept by the connection.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     packets: Vec<Packed>,
-    sacks: Vec<SeqRange>,
+}
+
+/// Room of logs that are not used any more: most connections come and go without an allocation.
+#[derive(Debug, Default)]
+pub(crate) struct Spare {
+    small: Vec<Log>,
+    middle: Vec<Log>,
+}
+
+impl Spare {
+    /// Takes back what a log has taken up.
+    pub fn give(&mut self, mut log: Log) {
+        let pile = match log.packets.capacity() {
+            SMALL => &mut self.small,
+            MIDDLE => &mut self.middle,
+            _ => return,
+        };
+        if pile.len() < MOST_SPARE {
+            log.packets.clear();
+            pile.push(log);
+        }
+    }
+
+    fn small(&mut self) -> Log {
+        self.small.pop().unwrap_or_else(|| Log {
+            packets: Vec::with_capacity(SMALL),
+        })
+    }
+
+    fn middle(&mut self) -> Log {
+        self.middle.pop().unwrap_or_else(|| Log {
+            packets: Vec::with_capacity(MIDDLE),
+        })
+    }
 }
 
 impl Log {
     /// How many packets there are.
     pub fn len(&self) -> usize {
         self.packets.len()
+    }
+
+    /// Has the place of the next packet on its way from memory.
+    #[inline]
+    pub fn prefetch(&self) {
+        // The last packet's line, or the one after it.
+        if let Some(place) = self.packets.last() {
+            prefetch(place);
+        }
     }
 
     /// Whether a packet at `at` can be kept: not too far from the connection's start, 39 hours.
@@ -53,7 +103,14 @@ impl Log {
 
     /// Adds a packet that [can be held](Log::can_hold).
     #[inline]
-    pub fn push(&mut self, start: Time, at: Time, direction: Direction, headers: &Headers) {
+    pub fn push(
+        &mut self,
+        start: Time,
+        at: Time,
+        direction: Direction,
+        headers: &Headers,
+        spare: &mut Spare,
+    ) {
         let at = at.since(start).as_nanos();
         let mut notes = headers.sack.blocks().len() as u8;
         notes |= if direction == Direction::Backward {
@@ -70,7 +127,7 @@ impl Log {
             id
         });
         if self.packets.len() == self.packets.capacity() {
-            self.grow();
+            self.grow(spare);
         }
         self.packets.push(Packed {
             seq: headers.seq,
@@ -85,26 +142,37 @@ impl Log {
             flags: headers.flags,
             notes,
         });
-        if !headers.sack.is_empty() {
-            self.sacks.extend_from_slice(headers.sack.blocks());
-        }
     }
 
     #[cold]
-    fn grow(&mut self) {
-        let now = self.packets.len();
-        let next = STEPS.into_iter().find(|step| *step > now);
-        self.packets.reserve_exact(next.unwrap_or(now * 2) - now);
+    fn grow(&mut self, spare: &mut Spare) {
+        let mut log = match self.packets.len() {
+            0 => spare.small(),
+            SMALL => spare.middle(),
+            MIDDLE => Log {
+                packets: Vec::with_capacity(LARGE),
+            },
+            many => {
+                self.packets.reserve_exact(many);
+                return;
+            }
+        };
+        log.packets.extend_from_slice(&self.packets);
+        spare.give(core::mem::replace(self, log));
     }
 
-    /// Every packet with its SACK blocks, oldest first.
-    pub fn iter(&self, start: Time) -> impl Iterator<Item = (Event, &[SeqRange])> {
-        let mut sacks = 0;
+    /// Every packet with its SACK blocks, which are those in `sacks`, oldest first.
+    pub fn iter<'l>(
+        &'l self,
+        start: Time,
+        sacks: &'l [SeqRange],
+    ) -> impl Iterator<Item = (Event, &'l [SeqRange])> {
+        let mut next = 0;
         self.packets.iter().map(move |packed| {
-            let (from, count) = (sacks, packed.notes & SACKS);
-            sacks += usize::from(count);
+            let (from, count) = (next, packed.notes & SACKS);
+            next += usize::from(count);
             let event = packed.event(start, (from as u32, count));
-            (event, self.sacks.get(from..sacks).unwrap_or(&[]))
+            (event, sacks.get(from..next).unwrap_or(&[]))
         })
     }
 }
@@ -114,7 +182,7 @@ impl Packed {
         let at = i64::from(self.at_high) << 32 | i64::from(self.at_low);
         let is = |note| self.notes & note != 0;
         Event {
-            at: start + rexmit_time::Duration::from_nanos(at),
+            at: start + Duration::from_nanos(at),
             direction: if is(BACKWARD) {
                 Direction::Backward
             } else {
@@ -132,7 +200,7 @@ impl Packed {
     }
 }
 
-/// A packet as an [`Event`], its SACK blocks at `sacks` of some list.
+/// A packet as an [`Event`].
 pub(crate) fn event(at: Time, direction: Direction, headers: &Headers) -> Event {
     Event {
         at,
@@ -145,5 +213,87 @@ pub(crate) fn event(at: Time, direction: Direction, headers: &Headers) -> Event 
         ip_id: headers.ip_id,
         timestamps: headers.timestamps.map(|stamps| (stamps.value, stamps.echo)),
         sacks: (0, headers.sack.blocks().len() as u8),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rexmit_wire::headers::{Notes, Sack, Timestamps};
+    use rexmit_wire::FlowKey;
+
+    use super::*;
+
+    prop_compose! {
+        fn headers()(
+            numbers in any::<(u32, u32, u32, u16, u8)>(),
+            stamps in proptest::option::of(any::<(u32, u32)>()),
+            ip_id in proptest::option::of(any::<u16>()),
+            blocks in proptest::collection::vec(any::<(u32, u32)>(), 0..=4),
+        ) -> Headers {
+            let (seq, ack, payload_len, window, flags) = numbers;
+            let address = core::net::IpAddr::V4(core::net::Ipv4Addr::LOCALHOST);
+            Headers {
+                flow: FlowKey { src: address, dst: address, src_port: 1, dst_port: 2 },
+                seq: SeqNum::new(seq),
+                ack: SeqNum::new(ack),
+                payload_len,
+                window,
+                flags: Flags(flags),
+                ttl: 64,
+                ip_id,
+                dont_fragment: true,
+                ecn: 0,
+                notes: Notes::default(),
+                timestamps: stamps.map(|(value, echo)| Timestamps { value, echo }),
+                sack: blocks
+                    .into_iter()
+                    .map(|(start, end)| SeqRange { start: SeqNum::new(start), end: SeqNum::new(end) })
+                    .collect::<Sack>(),
+                syn: None,
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn gives_back_what_was_put_in(
+            packets in proptest::collection::vec((headers(), -140_000_000_000_000_i64..140_000_000_000_000, any::<bool>()), 0..200),
+        ) {
+            let start = Time::from_nanos(1_700_000_000_000_000_000);
+            let mut spare = Spare::default();
+            let mut log = Log::default();
+            let mut sacks = Vec::new();
+            let mut expected = Vec::new();
+            for (headers, at, backward) in &packets {
+                let at = start + Duration::from_nanos(*at);
+                let direction = if *backward { Direction::Backward } else { Direction::Forward };
+                prop_assert!(Log::can_hold(start, at));
+                log.push(start, at, direction, headers, &mut spare);
+                let mut event = event(at, direction, headers);
+                event.sacks.0 = sacks.len() as u32;
+                sacks.extend_from_slice(headers.sack.blocks());
+                expected.push((event, headers.sack.blocks().to_vec()));
+            }
+            let got: Vec<_> = log.iter(start, &sacks).map(|(event, blocks)| (event, blocks.to_vec())).collect();
+            prop_assert_eq!(got, expected);
+        }
+    }
+
+    #[test]
+    fn far_times_are_refused() {
+        let start = Time::from_nanos(1 << 62);
+        let hours = |hours: i64| start + Duration::from_secs(hours * 3_600);
+        assert!(Log::can_hold(start, hours(39)) && Log::can_hold(start, hours(-39)));
+        assert!(!Log::can_hold(start, hours(40)) && !Log::can_hold(start, hours(-40)));
+    }
+
+    #[test]
+    fn room_is_used_again() {
+        let mut spare = Spare::default();
+        let log = spare.small();
+        let place = log.packets.as_ptr();
+        spare.give(log);
+        assert_eq!(spare.small().packets.as_ptr(), place);
     }
 }

@@ -15,7 +15,7 @@ impl Connection {
             start: self.start,
             end: self.last,
             handshake_rtt: self.handshake_rtt(),
-            mid_stream: self.mid_stream,
+            mid_stream: self.cold.mid_stream,
             one_sided: forward.packets == 0 || backward.packets == 0,
             closed: match self.closed {
                 Closed::Open => "open",
@@ -31,10 +31,10 @@ impl Connection {
     fn half_row(&self, of: Direction) -> HalfRow {
         let side = &self.sides[of as usize];
         let delay = match of {
-            Direction::Forward => self.client_part,
-            Direction::Backward => self.server_part,
+            Direction::Forward => self.cold.client_part,
+            Direction::Backward => self.cold.server_part,
         };
-        let offers = side.syn.as_ref().map(|syn| &syn.options);
+        let offers = self.cold.syns[of as usize].as_ref().map(|syn| &syn.options);
         let mut row = HalfRow {
             packets: side.packets,
             bytes: side.bytes,
@@ -52,19 +52,13 @@ impl Connection {
                 .map(|((whole, _), delay)| position(delay, whole)),
             ..HalfRow::default()
         };
-        if self.halves[of as usize].is_none() {
-            row.probes = side.probes;
-            let rtt = &side.rtt;
+        if self.cold.halves[of as usize].is_none() {
+            row.probes = self.cold.probes[of as usize];
             // What lies between the monitor and the sender is the same for all, as far as is known.
             let delay = delay.unwrap_or(Duration::ZERO);
-            row.rtt = (rtt.count > 0).then(|| {
-                let average = rtt.sum / i64::from(rtt.count);
-                (
-                    rtt.least + delay,
-                    average + delay,
-                    rtt.most + delay,
-                    rtt.count,
-                )
+            row.rtt = side.rtt.summary().map(|[least, average, most]| {
+                let count = side.rtt.count;
+                (least + delay, average + delay, most + delay, count)
             });
         }
         row

@@ -1,15 +1,17 @@
 //! One direction of a connection while nothing has gone wrong in it: running counters only.
 
 use rexmit_time::{Duration, Time};
+use rexmit_wire::table::prefetch;
 use rexmit_wire::{Headers, SeqNum, SeqRange};
-
-use super::syn::Syn;
 
 /// Numbers further than this from what is expected belong to no window (RFC 7323 §2.3: the largest is 1 GiB).
 const FAR: u32 = 1 << 30;
 
-/// What is known of one direction of a connection as a sender.
-#[derive(Debug, Default)]
+/// No segment's time.
+const UNTIMED: Time = Time::MAX;
+
+/// What every packet looks at: kept small, as it is fetched for each.
+#[derive(Debug)]
 pub(crate) struct Side {
     /// Packets seen.
     pub packets: u64,
@@ -17,22 +19,17 @@ pub(crate) struct Side {
     pub bytes: u64,
     /// Packets with payload.
     pub segments: u64,
-    /// Its SYN or SYN-ACK, the last one if it sent several.
-    pub syn: Option<Box<Syn>>,
-    /// How often it sent that.
-    pub syns: u32,
-    /// Largest payload.
-    pub largest: u32,
-    /// Keep-alives without payload.
-    pub probes: u32,
-    /// Round-trip times between the monitor and the receiver.
-    pub rtt: RunningRtt,
+    /// When the segment came by that a round-trip time is being measured with ([`UNTIMED`] if none is), and its end.
+    timed_at: Time,
+    timed_end: SeqNum,
     /// Everything below was acknowledged.
     una: SeqNum,
     /// Everything below was sent.
     nxt: SeqNum,
-    /// The segment that a round-trip time is being measured with: its end, and when it came by.
-    timed: Option<(SeqNum, Time)>,
+    /// Round-trip times between the monitor and the receiver.
+    pub rtt: RunningRtt,
+    /// Largest payload.
+    pub largest: u32,
     /// The window that its last packet offered, not scaled.
     window: u16,
     duplicate_acks: u8,
@@ -42,45 +39,78 @@ pub(crate) struct Side {
     pub sent: bool,
     /// It sent a FIN.
     pub fin: bool,
-    /// SACK blocks came from it.
-    pub sacks: bool,
     /// Timestamps came from it.
     pub stamps: bool,
 }
 
-/// Smallest, sum, largest and number of round-trip times.
+/// Smallest, largest, sum and number of round-trip times.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RunningRtt {
-    pub least: Duration,
-    pub most: Duration,
-    pub sum: Duration,
+    sum: Duration,
+    /// Seconds; a number of this size is as exact as any clock.
+    least: f32,
+    most: f32,
     pub count: u32,
 }
 
 impl RunningRtt {
+    #[inline]
     fn add(&mut self, sample: Duration) {
+        let seconds = sample.as_secs_f64() as f32;
         self.least = if self.count == 0 {
-            sample
+            seconds
         } else {
-            self.least.min(sample)
+            self.least.min(seconds)
         };
-        self.most = self.most.max(sample);
+        self.most = self.most.max(seconds);
         self.sum += sample;
         self.count = self.count.saturating_add(1);
     }
+
+    /// How far the samples are apart at most.
+    pub fn spread(&self) -> Duration {
+        length(self.most - self.least)
+    }
+
+    /// Smallest, average, largest; none without samples.
+    pub fn summary(&self) -> Option<[Duration; 3]> {
+        let average = self.sum / i64::from(self.count);
+        (self.count > 0).then(|| {
+            let (least, most) = (length(self.least), length(self.most));
+            [least.min(average), average, most.max(average)]
+        })
+    }
 }
 
-/// What an acknowledgement was to the cheap counters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Acked {
-    /// Nothing to look into.
-    Fine,
-    /// Acknowledges what never came by, or repeats itself as after a loss.
-    Trouble,
+fn length(seconds: f32) -> Duration {
+    Duration::from_nanos((f64::from(seconds) * 1e9).round() as i64)
+}
+
+impl Default for Side {
+    fn default() -> Self {
+        Side {
+            packets: 0,
+            bytes: 0,
+            segments: 0,
+            timed_at: UNTIMED,
+            timed_end: SeqNum::default(),
+            una: SeqNum::default(),
+            nxt: SeqNum::default(),
+            rtt: RunningRtt::default(),
+            largest: 0,
+            window: 0,
+            duplicate_acks: 0,
+            known: false,
+            sent: false,
+            fin: false,
+            stamps: false,
+        }
+    }
 }
 
 impl Side {
     /// Whether `seq` lies where numbers of this side may lie now.
+    #[inline]
     pub fn is_near(&self, seq: SeqNum) -> bool {
         !self.known || seq.offset_from(self.nxt).unsigned_abs() < FAR
     }
@@ -88,9 +118,10 @@ impl Side {
     /// Whether `seq` is among the numbers that a window of any use may hold: between a window below what was
     /// acknowledged and one above what was sent.
     pub fn is_in_window(&self, seq: SeqNum, window: u32) -> bool {
-        let below = self.nxt.offset_from(seq);
-        let flight = self.nxt.offset_from(self.una).max(0) as u32;
-        self.known && (-i64::from(window)..=i64::from(window + flight)).contains(&i64::from(below))
+        let below = i64::from(self.nxt.offset_from(seq));
+        let flight = i64::from(self.nxt.offset_from(self.una).max(0));
+        let window = i64::from(window);
+        self.known && (-window..=window + flight).contains(&below)
     }
 
     /// Whether `ack` acknowledges what was sent and not more.
@@ -98,9 +129,9 @@ impl Side {
         self.known && !ack.is_before(self.una) && !ack.is_after(self.nxt)
     }
 
-    /// Counts a packet.
+    /// Counts a packet. True when it offers the same window as the one before.
     #[inline]
-    pub fn count(&mut self, headers: &Headers) {
+    pub fn count(&mut self, headers: &Headers) -> bool {
         self.packets += 1;
         if headers.payload_len > 0 {
             self.bytes += u64::from(headers.payload_len);
@@ -108,25 +139,17 @@ impl Side {
             self.largest = self.largest.max(headers.payload_len);
         }
         self.stamps |= headers.timestamps.is_some();
-        self.sacks |= !headers.sack.is_empty();
+        let same = self.window == headers.window;
+        self.window = headers.window;
+        same
     }
 
-    /// A SYN or SYN-ACK. True when it had been sent before.
-    pub fn syn(&mut self, at: Time, headers: &Headers) -> bool {
-        let again = self.syn.as_ref().is_some_and(|syn| syn.isn == headers.seq);
-        self.syns = if again {
-            self.syns.saturating_add(1)
-        } else {
-            1
-        };
-        self.syn = Syn::of(at, headers).map(Box::new);
-        if !again {
-            self.una = headers.seq;
-            self.nxt = headers.range().end;
-            self.known = true;
-            self.sent = true;
-        }
-        again
+    /// A SYN or SYN-ACK of a number not seen before.
+    pub fn begin(&mut self, range: SeqRange) {
+        self.una = range.start;
+        self.nxt = range.end;
+        self.known = true;
+        self.sent = true;
     }
 
     /// A packet, not a SYN, that takes up `range`. True when it is not just the next one.
@@ -144,13 +167,14 @@ impl Side {
         let next = range.start == self.nxt;
         if next {
             self.nxt = range.end;
-            if self.timed.is_none() {
-                self.timed = Some((range.end, at));
+            if self.timed_at == UNTIMED {
+                self.timed_at = at;
+                self.timed_end = range.end;
             }
         } else {
             // Karn's algorithm (RFC 6298 §3).
-            self.timed = None;
-            if range.end.is_after(self.nxt) && self.is_near(range.start) {
+            self.timed_at = UNTIMED;
+            if range.end.is_after(self.nxt) {
                 self.nxt = range.end;
             }
         }
@@ -162,9 +186,10 @@ impl Side {
         self.sent && self.una == self.nxt && seq + 1 == self.nxt
     }
 
-    /// The other side acknowledges. `pure`: without data, SYN, FIN or RST.
+    /// The other side acknowledges. `again`: it does nothing else, and offers the same window as before. True when it
+    /// acknowledges what never came by, or repeats itself as after a loss.
     #[inline]
-    pub fn acked(&mut self, at: Time, ack: SeqNum, pure: bool, window: Window) -> Acked {
+    pub fn acked(&mut self, at: Time, ack: SeqNum, again: bool) -> bool {
         if !self.sent {
             // Its packets do not come by here, or not yet.
             if !self.known || (ack.is_after(self.nxt) && self.is_near(ack)) {
@@ -172,41 +197,32 @@ impl Side {
                 self.nxt = ack;
                 self.known = true;
             }
-            return Acked::Fine;
+            return false;
         }
         let ahead = ack.offset_from(self.una);
         if ahead > 0 {
             if ack.is_after(self.nxt) {
-                return Acked::Trouble;
+                return true;
             }
             self.una = ack;
             self.duplicate_acks = 0;
-            if let Some((_, sent)) = self.timed.filter(|(end, _)| !end.is_after(ack)) {
-                self.rtt.add(at.since(sent));
-                self.timed = None;
+            if self.timed_at != UNTIMED && !self.timed_end.is_after(ack) {
+                self.rtt.add(at.since(self.timed_at));
+                self.timed_at = UNTIMED;
             }
-        } else if ahead == 0 && pure && self.nxt != ack && window.same {
+        } else if ahead == 0 && again && self.nxt != ack {
             // As RFC 5681 §2 says what a duplicate acknowledgement is.
             self.duplicate_acks = self.duplicate_acks.saturating_add(1);
-            if self.duplicate_acks >= 2 {
-                return Acked::Trouble;
-            }
+            return self.duplicate_acks >= 2;
         }
-        Acked::Fine
+        false
     }
 
-    /// Notes the window that this side offers.
+    /// Has it on its way from memory.
     #[inline]
-    pub fn offer(&mut self, window: u16) -> Window {
-        let same = self.window == window;
-        self.window = window;
-        Window { same }
+    pub fn prefetch(&self) {
+        prefetch(&self.packets);
+        prefetch(&self.nxt);
+        prefetch(&self.window);
     }
-}
-
-/// What a packet offers, beside the packet of its side before.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Window {
-    /// The field did not change.
-    pub same: bool,
 }

@@ -8,8 +8,8 @@ use std::thread;
 use rexmit_time::Time;
 
 use super::decode::{Decoder, Packet};
-use super::{collect, finish, shards, Inline, Progress, Source, Summary, STRETCH};
-use crate::analyzer::{Analyzer, Counters, Rows};
+use super::{collect, finish, shards, Inline, Progress, Source, Summary, STRETCH, TOGETHER};
+use crate::analyzer::{Analyzer, Counters, Prefetch, Rows};
 use crate::settings::Settings;
 
 /// Frames that are decoded before their packets go to the shards.
@@ -346,8 +346,15 @@ impl Shared {
             for work in work {
                 match work {
                     Work::Packets(mut packets) => {
-                        for packet in &packets {
-                            analyzer.hashed_packet(packet.at, &packet.headers, packet.hash);
+                        for some in packets.chunks(TOGETHER as usize) {
+                            for step in [Prefetch::Index, Prefetch::Connection, Prefetch::Log] {
+                                for packet in some {
+                                    analyzer.prefetch(packet.hash, step);
+                                }
+                            }
+                            for packet in some {
+                                analyzer.hashed_packet(packet.at, &packet.headers, packet.hash);
+                            }
                         }
                         packets.clear();
                         spare.push(packets);

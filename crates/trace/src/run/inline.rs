@@ -1,10 +1,8 @@
 //! A run on the caller's thread.
 
-use rexmit_wire::capture::Frame;
-
-use super::decode::Decoder;
-use super::{collect, finish, shards, Progress, Source, Summary, STRETCH};
-use crate::analyzer::{Analyzer, Counters, Rows};
+use super::decode::{Decoder, Packet};
+use super::{collect, finish, shards, Progress, Source, Summary, STRETCH, TOGETHER};
+use crate::analyzer::{Analyzer, Counters, Prefetch, Rows};
 use crate::settings::Settings;
 
 /// A run on the caller's thread, a stretch of the capture at a time.
@@ -14,6 +12,7 @@ pub struct Inline<S: Source> {
     /// Packets that each shard had in this stretch.
     packets: Vec<usize>,
     decoder: Decoder,
+    waiting: Vec<Packet>,
     error: Option<S::Error>,
     ended: bool,
     over: bool,
@@ -29,6 +28,7 @@ impl<S: Source> Inline<S> {
             packets: vec![0; shards.len()],
             shards,
             decoder: Decoder::default(),
+            waiting: Vec::new(),
             error: None,
             ended: false,
             over: false,
@@ -43,24 +43,9 @@ impl<S: Source> Inline<S> {
         if self.ended {
             return self.finish();
         }
-        for _ in 0..STRETCH {
-            match self.source.next_frame() {
-                Ok(Some(frame)) => one(
-                    &mut self.decoder,
-                    &mut self.shards,
-                    &mut self.packets,
-                    &frame,
-                ),
-                Ok(None) => {
-                    self.ended = true;
-                    break;
-                }
-                Err(error) => {
-                    self.error = Some(error);
-                    self.ended = true;
-                    break;
-                }
-            }
+        let mut left = STRETCH;
+        while left > 0 && !self.ended {
+            left -= self.some();
         }
         let mut rows = Rows::default();
         for (shard, packets) in self.shards.iter_mut().zip(&mut self.packets) {
@@ -72,6 +57,43 @@ impl<S: Source> Inline<S> {
         }
         rows.sort();
         Some(rows)
+    }
+
+    /// Decodes some frames, then gives their packets to the shards: by then what they look at is on its way from memory.
+    fn some(&mut self) -> u64 {
+        self.waiting.clear();
+        for _ in 0..TOGETHER {
+            match self.source.next_frame() {
+                Ok(Some(frame)) => {
+                    if let Some(packet) = self.decoder.decode(&frame) {
+                        let shard = packet.shard(self.shards.len());
+                        self.shards[shard].prefetch(packet.hash, Prefetch::Index);
+                        self.waiting.push(packet);
+                    }
+                }
+                Ok(None) => {
+                    self.ended = true;
+                    break;
+                }
+                Err(error) => {
+                    self.error = Some(error);
+                    self.ended = true;
+                    break;
+                }
+            }
+        }
+        for step in [Prefetch::Connection, Prefetch::Log] {
+            for packet in &self.waiting {
+                let shard = packet.shard(self.shards.len());
+                self.shards[shard].prefetch(packet.hash, step);
+            }
+        }
+        for packet in &self.waiting {
+            let shard = packet.shard(self.shards.len());
+            self.packets[shard] += 1;
+            self.shards[shard].hashed_packet(packet.at, &packet.headers, packet.hash);
+        }
+        TOGETHER
     }
 
     fn finish(&mut self) -> Option<Rows> {
@@ -110,16 +132,5 @@ impl<S: Source> Inline<S> {
             .iter()
             .for_each(|shard| counters.add(&shard.counters()));
         Summary::new(&self.decoder, counters, self.source.warnings())
-    }
-}
-
-#[inline]
-fn one(decoder: &mut Decoder, shards: &mut [Analyzer], packets: &mut [usize], frame: &Frame<'_>) {
-    if let Some(packet) = decoder.decode(frame) {
-        let shard = packet.shard(shards.len());
-        if let (Some(analyzer), Some(count)) = (shards.get_mut(shard), packets.get_mut(shard)) {
-            *count += 1;
-            analyzer.hashed_packet(packet.at, &packet.headers, packet.hash);
-        }
     }
 }

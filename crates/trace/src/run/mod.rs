@@ -73,6 +73,9 @@ impl Source for Reader<'_> {
 /// Frames between two collections of rows.
 const STRETCH: u64 = 32_768;
 
+/// Frames that are decoded before their packets are looked at.
+const TOGETHER: u64 = 32;
+
 /// Connections that a shard ends at a time when the capture is over.
 const ENDED_AT_ONCE: usize = 256;
 
@@ -98,7 +101,7 @@ fn shards(settings: &Settings) -> Vec<Analyzer> {
 /// The end of a stretch in which a shard had `packets`: ends connections that are over, and moves out the rows that are
 /// ready.
 fn collect(shard: &mut Analyzer, now: Time, packets: usize) -> Rows {
-    // The hand goes round faster than connections can be added.
+    // Connections have four packets or more; those of a flood with less are put out when the table is full.
     shard.expire(
         now,
         u32::try_from(packets)

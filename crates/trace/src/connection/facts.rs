@@ -1,0 +1,102 @@
+//! The handshake, and what it says of the senders.
+
+use rexmit_time::{Duration, Time};
+use rexmit_wire::headers::SynOptions;
+use rexmit_wire::Headers;
+
+use super::{Connection, Syn};
+use crate::event::Direction;
+use crate::facts::SenderFacts;
+
+impl Connection {
+    #[cold]
+    pub(super) fn syn(&mut self, at: Time, direction: Direction, headers: &Headers) {
+        let me = direction as usize;
+        let known = &mut self.cold.syns[me];
+        let again = known.as_ref().is_some_and(|syn| syn.isn == headers.seq);
+        let count = &mut self.cold.syn_counts[me];
+        *count = if again { count.saturating_add(1) } else { 1 };
+        *known = Syn::of(at, headers);
+        if again {
+            self.trouble[me] = true;
+        } else {
+            self.sides[me].begin(headers.range());
+        }
+        self.cold.server_part = match (&self.cold.syns, self.cold.syn_counts) {
+            ([Some(syn), Some(answer)], [1, 1]) => {
+                Some(answer.at.since(syn.at)).filter(|part| !part.is_negative())
+            }
+            _ => None,
+        };
+    }
+
+    /// Notes the acknowledgement of the SYN-ACK.
+    #[cold]
+    pub(super) fn handshake_ends(&mut self, at: Time, direction: Direction, headers: &Headers) {
+        let [_, answer] = &self.cold.syns;
+        let Some(answer) = answer.as_ref() else {
+            return;
+        };
+        if direction == Direction::Forward && headers.ack.is_after(answer.isn) {
+            let once = self.cold.syn_counts[Direction::Backward as usize] == 1;
+            let part = Some(at.since(answer.at)).filter(|part| once && !part.is_negative());
+            self.cold.client_part = part;
+            self.shaken = true;
+        }
+    }
+
+    /// SYN to the client's first acknowledgement, and its part between monitor and server.
+    pub(super) fn handshake_rtt(&self) -> Option<(Duration, Duration)> {
+        let server = self.cold.server_part?;
+        Some((server + self.cold.client_part?, server))
+    }
+
+    /// What is known of a sender.
+    pub(super) fn facts(&self, of: Direction) -> SenderFacts {
+        let (me, peer) = (of as usize, of.reversed() as usize);
+        let syn = self.cold.syns[me].as_ref();
+        let answer = self.cold.syns[peer].as_ref();
+        // RFC 7323 §2.3: larger ones count as 14.
+        let shift = |options: &SynOptions| options.window_scale.unwrap_or(0).min(14);
+        let (mss, sack, timestamps, window_shift) = match (syn, answer) {
+            (Some(syn), Some(answer)) => {
+                let (mine, theirs) = (&syn.options, &answer.options);
+                (
+                    mss(mine, theirs),
+                    mine.sack_permitted && theirs.sack_permitted,
+                    mine.timestamps && theirs.timestamps,
+                    mine.window_scale.map_or(0, |_| shift(theirs)),
+                )
+            }
+            _ => (
+                self.sides[me].largest,
+                self.cold.sacked[me] || self.cold.sacked[peer],
+                self.sides[me].stamps,
+                answer.map_or(0, |syn| shift(&syn.options)),
+            ),
+        };
+        SenderFacts {
+            isn: syn.map(|syn| syn.isn),
+            client: of == Direction::Forward,
+            mss,
+            sack,
+            timestamps,
+            window_shift,
+            syn_at: syn.map(|syn| syn.at),
+            syns: self.cold.syn_counts[me],
+            handshake_rtt: self.handshake_rtt().map(|(whole, _)| whole),
+        }
+    }
+}
+
+/// The largest payload that a sender may send: the smaller of both offers, less what options take
+/// (RFC 6691 §2). A side that offers none takes 536 bytes (RFC 9293 §3.7.1).
+fn mss(mine: &SynOptions, theirs: &SynOptions) -> u32 {
+    let offer = |options: &SynOptions| u32::from(options.mss.unwrap_or(536));
+    let stamps = if mine.timestamps && theirs.timestamps {
+        12
+    } else {
+        0
+    };
+    offer(mine).min(offer(theirs)).saturating_sub(stamps).max(1)
+}

@@ -1,0 +1,249 @@
+//! What belongs to one connection, and what is known of it.
+
+use rexmit_time::Duration;
+use rexmit_trace::rows::{Connection, Position};
+use rexmit_wire::{Flags, SeqNum};
+
+use crate::script::{flow, with_sack, Script, RST, SYN_ACK};
+
+fn only(script: &Script) -> Connection {
+    let rows = script.rows();
+    assert_eq!(rows.connections.len(), 1, "{rows:#?}");
+    rows.connections[0].row.clone()
+}
+
+fn ms(millis: i64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+#[test]
+fn a_whole_connection_is_told_by_its_handshake() {
+    let mut script = Script::new(40_000);
+    script.handshake().exchange().exchange().close();
+    let row = only(&script);
+    assert_eq!(row.flow, flow(40_000, 80));
+    assert_eq!(row.end.since(row.start), ms(160));
+    assert_eq!(row.handshake_rtt, Some((ms(40), ms(30))));
+    assert!(!row.mid_stream && !row.one_sided && !row.evicted);
+    assert_eq!(row.closed, "fin");
+    let (client, server) = (&row.forward, &row.backward);
+    assert_eq!((client.packets, client.bytes, client.segments), (7, 200, 2));
+    assert_eq!(
+        (server.packets, server.bytes, server.segments),
+        (7, 3_000, 4)
+    );
+    assert_eq!((client.mss, client.window_scale), (Some(1_460), Some(7)));
+    assert_eq!((server.mss, server.window_scale), (Some(1_400), Some(2)));
+    assert!(client.sack_permitted && !client.timestamps && !client.mptcp);
+    // The whole round trip, though the monitor sees a part of it for each sender.
+    assert_eq!(client.monitor_delay, Some(ms(10)));
+    assert_eq!(server.monitor_delay, Some(ms(30)));
+    assert_eq!(client.position, Some(Position::Midway));
+    let near = |got: Option<(Duration, Duration, Duration, u32)>, count| {
+        let (least, average, most, samples) = got.unwrap();
+        for length in [least, average, most] {
+            assert!((length - ms(40)).as_nanos().abs() < 100, "{length}");
+        }
+        assert_eq!(samples, count);
+    };
+    near(client.rtt, 3);
+    near(server.rtt, 3);
+    assert_eq!(client.resends, [[0; 2]; 10]);
+}
+
+#[test]
+fn a_monitor_next_to_a_side_is_told() {
+    let mut script = Script::new(40_000);
+    script
+        .send(true, Flags::SYN, 0)
+        .wait(1)
+        .send(false, SYN_ACK, 0)
+        .wait(99)
+        .send(true, Flags::ACK, 0);
+    let row = only(&script);
+    assert_eq!(row.forward.position, Some(Position::Receiver));
+    assert_eq!(row.backward.position, Some(Position::Sender));
+    assert_eq!(row.closed, "open");
+}
+
+#[test]
+fn a_start_in_the_middle_makes_the_lower_port_the_server() {
+    let mut script = Script::new(40_000);
+    script.send(false, Flags::ACK, 1_000).wait(5).exchange();
+    let row = only(&script);
+    assert_eq!(row.flow, flow(40_000, 80));
+    assert!(row.mid_stream);
+    assert_eq!((row.forward.bytes, row.backward.bytes), (100, 2_500));
+    assert_eq!(row.handshake_rtt, None);
+    assert_eq!(row.forward.mss, None);
+}
+
+#[test]
+fn one_direction_alone_is_a_connection() {
+    let mut script = Script::new(40_000);
+    script.handshake().exchange().exchange();
+    for from_client in [true, false] {
+        let mut half = script.clone();
+        let port = if from_client { 40_000 } else { 80 };
+        half.packets
+            .retain(|(_, headers)| headers.flow.src_port == port);
+        let row = only(&half);
+        assert!(row.one_sided && !row.mid_stream);
+        assert_eq!(row.flow, flow(40_000, 80));
+        assert_eq!(half.rows().retransmissions, []);
+    }
+}
+
+#[test]
+fn a_port_used_again_is_a_new_connection() {
+    for close in [true, false] {
+        let mut script = Script::new(40_000);
+        script.handshake().exchange();
+        if close {
+            script.close();
+        }
+        script.wait(50);
+        // Without a close, only a number far from the old ones begins something new.
+        script.client = SeqNum::new(if close { 1_000 } else { 1 << 28 });
+        script.server = SeqNum::new(77);
+        script.handshake().exchange();
+        let rows = script.rows();
+        assert_eq!(rows.connections.len(), 2, "closed: {close}");
+        assert_eq!(
+            rows.connections[0].row.closed,
+            if close { "fin" } else { "open" }
+        );
+        assert!(rows.connections.iter().all(|of| !of.row.mid_stream));
+        assert_eq!(rows.connections[1].row.backward.bytes, 1_500);
+        assert_eq!(rows.retransmissions, []);
+        assert_ne!(
+            rows.connections[0].connection,
+            rows.connections[1].connection
+        );
+    }
+}
+
+#[test]
+fn a_syn_sent_again_is_a_resend_of_the_same_connection() {
+    let mut script = Script::new(40_000);
+    let syn = script.packet(true, Flags::SYN, 0);
+    script.put(syn.clone()).wait(1_000);
+    script.handshake().exchange().close();
+    let rows = script.rows();
+    assert_eq!(rows.connections.len(), 1);
+    assert_eq!(
+        rows.connections[0].row.handshake_rtt, None,
+        "which one was answered?"
+    );
+    assert_eq!(rows.retransmissions.len(), 1);
+    assert_eq!(rows.retransmissions[0].row.range, syn.range());
+    // One that is never answered is told all the same.
+    script.packets.truncate(2);
+    assert_eq!(script.rows().retransmissions.len(), 1);
+}
+
+#[test]
+fn a_syn_in_the_window_ends_nothing() {
+    let mut script = Script::new(40_000);
+    script.handshake().exchange();
+    let mut syn = script.packet(true, Flags::SYN, 0);
+    syn.seq += 500;
+    script.put(syn).wait(1).exchange();
+    let row = only(&script);
+    assert_eq!(row.backward.bytes, 3_000);
+    assert_eq!(script.rows().retransmissions, []);
+}
+
+#[test]
+fn only_a_reset_that_fits_closes() {
+    for (offset, closed) in [(0, "rst"), (1 << 24, "open")] {
+        let mut script = Script::new(40_000);
+        script.handshake().exchange();
+        let mut reset = script.packet(false, RST, 0);
+        reset.seq += offset;
+        script.put(reset);
+        assert_eq!(only(&script).closed, closed);
+    }
+    // A closed port's answer to a SYN has the number 0.
+    let mut script = Script::new(40_000);
+    script.send(true, Flags::SYN, 0).wait(1);
+    let mut reset = script.packet(false, Flags(RST.0 | Flags::ACK.0), 0);
+    reset.seq = SeqNum::new(0);
+    script.put(reset);
+    assert_eq!(only(&script).closed, "rst");
+}
+
+#[test]
+fn a_reset_alone_is_no_connection() {
+    let mut script = Script::new(40_000);
+    script.send(true, RST, 0);
+    assert!(script.rows().is_empty());
+}
+
+#[test]
+fn packets_that_fit_nothing_are_left_out_until_there_are_many() {
+    let mut script = Script::new(40_000);
+    script.handshake().exchange();
+    let mut far = script.packet(true, Flags::ACK, 100);
+    far.seq += 1 << 31;
+    for _ in 0..8 {
+        script.put(far.clone());
+    }
+    script.exchange();
+    let row = only(&script);
+    assert_eq!(row.forward.bytes, 200);
+    script.put(far);
+    assert_eq!(script.rows().connections.len(), 2);
+}
+
+#[test]
+fn an_acknowledgement_of_what_was_never_sent_moves_nothing() {
+    let mut script = Script::new(40_000);
+    script.handshake().exchange();
+    let mut ack = script.packet(true, Flags::ACK, 0);
+    ack.ack += 1 << 28;
+    script.put(ack).wait(1).exchange().close();
+    assert_eq!(script.rows().retransmissions, []);
+    let row = only(&script);
+    assert_eq!(row.backward.unique_bytes, 3_000);
+}
+
+#[test]
+fn a_lost_packet_sent_again_is_one_resend_of_its_direction() {
+    let mut script = Script::new(40_000);
+    script.handshake().exchange();
+    // The second of ten is lost beyond the monitor; its hole is reported three times and filled.
+    let lost = {
+        script.send(false, Flags::ACK, 1_000);
+        let lost = script.packet(false, Flags::ACK, 1_000);
+        for _ in 0..9 {
+            script.send(false, Flags::ACK, 1_000);
+        }
+        lost
+    };
+    script.wait(10);
+    let received = lost.seq;
+    for n in 1..=8 {
+        let mut ack = script.packet(true, Flags::ACK, 0);
+        ack.ack = received;
+        script
+            .put(with_sack(ack, received + 1_000, n * 1_000))
+            .wait(1);
+    }
+    script
+        .wait(22)
+        .put(lost.clone())
+        .wait(10)
+        .send(true, Flags::ACK, 0);
+    script.close();
+    let rows = script.rows();
+    assert_eq!(rows.retransmissions.len(), 1, "{rows:#?}");
+    let resend = &rows.retransmissions[0];
+    assert_eq!(resend.row.range, lost.range());
+    assert_eq!(resend.flow, flow(40_000, 80));
+    assert_eq!(resend.connection, rows.connections[0].connection);
+    let server = &rows.connections[0].row.backward;
+    assert_eq!((server.bytes, server.unique_bytes), (12_500, 11_500));
+    assert_eq!(server.resends.iter().flatten().sum::<u32>(), 1);
+    assert_eq!(rows.connections[0].row.forward.resends, [[0; 2]; 10]);
+}

@@ -1,0 +1,8 @@
+//! From packets to rows: connections, their limits, threads, columns.
+
+mod columns;
+mod connections;
+mod limits;
+mod properties;
+mod run;
+mod script;

@@ -1,0 +1,99 @@
+//! What holds for any packets.
+
+use proptest::prelude::*;
+use rexmit_time::{Duration, Time};
+use rexmit_trace::analyzer::Analyzer;
+use rexmit_trace::settings::Settings;
+use rexmit_wire::headers::{Sack, SynOptions, Timestamps};
+use rexmit_wire::{Flags, Headers, SeqNum, SeqRange};
+
+use crate::script::{analyse, Script};
+
+/// Numbers near each other and near the wrap, so that packets meet.
+fn number() -> impl Strategy<Value = u32> {
+    prop_oneof![
+        4 => (0u32..40).prop_map(|n| n.wrapping_mul(500).wrapping_sub(5_000)),
+        1 => any::<u32>(),
+    ]
+}
+
+prop_compose! {
+    fn packet()(
+        (port, from_client, flags) in (0u16..3, any::<bool>(), prop_oneof![
+            6 => Just(Flags::ACK.0), 1 => Just(Flags::SYN.0), 1 => Just(Flags::SYN.0 | Flags::ACK.0),
+            1 => Just(Flags::FIN.0 | Flags::ACK.0), 1 => any::<u8>(),
+        ]),
+        (seq, ack) in (number(), number()),
+        len in prop_oneof![2 => Just(0), 4 => Just(500), 1 => 0u32..70_000, 1 => any::<u32>()],
+        wait in prop_oneof![8 => 0i64..30_000_000, 1 => -50_000_000i64..2_000_000_000_000, 1 => any::<i64>()],
+        stamps in proptest::option::of(any::<(u32, u32)>()),
+        blocks in proptest::collection::vec((number(), number()), 0..4),
+        ip_id in proptest::option::of(0u16..4),
+    ) -> (Duration, Headers) {
+        let flags = Flags(flags);
+        let template = Script::new(40_000 + port).packet(from_client, Flags::ACK, len);
+        let headers = Headers {
+            seq: SeqNum::new(seq),
+            ack: SeqNum::new(ack),
+            flags,
+            ip_id,
+            timestamps: stamps.map(|(value, echo)| Timestamps { value, echo }),
+            sack: blocks
+                .into_iter()
+                .map(|(start, end)| SeqRange { start: SeqNum::new(start), end: SeqNum::new(end) })
+                .collect::<Sack>(),
+            syn: flags.syn().then(SynOptions::default),
+            ..template
+        };
+        (Duration::from_nanos(wait), headers)
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_packet_is_counted_once(
+        packets in proptest::collection::vec(packet(), 0..150),
+        most_connections in 1usize..4,
+        most_events in 1usize..40,
+    ) {
+        let mut now = Time::ZERO + Duration::from_secs(1_000);
+        let packets: Vec<(Time, Headers)> = packets
+            .into_iter()
+            .map(|(wait, headers)| {
+                now += wait;
+                (now, headers)
+            })
+            .collect();
+        let settings = Settings { most_connections, most_events, ..Settings::default() };
+        let (analyzer, rows) = analyse(&packets, settings.clone());
+        let counters = analyzer.counters();
+        prop_assert_eq!(counters.packets, packets.len() as u64);
+        prop_assert_eq!(counters.connections, rows.connections.len() as u64);
+        let evicted = rows.connections.iter().filter(|of| of.row.evicted).count();
+        prop_assert_eq!(counters.evicted, evicted as u64);
+        let seen: u64 = rows.connections.iter().map(|of| of.row.forward.packets + of.row.backward.packets).sum();
+        prop_assert_eq!(seen + counters.strays + counters.stray_resets, counters.packets);
+        for of in &rows.connections {
+            prop_assert!(of.row.start <= of.row.end);
+        }
+        for of in &rows.retransmissions {
+            prop_assert!(rows.connections.iter().any(|c| c.connection == of.connection && c.flow == of.flow));
+        }
+        let told: u32 = rows.connections.iter()
+            .flat_map(|of| [&of.row.forward, &of.row.backward])
+            .flat_map(|half| half.resends.iter().flatten())
+            .sum();
+        prop_assert_eq!(told as usize, rows.retransmissions.len());
+        // The same again, swept at odd times.
+        let mut swept = Analyzer::new(settings);
+        let mut again = rexmit_trace::analyzer::Rows::default();
+        for (n, (at, headers)) in packets.iter().enumerate() {
+            swept.packet(*at, headers);
+            if n % 5 == 0 {
+                swept.expire(*at, 2);
+                swept.drain(&mut again);
+            }
+        }
+        prop_assert!(swept.connections() <= most_connections);
+    }
+}

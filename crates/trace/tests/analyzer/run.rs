@@ -1,0 +1,225 @@
+//! Whole captures: any number of threads gives the same rows.
+
+use rexmit_time::{Duration, Time};
+use rexmit_trace::analyzer::Rows;
+use rexmit_trace::run::{Background, Inline, Next, Summary};
+use rexmit_trace::settings::Settings;
+use rexmit_wire::capture::Reader;
+use rexmit_wire::{Flags, Headers};
+
+use crate::script::Script;
+
+/// An IPv4 packet without options or payload, cut behind its TCP header; only its length tells of the payload.
+fn bytes(headers: &Headers) -> Vec<u8> {
+    let (std::net::IpAddr::V4(src), std::net::IpAddr::V4(dst)) =
+        (headers.flow.src, headers.flow.dst)
+    else {
+        panic!("scripts are IPv4")
+    };
+    let mut bytes = vec![0x45, 0];
+    bytes.extend((40 + headers.payload_len as u16).to_be_bytes());
+    bytes.extend([0, 0, 0x40, 0, 64, 6, 0, 0]);
+    bytes.extend(src.octets());
+    bytes.extend(dst.octets());
+    bytes.extend(headers.flow.src_port.to_be_bytes());
+    bytes.extend(headers.flow.dst_port.to_be_bytes());
+    bytes.extend(headers.seq.get().to_be_bytes());
+    bytes.extend(headers.ack.get().to_be_bytes());
+    bytes.extend([0x50, headers.flags.0]);
+    bytes.extend(headers.window.to_be_bytes());
+    bytes.extend([0; 4]);
+    bytes
+}
+
+/// A capture with time stamps in nanoseconds and raw IP packets.
+fn pcap(packets: &[(Time, Headers)]) -> Vec<u8> {
+    let mut file = Vec::new();
+    for word in [0xa1b2_3c4d_u32, 0x0004_0002, 0, 0, 65_535, 101] {
+        file.extend(word.to_le_bytes());
+    }
+    for (at, headers) in packets {
+        let bytes = bytes(headers);
+        let nanos = at.as_nanos();
+        let on_wire = bytes.len() as u32 + headers.payload_len;
+        let words = [
+            (nanos / 1_000_000_000) as u32,
+            (nanos % 1_000_000_000) as u32,
+            bytes.len() as u32,
+            on_wire,
+        ];
+        words
+            .iter()
+            .for_each(|word| file.extend(word.to_le_bytes()));
+        file.extend(bytes);
+    }
+    file
+}
+
+/// Many connections beside each other, some with losses, in the order of time.
+fn many(connections: u16) -> Vec<(Time, Headers)> {
+    let mut packets = Vec::new();
+    for n in 0..connections {
+        let mut script = Script::new(1_000 + n);
+        script.wait(i64::from(n) * 3);
+        script.handshake();
+        for round in 0..n % 13 {
+            script.exchange();
+            if (round + n) % 11 == 3 {
+                let again = script.packets[script.packets.len() - 2].1.clone();
+                script
+                    .wait(250)
+                    .put(again)
+                    .wait(10)
+                    .send(true, Flags::ACK, 0);
+            }
+        }
+        if n % 5 != 0 {
+            script.close();
+        }
+        packets.append(&mut script.packets);
+    }
+    packets.sort_by_key(|(at, _)| *at);
+    packets
+}
+
+fn settings() -> Settings {
+    Settings {
+        linger: Duration::from_millis(300),
+        ..Settings::default()
+    }
+}
+
+fn inline(file: &[u8]) -> (Vec<Rows>, Summary) {
+    let mut run = Inline::new(Reader::new(file).unwrap(), &settings());
+    let mut pieces = Vec::new();
+    while let Some(rows) = run.next_rows() {
+        if !rows.is_empty() {
+            pieces.push(rows);
+        }
+    }
+    assert!(run.error().is_none());
+    (pieces, run.summary())
+}
+
+fn background(file: Vec<u8>, jobs: usize) -> (Vec<Rows>, Summary, Option<String>) {
+    let run = Background::new(
+        move || Reader::new(std::io::Cursor::new(file)),
+        &settings(),
+        jobs,
+    );
+    let mut pieces = Vec::new();
+    loop {
+        match run.next(std::time::Duration::from_secs(1)) {
+            Next::Rows(rows) => pieces.push(rows),
+            Next::Wait => {}
+            Next::End(summary, error) => return (pieces, *summary, error),
+        }
+    }
+}
+
+#[test]
+fn rows_do_not_depend_on_the_number_of_threads() {
+    let packets = many(5_000);
+    let file = pcap(&packets);
+    let (pieces, summary) = inline(&file);
+    assert!(pieces.len() > 3, "{} pieces", pieces.len());
+    assert_eq!(summary.frames, packets.len() as u64);
+    assert_eq!(summary.counters.connections, 5_000);
+    let resends: usize = pieces.iter().map(|rows| rows.retransmissions.len()).sum();
+    assert!(resends > 1_000, "{resends}");
+    let mut ids: Vec<u64> = pieces
+        .iter()
+        .flat_map(|rows| &rows.connections)
+        .map(|of| of.connection)
+        .collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 5_000);
+    for jobs in 1..=3 {
+        let (others, other, error) = background(file.clone(), jobs);
+        assert_eq!(error, None);
+        assert_eq!(other, summary, "{jobs} threads");
+        assert!(others == pieces, "{jobs} threads");
+    }
+}
+
+#[test]
+fn a_cut_capture_gives_its_rows_and_a_warning() {
+    let mut file = pcap(&many(20));
+    file.truncate(file.len() - 3);
+    let (pieces, summary, error) = background(file.clone(), 2);
+    assert_eq!(error, None);
+    assert_eq!(
+        pieces
+            .iter()
+            .map(|rows| rows.connections.len())
+            .sum::<usize>(),
+        20
+    );
+    let end = file.len() - 53;
+    assert_eq!(
+        summary.warnings,
+        [format!(
+            "the capture ends in the middle of a packet, at byte {end}"
+        )]
+    );
+}
+
+#[test]
+fn a_capture_that_breaks_gives_its_rows_and_the_error() {
+    let whole = pcap(&many(20));
+    let mut file = whole.clone();
+    file.extend([0xff; 100]);
+    for jobs in [1, 2] {
+        let (pieces, summary, error) = background(file.clone(), jobs);
+        assert!(error.unwrap().contains(&whole.len().to_string()));
+        assert_eq!(
+            pieces
+                .iter()
+                .map(|rows| rows.connections.len())
+                .sum::<usize>(),
+            20
+        );
+        assert_eq!(summary.counters.connections, 20);
+    }
+}
+
+#[test]
+fn what_is_no_capture_is_an_error() {
+    let (pieces, summary, error) = background(b"garbage, and nothing else".to_vec(), 2);
+    assert!(pieces.is_empty());
+    assert_eq!(summary.frames, 0);
+    assert!(error.unwrap().contains("no capture of a known format"));
+}
+
+#[test]
+fn a_run_may_be_given_up() {
+    let run = Background::new(
+        || {
+            Ok::<_, String>(
+                Reader::new(std::io::Cursor::new(pcap(&many(3_000)))).map_err(|e| e.to_string())?,
+            )
+        },
+        &settings(),
+        2,
+    );
+    assert!(matches!(
+        run.next(std::time::Duration::from_secs(60)),
+        Next::Rows(_)
+    ));
+    drop(run);
+}
+
+#[test]
+fn steps_back_of_the_clock_are_told() {
+    let mut packets = many(20);
+    let step = packets[50].0.since(packets[10].0);
+    packets.swap(10, 50);
+    let (_, summary) = inline(&pcap(&packets));
+    assert_eq!(summary.steps_back, 2);
+    assert!(summary.longest_step_back <= step && summary.longest_step_back > Duration::ZERO);
+    assert!(summary
+        .warnings
+        .iter()
+        .any(|warning| warning.contains("steps back 2 times")));
+}
