@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -136,3 +138,22 @@ def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "not empty" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_an_interruption_leaves_nothing(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "rexmit", "truth", "--connections", "5000", "--jobs", "1"]
+    with subprocess.Popen(
+        [*command, "--out", str(tmp_path / "corpus")],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stderr is not None
+        assert "5,000" in process.stderr.readline()
+        while not any(path.name.startswith(".corpus") for path in tmp_path.iterdir()):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        said = process.stderr.read()
+        assert process.wait(60) == 1
+    assert "stopped" in said
+    assert list(tmp_path.iterdir()) == []

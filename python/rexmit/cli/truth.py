@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rexmit.errors import UserError
+
 if TYPE_CHECKING:
     from rexmit.truth.corpus import Tally
 
@@ -50,9 +52,10 @@ def truth(
     import time
 
     from rexmit.campaign import progress as bars
+    from rexmit.campaign.interrupt import asked_to_stop
     from rexmit.campaign.streams import core_streams
     from rexmit.cli import version
-    from rexmit.engines.engine import cores
+    from rexmit.engines.engine import Interrupted, cores
     from rexmit.truth import corpus, draw
     from rexmit.truth.kernel import open_engine
 
@@ -70,13 +73,21 @@ def truth(
         "guest": engine.guest_hash,
     }
     parts = draw.draw_all(core_streams(), seed, connections)
+    usable = cores()
+    slots = [usable[slot % len(usable)] for slot in range(jobs or len(usable))]
     progress = bars.for_stream(sys.stderr)
     progress.start(connections, 0)
     began = time.monotonic()
     try:
-        usable = cores()
-        slots = [usable[slot % len(usable)] for slot in range(jobs or len(usable))]
-        tally = corpus.make(folder, parts, engine, about, cores=slots, on_part=progress.advance)
+        with asked_to_stop() as stop:
+            tally = corpus.make(
+                folder, parts, engine, about, cores=slots, on_part=progress.advance, stop=stop
+            )
+    except Interrupted:
+        raise UserError("stopped; nothing of the corpus is kept") from None
+    except OSError as error:
+        where = error.filename or folder
+        raise UserError(f"{where}: {error.strerror or error}") from None
     finally:
         progress.close()
     seconds = round(time.monotonic() - began, 1)

@@ -91,11 +91,12 @@ class Corpus:
         """Write the tables and truth.json."""
         import polars as pl
 
+        resends_schema, connections_schema = schemas()
         ordered = [self._rows[name] for name in sorted(self._rows)]
         resends = [row for part, _ in ordered for row in part]
         connections = [row for _, part in ordered for row in part]
-        pl.DataFrame(resends, schema=RESENDS).write_parquet(self._folder / "resends.parquet")
-        pl.DataFrame(connections, schema=CONNECTIONS).write_parquet(
+        pl.DataFrame(resends, schema=resends_schema).write_parquet(self._folder / "resends.parquet")
+        pl.DataFrame(connections, schema=connections_schema).write_parquet(
             self._folder / "connections.parquet"
         )
         text = json.dumps({**about, **self.tally.as_json()}, indent=2)
@@ -197,7 +198,8 @@ def _connection_rows(ran: Ran, labelled: Labelled, stack: str) -> list[dict[str,
     return rows
 
 
-def _schemas() -> tuple[dict[str, Any], dict[str, Any]]:
+def schemas() -> tuple[dict[str, Any], dict[str, Any]]:
+    """The columns of resends.parquet and of connections.parquet."""
     import polars as pl
 
     text, whole, number, yes = pl.String, pl.Int64, pl.Float64, pl.Boolean
@@ -235,9 +237,6 @@ def _schemas() -> tuple[dict[str, Any], dict[str, Any]]:
     return resends, connections
 
 
-RESENDS, CONNECTIONS = _schemas()
-
-
 def make(
     out: Path,
     parts: Sequence[Part],
@@ -246,8 +245,12 @@ def make(
     *,
     cores: Sequence[int],
     on_part: Callable[[int], None],
+    stop: Callable[[], bool],
 ) -> Tally:
-    """Make the corpus in the new folder `out`; `on_part` gets the connections of each part done."""
+    """Make the corpus in the new folder `out`; `on_part` gets the connections of each part done.
+
+    Raises Interrupted when `stop` says so, and leaves nothing then.
+    """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UserError(f"{out} is there already and not empty", "name a new folder", usage=True)
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -259,7 +262,7 @@ def make(
             corpus.add(ran)
             on_part(len(ran.part.plan["connections"]))
 
-        kernel.run(parts, engine, cores=cores, on_part=take)
+        kernel.run(parts, engine, cores=cores, on_part=take, stop=stop)
         corpus.finish(about)
         temporary.chmod(0o755)
         if out.exists():

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from rexmit.engines.boot import BootOptions, Event, GuestBoot, GuestDiedError, watch
-from rexmit.engines.engine import PLAN_VERSION
+from rexmit.engines.engine import PLAN_VERSION, Interrupted
 from rexmit.engines.guest import NETWORK_PROGRAMS, programs
 from rexmit.engines.kernel import HANG_LIMIT_S, HEARTBEAT_S, KernelEngine
 from rexmit.errors import UserError
@@ -18,6 +18,8 @@ from rexmit.truth.draw import Part
 
 MEMORY: Final = "384M"
 NO_LOG: Final = "does not record why it sends"
+LOOK_S: Final = 0.2
+"""Real seconds between two looks whether to stop."""
 POINTS: Final = ("sender", "switch", "receiver")
 
 
@@ -53,33 +55,47 @@ def run(
     *,
     cores: Sequence[int],
     on_part: Callable[[Ran], None],
+    stop: Callable[[], bool],
 ) -> None:
     """Run every part; `on_part` is called for each as it ends, from several threads.
 
-    The first error ends it, with the boots under way.
+    The first error ends it, with the boots under way. Raises Interrupted when `stop` says so.
     """
-    waiting, lock, stop = iter(parts), threading.Lock(), threading.Event()
+    waiting, lock, ended = iter(parts), threading.Lock(), threading.Event()
 
     def work(core: int) -> None:
-        while not stop.is_set():
+        while not ended.is_set():
             with lock:
                 part = next(waiting, None)
             if part is None:
                 return
-            run_part(part, engine, core=core, on_part=on_part)
+            run_part(part, engine, core=core, on_part=on_part, ended=ended)
 
     with ThreadPoolExecutor(max_workers=len(cores)) as pool:
         try:
-            for future in [pool.submit(work, core) for core in cores]:
-                future.result()
+            left = {pool.submit(work, core) for core in cores}
+            while left:
+                done, left = wait(left, timeout=LOOK_S, return_when=FIRST_COMPLETED)
+                for future in done:
+                    future.result()
+                if stop():
+                    raise Interrupted
         finally:
-            stop.set()
+            ended.set()
 
 
 def run_part(
-    part: Part, engine: KernelEngine, *, core: int, on_part: Callable[[Ran], None]
+    part: Part,
+    engine: KernelEngine,
+    *,
+    core: int,
+    on_part: Callable[[Ran], None],
+    ended: threading.Event | None = None,
 ) -> None:
-    """One part on a kernel of its own. Raises UserError where that fails."""
+    """One part on a kernel of its own. Raises UserError where that fails.
+
+    Once `ended` is set it ends at the guest's next sign of life, without `on_part`.
+    """
     plan = {
         "version": PLAN_VERSION,
         "heartbeat_s": HEARTBEAT_S,
@@ -91,6 +107,8 @@ def run_part(
     with GuestBoot(options, plan, guest=engine.guest) as boot:
 
         def take(event: Event) -> None:
+            if ended is not None and ended.is_set():
+                raise Interrupted
             if event["type"] in ("part-start", "part-end", "part-error"):
                 told.setdefault(event["type"], dict(event))
 
