@@ -18,7 +18,7 @@ from rexmit.errors import UserError
 from rexmit.trace.advice import advice
 from rexmit.trace.folder import Trace
 from rexmit.trace.print_page import print_page
-from rexmit.trace.reasons import reason
+from rexmit.trace.reasons import reason, waited_s
 from rexmit.trace.source import Facts
 from rexmit.trace.summary import summary
 
@@ -61,6 +61,7 @@ def trace(tmp_path: Path) -> Trace:
             connection=0,
             detection_s=1.0,
             detection_rtts=10.0,
+            time_s=2.0,
             time_ns=2_000_000_000,
             need="unknown",
             episode=1,
@@ -87,6 +88,7 @@ def trace(tmp_path: Path) -> Trace:
         packets=120,
         not_understood={"arp": 4, "udp": 7, "fragment": 5, "cut-short": 6},
         warnings=["x.pcap ends within a packet"],
+        settings=["k=2", "k=8", "k=2,a=1/2", "k=2,a=1/4"],
     )
     return write_trace(
         tmp_path / "t",
@@ -185,6 +187,19 @@ def test_without_anything(tmp_path: Path) -> None:
     lines = printed(write_trace(tmp_path / "t", facts=facts))
     assert lines[0] == "x.pcap: 3 packets"
     assert "warning: 3 packets not understood: 3 malformed" in lines
+
+
+def test_both_ends_waiting_at_a_time_wait_once() -> None:
+    rows = [
+        resend(time_s=10.0, detection_s=3.0),
+        resend(time_s=11.0, detection_s=3.0, direction="forward"),
+        resend(time_s=12.0, detection_s=4.5, episode=1),
+        resend(time_s=12.5, detection_s=9.0, episode=1, mechanism="rto-recovery"),
+        resend(time_s=20.0, detection_s=1.0, episode=2),
+    ]
+    frame = batch(retransmissions=rows)["retransmissions"]
+    # 7 to 12, and 19 to 20: what comes along in an episode was not waited for.
+    assert waited_s(frame) == pytest.approx(6.0)
 
 
 # Reasons.

@@ -126,7 +126,6 @@ class Writer:
         made.mkdir()
         try:
             for name in TABLES:
-                self._flush(name)
                 self._join(name, made / f"{name}.parquet")
                 if csv:
                     pl.scan_parquet(made / f"{name}.parquet").sink_csv(made / f"{name}.csv")
@@ -141,8 +140,10 @@ class Writer:
     def _join(self, name: str, path: Path) -> None:
         parts = self._parts[name]
         if not parts:
-            empty(name).write_parquet(path)
+            whole = pl.concat([empty(name), *self._waiting[name]])
+            whole.sort(*_ORDER[name], maintain_order=True).write_parquet(path, compression="zstd")
             return
+        self._flush(name)
         rows = pl.scan_parquet(parts)
         if self._rows[name] <= _SORT_ROWS:
             rows = rows.sort(*_ORDER[name], maintain_order=True)

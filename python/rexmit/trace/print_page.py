@@ -51,7 +51,7 @@ def print_page(
         if kept is not None:
             told = f"to look at one: rexmit show {kept} --flow {made.worst[0].number}"
             console.print(told, soft_wrap=True)
-    if made.mechanisms:
+    if made.mechanisms and facts.settings:
         console.print()
         _print_settings(settings, totals, console)
 

@@ -16,13 +16,27 @@ _FEW: Final = 4
 """With fewer packets on the way three duplicate ACKs cannot come (RFC 5681 section 3.2)."""
 
 
-def reason(resends: pl.DataFrame, *, segments: int) -> str:
-    """`resends` are those of one connection in order of time; `segments` its data packets."""
-    waits = (
+def waited_s(resends: pl.DataFrame) -> float:
+    """How long one end or the other, or both, waited for the first resends of their episodes."""
+    waits = _waits(resends).sort(pl.col("time_s") - pl.col("detection_s"))
+    total, until = 0.0, float("-inf")
+    for end, wait in waits.select("time_s", "detection_s").iter_rows():
+        total += max(0.0, end - max(until, end - wait))
+        until = max(until, end)
+    return total
+
+
+def _waits(resends: pl.DataFrame) -> pl.DataFrame:
+    return (
         resends.filter(pl.col("detection_s").is_not_null())
         .group_by("direction", "episode", maintain_order=True)
         .first()
     )
+
+
+def reason(resends: pl.DataFrame, *, segments: int) -> str:
+    """`resends` are those of one connection in order of time; `segments` its data packets."""
+    waits = _waits(resends)
     if waits.is_empty():
         return f"{count(resends.height, 'resend')}, of which none could be timed"
     by_cause = waits.group_by("episode_cause").agg(pl.col("detection_s").sum())

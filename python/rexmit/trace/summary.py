@@ -10,9 +10,12 @@ import polars as pl
 from rexmit.store.trace_schema import MECHANISMS
 from rexmit.trace import terms
 from rexmit.trace.folder import Trace
-from rexmit.trace.reasons import reason
+from rexmit.trace.reasons import reason, waited_s
 
 WORST: Final = 10
+
+_CANDIDATES: Final = 50
+"""Both ends of a connection may wait at a time: of so many by the sums the worst are chosen."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,9 @@ class OfMechanism:
 
 @dataclass(frozen=True)
 class Worst:
-    """One of the connections that lost most time; `number` is its row in connections.parquet."""
+    """One of the connections that lost most time; `number` is its row in connections.parquet,
+    `lost_s` the time in which either end waited.
+    """
 
     number: int
     flow: str
@@ -204,7 +209,7 @@ def _worst(trace: Trace) -> tuple[Worst, ...]:
             (_both("segments")).alias("segments"),
         )
         .filter(pl.col("lost_s") > 0)
-        .top_k(WORST, by="lost_s")
+        .top_k(_CANDIDATES, by="lost_s")
         .sort("lost_s", "number", descending=[True, False])
         .collect()
     )
@@ -213,21 +218,20 @@ def _worst(trace: Trace) -> tuple[Worst, ...]:
         .filter(pl.col("connection").is_in(rows["connection"].implode()))
         .collect()
     )
-    return tuple(_one(row, resends) for row in rows.to_dicts())
+    mine = resends.sort("time_ns").partition_by("connection", as_dict=True)
+    worst = [_one(row, mine[(row["connection"],)]) for row in rows.to_dicts()]
+    return tuple(sorted(worst, key=lambda one: (-one.lost_s, one.number))[:WORST])
 
 
 def _one(row: dict[str, Any], resends: pl.DataFrame) -> Worst:
     side = "forward" if row["forward_lost_s"] * 2 > row["lost_s"] else "backward"
-    mine = resends.filter(
-        pl.col("capture") == row["capture"], pl.col("connection") == row["connection"]
-    )
     return Worst(
         number=row["number"],
         flow=row["flow"],
         capture=row["capture"],
         stack=row[f"{side}_stack"],
         duration_s=row["duration_s"],
-        lost_s=row["lost_s"],
+        lost_s=waited_s(resends),
         resends=row["resends"],
-        reason=reason(mine.sort("time_ns"), segments=row["segments"]),
+        reason=reason(resends, segments=row["segments"]),
     )
