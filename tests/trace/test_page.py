@@ -222,6 +222,17 @@ def test_the_reason_is_what_cost_most() -> None:
     )
 
 
+def test_a_second_timeout_is_a_wait_of_its_own() -> None:
+    rows = [
+        resend(time_s=2.0, detection_s=1.0, flight_segments=9),
+        resend(time_s=4.0, detection_s=3.0, flight_segments=9, copy=2),
+        resend(time_s=4.1, detection_s=3.0, mechanism="rto-recovery"),
+        resend(time_s=4.5, detection_s=0.1, mechanism="rto-recovery", episode_cause="rto-recovery"),
+    ]
+    assert why(*rows).startswith("2 timeouts, the longest 3.00 s")
+    assert waited_s(batch(retransmissions=rows)["retransmissions"]) == pytest.approx(3.0)
+
+
 @pytest.mark.parametrize(
     ("values", "told"),
     [

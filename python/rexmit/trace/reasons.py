@@ -27,11 +27,16 @@ def waited_s(resends: pl.DataFrame) -> float:
 
 
 def _waits(resends: pl.DataFrame) -> pl.DataFrame:
-    return (
-        resends.filter(pl.col("detection_s").is_not_null())
-        .group_by("direction", "episode", maintain_order=True)
-        .first()
-    )
+    """The resends that were waited for, with `cause`: what a timer made, and else the first of each
+    episode (what comes along in it is not waited for).
+    """
+    timed = resends.filter(pl.col("detection_s").is_not_null())
+    first = timed.select(pl.struct("direction", "episode").is_first_distinct()).to_series()
+    by_timer = timed["mechanism"].is_in(["rto", "tlp"])
+    cause = pl.when(pl.col("mechanism").is_in(["rto", "tlp"])).then("mechanism")
+    return timed.with_columns(
+        cause.otherwise(pl.col("episode_cause").replace("rto-recovery", "rto")).alias("cause")
+    ).filter(first | by_timer)
 
 
 def reason(resends: pl.DataFrame, *, segments: int) -> str:
@@ -39,28 +44,27 @@ def reason(resends: pl.DataFrame, *, segments: int) -> str:
     waits = _waits(resends)
     if waits.is_empty():
         return f"{count(resends.height, 'resend')}, of which none could be timed"
-    by_cause = waits.group_by("episode_cause").agg(pl.col("detection_s").sum())
-    cause = str(by_cause.sort("detection_s", "episode_cause", descending=[True, False])[0, 0])
-    mine = resends.filter(pl.col("episode_cause") == cause)
+    by_cause = waits.group_by("cause").agg(pl.col("detection_s").sum())
+    cause = str(by_cause.sort("detection_s", "cause", descending=[True, False])[0, 0])
     if cause == "rto":
-        return _timeouts(mine)
+        return _timeouts(waits.filter(pl.col("cause") == "rto"))
     if cause == "tlp":
-        return _probes(mine)
-    return _recoveries(mine, segments)
+        return _probes(waits.filter(pl.col("cause") == "tlp"))
+    return _recoveries(resends.filter(pl.col("episode_cause") == cause), segments)
 
 
-def _timeouts(mine: pl.DataFrame) -> str:
-    fired = mine.filter(pl.col("mechanism") == "rto")
+def _timeouts(waits: pl.DataFrame) -> str:
+    fired = waits.filter(pl.col("mechanism") == "rto")
     if fired.is_empty():
-        fired = mine
+        fired = waits
     longest = _seconds(fired["detection_s"].max())
     head = f"{count(fired.height, 'timeout')}, the longest {longest}"
-    opening = fired.filter(pl.col("length_bytes") == 0)
-    if opening.height * 2 > fired.height:
-        return f"{head}: the packets that open or close the connection were lost, not data"
     needless = fired.filter(pl.col("need") == "spurious").height
     if needless * 2 > fired.height:
         return f"{head}: {needless} needless, the acknowledgements were only late"
+    opening = fired.filter(pl.col("length_bytes") == 0)
+    if opening.height * 2 > fired.height:
+        return f"{head}: the packets that open or close the connection were lost, not data"
     again = max(fired["copy"].to_list())
     if again > 2:
         return f"{head}: the same packet was lost {again} times and the timer doubled each time"
@@ -77,9 +81,8 @@ def _timeouts(mine: pl.DataFrame) -> str:
     return f"{head}: the loss was told by no acknowledgement"
 
 
-def _probes(mine: pl.DataFrame) -> str:
-    probes = mine.filter(pl.col("mechanism") == "tlp")
-    longest = _seconds((probes if probes.height else mine)["detection_s"].max())
+def _probes(probes: pl.DataFrame) -> str:
+    longest = _seconds(probes["detection_s"].max())
     needless = probes.filter(pl.col("need") == "spurious").height
     head = f"{count(probes.height, 'tail loss probe')}, the longest wait {longest}"
     if needless * 2 > probes.height:
