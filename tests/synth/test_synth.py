@@ -97,6 +97,19 @@ def test_points_stacks_and_formats_can_be_chosen(tmp_path: Path) -> None:
     assert not set(resends["mechanism"]) & {"tlp", "rack", "fack"}
 
 
+def test_settings_of_senders_can_be_changed(tmp_path: Path) -> None:
+    out = tmp_path / "set"
+    words = ["--stacks", "rfc", "--receivers", "linux-2.4", "--set", "min_rto=7s", "--at", "none"]
+    synth(*words, "--perturb", "0", "--connections", "9", "--out", str(out))
+    assert list((out / "captures").iterdir()) == []
+    settings = [json.loads(text) for text in read(out, "connections")["settings"]]
+    assert {both["sender"]["min_rto"] for both in settings} == {"7s"}
+    assert {both["receiver"]["min_rto"] for both in settings} == {"200ms"}
+    command = json.loads((out / "truth.json").read_text())["command"]
+    assert "--set min_rto=7s" in command
+    assert "--at none" in command
+
+
 def test_a_mix_of_ones_own(tmp_path: Path) -> None:
     text = mixes.OWN.read_text(encoding="utf-8").replace("[campus", "[mine")
     own = tmp_path / "mine.toml"
@@ -113,6 +126,8 @@ def test_a_mix_of_ones_own(tmp_path: Path) -> None:
         (["--at", "middle"], "sender, switch, receiver"),
         (["--stacks", "linux-2.5"], "linux-2.4"),
         (["--format", "erf"], "pcapng and pcap"),
+        (["--set", "min_rto"], "KEY=VALUE"),
+        (["--set", "min_rto=1"], "a time such as"),
         (["--mix", "none.toml"], "none.toml"),
     ],
 )

@@ -1,5 +1,6 @@
 //! Corpora of the model, written to files.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::PathBuf;
@@ -21,6 +22,8 @@ pub struct Request {
     /// Names of stacks.
     senders: Vec<String>,
     receivers: Vec<String>,
+    /// What is put over the senders' settings.
+    changes: BTreeMap<String, String>,
     seed: u64,
     connections: u64,
     perturb: f64,
@@ -53,6 +56,7 @@ pub fn make_corpus(
         mix,
         senders,
         receivers,
+        changes,
         seed,
         connections,
         perturb,
@@ -64,17 +68,19 @@ pub fn make_corpus(
         resends,
         connections_table,
     } = request;
-    let settings = |name: &String| {
-        let page = stacks::page(name)?;
-        Ok((page.name, page.settings))
+    let build = |names: &[String], changes: &BTreeMap<String, String>| {
+        let settings = |name: &String| {
+            let (settings, _) = stacks::build(name, changes, &BTreeMap::new())?;
+            Ok((stacks::page(name)?.name, settings))
+        };
+        names.iter().map(settings).collect::<Result<_, Error>>()
     };
-    let all = |names: &[String]| names.iter().map(settings).collect::<Result<_, Error>>();
     let corpus = Corpus {
         seed,
         connections,
         mix: Mix::from_json(&mix).map_err(Error::Plan)?,
-        senders: all(&senders)?,
-        receivers: all(&receivers)?,
+        senders: build(&senders, &changes)?,
+        receivers: build(&receivers, &BTreeMap::new())?,
         perturb,
         snaplen,
         begin: Time::from_nanos(begin_ns),

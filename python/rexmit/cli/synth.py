@@ -44,13 +44,17 @@ def synth(
         str | None,
         typer.Option(metavar="STACKS", help="Stacks that receive. Default: those that send."),
     ] = None,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a setting of those that send."),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**63, help="Where all chance comes from.")] = 1,
     perturb: Annotated[
         float,
         typer.Option(min=0, max=0.5, help="Constants of stacks are off by up to this share."),
     ] = 0.05,
     at: Annotated[
-        str, typer.Option(metavar="POINTS", help="Where to capture, with commas.")
+        str, typer.Option(metavar="POINTS", help="Where to capture, with commas; or none.")
     ] = "sender,switch,receiver",
     snaplen: Annotated[
         int, typer.Option(min=54, max=65_535, help="Bytes captured of a packet.")
@@ -91,6 +95,7 @@ def synth(
         connections=connections,
         stacks=_stacks(stacks, "--stacks"),
         receivers=_stacks(receivers or stacks, "--receivers"),
+        changes=_changes(changes or []),
         seed=seed,
         perturb=perturb,
         points=_points(at),
@@ -120,11 +125,30 @@ def _split(text: str, option: str) -> list[str]:
 def _points(text: str) -> tuple[str, ...]:
     from rexmit.synth.make import POINTS
 
-    asked = _split(text, "--at")
+    asked = [] if text == "none" else _split(text, "--at")
     for point in asked:
         if point not in POINTS:
-            raise UserError(f"--at {point}", f"there are {', '.join(POINTS)}", usage=True)
+            there = f"there are {', '.join(POINTS)}, and none"
+            raise UserError(f"--at {point}", there, usage=True)
     return tuple(point for point in POINTS if point in asked)
+
+
+def _changes(words: list[str]) -> dict[str, str]:
+    from rexmit._core import check_setting
+
+    changes = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals:
+            raise UserError(f"--set {word}", "give KEY=VALUE, as in min_rto=100ms", usage=True)
+        try:
+            check_setting(key, value)
+        except ValueError as error:
+            raise UserError(
+                f"--set {word}: {error}", "see rexmit stacks NAME", usage=True
+            ) from error
+        changes[key] = value
+    return changes
 
 
 def _stacks(text: str | None, option: str) -> tuple[str, ...]:
@@ -160,7 +184,8 @@ def _command(order: Order, mix: str) -> str:
         *("rexmit", "synth", "--mix", mix, "--connections", str(order.connections)),
         *("--stacks", ",".join(order.stacks), "--receivers", ",".join(order.receivers)),
         *("--seed", str(order.seed)),
-        *("--perturb", str(order.perturb), "--at", ",".join(order.points)),
+        *(word for key, value in order.changes.items() for word in ("--set", f"{key}={value}")),
+        *("--perturb", str(order.perturb), "--at", ",".join(order.points) or "none"),
         *("--snaplen", str(order.snaplen), "--format", order.format),
     ]
     return shlex.join(words)
@@ -168,10 +193,10 @@ def _command(order: Order, mix: str) -> str:
 
 def _tell(made: Made, folder: Path) -> None:
     for part, counts in made.items():
-        packets = ", ".join(f"{count:,} at {point}" for point, count in counts["packets"].items())
+        seen = ", ".join(f"{count:,} at {point}" for point, count in counts["packets"].items())
         typer.echo(
             f"{part}: {counts['connections']:,} connections, {counts['resends']:,} resends; "
-            f"packets: {packets}"
+            f"packets: {seen or 'not captured'}"
         )
     typer.echo(f"kept in {folder}")
 

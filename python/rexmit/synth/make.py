@@ -39,6 +39,7 @@ class Order:
     connections: int
     stacks: tuple[str, ...]
     receivers: tuple[str, ...]
+    changes: Mapping[str, str]
     seed: int
     perturb: float
     points: tuple[str, ...]
@@ -86,6 +87,7 @@ def _fill(order: Order, folder: Path, report: Report) -> Made:
             "mix": json.dumps(mix),
             "senders": list(order.stacks),
             "receivers": list(order.receivers),
+            "changes": dict(order.changes),
             "seed": order.seed + number,
             "connections": order.connections,
             "perturb": order.perturb,
@@ -131,6 +133,7 @@ def _describe(order: Order, folder: Path, command: str, made: Made) -> None:
         "kernels": [],
         "stacks": list(order.stacks),
         "receivers": list(order.receivers),
+        "changes": dict(order.changes),
         "perturb": order.perturb,
         "snaplen_bytes": order.snaplen,
         "parts": made,
