@@ -63,6 +63,20 @@ impl Clock {
         (span.as_nanos().max(0) + tick - 1) / tick
     }
 
+    /// How long a timer of so many ticks runs, on average over when in a tick, and where on the wheel, it is set.
+    #[must_use]
+    pub fn mean_wait(&self, ticks: i64) -> Duration {
+        // Halves of a tick: a timer set within a tick expires at the beginning of one.
+        let halves = match self.wheel {
+            Wheel::Exact => 2 * ticks - 1,
+            Wheel::Slack if ticks < 256 => 2 * ticks - 1,
+            Wheel::Slack => 2 * ticks - 1 + ticks / 256,
+            // One tick late at least, and a whole granule at most.
+            Wheel::Levels => 2 * ticks + (1 << shift_of(ticks)),
+        };
+        Duration::from_nanos(halves.max(1) * self.tick_ns() as i64 / 2)
+    }
+
     /// When a timer fires that is set at `now` to expire at tick `expires`.
     #[must_use]
     pub fn fires(&self, now: Time, expires: i64) -> Time {
@@ -103,13 +117,18 @@ fn with_slack(current: i64, expires: i64) -> i64 {
 /// Eight levels, each with granules eight times those below it, of which a timer fires at the end of the granule in
 /// which it expires.
 fn on_levels(current: i64, expires: i64) -> i64 {
-    let delta = expires - current;
+    let shift = shift_of(expires - current);
+    ((expires >> shift) + 1) << shift
+}
+
+/// How large the granules are in which timers of `delta` ticks are kept, as a power of two.
+fn shift_of(delta: i64) -> u32 {
     let mut shift = 0;
     // The first tick count that a level does not hold: 63 << 3 * level.
     while delta >= 63 << shift && shift < 21 {
         shift += 3;
     }
-    ((expires >> shift) + 1) << shift
+    shift
 }
 
 #[cfg(test)]
@@ -123,6 +142,30 @@ mod tests {
         assert_eq!(on_levels(0, 64), 72);
         assert_eq!(on_levels(0, 503), 504);
         assert_eq!(on_levels(0, 504), 512);
+    }
+
+    #[test]
+    fn timers_wait_for_so_long_on_average() {
+        for wheel in [Wheel::Exact, Wheel::Slack, Wheel::Levels] {
+            let clock = Clock::linux(250, wheel);
+            for ticks in [1, 50, 62, 63, 100, 255, 300, 503, 504, 2000] {
+                // The middle of every tick of many granules.
+                let span = 4096;
+                let waits = (0..span).map(|tick| {
+                    let now = Time::from_nanos(tick * 4_000_000 + 2_000_000);
+                    clock.fires(now, clock.ticks(now) + ticks) - now
+                });
+                let sum: i64 = waits.map(Duration::as_nanos).sum();
+                let mean = sum as f64 / span as f64;
+                let told = clock.mean_wait(ticks).as_nanos() as f64;
+                // Slack is granted by powers of two, which its mean leaves out.
+                let near = if wheel == Wheel::Slack { 8e6 } else { 1e3 };
+                assert!(
+                    (mean - told).abs() < near,
+                    "{wheel:?} {ticks}: {mean} {told}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rexmit_tcp::clock::Clock;
 use rexmit_tcp::estimator::Batch;
 use rexmit_tcp::settings::{Estimator, RttSamples, Tlp};
 use rexmit_tcp::Need;
@@ -24,6 +25,7 @@ const MOST_DOUBLINGS: u32 = 16;
 pub(super) struct Judge {
     plan: Arc<Compiled>,
     batch: Batch,
+    clock: Clock,
     /// Timeouts since the last sample.
     doublings: u32,
     sack: bool,
@@ -43,6 +45,7 @@ impl Judge {
         let own = plan.detectors[0].tlp;
         Judge {
             batch: plan.batch.clone(),
+            clock: Clock::linux(plan.own.hz, plan.own.wheel),
             doublings: 0,
             sack,
             timestamps,
@@ -99,7 +102,8 @@ impl Judge {
     /// A wait in which nothing happened: most are too short for any timer.
     fn quiet(&mut self, wait: &Wait, end: Time) {
         let length = end - wait.start;
-        let timer = || length > self.batch.least();
+        let tick = Duration::from_nanos(self.clock.tick_ns() as i64);
+        let timer = || length + tick > self.batch.least();
         let probe = || {
             let least = self.pto(Tlp::Rfc8985, wait.outstanding, Duration::ZERO);
             self.new_probes && !wait.recovery && end - wait.last_sent > least
@@ -166,15 +170,33 @@ impl Judge {
         );
     }
 
+    /// How long a timer runs that has backed off so often.
     fn doubled(&self, variant: usize, doublings: u32) -> Duration {
         let times = 1_i64 << doublings.min(MOST_DOUBLINGS);
-        (self.timeouts[variant] * times).min(self.plan.own.max_rto)
+        let rto = (self.timeouts[variant] * times).min(self.plan.own.max_rto);
+        self.clock.mean_wait(self.clock.ticks_in(rto))
+    }
+
+    /// Round trips more that slow start takes to send again what was lost. Seed 002's equations, which know neither probes
+    /// nor RACK, hold as printed for all else.
+    fn rounds(&self, scene: &Scene<'_>, other: Outcome, detector: usize) -> f64 {
+        let (own, new) = (&self.plan.detectors[0], &self.plan.detectors[detector]);
+        if own.tlp == new.tlp && own.rack == new.rack {
+            return 0.0;
+        }
+        let probed = [scene.own, other]
+            .iter()
+            .any(|outcome| matches!(outcome, Outcome::Probe { .. }));
+        // A probe sends one of them, and what it brings is worked off as slowly as by slow start.
+        let by_probe = if probed { rounds(scene.lost - 1) } else { 0.0 };
+        rounds(scene.lost) - by_probe
     }
 
     fn judge(&self, scene: &Scene<'_>, variant: usize, detector: usize, tally: &mut Tally) {
         let other = self.chances(scene, variant, detector).first();
         if scene.needed {
-            tally.needed(scene.own, other, scene.x);
+            let rounds = self.rounds(scene, other, detector);
+            tally.needed(scene.own, other, scene.x, rounds);
         } else {
             let (resends, timeouts) = scene.needless;
             tally.needless(scene.own, other, scene.x, resends, timeouts);
@@ -200,8 +222,11 @@ impl Judge {
         } else {
             (Tlp::Off, Tlp::Off)
         };
-        let pto =
-            |form, variant: usize| self.pto(form, wait.outstanding, self.plan.minima[variant]);
+        // Never later than the timer would be.
+        let pto = |form, variant: usize| {
+            let pto = self.pto(form, wait.outstanding, self.plan.minima[variant]);
+            pto.min(self.doubled(variant, scene.doublings))
+        };
         let later_probe = || pto(tlp, variant) - pto(own_tlp, 0);
         let timeout = match scene.own {
             Outcome::Timeout(_) if scene.vain && tlp == Tlp::Off => Some(wait.start + rto),
@@ -213,7 +238,13 @@ impl Judge {
             Outcome::Acknowledgements(at) if longer.is_negative() => {
                 Some(wait.start + rto).filter(|early| *early < at || self.found[detector].is_none())
             }
-            Outcome::Acknowledgements(at) => Some((wait.start + rto).max(at)),
+            Outcome::Acknowledgements(at) => {
+                // A probe that was due by then brings nothing new, and the timer runs anew after it.
+                let due = wait.last_sent + pto(tlp, variant);
+                let probed = tlp != Tlp::Off && !wait.recovery && due < wait.start + rto;
+                let from = if probed { due } else { wait.start };
+                Some((from + rto).max(at))
+            }
         };
         let probe = match (own_tlp, tlp, scene.own) {
             (_, Tlp::Off, _) => None,
@@ -279,14 +310,14 @@ impl Judge {
                     } else {
                         let other =
                             early.map_or(Outcome::Timeout(later), Outcome::Acknowledgements);
-                        tally.needed(own, other, scene.x);
+                        tally.needed(own, other, scene.x, 0.0);
                     }
                     own_doublings += 1;
                     doublings += u32::from(early.is_none());
                 }
                 Finder::Acknowledgements if own_rack && !rack => {
                     let timeout = Outcome::Timeout((last.leg.at + rto).max(at));
-                    tally.needed(Outcome::Acknowledgements(at), timeout, scene.x);
+                    tally.needed(Outcome::Acknowledgements(at), timeout, scene.x, 0.0);
                     doublings += 1;
                 }
                 Finder::Acknowledgements | Finder::Probe => {}
@@ -303,4 +334,9 @@ impl Judge {
             }
         }
     }
+}
+
+/// Round trips that slow start takes, after the first, to send so many segments.
+fn rounds(segments: u32) -> f64 {
+    (f64::from(segments.max(1)) + 1.0).log2().ceil() - 1.0
 }

@@ -136,19 +136,22 @@ pub(super) struct Tally {
 
 impl Tally {
     /// The head was lost: `own` found it, and the setting finds it otherwise. Section IV-D, the last two kinds.
-    pub fn needed(&mut self, own: Outcome, other: Outcome, x: f64) {
+    ///
+    /// A timeout costs what equation (3) says, or `rounds` round trips more than acknowledgements where those are more.
+    pub fn needed(&mut self, own: Outcome, other: Outcome, x: f64, rounds: f64) {
         let (Some(before), Some(after)) = (own.repaired(), other.repaired()) else {
             return;
         };
         self.nanos += (after - before).as_nanos();
+        let slower = fast_retransmit_for_timeout(x).max(rounds);
         match (own.by_timeout(), other.by_timeout()) {
             (true, false) => {
                 self.rto_to_fr += 1;
-                self.round_trips -= fast_retransmit_for_timeout(x);
+                self.round_trips -= slower;
             }
             (false, true) => {
                 self.fr_to_rto += 1;
-                self.round_trips += fast_retransmit_for_timeout(x);
+                self.round_trips += slower;
             }
             _ => {}
         }

@@ -31,6 +31,8 @@ pub(super) struct Scene<'a> {
     pub probe_to_repair: Duration,
     /// Half of the flight.
     pub x: f64,
+    /// Segments lost, at least one.
+    pub lost: u32,
     /// Resends, and timeouts, that go if nothing is sent again.
     pub needless: (u32, u32),
     /// The timer's doublings at the start.
@@ -114,6 +116,7 @@ impl<'a> Scene<'a> {
             } else {
                 stand.wait.outstanding
             }),
+            lost: needed.max(1),
             needless: (spurious, timeouts),
             doublings,
             detections,

@@ -313,9 +313,10 @@ impl Watch {
                     continue;
                 }
                 packet.sacked = true;
-                newly += packet.range.len().div_ceil(mss);
+                newly += segments(packet.range, mss);
                 let rtt = acked.at - packet.sent;
-                if packet.sent > head.sent && !(packet.resent && rtt < self.min_rtt) {
+                let sent_later = packet.sent >= head.sent && packet.range.start != head.range.start;
+                if sent_later && !(packet.resent && rtt < self.min_rtt) {
                     // RFC 8985 §6.2: sent before this one, and older than its round trip and a quarter of the smallest.
                     let window = Duration::from_nanos(self.min_rtt.as_nanos() / 4);
                     let late = (head.sent + rtt + window).max(acked.at);
@@ -403,6 +404,11 @@ impl Watch {
     }
 
     fn segments(&self, range: SeqRange) -> u32 {
-        range.len().div_ceil(self.mss)
+        segments(range, self.mss)
     }
+}
+
+/// Full segments in a range, the last one perhaps short. A FIN behind full ones is none of its own.
+fn segments(range: SeqRange, mss: u32) -> u32 {
+    range.len().saturating_sub(1).div_ceil(mss).max(1)
 }
