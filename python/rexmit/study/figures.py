@@ -31,6 +31,9 @@ _COLOURS: Final = {
 _REST: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _MARKERS: Final = ("o", "s", "^", "D", "v", "P")
 
+#: So many of a distribution's smallest values may lie left of a logarithmic axis.
+_STRAY: Final = 0.01
+
 Draw = Callable[[Canvas], None]
 
 
@@ -172,6 +175,7 @@ def _distribution(
     if log:
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(FuncFormatter(_plain))
+        axes.set_xlim(left=_left(of))
     if limits:
         axes.set_xlim(*limits)
     axes.set_ylim(0, 1)
@@ -179,6 +183,14 @@ def _distribution(
     axes.set_xlabel(label + (", log scale" if log else ""))
     axes.set_ylabel("share of connections" if "onnection" in title else "share of resends")
     canvas.legend(loc="outside lower center", ncols=min(len(of), 3))
+
+
+def _left(of: Sequence[Curve]) -> float:
+    """Where a logarithmic axis begins: a stray value near zero does not press the rest together."""
+    firsts = [
+        min((x for x, share in one.points if share > _STRAY and x > 0), default=1.0) for one in of
+    ]
+    return min(firsts) / 1.5
 
 
 def _scatter(canvas: Canvas, title: str, panels: Sequence[Sequence[Bins]]) -> None:

@@ -175,6 +175,7 @@ def _false_alarms(tables: Tables, console: Console) -> None:
         for one in tables.false_alarms
     ]
     print_grid(columns, lines, console)
+    say(console, "a system can be told only of connections that resent anything", "dim")
 
 
 def _counted(part: int, whole: int) -> str:
