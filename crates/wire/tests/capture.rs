@@ -109,6 +109,10 @@ fn short_reads_make_no_difference() {
     for (_, bytes) in samples() {
         assert_eq!(read(Trickle(&bytes)).unwrap().0, expected(&SAMPLE));
     }
+    // With padding between records.
+    let odd: [Packet<'_>; 3] = [(1_000, b"a"), (2_000, b"bcd"), (3_000, b"efghi")];
+    let bytes = files::snoop(4, &odd);
+    assert_eq!(read(Trickle(&bytes)).unwrap().0, expected(&odd));
 }
 
 #[test]
@@ -163,11 +167,11 @@ fn sections_and_interfaces_of_pcapng() {
     bytes.extend(files::block(Big, 0x7777, &[9; 700_000]));
     bytes.extend(files::block(Big, 5, &[0; 12]));
     bytes.extend(files::section(Little));
-    // Units of 2^-10 s; snap length 4.
+    // Units of 2^-10 s; snap length 3.
     bytes.extend(files::interface(
         Little,
         101,
-        4,
+        3,
         &files::option(Little, 9, &[0x8a]),
     ));
     bytes.extend(files::interface(
@@ -184,7 +188,7 @@ fn sections_and_interfaces_of_pcapng() {
     bytes.extend(files::block(
         Little,
         3,
-        &[&9_u32.to_le_bytes()[..], b"wxyz"].concat(),
+        &[&9_u32.to_le_bytes()[..], b"wxy\0"].concat(),
     ));
     bytes.extend(files::enhanced(Little, 1, 7_999, b"e", &[]));
     // The obsolete packet block: interface 1, five drops.
@@ -217,7 +221,7 @@ fn sections_and_interfaces_of_pcapng() {
         [
             packet(946_684_800_000_003_000, 0, 1, "a", 1_001, None),
             packet(1_500_000_000, 1, 101, "bcd", 1_003, Some("grüß")),
-            packet(1_500_000_000, 1, 101, "wxyz", 9, None),
+            packet(1_500_000_000, 1, 101, "wxy", 9, None),
             packet(7, 2, 113, "e", 1_001, None),
             packet(2, 2, 113, "fg", 60, None),
         ]
@@ -253,19 +257,17 @@ fn records_of_erf() {
     let ppp = [&[0, 0, 0, 5, 0xff, 3, 0, 0x21][..], &packet].concat();
     bytes.extend(files::erf(5, 1_000_000_002, 0, ppp.len() as u16, &ppp));
     bytes.extend(files::erf(3, 1_000_000_003, 0, 52, &cell));
-    bytes.extend(files::erf(
-        22,
-        1_000_000_004,
-        0,
-        packet.len() as u16,
-        &packet,
-    ));
+    // A record longer than its packet, as all are where records have one length.
+    let filled = [&packet[..], &[0; 24]].concat();
+    let wire = packet.len() as u16;
+    bytes.extend(files::erf(22, 1_000_000_004, 0, wire, &filled));
     let mut reader = Reader::new(&bytes[..]).unwrap();
     assert_eq!(reader.format(), "ERF");
     let mut times = Vec::new();
     while let Some(frame) = reader.next_frame().unwrap() {
         let headers = Headers::decode(frame.link, frame.data, frame.original_len).unwrap();
         assert_eq!((headers.seq.get(), headers.payload_len), (1000, 100));
+        assert!(frame.data.len() <= frame.original_len as usize);
         times.push(frame.time.as_nanos() / 100_000_000);
     }
     assert_eq!(
