@@ -243,6 +243,20 @@ def test_fail_under(corpus: Path) -> None:
     assert runner.invoke(app, [*words, "61"]).exit_code == 1
 
 
+@pytest.mark.usefixtures("_by_hand")
+def test_parts_of_a_kind_stand_together(tmp_path: Path) -> None:
+    names = ("001-tails", "002-tails", "003-bursts")
+    rows = [{**row, "part": name} for name in names for row in TRUTH]
+    ends = [{"part": name, "flow": FLOW, "stack": "linux-6.12"} for name in names]
+    captures = [f"{name}-sender.pcapng" for name in names]
+    path = str(write_corpus(tmp_path / "t", rows, ends, captures))
+    kinds = [" ".join(line.split()) for line in run(path, "--no-tshark").splitlines()]
+    assert "tails (2) 10 60.00 % 60.00 % 2 2 100.00 %" in kinds
+    assert "bursts (1) 5 60.00 % 60.00 % 1 1 100.00 %" in kinds
+    parts = [" ".join(line.split()) for line in run(path, "--no-tshark", "--parts").splitlines()]
+    assert "001-tails 5 60.00 % 60.00 % 1 1 100.00 %" in parts
+
+
 def test_narrowing(corpus: Path) -> None:
     opened = open_corpus(corpus)
     assert opened.narrowed(flow=FLOW).resends.height == 5

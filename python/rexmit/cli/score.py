@@ -64,6 +64,9 @@ def score(
     worst: Annotated[
         int, typer.Option(metavar="N", min=0, help="List the first N that are wrong.")
     ] = 0,
+    parts: Annotated[
+        bool, typer.Option("--parts", help="Every part in a line, not only their kinds.")
+    ] = False,
     fail_under: Annotated[
         float | None,
         typer.Option(
@@ -101,7 +104,7 @@ def score(
         from rexmit.score.print_score import print_report
         from rexmit.tables.terminal import console
 
-        print_report(made, console(), worst=worst)
+        print_report(made, console(), worst=worst, parts=parts)
     if fail_under is not None and _under(made, fail_under / 100):
         raise typer.Exit(EXIT_FAILED)
 

@@ -24,19 +24,21 @@ _NOTES = (
 )
 
 
-def print_report(report: Report, console: Console, *, worst: int = 0) -> None:
-    """Every point, each part of the corpus in a line, and the first `worst` wrong rows."""
+def print_report(report: Report, console: Console, *, worst: int = 0, parts: bool = False) -> None:
+    """Every point, each kind of part of the corpus in a line (`parts`: each part), and the first
+    `worst` wrong rows.
+    """
     say(console, Text(f"{report.corpus.path}: {_origin(report)}", "bold"))
     for point in report.points:
         console.print()
         score = report.at(point)
-        parts = count(len(report.parts(point)), "part")
-        head = f"at the {point}: {count(score.mechanisms.resends, 'resend')} in {parts}"
+        captured = count(len(report.parts(point)), "part")
+        head = f"at the {point}: {count(score.mechanisms.resends, 'resend')} in {captured}"
         say(console, Text(head, "bold cyan"))
         _print_score(score, point, console)
         if len(report.parts(point)) > 1:
             console.print()
-            _print_parts(report.parts(point), console)
+            _print_parts(report, point, console, every=parts)
     console.print()
     notes = [*_NOTES]
     if any(score.tshark for *_, score in report.scores):
@@ -53,7 +55,8 @@ def _origin(report: Report) -> str:
     facts = [f"resends known from the {meta.get('kind', 'maker')}"]
     kernels = meta.get("kernels")
     if kernels:
-        facts.append(", ".join(str(kernel) for kernel in kernels))
+        names = (k.get("version", k) if isinstance(k, dict) else k for k in kernels)
+        facts.append(", ".join(map(str, names)))
     if meta.get("seed") is not None:
         facts.append(f"seed {meta['seed']}")
     return "; ".join(facts)
@@ -205,7 +208,12 @@ def _print_stacks(made: stacks.Stacks, console: Console) -> None:
         say(console, f"  {truth} taken for {claim}: {n:,}", indent=4)
 
 
-def _print_parts(parts: list[tuple[str, Score]], console: Console) -> None:
+def _print_parts(report: Report, point: str, console: Console, *, every: bool) -> None:
+    kinds = report.kinds(point)
+    if every or len(kinds) == len(report.parts(point)):
+        named = report.parts(point)
+    else:
+        named = [(f"{kind} ({n})", score) for kind, n, score in kinds]
     columns = [
         Column("part", least=16),
         *(
@@ -225,7 +233,7 @@ def _print_parts(parts: list[tuple[str, Score]], console: Console) -> None:
                 percent(score.stacks.share(stacks.RIGHT)),
             )
         )
-        for part, score in parts
+        for part, score in named
     ]
     print_grid(columns, lines, console)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -100,6 +101,15 @@ class Report:
             if place == point:
                 parts.setdefault(part, []).append(score)
         return [(part, _sum(scores)) for part, scores in parts.items()]
+
+    def kinds(self, point: str) -> list[tuple[str, int, Score]]:
+        """Parts named alike but for a number before (`003-tails`, `011-tails`), how many they are
+        and what they are together.
+        """
+        kinds: dict[str, list[Score]] = {}
+        for part, score in self.parts(point):
+            kinds.setdefault(re.sub(r"^\d+-", "", part), []).append(score)
+        return [(kind, len(scores), _sum(scores)) for kind, scores in kinds.items()]
 
 
 _OPPOSITE: Final = {"sender": "receiver", "switch": "switch", "receiver": "sender"}
