@@ -182,6 +182,16 @@ def test_the_client_is_a_sender_of_its_own() -> None:
     assert judge(ends, resends, named, UP).verdicts[stacks.RIGHT] == 1
 
 
+def test_each_stack_apart(tmp_path: Path) -> None:
+    rows = [*TRUTH[:3], {**TRUTH[3], "flow": UP}]
+    ends = [{"part": "a", "flow": FLOW, "stack": "linux-6.12", "receiver_stack": "solaris-10"}]
+    found = report(open_corpus(write_corpus(tmp_path / "t", rows, ends)), analyse)
+    (name, (mechanisms, needs)) = next(iter(found.at("sender").senders.items()))
+    assert (name, mechanisms.right, mechanisms.resends) == ("linux-6", 3, 3)
+    assert needs.right == 2
+    assert list(found.at("receiver").senders) == ["solaris-10"]
+
+
 def test_families() -> None:
     words = ["linux-6.1", "linux-3.10", "linux-2.4", "windows-2000", "mac-os-x", "rfc"]
     assert [stacks.family(word) for word in words] == [

@@ -42,6 +42,10 @@ def _score(score: Score) -> dict[str, Any]:
         "need": _matrix(score.needs),
         "two_classes": _matrix(score.classes),
         "stacks": _stacks(score.stacks),
+        "senders": {
+            name: {"mechanism": _matrix(mechanisms), "need": _matrix(needs)}
+            for name, (mechanisms, needs) in sorted(score.senders.items())
+        },
         "tshark": None,
     }
     if score.tshark:

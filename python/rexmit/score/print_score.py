@@ -83,8 +83,34 @@ def _print_score(score: Score, point: str, console: Console) -> None:
     if score.tshark:
         console.print()
         _print_beside(score, console)
+    if len(score.senders) > 1:
+        console.print()
+        _print_senders(score, console)
     console.print()
     _print_stacks(score.stacks, console)
+
+
+def _print_senders(score: Score, console: Console) -> None:
+    columns = [
+        Column("sent by", least=16),
+        *(
+            Column(head, right=True, before=2)
+            for head in ("resends", "mechanism", "need", "missed")
+        ),
+    ]
+    lines = [
+        Line(
+            (
+                name,
+                _n(mechanisms.resends),
+                percent(mechanisms.accuracy),
+                percent(needs.accuracy),
+                _n(mechanisms.missed),
+            )
+        )
+        for name, (mechanisms, needs) in sorted(score.senders.items())
+    ]
+    print_grid(columns, lines, console)
 
 
 def _print_matrix(score: Score, console: Console) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -52,12 +52,15 @@ class Tshark:
 
 @dataclass(frozen=True)
 class Score:
-    """Of one capture, or of several together."""
+    """Of one capture, or of several together; `senders` has mechanisms and needs by the family of
+    the stack that sent.
+    """
 
     mechanisms: Matrix
     needs: Matrix
     stacks: Stacks
     tshark: Tshark | None
+    senders: Mapping[str, tuple[Matrix, Matrix]] = field(default_factory=dict)
 
     @property
     def classes(self) -> Matrix:
@@ -71,6 +74,7 @@ class Score:
             self.needs + other.needs,
             self.stacks + other.stacks,
             both,
+            _added(self.senders, other.senders),
         )
 
 
@@ -143,11 +147,37 @@ def report(
                 needs=count.needs(joined),
                 stacks=stacks.judge(there, truth, tables.connections, flows),
                 tshark=None if labelled is None else _tshark(here, _of(flows, labelled)),
+                senders=_by_sender(joined, stacks.senders(there)),
             )
             if score.mechanisms.counts or point == capture.point:
                 scores.append((point, capture.part, score))
             wrong.append(_wrong(capture, point, joined))
     return Report(corpus, tuple(scores), pl.concat(wrong))
+
+
+def _by_sender(joined: Joined, of: Mapping[str, str]) -> dict[str, tuple[Matrix, Matrix]]:
+    """Mechanisms and needs by the family of the stack that sent; inventions are nobody's."""
+    named = joined.resends.with_columns(
+        pl.col("flow").replace_strict(of, default="-", return_dtype=pl.String).alias("family")
+    )
+    nothing = joined.invented.clear()
+    made = {}
+    for (name,), rows in named.partition_by("family", as_dict=True).items():
+        mine = Joined(rows, nothing)
+        made[str(name)] = (count.mechanisms(mine), count.needs(mine))
+    return made
+
+
+def _added(
+    one: Mapping[str, tuple[Matrix, Matrix]], other: Mapping[str, tuple[Matrix, Matrix]]
+) -> dict[str, tuple[Matrix, Matrix]]:
+    made = dict(one)
+    for name, (mechanisms, needs) in other.items():
+        if name in made:
+            made[name] = (made[name][0] + mechanisms, made[name][1] + needs)
+        else:
+            made[name] = (mechanisms, needs)
+    return made
 
 
 def _of(flows: pl.Series, rows: pl.DataFrame) -> pl.DataFrame:

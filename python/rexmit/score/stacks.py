@@ -73,6 +73,17 @@ def family(stack: str) -> str:
     return word
 
 
+def senders(connections: pl.DataFrame) -> dict[str, str]:
+    """The family of the stack that sends each flow, both directions; `receiver_stack` is the other
+    end's, where the corpus has it.
+    """
+    other = pl.col("receiver_stack" if "receiver_stack" in connections.columns else "stack")
+    made: dict[str, str] = {}
+    for flow, sender, receiver in connections.select("flow", "stack", other.alias("r")).iter_rows():
+        made[flow], made[turned(flow)] = family(sender), family(receiver)
+    return made
+
+
 def judge(
     connections: pl.DataFrame, resends: pl.DataFrame, claimed: pl.DataFrame, flows: pl.Series
 ) -> Stacks:
@@ -85,14 +96,12 @@ def judge(
     named, wanted = _named(claimed), set(flows)
     verdicts: Counter[str] = Counter()
     pairs: Counter[tuple[str, str]] = Counter()
-    other = pl.col("receiver_stack" if "receiver_stack" in connections.columns else "stack")
-    ends = connections.select("flow", "stack", other.alias("other"))
-    for flow, sender, receiver in ends.iter_rows():
+    of = senders(connections)
+    for flow in connections["flow"]:
         most = max((flow, turned(flow)), key=lambda way: counts.get(way, 0))
-        stack = sender if most == flow else receiver
         if counts.get(most, 0) < LEAST_RESENDS or most not in wanted:
             continue
-        truth = family(stack)
+        truth = of[most]
         claim = named.get(most, _NOTHING)
         verdicts[_verdict(truth, claim)] += 1
         pairs[truth, claim.name or " | ".join(sorted(claim.several)) or "none"] += 1
