@@ -208,6 +208,13 @@ impl Connection {
         let direction = self.direction(&headers.flow);
         let (me, peer) = (direction as usize, direction.reversed() as usize);
         let flags = headers.flags;
+        if self.sides[me].skipped(headers) {
+            // After a wait it may be sent again, what never came by.
+            let trip = self
+                .handshake_rtt()
+                .map_or(Duration::ZERO, |(whole, _)| whole);
+            self.trouble[me] |= at.since(self.last) >= trip;
+        }
         self.last = self.last.max(at);
         let same_window = self.sides[me].count(headers);
         let takes_up = headers.seq_len() > 0;

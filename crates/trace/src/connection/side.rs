@@ -7,6 +7,11 @@ use rexmit_wire::{Headers, SeqNum, SeqRange};
 /// Numbers further than this from what is expected belong to no window (RFC 7323 §2.3: the largest is 1 GiB).
 const FAR: u32 = 1 << 30;
 
+/// Payload of a full packet on Ethernet, about; larger ones are several.
+const ETHERNET: u32 = 1460;
+/// Packets that a sender may have sent without being seen, at most; more is another way of numbering.
+const MOST_MISSING: u8 = 64;
+
 /// No segment's time.
 const UNTIMED: Time = Time::MAX;
 
@@ -32,6 +37,8 @@ pub(crate) struct Side {
     pub largest: u32,
     /// The window that its last packet offered, not scaled.
     window: u16,
+    /// The low byte of the IP identification that its next packet has, if it counts its packets.
+    next_id: u8,
     duplicate_acks: u8,
     /// Sequence numbers are known, if only from acknowledgements.
     known: bool,
@@ -99,6 +106,7 @@ impl Default for Side {
             rtt: RunningRtt::default(),
             largest: 0,
             window: 0,
+            next_id: 0,
             duplicate_acks: 0,
             known: false,
             sent: false,
@@ -142,6 +150,17 @@ impl Side {
         let same = self.window == headers.window;
         self.window = headers.window;
         same
+    }
+
+    /// Whether packets before this one are missing by their IP identifications.
+    #[inline]
+    pub fn skipped(&mut self, headers: &Headers) -> bool {
+        let Some(id) = headers.ip_id.filter(|&id| id != 0) else {
+            return false;
+        };
+        let packets = headers.payload_len.div_ceil(ETHERNET).max(1) as u8;
+        let next = core::mem::replace(&mut self.next_id, (id as u8).wrapping_add(packets));
+        (1..=MOST_MISSING).contains(&(id as u8).wrapping_sub(next)) && self.packets > 1
     }
 
     /// A SYN or SYN-ACK of a number not seen before.

@@ -26,24 +26,24 @@ pub(super) struct Clock {
 
 #[derive(Debug, Default)]
 struct Handshake {
-    /// When the peer's SYN or SYN-ACK came by first.
+    /// When the peer's SYN or SYN-ACK came by last before the answer. One sent again comes after a second or more, and
+    /// the answer is to that one then.
     syn: Option<Time>,
-    /// It came by again, so that the answer may be to either.
-    again: bool,
     answered: bool,
 }
 
 impl Clock {
     /// The receiver's SYN or SYN-ACK came by.
     pub(super) fn peer_syn(&mut self, at: Time) {
-        self.handshake.again |= self.handshake.syn.is_some();
-        self.handshake.syn.get_or_insert(at);
+        if !self.handshake.answered {
+            self.handshake.syn = Some(at);
+        }
     }
 
     /// The sender's answer to it came by.
     pub(super) fn syn_answered(&mut self, at: Time) {
         let shake = &mut self.handshake;
-        if let (Some(syn), false, false) = (shake.syn, shake.again, shake.answered) {
+        if let (Some(syn), false) = (shake.syn, shake.answered) {
             shake.answered = true;
             least(&mut self.small, at - syn);
         }

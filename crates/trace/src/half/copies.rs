@@ -28,6 +28,12 @@ impl Half {
         if event.flags.rst() {
             return;
         }
+        let older = self
+            .newest
+            .is_some_and(|n| self.ids.before(event.ip_id, n.ip_id) == Some(true));
+        if !older && event.ip_id != Some(0) {
+            self.newest = Some(*event);
+        }
         let range = event.range();
         let line = self.line_from(event.seq);
         let nxt = self.pieces.nxt();
@@ -36,17 +42,10 @@ impl Half {
         if start > nxt + FAR || end < self.pieces.una() - FAR {
             return;
         }
-        let sent = match event.timestamps {
-            Some((value, _)) => self.stamps.sent(value, event.at),
-            None => event.at,
-        };
-        let sent = self.not_before(sent);
+        let sent = self.not_before(self.sent_at(event));
         if let Some(kind) = self.probe(event, start, end) {
             self.row.probes += 1;
             self.tell_sent(event, start, end, sent, kind);
-            return;
-        }
-        if start == end {
             return;
         }
         let copy = Copy {
@@ -57,13 +56,26 @@ impl Half {
             number: ORIGINAL,
             seen: true,
         };
+        if start == end {
+            // It bears the next number to be sent (RFC 9293 §3.10.7.4): what lies below was sent.
+            let window = i64::from(self.window.unwrap_or(0));
+            if start > nxt && start - nxt <= window {
+                self.unseen(start, copy);
+            }
+            return;
+        }
         if self.lately.len() == LATELY {
             self.lately.pop_front();
         }
         self.lately.push_back((event.at, start, start < nxt));
         if start > nxt {
             self.unseen(start, copy);
+            self.owed = 0;
         }
+        if start == nxt && self.owed > 0 && !event.flags.syn() {
+            self.was_owed(start, end);
+        }
+        let nxt = self.pieces.nxt().max(nxt);
         let old_end = end.min(nxt);
         if start < old_end {
             match self.old(event, start, old_end) {
@@ -74,9 +86,6 @@ impl Half {
         }
         let new_start = start.max(nxt);
         if new_start < end {
-            if !event.flags.syn() {
-                self.ids.learn(event.ip_id);
-            }
             self.pieces.push(end, copy);
             self.row.unique_bytes += payload(event, start, new_start, end);
             self.tell_sent(event, new_start, end, sent, SentKind::New);
@@ -124,7 +133,7 @@ impl Half {
             self.pieces.push(to, copy);
             if let Some(line) = self.line {
                 let event = SenderEvent::Sent(Sent {
-                    at: copy.sent,
+                    at: self.not_before(copy.sent),
                     range: line.range(from, to),
                     kind: SentKind::Unseen,
                     flags: rexmit_wire::Flags::default(),

@@ -255,7 +255,7 @@ impl Half {
         let over = self.pieces.una() == self.pieces.nxt();
         match cause {
             Some((_, place, true)) if place < self.pieces.una() => {
-                self.answered(since, Some(place))
+                self.answered(since, Some(place));
             }
             // Without SACK it may also be of something that came out of order.
             _ if sacks || over => self.answered(since, None),

@@ -10,29 +10,41 @@ const STRIDE: u16 = 1024;
 /// Linux counts per connection, older systems per host; others draw at random or leave 0 (RFC 6864 §4.1).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ids {
-    last: Option<u16>,
+    last: Option<(u16, u32)>,
+    exact: u32,
     counted: u32,
     same: u32,
     all: u32,
 }
 
 impl Ids {
-    /// A packet with new data had this identification.
-    pub(super) fn learn(&mut self, id: Option<u16>) {
-        let Some(id) = id else { return };
-        if let Some(last) = self.last.replace(id) {
+    /// A packet that stands for `packets` had this identification, of several cut by the network card the first.
+    pub(super) fn learn(&mut self, id: Option<u16>, packets: u32) {
+        // Packets without a socket have 0 (Linux: SYN-ACK, RST).
+        let Some(id) = id.filter(|&id| id != 0) else {
+            return;
+        };
+        if let Some((last, before)) = self.last.replace((id, packets)) {
             self.all = self.all.saturating_add(1);
             let step = id.wrapping_sub(last);
+            self.exact = self
+                .exact
+                .saturating_add(u32::from(u32::from(step) == before));
             self.same = self.same.saturating_add(u32::from(step == 0));
-            self.counted = self
-                .counted
-                .saturating_add(u32::from((1..=STRIDE).contains(&step)));
+            self.counted = self.counted.saturating_add(u32::from(
+                step != 0 && (step as i16).unsigned_abs() <= STRIDE,
+            ));
         }
     }
 
     /// Packets are counted: identifications tell their order.
     pub(super) const fn count(&self) -> bool {
-        self.all >= ENOUGH && self.counted as u64 * 10 >= self.all as u64 * 9
+        self.all >= 1 && self.counted as u64 * 10 >= self.all as u64 * 9
+    }
+
+    /// Packets of this connection alone are counted, one by one: missing ones show.
+    pub(super) const fn count_own(&self) -> bool {
+        self.count() && (self.all < ENOUGH || self.exact as u64 * 2 >= self.all as u64)
     }
 
     /// Different packets have different identifications: the same one twice is the same packet.
@@ -44,7 +56,7 @@ impl Ids {
     /// that cannot be told.
     pub(super) fn between(&self, a: Option<u16>, b: Option<u16>, first: u32) -> u32 {
         match (a, b) {
-            (Some(a), Some(b)) if self.count() && a != 0 => {
+            (Some(a), Some(b)) if self.count_own() && a != 0 && b != 0 => {
                 let step = i32::from(b.wrapping_sub(a) as i16) - first as i32;
                 u32::try_from(step).unwrap_or(0)
             }
@@ -63,7 +75,9 @@ impl Ids {
     /// Whether both are of one packet, if that can be told.
     pub(super) fn equal(&self, a: Option<u16>, b: Option<u16>) -> Option<bool> {
         match (a, b) {
-            (Some(a), Some(b)) if self.differ() => Some(a == b),
+            (Some(a), Some(b)) if self.differ() && (a, b) != (0, 0) => Some(a == b),
+            // A habit not known yet: 0 is the only number that is often repeated.
+            (Some(a), Some(b)) if self.all < ENOUGH && a != 0 => Some(a == b),
             _ => None,
         }
     }
@@ -75,7 +89,7 @@ mod tests {
 
     fn learned(ids: impl IntoIterator<Item = u16>) -> Ids {
         let mut habit = Ids::default();
-        ids.into_iter().for_each(|id| habit.learn(Some(id)));
+        ids.into_iter().for_each(|id| habit.learn(Some(id), 1));
         habit
     }
 
@@ -88,10 +102,10 @@ mod tests {
         let random = learned((0..10).map(|i: u16| i.wrapping_mul(25_173).wrapping_add(13_849)));
         assert_eq!(random.before(Some(1), Some(2)), None);
         assert_eq!(random.equal(Some(3), Some(3)), Some(true));
-        let zero = learned([0; 10]);
-        assert_eq!(zero.before(Some(0), Some(0)), None);
-        assert_eq!(zero.equal(Some(0), Some(0)), None);
-        assert_eq!(learned([1, 2]).equal(Some(2), Some(2)), None);
+        let zero = learned([7; 10]);
+        assert_eq!(zero.before(Some(7), Some(7)), None);
+        assert_eq!(zero.equal(Some(7), Some(7)), None);
+        assert_eq!(learned([1, 2]).equal(Some(0), Some(0)), None);
         assert_eq!(Ids::default().equal(None, None), None);
     }
 }

@@ -12,6 +12,8 @@ use crate::event::Event;
 const MOST: usize = 8192;
 /// Packets before the first of which comes out: by then the delays are known.
 const PRIME: usize = 256;
+/// Packets of the sender among which late ones are looked for.
+const AHEAD: usize = 64;
 /// How long an acknowledgement is held back that no stamp of the sender has confirmed.
 const HOLD: Duration = Duration::from_secs(2);
 
@@ -27,8 +29,8 @@ pub(super) struct Ack {
 /// The next in the sender's order.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Next {
-    /// It sent this.
-    Sent(Event),
+    /// It sent this, and then that, if anything.
+    Sent(Event, Option<Event>),
     /// It heard this, no earlier than that.
     Heard(Ack, Time),
 }
@@ -43,6 +45,7 @@ pub(super) struct Merge {
     /// The newest time on the monitor's clock.
     now: Time,
     primed: bool,
+    ended: bool,
     /// Acknowledgement number and echo of what the sender sent last, and when.
     last_ack: Option<rexmit_wire::SeqNum>,
     last_sent: Option<Time>,
@@ -68,12 +71,24 @@ impl Merge {
     /// No more will come by.
     pub(super) fn end(&mut self) {
         self.primed = true;
+        self.ended = true;
         self.now = Time::MAX;
     }
 
     /// The newest time on the monitor's clock.
     pub(super) const fn now(&self) -> Time {
         self.now
+    }
+
+    /// How many packets with IP identifications between the two wait.
+    pub(super) fn sent_between(&self, a: Option<u16>, b: Option<u16>) -> u32 {
+        let (Some(a), Some(b)) = (a, b) else { return 0 };
+        let between = |(_, event): &&(u64, Event)| {
+            event
+                .ip_id
+                .is_some_and(|id| (1..b.wrapping_sub(a)).contains(&id.wrapping_sub(a)))
+        };
+        self.sent.iter().take(AHEAD).filter(between).count() as u32
     }
 
     /// The next one, if it is known which that is.
@@ -112,12 +127,16 @@ impl Merge {
             }
             Some(Next::Heard(ack, at))
         } else {
+            // What was lost before the monitor shows at the next packet.
+            if self.sent.len() < 2 && !self.ended && self.heard.len() < MOST {
+                return None;
+            }
             let (_, event) = self.sent.pop_front()?;
             self.last_sent = Some(event.at);
             if event.flags.ack() {
                 self.last_ack = Some(event.ack);
             }
-            Some(Next::Sent(event))
+            Some(Next::Sent(event, self.sent.front().map(|(_, e)| *e)))
         }
     }
 

@@ -3,6 +3,7 @@
 mod clock;
 mod copies;
 mod heard;
+mod hidden;
 mod ids;
 mod line;
 mod merge;
@@ -35,7 +36,7 @@ use line::Line;
 use merge::{Ack, Merge, Next};
 use need::Scene;
 use open::{Episode, Settled, Waiting};
-use pieces::Pieces;
+use pieces::{Copy, Pieces};
 use rtt::Rtts;
 use spans::Spans;
 use stamps::Stamps;
@@ -76,6 +77,11 @@ pub struct Half {
     last_heard_in_order: Option<Ack>,
     /// IP identification and payload of the last one.
     last_answer: Option<(Option<u16>, u32)>,
+    /// The packet with the newest IP identification.
+    newest: Option<Event>,
+    /// Packets lost before the monitor whose numbers are to come, and when that was.
+    owed: u32,
+    owed_at: Option<Copy>,
     /// What was sent last: when it came by, its first place, and whether it was sent before.
     lately: VecDeque<(Time, i64, bool)>,
     /// The way to the receiver and back, newest sample.
@@ -128,6 +134,9 @@ impl Half {
             last_heard: None,
             last_heard_in_order: None,
             last_answer: None,
+            newest: None,
+            owed: 0,
+            owed_at: None,
             lately: VecDeque::new(),
             beyond_now: Duration::ZERO,
             told: Time::ZERO,
@@ -164,6 +173,10 @@ impl Half {
                         .echoed(echo, event.at, event.payload_len * 2 >= self.mss);
                 }
             }
+        }
+        if !event.flags.rst() {
+            let packets = event.payload_len.div_ceil(self.mss).max(1);
+            self.ids.learn(event.ip_id, packets);
         }
         self.merge.sent(event);
         self.work();
@@ -210,7 +223,8 @@ impl Half {
                 && self.peer_ids.equal(last.event.ip_id, event.ip_id) == Some(true)
         });
         if !double && !event.flags.syn() {
-            self.peer_ids.learn(event.ip_id);
+            let packets = event.payload_len.div_ceil(self.mss).max(1);
+            self.peer_ids.learn(event.ip_id, packets);
         }
         double
     }
@@ -249,7 +263,12 @@ impl Half {
     fn work(&mut self) {
         while let Some(next) = self.merge.next(&self.clock) {
             match next {
-                Next::Sent(event) => self.sent(&event),
+                Next::Sent(event, following) => {
+                    self.sent(&event);
+                    if let Some(following) = following {
+                        self.look_ahead(&event, &following);
+                    }
+                }
                 Next::Heard(ack, at) => self.heard(&ack, at),
             }
         }
@@ -357,7 +376,7 @@ impl Half {
             beyond: self.clock.beyond().unwrap_or(Duration::ZERO),
             reports: self.reports(),
             network_doubles: self.network_doubles,
-            acks_counted: self.peer_ids.count(),
+            acks_counted: self.peer_ids.count_own(),
             at_receiver: self.clock.position() == Position::Receiver,
         }
     }

@@ -1,0 +1,73 @@
+//! Packets that were lost before the monitor, and of which only the count of the sender's packets tells.
+//!
+//! When the last segments of a flight are lost before the monitor, what is sent again of them looks new there. A sender that
+//! counts its packets (IP identification) gives it away: some are missing, and no gap in the sequence numbers holds them.
+
+use rexmit_time::Duration;
+
+use super::pieces::{Copy, ORIGINAL};
+use super::Half;
+use crate::event::Event;
+
+/// The least timeout of Linux (TCP_RTO_MIN).
+const LEAST_TIMEOUT: Duration = Duration::from_millis(200);
+
+impl Half {
+    /// What was sent between `last` and `next`, and did not come by, if `next` came after a wait in which the sender can
+    /// have learned of a loss.
+    pub(super) fn look_ahead(&mut self, last: &Event, next: &Event) {
+        let Some(line) = self.line else { return };
+        if next.flags.rst() || next.flags.syn() || next.range().is_empty() {
+            return;
+        }
+        let newest = self.newest.unwrap_or(*last);
+        let packets = newest.payload_len.div_ceil(self.mss).max(1);
+        let missing = self.ids.between(newest.ip_id, next.ip_id, packets);
+        let nxt = self.pieces.nxt();
+        let start = line.place(next.seq, nxt);
+        let end = start + i64::from(next.range().len());
+        let gap = (start - nxt).max(0) as u32;
+        let late = self.merge.sent_between(newest.ip_id, next.ip_id);
+        let hidden = missing.saturating_sub(gap.div_ceil(self.mss).max(late));
+        let waited = self.sent_at(next) - self.sent_at(last);
+        // Where the sender's round trip is not known, the usual least timeout stands for it.
+        let trip = match (self.clock.known_delay(), self.rtts.least()) {
+            (Some(_), Some(least)) => least * 9 / 10,
+            _ => LEAST_TIMEOUT,
+        };
+        if start < nxt || hidden == 0 || waited < trip {
+            return;
+        }
+        let copy = Copy {
+            at: last.at,
+            sent: self.told,
+            stamp: last.timestamps.map(|t| t.0),
+            ip_id: last.ip_id,
+            number: ORIGINAL,
+            seen: false,
+        };
+        self.unseen(end, copy);
+        let this = (end - start) as u32;
+        self.owed = hidden.saturating_sub(this.div_ceil(self.mss).max(1));
+        self.owed_at = Some(copy);
+    }
+
+    /// A packet beyond all that came by, `start..end`: had it been sent before, as one that did not come by?
+    pub(super) fn was_owed(&mut self, start: i64, end: i64) {
+        let packets = ((end - start) as u32).div_ceil(self.mss);
+        if let (true, Some(copy)) = (self.owed >= packets, self.owed_at) {
+            self.owed -= packets;
+            self.unseen(end, copy);
+        } else {
+            self.owed = 0;
+        }
+    }
+
+    /// When a packet was sent, sender's clock.
+    pub(super) fn sent_at(&self, event: &Event) -> rexmit_time::Time {
+        match event.timestamps {
+            Some((value, _)) => self.stamps.sent(value, event.at),
+            None => event.at,
+        }
+    }
+}
