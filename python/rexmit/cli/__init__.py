@@ -31,6 +31,7 @@ Examples:
   rexmit score TRUTH                               how often the analysis of captures is right
   rexmit synth --mix campus                        captures of the model, with their truth
   rexmit truth --seed 7                            captures with the cause of every resend
+  rexmit whatif                                    how far what-if predictions are off
   rexmit tcpfilter 5                               drop the last five segments on this host
 """
 
@@ -89,6 +90,7 @@ from rexmit.cli import (  # noqa: E402
     tcpfilter,
     trace,
     truth,
+    whatif,
 )
 
 app.command("run", short_help="Run a campaign from a scenario file.")(run.run)
@@ -123,6 +125,9 @@ app.command(
 )(synth.synth)
 app.command("truth", short_help="Captures whose resends the kernel labels.", epilog=truth.EXAMPLES)(
     truth.truth
+)
+app.command("whatif", short_help="Check what-if predictions.", epilog=whatif.EXAMPLES)(
+    whatif.whatif
 )
 app.command(
     "tcpfilter",

@@ -1,0 +1,1 @@
+"""What other settings would have changed: predictions from captures, and their check."""

@@ -1,0 +1,103 @@
+"""The transfers by which predictions are checked: the same losses under each setting.
+
+Each is lost by position, so that under every setting the same packets are lost; nothing is random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from rexmit.whatif.settings import as_stack, as_sysctl
+
+OWN: Final = "own"
+"""The configuration whose captures are analysed."""
+
+PATTERNS: Final = (
+    "none",
+    "data -1",
+    "data -2..-1",
+    "data -4..-1",
+    "data 1",
+    "data 2",
+    "data 3",
+    "data -3",
+    "data -4",
+    "data 3..4",
+    "data 5 5#2",
+    "data 7 9",
+    "data 2 -1",
+    "ack 3..5",
+)
+
+NETWORKS: Final[Mapping[str, Mapping[str, str]]] = {
+    "10 ms": {"rate": "100Mbit", "delay": "2.5ms"},
+    "80 ms": {"rate": "20Mbit", "delay": "20ms"},
+    "240 ms": {"rate": "10Mbit", "delay": "60ms"},
+}
+
+SEGMENTS: Final = (4, 12, 40)
+
+
+@dataclass(frozen=True)
+class Base:
+    """A sender as it is, and the settings to try on it. `changes` make it what it is."""
+
+    stack: str
+    settings: Sequence[str]
+    changes: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """With what is changed, as in `linux-6.12 tlp=off`."""
+        return " ".join([self.stack, *(f"{name}={value}" for name, value in self.changes.items())])
+
+
+_K: Final = ("k=2", "k=3", "k=6")
+_GAINS: Final = ("a=1/2", "a=1/32", "b=1/2")
+
+BASES: Final = (
+    Base(
+        "linux-6.12",
+        (
+            *_K,
+            *_GAINS,
+            "min_rto=100ms",
+            "min_rto=400ms",
+            "rto_min=5ms",
+            "rto_min=50ms",
+            "d=2",
+            "d=4",
+            "no-tlp",
+            "no-rack",
+        ),
+    ),
+    Base("linux-6.12", ("tlp", "rack", "tlp,rack"), {"tlp": "off", "rack": False}),
+    Base("linux-2.4", (*_K, *_GAINS, "min_rto=100ms", "min_rto=400ms", "d=2", "d=4")),
+    Base("windows-xp-unc2007", (*_K, "min_rto=400ms", "d=3", "d=4")),
+    Base("solaris-10", (*_K, "min_rto=100ms", "d=2", "d=4")),
+)
+"""Settings that `rexmit trace` replays unless told otherwise, on stacks that they change."""
+
+KERNEL_SETTINGS: Final = ("min_rto=100ms", "rto_min=50ms", "d=2", "d=4", "no-tlp", "no-rack")
+
+
+def scenario(base: Base, *, seed: int, kernel: bool) -> dict[str, Any]:
+    """The scenario: the sender as it is, and with each setting."""
+    configs: dict[str, Any] = {OWN: {} if kernel else {"stack": dict(base.changes)}}
+    for setting in base.settings:
+        if kernel:
+            configs[setting] = {"sysctl": as_sysctl(setting)}
+        else:
+            configs[setting] = {"stack": {**base.changes, **as_stack(setting)}}
+    return {
+        "format": 1,
+        "title": "The same losses under other settings",
+        "seed": seed,
+        "repeat": 1,
+        "networks": {name: dict(network) for name, network in NETWORKS.items()},
+        "configs": configs,
+        "workload": {"segments": list(SEGMENTS)},
+        "loss": {"rule": "pattern", "pattern": list(PATTERNS)},
+    }
