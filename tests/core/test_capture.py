@@ -97,3 +97,40 @@ def test_another_link_type_is_refused(tmp_path: Path) -> None:
     path.write_bytes(_capture([(1, bytes(60), "")], linktype=ETHERNET))
     with pytest.raises(ValueError, match="link type 1"):
         _core.read_pcapng(path)
+
+
+CLIENT, SERVER = "10.0.0.2:40000", "10.0.0.1:80"
+
+
+def test_a_flow_comes_out_of_several_captures_in_order_of_time(tmp_path: Path) -> None:
+    def packet(seq: int, payload: bytes = b"") -> bytes:
+        return _ipv4(_tcp(seq, 7, 0x10, payload))
+
+    late, early = tmp_path / "late.pcapng", tmp_path / "early.pcapng"
+    other = _ipv4(struct.pack("!HHIIBBHHH", 81, 40000, 9, 0, 0x50, 2, 0, 0, 0))
+    late.write_bytes(_capture([(50, packet(3), ""), (60, packet(4, b"ab"), ""), (90, other, "")]))
+    early.write_bytes(_capture([(10, packet(1), ""), (20, packet(2), "")], linktype=RAW))
+    for ends in ((CLIENT, SERVER), (SERVER, CLIENT)):
+        found = _core.read_flow([late, early], *ends, 0, 100)
+        assert [(p.time_ns, p.seq) for p in found] == [(10, 1), (20, 2), (50, 3), (60, 4)]
+    last = _core.read_flow([late, early], CLIENT, SERVER, 20, 50)
+    assert [p.time_ns for p in last] == [20, 50]
+    assert found[-1].payload_len == 2
+
+
+def test_a_flow_is_read_from_any_link_and_up_to_where_a_capture_breaks(tmp_path: Path) -> None:
+    path = tmp_path / "ether.pcapng"
+    frame = bytes(12) + b"\x08\x00" + _ipv4(_tcp(5, 0, 2, b""))
+    six = bytes(12) + b"\x86\xdd" + _ipv6(_tcp(6, 0, 2, b""))
+    whole = _capture([(1, frame, ""), (2, six, ""), (3, frame, "")], linktype=ETHERNET)
+    path.write_bytes(whole[:-9])
+    assert [p.time_ns for p in _core.read_flow([path], CLIENT, SERVER, 0, 9)] == [1]
+    found = _core.read_flow([path], "[fd00::1]:80", "[fd00::2]:40000", 0, 9)
+    assert [p.seq for p in found] == [6]
+
+
+def test_a_flow_of_nothing(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="none"):
+        _core.read_flow([tmp_path / "none"], CLIENT, SERVER, 0, 9)
+    with pytest.raises(ValueError, match="fd00 is no address with a port"):
+        _core.read_flow([tmp_path / "none"], "fd00", SERVER, 0, 9)

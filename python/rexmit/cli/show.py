@@ -256,7 +256,7 @@ def _show_flow(path: Path, asked: _Flow) -> None:
 def _show_traced(path: Path, asked: _Flow) -> None:
     import tempfile
 
-    from rexmit.ladder.print_traced import near_time, print_traced, title, traced_data
+    from rexmit.ladder.print_traced import near_time, print_traced, traced_data
     from rexmit.ladder.traced import open_traced
     from rexmit.tables.terminal import console
     from rexmit.trace.folder import open_trace
@@ -270,7 +270,12 @@ def _show_traced(path: Path, asked: _Flow) -> None:
     else:
         print_traced(opened, console(), every_packet=asked.every_packet, at_s=asked.at)
     steps = opened.steps if asked.at is None else near_time(opened, asked.at)
-    _draw(asked, title(opened), steps, data_from_server=opened.data_from_server)
+    _draw(
+        asked,
+        f"flow {opened.number}: {opened.row['flow']}",
+        steps,
+        data_from_server=opened.data_from_server,
+    )
 
 
 def _draw(asked: _Flow, title: str, steps: tuple[Step, ...], *, data_from_server: bool) -> None:

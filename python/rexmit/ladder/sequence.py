@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -60,17 +60,25 @@ def write_sequence(picture: Picture, paths: Iterable[Path]) -> list[Path]:
 
 
 def _draw(picture: Picture) -> Canvas:
+    def at(step: Step) -> float:
+        return _at_sender_s(step, picture.data_from_server)
+
     canvas = Canvas(figsize=(7.6, 4.8), layout="constrained")
     FigureCanvasAgg(canvas)
     axes: Any = canvas.add_subplot()
     axes.set_title("\n".join(textwrap.wrap(picture.title, 84)), loc="left", fontweight="bold")
     data = [s for s in picture.steps if s.from_server == picture.data_from_server and _used(s)]
-    acks = [
-        s for s in picture.steps if s.from_server != picture.data_from_server and s.ack is not None
-    ]
+    acks = sorted(
+        (
+            s
+            for s in picture.steps
+            if s.from_server != picture.data_from_server and s.ack is not None and not s.lost
+        ),
+        key=at,
+    )
     plain = [step for step in data if not step.mechanism]
     axes.vlines(
-        [_s(step) for step in plain],
+        [at(step) for step in plain],
         [_kb(step.seq) for step in plain],
         [_kb(step.seq + _used(step)) for step in plain],
         color=_DATA,
@@ -79,7 +87,7 @@ def _draw(picture: Picture) -> Canvas:
     )
     if acks:
         axes.step(
-            [_s(step) for step in acks],
+            [at(step) for step in acks],
             _rising([_kb(step.ack or 0) for step in acks]),
             where="post",
             color=_ACK,
@@ -89,7 +97,7 @@ def _draw(picture: Picture) -> Canvas:
     blocks = [(step, block) for step in acks for block in step.sack]
     if blocks:
         axes.vlines(
-            [_s(step) for step, _ in blocks],
+            [at(step) for step, _ in blocks],
             [_kb(left) for _, (left, _) in blocks],
             [_kb(right) for _, (_, right) in blocks],
             color=_SACK,
@@ -97,19 +105,23 @@ def _draw(picture: Picture) -> Canvas:
             label="SACK",
             zorder=1,
         )
-    _resends(axes, [step for step in data if step.mechanism])
+    _resends(axes, [step for step in data if step.mechanism], at)
     axes.set_xlabel("seconds since the first packet")
     axes.set_ylabel("sequence number (kB)")
     canvas.legend(loc="outside lower center", ncols=4)
     return canvas
 
 
-def _resends(axes: Any, resends: Sequence[Step]) -> None:  # noqa: ANN401 - matplotlib's axes
+def _resends(
+    axes: Any,  # noqa: ANN401 - matplotlib's axes
+    resends: Sequence[Step],
+    at: Callable[[Step], float],
+) -> None:
     for word in sorted({str(step.mechanism) for step in resends}, key=_place):
         mine = [step for step in resends if step.mechanism == word]
         colour = COLOURS.get(word.partition("|")[0], "#000000")
         axes.vlines(
-            [_s(step) for step in mine],
+            [at(step) for step in mine],
             [_kb(step.seq) for step in mine],
             [_kb(step.seq + _used(step)) for step in mine],
             color=colour,
@@ -120,7 +132,7 @@ def _resends(axes: Any, resends: Sequence[Step]) -> None:  # noqa: ANN401 - matp
             some = [step for step in mine if (step.need == "spurious") == needless]
             if some:
                 axes.plot(
-                    [_s(step) for step in some],
+                    [at(step) for step in some],
                     [_kb(step.seq) for step in some],
                     linestyle="none",
                     marker="o",
@@ -150,10 +162,13 @@ def _rising(values: Sequence[float]) -> list[float]:
     return made
 
 
-def _s(step: Step) -> float:
-    """When it was sent; where that is unknown, when it arrived."""
-    at = step.sent_ns if step.sent_ns is not None else step.arrived_ns
-    return (at or 0) / 1e9
+def _at_sender_s(step: Step, data_from_server: bool) -> float:
+    """When the side whose data is drawn sent the packet, or got it; at the other end, where that is
+    unknown.
+    """
+    mine = step.from_server == data_from_server
+    here, there = (step.sent_ns, step.arrived_ns) if mine else (step.arrived_ns, step.sent_ns)
+    return (here if here is not None else there or 0) / 1e9
 
 
 def _kb(value: int) -> float:
