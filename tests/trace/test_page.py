@@ -16,11 +16,13 @@ from typer.testing import CliRunner
 from rexmit.cli import app
 from rexmit.errors import UserError
 from rexmit.trace.advice import advice
+from rexmit.trace.as_json import page_data
 from rexmit.trace.folder import Trace
 from rexmit.trace.print_page import print_page
 from rexmit.trace.reasons import reason, waited_s
 from rexmit.trace.source import Facts
 from rexmit.trace.summary import summary
+from rexmit.whatif.calibration import Calibration
 
 runner = CliRunner()
 
@@ -153,11 +155,14 @@ def test_a_grid_is_summed_up_already(tmp_path: Path) -> None:
     assert (one.shorter, one.longer, one.needless) == (4, 0, 10)
 
 
-def printed(trace: Trace) -> list[str]:
+def printed(trace: Trace, checked: Calibration | None = None) -> list[str]:
     out = io.StringIO()
     console = Console(file=out, width=120, color_system=None)
     made = summary(trace)
-    print_page(trace.captures, trace.facts, made, advice(trace), console, kept=trace.path)
+    settings = advice(trace)
+    print_page(
+        trace.captures, trace.facts, made, settings, console, kept=trace.path, checked=checked
+    )
     return [" ".join(line.split()) for line in out.getvalue().splitlines()]
 
 
@@ -174,6 +179,19 @@ def test_printed(trace: Trace) -> None:
     assert "k=2 0.40 s 1 0 0 4 1 0" in lines
     assert any("seen in one direction only" in line for line in lines)
     assert any(line.startswith("most would help: k=2,a=1/2.") for line in lines)
+
+
+def test_predictions_say_how_far_they_were_off(trace: Trace) -> None:
+    row = {"setting": "k=2", "n": 40, "median": 0.012, "p95": 0.2}
+    checked = Calibration("2026-01-01", "0.1.0", "model", 1, [row])
+    lines = printed(trace, checked)
+    assert "k=2 0.40 s 1 0 0 4 1 0 1.2% 20.0%" in lines
+    assert "k=2,a=1/2 0.60 s 1 0 0 0 0 0 - -" in lines
+    (told,) = [line for line in lines if line.startswith("off by:")]
+    assert "(model, 2026-01-01)" in told
+    data = page_data(trace, summary(trace), advice(trace), checked)["settings"]
+    assert [one["off_by"] and one["off_by"]["p95"] for one in data] == [None, 0.2]
+    assert any("was not checked here" in line for line in printed(trace))
 
 
 def test_without_resends(tmp_path: Path) -> None:

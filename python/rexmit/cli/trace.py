@@ -113,17 +113,19 @@ def trace(
 
 
 def _page(made: Trace, *, kept: Path | None, as_json: bool) -> None:
+    from rexmit import cli
     from rexmit.tables.terminal import console
     from rexmit.trace.advice import advice
     from rexmit.trace.as_json import page_data
     from rexmit.trace.print_page import print_page
     from rexmit.trace.summary import summary
+    from rexmit.whatif.calibration import load
 
-    whole, settings = summary(made), advice(made)
+    whole, settings, checked = summary(made), advice(made), load(cli.version())
     if as_json:
-        _print_json(page_data(made, whole, settings))
-    else:
-        print_page(made.captures, made.facts, whole, settings, console(), kept=kept)
+        _print_json(page_data(made, whole, settings, checked))
+        return
+    print_page(made.captures, made.facts, whole, settings, console(), kept=kept, checked=checked)
 
 
 def _study(

@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rexmit.trace.advice import Advice
 from rexmit.trace.folder import Trace
 from rexmit.trace.print_page import warnings
 from rexmit.trace.summary import Summary
 
+if TYPE_CHECKING:
+    from rexmit.whatif.calibration import Calibration
 
-def page_data(trace: Trace, made: Summary, settings: tuple[Advice, ...]) -> dict[str, Any]:
-    """Times in seconds; null where there is nothing."""
+
+def page_data(
+    trace: Trace,
+    made: Summary,
+    settings: tuple[Advice, ...],
+    checked: Calibration | None = None,
+) -> dict[str, Any]:
+    """Times in seconds; null where there is nothing. A setting's `off_by` says how far predictions
+    with it were off in transfers really run, shares of their duration; null where unchecked.
+    """
+
+    def off_by(setting: str) -> dict[str, Any] | None:
+        error = checked.error_of(setting) if checked else None
+        return asdict(error) if error else None
+
     return {
         "captures": trace.captures,
         "facts": asdict(trace.facts),
         "warnings": warnings(trace.facts, made.totals),
         **asdict(made),
-        "settings": [asdict(one) for one in settings],
+        "settings": [{**asdict(one), "off_by": off_by(one.setting)} for one in settings],
     }

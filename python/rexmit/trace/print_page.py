@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
@@ -15,6 +16,9 @@ from rexmit.trace import terms
 from rexmit.trace.advice import Advice
 from rexmit.trace.source import Facts
 from rexmit.trace.summary import OfMechanism, Sender, Summary, Totals, Worst
+
+if TYPE_CHECKING:
+    from rexmit.whatif.calibration import Calibration
 
 _NOT_TCP = ("arp", "udp", "icmp", "other-protocol", "link-control")
 """What a capture has besides TCP and is no reason to doubt it."""
@@ -32,8 +36,11 @@ def print_page(
     console: Console,
     *,
     kept: Path | None = None,
+    checked: Calibration | None = None,
 ) -> None:
-    """Everything; `kept` is the folder of the tables, None where they were not asked for."""
+    """Everything; `kept` is the folder of the tables, None where they were not asked for, `checked`
+    says how far predictions were off when they were held against transfers really run.
+    """
     totals = made.totals
     say(console, Text(_title(captures, facts, totals), "bold"))
     _print_totals(facts, totals, console)
@@ -53,7 +60,7 @@ def print_page(
             console.print(told, soft_wrap=True)
     if made.mechanisms and facts.settings:
         console.print()
-        _print_settings(settings, totals, console)
+        _print_settings(settings, totals, checked, console)
 
 
 def _title(captures: Iterable[str], facts: Facts, totals: Totals) -> str:
@@ -191,7 +198,9 @@ def _print_worst(worst: tuple[Worst, ...], console: Console) -> None:
         )
 
 
-def _print_settings(settings: tuple[Advice, ...], totals: Totals, console: Console) -> None:
+def _print_settings(
+    settings: tuple[Advice, ...], totals: Totals, checked: Calibration | None, console: Console
+) -> None:
     if not settings:
         say(console, "no other setting that was tried would have made the connections shorter")
         return
@@ -220,6 +229,7 @@ def _print_settings(settings: tuple[Advice, ...], totals: Totals, console: Conso
                 "needless\nmore",
                 "timeouts to\nfast resends",
                 "and back",
+                *(("off by", "95 %") if checked else ()),
             )
         ),
     ]
@@ -234,12 +244,26 @@ def _print_settings(settings: tuple[Advice, ...], totals: Totals, console: Conso
                 f"{one.needless:,}",
                 f"{one.to_fr:,}",
                 f"{one.to_rto:,}",
+                *(_off_by(one.setting, checked) if checked else ()),
             )
         )
         for one in settings
     ]
     print_grid(columns, lines, console)
     say(console, _ESTIMATE, "dim")
+    if checked:
+        told = (
+            "off by: predicted less actual change, share of the duration, of transfers really run "
+            f"with the setting ({checked.engine}, {checked.made}); median and 95th percentile"
+        )
+    else:
+        told = "how far it is off was not checked here: `rexmit whatif` checks and keeps it"
+    say(console, told, "dim")
+
+
+def _off_by(setting: str, checked: Calibration) -> tuple[str, str]:
+    error = checked.error_of(setting)
+    return (f"{error.median:.1%}", f"{error.p95:.1%}") if error else (NONE, NONE)
 
 
 def _counts(counts: Mapping[str, int]) -> str:
