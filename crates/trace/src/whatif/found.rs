@@ -30,11 +30,13 @@ pub(super) fn found_at(
     // What came later than a smallest round trip after the resend is its own doing.
     let resent = stand.legs.first().map(|leg| leg.at);
     let genuine = |at: &Time| resent.is_none_or(|resent| *at < resent + stand.min_rtt);
-    let counted = stand
-        .duplicates
-        .get(threshold as usize - 1)
-        .copied()
-        .filter(genuine);
+    // FACK counts what lies between the head and the highest SACK, lost or not.
+    let counts = if own.fack && sack {
+        &stand.forward
+    } else {
+        &stand.duplicates
+    };
+    let counted = counts.get(threshold as usize - 1).copied().filter(genuine);
     let early = happened.filter(|_| own.early != EarlyRetransmit::Off && outstanding < 4);
     let by_rack = stand.rack_at.filter(|_| rack).filter(genuine);
     if threshold == own_threshold && rack == own_rack {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rexmit_tcp::clock::Clock;
 use rexmit_tcp::estimator::Batch;
-use rexmit_tcp::settings::{Estimator, RttSamples, Tlp};
+use rexmit_tcp::settings::{EarlyRetransmit, Estimator, RttSamples, Tlp};
 use rexmit_tcp::Need;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
@@ -82,13 +82,16 @@ impl Judge {
     /// The sample that the sender's stack takes (RFC 6298 §3, RFC 7323 §4; Linux: `tcp_ack_update_rtt`).
     fn sample_of(&self, ack: &Ack) -> Option<Duration> {
         let stamp = ack.stamp_rtt.filter(|_| self.timestamps);
-        match self.plan.own.estimator {
-            Estimator::LinuxMicros => ack.sent_rtt.or(stamp),
+        let sample = match self.plan.own.estimator {
+            Estimator::LinuxMicros => return ack.sent_rtt.or(stamp),
             _ => stamp.or(match self.plan.own.rtt_samples {
                 RttSamples::EachAck => ack.sent_rtt,
                 RttSamples::OncePerRoundTrip => ack.once_rtt,
             }),
-        }
+        };
+        // In ticks as the stack counts them, on average over where they begin.
+        let tick = self.clock.tick_ns() as i64;
+        sample.map(|rtt| Duration::from_nanos((rtt.as_nanos() + tick / 2) / tick * tick))
     }
 
     /// The handshake is over; its sample, if it was not among the acknowledgements.
@@ -115,6 +118,7 @@ impl Judge {
             wait: *wait,
             end: Some(end),
             duplicates: Vec::new(),
+            forward: Vec::new(),
             rack_at: None,
             legs: Vec::new(),
             min_rtt: Duration::MAX,
@@ -266,8 +270,23 @@ impl Judge {
             acknowledgements: self.found[detector],
             probe,
             probe_to_repair: scene.probe_to_repair,
+            probe_repairs: self.probe_repairs(scene, detector),
+            rto,
             acknowledged: scene.stand.end.filter(|_| !scene.needed),
         }
+    }
+
+    /// Whether a probe, or the SACK that it brings, leads to the head's repair. A probe repairs a single loss itself; of
+    /// more, RACK finds the others, as FACK does from four on and early retransmit up to three.
+    fn probe_repairs(&self, scene: &Scene<'_>, detector: usize) -> bool {
+        let own = &self.plan.detectors[0];
+        let detector = &self.plan.detectors[detector];
+        if matches!(scene.own, Outcome::Probe { .. }) && own.rack == detector.rack {
+            // The sender's own did.
+            return true;
+        }
+        let early = detector.early != EarlyRetransmit::Off && scene.stand.wait.outstanding < 4;
+        scene.lost == 1 || detector.rack || early || (detector.fack && scene.lost > 3)
     }
 
     /// Timeouts and resends after the first, of a head that is sent again under the setting, too.

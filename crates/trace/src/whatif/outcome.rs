@@ -62,6 +62,10 @@ pub(super) struct Chances {
     pub probe: Option<Time>,
     /// From a probe to the head's resend.
     pub probe_to_repair: Duration,
+    /// A probe leads to that.
+    pub probe_repairs: bool,
+    /// How long the timer runs anew after a probe.
+    pub rto: Duration,
     /// It is acknowledged without being sent again.
     pub acknowledged: Option<Time>,
 }
@@ -77,6 +81,13 @@ impl Chances {
         let acknowledgements = self.acknowledgements.filter(before);
         if let Some(at) = probe.filter(before) {
             if acknowledgements.is_none_or(|other| at < other) {
+                let timeout = at + self.rto;
+                if !self.probe_repairs {
+                    return match before(&timeout) {
+                        true => Outcome::Timeout(timeout),
+                        false => Outcome::Acknowledged,
+                    };
+                }
                 let repaired = at + self.probe_to_repair;
                 return Outcome::Probe { at, repaired };
             }

@@ -155,6 +155,7 @@ pub(super) struct Detector {
     pub threshold: Threshold,
     pub tlp: Tlp,
     pub rack: bool,
+    pub fack: bool,
     pub early: EarlyRetransmit,
 }
 
@@ -164,6 +165,7 @@ impl Detector {
             threshold: Threshold::Fixed(own.dupack_threshold),
             tlp: own.tlp,
             rack: own.rack,
+            fack: own.fack,
             early: own.early_retransmit,
         }
     }
@@ -177,6 +179,7 @@ impl Detector {
                 (_, own) => own,
             },
             rack: setting.rack.unwrap_or(self.rack),
+            fack: self.fack,
             early: self.early,
         }
     }

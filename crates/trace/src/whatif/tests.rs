@@ -335,6 +335,22 @@ fn a_fast_retransmit_becomes_a_timeout_when_its_duplicates_do_not_reach() {
 }
 
 #[test]
+fn fack_counts_what_lies_before_the_highest_sack() {
+    let mut script = Script::new("linux-2.4", &["d=4", "d=2"]);
+    let (at, next) = script.settle();
+    script.send(at, next, next + 6);
+    // Two lost; the second SACK reaches the third segment after the head.
+    script.ack(at + 100, next, Some((next + 2, next + 3)));
+    script.ack(at + 110, next, Some((next + 2, next + 4)));
+    script.resend(at + 110, next, Mechanism::Fack, NEEDED, 0);
+    script.ack(at + 120, next, Some((next + 2, next + 5)));
+    script.ack(at + 210, next + 6, None);
+    let rows = script.finish();
+    near(seconds(&rows["d=4"]), 0.01);
+    near(seconds(&rows["d=2"]), -0.01);
+}
+
+#[test]
 fn reordering_makes_needless_fast_retransmits_with_a_small_threshold() {
     let settings = ["d=2", "d=4", "rack", "min_rto=100ms"];
     let mut script = Script::new("linux-2.4", &settings);
@@ -423,7 +439,7 @@ fn a_probe_repairs_the_last_segment_before_the_timeout() {
 
 #[test]
 fn a_probe_finds_the_loss_of_many_a_round_trip_later() {
-    let mut script = Script::new("linux-2.4", &["tlp"]);
+    let mut script = Script::new("linux-2.4", &["tlp", "tlp,rack"]);
     let (at, next) = script.settle();
     script.send(at, next, next + 3);
     script.resend(at + 300, next, Mechanism::Rto, NEEDED, 0);
@@ -432,8 +448,13 @@ fn a_probe_finds_the_loss_of_many_a_round_trip_later() {
     script.ack(at + 400, next + 1, None);
     script.ack(at + 500, next + 3, None);
     // Two round trips and 2 ms to the probe, one to its answer, against the timer's 300.
-    let row = &script.finish()["tlp"];
+    let rows = script.finish();
+    let row = &rows["tlp,rack"];
     near(seconds(row), 0.002 - fast_retransmit_for_timeout(4.0) * 0.1);
+    // One SACK is too little for FACK: the timer runs out, but later, half a tick early.
+    let row = &rows["tlp"];
+    assert_eq!((row.rto_to_fr, row.avoided), (0, 0));
+    near(seconds(row), 0.202 + 0.295 - 0.3);
 }
 
 #[test]

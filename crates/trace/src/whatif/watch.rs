@@ -63,6 +63,8 @@ pub(super) struct Stand {
     pub end: Option<Time>,
     /// When the first, second … duplicate acknowledgement (or segment SACKed) came.
     pub duplicates: Vec<Time>,
+    /// When the highest segment SACKed was the first, second … after the head.
+    pub forward: Vec<Time>,
     /// When RACK finds the head lost, before any resend.
     pub rack_at: Option<Time>,
     /// Resends: all of the head, and the first one if it is of something else outside an episode.
@@ -227,7 +229,7 @@ impl Watch {
                 acked.carried == 0 && acked.window == self.window
             };
             if duplicate {
-                self.duplicate(acked.at, newly);
+                self.duplicate(acked, newly);
             }
         }
         self.window = acked.window;
@@ -339,16 +341,23 @@ impl Watch {
         newly
     }
 
-    fn duplicate(&mut self, at: Time, newly: u32) {
+    fn duplicate(&mut self, acked: &Acked, newly: u32) {
+        let highest = acked.sacks.as_slice().iter();
+        let highest = highest.map(|block| block.end.offset_from(acked.ack)).max();
+        let span = SeqRange::new(acked.ack, highest.map_or(0, |span| span.max(0) as u32));
+        let forward = self.segments(span) as usize - 1;
         let sacked = self.sacked as usize;
         if let Some(stand) = &mut self.stand {
             let count = match newly {
                 0 => stand.duplicates.len() + 1,
                 _ => sacked,
             };
-            while stand.duplicates.len() < count.min(MOST_THRESHOLD as usize) {
-                stand.duplicates.push(at);
-            }
+            let most = MOST_THRESHOLD as usize;
+            let reached = |times: &mut Vec<Time>, count: usize| {
+                times.resize(times.len().max(count.min(most)), acked.at);
+            };
+            reached(&mut stand.duplicates, count);
+            reached(&mut stand.forward, forward);
         }
     }
 
@@ -368,6 +377,7 @@ impl Watch {
             },
             end: None,
             duplicates: Vec::new(),
+            forward: Vec::new(),
             rack_at: None,
             legs: Vec::new(),
             min_rtt: self.min_rtt,
