@@ -1,0 +1,164 @@
+//! Any packets of a few connections, in any order and at any time: nothing panics, every packet is counted once, and what
+//! is kept stays within its bounds.
+
+#![no_main]
+
+use libfuzzer_sys::arbitrary::{self, Arbitrary};
+use libfuzzer_sys::fuzz_target;
+use rexmit_time::{Duration, Time};
+use rexmit_trace::analyzer::{Analyzer, Rows};
+use rexmit_trace::columns::tables;
+use rexmit_trace::settings::Settings;
+use rexmit_wire::headers::{Notes, Sack, SynOptions, Timestamps};
+use rexmit_wire::{Flags, FlowKey, Headers, SeqNum, SeqRange};
+
+#[derive(Arbitrary, Debug)]
+struct Script {
+    most_connections: u8,
+    most_events: u8,
+    most_resends: u8,
+    whatif: bool,
+    packets: Vec<Packet>,
+}
+
+#[derive(Arbitrary, Debug)]
+struct Packet {
+    connection: u8,
+    from_client: bool,
+    wait: Wait,
+    flags: u8,
+    seq: Number,
+    ack: Number,
+    length: Length,
+    window: u16,
+    ip_id: Option<u8>,
+    stamps: Option<(u16, u16)>,
+    sack: [Option<(Number, Length)>; 3],
+    mss: Option<u16>,
+}
+
+#[derive(Arbitrary, Debug)]
+enum Wait {
+    None,
+    Micros(u16),
+    Millis(u16),
+    Back(u16),
+    Any(i64),
+}
+
+/// Numbers in units of segments, so that packets meet, or any.
+#[derive(Arbitrary, Debug)]
+enum Number {
+    Segment(u8),
+    Near(u16),
+    Any(u32),
+}
+
+#[derive(Arbitrary, Debug)]
+enum Length {
+    None,
+    Segments(u8),
+    Any(u32),
+}
+
+impl Number {
+    fn get(&self) -> SeqNum {
+        SeqNum::new(match *self {
+            Number::Segment(n) => (u32::from(n) * 1_000).wrapping_sub(50_000),
+            Number::Near(n) => u32::from(n).wrapping_sub(20_000),
+            Number::Any(n) => n,
+        })
+    }
+}
+
+impl Length {
+    fn get(&self) -> u32 {
+        match *self {
+            Length::None => 0,
+            Length::Segments(n) => u32::from(n % 8) * 1_000,
+            Length::Any(n) => n,
+        }
+    }
+}
+
+impl Packet {
+    fn headers(&self) -> Headers {
+        let (a, b) = ("10.0.0.1", "10.0.0.2");
+        let flow = FlowKey {
+            src: a.parse().unwrap_or_else(|_| unreachable!()),
+            dst: b.parse().unwrap_or_else(|_| unreachable!()),
+            src_port: 40_000 + u16::from(self.connection % 4),
+            dst_port: 80,
+        };
+        let flags = Flags(self.flags);
+        let sack = self.sack.iter().flatten();
+        Headers {
+            flow: if self.from_client { flow } else { flow.reversed() },
+            seq: self.seq.get(),
+            ack: self.ack.get(),
+            payload_len: self.length.get(),
+            window: self.window,
+            flags,
+            ttl: 64,
+            ip_id: self.ip_id.map(u16::from),
+            dont_fragment: true,
+            ecn: 0,
+            notes: Notes::default(),
+            timestamps: self.stamps.map(|(value, echo)| Timestamps {
+                value: value.into(),
+                echo: echo.into(),
+            }),
+            sack: sack
+                .map(|(start, len)| SeqRange::new(start.get(), len.get()))
+                .collect::<Sack>(),
+            syn: flags.syn().then(|| SynOptions {
+                mss: self.mss,
+                window_scale: Some(self.window as u8),
+                sack_permitted: self.connection & 4 != 0,
+                timestamps: self.stamps.is_some(),
+                ..SynOptions::default()
+            }),
+        }
+    }
+}
+
+fuzz_target!(|script: Script| {
+    let settings = Settings {
+        most_connections: usize::from(script.most_connections % 5),
+        most_events: usize::from(script.most_events),
+        most_resends: usize::from(script.most_resends),
+        whatif: script.whatif.then(Default::default),
+        ..Settings::default()
+    };
+    let most = settings.most_connections.max(1);
+    let mut analyzer = Analyzer::new(settings);
+    let mut rows = Rows::default();
+    let mut now = Time::ZERO + Duration::from_secs(1_000_000);
+    for packet in &script.packets {
+        now += match packet.wait {
+            Wait::None => Duration::ZERO,
+            Wait::Micros(us) => Duration::from_micros(us.into()),
+            Wait::Millis(ms) => Duration::from_millis(ms.into()),
+            Wait::Back(us) => Duration::from_micros(-i64::from(us)),
+            Wait::Any(ns) => Duration::from_nanos(ns),
+        };
+        analyzer.packet(now, &packet.headers());
+        assert!(analyzer.connections() <= most);
+        if packet.window % 16 == 0 {
+            analyzer.expire(now, 2);
+            analyzer.drain(&mut rows);
+        }
+    }
+    while analyzer.finish(3) {}
+    analyzer.drain(&mut rows);
+    let counters = analyzer.counters();
+    assert_eq!(counters.packets, script.packets.len() as u64);
+    assert_eq!(counters.connections, rows.connections.len() as u64);
+    let halves = rows.connections.iter().map(|of| [&of.row.forward, &of.row.backward]);
+    let seen: u64 = halves.flatten().map(|half| half.packets).sum();
+    assert_eq!(seen + counters.strays + counters.stray_resets, counters.packets);
+    // A resend for each piece of each packet, at most.
+    assert!(rows.retransmissions.len() <= script.packets.len());
+    rows.sort();
+    tables(&rows, "capture", &[]);
+});
