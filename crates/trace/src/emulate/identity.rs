@@ -1,5 +1,6 @@
 //! Which stack a sender was: the one whose emulation explains every resend, and how sure that is.
 
+use super::profile;
 use super::shadow::Shadow;
 use super::Identity;
 
@@ -27,12 +28,7 @@ pub(super) fn of(shadows: &[Shadow], resends: bool) -> Identity {
     for shadow in shadows {
         let stack = shadow.profile.stack;
         // Each stack counts alike, and within a stack its default more than what departs from it.
-        let total: f64 = shadows
-            .iter()
-            .filter(|other| other.profile.stack == stack)
-            .map(|other| other.profile.prior.exp())
-            .sum();
-        let score = shadow.score - total.ln();
+        let score = shadow.score - profile::share_of(stack).ln();
         match families.iter_mut().find(|family| family.stack == stack) {
             Some(family) => {
                 if score > family.score {

@@ -49,16 +49,22 @@ pub fn is_overdue(at: Time, late: Time, span: Duration, slack: Duration) -> bool
     at > late && ms(at - late) > 4.0 * stray(span, slack)
 }
 
+/// Whether a timer fired at the beginning of a tick.
+pub fn is_in_phase(off: Duration, slack: Duration) -> bool {
+    ms(off) <= 0.25 + ms(slack)
+}
+
 /// What it says that a timer fired `off` the beginning of a tick, where timers fire at it: as a natural logarithm.
 pub fn of_phase(off: Duration, tick: Duration, slack: Duration) -> f64 {
     let near = 0.25 + ms(slack);
     if ms(tick) < 4.0 * near {
         return 0.0;
     }
-    if ms(off) <= near {
-        (0.97 * ms(tick) / (2.0 * near)).ln()
+    if is_in_phase(off, slack) {
+        (0.7 * ms(tick) / (2.0 * near)).ln()
     } else {
-        f64::ln(0.03)
+        // A host may be built with other ticks.
+        f64::ln(0.3)
     }
 }
 

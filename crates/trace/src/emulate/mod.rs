@@ -311,14 +311,11 @@ impl Judges {
     fn weights(&self) -> impl Iterator<Item = (&Shadow, f64)> {
         let best = self.shadows.iter().map(|shadow| shadow.score);
         let best = best.fold(f64::NEG_INFINITY, f64::max);
-        let all: f64 = self
-            .shadows
-            .iter()
-            .map(|shadow| (shadow.score - best).exp())
-            .sum();
+        let above = move |shadow: &Shadow| (shadow.score - best).exp();
+        let all: f64 = self.shadows.iter().map(above).sum();
         self.shadows
             .iter()
-            .map(move |shadow| (shadow, (shadow.score - best).exp() / all))
+            .map(move |shadow| (shadow, above(shadow) / all))
             .filter(|(_, weight)| *weight > 1e-6)
     }
 
@@ -416,8 +413,9 @@ impl Judges {
 
     /// Each emulation with how likely all that was seen is by it and the worst of the resends', as natural logarithms.
     pub fn standings(&self) -> impl Iterator<Item = (&'static str, f64, f64)> + '_ {
-        let line = |shadow: &Shadow| (shadow.profile.stack, shadow.score, shadow.worst);
-        self.shadows.iter().map(line)
+        self.shadows
+            .iter()
+            .map(|shadow| (shadow.profile.stack, shadow.score, shadow.worst))
     }
 
     /// The settings of the emulation that explains most so far.

@@ -65,3 +65,9 @@ pub fn all() -> &'static [Profile] {
         made.take(MOST_PROFILES).collect()
     })
 }
+
+/// How likely all profiles of a stack are together before anything is seen.
+pub fn share_of(stack: &str) -> f64 {
+    let of_stack = all().iter().filter(|profile| profile.stack == stack);
+    of_stack.map(|profile| profile.prior.exp()).sum()
+}

@@ -209,6 +209,16 @@ pub fn dump(run: &Run, verdicts: &[Option<rexmit_trace::emulate::Verdict>]) {
     }
 }
 
+/// Ticks a second that a stack is built with.
+fn ticks(stack: &str) -> &'static [u32] {
+    match stack {
+        "linux-2.4" | "freebsd-5" | "freebsd-5-unc2007" | "solaris-10" => &[100, 1_000],
+        "linux-3.10" | "linux-6.1" | "linux-6.12" => &[1_000, 250, 100],
+        _ => &[],
+    }
+}
+
+/// The stack's settings with `changes`, its constants off by up to a twentieth and perhaps other ticks.
 fn perturbed(stack: &str, changes: &[(&str, &str)], seed: u64) -> Settings {
     let mut random = Streams::new(seed).stream("perturbed", 0);
     let mut changes: Vec<(&str, String)> = changes
@@ -216,13 +226,19 @@ fn perturbed(stack: &str, changes: &[(&str, &str)], seed: u64) -> Settings {
         .map(|(key, value)| (*key, (*value).to_owned()))
         .collect();
     let page = model::stack(stack, &changes);
-    let off = 0.95 + 0.1 * random.uniform();
-    let nanos = (page.min_rto.as_nanos() as f64 * off) as i64;
-    if !changes.iter().any(|(key, _)| *key == "min_rto") {
-        changes.push((
-            "min_rto",
-            format!("{}us", Duration::from_nanos(nanos).as_nanos() / 1000),
-        ));
+    let mut off = |name: &'static str, value: Duration| {
+        let nanos = (value.as_nanos() as f64 * (0.95 + 0.1 * random.uniform())) as i64;
+        if !changes.iter().any(|(key, _)| *key == name) {
+            changes.push((name, format!("{nanos}ns")));
+        }
+    };
+    off("min_rto", page.min_rto);
+    off("rto_slop", page.rto_slop);
+    off("initial_rto", page.initial_rto);
+    let ticks = ticks(stack);
+    if !ticks.is_empty() && random.uniform() < 0.4 {
+        let hz = ticks[random.below(ticks.len() as u64) as usize];
+        changes.push(("hz", hz.to_string()));
     }
     model::stack(stack, &changes)
 }

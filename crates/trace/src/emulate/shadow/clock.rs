@@ -31,7 +31,7 @@ impl Shadow {
     /// Takes a round-trip time for the timeout, from when a segment left to when it was acknowledged. A sample ends the
     /// back-off.
     pub(super) fn take_sample(&mut self, sent: Time, acked: Time, board: &Board) {
-        if self.phase.is_none() && self.ticks.are_coarse() {
+        if self.phase.is_none() && self.phased {
             if self.unsure.len() == UNSURE {
                 self.unsure.pop_front();
             }
@@ -60,7 +60,7 @@ impl Shadow {
 
     /// A timer fired at `at`: where ticks begin is known, and what was measured before is measured again by it.
     fn learn_phase(&mut self, at: Time, slack: Duration) {
-        if self.phase.is_some() || !self.ticks.are_coarse() || slack * 4 > self.ticks.tick() {
+        if self.phase.is_some() || !self.phased || slack * 4 > self.ticks.tick() {
             return;
         }
         self.phase = Some(self.ticks.phase(at));
@@ -81,7 +81,7 @@ impl Shadow {
             off = at - late;
         } else if at < soon {
             off = at - soon;
-        } else if self.ticks.are_coarse() && at > self.timer.due() {
+        } else if self.phased && at > self.timer.due() {
             off = at - self.timer.due();
         }
         if off == Duration::ZERO || self.timeouts > 0 {

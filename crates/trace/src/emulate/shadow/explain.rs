@@ -8,7 +8,9 @@ use rexmit_time::{Duration, Time};
 
 use super::Shadow;
 use crate::emulate::board::{Board, LOST, RESENT};
-use crate::emulate::likelihood::{either, is_overdue, of_ack, of_phase, of_timer, Likely};
+use crate::emulate::likelihood::{
+    either, is_in_phase, is_overdue, of_ack, of_phase, of_timer, Likely,
+};
 use crate::emulate::timer::Job;
 
 /// The moment at which a packet left.
@@ -365,6 +367,14 @@ impl Shadow {
         match best.cause {
             Cause::Timeout { missed } => {
                 self.note_end_of_recovery();
+                if let Some(phase) = self.phase {
+                    let off = self.ticks.off_phase(at, phase);
+                    if !is_in_phase(off, moment.slack) {
+                        // Its ticks are others than the page's.
+                        self.phase = None;
+                        self.phased = false;
+                    }
+                }
                 if self.timer.job() == Some(Job::Timeout) && missed == 0 {
                     self.learn_from_timeout(at, moment.slack);
                 }
@@ -463,5 +473,6 @@ impl Shadow {
         self.state = State::Loss;
         self.point = board.nxt;
         self.probe = None;
+        self.shrink_window(board);
     }
 }

@@ -87,6 +87,7 @@ impl Shadow {
         if !told.acked {
             return;
         }
+        self.grow_window(told, packets);
         self.sample_linux3(board, news);
         self.rearm(board, news.at);
         if board.sack {

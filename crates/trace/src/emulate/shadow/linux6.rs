@@ -97,6 +97,7 @@ impl Shadow {
                 self.lost = self.lost.saturating_sub(piece.packets);
             }
         }
+        self.grow_window(told, packets);
         let mut sample = first.filter(|_| !told.resent_acked).map(|at| news.at - at);
         let mut path = last.filter(|_| !told.resent_acked).map(|at| news.at - at);
         let sack_rtt = sack_sent.map(|at| news.at - at);

@@ -11,6 +11,7 @@ mod linux3;
 mod linux6;
 mod rack;
 mod undo;
+mod window;
 
 use std::collections::VecDeque;
 
@@ -84,8 +85,12 @@ pub struct Shadow {
     timed: Option<(SeqNum, Time)>,
     /// Where in time its ticks begin, once a timer showed it.
     phase: Option<i64>,
+    /// Where they begin may show.
+    phased: bool,
     /// Round-trip times taken while that was not known.
     unsure: VecDeque<(Time, Time, SeqNum, SeqNum)>,
+    /// Its congestion window at most, in segments, where that is certain.
+    window: Option<u32>,
     /// How much longer its timeouts proved to be than the page says.
     bias: Duration,
     /// How likely all that was seen is by this sender, as a natural logarithm.
@@ -134,7 +139,9 @@ impl Shadow {
             missed: false,
             timed: None,
             phase: None,
+            phased: ticks.are_coarse(),
             unsure: VecDeque::new(),
+            window: None,
             bias: Duration::ZERO,
             score: profile.prior,
             worst: 0.0,
@@ -149,6 +156,7 @@ impl Shadow {
     /// The handshake is over; `rtt` is its round-trip time if it gave one.
     pub fn established(&mut self, now: Time, rtt: Option<Duration>, board: &Board) {
         self.point = board.una;
+        self.begin_window(board);
         match rtt {
             Some(rtt) => {
                 self.take_path(now, rtt);
@@ -199,6 +207,7 @@ impl Shadow {
             Some(Job::EarlyRetransmit) => !self.newer(),
             _ => false,
         };
+        self.check_window(board);
         if nothing_out || converts {
             self.rearm(board, moment.at);
         }
@@ -314,6 +323,7 @@ impl Shadow {
             self.forget_stamp(board);
         }
         self.began = true;
+        self.forget_window();
         self.entered = Some(at);
         self.begin_undo(board);
         if !self.in_reduction() {

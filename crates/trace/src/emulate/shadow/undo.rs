@@ -105,6 +105,7 @@ impl Shadow {
         }
         self.undo.marker = None;
         self.rack.advanced = true;
+        self.forget_window();
     }
 
     /// `tcp_try_undo_recovery`. Whether the state is kept.
