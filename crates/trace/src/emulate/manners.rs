@@ -124,6 +124,17 @@ impl Manner {
     }
 }
 
+impl Manner {
+    /// The ticks a second that kernels are built with of which one fits.
+    pub fn ticks(self) -> Option<u32> {
+        let Manner::StampRate(rate) = self else {
+            return None;
+        };
+        let fits = |hz: &u32| rate < f64::from(*hz) * SAME && f64::from(*hz) < rate * SAME;
+        [100, 250, 300, 1000].into_iter().find(fits)
+    }
+}
+
 /// The clock of the stamps is fixed at a millisecond in Linux since 4.13; elsewhere it is the tick, which builds choose.
 fn likely_rate(rate: f64, settings: &Settings) -> f64 {
     let is = |hz: f64| rate < hz * SAME && hz < rate * SAME;

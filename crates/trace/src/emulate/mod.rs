@@ -189,6 +189,9 @@ impl Judges {
     fn heed(&mut self, manner: Manner) {
         for shadow in &mut self.shadows {
             shadow.score += manner.of(shadow.profile.settings.as_ref());
+            if let Some(hz) = manner.ticks() {
+                shadow.learn_ticks(hz);
+            }
         }
     }
 

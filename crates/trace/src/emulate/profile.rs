@@ -6,7 +6,7 @@ use rexmit_tcp::settings::{EarlyRetransmit, Settings, Tlp};
 use rexmit_tcp::stacks;
 
 /// Emulations side by side at most.
-pub const MOST_PROFILES: usize = 16;
+pub const MOST_PROFILES: usize = 17;
 
 /// A sender that may have been at work.
 #[derive(Clone, Debug)]
@@ -34,6 +34,7 @@ const LINES: &[Line] = &[
         s.rack_no_dupack_threshold = true;
     }),
     ("linux-6.12", "linux-6", 0.01, |s| s.dupack_threshold = 2),
+    ("linux-6.12", "linux-6", 0.02, |s| s.hz = 100),
     ("linux-3.10", "linux-3.10", 0.07, |_| {}),
     ("linux-3.10", "linux-3.10", 0.01, |s| s.tlp = Tlp::Off),
     ("linux-3.10", "linux-3.10", 0.01, |s| {

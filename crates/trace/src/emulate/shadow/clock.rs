@@ -1,13 +1,16 @@
 //! Round-trip times, the timeout, and what sets the timer.
 
+use std::collections::VecDeque;
+
+use rexmit_tcp::estimator::Rtt;
 use rexmit_tcp::sender::State;
-use rexmit_tcp::settings::{Estimator, RttSamples, Tlp};
+use rexmit_tcp::settings::{Estimator, RttSamples, Settings, Tlp};
 use rexmit_time::{Duration, Time};
 
 use super::{Moment, Shadow};
 use crate::emulate::board::{Board, News};
 use crate::emulate::likelihood;
-use crate::emulate::timer::Job;
+use crate::emulate::timer::{Job, Ticks};
 
 /// How long the smallest round-trip time is kept (`tcp_min_rtt_wlen`).
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(300);
@@ -31,7 +34,7 @@ impl Shadow {
     /// Takes a round-trip time for the timeout, from when a segment left to when it was acknowledged. A sample ends the
     /// back-off.
     pub(super) fn take_sample(&mut self, sent: Time, acked: Time, board: &Board) {
-        if self.phase.is_none() && self.phased {
+        if self.keeps_unsure() {
             if self.unsure.len() == UNSURE {
                 self.unsure.pop_front();
             }
@@ -58,16 +61,56 @@ impl Shadow {
         self.rto = self.ticks.up(self.rtt.rto() + self.bias);
     }
 
-    /// A timer fired at `at`: where ticks begin is known, and what was measured before is measured again by it.
+    /// Where ticks begin, or how long they are, may still become known.
+    fn keeps_unsure(&self) -> bool {
+        self.settings.estimator != Estimator::LinuxMicros
+            && (!self.rate_known || (self.phase.is_none() && self.phased))
+    }
+
+    /// A timer fired at `at`: where ticks begin is known.
     fn learn_phase(&mut self, at: Time, slack: Duration) {
         if self.phase.is_some() || !self.phased || slack * 4 > self.ticks.tick() {
             return;
         }
         self.phase = Some(self.ticks.phase(at));
-        if self.unsure.len() < UNSURE {
-            self.rtt = rexmit_tcp::estimator::Rtt::new(self.settings);
+        self.measure_again(self.settings);
+        if !self.keeps_unsure() {
+            self.unsure = VecDeque::new();
         }
-        for (sent, acked, una, nxt) in core::mem::take(&mut self.unsure) {
+    }
+
+    /// The stack was built with so many ticks a second.
+    pub fn learn_ticks(&mut self, hz: u32) {
+        if self.settings.estimator == Estimator::LinuxMicros
+            || core::mem::replace(&mut self.rate_known, true)
+        {
+            return;
+        }
+        if hz != self.settings.hz {
+            self.ticks = Ticks::with_rate(self.settings, hz);
+            self.phased = self.ticks.are_coarse();
+            self.phase = None;
+            let mut settings = self.settings.clone();
+            settings.hz = hz;
+            self.measure_again(&settings);
+            if self.timeouts == 0 {
+                self.set_rto();
+            }
+        }
+        if !self.keeps_unsure() {
+            self.unsure = VecDeque::new();
+        }
+    }
+
+    /// What was measured before is measured again by what is now known of the ticks.
+    fn measure_again(&mut self, settings: &Settings) {
+        if self.unsure.len() == UNSURE || self.sampled {
+            // The first of them were forgotten: they count for little by now.
+            self.rtt = Rtt::new(settings);
+            self.rtt.no_sample_after_handshake();
+        }
+        for index in 0..self.unsure.len() {
+            let (sent, acked, una, nxt) = self.unsure[index];
             self.rtt.sample(self.measured(sent, acked), una, nxt);
         }
     }

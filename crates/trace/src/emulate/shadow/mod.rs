@@ -85,6 +85,8 @@ pub struct Shadow {
     timed: Option<(SeqNum, Time)>,
     /// Where in time its ticks begin, once a timer showed it.
     phase: Option<i64>,
+    /// How long they are is known.
+    rate_known: bool,
     /// Where they begin may show.
     phased: bool,
     /// Round-trip times taken while that was not known.
@@ -139,6 +141,7 @@ impl Shadow {
             missed: false,
             timed: None,
             phase: None,
+            rate_known: false,
             phased: ticks.are_coarse(),
             unsure: VecDeque::new(),
             window: None,
