@@ -1,0 +1,69 @@
+"""What is kept of a check, and what is made of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from rexmit.whatif.calibration import Calibration, Error, load, save
+from rexmit.whatif.check import errors
+
+
+def _row(base: str, setting: str, n: int, median: float, p95: float) -> dict[str, object]:
+    return {"base": base, "setting": setting, "n": n, "median": median, "p95": p95}
+
+
+MADE = Calibration(
+    "2026-11-20T16:00:00+00:00",
+    "1.0",
+    "model",
+    1,
+    [
+        _row("linux-6.12", "k=2", 10, 0.01, 0.1),
+        _row("linux-2.4", "k=2", 30, 0.03, 0.05),
+        _row("linux-6.12", "k=3", 20, 0.04, 0.2),
+        _row("linux-6.12", "no-tlp", 5, 0.2, 0.3),
+    ],
+)
+
+
+def test_an_error_is_that_of_the_setting_and_else_of_its_kind() -> None:
+    for setting, of, n, median, p95 in (
+        ("k=2", "k=2", 40, 0.025, 0.1),
+        ("k=6", "k", 60, 0.03, 0.2),
+    ):
+        error = MADE.error_of(setting)
+        assert error is not None
+        assert (error.setting, error.n, error.p95) == (of, n, p95)
+        assert error.median == pytest.approx(median)
+    assert MADE.error_of("tlp") == Error("tlp", 5, 0.2, 0.3)
+    assert MADE.error_of("d=2") is None
+
+
+def test_it_is_kept_for_the_same_program_only(tmp_path: Path) -> None:
+    path = save(MADE, tmp_path / "deep" / "whatif.json")
+    assert load("1.0", path) == MADE
+    assert load("1.1", path) is None
+    assert load("1.0", tmp_path / "nothing") is None
+    path.write_text("[]", encoding="utf-8")
+    assert load("1.0", path) is None
+
+
+def test_errors_are_relative_to_durations_and_leave_out_what_never_changes() -> None:
+    rows = pl.DataFrame(
+        {
+            "base": "b",
+            "setting": "k=2",
+            "predicted_s": [-0.2, 0.0, 0.3, 0.0],
+            "actual_s": [-0.1, 0.0, 0.3, 0.2],
+            "duration_s": [1.0, 1.0, 1.0, 0.5],
+        }
+    )
+    (row,) = errors(rows)
+    assert row["n"] == 3
+    assert row["predicted_s"] == pytest.approx(0.1 / 3)
+    assert row["median"] == pytest.approx(0.1)
+    assert row["bias"] == pytest.approx(-0.1)
+    assert row["p95"] == pytest.approx(0.37)
