@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 from rexmit import _core
@@ -42,3 +43,12 @@ def test_plans_are_plain_and_changes_in_the_order_of_time() -> None:
         assert bool(times) == (part.kind in ("spikes", "outages", "mixed"))
         if part.kind == "quiet":
             assert "loss" not in " ".join(part.plan["ways"].values())
+
+
+def test_lost_tails_come_one_after_another() -> None:
+    for part in draw_all(_core, 2, 25 * 24):
+        tails = part.plan["tails"]
+        assert all(one["from_ns"] < one["until_ns"] for one in tails)
+        assert all(a["until_ns"] < b["from_ns"] for a, b in itertools.pairwise(tails))
+        if part.kind == "tails":
+            assert tails

@@ -18,7 +18,7 @@ pub use capture::{write_capture, Captured};
 pub use events::{line, CellStart, Ignored};
 pub use log::PacketLog;
 pub use packets::{Direction, LoggedPacket, Packets};
-pub use part::{Change, Conversation, End, Exchange, Pace, Part, Side, Way, Ways};
+pub use part::{Change, Conversation, End, Exchange, Pace, Part, Side, Tails, Way, Ways};
 pub use plan::{
     Cell, ClientKind, Exec, Link, Loss, Mode, NetworkPlan, PatternLoss, Place, Plan, Programs,
     Server, Stack, Start, TailLoss, Workload, VERSION,

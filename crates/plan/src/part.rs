@@ -26,6 +26,9 @@ pub struct Part {
     /// When that changes, in the order of time.
     #[serde(default)]
     pub changes: Vec<Change>,
+    /// When ends of bursts are lost, in the order of time.
+    #[serde(default)]
+    pub tails: Vec<Tails>,
     /// Both hosts leave segmentation to their interfaces, so that captures have super-segments.
     pub offload: bool,
     /// Least retransmission timeout, by the hosts' routes to each other, which know whole milliseconds.
@@ -88,6 +91,21 @@ pub struct Change {
     pub way: Way,
     /// netem's arguments from then on.
     pub netem: String,
+}
+
+/// For a while, packets that a host's TCP has marked as the end of what it has to send (PSH) or as its last (FIN) are lost
+/// on entry to the host's link: tails of bursts.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tails {
+    /// After the part's start.
+    pub from_ns: u64,
+    /// Until then.
+    pub until_ns: u64,
+    /// Whose packets.
+    pub side: Side,
+    /// Those with FIN, else those with PSH.
+    pub fin: bool,
 }
 
 /// A host under test.
@@ -188,10 +206,17 @@ impl Part {
                     .chain([c.start_ns, c.close_ns])
             })
             .chain(self.changes.iter().map(|change| change.at_ns))
+            .chain(self.tails.iter().map(|tails| tails.until_ns))
             .chain([self.patience_ns, self.settling_ns])
             .chain(self.rto_min_ns);
         if let Some(long) = times.into_iter().find(|&time| time > LONGEST_NS) {
             bail!("a time of {long} ns: must be at most {LONGEST_NS}");
+        }
+        let disordered = |pair: &[Tails]| pair[0].until_ns >= pair[1].from_ns;
+        if self.tails.windows(2).any(disordered)
+            || self.tails.iter().any(|one| one.from_ns >= one.until_ns)
+        {
+            bail!("losses of tails must come one after another");
         }
         if self.connections.len() > 10_000 {
             bail!("{} connections: at most 10000", self.connections.len());

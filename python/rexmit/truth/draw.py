@@ -49,7 +49,8 @@ def draw(streams: Streams, seed: int, index: int, connections: int) -> Part:
     name = f"{index:03}-{kind}"
     size = dice("network")
     rtt_s = size.log_between(*RTT_S)
-    rate_bps = round(size.log_between(*RATE_BPS) / 8000) * 8000
+    slowest = 20 * RATE_BPS[0] if kind == "quiet" else RATE_BPS[0]
+    rate_bps = round(size.log_between(slowest, RATE_BPS[1]) / 8000) * 8000
     weather = trouble.weather(kind, dice("trouble"), rtt_s=rtt_s, rate_bps=rate_bps)
     load = _Load(dice("load"), kind, rtt_s, weather.rate_bps, connections)
     settings = _settings(dice("settings"), DETECTORS[index % len(DETECTORS)])
@@ -68,6 +69,7 @@ def draw(streams: Streams, seed: int, index: int, connections: int) -> Part:
         "mtu": mtu,
         "ways": weather.ways,
         "changes": weather.changes(load.seconds, dice("changes")),
+        "tails": weather.tail_losses(load.seconds, dice("lost tails")),
         "offload": offload,
         "rto_min_ns": rto_min_ms and rto_min_ms * 1_000_000,
         "sysctls": {f"net.ipv4.{name}": value for name, value in settings.items()},
@@ -146,12 +148,11 @@ class _Load:
         most = {"tails": 25_000, "queue": 2_000_000}.get(kind, 800_000)
         self._bytes = (400, min(most, max(20_000, round(rate_bps / 8 * 4))))
         self.conversations = [self._conversation() for _ in range(connections)]
-        spoken = sum(
-            exchange["request_bytes"] + exchange["response_bytes"]
-            for one in self.conversations
-            for exchange in one["exchanges"]
-        )
-        each_s = 20 * rtt_s + 8 * spoken / connections / rate_bps
+        exchanges = [one for each in self.conversations for one in each["exchanges"]]
+        spoken = sum(one["request_bytes"] + one["response_bytes"] for one in exchanges)
+        silent_s = sum(one["think_ns"] + one["serve_ns"] for one in exchanges) / _NS
+        rounds = 6 + 4 * len(exchanges) / connections
+        each_s = rounds * rtt_s + (8 * spoken / rate_bps + silent_s) / connections
         together = dice.whole(2, 8) if kind in ("queue", "mixed") else dice.whole(1, 4)
         self.seconds = each_s * connections / together
         for one in self.conversations:

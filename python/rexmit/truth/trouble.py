@@ -30,6 +30,7 @@ KINDS: Final = (
 _FORTH: Final = ("h1_out", "h2_in")
 _BACK: Final = ("h2_out", "h1_in")
 _NS: Final = 1_000_000_000
+_MOST_TAILS: Final = 60
 
 
 @dataclass(slots=True)
@@ -70,6 +71,7 @@ class Weather:
     told: dict[str, Any] = field(default_factory=dict)
     spikes: bool = False
     outages: bool = False
+    tails: bool = False
     duplicate: str = ""
     """The share of packets that the switch sends twice, both ways."""
     rtt_s: float = 0.0
@@ -83,11 +85,28 @@ class Weather:
             found |= {"port_to_h1": twice, "port_to_h2": twice}
         return found
 
+    def tail_losses(self, seconds: float, dice: Dice) -> list[dict[str, Any]]:
+        """When the ends of bursts are lost, in a part that lasts about so long: some quarter of the
+        time, now and again long enough for the probe too."""
+        found: list[dict[str, Any]] = []
+        if not self.tails:
+            return found
+        at_s = 0.0
+        while True:
+            at_s += 3 * dice.log_between(0.01, 0.6) + self.rtt_s
+            until_s = at_s + dice.log_between(0.01, 0.6) + self.rtt_s / 4
+            if until_s > seconds or len(found) == _MOST_TAILS:
+                return found
+            one = {"from_ns": round(at_s * _NS), "until_ns": round(until_s * _NS)}
+            side = dice.pick([(4, "h1"), (1, "h2")])
+            found.append({**one, "side": side, "fin": dice.chance(0.15)})
+            at_s = until_s + 0.001
+
     def changes(self, seconds: float, dice: Dice) -> list[dict[str, Any]]:
         """Delay spikes and outages of a part that lasts about so long, in the order of time."""
         found: list[dict[str, Any]] = []
         if self.spikes:
-            for _ in range(dice.whole(6, 20)):
+            for _ in range(dice.whole(12, 40)):
                 name = dice.pick([(1, way) for way in (*_FORTH, *_BACK)])
                 way = self.all_ways[name]
                 spike_s = dice.log_between(0.05, 1.5) + self.rtt_s
@@ -95,7 +114,7 @@ class Weather:
                 more = way.netem(more_delay_s=spike_s)
                 found += _for_a_while(name, way, more, dice.between(0, seconds), length_s)
         if self.outages:
-            for _ in range(dice.whole(4, 12)):
+            for _ in range(dice.whole(6, 24)):
                 name = dice.pick([(1, way) for way in (*_FORTH, *_BACK)])
                 way = self.all_ways[name]
                 length_s = dice.log_between(0.01, 2.0) + self.rtt_s
@@ -164,8 +183,10 @@ def weather(kind: str, dice: Dice, *, rtt_s: float, rate_bps: int) -> Weather:
             lose(back, 0.05, 0.5)
             lose(forth, 0.002, 0.02)
         case "tails":
-            lose(forth, 0.03, 0.2)
-            lose(back, 0.01, 0.1)
+            made.tails = True
+            lose(forth, 0.005, 0.1)
+            if dice.chance(0.5):
+                lose(back, 0.01, 0.1)
         case "spikes":
             made.spikes = True
             if dice.chance(0.5):
@@ -193,7 +214,7 @@ def weather(kind: str, dice: Dice, *, rtt_s: float, rate_bps: int) -> Weather:
             burst(forth)
             lose(back, 0.005, 0.1)
             disorder(forth)
-            made.spikes = made.outages = True
+            made.spikes = made.outages = made.tails = True
     return made
 
 

@@ -1,7 +1,7 @@
 //! What the links of a part do to packets, and when that changes.
 
 use anyhow::{bail, Result};
-use rexmit_plan::{Part, Programs, Way};
+use rexmit_plan::{Part, Programs, Side, Way};
 use rexmit_time::Time;
 
 use crate::clock;
@@ -17,6 +17,9 @@ fn device(way: Way) -> &'static str {
         Way::H2In => "h2-wire",
     }
 }
+
+/// Where packets go that are lost by their flags.
+const LOST: &str = "lost";
 
 /// Gives every way its netem, and the hosts what the part says of offloads and routes.
 pub fn shape(network: &Network, part: &Part, programs: &Programs) -> Result<()> {
@@ -47,6 +50,15 @@ pub fn shape(network: &Network, part: &Part, programs: &Programs) -> Result<()> 
     network
         .switch
         .batch(programs.tc()?, &["-batch", "-"], &lines)?;
+    if !part.tails.is_empty() {
+        let lines = [
+            format!("link add {LOST} type dummy"),
+            format!("link set {LOST} up"),
+        ];
+        network
+            .switch
+            .batch(programs.ip()?, &["-batch", "-"], &lines)?;
+    }
     for (host, peer) in [(&network.h1, &network.h2), (&network.h2, &network.h1)] {
         if part.offload {
             offload(host, programs)?;
@@ -87,22 +99,13 @@ fn offload(host: &Host, programs: &Programs) -> Result<()> {
 
 /// Makes the part's changes, each at its time.
 pub fn change(network: &Network, part: &Part, programs: &Programs, start_ns: u64, report: &Report) {
-    let mut left = part.changes.as_slice();
-    while let Some(first) = left.first() {
-        let same = left.partition_point(|change| change.at_ns <= first.at_ns);
-        let (now, later) = left.split_at(same);
+    let steps = steps(part);
+    let mut left = steps.as_slice();
+    while let Some(&(at_ns, _)) = left.first() {
+        let (now, later) = left.split_at(left.partition_point(|step| step.0 <= at_ns));
         left = later;
-        clock::sleep_until(Time::from_nanos(start_ns + first.at_ns));
-        let lines: Vec<String> = now
-            .iter()
-            .map(|change| {
-                let device = device(change.way);
-                format!(
-                    "qdisc change dev {device} parent 1:1 handle 10: netem {}",
-                    change.netem
-                )
-            })
-            .collect();
+        clock::sleep_until(Time::from_nanos(start_ns + at_ns));
+        let lines: Vec<String> = now.iter().map(|(_, line)| line.clone()).collect();
         let made = programs
             .tc()
             .and_then(|tc| network.switch.batch(tc, &["-batch", "-"], &lines));
@@ -111,5 +114,66 @@ pub fn change(network: &Network, part: &Part, programs: &Programs, start_ns: u64
             report.event("part-error", &body);
             return;
         }
+    }
+}
+
+/// Lines for `tc -batch` and when they are due after the part's start, in that order.
+fn steps(part: &Part) -> Vec<(u64, String)> {
+    let mut steps: Vec<(u64, String)> = part
+        .changes
+        .iter()
+        .map(|change| {
+            let (device, netem) = (device(change.way), &change.netem);
+            let line = format!("qdisc change dev {device} parent 1:1 handle 10: netem {netem}");
+            (change.at_ns, line)
+        })
+        .collect();
+    for tails in &part.tails {
+        let entry = match tails.side {
+            Side::H1 => "h1-wire",
+            Side::H2 => "h2-wire",
+        };
+        let flag = if tails.fin { "0x01" } else { "0x08" };
+        // Before the filter that hands everything on. IPv4 without options: the flags are at byte 33.
+        let filter = format!("dev {entry} parent ffff: pref 1");
+        let which = format!("u32 match u8 0x06 0xff at 9 match u8 {flag} {flag} at 33");
+        let lose = format!("action mirred egress redirect dev {LOST}");
+        steps.push((
+            tails.from_ns,
+            format!("filter add {filter} protocol ip {which} {lose}"),
+        ));
+        steps.push((tails.until_ns, format!("filter del {filter}")));
+    }
+    steps.sort_by_key(|step| step.0);
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_come_in_the_order_of_time() {
+        let text = r#"{"version": 1, "parts": [{
+            "name": "x", "causes": 0, "snap_bytes": 96, "mtu": 1500, "offload": false,
+            "ways": {"h1_out": "a", "h1_in": "b", "h2_out": "c", "h2_in": "d"},
+            "changes": [{"at_ns": 5, "way": "h1_out", "netem": "delay 9ms"}],
+            "tails": [{"from_ns": 2, "until_ns": 7, "side": "h2", "fin": true}],
+            "sysctls": {}, "congestion_control": "reno", "patience_ns": 1, "settling_ns": 2, "connections": []}]}"#;
+        let plan = rexmit_plan::Plan::parse(text).unwrap();
+        let steps = steps(&plan.parts[0]);
+        assert_eq!(
+            steps.iter().map(|step| step.0).collect::<Vec<_>>(),
+            [2, 5, 7]
+        );
+        assert!(
+            steps[0].1.starts_with("filter add dev h2-wire")
+                && steps[0].1.contains("0x01 0x01 at 33")
+        );
+        assert_eq!(
+            steps[1].1,
+            "qdisc change dev s1-wire1 parent 1:1 handle 10: netem delay 9ms"
+        );
+        assert_eq!(steps[2].1, "filter del dev h2-wire parent ffff: pref 1");
     }
 }

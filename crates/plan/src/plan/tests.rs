@@ -125,6 +125,11 @@ fn a_part_that_cannot_be_is_refused() {
             "at most",
         ),
         (r#""at_ns": 5"#, r#""at_ns": 5, "x": 1"#, "unknown field"),
+        (
+            r#""offload": true"#,
+            r#""offload": true, "tails": [{"from_ns": 9, "until_ns": 9, "side": "h1", "fin": true}]"#,
+            "one after another",
+        ),
     ] {
         let error = Plan::parse(&PARTS.replace(from, to)).unwrap_err();
         assert!(format!("{error:#}").contains(says), "{error:#}");
