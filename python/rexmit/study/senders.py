@@ -12,25 +12,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 import polars as pl
 
 from rexmit.store.trace_schema import SIDES
 from rexmit.trace import terms
 from rexmit.trace.folder import Trace
-
-SYSTEMS: Final = ("Windows", "Linux", "Solaris", "FreeBSD", "RFC")
-"""In the paper's order; its FreeBSD has Mac OS X in it, RFC is ours."""
-
-_BEGINS: Final = (
-    ("windows", "Windows"),
-    ("linux", "Linux"),
-    ("solaris", "Solaris"),
-    ("freebsd", "FreeBSD"),
-    ("mac", "FreeBSD"),
-    ("rfc", "RFC"),
-)
+from rexmit.trace.systems import SYSTEMS, system_of
 
 
 @dataclass(frozen=True)
@@ -159,7 +147,7 @@ def _senders(trace: Trace, number: int) -> pl.DataFrame:
             "duration_s",
             (pl.col("forward_bytes") + pl.col("backward_bytes")).alias("bytes"),
             (pl.col("forward_packets") + pl.col("backward_packets")).alias("packets"),
-            *map(of, ("unique_bytes", "rtt_avg_s", "best_case_s", "stack", "stacks")),
+            *map(of, ("unique_bytes", "rtt_avg_s", "best_case_s", "stack", "stacks", "syn_system")),
             total("needed"),
             total("spurious"),
             (pl.col("forward_sack_permitted") & pl.col("backward_sack_permitted")).alias("sack"),
@@ -177,14 +165,3 @@ def _with_systems(senders: pl.DataFrame) -> pl.DataFrame:
     systems = [system_of(stack, stacks) for stack, stacks in pairs.rows()]
     named = pairs.with_columns(pl.Series("system", systems, dtype=pl.String))
     return senders.join(named, on=["stack", "stacks"], how="left", nulls_equal=True)
-
-
-def system_of(stack: str | None, stacks: str | None) -> str | None:
-    """The one system that explains a sender; None for none and for several."""
-    words = [stack] if stack not in (None, "several", "none") else (stacks or "").split(",")
-    systems = {_system(word.strip()) for word in words if word and word.strip()}
-    return systems.pop() if len(systems) == 1 else None
-
-
-def _system(stack: str) -> str:
-    return next((system for begins, system in _BEGINS if stack.startswith(begins)), stack)

@@ -52,6 +52,10 @@ def print_page(
     if made.senders:
         console.print()
         _print_senders(made.senders, console)
+        same, compared = made.agreement
+        if compared:
+            told = f"{same:,} of the {compared:,} whose SYN names a system, too"
+            say(console, f"resends and SYN name the same for {told} ({_share(same, compared)})")
     if made.worst:
         console.print()
         _print_worst(made.worst, console)

@@ -11,6 +11,7 @@ from rexmit.store.trace_schema import MECHANISMS
 from rexmit.trace import terms
 from rexmit.trace.folder import Trace
 from rexmit.trace.reasons import reason, waited_s
+from rexmit.trace.systems import agreement
 
 WORST: Final = 10
 
@@ -91,17 +92,21 @@ class Sender:
 
 @dataclass(frozen=True)
 class Summary:
-    """Everything but what other settings would have done."""
+    """Everything but what other settings would have done. `agreement`: for how many senders that
+    both resends and SYN name it is the same system, and how many these are.
+    """
 
     totals: Totals
     mechanisms: tuple[OfMechanism, ...]
     senders: tuple[Sender, ...]
+    agreement: tuple[int, int]
     worst: tuple[Worst, ...]
 
 
 def summary(trace: Trace) -> Summary:
     """Reads the trace's tables once each."""
-    return Summary(_totals(trace), _mechanisms(trace), _senders(trace), _worst(trace))
+    senders, same = _senders(trace)
+    return Summary(_totals(trace), _mechanisms(trace), senders, same, _worst(trace))
 
 
 def _both(name: str) -> pl.Expr:
@@ -166,28 +171,27 @@ def _mechanisms(trace: Trace) -> tuple[OfMechanism, ...]:
     return tuple(sorted(made, key=lambda one: (-one.lost_s, -one.resends)))
 
 
-def _senders(trace: Trace) -> tuple[Sender, ...]:
+def _senders(trace: Trace) -> tuple[tuple[Sender, ...], tuple[int, int]]:
+    names = ("stack", "stacks", "syn_system")
     halves = [
         trace.scan("connections").select(
-            pl.col(f"{side}_stack").alias("stack"),
+            *(pl.col(f"{side}_{name}").alias(name) for name in names),
             terms.resends([side]).alias("resends"),
             terms.total("lost_s", sides=[side]).alias("lost_s"),
         )
         for side in ("forward", "backward")
     ]
+    named = pl.concat(halves).filter(pl.col("resends") > 0).collect()
     rows = (
-        pl.concat(halves)
-        .filter(pl.col("resends") > 0)
-        .group_by(pl.col("stack").fill_null("none"))
+        named.group_by(pl.col("stack").fill_null("none"))
         .agg(
             pl.len().alias("connections"),
             pl.col("resends").sum(),
             pl.col("lost_s").sum(),
         )
         .sort("resends", "stack", descending=[True, False])
-        .collect()
     )
-    return tuple(Sender(**row) for row in rows.to_dicts())
+    return tuple(Sender(**row) for row in rows.to_dicts()), agreement(named)
 
 
 def _worst(trace: Trace) -> tuple[Worst, ...]:
