@@ -30,10 +30,11 @@ def test_written_and_read(tmp_path: Path) -> None:
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["t"]
 
 
+@pytest.mark.parametrize("part_rows", [2, 1000])
 def test_rows_stand_in_order_however_they_came(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part_rows: int
 ) -> None:
-    monkeypatch.setattr(folders, "_PART_ROWS", 2)
+    monkeypatch.setattr(folders, "_PART_ROWS", part_rows)
     with Writer(tmp_path / "t") as writer:
         for number in (3, 0, 2, 1, 4):
             rows = [resend(connection=number, time_ns=ns) for ns in (9, 5)]
