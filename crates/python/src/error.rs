@@ -2,7 +2,7 @@
 
 use std::io;
 
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::{PyFileNotFoundError, PyOSError, PyPermissionError, PyValueError};
 use pyo3::PyErr;
 use rexmit_loss::pattern::PatternError;
 use rexmit_tcp::stacks::StackError;
@@ -71,7 +71,14 @@ impl From<Error> for PyErr {
     fn from(error: Error) -> Self {
         match error {
             Error::Io(error) if error.raw_os_error().is_some() => error.into(),
-            Error::Io(error) => PyOSError::new_err(error.to_string()),
+            Error::Io(error) => {
+                let text = error.to_string();
+                match error.kind() {
+                    io::ErrorKind::NotFound => PyFileNotFoundError::new_err(text),
+                    io::ErrorKind::PermissionDenied => PyPermissionError::new_err(text),
+                    _ => PyOSError::new_err(text),
+                }
+            }
             Error::Capture(why) => PyOSError::new_err(why),
             Error::Pattern(error) => PyValueError::new_err(error.to_string()),
             Error::LinkType(other) => PyValueError::new_err(format!(

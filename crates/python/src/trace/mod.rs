@@ -93,7 +93,7 @@ impl Trace {
             .first()
             .map_or_else(String::new, |path| path.display().to_string());
         let bytes = Arc::new(AtomicU64::new(0));
-        let files = Files::open(paths, &bytes)?;
+        let files = Files::new(paths, &bytes)?;
         Ok(Trace {
             run: Background::new(move || files.start(), &settings, jobs),
             capture,
