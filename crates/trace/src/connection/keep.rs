@@ -3,6 +3,7 @@
 use rexmit_time::Time;
 use rexmit_wire::{Headers, SeqRange};
 
+use super::doubled::RECENT;
 use super::log::{self, Log};
 use super::{Common, Connection, BOTH};
 use crate::event::{Direction, Event};
@@ -43,6 +44,8 @@ impl Connection {
         let sacks = headers.sack.blocks();
         if self.logging {
             self.cold.sacks.extend_from_slice(sacks);
+        } else {
+            self.remember(direction, headers);
         }
         for (of, half) in BOTH.into_iter().zip(&mut self.cold.halves) {
             if let Some(half) = half {
@@ -86,6 +89,10 @@ impl Connection {
     }
 
     fn drop_log(&mut self, common: &mut Common) {
+        if self.cold.doubled != [(0, 0); 2] {
+            let latest = self.log.len().saturating_sub(RECENT);
+            self.cold.recent = self.log.marks().skip(latest).collect();
+        }
         common.spare.give(core::mem::take(&mut self.log));
         self.cold.sacks = Vec::new();
         self.logging = false;
@@ -111,6 +118,7 @@ impl Connection {
             }
         }
         let mut row = self.row(evicted);
+        let doubled = self.cold.doubled;
         common.spare.give(self.log);
         for (half, row) in self
             .cold
@@ -121,6 +129,12 @@ impl Connection {
             if let Some(half) = half {
                 half.finish(&mut common.resends, &mut common.whatif, row);
             }
+        }
+        for (half, (packets, _)) in [&mut row.forward, &mut row.backward]
+            .into_iter()
+            .zip(doubled)
+        {
+            half.capture_duplicates += packets;
         }
         row
     }

@@ -4,6 +4,7 @@ use rexmit_time::{Duration, Time};
 use rexmit_wire::table::prefetch;
 use rexmit_wire::{Flags, Headers, SeqNum, SeqRange};
 
+use super::doubled::Mark;
 use crate::event::{Direction, Event};
 
 /// Packets that a new log has room for: a handshake, a request, a response, and their acknowledgements.
@@ -161,6 +162,19 @@ impl Log {
         spare.give(core::mem::replace(self, log));
     }
 
+    /// What tells each packet with an identification from the others, oldest first.
+    pub(super) fn marks(&self) -> impl DoubleEndedIterator<Item = Mark> + '_ {
+        self.packets.iter().map(|packed| Mark {
+            direction: packed.direction(),
+            seq: packed.seq,
+            ack: packed.ack,
+            payload_len: packed.payload_len,
+            flags: packed.flags,
+            // 0 for none, which no mark that is looked for has.
+            ip_id: packed.ip_id,
+        })
+    }
+
     /// Every packet with its SACK blocks, which are those in `sacks`, oldest first.
     pub fn iter<'l>(
         &'l self,
@@ -178,16 +192,20 @@ impl Log {
 }
 
 impl Packed {
+    fn direction(&self) -> Direction {
+        if self.notes & BACKWARD != 0 {
+            Direction::Backward
+        } else {
+            Direction::Forward
+        }
+    }
+
     fn event(&self, start: Time, sacks: (u32, u8)) -> Event {
         let at = i64::from(self.at_high) << 32 | i64::from(self.at_low);
         let is = |note| self.notes & note != 0;
         Event {
             at: start + Duration::from_nanos(at),
-            direction: if is(BACKWARD) {
-                Direction::Backward
-            } else {
-                Direction::Forward
-            },
+            direction: self.direction(),
             seq: self.seq,
             ack: self.ack,
             payload_len: self.payload_len,

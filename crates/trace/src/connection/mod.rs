@@ -1,6 +1,7 @@
 //! One connection: what is known of it, and its packets until somebody wants to know more.
 
 mod belongs;
+mod doubled;
 mod facts;
 mod keep;
 mod log;
@@ -8,6 +9,8 @@ mod pair;
 mod row;
 mod side;
 mod syn;
+
+use std::collections::VecDeque;
 
 use rexmit_time::{Duration, Time};
 use rexmit_wire::table::{prefetch, Keyed};
@@ -19,6 +22,7 @@ use crate::rows;
 use crate::settings::Settings;
 
 pub(crate) use belongs::Belongs;
+use doubled::Mark;
 use log::Log;
 pub(crate) use log::Spare;
 pub use pair::Pair;
@@ -72,6 +76,8 @@ enum Closed {
 pub(crate) struct Connection {
     pair: Pair,
     trouble: [bool; 2],
+    /// The highest time to live that came from each side.
+    ttls: [u8; 2],
     closed: Closed,
     /// The log is kept up: not all halves have been made.
     logging: bool,
@@ -108,6 +114,10 @@ struct Cold {
     halves: [Option<Box<Half>>; 2],
     /// Packets given to halves since resends were asked for last.
     unsettled: u32,
+    /// Packets of each side that the capture holds twice, before and behind a router, and their payload bytes.
+    doubled: [(u32, u64); 2],
+    /// The latest packets, once there was one of those and when there is no log.
+    recent: VecDeque<Mark>,
     /// Packets in a row that fit nothing here.
     strays: u32,
 }
@@ -137,6 +147,7 @@ impl Connection {
         Connection {
             pair: Pair(if from_client { flow } else { flow.reversed() }),
             trouble: [false; 2],
+            ttls: [0; 2],
             closed: Closed::Open,
             logging: true,
             shaken: !flags.syn(),
@@ -217,6 +228,9 @@ impl Connection {
         }
         self.last = self.last.max(at);
         let same_window = self.sides[me].count(headers);
+        if headers.ttl != self.ttls[me] && self.is_doubled(direction, headers) {
+            return;
+        }
         let takes_up = headers.seq_len() > 0;
         if !headers.sack.is_empty() {
             self.trouble[peer] = true;

@@ -38,7 +38,7 @@ impl Connection {
         let mut row = HalfRow {
             packets: side.packets,
             bytes: side.bytes,
-            unique_bytes: side.bytes,
+            unique_bytes: side.bytes - self.cold.doubled[of as usize].1,
             segments: side.segments,
             mss: offers.and_then(|syn| syn.mss),
             window_scale: offers.and_then(|syn| syn.window_scale),

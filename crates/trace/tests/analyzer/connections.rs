@@ -2,9 +2,10 @@
 
 use rexmit_time::Duration;
 use rexmit_trace::rows::{Connection, Position};
+use rexmit_trace::settings::Settings;
 use rexmit_wire::{Flags, SeqNum};
 
-use crate::script::{flow, with_sack, Script, RST, SYN_ACK};
+use crate::script::{analyse, flow, with_sack, Script, RST, SYN_ACK};
 
 fn only(script: &Script) -> Connection {
     let rows = script.rows();
@@ -246,4 +247,43 @@ fn a_lost_packet_sent_again_is_one_resend_of_its_direction() {
     assert_eq!((server.bytes, server.unique_bytes), (12_500, 11_500));
     assert_eq!(server.resends.iter().flatten().sum::<u32>(), 1);
     assert_eq!(rows.connections[0].row.forward.resends, [[0; 2]; 10]);
+}
+
+#[test]
+fn packets_captured_before_and_behind_a_router_are_no_resends() {
+    for most_events in [3, 512] {
+        let mut script = Script::new(40_000);
+        script.handshake();
+        for _ in 0..30 {
+            script.exchange();
+        }
+        script.close();
+        let mut twice = Vec::new();
+        for (id, (at, headers)) in (1..).zip(&script.packets) {
+            let mut headers = headers.clone();
+            headers.ip_id = Some(id);
+            twice.push((*at, headers));
+            if headers.flow.src_port == 80 {
+                headers.ttl -= 1;
+                twice.push((*at + ms(8), headers));
+            }
+        }
+        twice.sort_by_key(|(at, _)| *at);
+        let settings = Settings {
+            most_events,
+            ..Settings::default()
+        };
+        let rows = analyse(&twice, settings).1;
+        assert_eq!(rows.retransmissions, [], "{most_events}");
+        let row = &rows.connections[0].row;
+        assert_eq!(row.forward.capture_duplicates, 0);
+        assert_eq!(row.backward.capture_duplicates, 63);
+        assert_eq!(row.backward.packets, 126);
+        assert_eq!(row.backward.unique_bytes, 45_000);
+        // Without an identification, nothing tells them from resends.
+        for (_, headers) in &mut twice {
+            headers.ip_id = None;
+        }
+        assert_ne!(analyse(&twice, Settings::default()).1.retransmissions, []);
+    }
 }

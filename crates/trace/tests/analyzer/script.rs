@@ -3,7 +3,7 @@
 use rexmit_time::{Duration, Time};
 use rexmit_trace::analyzer::{Analyzer, Rows};
 use rexmit_trace::settings::Settings;
-use rexmit_wire::headers::{Notes, Sack, SynOptions, Timestamps};
+use rexmit_wire::headers::{Notes, Sack, SynOptions};
 use rexmit_wire::{Flags, FlowKey, Headers, SeqNum, SeqRange};
 
 /// The client's initial sequence number: its data crosses the wrap.
@@ -138,11 +138,6 @@ pub const RST: Flags = Flags::RST;
 
 pub fn with_sack(mut headers: Headers, start: SeqNum, len: u32) -> Headers {
     headers.sack.push(SeqRange::new(start, len));
-    headers
-}
-
-pub fn with_stamps(mut headers: Headers, value: u32, echo: u32) -> Headers {
-    headers.timestamps = Some(Timestamps { value, echo });
     headers
 }
 
