@@ -150,6 +150,14 @@ impl Board {
             .sum()
     }
 
+    /// The highest SACK of this acknowledgement and those before it.
+    pub fn reached(&self, news: &News) -> SeqNum {
+        match news.sacked.last() {
+            Some(_) if self.highest.is_after(news.prior_highest) => self.highest,
+            _ => news.prior_highest,
+        }
+    }
+
     fn note_stamp(&mut self, sent: &Sent) {
         let Some(stamp) = sent.stamp else { return };
         if self.stamps.back().is_none_or(|(last, _)| *last != stamp) {

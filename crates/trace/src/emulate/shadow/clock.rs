@@ -127,12 +127,15 @@ impl Shadow {
         } else if self.phased && at > self.timer.due() {
             off = at - self.timer.due();
         }
-        if off == Duration::ZERO || self.timeouts > 0 {
+        if off == Duration::ZERO {
             return;
         }
-        let most = self.settings.min_rto / 16;
-        self.bias = (self.bias + off).min(most).max(-most);
+        if self.timeouts == 0 {
+            let most = (self.settings.min_rto + self.settings.rto_slop) / 16;
+            self.bias = (self.bias + off).min(most).max(-most);
+        }
         // What is doubled is what ran out.
+        let most = self.rto / 16 + self.ticks.tick();
         self.rto = self.ticks.up(self.rto + off.min(most).max(-most));
     }
 

@@ -116,7 +116,7 @@ impl Shadow {
         if self.state == State::Loss && self.undo.marker.is_none() {
             return;
         }
-        let distance = news.prior_highest.offset_from(low).max(0).unsigned_abs();
+        let distance = board.reached(news).offset_from(low).max(0).unsigned_abs();
         let distance = distance.div_ceil(board.mss);
         if distance > self.reordering {
             self.reordering = distance.min(self.settings.max_reordering);

@@ -137,7 +137,7 @@ impl Shadow {
         if self.state == State::Loss && self.undo.marker.is_none() {
             return;
         }
-        let distance = news.prior_highest.offset_from(low).unsigned_abs();
+        let distance = board.reached(news).offset_from(low).max(0).unsigned_abs();
         if distance > self.reordering * board.mss {
             self.reordering = distance
                 .div_ceil(board.mss)

@@ -283,22 +283,27 @@ impl Shadow {
 
     fn add_duplicate(&mut self, board: &Board) {
         self.dups += 1;
-        self.limit_duplicates(board);
+        self.limit_duplicates(board, 0);
     }
 
     fn remove_duplicates(&mut self, acked: u32, board: &Board) {
         if acked > 0 {
             self.dups = self.dups.saturating_sub(acked - 1);
         }
-        self.limit_duplicates(board);
+        self.limit_duplicates(board, acked);
     }
 
     /// `tcp_limit_reno_sacked`
-    fn limit_duplicates(&mut self, board: &Board) {
+    fn limit_duplicates(&mut self, board: &Board, acked: u32) {
         let holes = self.lost.max(1).min(board.out);
         if self.dups + holes > board.out {
             self.dups = board.out.saturating_sub(holes);
-            self.reordering = (board.out + 1).min(self.settings.max_reordering);
+            let distance = (board.out + acked).min(self.settings.max_reordering);
+            if self.newer() || distance > self.reordering {
+                self.reordering = distance;
+            }
+            self.fack &= self.newer();
+            self.early = false;
         }
     }
 
