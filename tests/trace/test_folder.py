@@ -30,11 +30,7 @@ def test_written_and_read(tmp_path: Path) -> None:
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["t"]
 
 
-@pytest.mark.parametrize("part_rows", [2, 1000])
-def test_rows_stand_in_order_however_they_came(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part_rows: int
-) -> None:
-    monkeypatch.setattr(folders, "_PART_ROWS", part_rows)
+def test_rows_stand_in_order_however_they_came(tmp_path: Path) -> None:
     with Writer(tmp_path / "t") as writer:
         for number in (3, 0, 2, 1, 4):
             rows = [resend(connection=number, time_ns=ns) for ns in (9, 5)]
@@ -45,6 +41,17 @@ def test_rows_stand_in_order_however_they_came(
     assert resends == [(n, ns) for n in range(5) for ns in (5, 9)]
     table = pl.read_csv(tmp_path / "t" / "retransmissions.csv")
     assert table.height == 10
+
+
+def test_a_table_of_several_parts_keeps_the_order_in_which_it_came(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folders, "_PART_VALUES", 300)
+    with Writer(tmp_path / "t") as writer:
+        for number in (3, 0, 2, 1):
+            writer.add(batch(connections=[connection(connection=number)]))
+        made = writer.finish(Facts(), {})
+    assert made.scan("connections").collect()["connection"].to_list() == [3, 0, 2, 1]
 
 
 def test_an_error_leaves_nothing_and_the_old_trace(tmp_path: Path) -> None:

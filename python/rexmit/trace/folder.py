@@ -28,11 +28,11 @@ FORMAT: Final = 1
 
 META: Final = "trace.json"
 
-_PART_ROWS: Final = 250_000
-"""Rows that wait in memory for a part of a table to be written."""
-
-_SORT_ROWS: Final = 10_000_000
-"""Tables up to this size are sorted as a whole; larger ones keep the order in which rows came."""
+_PART_VALUES: Final = 8_000_000
+"""So many values of a table wait in memory for a part of it to be written. A table of one part is
+sorted; a larger one keeps the order in which its connections ended (the same however many threads
+analysed them), so that memory does not grow with the length of a capture.
+"""
 
 _ORDER: Final[Mapping[str, tuple[str, ...]]] = {
     "connections": ("connection",),
@@ -76,7 +76,6 @@ class Writer:
         self._work = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         self._waiting: dict[str, list[pl.DataFrame]] = {name: [] for name in TABLES}
         self._parts: dict[str, list[Path]] = {name: [] for name in TABLES}
-        self._rows = dict.fromkeys(TABLES, 0)
         self._finished = False
 
     def __enter__(self) -> Self:
@@ -108,7 +107,8 @@ class Writer:
         for name, rows in batch.items():
             if rows.height:
                 self._waiting[name].append(conformed(name, rows))
-                if sum(frame.height for frame in self._waiting[name]) >= _PART_ROWS:
+                waiting = sum(frame.height for frame in self._waiting[name])
+                if waiting * len(TABLES[name]) >= _PART_VALUES:
                     self._flush(name)
 
     def _flush(self, name: str) -> None:
@@ -117,7 +117,6 @@ class Writer:
             part = self._work / "parts" / f"{name}-{len(self._parts[name]):06}.parquet"
             rows.write_parquet(part, compression="lz4")
             self._parts[name].append(part)
-            self._rows[name] += rows.height
             self._waiting[name] = []
 
     def finish(self, facts: Facts, meta: Mapping[str, Any], *, csv: bool = False) -> Trace:
@@ -144,10 +143,7 @@ class Writer:
             whole.sort(*_ORDER[name], maintain_order=True).write_parquet(path, compression="zstd")
             return
         self._flush(name)
-        rows = pl.scan_parquet(parts)
-        if self._rows[name] <= _SORT_ROWS:
-            rows = rows.sort(*_ORDER[name], maintain_order=True)
-        rows.sink_parquet(path, compression="zstd")
+        pl.scan_parquet(parts).sink_parquet(path, compression="zstd")
 
     def _put(self, made: Path) -> None:
         """The old folder makes room in one step and the new one takes its place in the next."""
