@@ -55,6 +55,7 @@ impl Half {
             ip_id: event.ip_id,
             number: ORIGINAL,
             seen: true,
+            mark: event.flags.syn() || event.flags.fin(),
         };
         if start == end {
             // It bears the next number to be sent (RFC 9293 §3.10.7.4): what lies below was sent.
@@ -206,6 +207,7 @@ impl Half {
                 sacked: false,
                 reported: false,
                 hidden: 0,
+                bare: false,
             };
             self.pieces.push_front(start, before, covered);
         }

@@ -7,7 +7,7 @@ use rexmit_wire::SeqRange;
 use super::line::Line;
 use super::merge::Ack;
 use super::pieces::{Copy, Covered, Piece, ORIGINAL};
-use super::Half;
+use super::{Half, LATELY};
 use crate::event::{Acked, Event, SenderEvent};
 
 /// How far beyond what was seen an acknowledgement may lie to count as one for packets that the capture missed: the
@@ -96,6 +96,7 @@ impl Half {
             sacked: true,
             reported: false,
             hidden: self.hidden(event),
+            bare: false,
         };
         let mut news = News::default();
         for &(start, end) in blocks.sacks() {
@@ -112,6 +113,7 @@ impl Half {
         if place > una {
             let covered = Covered {
                 sacked: false,
+                bare: event.range().is_empty() && blocks.count == 0 && self.credit == 0,
                 ..covered
             };
             self.pieces
@@ -242,6 +244,7 @@ impl Half {
                 && l.blocks == ack.blocks
         });
         let sacks = self.facts.sack;
+        let over = self.pieces.una() == self.pieces.nxt();
         if !sacks {
             self.credit += 1;
         }
@@ -252,20 +255,29 @@ impl Half {
         // The packet that it answers, if none waited on the way.
         let i = self.lately.partition_point(|&(at, ..)| at <= since);
         let cause = i.checked_sub(1).and_then(|i| self.lately.get(i)).copied();
-        let over = self.pieces.una() == self.pieces.nxt();
         match cause {
+            // Without SACK it may also be of something that came out of order.
+            _ if !sacks && !over && !self.in_order(ack.event.at) => {}
             Some((_, place, true)) if place < self.pieces.una() => {
                 self.answered(since, Some(place));
             }
-            // Without SACK it may also be of something that came out of order.
             _ if sacks || over => self.answered(since, None),
             _ => {}
         }
     }
 
+    /// Whether nothing beyond the acknowledgement that came by at `at` can have reached the receiver before it.
+    fn in_order(&self, at: Time) -> bool {
+        let (una, nxt) = (self.pieces.una(), self.pieces.nxt());
+        let since = at - self.clock.beyond().unwrap_or(self.beyond_now);
+        let mut flight = self.pieces.across(una, nxt).take(LATELY);
+        flight.all(|piece| piece.first.at > since)
+    }
+
     /// The receiver answered something that it had already, which came by before `since`: what begins at `place`, or the
     /// oldest of which that is not known yet.
     fn answered(&mut self, since: Time, place: Option<i64>) {
+        let since = since + self.beyond_now - self.clock.beyond().unwrap_or(self.beyond_now);
         let open = |p: &&mut Piece| {
             let known = usize::from(p.dsacks) + usize::from(p.answered);
             known < p.again.len() && p.last().at <= since
@@ -311,5 +323,6 @@ fn unseen(seen: Time, sent: Time) -> Copy {
         ip_id: None,
         number: ORIGINAL,
         seen: false,
+        mark: false,
     }
 }

@@ -45,6 +45,7 @@ impl Half {
             ip_id: last.ip_id,
             number: ORIGINAL,
             seen: false,
+            mark: false,
         };
         self.unseen(end, copy);
         let this = (end - start) as u32;

@@ -383,8 +383,13 @@ impl Half {
 
     /// Whether the receiver reports duplicates, as far as it has shown.
     const fn reports(&self) -> bool {
-        let silent = self.unreported > 1 || self.answers > 0;
+        let silent = self.unreported > 1 || self.answers > 0 || self.is_old();
         self.facts.sack && (self.reports > 0 || !silent)
+    }
+
+    /// Whether the receiver is of the time before RFC 2883 was common, as one that neither stamps nor scales.
+    const fn is_old(&self) -> bool {
+        !self.facts.timestamps && self.facts.window_shift == 0
     }
 
     fn summarise(self, row: &mut HalfRow) {

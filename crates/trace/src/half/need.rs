@@ -9,6 +9,11 @@ use rexmit_time::Duration;
 use super::pieces::{Copy, Piece, ORIGINAL};
 use crate::rows::Evidence;
 
+/// An acknowledgement that is held back is so for longer: stacks use 40 ms and more.
+const AT_ONCE: Duration = Duration::from_millis(5);
+/// Longest that stacks hold one back (RFC 1122 §4.2.3.2 allows 500 ms; Linux, BSD and Windows use 200 ms).
+const LONGEST_HELD: Duration = Duration::from_millis(200);
+
 /// What is known of the path and the receiver when the question is asked.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Scene {
@@ -54,6 +59,13 @@ fn first_arrival(piece: &Piece, scene: &Scene) -> (Option<usize>, Evidence) {
     if covered.reported {
         return (Some(first), Evidence::Dsack);
     }
+    if !scene.reports
+        && most > 1
+        && !piece.overtaken
+        && answered_at_once(piece, seen[most - 1].1, scene)
+    {
+        return (Some(first), Evidence::DuplicateAnswered);
+    }
     let lost_ack = covered.hidden > 0 && !piece.overtaken && !scene.reports;
     let reported = usize::from(piece.dsacks.saturating_sub(piece.doubled));
     let on_time = within(scene.beyond).max(1);
@@ -79,8 +91,9 @@ fn first_arrival(piece: &Piece, scene: &Scene) -> (Option<usize>, Evidence) {
                 Evidence::DuplicateAnswered,
             );
         }
-        if on_time < most && !piece.overtaken {
-            return (Some(seen[on_time - 1].0), Evidence::AckTooEarly);
+        let almost = within(scene.beyond / 4 * 3).max(1);
+        if almost < most && !piece.overtaken && !seen[most - 1].1.mark {
+            return (Some(seen[almost - 1].0), Evidence::AckTooEarly);
         }
         if lost_ack {
             return (Some(first), Evidence::AckLost);
@@ -90,6 +103,17 @@ fn first_arrival(piece: &Piece, scene: &Scene) -> (Option<usize>, Evidence) {
         }
     }
     (Some(seen[most - 1].0), Evidence::HoleFilled)
+}
+
+/// Whether the acknowledgement came at once after `copy` while one for the first copy was still held back: a segment that
+/// is new is acknowledged late, one that is not at once (RFC 5681 §4.2).
+fn answered_at_once(piece: &Piece, copy: &Copy, scene: &Scene) -> bool {
+    let Some(covered) = piece.covered.filter(|c| c.bare && !c.sacked) else {
+        return false;
+    };
+    let waited = covered.at - (copy.at + scene.beyond);
+    let held = copy.at - piece.first.at <= LONGEST_HELD + scene.beyond;
+    !copy.mark && held && waited < scene.beyond / 4 + AT_ONCE
 }
 
 /// The copy that arrived first by the stamp that was echoed: at the left edge it is that of the copy that filled it

@@ -22,6 +22,8 @@ pub(super) struct Copy {
     pub number: u32,
     /// Whether it came by the monitor.
     pub seen: bool,
+    /// A SYN or FIN was on it, which is acknowledged at once.
+    pub mark: bool,
 }
 
 /// How a piece was acknowledged first.
@@ -39,6 +41,8 @@ pub(super) struct Covered {
     pub reported: bool,
     /// Packets of the receiver that the monitor missed right before.
     pub hidden: u32,
+    /// It bore no data, and the receiver had nothing beyond it.
+    pub bare: bool,
 }
 
 /// Sequence numbers that were sent together, every time.
@@ -249,6 +253,7 @@ impl Pieces {
             if piece.covered.is_none() {
                 piece.covered = Some(Covered {
                     edge: piece.start == edge,
+                    bare: covered.bare && piece.end == una,
                     ..covered
                 });
                 now(piece);
