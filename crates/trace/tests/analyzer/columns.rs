@@ -30,7 +30,7 @@ fn columns_hold_what_the_rows_hold() {
     let mut script = Script::new(40_000);
     script.handshake();
     script.exchange();
-    let again = script.packets[script.packets.len() - 2].1.clone();
+    let again = script.packets[script.packets.len() - 2].1;
     script
         .wait(300)
         .put(again)

@@ -128,7 +128,7 @@ fn a_port_used_again_is_a_new_connection() {
 fn a_syn_sent_again_is_a_resend_of_the_same_connection() {
     let mut script = Script::new(40_000);
     let syn = script.packet(true, Flags::SYN, 0);
-    script.put(syn.clone()).wait(1_000);
+    script.put(syn).wait(1_000);
     script.handshake().exchange().close();
     let rows = script.rows();
     assert_eq!(rows.connections.len(), 1);
@@ -188,7 +188,7 @@ fn packets_that_fit_nothing_are_left_out_until_there_are_many() {
     let mut far = script.packet(true, Flags::ACK, 100);
     far.seq += 1 << 31;
     for _ in 0..8 {
-        script.put(far.clone());
+        script.put(far);
     }
     script.exchange();
     let row = only(&script);
@@ -231,11 +231,7 @@ fn a_lost_packet_sent_again_is_one_resend_of_its_direction() {
             .put(with_sack(ack, received + 1_000, n * 1_000))
             .wait(1);
     }
-    script
-        .wait(22)
-        .put(lost.clone())
-        .wait(10)
-        .send(true, Flags::ACK, 0);
+    script.wait(22).put(lost).wait(10).send(true, Flags::ACK, 0);
     script.close();
     let rows = script.rows();
     assert_eq!(rows.retransmissions.len(), 1, "{rows:#?}");
@@ -260,7 +256,7 @@ fn packets_captured_before_and_behind_a_router_are_no_resends() {
         script.close();
         let mut twice = Vec::new();
         for (id, (at, headers)) in (1..).zip(&script.packets) {
-            let mut headers = headers.clone();
+            let mut headers = *headers;
             headers.ip_id = Some(id);
             twice.push((*at, headers));
             if headers.flow.src_port == 80 {

@@ -85,7 +85,7 @@ fn what_a_connection_keeps_does_not_change_its_resends() {
     for n in 0..40 {
         script.exchange();
         if n % 7 == 3 {
-            let again = script.packets[script.packets.len() - 2].1.clone();
+            let again = script.packets[script.packets.len() - 2].1;
             script
                 .wait(300)
                 .put(again)

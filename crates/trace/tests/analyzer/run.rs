@@ -65,7 +65,7 @@ fn many(connections: u16) -> Vec<(Time, Headers)> {
         for round in 0..n % 13 {
             script.exchange();
             if (round + n) % 11 == 3 {
-                let again = script.packets[script.packets.len() - 2].1.clone();
+                let again = script.packets[script.packets.len() - 2].1;
                 script
                     .wait(250)
                     .put(again)
@@ -195,11 +195,7 @@ fn what_is_no_capture_is_an_error() {
 #[test]
 fn a_run_may_be_given_up() {
     let run = Background::new(
-        || {
-            Ok::<_, String>(
-                Reader::new(std::io::Cursor::new(pcap(&many(3_000)))).map_err(|e| e.to_string())?,
-            )
-        },
+        || Reader::new(std::io::Cursor::new(pcap(&many(3_000)))),
         &settings(),
         2,
     );
