@@ -113,7 +113,7 @@ def test_the_same_run_is_like_itself(runs: tuple[Path, Path]) -> None:
         (["--tolerance", "1ms"], "belong to --packets"),
         (["--figure", "x.png"], "belong to --packets"),
         (["--packets", "0", "--fail-over", "5%"], "--packets shows one transfer"),
-        (["--packets", "0", "--figure", "x.svg"], "no such format"),
+        (["--packets", "0", "--figure", "x.gif"], "no such format"),
         (["--packets", "0", "--tolerance", "4"], '--tolerance 4: "4" has no unit'),
         (["--packets", "0", "--ignore", "colour"], "--ignore colour"),
         (["--packets", "77"], "no such cell in both runs"),

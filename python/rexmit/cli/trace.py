@@ -76,7 +76,8 @@ def trace(
         ),
     ] = None,
     formats: Annotated[
-        str, typer.Option("--format", metavar="LIST", help="Of the figures: pdf, png; by commas.")
+        str,
+        typer.Option("--format", metavar="LIST", help="Of the figures: pdf, png, svg; by commas."),
     ] = "pdf,png",
     as_json: Annotated[
         bool, typer.Option("--json", help="The page, or the study, as JSON.")
@@ -96,8 +97,8 @@ def trace(
     settings = [word for word in whatif or ["default"] if word != "none"]
     if study:
         chosen = list(dict.fromkeys(part.strip().lower() for part in formats.split(",")))
-        if set(chosen) - {"pdf", "png"}:
-            raise UserError(f"--format: {formats}", "give pdf, png or both", usage=True)
+        if set(chosen) - {"pdf", "png", "svg"}:
+            raise UserError(f"--format: {formats}", "of pdf, png, svg, by commas", usage=True)
         _study(captures, out, chosen, whatif=settings, jobs=jobs, as_json=as_json)
         return
     from contextlib import ExitStack
