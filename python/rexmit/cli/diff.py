@@ -107,7 +107,7 @@ def diff(
         typer.Option(
             "--figure",
             metavar="FILE",
-            help="With --packets: draw both ladders into this .pdf or .png. Repeatable.",
+            help="With --packets: draw both ladders into this .pdf, .png or .svg. Repeatable.",
             show_default=False,
         ),
     ] = None,

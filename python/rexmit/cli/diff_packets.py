@@ -62,7 +62,9 @@ def _check(figures: list[Path]) -> None:
     for path in figures:
         if not is_drawable(path):
             raise UserError(
-                f"--figure {path}: no such format", "its name ends in .pdf, .png or .svg", usage=True
+                f"--figure {path}: no such format",
+                "its name ends in .pdf, .png or .svg",
+                usage=True,
             )
 
 
