@@ -18,6 +18,7 @@ pub mod cost;
 pub mod emulate;
 pub mod event;
 pub mod facts;
+pub mod fingerprint;
 pub mod half;
 pub mod rows;
 pub mod run;

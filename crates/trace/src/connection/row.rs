@@ -4,6 +4,7 @@ use rexmit_time::Duration;
 
 use super::{Closed, Connection};
 use crate::event::Direction;
+use crate::fingerprint::{self, Signature};
 use crate::rows::{self, HalfRow, Position};
 
 impl Connection {
@@ -35,6 +36,9 @@ impl Connection {
             Direction::Backward => self.cold.server_part,
         };
         let offers = self.cold.syns[of as usize].as_ref().map(|syn| &syn.options);
+        let signature = self.cold.syns[of as usize]
+            .as_ref()
+            .and_then(|syn| Signature::of(&syn.headers(self.flow())));
         let mut row = HalfRow {
             packets: side.packets,
             bytes: side.bytes,
@@ -45,6 +49,8 @@ impl Connection {
             sack_permitted: offers.is_some_and(|syn| syn.sack_permitted),
             timestamps: offers.is_some_and(|syn| syn.timestamps),
             mptcp: offers.is_some_and(|syn| syn.mptcp.is_some()),
+            syn_signature: signature.as_ref().map(ToString::to_string),
+            syn_system: signature.as_ref().and_then(fingerprint::system),
             monitor_delay: delay,
             position: self
                 .handshake_rtt()

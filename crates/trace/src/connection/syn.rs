@@ -46,7 +46,6 @@ impl Syn {
     }
 
     /// The packet's headers again.
-    #[expect(dead_code, reason = "what tells systems by their SYN takes headers")]
     pub fn headers(&self, flow: FlowKey) -> Headers {
         Headers {
             flow,

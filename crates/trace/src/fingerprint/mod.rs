@@ -1,0 +1,124 @@
+//! What a SYN or SYN-ACK says of the system that sent it: a second opinion beside the emulated senders, from other packets by
+//! other means.
+//!
+//! The form of a signature follows p0f's (`ttl:mss:window,scale:options`); the table is our own, small, and of systems whose
+//! senders are emulated, and of today's. Libraries with larger tables exist (`huginn-net-tcp`); they bring a packet parser
+//! of their own along.
+
+mod systems;
+
+use core::fmt;
+
+use rexmit_wire::headers::OptionLayout;
+use rexmit_wire::Headers;
+
+pub use systems::system;
+
+/// The kinds of options that stacks put into a SYN (RFC 9293 §3.2, RFC 7323, RFC 2018).
+mod kind {
+    pub const END: u8 = 0;
+    pub const NOP: u8 = 1;
+    pub const MSS: u8 = 2;
+    pub const SCALE: u8 = 3;
+    pub const SACK: u8 = 4;
+    pub const STAMPS: u8 = 8;
+}
+
+/// How the window of a SYN was reckoned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Window {
+    /// So many segments.
+    Segments(u16),
+    /// So many segments less their timestamps.
+    Stamped(u16),
+    /// So many bytes.
+    Bytes(u16),
+}
+
+/// What of a SYN or SYN-ACK differs from system to system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// The TTL that it set out with: the next of 32, 64, 128 and 255.
+    pub ttl: u8,
+    /// The segment size offered.
+    pub mss: Option<u16>,
+    /// The window.
+    pub window: Window,
+    /// The scale of the window.
+    pub scale: Option<u8>,
+    /// The options in their order.
+    pub options: OptionLayout,
+    /// It answers another: options that the other did not offer are missing.
+    pub answer: bool,
+    /// IPv4's "don't fragment".
+    pub dont_fragment: bool,
+}
+
+impl Signature {
+    /// The signature of a packet with SYN; none of others.
+    #[must_use]
+    pub fn of(headers: &Headers) -> Option<Self> {
+        let syn = headers.syn?;
+        let first = [32, 64, 128].into_iter().find(|ttl| headers.ttl <= *ttl);
+        let bytes = headers.window;
+        let of = |size: u16| (size > 0 && bytes > 0 && bytes % size == 0).then(|| bytes / size);
+        let mss = syn.mss.unwrap_or(0);
+        let window = match (of(mss), of(mss.saturating_sub(12))) {
+            (Some(segments), _) => Window::Segments(segments),
+            (None, Some(segments)) if syn.timestamps => Window::Stamped(segments),
+            _ => Window::Bytes(bytes),
+        };
+        Some(Signature {
+            ttl: first.unwrap_or(255),
+            mss: syn.mss,
+            window,
+            scale: syn.window_scale,
+            options: syn.layout,
+            answer: headers.flags.ack(),
+            dont_fragment: headers.dont_fragment,
+        })
+    }
+
+    /// The kinds of its options in order, padding left out.
+    fn kinds(&self) -> impl Iterator<Item = u8> + '_ {
+        let kinds = self.options.options().iter().map(|(kind, _)| *kind);
+        kinds.filter(|kind| *kind != kind::NOP && *kind != kind::END)
+    }
+}
+
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:", self.ttl)?;
+        match self.mss {
+            Some(mss) => write!(f, "{mss}:")?,
+            None => f.write_str("-:")?,
+        }
+        match self.window {
+            Window::Segments(segments) => write!(f, "mss*{segments}")?,
+            Window::Stamped(segments) => write!(f, "(mss-12)*{segments}")?,
+            Window::Bytes(bytes) => write!(f, "{bytes}")?,
+        }
+        match self.scale {
+            Some(scale) => write!(f, ",{scale}:")?,
+            None => f.write_str(",-:")?,
+        }
+        for (index, (kind, _)) in self.options.options().iter().enumerate() {
+            if index > 0 {
+                f.write_str(",")?;
+            }
+            match *kind {
+                kind::END => f.write_str("eol")?,
+                kind::NOP => f.write_str("nop")?,
+                kind::MSS => f.write_str("mss")?,
+                kind::SCALE => f.write_str("ws")?,
+                kind::SACK => f.write_str("sok")?,
+                kind::STAMPS => f.write_str("ts")?,
+                other => write!(f, "?{other}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

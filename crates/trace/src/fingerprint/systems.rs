@@ -1,0 +1,199 @@
+//! Systems by their SYN, each line with where it is from.
+
+use super::{kind, Signature, Window};
+
+/// The order of a system's options, padding left out. A SYN-ACK leaves out what was not offered.
+const LINUX: &[u8] = &[kind::MSS, kind::SACK, kind::STAMPS, kind::SCALE];
+const WINDOWS: &[u8] = &[kind::MSS, kind::SCALE, kind::SACK];
+const SOLARIS: &[u8] = &[kind::MSS, kind::SCALE, kind::SACK];
+const FREEBSD_5: &[u8] = &[kind::MSS, kind::SCALE, kind::STAMPS];
+const FREEBSD: &[u8] = &[kind::MSS, kind::SCALE, kind::SACK, kind::STAMPS];
+const MAC: &[u8] = &[kind::MSS, kind::SCALE, kind::STAMPS, kind::SACK];
+
+/// What a line says of the window.
+#[derive(Clone, Copy)]
+enum Wants {
+    /// So many segments, with or without the room of their timestamps.
+    Segments(&'static [u16]),
+    /// So many bytes.
+    Bytes(&'static [u16]),
+    /// Whatever.
+    Any,
+}
+
+struct Line {
+    system: &'static str,
+    ttl: u8,
+    window: Wants,
+    /// The least and the largest scale; none where there is no scale.
+    scale: Option<(u8, u8)>,
+    order: &'static [u8],
+    /// Options that a SYN has for certain.
+    least: usize,
+}
+
+const LINES: &[Line] = &[
+    // net/ipv4/tcp_output.c tcp_select_initial_window: 4 segments; sysctl_tcp_rmem 87380 and 174760: scale 0 to 2; ip(7): TTL 64.
+    Line {
+        system: "linux-2.4",
+        ttl: 64,
+        window: Wants::Segments(&[4]),
+        scale: Some((0, 2)),
+        order: LINUX,
+        least: 4,
+    },
+    // As 2.4; tcp_rmem of up to 6 MB since 2.6.17: scale 3 to 9.
+    Line {
+        system: "linux-2.6",
+        ttl: 64,
+        window: Wants::Segments(&[4]),
+        scale: Some((3, 9)),
+        order: LINUX,
+        least: 4,
+    },
+    // include/net/tcp.h TCP_DEFAULT_INIT_RCVWND = 10 since 2.6.38.
+    Line {
+        system: "linux-3",
+        ttl: 64,
+        window: Wants::Segments(&[10]),
+        scale: Some((0, 14)),
+        order: LINUX,
+        least: 4,
+    },
+    // tcp_default_init_rwnd: 2 * TCP_INIT_CWND since 3.11.
+    Line {
+        system: "linux-4",
+        ttl: 64,
+        window: Wants::Segments(&[20]),
+        scale: Some((0, 14)),
+        order: LINUX,
+        least: 4,
+    },
+    // tcp_rmem of 131072 since 4.20: half of it in whole segments, 44 of 1460 bytes, 45 of 1448.
+    Line {
+        system: "linux-6",
+        ttl: 64,
+        window: Wants::Segments(&[44, 45]),
+        scale: Some((0, 14)),
+        order: LINUX,
+        least: 4,
+    },
+    // Linux with a window that its host set (net.ipv4.tcp_rmem): the order of tcp_options_write alone tells.
+    Line {
+        system: "linux",
+        ttl: 64,
+        window: Wants::Any,
+        scale: Some((0, 14)),
+        order: LINUX,
+        least: 4,
+    },
+    // Microsoft, TCP/IP Implementation Details: TcpWindowSize 16384 (2000), 17520, 65535 (XP); DefaultTTL 128; Tcp1323Opts 0.
+    Line {
+        system: "windows-xp",
+        ttl: 128,
+        window: Wants::Bytes(&[16_384, 17_520, 64_240, 65_535]),
+        scale: None,
+        order: WINDOWS,
+        least: 2,
+    },
+    // Microsoft, Receive Window Auto-Tuning since Vista: 8192 in the SYN and a scale of 2 or 8.
+    Line {
+        system: "windows-7",
+        ttl: 128,
+        window: Wants::Bytes(&[8_192]),
+        scale: Some((2, 8)),
+        order: WINDOWS,
+        least: 3,
+    },
+    // Windows 10 and later, as seen in captures: 64240 or 65535 and a scale of 8.
+    Line {
+        system: "windows-10",
+        ttl: 128,
+        window: Wants::Bytes(&[64_240, 65_535]),
+        scale: Some((8, 8)),
+        order: WINDOWS,
+        least: 3,
+    },
+    // sys/netinet/tcp_output.c, 5.2.1: no SACK before 5.3; tcp_usrreq.c tcp_recvspace 65536.
+    Line {
+        system: "freebsd-5",
+        ttl: 64,
+        window: Wants::Bytes(&[65_535]),
+        scale: Some((0, 1)),
+        order: FREEBSD_5,
+        least: 3,
+    },
+    // sys/netinet/tcp_output.c tcp_addoptions, 7.0 and later: SACK before the timestamps.
+    Line {
+        system: "freebsd",
+        ttl: 64,
+        window: Wants::Bytes(&[65_535]),
+        scale: Some((2, 14)),
+        order: FREEBSD,
+        least: 4,
+    },
+    // bsd/netinet/tcp_output.c of xnu: SACK at the end of a SYN's options.
+    Line {
+        system: "mac-os-x",
+        ttl: 64,
+        window: Wants::Bytes(&[65_535]),
+        scale: Some((0, 14)),
+        order: MAC,
+        least: 4,
+    },
+    // Oracle, Solaris Tunable Parameters: tcp_recv_hiwat 49152, rounded up to whole segments: 34 of 1460 bytes.
+    Line {
+        system: "solaris-10",
+        ttl: 64,
+        window: Wants::Segments(&[34]),
+        scale: Some((0, 1)),
+        order: SOLARIS,
+        least: 3,
+    },
+];
+
+/// The system that a signature names, if one alone does.
+#[must_use]
+pub fn system(signature: &Signature) -> Option<&'static str> {
+    let mut named = LINES.iter().filter(|line| line.fits(signature));
+    let first = named.next()?;
+    let other = named.find(|line| line.system != "linux");
+    other.is_none().then_some(first.system)
+}
+
+impl Line {
+    fn fits(&self, signature: &Signature) -> bool {
+        let window = match (self.window, signature.window) {
+            (Wants::Any, _) => true,
+            (Wants::Segments(list), Window::Segments(n) | Window::Stamped(n)) => list.contains(&n),
+            // A number of bytes may happen to be whole segments.
+            (Wants::Bytes(list), Window::Segments(n)) => list
+                .iter()
+                .any(|bytes| Some(*bytes) == signature.mss.and_then(|mss| mss.checked_mul(n))),
+            (Wants::Bytes(list), Window::Bytes(n)) => list.contains(&n),
+            _ => false,
+        };
+        let scale = match (self.scale, signature.scale) {
+            (Some((least, most)), Some(scale)) => least <= scale && scale <= most,
+            (None, None) => true,
+            // An answer scales only if the other did.
+            (Some(_), None) => signature.answer,
+            (None, Some(_)) => false,
+        };
+        window && scale && self.ttl == signature.ttl && self.has_order(signature)
+    }
+
+    /// The options come in this order; a SYN has all of them that this system sends.
+    fn has_order(&self, signature: &Signature) -> bool {
+        let mut order = self.order.iter();
+        let mut count = 0;
+        for kind in signature.kinds() {
+            if !order.any(|next| *next == kind) {
+                return false;
+            }
+            count += 1;
+        }
+        // One option says nothing of the order.
+        count >= if signature.answer { 2 } else { self.least }
+    }
+}

@@ -1,0 +1,136 @@
+use std::net::IpAddr;
+
+use rexmit_wire::headers::{Notes, Sack, SynOptions};
+use rexmit_wire::{Flags, FlowKey, SeqNum};
+
+use super::*;
+
+const MSS: (u8, u8) = (2, 4);
+const NOP: (u8, u8) = (1, 1);
+const WS: (u8, u8) = (3, 3);
+const SOK: (u8, u8) = (4, 2);
+const TS: (u8, u8) = (8, 10);
+
+fn syn(ttl: u8, window: u16, scale: Option<u8>, options: &[(u8, u8)], answer: bool) -> Signature {
+    let mut layout = OptionLayout::default();
+    for (kind, length) in options {
+        layout.push(*kind, *length);
+    }
+    let has = |kind| options.iter().any(|(other, _)| *other == kind);
+    let headers = Headers {
+        flow: FlowKey {
+            src: IpAddr::from([10, 0, 0, 1]),
+            dst: IpAddr::from([10, 0, 0, 2]),
+            src_port: 40_000,
+            dst_port: 80,
+        },
+        seq: SeqNum::new(7),
+        ack: SeqNum::new(0),
+        payload_len: 0,
+        window,
+        flags: Flags(Flags::SYN.0 | if answer { Flags::ACK.0 } else { 0 }),
+        ttl,
+        ip_id: Some(0),
+        dont_fragment: true,
+        ecn: 0,
+        notes: Notes::default(),
+        timestamps: None,
+        sack: Sack::default(),
+        syn: Some(SynOptions {
+            mss: Some(1460),
+            window_scale: scale,
+            sack_permitted: has(4),
+            timestamps: has(8),
+            layout,
+            ..SynOptions::default()
+        }),
+    };
+    Signature::of(&headers).unwrap()
+}
+
+#[test]
+fn a_signature_reads_as_p0f_has_it() {
+    let linux = syn(57, 64_240, Some(7), &[MSS, SOK, TS, NOP, WS], false);
+    assert_eq!(linux.to_string(), "64:1460:mss*44,7:mss,sok,ts,nop,ws");
+    let server = syn(64, 65_160, Some(7), &[MSS, SOK, TS, NOP, WS], true);
+    assert_eq!(
+        server.to_string(),
+        "64:1460:(mss-12)*45,7:mss,sok,ts,nop,ws"
+    );
+    let bare = syn(128, 65_535, None, &[MSS, NOP, NOP, SOK], false);
+    assert_eq!(bare.to_string(), "128:1460:65535,-:mss,nop,nop,sok");
+}
+
+#[test]
+fn systems_are_told_by_window_and_order() {
+    let linux = &[MSS, SOK, TS, NOP, WS];
+    for (ttl, window, scale, options, answer, named) in [
+        (64, 64_240, Some(7), &linux[..], false, Some("linux-6")),
+        (64, 29_200, Some(7), linux, false, Some("linux-4")),
+        (50, 14_600, Some(6), linux, false, Some("linux-3")),
+        (64, 14_480, Some(6), linux, true, Some("linux-3")),
+        (64, 5_840, Some(7), linux, false, Some("linux-2.6")),
+        (64, 5_840, Some(0), linux, false, Some("linux-2.4")),
+        (64, 12_345, Some(5), linux, false, Some("linux")),
+        (
+            128,
+            65_535,
+            None,
+            &[MSS, NOP, NOP, SOK],
+            false,
+            Some("windows-xp"),
+        ),
+        (
+            118,
+            8_192,
+            Some(8),
+            &[MSS, NOP, WS, NOP, NOP, SOK],
+            false,
+            Some("windows-7"),
+        ),
+        (
+            128,
+            64_240,
+            Some(8),
+            &[MSS, NOP, WS, NOP, NOP, SOK],
+            false,
+            Some("windows-10"),
+        ),
+        (
+            64,
+            65_535,
+            Some(1),
+            &[MSS, NOP, WS, NOP, NOP, TS],
+            false,
+            Some("freebsd-5"),
+        ),
+        (
+            64,
+            65_535,
+            Some(6),
+            &[MSS, NOP, WS, SOK, TS],
+            false,
+            Some("freebsd"),
+        ),
+        (
+            64,
+            65_535,
+            Some(6),
+            &[MSS, NOP, WS, NOP, NOP, TS, SOK, (0, 2)],
+            false,
+            Some("mac-os-x"),
+        ),
+        (
+            64,
+            49_640,
+            Some(0),
+            &[MSS, NOP, WS, NOP, NOP, SOK],
+            false,
+            Some("solaris-10"),
+        ),
+        (255, 4_128, None, &[MSS], false, None),
+    ] {
+        let got = syn(ttl, window, scale, options, answer);
+        assert_eq!(system(&got), named, "{got}");
+    }
+}
