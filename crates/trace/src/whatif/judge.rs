@@ -9,6 +9,7 @@ use rexmit_tcp::Need;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
 
+use super::effects::{Effects, Key};
 use super::found::found_at;
 use super::known::Known;
 use super::outcome::{probe_timeout, Chances, Outcome, Tally};
@@ -33,8 +34,12 @@ pub(super) struct Judge {
     /// Some setting probes where the sender's own stack does not.
     new_probes: bool,
     tallies: Vec<Tally>,
-    /// Of each estimator, while a wait is judged: its timeout without back-off.
-    timeouts: Vec<Duration>,
+    /// Of each estimator, while a wait is judged: its timeout in ticks without back-off.
+    timeouts: Vec<i64>,
+    /// The longest timeout in ticks.
+    most_ticks: i64,
+    /// What the settings do otherwise in the wait that is judged.
+    effects: Effects,
     /// Of each detector, while a wait is judged: when acknowledgements find the head lost.
     found: Vec<Option<Time>>,
     round_trips: (Duration, i64),
@@ -43,9 +48,12 @@ pub(super) struct Judge {
 impl Judge {
     pub fn new(plan: Arc<Compiled>, sack: bool, timestamps: bool) -> Self {
         let own = plan.detectors[0].tlp;
+        let clock = Clock::linux(plan.own.hz, plan.own.wheel);
         Judge {
             batch: plan.batch.clone(),
-            clock: Clock::linux(plan.own.hz, plan.own.wheel),
+            clock,
+            most_ticks: clock.ticks_in(plan.own.max_rto),
+            effects: Effects::default(),
             doublings: 0,
             sack,
             timestamps,
@@ -143,14 +151,32 @@ impl Judge {
             return;
         };
         self.prepare(&scene);
-        for index in 0..self.plan.choices.len() {
-            let choice = self.plan.choices[index];
-            if choice.variant != 0 || choice.detector != 0 {
-                let mut tally = self.tallies[index];
-                self.judge(&scene, choice.variant, choice.detector, &mut tally);
-                self.tallies[index] = tally;
+        let plan = Arc::clone(&self.plan);
+        let mut effects = core::mem::take(&mut self.effects);
+        effects.clear();
+        for (index, choice) in plan.choices.iter().enumerate() {
+            if choice.variant == 0 && choice.detector == 0 {
+                continue;
+            }
+            // Of a grid's settings many come to the same timer.
+            let key = Key {
+                ticks: self.timeouts[choice.variant],
+                least: match scene.stand.wait.outstanding {
+                    1 => plan.minima[choice.variant],
+                    _ => Duration::ZERO,
+                },
+                detector: choice.detector,
+            };
+            let effect = effects.get_or(key, || {
+                let mut effect = Tally::default();
+                self.judge(&scene, choice.variant, choice.detector, &mut effect);
+                effect
+            });
+            if let Some(effect) = effect {
+                self.tallies[index].add(effect);
             }
         }
+        self.effects = effects;
         self.doublings += timeouts;
     }
 
@@ -159,13 +185,15 @@ impl Judge {
         let Judge {
             plan,
             batch,
+            clock,
             timeouts,
             found,
             sack,
             ..
         } = self;
         timeouts.clear();
-        timeouts.extend((0..plan.minima.len()).map(|variant| batch.rto(variant)));
+        let variants = 0..plan.minima.len();
+        timeouts.extend(variants.map(|variant| clock.ticks_in(batch.rto(variant))));
         found.clear();
         found.extend(
             plan.detectors
@@ -176,9 +204,8 @@ impl Judge {
 
     /// How long a timer runs that has backed off so often.
     fn doubled(&self, variant: usize, doublings: u32) -> Duration {
-        let times = 1_i64 << doublings.min(MOST_DOUBLINGS);
-        let rto = (self.timeouts[variant] * times).min(self.plan.own.max_rto);
-        self.clock.mean_wait(self.clock.ticks_in(rto))
+        let ticks = self.timeouts[variant] << doublings.min(MOST_DOUBLINGS);
+        self.clock.mean_wait(ticks.min(self.most_ticks))
     }
 
     /// Round trips more that slow start takes to send again what was lost. Seed 002's equations, which know neither probes

@@ -6,6 +6,7 @@
 //! how it differs from the sender's own in the same model, so that the sender's own setting never changes anything.
 //! Round-trip times and losses are taken to be what they were, as seed 002 does.
 
+mod effects;
 mod found;
 mod judge;
 mod known;

@@ -146,6 +146,19 @@ pub(super) struct Tally {
 }
 
 impl Tally {
+    /// Adds another.
+    pub fn add(&mut self, other: &Tally) {
+        self.avoided += other.avoided;
+        self.rto_to_fr += other.rto_to_fr;
+        self.fr_to_rto += other.fr_to_rto;
+        self.spurious_rto_avoided += other.spurious_rto_avoided;
+        self.spurious_fr_avoided += other.spurious_fr_avoided;
+        self.spurious_rto_caused += other.spurious_rto_caused;
+        self.spurious_fr_caused += other.spurious_fr_caused;
+        self.round_trips += other.round_trips;
+        self.nanos += other.nanos;
+    }
+
     /// The head was lost: `own` found it, and the setting finds it otherwise. Section IV-D, the last two kinds.
     ///
     /// A timeout costs what equation (3) says, or `rounds` round trips more than acknowledgements where those are more.
