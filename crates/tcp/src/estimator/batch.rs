@@ -74,6 +74,8 @@ struct Shape {
     /// The smallest of all factors of the mean, and of all minima.
     least_factor: f64,
     least_min: Duration,
+    /// What times are kept in at least.
+    unit: Duration,
 }
 
 #[derive(Clone, Debug)]
@@ -162,6 +164,8 @@ impl Batch {
                 .map(|v| v.min_rto)
                 .min()
                 .unwrap_or(Duration::ZERO),
+            unit: Duration::from_nanos(1_000_000_000 / i64::from(settings.hz))
+                .max(Duration::from_millis(1)),
             variants: variants.to_vec(),
         };
         Batch {
@@ -205,6 +209,29 @@ impl Batch {
         rto.min(self.shape.max_rto)
     }
 
+    /// The timeouts of all variants, as [`Batch::rto`] gives each.
+    pub fn rtos(&self, out: &mut Vec<Duration>) {
+        out.clear();
+        let Filters::Linux(lanes) = &self.filters else {
+            out.extend((0..self.shape.variants.len()).map(|variant| self.rto(variant)));
+            return;
+        };
+        if self.stage != Stage::Sampled {
+            out.extend((0..self.shape.variants.len()).map(|variant| self.rto(variant)));
+            return;
+        }
+        let layout = &*lanes.layout;
+        let variants = self.shape.variants.iter().zip(&self.shape.pair);
+        out.extend(variants.zip(&layout.term).map(|((variant, &pair), &term)| {
+            let (srtt_shift, rttvar_shift) = layout.shifts[pair];
+            let factor = i64::from(variant.rttvar_factor);
+            let peak = linux::term(lanes.peak[pair], rttvar_shift, factor);
+            let rttvar = lanes.rttvar[term].max(peak);
+            let units = linux::timeout(lanes.srtt[pair], srtt_shift, variant.srtt_factor, rttvar);
+            Duration::from_nanos(units * layout.unit_ns).min(self.shape.max_rto)
+        }));
+    }
+
     /// The smoothed round-trip time of a variant; none before the first sample.
     #[must_use]
     pub fn srtt(&self, variant: usize) -> Option<Duration> {
@@ -236,8 +263,10 @@ impl Batch {
                         let units = mean.as_nanos() / lanes.layout.unit_ns;
                         Duration::from_nanos(units * lanes.layout.unit_ns) + self.shape.least_min
                     }
-                    // It is kept in ticks, rounded down.
-                    Filters::Bsd(_) | Filters::Solaris(_) => Duration::ZERO,
+                    // Both are kept in whole ticks, or milliseconds, rounded down.
+                    Filters::Bsd(_) | Filters::Solaris(_) => {
+                        mean.max(self.shape.least_min) - self.shape.unit
+                    }
                     Filters::Rfc6298(_) => mean.max(self.shape.least_min),
                 }
             }

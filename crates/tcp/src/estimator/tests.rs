@@ -311,7 +311,11 @@ proptest! {
             let mut batch = Batch::new(&page.settings, &variants);
             let mut each: Vec<Rtt> = variants.iter().map(|v| Rtt::new(&v.over(&page.settings))).collect();
             let mut una = SeqNum::new(u32::MAX - 20);
+            let mut all = Vec::new();
             for (micros, acked, out) in &samples {
+                batch.rtos(&mut all);
+                let one_by_one: Vec<Duration> = (0..variants.len()).map(|v| batch.rto(v)).collect();
+                prop_assert_eq!(&all, &one_by_one);
                 for (index, rtt) in each.iter().enumerate() {
                     prop_assert_eq!(batch.rto(index), rtt.rto(), "{} {:?}", page.name, variants[index]);
                     prop_assert!(batch.least() <= rtt.rto(), "{} {:?}", page.name, variants[index]);

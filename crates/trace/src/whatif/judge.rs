@@ -33,43 +33,60 @@ pub(super) struct Judge {
     timestamps: bool,
     /// Some setting probes where the sender's own stack does not.
     new_probes: bool,
-    tallies: Vec<Tally>,
-    /// Of each estimator, while a wait is judged: its timeout in ticks without back-off.
-    timeouts: Vec<i64>,
     /// The longest timeout in ticks.
     most_ticks: i64,
+    round_trips: (Duration, i64),
+    room: Room,
+}
+
+/// Room to work in, of which a sender's judge leaves nothing but the room to the next.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    /// What each setting does otherwise.
+    tallies: Vec<Tally>,
+    /// Of each estimator, while a wait is judged: its timeout without back-off, and the same in ticks.
+    rtos: Vec<Duration>,
+    timeouts: Vec<i64>,
     /// What the settings do otherwise in the wait that is judged.
     effects: Effects,
     /// Of each detector, while a wait is judged: when acknowledgements find the head lost.
     found: Vec<Option<Time>>,
-    round_trips: (Duration, i64),
 }
 
 impl Judge {
-    pub fn new(plan: Arc<Compiled>, sack: bool, timestamps: bool) -> Self {
+    pub fn new(plan: Arc<Compiled>, mut room: Room, sack: bool, timestamps: bool) -> Self {
         let own = plan.detectors[0].tlp;
         let clock = Clock::linux(plan.own.hz, plan.own.wheel);
+        room.tallies.clear();
+        room.tallies.resize(plan.choices.len(), Tally::default());
         Judge {
             batch: plan.batch.clone(),
             clock,
             most_ticks: clock.ticks_in(plan.own.max_rto),
-            effects: Effects::default(),
             doublings: 0,
             sack,
             timestamps,
             new_probes: sack && own == Tlp::Off && plan.detectors.iter().any(|d| d.tlp != Tlp::Off),
-            tallies: vec![Tally::default(); plan.choices.len()],
-            timeouts: Vec::new(),
-            found: Vec::new(),
             round_trips: (Duration::ZERO, 0),
+            room,
             plan,
         }
     }
 
-    /// What the settings did otherwise, and the average round-trip time.
-    pub fn finish(self) -> (Vec<Tally>, Duration) {
+    /// What each setting did otherwise.
+    pub fn tallies(&self) -> &[Tally] {
+        &self.room.tallies
+    }
+
+    /// The average round-trip time.
+    pub fn average(&self) -> Duration {
         let (sum, number) = self.round_trips;
-        (self.tallies, sum / number.max(1))
+        sum / number.max(1)
+    }
+
+    /// The room, for the next.
+    pub fn leave(self) -> Room {
+        self.room
     }
 
     /// An acknowledgement moved on: the wait that it ended, and its sample.
@@ -152,7 +169,7 @@ impl Judge {
         };
         self.prepare(&scene);
         let plan = Arc::clone(&self.plan);
-        let mut effects = core::mem::take(&mut self.effects);
+        let mut effects = core::mem::take(&mut self.room.effects);
         effects.clear();
         for (index, choice) in plan.choices.iter().enumerate() {
             if choice.variant == 0 && choice.detector == 0 {
@@ -160,7 +177,7 @@ impl Judge {
             }
             // Of a grid's settings many come to the same timer.
             let key = Key {
-                ticks: self.timeouts[choice.variant],
+                ticks: self.room.timeouts[choice.variant],
                 least: match scene.stand.wait.outstanding {
                     1 => plan.minima[choice.variant],
                     _ => Duration::ZERO,
@@ -173,38 +190,36 @@ impl Judge {
                 effect
             });
             if let Some(effect) = effect {
-                self.tallies[index].add(effect);
+                self.room.tallies[index].add(effect);
             }
         }
-        self.effects = effects;
+        self.room.effects = effects;
         self.doublings += timeouts;
     }
 
     /// What does not depend on the setting as a whole, but on its estimator or its detector alone.
     fn prepare(&mut self, scene: &Scene<'_>) {
-        let Judge {
-            plan,
-            batch,
-            clock,
+        let plan = &self.plan;
+        let Room {
+            rtos,
             timeouts,
             found,
-            sack,
             ..
-        } = self;
+        } = &mut self.room;
+        self.batch.rtos(rtos);
         timeouts.clear();
-        let variants = 0..plan.minima.len();
-        timeouts.extend(variants.map(|variant| clock.ticks_in(batch.rto(variant))));
+        timeouts.extend(rtos.iter().map(|rto| self.clock.ticks_in(*rto)));
         found.clear();
         found.extend(
             plan.detectors
                 .iter()
-                .map(|detector| found_at(scene, &plan.detectors[0], detector, *sack)),
+                .map(|detector| found_at(scene, &plan.detectors[0], detector, self.sack)),
         );
     }
 
     /// How long a timer runs that has backed off so often.
     fn doubled(&self, variant: usize, doublings: u32) -> Duration {
-        let ticks = self.timeouts[variant] << doublings.min(MOST_DOUBLINGS);
+        let ticks = self.room.timeouts[variant] << doublings.min(MOST_DOUBLINGS);
         self.clock.mean_wait(ticks.min(self.most_ticks))
     }
 
@@ -266,9 +281,8 @@ impl Judge {
             Outcome::Probe { at, .. } => Some((wait.start + own_rto).max(at) + longer),
             // Whatever the timer was, it did not run out: a longer one would not have either.
             Outcome::Acknowledged => longer.is_negative().then(|| wait.start + rto),
-            Outcome::Acknowledgements(at) if longer.is_negative() => {
-                Some(wait.start + rto).filter(|early| *early < at || self.found[detector].is_none())
-            }
+            Outcome::Acknowledgements(at) if longer.is_negative() => Some(wait.start + rto)
+                .filter(|early| *early < at || self.room.found[detector].is_none()),
             Outcome::Acknowledgements(at) => {
                 // A probe that was due by then brings nothing new, and the timer runs anew after it.
                 let due = wait.last_sent + pto(tlp, variant);
@@ -294,7 +308,7 @@ impl Judge {
         };
         Chances {
             timeout,
-            acknowledgements: self.found[detector],
+            acknowledgements: self.room.found[detector],
             probe,
             probe_to_repair: scene.probe_to_repair,
             probe_repairs: self.probe_repairs(scene, detector),

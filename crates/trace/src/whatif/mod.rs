@@ -36,6 +36,7 @@ use crate::rows::{Inferred, Parameters, WhatIf};
 
 use judge::Judge;
 use known::Known;
+use outcome::Tally;
 use watch::{Note, Watch};
 
 /// Notes kept before they are worked through with the stack that is known so far.
@@ -162,25 +163,23 @@ impl Replay {
         self.watch.finish(&mut self.notes);
         self.work(true);
         let Some(judge) = self.judge else { return };
-        let (tallies, average) = judge.finish();
-        let changed = tallies.iter().enumerate();
-        out.extend(
-            changed
-                .filter(|(_, tally)| **tally != Default::default())
-                .map(|(setting, tally)| WhatIf {
-                    direction: self.direction,
-                    setting: setting as u32,
-                    avoided: tally.avoided,
-                    rto_to_fr: tally.rto_to_fr,
-                    fr_to_rto: tally.fr_to_rto,
-                    spurious_rto_avoided: tally.spurious_rto_avoided,
-                    spurious_fr_avoided: tally.spurious_fr_avoided,
-                    spurious_rto_caused: tally.spurious_rto_caused,
-                    spurious_fr_caused: tally.spurious_fr_caused,
-                    change: cost::times(tally.round_trips, average)
-                        + Duration::from_nanos(tally.nanos),
-                }),
-        );
+        let average = judge.average();
+        let changed = |(_, tally): &(u32, &Tally)| **tally != Tally::default();
+        let tallies = || (0..).zip(judge.tallies()).filter(changed);
+        out.reserve(tallies().count());
+        out.extend(tallies().map(|(setting, tally)| WhatIf {
+            direction: self.direction,
+            setting,
+            avoided: tally.avoided,
+            rto_to_fr: tally.rto_to_fr,
+            fr_to_rto: tally.fr_to_rto,
+            spurious_rto_avoided: tally.spurious_rto_avoided,
+            spurious_fr_avoided: tally.spurious_fr_avoided,
+            spurious_rto_caused: tally.spurious_rto_caused,
+            spurious_fr_caused: tally.spurious_fr_caused,
+            change: cost::times(tally.round_trips, average) + Duration::from_nanos(tally.nanos),
+        }));
+        self.plan.take_back(judge.leave());
     }
 
     /// Works through the notes up to the first resend that is not resolved.
@@ -194,7 +193,8 @@ impl Replay {
         };
         let mut judge = self.judge.take().unwrap_or_else(|| {
             let compiled = self.plan.compiled(own);
-            Judge::new(compiled, self.facts.sack, self.facts.timestamps)
+            let (sack, timestamps) = (self.facts.sack, self.facts.timestamps);
+            Judge::new(compiled, self.plan.room(), sack, timestamps)
         });
         let known = &self.known;
         let ready = |note: &Note| match note {

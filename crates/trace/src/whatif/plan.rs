@@ -1,12 +1,13 @@
 //! The list of settings to replay, and what it means for a sender of a given stack.
 
 use core::fmt;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 
 use rexmit_tcp::estimator::{Batch, Variant};
 use rexmit_tcp::settings::{EarlyRetransmit, Settings, Tlp};
 use rexmit_time::Duration;
 
+use super::judge::Room;
 use super::setting::{Setting, SettingError, Threshold};
 
 /// What is replayed unless something else is asked for: each parameter of seed 002 for itself, its Smart-Config, and what
@@ -24,7 +25,12 @@ pub struct Plan {
     detailed: usize,
     /// What the list means for each stack that was met.
     compiled: RwLock<Vec<(Arc<Settings>, Arc<Compiled>)>>,
+    /// Room that judges have left.
+    rooms: Mutex<Vec<Room>>,
 }
+
+/// Rooms kept: one for each thread at work is enough.
+const MOST_ROOMS: usize = 64;
 
 /// Stacks remembered; of more, each sender's is worked out anew.
 const MOST_STACKS: usize = 256;
@@ -72,6 +78,7 @@ impl Plan {
             settings,
             detailed,
             compiled: RwLock::default(),
+            rooms: Mutex::default(),
         }
     }
 
@@ -91,6 +98,24 @@ impl Plan {
     #[must_use]
     pub fn detailed(&self) -> usize {
         self.detailed
+    }
+
+    /// Room for a judge.
+    pub(super) fn room(&self) -> Room {
+        self.rooms
+            .lock()
+            .ok()
+            .and_then(|mut rooms| rooms.pop())
+            .unwrap_or_default()
+    }
+
+    /// Takes room back.
+    pub(super) fn take_back(&self, room: Room) {
+        if let Ok(mut rooms) = self.rooms.lock() {
+            if rooms.len() < MOST_ROOMS {
+                rooms.push(room);
+            }
+        }
     }
 
     /// What the list means for a sender with the settings `own`.
