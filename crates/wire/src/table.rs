@@ -51,20 +51,19 @@ impl Hashed {
     }
 }
 
-/// Has the memory of a value on its way, which is looked at soon: the value's first cache line.
+/// Has the memory at an address on its way, which is looked at soon: one cache line.
 #[inline]
-pub fn prefetch<T>(value: &T) {
+pub fn prefetch<T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]
     {
         use core::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
-        // SAFETY: prefetching has no effect but on caches, and the address is that of a value.
-        #[allow(unused_unsafe)]
+        // SAFETY: prefetching has no effect but on caches, and does nothing where there is no memory.
         unsafe {
-            _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(value).cast());
+            _mm_prefetch::<_MM_HINT_T0>(address.cast());
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = value;
+    let _ = address;
 }
 
 /// Entries by key, a bounded number of them.

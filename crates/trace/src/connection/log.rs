@@ -90,10 +90,7 @@ impl Log {
     /// Has the place of the next packet on its way from memory.
     #[inline]
     pub fn prefetch(&self) {
-        // The last packet's line, or the one after it.
-        if let Some(place) = self.packets.last() {
-            prefetch(place);
-        }
+        prefetch(self.packets.as_ptr().wrapping_add(self.packets.len()));
     }
 
     /// Whether a packet at `at` can be kept: not too far from the connection's start, 39 hours.
