@@ -24,7 +24,7 @@ VENV_STAMP  := $(VENV)/rexmit-locked
 CORE        := python/rexmit/_core.abi3.so
 GUEST       := python/rexmit/bin/rexmit-guest
 
-.PHONY: help setup base system core kernel kernels run test check bench lock clean
+.PHONY: help setup base system core kernel kernels run test check bench fuzz lock clean
 
 help: ## Show this list
 	@echo 'rexmit: a laboratory for TCP loss recovery'
@@ -88,6 +88,13 @@ check: setup ## Format, lints and types; warnings are errors
 bench: kernel ## Benchmarks
 	cargo bench --locked --package rexmit-benches
 	$(BIN)/python benches/lab.py
+
+# Needs what no test needs: cargo install cargo-fuzz, rustup toolchain install nightly.
+FUZZ_SECONDS ?= 600
+fuzz: ## Fuzz capture files, headers and the analyser, FUZZ_SECONDS (600) each
+	cargo +nightly fuzz run capture -- -max_len=8000 -max_total_time=$(FUZZ_SECONDS)
+	cargo +nightly fuzz run headers -- -max_len=400 -max_total_time=$(FUZZ_SECONDS)
+	cargo +nightly fuzz run analyzer -- -max_len=8000 -max_total_time=$(FUZZ_SECONDS)
 
 lock: $(VENV_STAMP) ## Write the lock files of Python anew from pyproject.toml
 	PYTHON='$(BIN)/python' scripts/lock-python
