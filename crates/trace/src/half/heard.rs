@@ -140,15 +140,15 @@ impl Half {
                 self.beyond_now = event.at - newest.at;
                 self.clock.acknowledged(self.beyond_now);
             }
-            (Some(newest), Some((start, end))) if credit == 0 => {
-                // Had the resend filled a hole, those would have been reported as they came.
-                for piece in self.pieces.within(start, end) {
-                    let now = piece.covered.is_some_and(|c| c.at == event.at);
-                    let between = piece.first.sent < newest.sent && newest.sent < piece.last().sent;
-                    piece.jumped |= now && between && !piece.again.is_empty();
-                }
-            }
             _ => {}
+        }
+        if news.resent.is_some() && place > una {
+            if !self.facts.sack {
+                self.jumped(una, place, event.at);
+            }
+            if let Some(newest) = news.newest.filter(|_| credit == 0) {
+                self.unannounced(una, newest);
+            }
         }
         if place > una {
             self.last_heard_in_order = Some(*ack);
@@ -263,6 +263,37 @@ impl Half {
             }
             _ if sacks || over => self.answered(since, None),
             _ => {}
+        }
+    }
+
+    /// Without SACK, one acknowledgement at `at` moved the edge over `una..place`. If it reached beyond what had been sent
+    /// again in time, something was there out of order, and each filled hole was acknowledged at once (RFC 5681 §4.2):
+    /// all but the first hole had been filled before.
+    fn jumped(&mut self, una: i64, place: i64, at: Time) {
+        let way = self.clock.beyond().unwrap_or(self.beyond_now) / 4 * 3;
+        let edge = self.pieces.across(una, una + 1).next();
+        let edge = edge.map_or(ORIGINAL, |p| p.last().number);
+        let mut beyond = 0;
+        for piece in self.pieces.across(una, place) {
+            let here = piece.last().number != edge && piece.first.seen;
+            if here && (piece.again.is_empty() || piece.last().at + way > at) {
+                beyond = piece.start;
+            }
+        }
+        for piece in self.pieces.within(una, beyond.max(una)) {
+            let now = piece.covered.is_some_and(|c| c.at == at && c.hidden == 0);
+            piece.jumped |= now && !piece.again.is_empty() && piece.last().number != edge;
+        }
+    }
+
+    /// What was sent once was acknowledged together with the hole at `una`, and had not been reported as out of order when
+    /// it came: there was no hole then. Holds where no report was missed.
+    fn unannounced(&mut self, una: i64, newest: Copy) {
+        let counted = self.peer_ids.count_own();
+        if let Some(piece) = self.pieces.at(una).filter(|p| !p.again.is_empty()) {
+            let between = piece.first.sent < newest.sent && newest.sent < piece.last().sent;
+            let sure = piece.covered.is_some_and(|c| c.hidden == 0 && !c.sacked);
+            piece.jumped |= counted && between && sure && !piece.overtaken;
         }
     }
 

@@ -376,7 +376,7 @@ impl Half {
             beyond: self.clock.beyond().unwrap_or(Duration::ZERO),
             reports: self.reports(),
             network_doubles: self.network_doubles,
-            acks_counted: self.peer_ids.count_own(),
+            delays: self.is_old(),
             at_receiver: self.clock.position() == Position::Receiver,
         }
     }

@@ -11,8 +11,10 @@ use crate::rows::Evidence;
 
 /// An acknowledgement that is held back is so for longer: stacks use 40 ms and more.
 const AT_ONCE: Duration = Duration::from_millis(5);
-/// Longest that stacks hold one back (RFC 1122 §4.2.3.2 allows 500 ms; Linux, BSD and Windows use 200 ms).
+/// Longest that Linux holds one back (TCP_DELACK_MAX).
 const LONGEST_HELD: Duration = Duration::from_millis(200);
+/// Longest that any stack may (RFC 1122 §4.2.3.2).
+const RFC_HELD: Duration = Duration::from_millis(500);
 
 /// What is known of the path and the receiver when the question is asked.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,10 +25,10 @@ pub(super) struct Scene {
     pub at_receiver: bool,
     /// The receiver reports duplicates (RFC 2883).
     pub reports: bool,
+    /// The receiver is of a time when acknowledgements were held back by coarse timers.
+    pub delays: bool,
     /// The network doubles packets, as reports of duplicates of what was sent once show.
     pub network_doubles: bool,
-    /// The receiver counts its packets, so that missing ones show.
-    pub acks_counted: bool,
 }
 
 /// Which copy arrived first, counted in the order sent, and what says so; none if none arrived.
@@ -66,7 +68,11 @@ fn first_arrival(piece: &Piece, scene: &Scene) -> (Option<usize>, Evidence) {
     {
         return (Some(first), Evidence::DuplicateAnswered);
     }
-    let lost_ack = covered.hidden > 0 && !piece.overtaken && !scene.reports;
+    // The first copy that can have arrived, and whether one did of which the acknowledgement was missed: then a report of
+    // a duplicate may have been missed as well, unless the acknowledgement seen is the one for the last copy.
+    let least = usize::from(piece.overtaken).min(most - 1);
+    let prompt = covered.at - (seen[most - 1].1.at + scene.beyond) < scene.beyond / 2 + AT_ONCE;
+    let lost_ack = covered.hidden > 0 && !(scene.reports && prompt);
     let reported = usize::from(piece.dsacks.saturating_sub(piece.doubled));
     let on_time = within(scene.beyond).max(1);
     if reported > 0 && !(scene.network_doubles && on_time >= most) {
@@ -77,8 +83,9 @@ fn first_arrival(piece: &Piece, scene: &Scene) -> (Option<usize>, Evidence) {
     }
     if let Some(answer) = by_echo(piece, &seen[..most]) {
         // A receiver that does not report duplicates echoes the stamp of a duplicate all the same.
-        if lost_ack && answer > first {
-            return (Some(first), Evidence::AckLost);
+        let least = seen[least].0;
+        if lost_ack && answer > least {
+            return (Some(least), Evidence::AckLost);
         }
         return (Some(answer), Evidence::Timestamp);
     }
@@ -95,12 +102,12 @@ fn first_arrival(piece: &Piece, scene: &Scene) -> (Option<usize>, Evidence) {
         if almost < most && !piece.overtaken && !seen[most - 1].1.mark {
             return (Some(seen[almost - 1].0), Evidence::AckTooEarly);
         }
-        if lost_ack {
-            return (Some(first), Evidence::AckLost);
-        }
-        if piece.jumped && !piece.overtaken && !scene.acks_counted {
+        if piece.jumped {
             return (Some(first), Evidence::Frto);
         }
+    }
+    if lost_ack {
+        return (Some(seen[least].0), Evidence::AckLost);
     }
     (Some(seen[most - 1].0), Evidence::HoleFilled)
 }
@@ -112,7 +119,8 @@ fn answered_at_once(piece: &Piece, copy: &Copy, scene: &Scene) -> bool {
         return false;
     };
     let waited = covered.at - (copy.at + scene.beyond);
-    let held = copy.at - piece.first.at <= LONGEST_HELD + scene.beyond;
+    let longest = if scene.delays { RFC_HELD } else { LONGEST_HELD };
+    let held = copy.at - piece.first.at <= longest + scene.beyond;
     !copy.mark && held && waited < scene.beyond / 4 + AT_ONCE
 }
 
