@@ -48,6 +48,15 @@ def test_no_capture(tmp_path: Path) -> None:
         tshark.claims(tmp_path / "x.pcap")
 
 
+def test_an_error_of_tshark_ends_the_score(tmp_path: Path) -> None:
+    def labels(_: Path) -> pl.DataFrame:
+        raise UserError("tshark failed")
+
+    corpus = open_corpus(write_corpus(tmp_path / "truth", [resend()]))
+    with pytest.raises(UserError, match="tshark failed"):
+        report(corpus, analyse, labels)
+
+
 def test_the_mapping(tmp_path: Path) -> None:
     """Each label once, of a resend that is what it says, and one of what is none."""
     names = ("rto", "rack", "tlp", "sack-recovery", "rto-recovery")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -128,13 +129,29 @@ def report(
     progress: Callable[[Capture], None] = lambda _: None,
 ) -> Report:
     """Analyses every capture of the corpus; `labels` gives tshark's claims, None leaves it out."""
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        theirs = [beside.submit(labels, c.path) for c in corpus.captures] if labels else []
+        try:
+            return _report(corpus, analyse, theirs, progress)
+        except BaseException:
+            beside.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _report(
+    corpus: Corpus,
+    analyse: Analyse,
+    theirs: Sequence[Future[pl.DataFrame]],
+    progress: Callable[[Capture], None],
+) -> Report:
+    """`theirs` are tshark's claims of each capture, or none at all."""
     scores, wrong = [], []
-    for capture in corpus.captures:
+    for number, capture in enumerate(corpus.captures):
         progress(capture)
         truth = corpus.truth(capture)
         tables = analyse(capture.path)
         claimed = claims.of_trace(tables.retransmissions)
-        labelled = labels(capture.path) if labels else None
+        labelled = theirs[number].result() if theirs else None
         there = corpus.connections.filter(pl.col("part") == capture.part)
         # What else the captures have (a corpus narrowed to one flow, a name server's traffic) is
         # nobody's invention.
