@@ -114,7 +114,10 @@ impl Judge {
                 RttSamples::OncePerRoundTrip => ack.once_rtt,
             }),
         };
-        // In ticks as the stack counts them, on average over where they begin.
+        if self.plan.own.estimator != Estimator::LinuxTicks {
+            return sample;
+        }
+        // In ticks as the kernel counts them, on average over where they begin.
         let tick = self.clock.tick_ns() as i64;
         sample.map(|rtt| Duration::from_nanos((rtt.as_nanos() + tick / 2) / tick * tick))
     }
@@ -320,10 +323,9 @@ impl Judge {
     /// Whether a probe, or the SACK that it brings, leads to the head's repair. A probe repairs a single loss itself; of
     /// more, RACK finds the others, as FACK does from four on and early retransmit up to three.
     fn probe_repairs(&self, scene: &Scene<'_>, detector: usize) -> bool {
-        let own = &self.plan.detectors[0];
         let detector = &self.plan.detectors[detector];
-        if matches!(scene.own, Outcome::Probe { .. }) && own.rack == detector.rack {
-            // The sender's own did.
+        if matches!(scene.own, Outcome::Probe { .. }) {
+            // The sender's own did, or what came after it is judged for itself.
             return true;
         }
         let early = detector.early != EarlyRetransmit::Off && scene.stand.wait.outstanding < 4;

@@ -480,6 +480,24 @@ fn without_probes_a_probed_loss_waits_for_the_timer() {
 }
 
 #[test]
+fn without_rack_what_a_probe_found_waits_for_the_timer_after_it() {
+    let mut script = Script::new("linux-6.12", &["no-rack"]);
+    let (at, next) = script.settle();
+    script.send(at, next, next + 2);
+    script.resend(at + 202, next + 1, Mechanism::Tlp, NEEDED, 0);
+    script.ack(at + 302, next, Some((next + 1, next + 2)));
+    script.resend(at + 302, next, Mechanism::Rack, NEEDED, 0);
+    script.ack(at + 402, next + 2, None);
+    let row = &script.finish()["no-rack"];
+    assert_eq!((row.fr_to_rto, row.rto_to_fr), (1, 0));
+    // From the probe on, and the wheel is four ticks late.
+    near(
+        seconds(row),
+        0.3 + 0.016 - 0.1 + fast_retransmit_for_timeout(4.0) * 0.1,
+    );
+}
+
+#[test]
 fn rack_finds_a_loss_with_one_segment_after_it() {
     let mut script = Script::new("linux-2.4", &["rack"]);
     let (at, next) = script.settle();
