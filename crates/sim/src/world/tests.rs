@@ -3,12 +3,13 @@
 mod stop_and_wait;
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use rexmit_tcp::sender::Metrics;
 use rexmit_time::Duration;
 
 use super::*;
-use crate::apps::{Answerer, Asker, Browser, Nginx, Sink, Source};
+use crate::apps::{self, Answerer, Asker, Browser, Exchange, Nginx, Script, Sink, Source, Visitor};
 use crate::link;
 use crate::machine::Stack;
 use stop_and_wait::{StopAndWait, MSS};
@@ -174,6 +175,50 @@ fn questions_are_answered_with_time_to_think_between() {
     };
     // There and back, and once more for the second segment.
     assert_eq!(asker.took, [MILLISECOND * 8; 3]);
+}
+
+/// Bytes that a scripted session of two exchanges sends each way, and when the last packet with data left, milliseconds.
+fn session(server_closes: bool, aborts_after: Option<u64>) -> (u32, u32, i64) {
+    let exchange = Exchange {
+        request: 100,
+        response: 1_500,
+        work: MILLISECOND * 10,
+        think: MILLISECOND * 50,
+    };
+    let script = Arc::new(Script {
+        exchanges: vec![exchange; 2],
+        server_closes,
+        aborts_after,
+    });
+    let (mut world, nodes) = world(Log::default());
+    let client = App::Visitor(Visitor::new(Arc::clone(&script)));
+    world.open(
+        Time::ZERO,
+        talk(&nodes, client, App::Host(apps::Host::new(script))),
+    );
+    world.run_until(Time::MAX);
+    let sent = &world.gate.sent;
+    let bytes = |client: bool| {
+        let own = sent
+            .iter()
+            .filter(|(_, from, _)| from.is_client() == client);
+        own.map(|(_, _, len)| len).sum()
+    };
+    let data = sent.iter().filter(|(_, _, len)| *len > 0);
+    let last = data.map(|(time, _, _)| *time).max().unwrap();
+    let millis = (last - Time::ZERO).as_nanos() / 1_000_000;
+    (bytes(true), bytes(false), millis)
+}
+
+#[test]
+fn a_scripted_session_asks_works_and_thinks() {
+    // SYN and SYN-ACK; each time 2 there, 10 of work, two segments with 4 between them, 2 back; 50 between the two.
+    let expected = (200, 3_000, 4 + (2 + 10 + 4) + 2 + 50 + (2 + 10 + 4));
+    assert_eq!(session(true, None), expected);
+    assert_eq!(session(false, None), expected);
+    // When more than a hundred bytes have come, the client goes: no second request.
+    let (asked, answered, _) = session(true, Some(100));
+    assert_eq!((asked, answered), (100, 1_500));
 }
 
 #[test]
