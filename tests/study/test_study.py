@@ -19,7 +19,7 @@ from rexmit.cli import app
 from rexmit.store.trace_schema import SMART_CONFIG
 from rexmit.study import curves
 from rexmit.study.print_study import print_study
-from rexmit.study.senders import Study, study
+from rexmit.study.senders import Study, names, study
 from rexmit.study.tables import Classes, FalseAlarms, Threshold, tables
 from rexmit.trace.source import Facts
 from rexmit.trace.summary import summary
@@ -111,6 +111,14 @@ def test_table_2(made: Study) -> None:
     assert (one.name, one.connections, one.bytes, one.packets) == ("one", 5, 100_000, 500)
     assert (one.duration_s, one.load_bps) == (20.0, 40_000.0)
     assert (two.name, two.connections) == ("two", 1)
+
+
+def test_traces_are_told_apart(tmp_path: Path) -> None:
+    captures = ("a/captures/x.pcap", "b/captures/x.pcap", "y.pcap.gz", "c/z.pcap", "c/z.pcapng")
+    traces = [
+        write_trace(tmp_path / str(i), captures=(capture,)) for i, capture in enumerate(captures)
+    ]
+    assert names(traces) == ["a/x", "b/x", "y", "c/z 1", "c/z 2"]
 
 
 def test_table_3(made: Study) -> None:

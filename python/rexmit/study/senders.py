@@ -100,11 +100,13 @@ def study(traces: Sequence[Trace]) -> Study:
     """Reads the connections of every trace."""
     frames = [_senders(trace, number) for number, trace in enumerate(traces)]
     return Study(
-        tuple(traces), tuple(_totals(trace) for trace in traces), _with_systems(pl.concat(frames))
+        tuple(traces),
+        tuple(_totals(trace, name) for trace, name in zip(traces, names(traces), strict=True)),
+        _with_systems(pl.concat(frames)),
     )
 
 
-def _totals(trace: Trace) -> Totals:
+def _totals(trace: Trace, name: str) -> Totals:
     row = (
         trace.scan("connections")
         .select(
@@ -116,13 +118,24 @@ def _totals(trace: Trace) -> Totals:
         .collect()
         .row(0, named=True)
     )
-    return Totals(name(trace), **row)
+    return Totals(name, **row)
 
 
-def name(trace: Trace) -> str:
-    """The trace's name in tables: its only capture's, else its folder's."""
-    files = trace.captures
-    return Path(files[0]).name.partition(".")[0] or files[0] if files else trace.path.name
+def names(traces: Sequence[Trace]) -> list[str]:
+    """What traces are called in tables: as their first captures, with the folders around these
+    where that is not enough to tell them apart.
+    """
+    files = [Path(trace.captures[0]) if trace.captures else trace.path for trace in traces]
+    stems = [file.name.partition(".")[0] or str(file) for file in files]
+    made = list(stems)
+    for i, (file, stem) in enumerate(zip(files, stems, strict=True)):
+        if stems.count(stem) > 1:
+            around = [part.name for part in file.parents if part.name not in ("", "captures")]
+            made[i] = "/".join([*around[:1], stem])
+    return [
+        name if made.count(name) == 1 else f"{name} {made[: i + 1].count(name)}"
+        for i, name in enumerate(made)
+    ]
 
 
 def _senders(trace: Trace, number: int) -> pl.DataFrame:
