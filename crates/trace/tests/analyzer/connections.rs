@@ -283,3 +283,29 @@ fn packets_captured_before_and_behind_a_router_are_no_resends() {
         assert_ne!(analyse(&twice, Settings::default()).1.retransmissions, []);
     }
 }
+
+#[test]
+fn what_was_lost_before_the_monitor_shows_by_the_senders_count() {
+    for counts in [true, false] {
+        let mut script = Script::new(40_000);
+        script.handshake().exchange().exchange();
+        // The last of a response did not come by; a timeout later, it does.
+        script.send(false, Flags::ACK, 1_000);
+        let last = script.packet(false, Flags::ACK, 700);
+        script.wait(10).send(true, Flags::ACK, 0);
+        script.wait(400).put(last);
+        script.server += 700;
+        script.wait(10).send(true, Flags::ACK, 0).close();
+        let mut id = 100;
+        for (_, headers) in &mut script.packets {
+            if headers.flow.src_port == 80 {
+                let missed = headers.seq == last.seq && headers.payload_len == 700;
+                id += if missed && counts { 2 } else { 1 };
+                headers.ip_id = Some(id);
+            }
+        }
+        let resends = script.rows().retransmissions;
+        let ranges: Vec<_> = resends.iter().map(|of| of.row.range).collect();
+        assert_eq!(ranges, if counts { vec![last.range()] } else { vec![] });
+    }
+}
