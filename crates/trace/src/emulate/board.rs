@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use rexmit_time::Time;
+use rexmit_time::{Duration, Time};
 use rexmit_wire::{SeqNum, SeqRange};
 
 use super::profile::MOST_PROFILES;
@@ -62,6 +62,7 @@ pub struct Board {
 #[derive(Debug, Default)]
 pub struct News {
     pub at: Time,
+    pub slack: Duration,
     pub prior_una: SeqNum,
     /// The highest SACK before it.
     pub prior_highest: SeqNum,
@@ -269,6 +270,7 @@ impl Board {
             return false;
         }
         news.at = acked.at;
+        news.slack = acked.slack;
         news.prior_una = prior_una;
         news.prior_highest = self.highest;
         news.prior_sacked = self.sacked;

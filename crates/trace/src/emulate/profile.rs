@@ -23,7 +23,7 @@ pub struct Profile {
 type Line = (&'static str, &'static str, f64, fn(&mut Settings));
 
 const LINES: &[Line] = &[
-    ("linux-6.12", "linux-6", 0.56, |_| {}),
+    ("linux-6.12", "linux-6", 0.42, |_| {}),
     ("linux-6.12", "linux-6", 0.05, |s| s.tlp = Tlp::Off),
     ("linux-6.12", "linux-6", 0.03, |s| s.rack = false),
     ("linux-6.12", "linux-6", 0.01, |s| {
@@ -35,19 +35,19 @@ const LINES: &[Line] = &[
     }),
     ("linux-6.12", "linux-6", 0.01, |s| s.dupack_threshold = 2),
     ("linux-6.12", "linux-6", 0.02, |s| s.hz = 100),
-    ("linux-3.10", "linux-3.10", 0.07, |_| {}),
+    ("linux-3.10", "linux-3.10", 0.09, |_| {}),
     ("linux-3.10", "linux-3.10", 0.01, |s| s.tlp = Tlp::Off),
     ("linux-3.10", "linux-3.10", 0.01, |s| {
         s.tlp = Tlp::Off;
         s.early_retransmit = EarlyRetransmit::Off;
     }),
-    ("linux-2.4", "linux-2.4", 0.06, |_| {}),
+    ("linux-2.4", "linux-2.4", 0.07, |_| {}),
     ("windows-xp", "windows-xp", 0.05, |_| {}),
     ("windows-xp-unc2007", "windows-xp", 0.01, |_| {}),
     ("freebsd-5", "freebsd-5", 0.04, |_| {}),
     ("freebsd-5-unc2007", "freebsd-5", 0.02, |_| {}),
     ("solaris-10", "solaris-10", 0.04, |_| {}),
-    ("rfc", "rfc", 0.04, |_| {}),
+    ("rfc", "rfc", 0.10, |_| {}),
 ];
 
 /// All profiles.

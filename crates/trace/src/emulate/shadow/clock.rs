@@ -15,6 +15,12 @@ use crate::emulate::timer::{Job, Ticks};
 /// How long the smallest round-trip time is kept (`tcp_min_rtt_wlen`).
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(300);
 
+/// A monitor whose times are surer stands beside the sender and sees all that it sends.
+const SEES_ALL: Duration = Duration::from_micros(50);
+
+/// What it costs, as a natural logarithm, that a packet was lost before it came to the monitor.
+const LOST_BEFORE: f64 = 1.5;
+
 /// How likely it is that a SYN-ACK is sent again then because the SYN came again.
 const ANSWER: f64 = -7.0;
 
@@ -255,7 +261,7 @@ impl Shadow {
 
     /// What the timer did unseen before an acknowledgement came at `now`.
     pub(super) fn catch_up(&mut self, board: &mut Board, now: Time, slack: Duration) {
-        for _ in 0..3 {
+        for _ in 0..8 {
             let Some(job) = self.timer.job() else { return };
             let (_, late) = self.timer.window(&self.ticks);
             let span = self.timer.span;
@@ -267,7 +273,13 @@ impl Shadow {
                     self.on_early_retransmit_timer(board, late);
                 }
                 Job::Probe if likelihood::is_overdue(now, late, span, slack) => {
-                    self.probe_went_unseen(board, late);
+                    self.probe_went_unseen(board, late, slack);
+                }
+                Job::Timeout
+                    if slack > SEES_ALL
+                        && likelihood::is_overdue(now, late + span / 8, span, slack) =>
+                {
+                    self.timeout_went_unseen(board, late);
                 }
                 Job::Timeout if likelihood::is_overdue(now, late, span, slack) => {
                     if !self.missed {
@@ -287,12 +299,26 @@ impl Shadow {
         if self.timer.job() == Some(Job::Probe)
             && likelihood::is_overdue(moment.at, late, self.timer.span, moment.slack)
         {
-            self.probe_went_unseen(board, late);
+            self.probe_went_unseen(board, late, moment.slack);
         }
     }
 
+    /// A timeout was due and nothing was seen: what it sent was lost before it came to the monitor.
+    fn timeout_went_unseen(&mut self, board: &mut Board, at: Time) {
+        self.score -= LOST_BEFORE;
+        self.enter_loss(board, at);
+        self.timeouts += 1;
+        let slop = self.settings.rto_slop;
+        self.rto = ((self.rto - slop) * 2 + slop).min(self.settings.max_rto);
+        self.timer.set(at, Job::Timeout, self.rto);
+        if !board.is_empty() {
+            self.mark_resent(board, 0);
+        }
+        self.note_resend(rexmit_tcp::Mechanism::Rto);
+    }
+
     /// A probe was due and none was seen: one was on its way already, or it had nothing to send.
-    pub(super) fn probe_went_unseen(&mut self, board: &Board, at: Time) {
+    pub(super) fn probe_went_unseen(&mut self, board: &Board, at: Time, slack: Duration) {
         let bare = board.tail().is_some_and(|tail| tail.bare) && !self.settings.tlp_probes_bare_fin;
         if self.probe.is_some() {
             if self.newer() {
@@ -302,7 +328,11 @@ impl Shadow {
             }
             return;
         }
-        if !bare {
+        if slack > SEES_ALL && !bare {
+            self.score -= LOST_BEFORE;
+            self.probe = Some(board.nxt);
+            self.probe_resent = true;
+        } else if !bare {
             self.score -= 3.0;
         }
         self.timer.set(at, Job::Timeout, self.rto);

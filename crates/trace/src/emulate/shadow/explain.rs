@@ -428,12 +428,13 @@ impl Shadow {
         if self.timed.is_some() {
             self.timed = None;
         }
+        self.note_rate_sent(packets);
         self.note_undo_resend(best.mechanism, moment.stamp, packets);
         self.note_resend(best.mechanism);
     }
 
     /// `tcp_enter_loss`
-    fn enter_loss(&mut self, board: &mut Board, now: Time) {
+    pub(super) fn enter_loss(&mut self, board: &mut Board, now: Time) {
         let first = self.state < State::Recovery;
         let anew = self.state <= State::Disorder
             || !self.point.is_after(board.una)

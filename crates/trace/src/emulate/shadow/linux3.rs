@@ -15,7 +15,7 @@ const SHORTEST_DELAY: Duration = Duration::from_millis(2);
 
 impl Shadow {
     pub(super) fn on_ack_linux3(&mut self, board: &mut Board, news: &News) {
-        self.catch_up(board, news.at, Duration::ZERO);
+        self.catch_up(board, news.at, news.slack);
         self.missed = false;
         self.note_duplicate(board, news);
         let mut told = Told::default();

@@ -1,14 +1,14 @@
 //! The order in which an acknowledgement is worked through and the states, as 6.x does (`tcp_ack`, `tcp_fastretrans_alert`).
 
 use rexmit_tcp::sender::State;
-use rexmit_time::{Duration, Time};
+use rexmit_time::Time;
 
 use super::{Shadow, Told};
 use crate::emulate::board::{Board, News, LOST, RESENT};
 
 impl Shadow {
     pub(super) fn on_ack_linux6(&mut self, board: &mut Board, news: &News) {
-        self.catch_up(board, news.at, Duration::ZERO);
+        self.catch_up(board, news.at, news.slack);
         self.missed = false;
         if news.advanced {
             self.timeouts = 0;

@@ -10,6 +10,7 @@ mod explain;
 mod linux3;
 mod linux6;
 mod rack;
+mod rate;
 mod undo;
 mod window;
 
@@ -26,6 +27,7 @@ use super::board::{Board, News, LOST, RESENT};
 use super::profile::Profile;
 use super::timer::{Job, Ticks, Timer};
 use rack::Rack;
+use rate::Rate;
 use undo::Undo;
 
 pub use explain::{Moment, Opinion};
@@ -80,6 +82,7 @@ pub struct Shadow {
     entered: Option<Time>,
     /// It began only if no new data could be sent.
     unless_more: bool,
+    rate: Rate,
     /// The timer should have fired and nothing was sent.
     missed: bool,
     timed: Option<(SeqNum, Time)>,
@@ -138,6 +141,7 @@ impl Shadow {
             resending: false,
             entered: None,
             unless_more: false,
+            rate: Rate::default(),
             missed: false,
             timed: None,
             phase: None,
@@ -172,6 +176,7 @@ impl Shadow {
 
     /// An acknowledgement came; the board has it already.
     pub fn on_ack(&mut self, board: &mut Board, news: &News) {
+        self.judge_rate(board, news);
         if self.newer() {
             self.on_ack_linux6(board, news);
         } else {
@@ -211,6 +216,7 @@ impl Shadow {
             _ => false,
         };
         self.check_window(board);
+        self.note_rate_sent(1);
         if nothing_out || converts {
             self.rearm(board, moment.at);
         }
@@ -331,6 +337,7 @@ impl Shadow {
             self.forget_stamp(board);
         }
         self.began = true;
+        self.begin_rate(board);
         self.forget_window();
         self.entered = Some(at);
         self.begin_undo(board);

@@ -17,7 +17,7 @@ impl Shadow {
         self.window = most.into_iter().max();
     }
 
-    fn in_flight(&self, board: &Board) -> u32 {
+    pub(super) fn in_flight(&self, board: &Board) -> u32 {
         let above = self.delivered_above(board);
         (board.out + self.resent).saturating_sub(above + self.lost)
     }
