@@ -11,6 +11,8 @@ mod likelihood;
 mod manners;
 mod profile;
 mod shadow;
+#[cfg(test)]
+mod tests;
 mod timer;
 
 use std::collections::VecDeque;

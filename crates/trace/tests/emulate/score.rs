@@ -266,3 +266,58 @@ fn table() {
         score(stack, &changes, first..first + seeds).print();
     }
 }
+
+/// At least so many thousandths of `all`.
+fn share_is(told: u32, all: u32, thousandths: u32) -> bool {
+    all > 0 && u64::from(told) * 1_000 >= u64::from(all) * u64::from(thousandths)
+}
+
+#[test]
+fn causes_are_told_whichever_stack_it_was() {
+    for stack in [
+        "linux-6.12",
+        "linux-3.10",
+        "linux-2.4",
+        "windows-xp",
+        "freebsd-5",
+        "solaris-10",
+        "rfc",
+    ] {
+        let score = score(stack, &[], 20_000..20_150);
+        let (all, told) = score.total();
+        assert!(all > 1_000, "{stack}: {all} resends");
+        assert!(share_is(told, all, 975), "{stack}: {told} of {all}");
+        for cause in [Mechanism::Rto, Mechanism::RtoRecovery] {
+            let (all, told) = score.of(cause);
+            assert!(share_is(told, all, 970), "{stack} {cause}: {told} of {all}");
+        }
+    }
+}
+
+#[test]
+fn senders_are_named_or_honestly_several() {
+    for stack in ["linux-6.12", "windows-xp", "freebsd-5", "solaris-10", "rfc"] {
+        let score = score(stack, &[], 30_000..30_150);
+        let fair = score.right + score.several;
+        assert!(
+            share_is(score.right, score.connections, 500),
+            "{stack}: {}",
+            score.right
+        );
+        assert!(share_is(fair, score.connections, 900), "{stack}: {fair}");
+        assert!(
+            score.wrong_and_sure <= 1,
+            "{stack}: {}",
+            score.wrong_and_sure
+        );
+    }
+}
+
+#[test]
+fn probes_and_rack_switched_off_are_seen() {
+    for changes in [&[("tlp", "off")][..], &[("rack", "false")]] {
+        let score = score("linux-6.12", changes, 40_000..40_150);
+        let (all, told) = score.total();
+        assert!(share_is(told, all, 880), "{changes:?}: {told} of {all}");
+    }
+}

@@ -1,0 +1,202 @@
+//! Scripted exchanges, with the times of the kernels' rules (scaled to whole ticks).
+
+use rexmit_tcp::{Mechanism, SackList};
+use rexmit_time::{Duration, Time};
+use rexmit_wire::{Flags, SeqNum, SeqRange};
+
+use super::*;
+
+const MSS: u32 = 1_000;
+const ISN: u32 = u32::MAX - 2_500;
+
+/// A sender's events, written down in milliseconds.
+struct Script {
+    judges: Judges,
+    resends: u32,
+}
+
+fn at(ms: f64) -> Time {
+    Time::from_nanos(5_000_000_000 + (ms * 1e6) as u64)
+}
+
+fn seq(segment: u32) -> SeqNum {
+    SeqNum::new(ISN) + (1 + segment * MSS)
+}
+
+impl Script {
+    fn new(rtt_ms: i64) -> Self {
+        let facts = SenderFacts {
+            isn: Some(SeqNum::new(ISN)),
+            mss: MSS,
+            sack: true,
+            handshake_rtt: Some(Duration::from_millis(rtt_ms)),
+            ..SenderFacts::default()
+        };
+        Script {
+            judges: Judges::new(&facts),
+            resends: 0,
+        }
+    }
+
+    fn send(&mut self, ms: f64, segments: core::ops::Range<u32>, kind: SentKind) {
+        for segment in segments {
+            let range = SeqRange {
+                start: seq(segment),
+                end: seq(segment + 1),
+            };
+            self.judges.event(&SenderEvent::Sent(Sent {
+                at: at(ms),
+                range,
+                kind,
+                flags: Flags::ACK,
+                stamp: None,
+                echo: None,
+                slack: Duration::ZERO,
+            }));
+        }
+    }
+
+    fn new_data(mut self, ms: f64, segments: core::ops::Range<u32>) -> Self {
+        self.send(ms, segments, SentKind::New);
+        self
+    }
+
+    fn again(mut self, ms: f64, segment: u32) -> Self {
+        let kind = SentKind::Resend(self.resends);
+        self.resends += 1;
+        self.send(ms, segment..segment + 1, kind);
+        self
+    }
+
+    fn ack(mut self, ms: f64, segment: u32, sacks: &[(u32, u32)]) -> Self {
+        let mut list = SackList::default();
+        for (start, end) in sacks {
+            list.push(SeqRange {
+                start: seq(*start),
+                end: seq(*end),
+            });
+        }
+        self.judges.event(&SenderEvent::Acked(Acked {
+            at: at(ms),
+            ack: seq(segment),
+            window: 1 << 20,
+            sacks: list,
+            dsack: None,
+            stamp: None,
+            echo: None,
+            carried: 0,
+            slack: Duration::ZERO,
+        }));
+        self
+    }
+
+    fn verdict(&self, number: u32) -> Verdict {
+        self.judges.verdict(number).unwrap()
+    }
+
+    fn mechanisms(&self) -> Vec<&'static str> {
+        (0..self.resends)
+            .map(|number| self.verdict(number).mechanism.as_str())
+            .collect()
+    }
+}
+
+#[test]
+fn the_last_of_three_lost_is_probed_and_the_others_found_by_rack() {
+    // Facts E.7: the probe 102 ms after the last acknowledgement, then a wait of a quarter of 50 ms and 2 ms.
+    let script = Script::new(50)
+        .new_data(0.0, 0..10)
+        .ack(50.0, 7, &[])
+        .again(156.0, 9)
+        .ack(206.0, 7, &[(9, 10)])
+        .again(226.0, 7)
+        .again(226.0, 8);
+    assert_eq!(script.mechanisms(), ["tlp", "rack", "rack"]);
+    assert!(
+        !script.verdict(0).either,
+        "three are out: a timeout would come later"
+    );
+    let places: Vec<u32> = (0..3).map(|n| script.verdict(n).episode).collect();
+    assert_eq!(places, [0, 0, 0]);
+    assert_eq!(script.verdict(2).episode_cause, Mechanism::Tlp);
+}
+
+#[test]
+fn one_packet_out_is_probed_when_a_timeout_would_come() {
+    let script = Script::new(20).new_data(0.0, 0..1).again(222.0, 0);
+    let verdict = script.verdict(0);
+    assert_eq!(verdict.mechanism, Mechanism::Tlp);
+    assert!(verdict.either);
+    assert_eq!(verdict.runner_up.unwrap().0, Mechanism::Rto);
+    // A timeout that was not backed off follows a probe, one twice as long a timeout.
+    let probed = Script::new(20)
+        .new_data(0.0, 0..1)
+        .again(222.0, 0)
+        .again(444.0, 0);
+    assert_eq!(probed.mechanisms(), ["tlp", "rto"]);
+    assert!(!probed.verdict(0).either);
+    let backed_off = Script::new(20)
+        .new_data(0.0, 0..1)
+        .again(222.0, 0)
+        .again(670.0, 0);
+    assert_eq!(backed_off.mechanisms(), ["rto", "rto"]);
+}
+
+#[test]
+fn what_follows_a_timeout_belongs_to_it() {
+    // All ten are lost: the probe, the timeout of the head, and the others as acknowledgements let them.
+    let script = Script::new(50)
+        .new_data(0.0, 0..10)
+        .again(104.0, 9)
+        .again(356.0, 0)
+        .ack(406.0, 1, &[])
+        .again(406.0, 1)
+        .again(406.0, 2)
+        .ack(456.0, 3, &[])
+        .again(456.0, 3);
+    assert_eq!(
+        script.mechanisms(),
+        ["tlp", "rto", "rto-recovery", "rto-recovery", "rto-recovery"]
+    );
+}
+
+#[test]
+fn the_second_duplicate_makes_windows_send_again() {
+    let mut script = Script::new(50).new_data(0.0, 0..2).ack(50.0, 2, &[]);
+    let mut lost = 2;
+    for (n, round) in [1_000.0, 2_000.0, 3_000.0].into_iter().enumerate() {
+        script = script
+            .new_data(round, lost..lost + 3)
+            .ack(round + 50.0, lost, &[(lost + 1, lost + 2)])
+            .ack(round + 51.0, lost, &[(lost + 1, lost + 3)])
+            .again(round + 51.0, lost)
+            .ack(round + 101.0, lost + 3, &[]);
+        assert_eq!(script.verdict(n as u32).episode, n as u32);
+        lost += 3;
+    }
+    assert_eq!(script.mechanisms(), ["fast-retransmit"; 3]);
+    let identity = script.judges.identity();
+    assert_eq!(identity.stacks.first(), Some(&"windows-xp"), "{identity:?}");
+}
+
+#[test]
+fn acknowledgements_of_nothing_sent_move_nothing() {
+    let script = Script::new(50)
+        .new_data(0.0, 0..4)
+        .ack(20.0, 40, &[])
+        .ack(50.0, 4, &[])
+        .new_data(60.0, 4..5)
+        .again(312.0, 4);
+    assert!(script.verdict(0).timer.is_some());
+}
+
+#[test]
+fn verdicts_are_forgotten_when_they_were_given_out() {
+    let mut script = Script::new(50)
+        .new_data(0.0, 0..10)
+        .again(104.0, 9)
+        .again(356.0, 0);
+    script.judges.forget_before(1);
+    assert_eq!(script.judges.verdict(0), None);
+    assert_eq!(script.verdict(1).episode_cause, Mechanism::Tlp);
+}
