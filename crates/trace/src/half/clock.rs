@@ -11,6 +11,9 @@ const REMEMBERED: usize = 1024;
 /// A share of the round-trip time below which the monitor counts as next to a host: one tenth.
 const NEXT_TO: i64 = 10;
 
+/// The part of the way to the sender below which the way to the receiver is none.
+const NOTHING: i64 = 200;
+
 /// The delays on both sides of the monitor, each the least that was seen.
 #[derive(Debug, Default)]
 pub(super) struct Clock {
@@ -95,6 +98,14 @@ impl Clock {
     /// From the monitor to the receiver and back.
     pub(super) const fn beyond(&self) -> Option<Duration> {
         self.beyond
+    }
+
+    /// Whether nothing is left of the way to the receiver where a packet may be lost: no time is spent on it.
+    pub(super) fn is_at_receiver(&self) -> bool {
+        match (self.small, self.beyond) {
+            (Some(near), Some(far)) => far * NOTHING <= near,
+            _ => false,
+        }
     }
 
     /// Where the monitor stood.

@@ -207,6 +207,7 @@ impl Half {
                 sacked: false,
                 reported: false,
                 hidden: 0,
+                over: false,
                 bare: false,
             };
             self.pieces.push_front(start, before, covered);

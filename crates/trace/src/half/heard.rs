@@ -96,6 +96,7 @@ impl Half {
             sacked: true,
             reported: false,
             hidden: self.hidden(event),
+            over: self.is_over(event),
             bare: false,
         };
         let mut news = News::default();
@@ -334,6 +335,12 @@ impl Half {
             let since = event.at - self.beyond_now;
             self.answered(since, None);
         }
+    }
+
+    /// Whether the receiver had nothing left but a time-wait entry, from which Linux answers without counting
+    /// (tcp_v4_timewait_ack, identification 0).
+    fn is_over(&self, event: &Event) -> bool {
+        event.ip_id == Some(0) && self.peer_ids.count() && !event.flags.syn() && !event.flags.fin()
     }
 
     /// Packets of the receiver that were missed between the last one and this one.

@@ -26,7 +26,7 @@ use crate::cost::BestCase;
 use crate::emulate::Judges;
 use crate::event::{Direction, Event, SenderEvent};
 use crate::facts::SenderFacts;
-use crate::rows::{Evidence, HalfRow, Position, Retransmission, WhatIf};
+use crate::rows::{Evidence, HalfRow, Retransmission, WhatIf};
 use crate::settings::Settings;
 use crate::whatif::{Replay, Resolved};
 
@@ -377,7 +377,7 @@ impl Half {
             reports: self.reports(),
             network_doubles: self.network_doubles,
             delays: self.is_old(),
-            at_receiver: self.clock.position() == Position::Receiver,
+            at_receiver: self.clock.is_at_receiver(),
         }
     }
 

@@ -11,10 +11,8 @@ use crate::rows::Evidence;
 
 /// An acknowledgement that is held back is so for longer: stacks use 40 ms and more.
 const AT_ONCE: Duration = Duration::from_millis(5);
-/// Longest that Linux holds one back (TCP_DELACK_MAX).
-const LONGEST_HELD: Duration = Duration::from_millis(200);
 /// Longest that any stack may (RFC 1122 §4.2.3.2).
-const RFC_HELD: Duration = Duration::from_millis(500);
+const LONGEST_HELD: Duration = Duration::from_millis(500);
 
 /// What is known of the path and the receiver when the question is asked.
 #[derive(Clone, Copy, Debug, Default)]
@@ -58,8 +56,16 @@ fn first_arrival(piece: &Piece, scene: &Scene) -> (Option<usize>, Evidence) {
     while most > 1 && seen[most - 1].1.at - seen[most - 2].1.at < scene.beyond / 2 {
         most -= 1;
     }
+    if covered.over {
+        return (Some(first), Evidence::DuplicateAnswered);
+    }
+    // The first copy that can have arrived; and, if each missed packet of the receiver was for one copy, the one that did.
+    let least = usize::from(piece.overtaken).min(most - 1);
+    let missed = (covered.hidden as usize).max(1);
+    let before = (most - 1).saturating_sub(missed).max(least);
     if covered.reported {
-        return (Some(first), Evidence::Dsack);
+        let before = before.min(most.saturating_sub(2));
+        return (Some(seen[before].0), Evidence::Dsack);
     }
     if !scene.reports
         && most > 1
@@ -68,9 +74,8 @@ fn first_arrival(piece: &Piece, scene: &Scene) -> (Option<usize>, Evidence) {
     {
         return (Some(first), Evidence::DuplicateAnswered);
     }
-    // The first copy that can have arrived, and whether one did of which the acknowledgement was missed: then a report of
-    // a duplicate may have been missed as well, unless the acknowledgement seen is the one for the last copy.
-    let least = usize::from(piece.overtaken).min(most - 1);
+    // Whether a copy arrived of which the acknowledgement was missed: then a report of a duplicate may have been missed as
+    // well, unless the acknowledgement seen is the one for the last copy.
     let prompt = covered.at - (seen[most - 1].1.at + scene.beyond) < scene.beyond / 2 + AT_ONCE;
     let lost_ack = covered.hidden > 0 && !(scene.reports && prompt);
     let reported = usize::from(piece.dsacks.saturating_sub(piece.doubled));
@@ -83,9 +88,8 @@ fn first_arrival(piece: &Piece, scene: &Scene) -> (Option<usize>, Evidence) {
     }
     if let Some(answer) = by_echo(piece, &seen[..most]) {
         // A receiver that does not report duplicates echoes the stamp of a duplicate all the same.
-        let least = seen[least].0;
-        if lost_ack && answer > least {
-            return (Some(least), Evidence::AckLost);
+        if lost_ack && !scene.reports && answer > seen[before].0 {
+            return (Some(seen[before].0), Evidence::AckLost);
         }
         return (Some(answer), Evidence::Timestamp);
     }
@@ -107,7 +111,7 @@ fn first_arrival(piece: &Piece, scene: &Scene) -> (Option<usize>, Evidence) {
         }
     }
     if lost_ack {
-        return (Some(seen[least].0), Evidence::AckLost);
+        return (Some(seen[before].0), Evidence::AckLost);
     }
     (Some(seen[most - 1].0), Evidence::HoleFilled)
 }
@@ -119,9 +123,8 @@ fn answered_at_once(piece: &Piece, copy: &Copy, scene: &Scene) -> bool {
         return false;
     };
     let waited = covered.at - (copy.at + scene.beyond);
-    let longest = if scene.delays { RFC_HELD } else { LONGEST_HELD };
-    let held = copy.at - piece.first.at <= longest + scene.beyond;
-    !copy.mark && held && waited < scene.beyond / 4 + AT_ONCE
+    let held = copy.at - piece.first.at <= LONGEST_HELD + scene.beyond;
+    !copy.mark && scene.delays && held && waited < scene.beyond / 4 + AT_ONCE
 }
 
 /// The copy that arrived first by the stamp that was echoed: at the left edge it is that of the copy that filled it

@@ -41,6 +41,8 @@ pub(super) struct Covered {
     pub reported: bool,
     /// Packets of the receiver that the monitor missed right before.
     pub hidden: u32,
+    /// The receiver's connection was over: it had got everything before, the FIN included.
+    pub over: bool,
     /// It bore no data, and the receiver had nothing beyond it.
     pub bare: bool,
 }

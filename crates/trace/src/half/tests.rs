@@ -345,3 +345,109 @@ fn bytes_acknowledged_and_never_seen_are_losses_of_the_capture() {
     assert!(seen.rows.is_empty());
     assert_eq!(seen.row.capture_losses, 2);
 }
+
+/// At the receiver: round trips of 50 ms, ten segments, all acknowledged. The sender counts its packets.
+fn warm_far(script: &mut Script) {
+    script.handshake(50.0, 0.0);
+    for i in 0..10 {
+        let at = 100.0 + f64::from(i) * 0.1;
+        script.data(at, i * 1000, 1000);
+        script.ack(at, (i + 1) * 1000, 100.0);
+    }
+}
+
+#[test]
+fn a_tail_lost_before_the_monitor_shows_by_the_senders_count() {
+    for origin in SLIDES {
+        let mut script = Script::new(origin, true);
+        warm_far(&mut script);
+        // Two segments and a probe never came by.
+        script.id = script.id.wrapping_add(3);
+        script
+            .data(500.0, 10_000, 1000)
+            .ack(500.0, 11_000, 500.0)
+            .data(550.0, 11_000, 1000)
+            .ack(550.0, 12_000, 550.0);
+        let seen = script.end();
+        assert_eq!(seen.ranges(origin), [(10_000, 11_000), (11_000, 12_000)]);
+        let needed = (Need::Needed, Evidence::OriginalUnseen);
+        assert_eq!(seen.needs(), [needed; 2]);
+    }
+    // Nothing is missing: the sender had nothing to send.
+    let mut script = Script::new(0, true);
+    warm_far(&mut script);
+    script.data(500.0, 10_000, 1000).ack(500.0, 11_000, 500.0);
+    assert!(script.end().rows.is_empty());
+}
+
+#[test]
+fn packets_of_the_receiver_that_are_missing_were_acknowledgements() {
+    for missed in [0, 1] {
+        let mut script = Script::new(9, false);
+        script.half.facts.sack = false;
+        warm(&mut script);
+        script.data(101.0, 10_000, 1000);
+        script.ack_id += missed;
+        script.data(901.0, 10_000, 1000).ack(951.0, 11_000, 0.0);
+        let expected = match missed {
+            0 => (Need::Needed, Evidence::HoleFilled),
+            _ => (Need::Spurious, Evidence::AckLost),
+        };
+        assert_eq!(script.end().needs(), [expected]);
+    }
+}
+
+#[test]
+fn an_answer_that_says_nothing_new_is_for_a_duplicate() {
+    let mut script = Script::new(0xffff_d700, false);
+    warm(&mut script);
+    script
+        .data(101.0, 10_000, 1000)
+        .data(401.0, 10_000, 1000)
+        .ack(452.0, 11_000, 0.0)
+        .ack(453.0, 11_000, 0.0);
+    let needs = script.end().needs();
+    assert_eq!(needs, [(Need::Spurious, Evidence::DuplicateAnswered)]);
+}
+
+#[test]
+fn an_acknowledgement_at_once_is_not_for_a_lone_new_segment() {
+    for (answer, expected) in [
+        (351.5, (Need::Spurious, Evidence::DuplicateAnswered)),
+        (430.0, (Need::Needed, Evidence::HoleFilled)),
+    ] {
+        let mut script = Script::new(0, false);
+        warm(&mut script);
+        script
+            .data(101.0, 10_000, 700)
+            .data(301.0, 10_000, 700)
+            .ack(answer, 10_700, 0.0);
+        assert_eq!(script.end().needs(), [expected]);
+    }
+}
+
+#[test]
+fn an_edge_that_jumps_had_its_later_holes_filled_before() {
+    let mut script = Script::new(0x7fff_d800, false);
+    script.half.facts.sack = false;
+    warm(&mut script);
+    for i in 10..15 {
+        script.data(101.0, i * 1000, 1000);
+    }
+    script
+        .ack(151.0, 10_000, 0.0)
+        .ack(151.1, 10_000, 0.0)
+        .ack(151.2, 10_000, 0.0)
+        .ack(151.3, 10_000, 0.0)
+        .data(401.0, 10_000, 1000)
+        .data(401.1, 11_000, 1000)
+        .ack(451.2, 15_000, 0.0);
+    let needs = script.end().needs();
+    assert_eq!(
+        needs,
+        [
+            (Need::Needed, Evidence::HoleFilled),
+            (Need::Spurious, Evidence::Frto)
+        ]
+    );
+}
