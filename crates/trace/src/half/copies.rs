@@ -74,7 +74,7 @@ impl Half {
             self.owed = 0;
         }
         if start == nxt && self.owed > 0 && !event.flags.syn() {
-            self.was_owed(start, end);
+            self.was_owed(start, end, older);
         }
         let nxt = self.pieces.nxt().max(nxt);
         let old_end = end.min(nxt);

@@ -27,8 +27,16 @@ impl Half {
         let start = line.place(next.seq, nxt);
         let end = start + i64::from(next.range().len());
         let gap = (start - nxt).max(0) as u32;
-        let late = self.merge.sent_between(newest.ip_id, next.ip_id);
-        let hidden = missing.saturating_sub(gap.div_ceil(self.mss).max(late));
+        let (mut late, mut late_bytes) = (0, 0);
+        for event in self.merge.sent_between(newest.ip_id, next.ip_id) {
+            late += event.payload_len.div_ceil(self.mss).max(1);
+            let place = line.place(event.seq, nxt);
+            if nxt <= place && place < start {
+                late_bytes += event.payload_len;
+            }
+        }
+        let lost = gap.saturating_sub(late_bytes).div_ceil(self.mss);
+        let hidden = missing.saturating_sub(late + lost);
         let waited = self.sent_at(next) - self.sent_at(last);
         // Where the sender's round trip is not known, the usual least timeout stands for it.
         let trip = match (self.clock.known_delay(), self.rtts.least()) {
@@ -54,9 +62,13 @@ impl Half {
     }
 
     /// A packet beyond all that came by, `start..end`: had it been sent before, as one that did not come by?
-    pub(super) fn was_owed(&mut self, start: i64, end: i64) {
+    /// `late`: it was sent before others that came by before it.
+    pub(super) fn was_owed(&mut self, start: i64, end: i64, late: bool) {
         let packets = ((end - start) as u32).div_ceil(self.mss);
-        if let (true, Some(copy)) = (self.owed >= packets, self.owed_at) {
+        if late {
+            // One of those that were missing.
+            self.owed = self.owed.saturating_sub(packets);
+        } else if let (true, Some(copy)) = (self.owed >= packets, self.owed_at) {
             self.owed -= packets;
             self.unseen(end, copy);
         } else {

@@ -80,15 +80,16 @@ impl Merge {
         self.now
     }
 
-    /// How many packets with IP identifications between the two wait.
-    pub(super) fn sent_between(&self, a: Option<u16>, b: Option<u16>) -> u32 {
-        let (Some(a), Some(b)) = (a, b) else { return 0 };
-        let between = |(_, event): &&(u64, Event)| {
-            event
-                .ip_id
-                .is_some_and(|id| (1..b.wrapping_sub(a)).contains(&id.wrapping_sub(a)))
-        };
-        self.sent.iter().take(AHEAD).filter(between).count() as u32
+    /// The sender's packets that wait with IP identifications between the two: they come late.
+    pub(super) fn sent_between(
+        &self,
+        a: Option<u16>,
+        b: Option<u16>,
+    ) -> impl Iterator<Item = &Event> {
+        let (a, b) = (a.unwrap_or(0), b.unwrap_or(0));
+        let between = move |id: u16| (1..b.wrapping_sub(a)).contains(&id.wrapping_sub(a));
+        let waiting = self.sent.iter().take(AHEAD).map(|(_, event)| event);
+        waiting.filter(move |event| event.ip_id.is_some_and(between))
     }
 
     /// The next one, if it is known which that is.
