@@ -2,7 +2,7 @@
 
 use super::profile;
 use super::shadow::Shadow;
-use super::Identity;
+use super::{parameters, Identity};
 
 /// A resend that fits worse than this is not explained.
 const EXPLAINED: f64 = -6.5;
@@ -13,8 +13,9 @@ const NAMED: f64 = 0.95;
 /// A stack with a smaller share is none of several.
 const SEVERAL: f64 = 0.003;
 
-struct Family {
+struct Family<'a> {
     stack: &'static str,
+    best: &'a Shadow,
     score: f64,
     worst: f64,
 }
@@ -24,7 +25,7 @@ pub(super) fn of(shadows: &[Shadow], resends: bool) -> Identity {
     if !resends {
         return Identity::default();
     }
-    let mut families: Vec<Family> = Vec::new();
+    let mut families: Vec<Family<'_>> = Vec::new();
     for shadow in shadows {
         let stack = shadow.profile.stack;
         // Each stack counts alike, and within a stack its default more than what departs from it.
@@ -33,11 +34,13 @@ pub(super) fn of(shadows: &[Shadow], resends: bool) -> Identity {
             Some(family) => {
                 if score > family.score {
                     family.score = score;
+                    family.best = shadow;
                     family.worst = shadow.worst;
                 }
             }
             None => families.push(Family {
                 stack,
+                best: shadow,
                 score,
                 worst: shadow.worst,
             }),
@@ -49,23 +52,18 @@ pub(super) fn of(shadows: &[Shadow], resends: bool) -> Identity {
         .iter()
         .map(|family| (family.score - best).exp())
         .sum();
-    let mut likely: Vec<(&'static str, f64, f64)> = families
+    let mut likely: Vec<(&Family<'_>, f64)> = families
         .iter()
-        .map(|family| {
-            (
-                family.stack,
-                (family.score - best).exp() / all,
-                family.worst,
-            )
-        })
-        .filter(|(_, share, _)| *share >= SEVERAL)
+        .map(|family| (family, (family.score - best).exp() / all))
+        .filter(|(_, share)| *share >= SEVERAL)
         .collect();
     likely.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let Some(&(stack, share, worst)) = likely.first() else {
+    let Some(&(family, share)) = likely.first() else {
         return Identity::default();
     };
-    let stacks = likely.iter().map(|(stack, _, _)| *stack).collect();
-    if worst < EXPLAINED && share >= NAMED {
+    let stacks = likely.iter().map(|(family, _)| family.stack).collect();
+    let parameters = parameters::of(likely.iter().map(|(family, _)| family.best));
+    if family.worst < EXPLAINED && share >= NAMED {
         return Identity {
             stack: Some("none"),
             confidence: 0.5,
@@ -75,19 +73,15 @@ pub(super) fn of(shadows: &[Shadow], resends: bool) -> Identity {
     if share < NAMED {
         return Identity {
             stack: Some("several"),
-            confidence: likely
-                .iter()
-                .map(|(_, share, _)| share)
-                .sum::<f64>()
-                .min(1.0),
+            confidence: likely.iter().map(|(_, share)| share).sum::<f64>().min(1.0),
             stacks,
-            ..Identity::default()
+            parameters,
         };
     }
     Identity {
-        stack: Some(stack),
+        stack: Some(family.stack),
         confidence: share,
         stacks,
-        ..Identity::default()
+        parameters,
     }
 }

@@ -9,6 +9,7 @@ mod board;
 mod identity;
 mod likelihood;
 mod manners;
+mod parameters;
 mod profile;
 mod shadow;
 #[cfg(test)]
@@ -222,6 +223,14 @@ impl Judges {
         self.begin(sent.range.start);
         if !self.established && self.facts.isn.is_some() {
             self.establish(sent.at, self.facts.handshake_rtt);
+        }
+        if sent.kind == SentKind::Unseen && sent.at <= self.ack_at {
+            // It left long ago, and only a resend or an acknowledgement tells of it.
+            self.board.push(sent);
+            for shadow in &mut self.shadows {
+                shadow.on_unseen(&mut self.board, sent.at);
+            }
+            return;
         }
         let moment = self.moment(sent);
         if let Some(manner) = self.manners.sent(sent, &self.facts) {

@@ -177,6 +177,9 @@ fn the_second_duplicate_makes_windows_send_again() {
     assert_eq!(script.mechanisms(), ["fast-retransmit"; 3]);
     let identity = script.judges.identity();
     assert_eq!(identity.stacks.first(), Some(&"windows-xp"), "{identity:?}");
+    let d = identity.parameters.d.unwrap();
+    assert_eq!(d.value, 2.0);
+    assert!(d.low <= 2.0 && d.high <= 3.0, "{d:?}");
 }
 
 #[test]

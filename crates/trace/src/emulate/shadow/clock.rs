@@ -9,8 +9,8 @@ use rexmit_time::{Duration, Time};
 
 use super::{Moment, Shadow};
 use crate::emulate::board::{Board, News};
-use crate::emulate::likelihood;
 use crate::emulate::timer::{Job, Ticks};
+use crate::emulate::{likelihood, parameters};
 
 /// How long the smallest round-trip time is kept (`tcp_min_rtt_wlen`).
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(300);
@@ -367,5 +367,22 @@ impl Shadow {
         let next = if linear { span } else { span * 2 };
         self.timer
             .set(at, Job::Timeout, next.min(self.settings.max_rto));
+    }
+}
+
+impl Shadow {
+    /// How much longer its timeouts proved to be than the page says.
+    pub fn bias(&self) -> Duration {
+        self.bias
+    }
+
+    /// Between what that may lie: a tick once a timeout has shown it.
+    pub fn bias_between(&self) -> (Duration, Duration) {
+        let off = if self.loss_at.is_some() {
+            self.ticks.tick()
+        } else {
+            parameters::unproved(self.settings.min_rto + self.settings.rto_slop)
+        };
+        (self.bias - off, self.bias + off)
     }
 }

@@ -82,6 +82,8 @@ pub struct Shadow {
     entered: Option<Time>,
     /// It began only if no new data could be sent.
     unless_more: bool,
+    /// When the last timeout was.
+    loss_at: Option<Time>,
     rate: Rate,
     /// The timer should have fired and nothing was sent.
     missed: bool,
@@ -141,6 +143,7 @@ impl Shadow {
             resending: false,
             entered: None,
             unless_more: false,
+            loss_at: None,
             rate: Rate::default(),
             missed: false,
             timed: None,
@@ -221,6 +224,22 @@ impl Shadow {
             self.rearm(board, moment.at);
         }
         self.schedule_probe(board, moment.at, false);
+    }
+
+    /// Something left at `at` that the monitor never saw, and of which is learned later. What was out at a timeout is sent
+    /// again as part of what follows it.
+    pub fn on_unseen(&mut self, board: &mut Board, at: Time) {
+        let Some(tail) = board.len().checked_sub(1) else {
+            return;
+        };
+        if self.loss_at.is_some_and(|loss| at <= loss) && self.state != State::Recovery {
+            self.state = State::Loss;
+            self.point = board.nxt;
+            self.mark_lost(board, tail);
+        }
+        if self.timer.job().is_none() {
+            self.timer.set(at, Job::Timeout, self.rto);
+        }
     }
 
     /// New data that no acknowledgement let go, at the time at which a probe is due.

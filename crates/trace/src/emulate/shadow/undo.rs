@@ -150,6 +150,7 @@ impl Shadow {
         }
         self.undo_reduction(board, true);
         self.timeouts = 0;
+        self.loss_at = None;
         if self.newer() && self.waits_beyond_point(board) {
             return true;
         }
