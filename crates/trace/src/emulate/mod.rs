@@ -91,6 +91,8 @@ pub struct Judges {
     /// When the SYN left, and how often.
     syn: Option<(Time, u32)>,
     ack_at: Time,
+    /// When something new left last.
+    new_at: Time,
     /// The receiver's newest stamp.
     recent: Option<u32>,
     /// The last packet of those that an acknowledgement let go.
@@ -122,6 +124,7 @@ impl Judges {
             established: false,
             syn: None,
             ack_at: Time::ZERO,
+            new_at: Time::ZERO,
             recent: None,
             together: None,
             first: 0,
@@ -237,6 +240,7 @@ impl Judges {
             self.heed(manner);
         }
         let nothing_out = self.board.is_empty();
+        self.new_at = sent.at;
         self.board.push(sent);
         for shadow in &mut self.shadows {
             shadow.on_new(&self.board, &moment, nothing_out);
@@ -246,6 +250,17 @@ impl Judges {
     fn sent_again(&mut self, sent: &Sent, number: u32) {
         self.begin(sent.range.start);
         let moment = self.moment(sent);
+        if sent.range.end.is_after(self.board.nxt) {
+            // The first copy of it was never seen: it left with what was sent last.
+            let first = Sent {
+                at: self.new_at,
+                ..*sent
+            };
+            self.board.push(&first);
+            for shadow in &mut self.shadows {
+                shadow.on_unseen(&mut self.board, first.at);
+            }
+        }
         let pieces = self.board.locate(sent.range);
         for shadow in &mut self.shadows {
             shadow.on_resend(&mut self.board, &moment, pieces.clone());
@@ -254,9 +269,6 @@ impl Judges {
         self.together = Some(sent.at);
         let nxt = self.board.nxt;
         self.note_place(number, nxt);
-        if sent.range.end.is_after(nxt) {
-            self.board.push(sent);
-        }
     }
 
     /// The resend belongs to the episode that runs, or begins one that lasts until all before `end` is acknowledged.
