@@ -93,6 +93,8 @@ pub struct Judges {
     ack_at: Time,
     /// When something new left last.
     new_at: Time,
+    /// Something that the monitor never saw, until the next event says when it left.
+    unseen: Option<Sent>,
     /// The receiver's newest stamp.
     recent: Option<u32>,
     /// The last packet of those that an acknowledgement let go.
@@ -125,6 +127,7 @@ impl Judges {
             syn: None,
             ack_at: Time::ZERO,
             new_at: Time::ZERO,
+            unseen: None,
             recent: None,
             together: None,
             first: 0,
@@ -137,6 +140,20 @@ impl Judges {
 
     /// The next event, in the sender's order. A resend's number counts up from 0.
     pub fn event(&mut self, event: &SenderEvent) {
+        if let Some(mut unseen) = self.unseen.take() {
+            // A resend tells of it only now: it left with what was sent last.
+            if let SenderEvent::Sent(Sent {
+                kind: SentKind::Resend(_),
+                range,
+                ..
+            }) = event
+            {
+                if range.intersects(unseen.range) {
+                    unseen.at = self.new_at.min(self.ack_at);
+                }
+            }
+            self.sent_new(&unseen);
+        }
         match event {
             SenderEvent::Sent(sent) => self.sent(sent),
             SenderEvent::Acked(acked) => self.acked(acked),
@@ -149,7 +166,8 @@ impl Judges {
             return;
         }
         match sent.kind {
-            SentKind::New | SentKind::Unseen => self.sent_new(sent),
+            SentKind::New => self.sent_new(sent),
+            SentKind::Unseen => self.unseen = Some(*sent),
             SentKind::Resend(number) => self.sent_again(sent, number),
             SentKind::WindowProbe | SentKind::KeepAlive => {}
         }
