@@ -19,8 +19,8 @@ pub struct Settings {
     pub idle: Duration,
     /// A closed connection is kept so long for late packets.
     pub linger: Duration,
-    /// A direction whose round-trip times spread so far is worked through even without a resend when there is something to
-    /// replay: a lower timeout might have run out. The smallest deviation term of seed 002's grid.
+    /// A direction whose round-trip times spread so far is worked through even without a resend: a lower timeout might have
+    /// run out, or a loss before the monitor have been repaired unseen. The smallest deviation term of seed 002's grid.
     pub spread: Duration,
     /// The settings to replay over each sender that resends; none for no replay.
     pub whatif: Option<Arc<Plan>>,

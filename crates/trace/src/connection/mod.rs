@@ -251,8 +251,8 @@ impl Connection {
             let sender = &mut self.sides[peer];
             let samples = sender.rtt.count;
             self.trouble[peer] |= sender.acked(at, headers.ack, !takes_up && same_window);
-            if sender.rtt.count != samples && common.settings.whatif.is_some() {
-                // A round-trip time that a lower timeout might not have waited for.
+            if sender.rtt.count != samples {
+                // A round-trip time that a lower timeout might not have waited for, or in which a loss hides.
                 self.trouble[peer] |= sender.rtt.spread() > common.settings.spread;
             }
             if !self.shaken && !flags.syn() {
