@@ -10,8 +10,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 from rexmit import _core
+from rexmit.cli import app
 from rexmit.store.trace_schema import TABLES
 from rexmit.trace.buffers import frame
 from rexmit.trace.source import conformed
@@ -53,8 +55,10 @@ def capture(connections: int, port: int = 2_000) -> bytes:
     return b"".join(out)
 
 
-def analyse(*paths: Path, jobs: int = 1) -> tuple[dict[str, pl.DataFrame], _core.Trace]:
-    trace = _core.Trace(list(paths), jobs=jobs)
+def analyse(
+    *paths: Path, jobs: int = 1, whatif: bool = True
+) -> tuple[dict[str, pl.DataFrame], _core.Trace]:
+    trace = _core.Trace(list(paths), jobs=jobs, whatif=whatif)
     parts: dict[str, list[pl.DataFrame]] = {name: [] for name in TABLES}
     while (batch := trace.next_batch()) is not None:
         for name, columns in batch.items():
@@ -142,7 +146,10 @@ def test_what_is_no_capture_is_an_error(tmp_path: Path) -> None:
 
 READ = """
 import sys
+from typer.testing import CliRunner
+
 from rexmit import _core
+from rexmit.cli import app
 trace = _core.Trace(["-"])
 print("reading", flush=True)
 try:
@@ -177,3 +184,15 @@ def test_an_interruption_is_heard_while_nothing_comes() -> None:
         child.send_signal(signal.SIGINT)
         assert child.wait(60) == 1
         assert child.stderr.read() == b"interrupted\n"
+
+
+def test_resends_do_not_depend_on_what_is_replayed(tmp_path: Path) -> None:
+    folder = tmp_path / "corpus"
+    words = ["synth", "--mix", "bench", "--connections", "3000", "--at", "switch"]
+    done = CliRunner().invoke(app, [*words, "--seed", "3", "--out", str(folder)])
+    assert done.exit_code == 0, done.output
+    path = folder / "captures" / "bench-switch.pcapng"
+    with_it, _ = analyse(path)
+    without, _ = analyse(path, whatif=False)
+    assert with_it["retransmissions"].height > 100
+    assert with_it["retransmissions"].equals(without["retransmissions"])
