@@ -177,6 +177,7 @@ impl Batch {
 
     /// Takes a sample, as [`super::Rtt::sample`].
     pub fn sample(&mut self, rtt: Duration, una: SeqNum, nxt: SeqNum) {
+        let rtt = super::plausible(rtt);
         match &mut self.filters {
             Filters::Linux(lanes) => lanes.sample(rtt, una, nxt),
             Filters::Rfc6298(filters) => filters.iter_mut().for_each(|f| f.sample(rtt)),

@@ -41,6 +41,14 @@ enum Filter {
     Solaris(Solaris),
 }
 
+/// The longest sample: far beyond any timeout, and short enough for the fixed-point arithmetic of every stack.
+const LONGEST: Duration = Duration::from_secs(3600);
+
+/// A sample within bounds. Clocks of captures leap.
+fn plausible(rtt: Duration) -> Duration {
+    rtt.clamp(Duration::ZERO, LONGEST)
+}
+
 /// What the timeout rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
@@ -89,6 +97,7 @@ impl Rtt {
     /// Takes a sample, in the unit in which the stack measures: a tick stack's is a multiple of its tick. `una` is the
     /// first byte not acknowledged, this acknowledgement counted, and `nxt` the first not sent.
     pub fn sample(&mut self, rtt: Duration, una: SeqNum, nxt: SeqNum) {
+        let rtt = plausible(rtt);
         match &mut self.filter {
             Filter::Linux(filter) => filter.sample(rtt, una, nxt),
             Filter::Rfc6298(filter) => filter.sample(rtt),

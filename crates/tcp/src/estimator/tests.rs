@@ -329,3 +329,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_leap_of_the_clock_breaks_no_stack_s_arithmetic() {
+    for page in stacks::all() {
+        let mut rtt = Rtt::new(&page.settings);
+        let mut batch = Batch::new(&page.settings, &[Variant::of(&page.settings)]);
+        for leap in [Duration::MAX, Duration::MIN, ms(20), Duration::MAX] {
+            rtt.sample(leap, SeqNum::new(1), SeqNum::new(2));
+            batch.sample(leap, SeqNum::new(1), SeqNum::new(2));
+            assert!(rtt.rto() <= page.settings.max_rto, "{}", page.name);
+            assert_eq!(batch.rto(0), rtt.rto(), "{}", page.name);
+        }
+    }
+}
