@@ -141,16 +141,12 @@ impl Judges {
     /// The next event, in the sender's order. A resend's number counts up from 0.
     pub fn event(&mut self, event: &SenderEvent) {
         if let Some(mut unseen) = self.unseen.take() {
-            // A resend tells of it only now: it left with what was sent last.
-            if let SenderEvent::Sent(Sent {
-                kind: SentKind::Resend(_),
-                range,
-                ..
-            }) = event
-            {
-                if range.intersects(unseen.range) {
-                    unseen.at = self.new_at.min(self.ack_at);
-                }
+            // A resend tells of it only now, or the first that was new after a timeout: it left with what was sent last. A
+            // timeout lets little go.
+            let again = matches!(event, SenderEvent::Sent(Sent { kind: SentKind::Resend(_), range, .. })
+                if range.intersects(unseen.range));
+            if again || self.lost_at().is_some_and(|at| self.new_at <= at) {
+                unseen.at = self.new_at.min(self.ack_at);
             }
             self.sent_new(&unseen);
         }
@@ -158,6 +154,15 @@ impl Judges {
             SenderEvent::Sent(sent) => self.sent(sent),
             SenderEvent::Acked(acked) => self.acked(acked),
         }
+    }
+
+    /// When the last timeout was, by the emulation that explains most.
+    fn lost_at(&self) -> Option<Time> {
+        let best = self
+            .shadows
+            .iter()
+            .max_by(|a, b| a.score.total_cmp(&b.score));
+        best?.loss_at
     }
 
     fn sent(&mut self, sent: &Sent) {

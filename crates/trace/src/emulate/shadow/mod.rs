@@ -83,7 +83,7 @@ pub struct Shadow {
     /// It began only if no new data could be sent.
     unless_more: bool,
     /// When the last timeout was.
-    loss_at: Option<Time>,
+    pub loss_at: Option<Time>,
     rate: Rate,
     /// The timer should have fired and nothing was sent.
     missed: bool,
