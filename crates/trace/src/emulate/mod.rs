@@ -158,11 +158,14 @@ impl Judges {
 
     /// When the last timeout was, by the emulation that explains most.
     fn lost_at(&self) -> Option<Time> {
-        let best = self
-            .shadows
+        self.best()?.loss_at
+    }
+
+    /// The emulation that explains most so far.
+    fn best(&self) -> Option<&Shadow> {
+        self.shadows
             .iter()
-            .max_by(|a, b| a.score.total_cmp(&b.score));
-        best?.loss_at
+            .max_by(|a, b| a.score.total_cmp(&b.score))
     }
 
     fn sent(&mut self, sent: &Sent) {
@@ -470,11 +473,8 @@ impl Judges {
     /// The settings of the emulation that explains most so far.
     #[must_use]
     pub fn settings(&self) -> Option<Arc<Settings>> {
-        let best = self
-            .shadows
-            .iter()
-            .max_by(|a, b| a.score.total_cmp(&b.score));
-        best.map(|shadow| Arc::clone(&shadow.profile.settings))
+        let best = self.best()?;
+        Some(Arc::clone(&best.profile.settings))
     }
 
     /// Which stack it was, from all resends so far.

@@ -144,12 +144,7 @@ impl Shadow {
 
     fn alert_linux3(&mut self, board: &mut Board, news: &News, told: &Told, duplicate: bool) {
         let mut mark = duplicate || (told.sacked && self.sack_is_far(board));
-        if board.out == 0 {
-            self.dups = 0;
-        }
-        if self.state == State::Open {
-            self.undo.stamp = None;
-        } else if !board.una.is_before(self.point) && self.leave_at_point(board, news) {
+        if self.is_settled(board, news) {
             return;
         }
         match self.state {
@@ -213,17 +208,7 @@ impl Shadow {
     }
 
     fn consider_recovery_linux3(&mut self, board: &mut Board, news: &News, duplicate: bool) {
-        if !board.sack {
-            if news.advanced {
-                self.dups = 0;
-            }
-            if duplicate {
-                self.add_duplicate(board);
-            }
-        }
-        if self.state <= State::Disorder {
-            self.try_undo_by_dsack(board);
-        }
+        self.before_recovery(board, news, duplicate);
         match self.reason_to_recover(board, news.at) {
             Some(by) => {
                 self.enter_recovery(board, news.at);
@@ -231,9 +216,7 @@ impl Shadow {
             }
             None => {
                 self.forget_stamp(board);
-                if self.state != State::Cwr {
-                    self.keep_open(board);
-                }
+                self.keep_open_unless_reducing(board);
             }
         }
     }

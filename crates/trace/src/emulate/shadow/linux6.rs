@@ -167,12 +167,7 @@ impl Shadow {
 
     fn alert_linux6(&mut self, board: &mut Board, news: &News, told: &mut Told, duplicate: bool) {
         let mut mark = duplicate || (told.sacked && self.sack_is_far(board));
-        if board.out == 0 {
-            self.dups = 0;
-        }
-        if self.state == State::Open {
-            self.undo.stamp = None;
-        } else if !board.una.is_before(self.point) && self.leave_at_point(board, news) {
+        if self.is_settled(board, news) {
             return;
         }
         match self.state {
@@ -219,29 +214,13 @@ impl Shadow {
         told: &mut Told,
         duplicate: bool,
     ) {
-        if !board.sack {
-            if news.advanced {
-                self.dups = 0;
-            }
-            if duplicate {
-                self.add_duplicate(board);
-            }
-        }
-        if self.state <= State::Disorder {
-            self.try_undo_by_dsack(board);
-        }
+        self.before_recovery(board, news, duplicate);
         self.find_losses_linux6(board, news, told);
         if self.is_time_to_recover_linux6(board) {
             self.enter_recovery(board, news.at);
         } else {
             self.forget_stamp(board);
             self.keep_open_unless_reducing(board);
-        }
-    }
-
-    fn keep_open_unless_reducing(&mut self, board: &Board) {
-        if self.state != State::Cwr {
-            self.keep_open(board);
         }
     }
 

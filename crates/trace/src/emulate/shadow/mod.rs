@@ -350,6 +350,39 @@ impl Shadow {
         }
     }
 
+    fn keep_open_unless_reducing(&mut self, board: &Board) {
+        if self.state != State::Cwr {
+            self.keep_open(board);
+        }
+    }
+
+    /// What `tcp_fastretrans_alert` does first in both generations. Whether nothing more is to be done.
+    fn is_settled(&mut self, board: &Board, news: &News) -> bool {
+        if board.out == 0 {
+            self.dups = 0;
+        }
+        if self.state == State::Open {
+            self.undo.stamp = None;
+            return false;
+        }
+        !board.una.is_before(self.point) && self.leave_at_point(board, news)
+    }
+
+    /// What it does before it asks whether a recovery is to begin.
+    fn before_recovery(&mut self, board: &mut Board, news: &News, duplicate: bool) {
+        if !board.sack {
+            if news.advanced {
+                self.dups = 0;
+            }
+            if duplicate {
+                self.add_duplicate(board);
+            }
+        }
+        if self.state <= State::Disorder {
+            self.try_undo_by_dsack(board);
+        }
+    }
+
     /// `tcp_enter_recovery`
     fn enter_recovery(&mut self, board: &Board, at: Time) {
         if self.newer() {
