@@ -9,7 +9,15 @@ from rich.console import Console
 from rich.text import Text
 
 from rexmit.ladder.elide import Entry, Gap, Silence, elide
-from rexmit.ladder.render import ASCII, UNICODE, Glyphs, arrow, gap_words, silence_words
+from rexmit.ladder.render import (
+    ASCII,
+    UNICODE,
+    Glyphs,
+    arrow,
+    gap_words,
+    silence_words,
+    told_marks,
+)
 from rexmit.ladder.steps import Step
 from rexmit.ladder.traced import Traced, resend_words
 from rexmit.tables.terminal import count, is_unicode, say
@@ -118,18 +126,8 @@ def _numbers(step: Step) -> str:
 
 
 def _marks(step: Step) -> list[str]:
-    marks = []
-    if step.again:
-        marks.append("sent again, no resend")
-    if step.duplicate_sack:
-        marks.append("DSACK")
-    elif step.duplicate_acks:
-        marks.append(f"duplicate ACK {step.duplicate_acks}")
-    if step.window_update:
-        marks.append("window update")
-    if step.window == 0 and "RST" not in step.flags:
-        marks.append("window 0")
-    return marks
+    again = ["sent again, no resend"] if step.again else []
+    return again + told_marks(step)
 
 
 def _style(step: Step, resend: dict[str, Any] | None) -> str:

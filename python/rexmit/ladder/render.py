@@ -107,6 +107,20 @@ def arrow(step: Step, width: int, glyphs: Glyphs) -> str:
     return drawn.rjust(width) if step.from_server else drawn.ljust(width)
 
 
+def told_marks(step: Step) -> list[str]:
+    """What a packet tells its peer, in words."""
+    marks = []
+    if step.duplicate_sack:
+        marks.append("DSACK")
+    elif step.duplicate_acks:
+        marks.append(f"duplicate ACK {step.duplicate_acks}")
+    if step.window_update:
+        marks.append("window update")
+    if step.window == 0 and "RST" not in step.flags:
+        marks.append("window 0")
+    return marks
+
+
 def _marks(step: Step) -> list[str]:
     marks = []
     if step.mechanism:
@@ -118,14 +132,7 @@ def _marks(step: Step) -> list[str]:
         marks.append("dropped")
     if step.lost:
         marks.append("lost on the line")
-    if step.duplicate_sack:
-        marks.append("DSACK")
-    elif step.duplicate_acks:
-        marks.append(f"duplicate ACK {step.duplicate_acks}")
-    if step.window_update:
-        marks.append("window update")
-    if step.window == 0 and "RST" not in step.flags:
-        marks.append("window 0")
+    marks += told_marks(step)
     if step.sent_ns is None:
         marks.append("sending not captured")
     return marks
