@@ -1,6 +1,6 @@
 //! What the handshake says of a sender.
 
-use rexmit_time::{Duration, Time};
+use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
 
 /// What is known of a sender before its first data.
@@ -19,8 +19,6 @@ pub struct SenderFacts {
     pub timestamps: bool,
     /// How many bits the receiver's window is shifted to the left.
     pub window_shift: u8,
-    /// When its SYN or SYN-ACK was seen last, monitor's clock.
-    pub syn_at: Option<Time>,
     /// How often its SYN or SYN-ACK was sent.
     pub syns: u32,
     /// SYN (or SYN-ACK) to the answer, as the sender saw it, if it was not sent twice.

@@ -12,14 +12,8 @@ use crate::rows::Retransmission;
 
 pub(super) fn table(rows: &[Of<Retransmission>], capture: &str) -> Table {
     Filler::fill(rows, |table, rows| {
-        table.text("capture", rows.iter().map(|_| Some(capture)));
-        table.integer("connection", rows.iter().map(|of| whole(of.connection)));
-        table.flow(
-            "flow",
-            rows.iter().map(|of| towards(of.flow, of.row.direction)),
-        );
+        whose(table, rows, capture, |row| row.direction);
         let all = || rows.iter().map(|of| &of.row);
-        table.text("direction", all().map(|row| Some(word(row.direction))));
         table.number("time_s", all().map(|row| seconds(row.time)));
         table.integer("time_ns", all().map(|row| nanos(row.time)));
         table.integer(
@@ -67,7 +61,22 @@ pub(super) fn table(rows: &[Of<Retransmission>], capture: &str) -> Table {
 }
 
 /// The flow of a direction of the connection `flow`.
-pub(super) fn towards(flow: FlowKey, direction: Direction) -> FlowKey {
+/// Whose each row is: the columns that tables of directions begin with.
+pub(super) fn whose<R>(
+    table: &mut Filler,
+    rows: &[Of<R>],
+    capture: &str,
+    direction: fn(&R) -> Direction,
+) {
+    table.text("capture", rows.iter().map(|_| Some(capture)));
+    table.integer("connection", rows.iter().map(|of| whole(of.connection)));
+    let flows = rows.iter().map(|of| towards(of.flow, direction(&of.row)));
+    table.flow("flow", flows);
+    let words = rows.iter().map(|of| Some(word(direction(&of.row))));
+    table.text("direction", words);
+}
+
+fn towards(flow: FlowKey, direction: Direction) -> FlowKey {
     match direction {
         Direction::Forward => flow,
         Direction::Backward => flow.reversed(),

@@ -1,22 +1,15 @@
 //! What other settings would have done, as columns.
 
 use super::buffers::{whole, Filler, Table};
-use super::retransmissions::towards;
-use super::word;
+use super::retransmissions::whose;
 use crate::analyzer::Of;
 use crate::rows::WhatIf;
 use crate::whatif::{Total, Totals};
 
 pub(super) fn table(rows: &[Of<WhatIf>], capture: &str, settings: &[String]) -> Table {
     Filler::fill(rows, |table, rows| {
-        table.text("capture", rows.iter().map(|_| Some(capture)));
-        table.integer("connection", rows.iter().map(|of| whole(of.connection)));
-        table.flow(
-            "flow",
-            rows.iter().map(|of| towards(of.flow, of.row.direction)),
-        );
+        whose(table, rows, capture, |row| row.direction);
         let all = || rows.iter().map(|of| &of.row);
-        table.text("direction", all().map(|row| Some(word(row.direction))));
         let name = |row: &WhatIf| settings.get(row.setting as usize).map(String::as_str);
         table.text("setting", all().map(name));
         table.integer("avoided", all().map(|row| i64::from(row.avoided)));

@@ -82,7 +82,6 @@ impl Connection {
             sack,
             timestamps,
             window_shift,
-            syn_at: syn.map(|syn| syn.at),
             syns: self.cold.syn_counts[me],
             handshake_rtt: self.handshake_rtt().map(|(whole, _)| whole),
         }

@@ -146,6 +146,7 @@ struct Log {
     nxt: SeqNum,
     shift: u8,
     facts: SenderFacts,
+    syn_at: Option<Time>,
     syn_acked: bool,
 }
 
@@ -161,7 +162,7 @@ impl Log {
         let again = self.iss.is_some() && range.start.is_before(self.nxt);
         if segment.flags.syn() {
             self.facts.syns += 1;
-            self.facts.syn_at = Some(at);
+            self.syn_at = Some(at);
             self.facts.isn = Some(segment.seq);
             self.facts.sack = segment.sack_permitted;
             self.facts.timestamps = segment.timestamps.is_some();
@@ -201,7 +202,7 @@ impl Log {
         if !self.syn_acked {
             self.syn_acked = true;
             if self.facts.syns == 1 {
-                self.facts.handshake_rtt = self.facts.syn_at.map(|sent| at - sent);
+                self.facts.handshake_rtt = self.syn_at.map(|sent| at - sent);
             }
         }
         let blocks = segment.sack.as_slice();
