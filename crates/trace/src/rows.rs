@@ -1,5 +1,7 @@
 //! The rows that an analysis gives. Times are the monitor's clock; sequence numbers as on the wire.
 
+use std::ops::AddAssign;
+
 use rexmit_tcp::{Mechanism, Need};
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{FlowKey, SeqRange};
@@ -237,6 +239,37 @@ pub struct Connection {
     pub backward: HalfRow,
 }
 
+/// Which resends another setting changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Resends that would not have been made.
+    pub avoided: u64,
+    /// Resends made by fast retransmit instead of timeout.
+    pub rto_to_fr: u64,
+    /// Resends made by timeout instead of fast retransmit.
+    pub fr_to_rto: u64,
+    /// Spurious timeouts avoided.
+    pub spurious_rto_avoided: u64,
+    /// Spurious fast retransmits avoided.
+    pub spurious_fr_avoided: u64,
+    /// Spurious timeouts caused.
+    pub spurious_rto_caused: u64,
+    /// Spurious fast retransmits caused.
+    pub spurious_fr_caused: u64,
+}
+
+impl AddAssign for Changes {
+    fn add_assign(&mut self, other: Self) {
+        self.avoided += other.avoided;
+        self.rto_to_fr += other.rto_to_fr;
+        self.fr_to_rto += other.fr_to_rto;
+        self.spurious_rto_avoided += other.spurious_rto_avoided;
+        self.spurious_fr_avoided += other.spurious_fr_avoided;
+        self.spurious_rto_caused += other.spurious_rto_caused;
+        self.spurious_fr_caused += other.spurious_fr_caused;
+    }
+}
+
 /// What one other setting would have done to one direction of a connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WhatIf {
@@ -244,20 +277,8 @@ pub struct WhatIf {
     pub direction: Direction,
     /// Index of the setting in the list that the run's what-if was given.
     pub setting: u32,
-    /// Resends that would not have been made.
-    pub avoided: u32,
-    /// Resends made by fast retransmit instead of timeout.
-    pub rto_to_fr: u32,
-    /// Resends made by timeout instead of fast retransmit.
-    pub fr_to_rto: u32,
-    /// Spurious timeouts avoided.
-    pub spurious_rto_avoided: u32,
-    /// Spurious fast retransmits avoided.
-    pub spurious_fr_avoided: u32,
-    /// Spurious timeouts caused.
-    pub spurious_rto_caused: u32,
-    /// Spurious fast retransmits caused.
-    pub spurious_fr_caused: u32,
+    /// Which resends it changes.
+    pub changes: Changes,
     /// Change of the connection's duration; negative is shorter.
     pub change: Duration,
 }

@@ -170,13 +170,7 @@ impl Replay {
         out.extend(tallies().map(|(setting, tally)| WhatIf {
             direction: self.direction,
             setting,
-            avoided: tally.avoided,
-            rto_to_fr: tally.rto_to_fr,
-            fr_to_rto: tally.fr_to_rto,
-            spurious_rto_avoided: tally.spurious_rto_avoided,
-            spurious_fr_avoided: tally.spurious_fr_avoided,
-            spurious_rto_caused: tally.spurious_rto_caused,
-            spurious_fr_caused: tally.spurious_fr_caused,
+            changes: tally.changes,
             change: cost::times(tally.round_trips, average) + Duration::from_nanos(tally.nanos),
         }));
         self.plan.take_back(judge.leave());

@@ -4,6 +4,7 @@ use rexmit_tcp::settings::Tlp;
 use rexmit_time::{Duration, Time};
 
 use crate::cost::{fast_retransmit_avoided, fast_retransmit_for_timeout, timeout_avoided};
+use crate::rows::Changes;
 
 /// How the wait of a head ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -133,13 +134,7 @@ pub(super) fn probe_timeout(
 /// What a setting does otherwise, summed up over a half.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Tally {
-    pub avoided: u32,
-    pub rto_to_fr: u32,
-    pub fr_to_rto: u32,
-    pub spurious_rto_avoided: u32,
-    pub spurious_fr_avoided: u32,
-    pub spurious_rto_caused: u32,
-    pub spurious_fr_caused: u32,
+    pub changes: Changes,
     /// Change in round-trip times, and on top of it in nanoseconds; negative is shorter.
     pub round_trips: f64,
     pub nanos: i64,
@@ -148,13 +143,7 @@ pub(super) struct Tally {
 impl Tally {
     /// Adds another.
     pub fn add(&mut self, other: &Tally) {
-        self.avoided += other.avoided;
-        self.rto_to_fr += other.rto_to_fr;
-        self.fr_to_rto += other.fr_to_rto;
-        self.spurious_rto_avoided += other.spurious_rto_avoided;
-        self.spurious_fr_avoided += other.spurious_fr_avoided;
-        self.spurious_rto_caused += other.spurious_rto_caused;
-        self.spurious_fr_caused += other.spurious_fr_caused;
+        self.changes += other.changes;
         self.round_trips += other.round_trips;
         self.nanos += other.nanos;
     }
@@ -170,11 +159,11 @@ impl Tally {
         let slower = fast_retransmit_for_timeout(x).max(rounds);
         match (own.by_timeout(), other.by_timeout()) {
             (true, false) => {
-                self.rto_to_fr += 1;
+                self.changes.rto_to_fr += 1;
                 self.round_trips -= slower;
             }
             (false, true) => {
-                self.fr_to_rto += 1;
+                self.changes.fr_to_rto += 1;
                 self.round_trips += slower;
             }
             _ => {}
@@ -186,19 +175,19 @@ impl Tally {
     pub fn needless(&mut self, own: Outcome, other: Outcome, x: f64, resends: u32, timeouts: u32) {
         self.round_trips += other.cost(x) - own.cost(x);
         if own != Outcome::Acknowledged && other == Outcome::Acknowledged {
-            self.avoided += resends;
+            self.changes.avoided += u64::from(resends);
         }
         if own.by_timeout() && !other.by_timeout() {
-            self.spurious_rto_avoided += timeouts;
+            self.changes.spurious_rto_avoided += u64::from(timeouts);
         }
         if own.by_acknowledgements() && !other.by_acknowledgements() {
-            self.spurious_fr_avoided += 1;
+            self.changes.spurious_fr_avoided += 1;
         }
         if other.by_timeout() && !own.by_timeout() {
-            self.spurious_rto_caused += 1;
+            self.changes.spurious_rto_caused += 1;
         }
         if other.by_acknowledgements() && !own.by_acknowledgements() {
-            self.spurious_fr_caused += 1;
+            self.changes.spurious_fr_caused += 1;
         }
     }
 }

@@ -185,7 +185,11 @@ fn a_needed_timeout_waits_for_the_other_timer() {
     assert_eq!(rows.len(), 3);
     let row = &rows["min_rto=100ms"];
     assert_eq!(
-        (row.avoided, row.rto_to_fr, row.spurious_rto_caused),
+        (
+            row.changes.avoided,
+            row.changes.rto_to_fr,
+            row.changes.spurious_rto_caused
+        ),
         (0, 0, 0)
     );
 }
@@ -258,9 +262,9 @@ fn a_needless_timeout_is_avoided_by_a_longer_timer() {
     let row = &rows["min_rto=600ms"];
     assert_eq!(
         (
-            row.avoided,
-            row.spurious_rto_avoided,
-            row.spurious_fr_avoided
+            row.changes.avoided,
+            row.changes.spurious_rto_avoided,
+            row.changes.spurious_fr_avoided
         ),
         (2, 1, 0)
     );
@@ -279,9 +283,12 @@ fn a_shorter_timer_runs_out_before_a_late_acknowledgement() {
     script.ack(at + 240, next + 8, None);
     let rows = script.finish();
     let row = &rows["min_rto=100ms"];
-    assert_eq!((row.spurious_rto_caused, row.avoided), (1, 0));
+    assert_eq!(
+        (row.changes.spurious_rto_caused, row.changes.avoided),
+        (1, 0)
+    );
     near(seconds(row), timeout_avoided(4.0) * (0.1 + 0.0014));
-    assert_eq!(rows["min_rto=50ms,k=2"].spurious_rto_caused, 1);
+    assert_eq!(rows["min_rto=50ms,k=2"].changes.spurious_rto_caused, 1);
     assert!(!rows.contains_key("min_rto=150ms"));
 }
 
@@ -296,10 +303,17 @@ fn fast_retransmit_takes_the_place_of_a_timeout_when_two_duplicates_are_enough()
     script.ack(at + 400, next + 3, None);
     let rows = script.finish();
     let row = &rows["d=2"];
-    assert_eq!((row.rto_to_fr, row.fr_to_rto, row.avoided), (1, 0, 0));
+    assert_eq!(
+        (
+            row.changes.rto_to_fr,
+            row.changes.fr_to_rto,
+            row.changes.avoided
+        ),
+        (1, 0, 0)
+    );
     near(seconds(row), -0.19 - fast_retransmit_for_timeout(4.0) * 0.1);
     // Three outstanding: one duplicate is enough.
-    assert_eq!(rows["smart"].rto_to_fr, 1);
+    assert_eq!(rows["smart"].changes.rto_to_fr, 1);
     near(
         seconds(&rows["smart"]),
         -0.2 - fast_retransmit_for_timeout(4.0) * 0.1,
@@ -327,7 +341,10 @@ fn a_fast_retransmit_becomes_a_timeout_when_its_duplicates_do_not_reach() {
     near(seconds(&rows["d=2"]), -0.01);
     // The fourth duplicate came ten milliseconds later, and no fifth: the timer of 300 ms runs out, half a tick early.
     near(seconds(&rows["d=4"]), 0.01);
-    assert_eq!((rows["d=4"].fr_to_rto, rows["d=5"].fr_to_rto), (0, 1));
+    assert_eq!(
+        (rows["d=4"].changes.fr_to_rto, rows["d=5"].changes.fr_to_rto),
+        (0, 1)
+    );
     near(
         seconds(&rows["d=5"]),
         0.175 + fast_retransmit_for_timeout(4.0) * 0.1,
@@ -360,7 +377,7 @@ fn reordering_makes_needless_fast_retransmits_with_a_small_threshold() {
     script.ack(at + 105, next, Some((next + 1, next + 3)));
     script.ack(at + 110, next + 8, None);
     let rows = script.finish();
-    assert_eq!(rows["d=2"].spurious_fr_caused, 1);
+    assert_eq!(rows["d=2"].changes.spurious_fr_caused, 1);
     near(seconds(&rows["d=2"]), fast_retransmit_avoided(4.0) * 0.1);
     // A quarter of a round trip had not gone by.
     assert_eq!(rows.len(), 1);
@@ -378,7 +395,10 @@ fn a_larger_threshold_avoids_a_needless_fast_retransmit() {
     script.ack(at + 110, next + 8, None);
     let rows = script.finish();
     assert_eq!(
-        (rows["d=4"].avoided, rows["d=4"].spurious_fr_avoided),
+        (
+            rows["d=4"].changes.avoided,
+            rows["d=4"].changes.spurious_fr_avoided
+        ),
         (1, 1)
     );
     near(seconds(&rows["d=4"]), -fast_retransmit_avoided(4.0) * 0.1);
@@ -396,7 +416,7 @@ fn a_shorter_timer_overtakes_a_fast_retransmit() {
     script.resend(at + 250, next, Mechanism::FastRetransmit, NEEDED, 0);
     script.ack(at + 350, next + 8, None);
     let row = &script.finish()["min_rto=100ms"];
-    assert_eq!(row.fr_to_rto, 1);
+    assert_eq!(row.changes.fr_to_rto, 1);
     near(
         seconds(row),
         -0.025 + fast_retransmit_for_timeout(4.0) * 0.1,
@@ -412,7 +432,7 @@ fn without_sack_every_duplicate_counts() {
     script.resend(at + 100, next, Mechanism::FastRetransmit, NEEDED, 0);
     script.ack(at + 200, next + 3, None);
     let row = &script.finish()["d=3"];
-    assert_eq!(row.fr_to_rto, 1);
+    assert_eq!(row.changes.fr_to_rto, 1);
     // Two ticks of 100 ms, less half of one.
     near(seconds(row), 0.05 + fast_retransmit_for_timeout(4.0) * 0.1);
 }
@@ -429,7 +449,7 @@ fn a_probe_repairs_the_last_segment_before_the_timeout() {
     // One packet out: the probe falls together with the timeout, half a tick of which the capture has not shown, but does
     // not lower the rate to one segment.
     let row = &rows["tlp"];
-    assert_eq!(row.rto_to_fr, 1);
+    assert_eq!(row.changes.rto_to_fr, 1);
     near(
         seconds(row),
         -0.005 - fast_retransmit_for_timeout(4.0) * 0.1,
@@ -453,7 +473,7 @@ fn a_probe_finds_the_loss_of_many_a_round_trip_later() {
     near(seconds(row), 0.002 - fast_retransmit_for_timeout(4.0) * 0.1);
     // One SACK is too little for FACK: the timer runs out, but later, half a tick early.
     let row = &rows["tlp"];
-    assert_eq!((row.rto_to_fr, row.avoided), (0, 0));
+    assert_eq!((row.changes.rto_to_fr, row.changes.avoided), (0, 0));
     near(seconds(row), 0.202 + 0.295 - 0.3);
 }
 
@@ -468,7 +488,7 @@ fn without_probes_a_probed_loss_waits_for_the_timer() {
     script.ack(at + 402, next + 3, None);
     let rows = script.finish();
     let row = &rows["no-tlp"];
-    assert_eq!(row.fr_to_rto, 1);
+    assert_eq!(row.changes.fr_to_rto, 1);
     // The wheel is four ticks late on average.
     near(
         seconds(row),
@@ -489,7 +509,7 @@ fn without_rack_what_a_probe_found_waits_for_the_timer_after_it() {
     script.resend(at + 302, next, Mechanism::Rack, NEEDED, 0);
     script.ack(at + 402, next + 2, None);
     let row = &script.finish()["no-rack"];
-    assert_eq!((row.fr_to_rto, row.rto_to_fr), (1, 0));
+    assert_eq!((row.changes.fr_to_rto, row.changes.rto_to_fr), (1, 0));
     // From the probe on, and the wheel is four ticks late.
     near(
         seconds(row),
@@ -508,7 +528,7 @@ fn rack_finds_a_loss_with_one_segment_after_it() {
     script.resend(at + 300, next, Mechanism::Rto, NEEDED, 0);
     script.ack(at + 400, next + 2, None);
     let row = &script.finish()["rack"];
-    assert_eq!(row.rto_to_fr, 1);
+    assert_eq!(row.changes.rto_to_fr, 1);
     // The round trip of what came after it, and a quarter of one.
     near(
         seconds(row),
@@ -605,10 +625,10 @@ proptest! {
     ) {
         let mut script = Script::new("linux-2.4", &["default", "grid"]);
         sender(&mut script, &turns);
-        let made = script.next;
+        let made = u64::from(script.next);
         for (name, row) in script.finish() {
-            prop_assert!(row.avoided + row.rto_to_fr + row.fr_to_rto <= made, "{name}");
-            prop_assert!(row.spurious_rto_avoided + row.spurious_fr_avoided <= made, "{name}");
+            prop_assert!(row.changes.avoided + row.changes.rto_to_fr + row.changes.fr_to_rto <= made, "{name}");
+            prop_assert!(row.changes.spurious_rto_avoided + row.changes.spurious_fr_avoided <= made, "{name}");
             prop_assert!(row.change.as_secs_f64().is_finite());
         }
     }

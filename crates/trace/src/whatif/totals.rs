@@ -3,7 +3,7 @@
 use rexmit_time::Duration;
 
 use crate::event::Direction;
-use crate::rows::{Connection, WhatIf};
+use crate::rows::{Changes, Connection, WhatIf};
 
 /// What one setting would have done to all senders of one stack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,20 +14,8 @@ pub struct Total {
     pub shorter: u32,
     /// See `shorter`.
     pub longer: u32,
-    /// As [`WhatIf::avoided`].
-    pub avoided: u64,
-    /// As [`WhatIf::rto_to_fr`].
-    pub rto_to_fr: u64,
-    /// As [`WhatIf::fr_to_rto`].
-    pub fr_to_rto: u64,
-    /// As [`WhatIf::spurious_rto_avoided`].
-    pub spurious_rto_avoided: u64,
-    /// As [`WhatIf::spurious_fr_avoided`].
-    pub spurious_fr_avoided: u64,
-    /// As [`WhatIf::spurious_rto_caused`].
-    pub spurious_rto_caused: u64,
-    /// As [`WhatIf::spurious_fr_caused`].
-    pub spurious_fr_caused: u64,
+    /// Which resends it changes.
+    pub changes: Changes,
     /// Sum of the changes of durations; negative is shorter.
     pub change: Duration,
 }
@@ -37,13 +25,7 @@ impl Total {
         self.changed += 1;
         self.shorter += u32::from(-row.change > tenth);
         self.longer += u32::from(row.change > tenth);
-        self.avoided += u64::from(row.avoided);
-        self.rto_to_fr += u64::from(row.rto_to_fr);
-        self.fr_to_rto += u64::from(row.fr_to_rto);
-        self.spurious_rto_avoided += u64::from(row.spurious_rto_avoided);
-        self.spurious_fr_avoided += u64::from(row.spurious_fr_avoided);
-        self.spurious_rto_caused += u64::from(row.spurious_rto_caused);
-        self.spurious_fr_caused += u64::from(row.spurious_fr_caused);
+        self.changes += row.changes;
         self.change += row.change;
     }
 
@@ -51,13 +33,7 @@ impl Total {
         self.changed += other.changed;
         self.shorter += other.shorter;
         self.longer += other.longer;
-        self.avoided += other.avoided;
-        self.rto_to_fr += other.rto_to_fr;
-        self.fr_to_rto += other.fr_to_rto;
-        self.spurious_rto_avoided += other.spurious_rto_avoided;
-        self.spurious_fr_avoided += other.spurious_fr_avoided;
-        self.spurious_rto_caused += other.spurious_rto_caused;
-        self.spurious_fr_caused += other.spurious_fr_caused;
+        self.changes += other.changes;
         self.change += other.change;
     }
 }
@@ -151,13 +127,13 @@ mod tests {
         WhatIf {
             direction: Direction::Backward,
             setting,
-            avoided: 1,
-            rto_to_fr: 0,
-            fr_to_rto: 2,
-            spurious_rto_avoided: 1,
-            spurious_fr_avoided: 0,
-            spurious_rto_caused: 3,
-            spurious_fr_caused: 0,
+            changes: Changes {
+                avoided: 1,
+                fr_to_rto: 2,
+                spurious_rto_avoided: 1,
+                spurious_rto_caused: 3,
+                ..Changes::default()
+            },
             change: Duration::from_millis(millis),
         }
     }
@@ -202,7 +178,10 @@ mod tests {
         let total = rows[1].2;
         assert_eq!((total.changed, total.shorter, total.longer), (2, 1, 1));
         assert_eq!(total.change, Duration::from_millis(-350));
-        assert_eq!((total.fr_to_rto, total.spurious_rto_caused), (4, 6));
+        assert_eq!(
+            (total.changes.fr_to_rto, total.changes.spurious_rto_caused),
+            (4, 6)
+        );
         assert_eq!((rows[2].2.shorter, rows[2].2.longer), (0, 0));
     }
 }
