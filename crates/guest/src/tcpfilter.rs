@@ -205,7 +205,11 @@ impl Observer for Printer {
                 self.untracked += 1;
                 eprintln!("rexmit tcpfilter: {}: passes untouched: {}", untracked.flow, untracked.why);
             }
-            Event::Started(_) | Event::Dropped(_) | Event::AckDropped(_) | Event::Resent(_) => {}
+            Event::Started(_)
+            | Event::Dropped(_)
+            | Event::AckDropped(_)
+            | Event::Resent(_)
+            | Event::Carried(_) => {}
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! What a rule tells.
 
 use core::fmt;
+use core::ops::Range;
 
 use rexmit_tcp::Need;
 use rexmit_time::Time;
@@ -30,6 +31,8 @@ pub enum Event {
     Untracked(Untracked),
     /// A transfer is over.
     Finished(Box<Transfer>),
+    /// A packet with data of a burst was sent; of a [`PathRule`](crate::paths::PathRule) alone.
+    Carried(Box<Carried>),
 }
 
 /// Which part of the stream a packet covers.
@@ -115,6 +118,51 @@ pub struct Stalled {
     pub released: usize,
     /// When they were let go.
     pub at: Time,
+}
+
+/// See [`Event::Carried`]. One event a packet with data, when it is sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Carried {
+    /// The subflow, from server to client.
+    pub flow: FlowKey,
+    /// The path that it goes, from 1.
+    pub path: u32,
+    /// The burst in which its first byte lies, from 1.
+    pub burst: u32,
+    /// Which packet of new data it is on this path within this burst, from 1; of a resend, which packet its first
+    /// byte went in. `None` for data that other sequence numbers carried first.
+    pub position: Option<u64>,
+    /// The how manieth time its first byte goes under this sequence number of its subflow, from 1.
+    pub transmission: u32,
+    /// Which bytes it carries: places in the stream of all bursts, from 0.
+    pub data: Range<u64>,
+    /// Where it stands in its subflow.
+    pub span: Span,
+    /// When the first of these bytes to be sent was sent first, on any path; `None` when all are new.
+    pub first_sent: Option<Time>,
+    /// On which path that was.
+    pub first_path: Option<u32>,
+    /// Its first byte was sent before, under other sequence numbers: on another path, or anew on the same.
+    pub reinjected: bool,
+    /// The rule dropped some of its bytes before, sent again since or not.
+    pub was_dropped: bool,
+    /// Of what is sent again, whether the receiver lacked it: [`Need::Needed`] when every earlier copy of some of its
+    /// bytes, on whichever path, was dropped by the rule. `None` when its first byte is new.
+    pub need: Option<Need>,
+    /// Whether it carries the highest sequence number that its subflow has sent so far, FIN included.
+    pub highest: bool,
+    /// The rule drops it.
+    pub dropped: bool,
+    /// When it was sent.
+    pub at: Time,
+}
+
+impl Carried {
+    /// Whether its first byte was sent before, on whichever path.
+    #[must_use]
+    pub fn is_resend(&self) -> bool {
+        self.reinjected || self.transmission > 1
+    }
 }
 
 /// See [`Event::Untracked`]. Told once a connection; [`tail::Counters`](crate::tail::Counters) counts all.

@@ -6,6 +6,7 @@
 
 mod event;
 mod intervals;
+pub mod paths;
 pub mod pattern;
 mod rule;
 pub mod tail;
@@ -13,7 +14,7 @@ mod track;
 mod transfer;
 
 pub use event::{
-    AckDropped, Dropped, Event, Resent, Span, Stalled, Started, TransferId, Untracked, Why,
+    AckDropped, Carried, Dropped, Event, Resent, Span, Stalled, Started, TransferId, Untracked, Why,
 };
 pub use rule::{Decision, PacketId, Rule, Verdict};
 pub use transfer::{Note, Transfer};

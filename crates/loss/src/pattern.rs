@@ -9,4 +9,4 @@ mod text;
 
 pub use parse::PatternError;
 pub use rule::{PatternRule, Settings};
-pub use text::Pattern;
+pub use text::{Pattern, Scope};

@@ -210,7 +210,10 @@ fn a_transfer_whose_resends_are_all_lost_is_not_complete() {
 #[test]
 fn errors_say_what_where_and_what_instead() {
     let wrong = |text: &str| text.parse::<Pattern>().unwrap_err().to_string();
-    assert_eq!(wrong("dat 3"), "\"dat\" at column 1, expected data or ack");
+    assert_eq!(
+        wrong("dat 3"),
+        "\"dat\" at column 1, expected path, burst, data or ack"
+    );
     assert_eq!(
         wrong("data 3 x..4"),
         "\"x..4\" at column 8, expected a position such as 5, -1 (the last), 5..7, fin, or 5#2 (its second \
@@ -228,7 +231,7 @@ fn errors_say_what_where_and_what_instead() {
         "\"-2\" at column 13, expected an acknowledgement's number such as 3 or 4..9"
     );
     assert!(wrong("ack").starts_with("ends too early"));
-    assert!(wrong("data 1;").starts_with("ends too early, expected data or ack"));
+    assert!(wrong("data 1;").starts_with("ends too early, expected path, burst, data or ack"));
     assert!(wrong("none; data 1").starts_with("\"none\" at column 1"));
 }
 

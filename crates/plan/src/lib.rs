@@ -10,6 +10,7 @@ mod events;
 mod log;
 mod packets;
 mod part;
+mod paths;
 mod plan;
 mod row;
 mod story;
@@ -19,6 +20,11 @@ pub use events::{line, CellStart, Ignored};
 pub use log::PacketLog;
 pub use packets::{Direction, LoggedPacket, Packets};
 pub use part::{Change, Conversation, End, Exchange, Pace, Part, Side, Tails, Way, Ways};
+pub use paths::{
+    BurstRow, BurstSeen, Bursts, PathCell, PathCellStart, PathPacket, PathPackets, PathResend,
+    PathResendRow, PathRow, PathRows, PathRun, PathSender, PathStory, PathTally, PathWatched,
+    Protocol, SubflowRow, SubflowSeen, SubflowState,
+};
 pub use plan::{
     Cell, ClientKind, Exec, Link, Loss, Mode, NetworkPlan, PatternLoss, Place, Plan, Programs,
     Server, Stack, Start, TailLoss, Workload, VERSION,

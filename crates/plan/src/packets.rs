@@ -83,9 +83,12 @@ impl LoggedPacket {
     }
 }
 
-impl Serialize for LoggedPacket {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut tuple = serializer.serialize_tuple(10)?;
+impl LoggedPacket {
+    /// Elements of its array.
+    pub(crate) const ELEMENTS: usize = 10;
+
+    /// The elements of its array, in order.
+    pub(crate) fn elements<T: SerializeTuple>(&self, tuple: &mut T) -> Result<(), T::Error> {
         tuple.serialize_element(&self.at_ns)?;
         tuple.serialize_element(&(self.direction as u8))?;
         tuple.serialize_element(&self.seq)?;
@@ -95,7 +98,14 @@ impl Serialize for LoggedPacket {
         tuple.serialize_element(&self.window)?;
         tuple.serialize_element(&u8::from(self.dropped))?;
         tuple.serialize_element(&self.mechanism)?;
-        tuple.serialize_element(&self.sack)?;
+        tuple.serialize_element(&self.sack)
+    }
+}
+
+impl Serialize for LoggedPacket {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut tuple = serializer.serialize_tuple(Self::ELEMENTS)?;
+        self.elements(&mut tuple)?;
         tuple.end()
     }
 }

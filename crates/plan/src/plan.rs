@@ -10,7 +10,7 @@ use rexmit_loss::Rule;
 use rexmit_time::Duration;
 use serde::Deserialize;
 
-use crate::Part;
+use crate::{Part, PathCell};
 
 /// The version of the plan that is read here, and of the events that answer it.
 pub const VERSION: u32 = 1;
@@ -30,6 +30,9 @@ pub struct Plan {
     /// Cells, in the order they run.
     #[serde(default)]
     pub cells: Vec<Cell>,
+    /// Cells of bursts over paths, after the others.
+    #[serde(default)]
+    pub path_cells: Vec<PathCell>,
     /// Parts of a corpus instead of cells.
     #[serde(default)]
     pub parts: Vec<Part>,
@@ -316,7 +319,8 @@ impl Loss {
 }
 
 impl PatternLoss {
-    fn parse(&self) -> Result<Pattern> {
+    /// What its text says.
+    pub(crate) fn parse(&self) -> Result<Pattern> {
         let parsed: Result<Pattern, _> = self.pattern.parse();
         parsed.map_err(|error| anyhow!("the loss pattern {:?}: {error}", self.pattern))
     }
@@ -385,6 +389,10 @@ impl Plan {
             );
         }
         for cell in &plan.cells {
+            cell.check()
+                .with_context(|| format!("the plan's cell {} ({})", cell.id, cell.label))?;
+        }
+        for cell in &plan.path_cells {
             cell.check()
                 .with_context(|| format!("the plan's cell {} ({})", cell.id, cell.label))?;
         }

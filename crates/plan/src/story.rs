@@ -141,7 +141,11 @@ impl Story {
                     transfer: (**transfer).clone(),
                 });
             }
-            Event::Started(_) | Event::AckDropped(_) | Event::Stalled(_) | Event::Untracked(_) => {}
+            Event::Started(_)
+            | Event::AckDropped(_)
+            | Event::Stalled(_)
+            | Event::Untracked(_)
+            | Event::Carried(_) => {}
         }
         Ok(None)
     }

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-use super::text::{DataItem, Pattern, Which};
+use super::text::{AckItem, DataItem, Pattern, Scope, Which};
 
 /// What is wrong with a pattern's text, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,10 @@ impl fmt::Display for PatternError {
 
 impl std::error::Error for PatternError {}
 
-const CLAUSE: &str = "data or ack";
+const CLAUSE: &str = "path, burst, data or ack";
+const SCOPED: &str = "data or ack";
+const BURST_OR_CLAUSE: &str = "burst, data or ack";
+const NUMBER: &str = "a number from 1";
 const DATA: &str =
     "a position such as 5, -1 (the last), 5..7, fin, or 5#2 (its second transmission)";
 const DATA_RANGE: &str = "a range that does not run backwards";
@@ -99,24 +102,23 @@ impl FromStr for Pattern {
             return Ok(pattern);
         }
         for clause in words.split(|word| word.text == ";") {
+            let (scope, clause, expected) = scope(clause)?;
             let Some((name, items)) = clause.split_first() else {
-                let column = text.chars().count() + 1;
-                return Err(Word { text: "", column }.wrong(CLAUSE));
+                return Err(end_of(text).wrong(expected));
             };
             let expected = match name.text {
                 "data" => DATA,
                 "ack" => ACKS,
-                _ => return Err(name.wrong(CLAUSE)),
+                _ => return Err(name.wrong(expected)),
             };
             if items.is_empty() {
-                let column = name.column + name.text.len();
-                return Err(Word { text: "", column }.wrong(expected));
+                return Err(behind(*name).wrong(expected));
             }
             for item in items {
                 if expected == DATA {
-                    pattern.data.push(data_item(*item)?);
+                    pattern.data.push(data_item(*item, scope)?);
                 } else {
-                    pattern.acks.push(ack_item(*item)?);
+                    pattern.acks.push(ack_item(*item, scope)?);
                 }
             }
         }
@@ -124,7 +126,53 @@ impl FromStr for Pattern {
     }
 }
 
-fn data_item(word: Word<'_>) -> Result<DataItem, PatternError> {
+/// The place behind the last character.
+fn end_of(text: &str) -> Word<'_> {
+    let column = text.chars().count() + 1;
+    Word { text: "", column }
+}
+
+/// The place behind a word.
+fn behind(word: Word<'_>) -> Word<'_> {
+    let column = word.column + word.text.chars().count();
+    Word { text: "", column }
+}
+
+/// The path and the burst that a clause begins with, what follows them, and what should.
+fn scope<'a, 't>(
+    clause: &'a [Word<'t>],
+) -> Result<(Scope, &'a [Word<'t>], &'static str), PatternError> {
+    let mut scope = Scope::ALL;
+    let mut rest = clause;
+    let mut expected = CLAUSE;
+    for (name, then) in [("path", BURST_OR_CLAUSE), ("burst", SCOPED)] {
+        let Some((first, behind_it)) = rest.split_first() else {
+            break;
+        };
+        if first.text != name {
+            continue;
+        }
+        let Some((number, others)) = behind_it.split_first() else {
+            return Err(behind(*first).wrong(NUMBER));
+        };
+        let value = range(number.text)
+            .filter(|&(from, to): &(u32, u32)| from == to && from > 0)
+            .filter(|_| !number.text.contains(".."));
+        let (value, _) = value.ok_or_else(|| number.wrong(NUMBER))?;
+        if name == "path" {
+            scope.path = Some(value);
+        } else {
+            scope.burst = Some(value);
+        }
+        (rest, expected) = (others, then);
+    }
+    if rest.is_empty() && !clause.is_empty() {
+        return Err(behind(clause[clause.len() - 1]).wrong(expected));
+    }
+    Ok((scope, rest, expected))
+}
+
+fn data_item(word: Word<'_>, scope: Scope) -> Result<DataItem, PatternError> {
     let (which, transmissions) = match word.text.split_once('#') {
         None => (word.text, (1, 1)),
         Some((which, times)) => {
@@ -147,17 +195,21 @@ fn data_item(word: Word<'_>) -> Result<DataItem, PatternError> {
         Which::Positions(from, to)
     };
     Ok(DataItem {
+        scope,
         which,
         transmissions,
     })
 }
 
-fn ack_item(word: Word<'_>) -> Result<(u64, u64), PatternError> {
+fn ack_item(word: Word<'_>, scope: Scope) -> Result<AckItem, PatternError> {
     let (from, to) = range(word.text).ok_or_else(|| word.wrong(ACKS))?;
     if from == 0 || from > to {
         return Err(word.wrong(ACKS));
     }
-    Ok((from, to))
+    Ok(AckItem {
+        scope,
+        numbers: (from, to),
+    })
 }
 
 /// `A` or `A..B`.

@@ -27,23 +27,59 @@ use core::fmt;
 ///
 /// Positions count from a response's head, and those from behind need its Content-Length: until the head is complete
 /// nothing is dropped. Positions that a transfer does not have drop nothing.
+///
+/// # Paths and bursts
+/// A clause may begin with `path P`, with `burst B`, or with both in this order: `path 1 burst 2 data -2..-1`. Such a
+/// [`Scope`] is for the bursts of [`PathRule`](crate::paths::PathRule), which says how positions count there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pattern {
-    pub(super) data: Vec<DataItem>,
-    pub(super) acks: Vec<(u64, u64)>,
+    pub(crate) data: Vec<DataItem>,
+    pub(crate) acks: Vec<AckItem>,
 }
 
-/// One item of the `data` clause.
+/// Within what the positions of a clause count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Scope {
+    /// On this path alone, from 1; on all together where nothing is said.
+    pub path: Option<u32>,
+    /// Within this burst, from 1; within the whole connection where nothing is said.
+    pub burst: Option<u32>,
+}
+
+impl Scope {
+    /// All of a connection.
+    pub const ALL: Scope = Scope {
+        path: None,
+        burst: None,
+    };
+
+    /// Whether a packet on `path` in `burst` lies within it.
+    #[must_use]
+    pub fn has(self, path: u32, burst: u32) -> bool {
+        self.path.is_none_or(|own| own == path) && self.burst.is_none_or(|own| own == burst)
+    }
+}
+
+/// One item of a `data` clause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct DataItem {
+pub(crate) struct DataItem {
+    pub scope: Scope,
     pub which: Which,
     /// First and last transmission, from 1.
     pub transmissions: (u32, u32),
 }
 
+/// One item of an `ack` clause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AckItem {
+    pub scope: Scope,
+    /// First and last number, from 1.
+    pub numbers: (u64, u64),
+}
+
 /// Which packets an item means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Which {
+pub(crate) enum Which {
     /// From one position to another; never 0, negative ones from behind.
     Positions(i64, i64),
     /// A FIN without data.
@@ -63,22 +99,40 @@ impl Pattern {
         !self.acks.is_empty()
     }
 
+    /// Whether a clause names a path or a burst.
+    #[must_use]
+    pub fn has_scopes(&self) -> bool {
+        self.scopes().any(|scope| scope != Scope::ALL)
+    }
+
+    /// The scope of every item.
+    pub fn scopes(&self) -> impl Iterator<Item = Scope> + '_ {
+        let data = self.data.iter().map(|item| item.scope);
+        data.chain(self.acks.iter().map(|item| item.scope))
+    }
+
+    /// Whether a FIN is among what it names.
+    #[must_use]
+    pub fn names_fin(&self) -> bool {
+        self.data.iter().any(|item| item.which == Which::Fin)
+    }
+
     /// Whether the piece at `position` of `total` is dropped at this transmission; both count from 1.
+    ///
+    /// Items with a path or a burst are not asked.
     #[must_use]
     pub fn drops_data(&self, position: u64, total: u64, transmission: u32) -> bool {
-        self.data.iter().any(|item| {
-            item.has(transmission)
-                && matches!(item.which, Which::Positions(from, to)
-                    if resolve(from, total) <= position && position <= resolve(to, total))
-        })
+        self.data
+            .iter()
+            .any(|item| item.scope == Scope::ALL && item.drops(position, total, transmission))
     }
 
     /// Whether a FIN without data is dropped at this transmission.
     #[must_use]
     pub fn drops_fin(&self, transmission: u32) -> bool {
-        self.data
-            .iter()
-            .any(|item| item.which == Which::Fin && item.has(transmission))
+        self.data.iter().any(|item| {
+            item.scope == Scope::ALL && item.which == Which::Fin && item.has(transmission)
+        })
     }
 
     /// Whether the client's acknowledgement of this number is dropped.
@@ -86,7 +140,7 @@ impl Pattern {
     pub fn drops_ack(&self, number: u64) -> bool {
         self.acks
             .iter()
-            .any(|&(from, to)| from <= number && number <= to)
+            .any(|item| item.scope == Scope::ALL && item.has(number))
     }
 
     /// How many of `total` segments are dropped when they are sent first.
@@ -101,6 +155,34 @@ impl DataItem {
     fn has(&self, transmission: u32) -> bool {
         let (first, last) = self.transmissions;
         first <= transmission && transmission <= last
+    }
+
+    /// Whether it names the packet at `position` of `total` at this transmission; both count from 1.
+    pub fn drops(&self, position: u64, total: u64, transmission: u32) -> bool {
+        self.has(transmission)
+            && self
+                .range(total)
+                .is_some_and(|(from, to)| from <= position && position <= to)
+    }
+
+    /// Its first and last position of `total`, counted from the front; 0 for one before the first.
+    pub fn range(&self, total: u64) -> Option<(u64, u64)> {
+        match self.which {
+            Which::Positions(from, to) => Some((resolve(from, total), resolve(to, total))),
+            Which::Fin => None,
+        }
+    }
+
+    /// Whether it counts from behind.
+    pub fn counts_back(&self) -> bool {
+        matches!(self.which, Which::Positions(from, to) if from < 0 || to < 0)
+    }
+}
+
+impl AckItem {
+    pub fn has(&self, number: u64) -> bool {
+        let (first, last) = self.numbers;
+        first <= number && number <= last
     }
 }
 
@@ -118,20 +200,47 @@ impl fmt::Display for Pattern {
         if self.is_empty() {
             return f.write_str("none");
         }
-        if !self.data.is_empty() {
-            f.write_str("data")?;
-            for item in &self.data {
-                write!(f, " {item}")?;
-            }
+        let mut last = None;
+        for item in &self.data {
+            clause(f, &mut last, (item.scope, "data"))?;
+            write!(f, " {item}")?;
         }
-        if !self.acks.is_empty() {
-            f.write_str(if self.data.is_empty() { "ack" } else { "; ack" })?;
-            for &(from, to) in &self.acks {
-                f.write_str(" ")?;
-                range(f, from, to)?;
-            }
+        for item in &self.acks {
+            clause(f, &mut last, (item.scope, "ack"))?;
+            f.write_str(" ")?;
+            range(f, item.numbers.0, item.numbers.1)?;
         }
         Ok(())
+    }
+}
+
+/// Begins a clause unless the last one goes on.
+fn clause(
+    f: &mut fmt::Formatter<'_>,
+    last: &mut Option<(Scope, &'static str)>,
+    this: (Scope, &'static str),
+) -> fmt::Result {
+    if *last == Some(this) {
+        return Ok(());
+    }
+    if last.replace(this).is_some() {
+        f.write_str("; ")?;
+    }
+    if this.0 != Scope::ALL {
+        write!(f, "{} ", this.0)?;
+    }
+    f.write_str(this.1)
+}
+
+impl fmt::Display for Scope {
+    /// As it stands before `data` or `ack`; nothing for all of a connection.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.path, self.burst) {
+            (None, None) => Ok(()),
+            (Some(path), None) => write!(f, "path {path}"),
+            (None, Some(burst)) => write!(f, "burst {burst}"),
+            (Some(path), Some(burst)) => write!(f, "path {path} burst {burst}"),
+        }
     }
 }
 
