@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use rexmit_wire::headers::{Headers, Notes};
-use rexmit_wire::{LinkType, TcpPacket};
+use rexmit_wire::{mptcp, LinkType, TcpPacket};
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&[link, link_high, l0, l1, l2, l3], data)) = bytes.split_first_chunk() else {
@@ -35,5 +35,7 @@ fuzz_target!(|bytes: &[u8]| {
             }
         }
     }
-    let _ = TcpPacket::parse(data);
+    if let Ok(packet) = TcpPacket::parse(data) {
+        assert!(mptcp::options(&packet).count() <= 13);
+    }
 });

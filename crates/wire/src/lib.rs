@@ -8,6 +8,7 @@ pub mod headers;
 pub mod http;
 mod ip;
 pub mod link;
+pub mod mptcp;
 pub mod options;
 pub mod pcap;
 pub mod pcapng;
