@@ -6,6 +6,7 @@ use crate::clock::Wheel;
 
 mod check;
 mod choices;
+mod multipath;
 mod reflect;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ pub use choices::{
     CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, InitialWindow, Recovery,
     RttSamples, SenderForm, TimeoutMarks, Tlp, WindowShare,
 };
+pub use multipath::{MptcpBurst, MptcpOptions, MptcpScheduler, MptcpTimer};
 pub use reflect::{Field, SettingError};
 pub use value::Value;
 
@@ -170,5 +172,27 @@ settings! {
         pub sack_compression_slack: Duration,
         /// And at most so many of them (`tcp_comp_sack_nr`).
         pub sack_compression_most: u32,
+
+        // Multipath TCP
+        /// Which subflow takes new data.
+        pub mptcp_scheduler: MptcpScheduler,
+        /// Bytes after which the scheduler by linger time chooses anew (`MPTCP_SEND_BURST_SIZE`).
+        pub mptcp_burst_bytes: u32,
+        /// How much stays on a subflow together.
+        pub mptcp_burst: MptcpBurst,
+        /// A timeout of a subflow sends what it has out again on another (`mptcp_reinject_data`).
+        pub mptcp_reinject_on_timeout: bool,
+        /// A tail loss probe of a subflow sends the first of what it has out again on another (seed 003, section V).
+        pub mptcp_reinject_on_probe: bool,
+        /// What the timer of the whole connection runs by.
+        pub mptcp_timer: MptcpTimer,
+        /// What blocks the peer's window or the send buffer is sent again on a faster subflow, and the slower one's window
+        /// halved (`mptcp_rcv_buf_optimization`).
+        pub mptcp_opportunistic: bool,
+        /// Periods of the connection's timer without a packet after which a subflow is given up for stale
+        /// (`stale_loss_cnt`); 0 for never.
+        pub mptcp_stale_after: u32,
+        /// Which generation of options is on the wire.
+        pub mptcp_options: MptcpOptions,
     }
 }

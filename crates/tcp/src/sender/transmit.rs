@@ -5,7 +5,7 @@ use rexmit_wire::SeqRange;
 use super::queue::{packets, Marks, Sent};
 use super::timer::Job;
 use super::{Sender, State, Transmit};
-use crate::settings::SenderForm;
+use crate::settings::{Estimator, SenderForm};
 use crate::words::Mechanism;
 
 impl Sender {
@@ -141,9 +141,12 @@ impl Sender {
 
     /// A probe leaves no mark before 3.14: its acknowledgement gives a round-trip time.
     fn marks_of_resend(&self, probe: bool) -> Marks {
-        match self.settings.sender {
-            SenderForm::Linux3 if probe => Marks::default(),
-            _ => Marks::EVER_RESENT,
+        let early = self.settings.sender == SenderForm::Linux3
+            && self.settings.estimator != Estimator::LinuxMicros;
+        if probe && early {
+            Marks::default()
+        } else {
+            Marks::EVER_RESENT
         }
     }
 

@@ -73,6 +73,14 @@ impl Settings {
                 "first_window_segments must be 1 to 10000",
             ),
             (
+                (1..=1_048_576).contains(&self.mptcp_burst_bytes),
+                "mptcp_burst_bytes must be 1 to 1048576",
+            ),
+            (
+                self.mptcp_stale_after <= 255,
+                "mptcp_stale_after must be at most 255",
+            ),
+            (
                 self.delayed_ack_min <= self.delayed_ack_max,
                 "delayed_ack_min must not be more than delayed_ack_max",
             ),

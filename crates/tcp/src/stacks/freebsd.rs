@@ -87,6 +87,7 @@ pub(super) fn five() -> Page {
         sack_compression_slack = Duration::ZERO, "no effect: there are no SACKs";
         sack_compression_most = 0, "no effect: there are no SACKs";
     }
+    page.without_multipath("came in no release");
     page
 }
 

@@ -87,5 +87,6 @@ pub(super) fn page() -> Page {
         sack_compression_slack = Duration::ZERO, "no effect: SACK compression came with Linux 4.18";
         sack_compression_most = 0, "no effect: SACK compression came with Linux 4.18";
     }
+    page.without_multipath("came with Linux 5.6; multipath-tcp.org began with 2.6.36");
     page
 }

@@ -5,8 +5,9 @@ use rexmit_time::Duration;
 use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
-    CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, InitialWindow, Recovery,
-    RttSamples, SenderForm, TimeoutMarks, Tlp, WindowShare,
+    CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, InitialWindow,
+    MptcpBurst, MptcpOptions, MptcpScheduler, MptcpTimer, Recovery, RttSamples, SenderForm,
+    TimeoutMarks, Tlp, WindowShare,
 };
 
 pub(super) fn page_6_1() -> Page {
@@ -86,6 +87,16 @@ pub(super) fn page_6_1() -> Page {
         sack_compression_delay = Duration::from_millis(1), "net/ipv4/tcp_ipv4.c tcp_sk_init, sysctl_tcp_comp_sack_delay_ns, 6.1";
         sack_compression_slack = Duration::from_micros(100), "net/ipv4/tcp_ipv4.c tcp_sk_init, sysctl_tcp_comp_sack_slack_ns, 6.1";
         sack_compression_most = 44, "net/ipv4/tcp_ipv4.c tcp_sk_init, sysctl_tcp_comp_sack_nr, 6.1";
+
+        mptcp_scheduler = MptcpScheduler::LingerTime, "net/mptcp/protocol.c mptcp_subflow_get_send, 6.1";
+        mptcp_burst_bytes = 65_428, "net/mptcp/protocol.c MPTCP_SEND_BURST_SIZE, 6.1: 65536 less the longest headers";
+        mptcp_burst = MptcpBurst::Segment, "net/mptcp/protocol.c __mptcp_push_pending, 6.1: asks for each segment";
+        mptcp_reinject_on_timeout = false, "net/ipv4/tcp_timer.c tcp_retransmit_timer, 6.1: knows nothing of other subflows";
+        mptcp_reinject_on_probe = false, "net/ipv4/tcp_output.c tcp_send_loss_probe, 6.1: knows nothing of other subflows; the lab's patch adds it";
+        mptcp_timer = MptcpTimer::PendingTimer, "net/mptcp/protocol.c mptcp_set_timeout, __mptcp_retrans, 6.1";
+        mptcp_opportunistic = false, "multipath-tcp.org alone has it";
+        mptcp_stale_after = 4, "net/mptcp/ctrl.c mptcp_pernet_set_defaults, stale_loss_cnt, 6.1";
+        mptcp_options = MptcpOptions::Rfc8684, "net/mptcp/options.c mptcp_established_options_dss, 6.1";
     }
     page
 }
@@ -105,6 +116,7 @@ pub(super) fn page_6_12() -> Page {
         delayed_ack = DelayedAck::Linux612, "net/ipv4/tcp_output.c tcp_send_delayed_ack, tcp_delack_max, 6.12";
         syn_linear_timeouts = 4, "net/ipv4/tcp_ipv4.c tcp_sk_init, 6.12";
         window_share = WindowShare::ScalingRatio, "include/net/tcp.h tcp_win_from_space, 6.12; since 6.6";
+        mptcp_burst = MptcpBurst::Fragment, "net/mptcp/protocol.c __subflow_push_pending, 6.12";
     }
     page
 }

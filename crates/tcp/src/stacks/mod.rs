@@ -9,6 +9,7 @@ use crate::settings::{SettingError, Settings};
 mod freebsd;
 mod linux_2_4;
 mod linux_3_10;
+mod linux_4_1;
 mod linux_6;
 mod page;
 mod rfc;
@@ -25,6 +26,7 @@ pub use sysctl::Ignored;
 const PAGES: &[fn() -> Page] = &[
     linux_2_4::page,
     linux_3_10::page,
+    linux_4_1::page,
     linux_6::page_6_1,
     linux_6::page_6_12,
     windows::xp,

@@ -2,7 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use crate::settings::Settings;
+use crate::settings::{MptcpBurst, MptcpOptions, MptcpScheduler, MptcpTimer, Settings};
+
+/// States settings on a page: `name = value, "source";` each. A later statement of the same setting replaces the
+/// earlier.
+macro_rules! state {
+    ($page:expr; $($setting:ident = $value:expr, $source:expr;)+) => {
+        $(
+            $page.settings.$setting = $value;
+            $page.note(stringify!($setting), $source);
+        )+
+    };
+}
+pub(super) use state;
 
 /// A stack: its settings, and where each value comes from.
 #[derive(Clone, Debug)]
@@ -36,6 +48,22 @@ impl Page {
         }
     }
 
+    /// States that there is no Multipath TCP, as `source` says.
+    pub(super) fn without_multipath(&mut self, source: &'static str) {
+        let page = self;
+        state! { page;
+            mptcp_scheduler = MptcpScheduler::None, source;
+            mptcp_burst_bytes = 65_428, "no effect: there is no Multipath TCP";
+            mptcp_burst = MptcpBurst::Segment, "no effect: there is no Multipath TCP";
+            mptcp_reinject_on_timeout = false, "no effect: there is no Multipath TCP";
+            mptcp_reinject_on_probe = false, "no effect: there is no Multipath TCP";
+            mptcp_timer = MptcpTimer::None, "no effect: there is no Multipath TCP";
+            mptcp_opportunistic = false, "no effect: there is no Multipath TCP";
+            mptcp_stale_after = 0, "no effect: there is no Multipath TCP";
+            mptcp_options = MptcpOptions::Rfc6824, "no effect: there is no Multipath TCP";
+        }
+    }
+
     /// Where a setting's value comes from; none where the page does not state it, which a test forbids.
     #[must_use]
     pub fn source(&self, setting: &str) -> Option<&'static str> {
@@ -46,15 +74,3 @@ impl Page {
         self.sources.insert(setting, source);
     }
 }
-
-/// States settings on a page: `name = value, "source";` each. A later statement of the same setting replaces the
-/// earlier.
-macro_rules! state {
-    ($page:expr; $($setting:ident = $value:expr, $source:expr;)+) => {
-        $(
-            $page.settings.$setting = $value;
-            $page.note(stringify!($setting), $source);
-        )+
-    };
-}
-pub(super) use state;

@@ -87,5 +87,6 @@ pub(super) fn page() -> Page {
         sack_compression_slack = Duration::ZERO, "no effect: SACKs are not held back";
         sack_compression_most = 0, "no effect: SACKs are not held back";
     }
+    page.without_multipath("assumption: none; RFC 8684 leaves scheduling to implementations");
     page
 }

@@ -5,7 +5,8 @@ use rexmit_time::Duration;
 use super::{Page, StackError};
 use crate::near::nearest;
 use crate::settings::{
-    CongestionControl, EarlyRetransmit, SenderForm, Settings, Tlp, Value, WindowShare,
+    CongestionControl, EarlyRetransmit, MptcpScheduler, SenderForm, Settings, Tlp, Value,
+    WindowShare,
 };
 
 /// A sysctl that the stack takes but does not heed.
@@ -48,6 +49,7 @@ enum Special {
     LimitOutputBytes,
     NoMetricsSave,
     Recovery,
+    ReinjectOnTlp,
     RtoMin,
 }
 
@@ -65,6 +67,13 @@ const TABLE: &[Entry] = &[
     ("net.core.rmem_max", FIRST, Nothing("the model's programs do not ask for buffers")),
     ("net.core.wmem_default", FIRST, Nothing("TCP has its own: net.ipv4.tcp_wmem")),
     ("net.core.wmem_max", FIRST, Nothing("the model's programs do not ask for buffers")),
+    ("net.mptcp.add_addr_timeout", (5, 11), Nothing("no address of the model's is announced")),
+    ("net.mptcp.allow_join_initial_addr_port", (5, 14), Nothing("the model's client opens all subflows")),
+    ("net.mptcp.checksum_enabled", (5, 14), Only("0")),
+    ("net.mptcp.enabled", (5, 6), Only("1")),
+    ("net.mptcp.reinject_on_tlp", FIRST, By(Special::ReinjectOnTlp)),
+    ("net.mptcp.scheduler", (6, 5), Only("default")),
+    ("net.mptcp.stale_loss_cnt", (5, 15), Number(0, 255, |s| &mut s.mptcp_stale_after)),
     ("tcp_abort_on_overflow", FIRST, Nothing("no queue of the model's overflows with connections")),
     ("tcp_adv_win_scale", FIRST, By(Special::AdvWinScale)),
     ("tcp_app_win", FIRST, Only("31")),
@@ -264,6 +273,13 @@ impl Special {
                 settings.rack = bits & 1 != 0;
                 settings.rack_static_reo_wnd = bits & 2 != 0;
                 settings.rack_no_dupack_threshold = bits & 4 != 0;
+            }
+            Special::ReinjectOnTlp => {
+                let on = number(value, 0, 1)? != 0;
+                if settings.mptcp_scheduler == MptcpScheduler::None {
+                    return Ok(Some("the stack has no Multipath TCP"));
+                }
+                settings.mptcp_reinject_on_probe = on;
             }
             Special::RtoMin => {
                 let micros = number(value, 1, i32::MAX as u32)?;

@@ -49,6 +49,7 @@ fn the_stacks_of_the_issue_are_there() {
     for name in [
         "linux-2.4",
         "linux-3.10",
+        "linux-4.1",
         "linux-6.1",
         "linux-6.12",
         "windows-xp",
@@ -201,6 +202,20 @@ fn what_has_no_effect_is_named_and_what_is_unknown_refused() {
     assert!(error("linux-6.1", "net.ipv4.tcp_congestion_control", "bbr").contains("reno, cubic"));
     assert!(error("linux-6.1", "net.ipv4.tcp_sack", "yes").contains("whole number"));
     assert!(error("linux-3.10", "net.ipv4.tcp_thin_dupack", "1").contains("must be 0"));
+}
+
+#[test]
+fn the_patch_s_sysctl_is_a_setting_of_stacks_with_multipath_tcp() {
+    let name = "net.mptcp.reinject_on_tlp";
+    for stack in ["linux-4.1", "linux-6.1", "linux-6.12"] {
+        let (settings, ignored) = with_sysctl(stack, name, "1").unwrap();
+        assert!(settings.mptcp_reinject_on_probe && ignored.is_empty());
+        assert!(!page(stack).unwrap().settings.mptcp_reinject_on_probe);
+    }
+    let (settings, ignored) = with_sysctl("linux-3.10", name, "1").unwrap();
+    assert!(!settings.mptcp_reinject_on_probe);
+    assert!(ignored[0].why.contains("no Multipath TCP"));
+    assert!(with_sysctl("linux-6.12", name, "2").is_err());
 }
 
 #[test]

@@ -87,6 +87,7 @@ pub(super) fn xp() -> Page {
         sack_compression_slack = Duration::ZERO, "no effect: SACKs are not held back";
         sack_compression_most = 0, "no effect: SACKs are not held back";
     }
+    page.without_multipath("came in no release");
     page
 }
 

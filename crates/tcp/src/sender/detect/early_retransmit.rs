@@ -4,7 +4,7 @@ use rexmit_time::Duration;
 
 use super::super::timer::Job;
 use super::super::Sender;
-use crate::settings::EarlyRetransmit;
+use crate::settings::{EarlyRetransmit, Estimator};
 use crate::words::Mechanism;
 
 /// The shortest delay.
@@ -31,7 +31,11 @@ impl Sender {
         if self.settings.early_retransmit != EarlyRetransmit::Delayed {
             return false;
         }
-        let quarter = srtt.as_nanos() / 4 / self.clock.tick_ns() as i64;
+        // srtt >> 5 of ticks, or of microseconds rounded up to ticks (since 3.15).
+        let quarter = match self.settings.estimator {
+            Estimator::LinuxMicros => self.clock.ticks_in(srtt / 4),
+            _ => srtt.as_nanos() / 4 / self.clock.tick_ns() as i64,
+        };
         let ticks = quarter.max(self.clock.ticks_in(SHORTEST));
         if self.timer.due() <= self.tick() + ticks {
             return false;

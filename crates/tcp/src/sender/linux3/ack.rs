@@ -10,7 +10,7 @@ use super::super::queue::{Marks, Sent};
 use super::super::sack::Tagged;
 use super::super::timer::Job;
 use super::super::{Ack, Sender, State};
-use crate::settings::{CongestionControl, RttSamples};
+use crate::settings::{CongestionControl, Estimator, RttSamples};
 
 /// What was known before the acknowledgement.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +30,8 @@ struct Cleaned {
     acked: u32,
     /// Ticks since the first of them was sent that was sent once; none after one that was sent again.
     rtt: Option<i64>,
+    /// When the first of them was sent that was sent once.
+    first_sent: Option<u64>,
     /// When the last of them was sent that was sent once; none as above.
     last_sent: Option<u64>,
     /// Segments before the first that was never SACKed nor sent again.
@@ -86,7 +88,7 @@ impl Sender {
             self.judge_probe_linux3(number, news);
             return true;
         }
-        let acked = self.clean_linux3(&before, &mut news);
+        let acked = self.clean_linux3(&before, &tagged, &mut news);
         let doubtful =
             !news.any(News::NOT_DUPLICATE) || news.any(News::SACKED) || self.state != State::Open;
         // The window grows first, where no reduction is under way.
@@ -100,6 +102,9 @@ impl Sender {
         self.judge_probe_linux3(number, news);
         if self.timer.job() == Some(Job::Timeout) {
             self.schedule_probe_linux3();
+        }
+        if self.settings.pacing_rate {
+            self.set_pacing_rate();
         }
         true
     }
@@ -122,16 +127,22 @@ impl Sender {
     }
 
     /// Takes off what is acknowledged: a round-trip time, a fresh timeout, signs of reordering. Returns the segments.
-    fn clean_linux3(&mut self, before: &Before, news: &mut News) -> u32 {
+    fn clean_linux3(&mut self, before: &Before, tagged: &Tagged, news: &mut News) -> u32 {
         let cleaned = self.take_off_linux3();
         news.set(cleaned.news);
         if self.queue.head().is_some_and(Sent::is_sacked) {
             news.set(News::RENEGING);
         }
+        let by_time_of_sending = self.settings.estimator == Estimator::LinuxMicros;
+        if by_time_of_sending {
+            self.sample_rtt_micros(&cleaned, tagged, news.any(News::ACKED));
+        }
         if !news.any(News::ACKED) {
             return 0;
         }
-        self.sample_rtt_linux3(&cleaned);
+        if !by_time_of_sending {
+            self.sample_rtt_linux3(&cleaned);
+        }
         self.rearm_timeout();
         if self.sack {
             if let Some(late) = cleaned.late.filter(|late| *late < before.fackets) {
@@ -178,6 +189,7 @@ impl Sender {
             } else {
                 let ticks = self.tick() - self.tick_of(head.at);
                 cleaned.rtt.get_or_insert(ticks);
+                cleaned.first_sent.get_or_insert(head.at);
                 cleaned.last_sent = Some(head.at);
                 if !head.is_sacked() {
                     cleaned.late.get_or_insert(cleaned.acked);
@@ -202,6 +214,30 @@ impl Sender {
             self.fack.timeout_hint = None;
         }
         cleaned
+    }
+
+    /// Since 3.12 the time of sending first, of what was acknowledged or else SACKed, and the timestamp where both were sent
+    /// again (`tcp_ack_update_rtt`). A SACK of what was sent before the head's last transmission restarts the timeout.
+    fn sample_rtt_micros(&mut self, cleaned: &Cleaned, tagged: &Tagged, acked: bool) {
+        let first = cleaned
+            .first_sent
+            .filter(|_| !cleaned.news.any(News::RESENT_ACKED));
+        let sacked = tagged.first_sent.map(|sent| self.since(sent));
+        let mut micros = first.map(|sent| self.since(sent)).or(sacked);
+        if let (None, Some(echo), true) = (micros, self.echo, acked) {
+            let age = self.timestamp(self.now).wrapping_sub(echo) as i32;
+            micros = (age >= 0).then(|| i64::from(age.max(1)) * self.stamp_micros());
+        }
+        let Some(micros) = micros else {
+            return;
+        };
+        self.take_sample(Duration::from_micros(micros.max(1)), None, false);
+        let head = self.queue.head().map(|head| self.since(head.at));
+        if let (Some(sacked), Some(age), false) = (sacked, head, acked) {
+            if sacked > age {
+                self.rearm_timeout();
+            }
+        }
     }
 
     /// The timestamp first, whatever was sent again; without one, Karn's rule (RFC 6298 §3).

@@ -40,8 +40,8 @@ impl Sender {
 
     /// Turns the timeout into a probe if one may be sent earlier or instead (`tcp_schedule_loss_probe`).
     pub(in super::super) fn schedule_probe_linux3(&mut self) {
-        let tick = self.clock.tick_ns() as i64;
-        let rtt = self.rtt.srtt().map_or(0, |srtt| srtt.as_nanos() / tick);
+        // Whole ticks, or microseconds rounded up to them (usecs_to_jiffies, since 3.15).
+        let rtt = self.rtt.srtt().map_or(0, |srtt| self.clock.ticks_in(srtt));
         if self.timer.job() != Some(Job::Timeout)
             || self.settings.tlp != Tlp::Draft
             || rtt == 0

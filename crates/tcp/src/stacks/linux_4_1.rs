@@ -1,0 +1,35 @@
+//! Linux 4.1 (June 2015) as the base of Multipath TCP v0.91 (multipath-tcp.org), the kernel of seed 003.
+//!
+//! Read in 3.16, 4.4 and multipath-tcp.org's v0.90 and v0.95, between which it lies: what is the same in the kernels
+//! around it is taken to hold for it. What is not stated anew is as in 3.10.
+
+use super::linux_3_10;
+use super::page::{state, Page};
+use crate::settings::{Estimator, MptcpBurst, MptcpOptions, MptcpScheduler, MptcpTimer};
+
+pub(super) fn page() -> Page {
+    let mut page = linux_3_10::page().variant(
+        "linux-4.1",
+        "Linux 4.1 (2015) with Multipath TCP v0.91: FACK, early retransmit, probes; no RACK",
+    );
+    state! { page;
+        estimator = Estimator::LinuxMicros, "net/ipv4/tcp_input.c tcp_rtt_estimator, tcp_ack_update_rtt, since 3.15: the time of sending first";
+        max_reordering = 300, "net/ipv4/tcp_input.c sysctl_tcp_max_reordering, since 4.0";
+        head_timeout = false, "removed before Linux 3.16";
+        tlp_probes_bare_fin = true, "net/ipv4/tcp_output.c tcp_send_loss_probe, late 3.10.y and later";
+        byte_counting = true, "net/ipv4/tcp_cong.c tcp_slow_start, since 3.13";
+        autocorking = true, "net/ipv4/tcp.c sysctl_tcp_autocorking = 1, since 3.14";
+        pacing_rate = true, "net/ipv4/tcp_output.c tcp_write_xmit, since 3.12; packets are paced by the queueing discipline fq only";
+
+        mptcp_scheduler = MptcpScheduler::LowestRtt, "net/mptcp/mptcp_sched.c get_available_subflow, v0.90";
+        mptcp_burst_bytes = 65_428, "no effect: the scheduler is asked for each segment";
+        mptcp_burst = MptcpBurst::Segment, "net/mptcp/mptcp_output.c mptcp_write_xmit, v0.90";
+        mptcp_reinject_on_timeout = true, "net/mptcp/mptcp_output.c mptcp_reinject_data, mptcp_sub_retransmit_timer, v0.90";
+        mptcp_reinject_on_probe = false, "net/ipv4/tcp_output.c tcp_send_loss_probe, v0.90: the probe goes down its own subflow only; seed 003 proposes it";
+        mptcp_timer = MptcpTimer::TwiceLongestTimeout, "net/mptcp/mptcp_ctrl.c mptcp_set_rto, v0.90";
+        mptcp_opportunistic = true, "net/mptcp/mptcp_sched.c mptcp_rcv_buf_optimization, v0.90";
+        mptcp_stale_after = 0, "came with Linux 5.15; here a subflow that timed out rests until it hears something (pf)";
+        mptcp_options = MptcpOptions::Rfc6824, "net/mptcp/mptcp_output.c mptcp_established_options, v0.90, with the checksum (mptcp_checksum = 1)";
+    }
+    page
+}
