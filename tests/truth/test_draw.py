@@ -52,3 +52,10 @@ def test_lost_tails_come_one_after_another() -> None:
         assert all(a["until_ns"] < b["from_ns"] for a, b in itertools.pairwise(tails))
         if part.kind == "tails":
             assert tails
+
+
+def test_delay_spikes_keep_the_order_of_packets() -> None:
+    for part in draw_all(_core, 3, 25 * 24):
+        if part.kind == "spikes":
+            every = [*part.plan["ways"].values(), *(one["netem"] for one in part.plan["changes"])]
+            assert all(" rate " in netem for netem in every)

@@ -6,7 +6,7 @@ on from there to h2; `h2_out` and `h1_in` are the way back.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -31,6 +31,8 @@ _FORTH: Final = ("h1_out", "h2_in")
 _BACK: Final = ("h2_out", "h1_in")
 _NS: Final = 1_000_000_000
 _MOST_TAILS: Final = 60
+_FAST_BPS: Final = 1_000_000_000
+"""Of a link beside the slow one, where it must keep its packets in order."""
 
 
 @dataclass(slots=True)
@@ -215,7 +217,17 @@ def weather(kind: str, dice: Dice, *, rtt_s: float, rate_bps: int) -> Weather:
             lose(back, 0.005, 0.1)
             disorder(forth)
             made.spikes = made.outages = made.tails = True
+    if made.spikes:
+        _keep_order(ways.values())
     return made
+
+
+def _keep_order(ways: Iterable[Way]) -> None:
+    """What waits for a radio link or a handover is passed on in its order when the wait is over.
+    netem lets what comes after a spike overtake what came in it, but not where a way has a rate."""
+    for way in ways:
+        if not (way.rate_bps or way.jitter_s or way.reorder):
+            way.rate_bps = _FAST_BPS
 
 
 def _percent(share: float) -> str:
