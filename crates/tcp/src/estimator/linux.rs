@@ -28,6 +28,8 @@ pub struct Linux {
     mdev_max: i64,
     /// The deviation that enters the timeout.
     rttvar: i64,
+    /// The two as they would be without a minimum.
+    free: (i64, i64),
     /// The window ends when this is acknowledged.
     rtt_seq: SeqNum,
 }
@@ -103,6 +105,7 @@ impl Linux {
             rttvar_factor: i64::from(settings.rttvar_factor),
             mdev_max: 0,
             rttvar: 0,
+            free: (0, 0),
             rtt_seq: SeqNum::default(),
         }
     }
@@ -111,7 +114,9 @@ impl Linux {
         let measured = (rtt.as_nanos() / self.unit_ns).max(1);
         if self.srtt == 0 {
             (self.srtt, self.mdev) = first(measured, self.srtt_shift, self.rttvar_shift);
-            self.rttvar = self.deviation().max(self.min);
+            let deviation = self.deviation();
+            self.free = (deviation, deviation);
+            self.rttvar = deviation.max(self.min);
             self.mdev_max = self.rttvar;
             self.rtt_seq = nxt;
             return;
@@ -127,10 +132,23 @@ impl Linux {
             self.mdev_max = deviation;
             self.rttvar = self.rttvar.max(self.mdev_max);
         }
+        let (peak, term) = self.free;
+        self.free.0 = peak.max(deviation);
+        self.free.1 = term.max(deviation);
         if una.is_after(self.rtt_seq) {
             self.rttvar = decayed(self.rttvar, self.mdev_max);
+            self.free = (0, decayed(self.free.1, self.free.0));
             self.rtt_seq = nxt;
             self.mdev_max = self.min;
+        }
+    }
+
+    /// Another minimum from now on, and where it had kept the timeout up.
+    pub(super) fn set_minimum(&mut self, min: Duration) {
+        self.min = min.as_nanos() / self.unit_ns;
+        if self.srtt > 0 {
+            self.mdev_max = self.free.0.max(self.min);
+            self.rttvar = self.free.1.max(self.min);
         }
     }
 
@@ -147,6 +165,7 @@ impl Linux {
         }
         if mdev > self.mdev {
             self.mdev = mdev;
+            self.free = (mdev, mdev);
             self.rttvar = mdev.max(self.min);
             self.mdev_max = self.rttvar;
         }

@@ -107,6 +107,14 @@ impl Rtt {
         self.stage = Stage::Sampled;
     }
 
+    /// Takes another minimum of the timeout (`rto_min` of a route): what it kept up goes down at once to what the samples
+    /// say. Estimators other than Linux's keep theirs.
+    pub fn set_minimum(&mut self, min: Duration) {
+        if let Filter::Linux(filter) = &mut self.filter {
+            filter.set_minimum(min);
+        }
+    }
+
     /// What a host remembers of the path: eight times the smoothed round-trip time and four times the deviation. None
     /// before the first sample, and of stacks other than Linux's.
     #[must_use]

@@ -91,6 +91,33 @@ fn linux_keeps_the_largest_deviation_of_a_window() {
 }
 
 #[test]
+fn linux_takes_the_minimum_of_a_route() {
+    for stack in ["linux-3.10", "linux-6.1"] {
+        let mut rtt = Rtt::new(&settings(stack, 1000));
+        let mut una = SeqNum::new(1);
+        let mut sample = |rtt: &mut Rtt, millis| {
+            una += 1;
+            rtt.sample(ms(millis), una, una);
+            in_ms(rtt.rto())
+        };
+        // The deviation of the first sample decays by a quarter in each window.
+        for _ in 0..40 {
+            sample(&mut rtt, 80);
+        }
+        assert_eq!(in_ms(rtt.rto()), 280);
+        rtt.set_minimum(ms(30));
+        assert_eq!(
+            in_ms(rtt.rto()),
+            110,
+            "the deviation is long less than that"
+        );
+        assert_eq!(sample(&mut rtt, 80), 110);
+        rtt.set_minimum(ms(700));
+        assert_eq!(sample(&mut rtt, 80), 780);
+    }
+}
+
+#[test]
 fn linux_before_and_without_a_sample() {
     let clock = Clock::linux(250, Wheel::Levels);
     for stack in ["linux-3.10", "linux-6.1"] {

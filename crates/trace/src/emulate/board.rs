@@ -55,6 +55,9 @@ pub struct Board {
     /// After the highest byte SACKed; the first byte not acknowledged without one.
     pub highest: SeqNum,
     window: Option<u32>,
+    /// Packets sent again so far (`total_retrans`), and packets that were reported to have come twice (`dsack_dups`).
+    resent: u32,
+    reported: u32,
     stamps: VecDeque<(u32, Time)>,
 }
 
@@ -74,6 +77,8 @@ pub struct News {
     /// It carries data, or changes the window.
     pub other_use: bool,
     pub dsack: Option<SeqRange>,
+    /// More was reported to have come twice than was sent again: the network doubles packets (`tcp_dsack_seen`).
+    pub dubious: bool,
     pub echo: Option<u32>,
     /// When the stamp that it echoes left first.
     pub echo_sent: Option<Time>,
@@ -95,6 +100,8 @@ impl Board {
             sacked: 0,
             highest: SeqNum::default(),
             window: None,
+            resent: 0,
+            reported: 0,
             stamps: VecDeque::new(),
         }
     }
@@ -254,6 +261,7 @@ impl Board {
         self.note_stamp(sent);
         let nxt = self.nxt;
         for piece in self.pieces.range_mut(pieces) {
+            self.resent += piece.packets;
             piece.sent = sent.at;
             piece.stamp = sent.stamp;
             piece.resends = piece.resends.saturating_add(1);
@@ -279,6 +287,11 @@ impl Board {
         news.old = acked.ack.is_before(prior_una);
         news.other_use = acked.carried > 0 || self.window != Some(acked.window);
         news.dsack = acked.dsack;
+        if let Some(range) = acked.dsack {
+            let len = range.end.offset_from(range.start).max(0).unsigned_abs();
+            self.reported += len.div_ceil(self.mss).max(1);
+        }
+        news.dubious = self.reported > self.resent;
         news.echo = acked.echo.filter(|echo| *echo != 0);
         news.echo_sent = None;
         if !news.old {

@@ -44,6 +44,16 @@ pub fn of_timer(at: Time, (soon, late): (Time, Time), span: Duration, slack: Dur
     }
 }
 
+/// A timer with a smallest span that is not known, of which `some` hosts have one: `least`, if it was that. They spread over so
+/// many orders of e.
+pub fn of_any(least: Duration, some: f64, spread: f64) -> Likely {
+    let weight = (some / spread / ms(least).max(1.0)).ln();
+    Likely {
+        weight,
+        fit: some.ln(),
+    }
+}
+
 /// Whether a timer that fires until `late` would have fired by `at` for certain.
 pub fn is_overdue(at: Time, late: Time, span: Duration, slack: Duration) -> bool {
     at > late && ms(at - late) > 4.0 * stray(span, slack)

@@ -33,7 +33,7 @@ pub(super) fn of<'a>(shadows: impl Iterator<Item = &'a Shadow>) -> Parameters {
         span(&mut all.b, part(settings.srtt_shift));
         span(&mut all.m, settings.srtt_factor);
         span(&mut all.k, f64::from(settings.rttvar_factor));
-        let least = settings.min_rto + settings.rto_slop;
+        let least = shadow.least() + settings.rto_slop;
         let (low, high) = shadow.bias_between();
         span(&mut all.min_rto_s, (least + shadow.bias()).as_secs_f64());
         span(&mut all.min_rto_s, (least + low).as_secs_f64());

@@ -13,6 +13,8 @@ pub const MOST_PROFILES: usize = 17;
 pub struct Profile {
     /// The stack's name in tables: pages that the wire cannot tell apart share one.
     pub stack: &'static str,
+    /// A route may give it another smallest timeout (`RTAX_RTO_MIN`, since 2.6.23).
+    pub other_minimum: bool,
     /// Its settings.
     pub settings: Arc<Settings>,
     /// How likely it is before anything is seen, as a natural logarithm.
@@ -61,6 +63,7 @@ pub fn all() -> &'static [Profile] {
             change(&mut settings);
             Some(Profile {
                 stack,
+                other_minimum: matches!(*stack, "linux-6" | "linux-3.10"),
                 settings: Arc::new(settings),
                 prior: f64::ln(*share),
             })

@@ -68,7 +68,18 @@ impl Script {
         self
     }
 
-    fn ack(mut self, ms: f64, segment: u32, sacks: &[(u32, u32)]) -> Self {
+    fn ack(self, ms: f64, segment: u32, sacks: &[(u32, u32)]) -> Self {
+        self.ack_twice(ms, segment, sacks, None)
+    }
+
+    /// An acknowledgement that reports that a segment came twice.
+    fn ack_twice(
+        mut self,
+        ms: f64,
+        segment: u32,
+        sacks: &[(u32, u32)],
+        twice: Option<u32>,
+    ) -> Self {
         let mut list = SackList::default();
         for (start, end) in sacks {
             list.push(SeqRange {
@@ -81,7 +92,10 @@ impl Script {
             ack: seq(segment),
             window: 1 << 20,
             sacks: list,
-            dsack: None,
+            dsack: twice.map(|twice| SeqRange {
+                start: seq(twice),
+                end: seq(twice + 1),
+            }),
             stamp: None,
             echo: None,
             carried: 0,
@@ -202,4 +216,60 @@ fn verdicts_are_forgotten_when_they_were_given_out() {
     script.judges.forget_before(1);
     assert_eq!(script.judges.verdict(0), None);
     assert_eq!(script.verdict(1).episode_cause, Mechanism::Tlp);
+}
+
+#[test]
+fn a_minimum_of_the_route_shows_in_the_first_timeout() {
+    // A minimum of 64 ms: the timeout is 84 ms after a probe and is known from then on.
+    let mut script = Script::new(20);
+    for (round, lost) in [(0.0, 0), (1_000.0, 11), (2_000.0, 22)] {
+        script = script
+            .new_data(round, lost..lost + 10)
+            .again(round + 44.0, lost + 9)
+            .again(round + 128.0, lost)
+            .ack(round + 148.0, lost + 10, &[])
+            .new_data(round + 500.0, lost + 10..lost + 11)
+            .ack(round + 520.0, lost + 11, &[]);
+    }
+    assert_eq!(script.mechanisms(), ["tlp", "rto"].repeat(3));
+    let timer = script.verdict(5).timer.unwrap();
+    assert!(
+        timer >= Duration::from_millis(76) && timer <= Duration::from_millis(92),
+        "{timer}"
+    );
+    let identity = script.judges.identity();
+    assert!(identity.stacks.contains(&"linux-6"), "{identity:?}");
+    let minimum = identity.parameters.min_rto_s.unwrap();
+    assert!(minimum.low <= 0.064 && 0.064 <= minimum.high, "{minimum:?}");
+}
+
+#[test]
+fn duplicates_of_the_network_widen_no_reordering_window() {
+    // Reordering was seen; then the first of ten is lost: RACK waits a quarter of 40 ms and 2 ms, for all the reports of
+    // what was sent once.
+    let twice =
+        |script: Script, ms, segment, twice| script.ack_twice(ms, segment, &[], Some(twice));
+    let mut script = Script::new(40)
+        .new_data(0.0, 0..10)
+        .ack(40.0, 0, &[(1, 2)])
+        .ack(40.5, 2, &[])
+        .ack(41.0, 10, &[]);
+    for (n, round) in [100.0, 200.0, 300.0].into_iter().enumerate() {
+        let segment = 10 + n as u32;
+        script = script.new_data(round, segment..segment + 1);
+        script = twice(
+            script.ack(round + 40.0, segment + 1, &[]),
+            round + 40.1,
+            segment + 1,
+            segment,
+        );
+    }
+    let script = script
+        .new_data(400.0, 13..23)
+        .ack(440.0, 13, &[(14, 23)])
+        .again(453.0, 13);
+    assert_eq!(script.mechanisms(), ["rack"]);
+    let (stack, _, worst) = script.judges.standings().next().unwrap();
+    assert_eq!(stack, "linux-6");
+    assert!(worst > -0.5, "{worst}");
 }

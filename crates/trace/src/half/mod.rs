@@ -35,7 +35,7 @@ use ids::Ids;
 use line::Line;
 use merge::{Ack, Merge, Next};
 use need::Scene;
-use open::{Episode, Settled, Waiting};
+use open::{Episode, Open, Settled, Waiting};
 use pieces::{Copy, Pieces};
 use rtt::Rtts;
 use spans::Spans;
@@ -45,6 +45,8 @@ use stamps::Stamps;
 const MOST_PIECES: usize = 1 << 16;
 /// A resend waits so long for a duplicate report after all is acknowledged, and twice the largest round trip more.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// Resends of which the need is known and whose mechanism waits for what the rest of the connection says of its sender.
+const MOST_UNNAMED: usize = 64;
 /// Packets sent lately that are remembered.
 const LATELY: usize = 256;
 /// Full segments where the maximum is not known (RFC 9293 §3.7.1).
@@ -92,6 +94,8 @@ pub struct Half {
     replay: Option<Replay>,
     next_number: u32,
     waiting: Waiting,
+    /// Resends that wait for their mechanism, oldest first.
+    unnamed: VecDeque<(Open, Need, Evidence)>,
     /// Duplicates that the receiver reported, and that it must have got and did not report.
     reports: u32,
     unreported: u32,
@@ -147,6 +151,7 @@ impl Half {
                 .map(|plan| Replay::new(direction, facts, plan)),
             next_number: 0,
             waiting: Waiting::default(),
+            unnamed: VecDeque::new(),
             reports: 0,
             unreported: 0,
             answers: 0,
@@ -250,6 +255,9 @@ impl Half {
         while self.waiting.len() > 0 {
             self.settle_first();
         }
+        while !self.unnamed.is_empty() {
+            self.name_first();
+        }
         self.episode.flush(&mut self.ready);
         self.settled(resends);
         if let Some(mut replay) = self.replay.take() {
@@ -318,9 +326,7 @@ impl Half {
         let Some(open) = self.waiting.pop() else {
             return;
         };
-        let (Some(line), scene) = (self.line, self.scene()) else {
-            return;
-        };
+        let scene = self.scene();
         let (need, evidence) = need::of_resend(
             self.pieces.across(open.start, open.end),
             open.number,
@@ -328,11 +334,11 @@ impl Half {
         );
         let sure = matches!(evidence, Evidence::AlreadyAcked | Evidence::AckTooEarly);
         self.unreported += u32::from(sure && need == Need::Spurious);
-        let verdict = self
-            .judges
-            .verdict(open.number)
-            .unwrap_or_else(|| open::no_verdict(open.episode));
         if let Some(replay) = &mut self.replay {
+            let verdict = self
+                .judges
+                .verdict(open.number)
+                .unwrap_or_else(|| open::no_verdict(open.episode));
             replay.resolved(&Resolved {
                 number: open.number,
                 mechanism: verdict.mechanism,
@@ -343,6 +349,22 @@ impl Half {
                 flight_segments: open.flight.0,
             });
         }
+        self.unnamed.push_back((open, need, evidence));
+        if self.unnamed.len() > MOST_UNNAMED {
+            self.name_first();
+        }
+    }
+
+    /// Asks the emulations what made the oldest resend that waits for it.
+    fn name_first(&mut self) {
+        let (Some(line), Some((open, need, evidence))) = (self.line, self.unnamed.pop_front())
+        else {
+            return;
+        };
+        let verdict = self
+            .judges
+            .verdict(open.number)
+            .unwrap_or_else(|| open::no_verdict(open.episode));
         self.judges.forget_before(open.number + 1);
         self.count(verdict.mechanism, need);
         if self.last_lost_episode != Some(verdict.episode) {

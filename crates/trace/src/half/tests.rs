@@ -451,3 +451,22 @@ fn an_edge_that_jumps_had_its_later_holes_filled_before() {
         ]
     );
 }
+
+#[test]
+fn mechanisms_wait_for_the_rest_of_the_connection() {
+    let mut script = Script::new(1, false);
+    script.handshake(0.0, 20.0);
+    let mut out = Vec::new();
+    for n in 0..200_u32 {
+        let at = 100.0 + 2_000.0 * f64::from(n);
+        script.data(at, n * 1000, 1000);
+        script.data(at + 220.0, n * 1000, 1000);
+        script.ack(at + 240.0, (n + 1) * 1000, at + 220.0);
+        script.half.settled(&mut out);
+        assert!(out.is_empty() || n >= 64, "after {n}");
+    }
+    let before = out.len();
+    assert!(before > 0, "but not for ever");
+    let seen = script.end();
+    assert_eq!(before + seen.rows.len(), 200);
+}

@@ -7,7 +7,7 @@ use rexmit_tcp::sender::State;
 use rexmit_tcp::settings::{Estimator, RttSamples, Settings, Tlp};
 use rexmit_time::{Duration, Time};
 
-use super::{Moment, Shadow};
+use super::{Minimum, Moment, Shadow};
 use crate::emulate::board::{Board, News};
 use crate::emulate::timer::{Job, Ticks};
 use crate::emulate::{likelihood, parameters};
@@ -16,7 +16,7 @@ use crate::emulate::{likelihood, parameters};
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(300);
 
 /// A monitor whose times are surer stands beside the sender and sees all that it sends.
-const SEES_ALL: Duration = Duration::from_micros(50);
+pub(super) const SEES_ALL: Duration = Duration::from_micros(50);
 
 /// What it costs, as a natural logarithm, that a packet was lost before it came to the monitor.
 const LOST_BEFORE: f64 = 1.5;
@@ -114,6 +114,9 @@ impl Shadow {
             // The first of them were forgotten: they count for little by now.
             self.rtt = Rtt::new(settings);
             self.rtt.no_sample_after_handshake();
+            if let Minimum::Other(least) = self.minimum {
+                self.rtt.set_minimum(least);
+            }
         }
         for index in 0..self.unsure.len() {
             let (sent, acked, una, nxt) = self.unsure[index];
@@ -217,7 +220,7 @@ impl Shadow {
                 let mut span = match self.rtt.srtt() {
                     Some(srtt) => {
                         let reply = if board.out == 1 {
-                            self.settings.min_rto
+                            self.least()
                         } else {
                             PROBE_SLACK
                         };
@@ -282,9 +285,9 @@ impl Shadow {
                     self.timeout_went_unseen(board, late);
                 }
                 Job::Timeout if likelihood::is_overdue(now, late, span, slack) => {
-                    if !self.missed {
-                        self.missed = true;
+                    if !core::mem::replace(&mut self.missed, true) {
                         self.score -= 4.0;
+                        self.raise_minimum(now);
                     }
                     return;
                 }

@@ -6,7 +6,7 @@ use rexmit_tcp::settings::{TimeoutMarks, Tlp};
 use rexmit_tcp::Mechanism;
 use rexmit_time::{Duration, Time};
 
-use super::Shadow;
+use super::{Minimum, Shadow};
 use crate::emulate::board::{Board, LOST, RESENT};
 use crate::emulate::likelihood::{
     either, is_in_phase, is_overdue, of_ack, of_phase, of_timer, Likely,
@@ -14,7 +14,7 @@ use crate::emulate::likelihood::{
 use crate::emulate::timer::Job;
 
 /// The moment at which a packet left.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Moment {
     pub at: Time,
     pub slack: Duration,
@@ -38,9 +38,14 @@ pub struct Opinion {
 
 /// What may have sent it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cause {
-    Timeout { missed: u32 },
+pub(super) enum Cause {
+    Timeout {
+        missed: u32,
+    },
     Probe,
+    /// The two with another minimum than the page's.
+    OtherTimeout,
+    OtherProbe,
     Ack,
     Reordering,
     EarlyRetransmit,
@@ -57,14 +62,14 @@ struct Candidate {
 
 /// Candidates of one resend.
 #[derive(Default)]
-struct Candidates {
+pub(super) struct Candidates {
     list: [Option<Candidate>; 8],
     len: usize,
 }
 
 impl Candidates {
     /// `structure` is what it costs to believe that the state allows it.
-    fn add(
+    pub(super) fn add(
         &mut self,
         cause: Cause,
         mechanism: Mechanism,
@@ -92,7 +97,7 @@ impl Candidates {
 /// What it costs to believe that the emulation's state was wrong, a little or wholly: as a natural logarithm.
 const ONLY_IF: f64 = -1.0;
 const SLIGHTLY: f64 = -3.0;
-const MUCH: f64 = -7.0;
+pub(super) const MUCH: f64 = -7.0;
 const WHOLLY: f64 = -10.0;
 
 impl Shadow {
@@ -161,6 +166,7 @@ impl Shadow {
         self.add_timeouts(&mut list, board, moment, head);
         self.add_probe(&mut list, board, moment, tail, pieces);
         self.add_ack(&mut list, board, moment, pieces);
+        self.add_other_minimum(&mut list, board, moment, pieces);
         let early = self.timer.job() == Some(Job::EarlyRetransmit);
         if early && self.early {
             let window = self.timer.window(&self.ticks);
@@ -242,7 +248,7 @@ impl Shadow {
         }
     }
 
-    fn has_bare_tail(&self, board: &Board) -> bool {
+    pub(super) fn has_bare_tail(&self, board: &Board) -> bool {
         !self.settings.tlp_probes_bare_fin && board.tail().is_some_and(|tail| tail.bare)
     }
 
@@ -365,7 +371,14 @@ impl Shadow {
         let at = moment.at;
         let packets: u32 = pieces.clone().map(|index| board.at(index).packets).sum();
         match best.cause {
-            Cause::Timeout { missed } => {
+            Cause::Timeout { .. } | Cause::OtherTimeout => {
+                let missed = match best.cause {
+                    Cause::Timeout { missed } => missed,
+                    _ => 0,
+                };
+                if best.cause == Cause::OtherTimeout {
+                    self.learn_minimum(moment);
+                }
                 self.note_end_of_recovery();
                 if let Some(phase) = self.phase {
                     let off = self.ticks.off_phase(at, phase);
@@ -375,7 +388,11 @@ impl Shadow {
                         self.phased = false;
                     }
                 }
-                if self.timer.job() == Some(Job::Timeout) && missed == 0 {
+                let own = best.cause == (Cause::Timeout { missed: 0 });
+                if self.timer.job() == Some(Job::Timeout) && own {
+                    if self.minimum == Minimum::Open && best.fit > SLIGHTLY {
+                        self.minimum = Minimum::Proved;
+                    }
                     self.learn_from_timeout(at, moment.slack);
                 }
                 self.enter_loss(board, at);
@@ -386,7 +403,10 @@ impl Shadow {
                 }
                 self.timer.set(at, Job::Timeout, self.rto);
             }
-            Cause::Probe => {
+            Cause::Probe | Cause::OtherProbe => {
+                if best.cause == Cause::OtherProbe {
+                    self.learn_minimum(moment);
+                }
                 self.probe = Some(board.nxt);
                 self.probe_resent = true;
                 self.timer.set(at, Job::Timeout, self.rto);

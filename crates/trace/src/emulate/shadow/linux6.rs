@@ -18,7 +18,7 @@ impl Shadow {
             ..Told::default()
         };
         if news.prior_out == 0 {
-            if news.dsack.is_some() {
+            if self.believes_duplicate(news) {
                 self.alert_linux6(board, news, &mut told, false);
             }
             self.judge_probe_linux6(board, news, &told);
@@ -26,14 +26,16 @@ impl Shadow {
         }
         self.deliver_linux6(board, news, &mut told);
         self.adapt_rack(news);
-        let duplicate = !news.advanced && !news.other_use && !told.acked && news.dsack.is_none();
+        let duplicate =
+            !news.advanced && !news.other_use && !told.acked && !self.believes_duplicate(news);
         if news.old {
             self.alert_linux6(board, news, &mut told, false);
             return;
         }
         self.judge_probe_linux6(board, news, &told);
         let plain = told.acked || news.other_use;
-        let doubtful = !plain || told.sacked || news.dsack.is_some() || self.state != State::Open;
+        let doubtful =
+            !plain || told.sacked || self.believes_duplicate(news) || self.state != State::Open;
         if doubtful {
             self.alert_linux6(board, news, &mut told, duplicate);
         }

@@ -9,6 +9,7 @@ mod counted;
 mod explain;
 mod linux3;
 mod linux6;
+mod minimum;
 mod rack;
 mod rate;
 mod undo;
@@ -26,6 +27,7 @@ use rexmit_wire::SeqNum;
 use super::board::{Board, News, LOST, RESENT};
 use super::profile::Profile;
 use super::timer::{Job, Ticks, Timer};
+use minimum::Minimum;
 use rack::Rack;
 use rate::Rate;
 use undo::Undo;
@@ -100,6 +102,7 @@ pub struct Shadow {
     window: Option<u32>,
     /// How much longer its timeouts proved to be than the page says.
     bias: Duration,
+    minimum: Minimum,
     /// How likely all that was seen is by this sender, as a natural logarithm.
     pub score: f64,
     /// The worst of the resends' likelihoods.
@@ -153,6 +156,7 @@ impl Shadow {
             unsure: VecDeque::new(),
             window: None,
             bias: Duration::ZERO,
+            minimum: Minimum::of(settings.estimator, profile.other_minimum),
             score: profile.prior,
             worst: 0.0,
             opinions: VecDeque::new(),

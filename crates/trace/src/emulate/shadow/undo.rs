@@ -4,6 +4,7 @@ use rexmit_tcp::sender::State;
 use rexmit_tcp::Mechanism;
 use rexmit_wire::SeqNum;
 
+use super::clock::SEES_ALL;
 use super::Shadow;
 use crate::emulate::board::{Board, News};
 
@@ -59,6 +60,9 @@ impl Shadow {
         let len = range.end.offset_from(range.start).max(0).unsigned_abs();
         let packets = i64::from(len.div_ceil(board.mss).max(1));
         let of_probe = len <= board.mss && self.probe == Some(range.end);
+        if self.doubts(news) {
+            return of_probe;
+        }
         if self.reordered && !of_probe {
             self.rack.note_duplicate();
         }
@@ -66,10 +70,22 @@ impl Shadow {
             .undo
             .marker
             .is_some_and(|marker| range.end.is_after(marker));
+        let counts = counts && !range.end.is_after(news.prior_una);
         if self.undo.resends > 0 && counts {
             self.undo.resends = (self.undo.resends - packets).max(0);
         }
         of_probe
+    }
+
+    /// Whether it takes a report of a duplicate for the network's doing. Not all that was sent again comes by monitors that
+    /// stand elsewhere.
+    fn doubts(&self, news: &News) -> bool {
+        self.newer() && news.dubious && news.slack <= SEES_ALL
+    }
+
+    /// It believes that something sent again came twice (`FLAG_DSACKING_ACK`).
+    pub(super) fn believes_duplicate(&self, news: &News) -> bool {
+        news.dsack.is_some() && !self.doubts(news)
     }
 
     fn echoes_before(stamp: u32, news: &News) -> bool {
