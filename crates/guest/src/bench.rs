@@ -13,13 +13,13 @@ use std::path::Path;
 use anyhow::Result;
 use rexmit_plan::{Cell, ClientKind, Ignored, Place, Programs, Server};
 
-use crate::capture::{Buffer, Tap};
+use crate::capture::{Buffer, Interface, Tap};
 use crate::client::Client;
 use crate::net::Network;
 use crate::page::Lengths;
 use crate::server::Nginx;
 use crate::settings::{self, Former};
-use crate::watch::{Options, Reading, Watch};
+use crate::watch::{Options, PageWatch, Reading};
 
 /// Settings of a namespace that TCP looks up when it needs them. Of all others a listening socket may hold what it found
 /// when it was made, and give it to its connections (`tcp_init_sock`).
@@ -42,7 +42,7 @@ pub struct Bench {
     /// Who fetches, from h2.
     pub client: Client,
     /// The loss filter.
-    pub watch: Watch,
+    pub watch: PageWatch,
     /// What is kept of h1's and h2's packets.
     pub captures: Option<(Buffer, Buffer)>,
     /// How the filter reads what the kernel says in this cell.
@@ -105,8 +105,16 @@ impl Bench {
         let mut taps = Vec::new();
         if let Some((h1, h2)) = &captures {
             // What goes through the filter is kept there, dropped packets included.
-            taps.push(Tap::start(&network.h1, h1.clone(), false)?);
-            taps.push(Tap::start(&network.h2, h2.clone(), !both)?);
+            taps.push(Tap::start(
+                &Interface::only(&network.h1),
+                h1.clone(),
+                false,
+            )?);
+            taps.push(Tap::start(
+                &Interface::only(&network.h2),
+                h2.clone(),
+                !both,
+            )?);
         }
         let server = start_server(cell, programs, &network)?;
         let reading = read(cell, &network, series)?;
@@ -115,7 +123,7 @@ impl Bench {
             both,
             packets: cell.packets,
         };
-        let watch = Watch::start(&network, programs.nft()?, options)?;
+        let watch = PageWatch::start(&network, programs.nft()?, options)?;
         Ok(Self {
             client: Client::new(cell.workload.client, programs)?,
             form: Form::shared(cell),
@@ -188,7 +196,7 @@ fn read(cell: &Cell, network: &Network, series: (u32, u32)) -> Result<Reading> {
 }
 
 /// Whether the calling thread's namespace finds losses by RACK.
-fn rack_is_on(series: (u32, u32)) -> bool {
+pub fn rack_is_on(series: (u32, u32)) -> bool {
     let recovery = fs::read_to_string("/proc/sys/net/ipv4/tcp_recovery").unwrap_or_default();
     series >= (6, 17) || recovery.trim().parse().is_ok_and(|bits: u32| bits & 1 != 0)
 }

@@ -20,7 +20,7 @@ use rexmit_plan::{write_capture, Captured};
 use rexmit_time::Time;
 
 use crate::clock;
-use crate::net::Host;
+use crate::net::{Host, Namespace};
 use crate::priority;
 
 /// The packets of one host since the last [`Buffer::write`].
@@ -30,10 +30,11 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Keeps one packet.
-    pub fn push(&self, time: Time, bytes: &[u8], comment: Option<String>) {
+    /// Keeps one packet, which passed the host's `interface`, counted from 0.
+    pub fn push(&self, time: Time, interface: usize, bytes: &[u8], comment: Option<String>) {
         let packet = Captured {
             time,
+            interface,
             bytes: bytes.to_vec(),
             comment,
         };
@@ -49,12 +50,36 @@ impl Buffer {
     }
 
     /// Writes what was kept, in the order of time, to a file that appears only when it is whole; then forgets it.
-    pub fn write(&self, path: &Path, interface: &str) -> Result<()> {
-        write_capture(self.take(), path, interface)
+    pub fn write<S: AsRef<str>>(&self, path: &Path, interfaces: &[S]) -> Result<()> {
+        write_capture(self.take(), path, interfaces)
     }
 
     fn take(&self) -> Vec<Captured> {
         std::mem::take(&mut *self.packets.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Where a host's packets pass.
+pub struct Interface<'a> {
+    /// The host.
+    pub host: &'a Namespace,
+    /// The interface's name.
+    pub device: &'a str,
+    /// Its address.
+    pub address: IpAddr,
+    /// Its number among the host's interfaces, from 0.
+    pub number: usize,
+}
+
+impl<'a> Interface<'a> {
+    /// The interface of a host that has one.
+    pub fn only(host: &'a Host) -> Self {
+        Self {
+            host: &host.namespace,
+            device: host.device,
+            address: host.address,
+            number: 0,
+        }
     }
 }
 
@@ -65,16 +90,16 @@ pub struct Tap {
 }
 
 impl Tap {
-    /// Watches `host`'s interface and keeps its packets in `buffer`; `sent` says whether those that it sends too.
-    pub fn start(host: &Host, buffer: Buffer, sent: bool) -> Result<Self> {
-        let own = host.address;
-        let socket = host.namespace.run(|| open(host.device))?;
+    /// Watches `at` and keeps its packets in `buffer`; `sent` says whether those that it sends too.
+    pub fn start(at: &Interface<'_>, buffer: Buffer, sent: bool) -> Result<Self> {
+        let (own, number) = (at.address, at.number);
+        let socket = at.host.run(|| open(at.device))?;
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let thread = thread::spawn(move || {
             // Where it is refused the order is the scheduler's.
             let _ = priority::CAPTURE.take();
-            watch(&socket, &stopped, own, sent, &buffer);
+            watch(&socket, &stopped, (own, number), sent, &buffer);
         });
         Ok(Self {
             stop,
@@ -132,14 +157,20 @@ pub fn bind(socket: &OwnedFd, device: &str) -> Result<()> {
         .map_err(|error| anyhow!("cannot watch {device}: {error}"))
 }
 
-fn watch(socket: &OwnedFd, stop: &AtomicBool, own: IpAddr, sent: bool, buffer: &Buffer) {
+fn watch(
+    socket: &OwnedFd,
+    stop: &AtomicBool,
+    (own, interface): (IpAddr, usize),
+    sent: bool,
+    buffer: &Buffer,
+) {
     let mut bytes = vec![0; 1 << 16];
     while !stop.load(Ordering::Relaxed) {
         // Anything but a packet is the time-out, or the interface going down with its network.
         if let Ok(length) = recv(socket.as_raw_fd(), &mut bytes, MsgFlags::empty()) {
             let packet = &bytes[..length];
             if sent || source(packet) != Some(own) {
-                buffer.push(clock::now(), packet, None);
+                buffer.push(clock::now(), interface, packet, None);
             }
         }
     }

@@ -191,8 +191,8 @@ fn repeat(
         fs::create_dir_all(&folder)?;
         let path =
             |host: &str| folder.join(format!("{}-{}.{host}.pcapng", cell.id, start.repetition));
-        h1.write(&path("h1"), bench.network.h1.device)?;
-        h2.write(&path("h2"), bench.network.h2.device)?;
+        h1.write(&path("h1"), &[bench.network.h1.device])?;
+        h2.write(&path("h2"), &[bench.network.h2.device])?;
     }
     Ok(fetched.complete)
 }

@@ -63,6 +63,11 @@ impl<R: Rule> Filter<R> {
         Ok(())
     }
 
+    /// The rule.
+    pub fn rule(&self) -> &R {
+        &self.rule
+    }
+
     /// Puts the rule behind a further queue, of the other direction. No packet of it is ever held.
     pub fn add_queue(&mut self, queue: Queue) {
         self.queues.push(queue);

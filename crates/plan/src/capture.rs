@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{anyhow, Context, Result};
 use rexmit_time::Time;
 use rexmit_wire::pcapng::Writer;
 
@@ -13,24 +13,36 @@ use rexmit_wire::pcapng::Writer;
 pub struct Captured {
     /// When the host sent or received it.
     pub time: Time,
+    /// The host's interface that it passed, from 0.
+    pub interface: usize,
     /// All of it.
     pub bytes: Vec<u8>,
     /// What became of it ([`comment`](crate::comment)).
     pub comment: Option<String>,
 }
 
-/// Writes `packets` of `interface` in the order of time (those that were held come in that of their fates) as pcapng to
-/// `path`, which appears only when it is whole.
+/// Writes `packets` of a host's `interfaces` in the order of time (those that were held come in that of their fates) as
+/// pcapng to `path`, which appears only when it is whole.
 ///
 /// # Errors
-/// When the file cannot be written.
-pub fn write_capture(mut packets: Vec<Captured>, path: &Path, interface: &str) -> Result<()> {
+/// When the file cannot be written, or a packet passed an interface that is none of these.
+pub fn write_capture<S: AsRef<str>>(
+    mut packets: Vec<Captured>,
+    path: &Path,
+    interfaces: &[S],
+) -> Result<()> {
     packets.sort_by_key(|packet| packet.time);
     let partial = path.with_extension("partial");
     let write = || -> Result<()> {
         let mut writer = Writer::new(BufWriter::new(File::create(&partial)?))?;
-        let interface = writer.add_interface(interface)?;
+        let ids = interfaces
+            .iter()
+            .map(|name| writer.add_interface(name.as_ref()))
+            .collect::<Result<Vec<_>, _>>()?;
         for packet in &packets {
+            let interface = *ids
+                .get(packet.interface)
+                .ok_or_else(|| anyhow!("no interface {}", packet.interface))?;
             let length = u32::try_from(packet.bytes.len())?;
             let comment = packet.comment.as_deref();
             writer.packet(interface, packet.time, &packet.bytes, length, comment)?;

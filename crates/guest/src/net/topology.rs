@@ -9,25 +9,14 @@
 //! (`──` a veth pair, `═` the two ends of a wire, which hand everything to each other). With `at = "host"` the hosts'
 //! interfaces stand on the bridge at once and all four ends shape what they send, as mininet does it.
 
-use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::path::Path;
 
-use anyhow::{bail, Context, Result};
+use anyhow::{bail, Result};
 
+use super::host::{self, Host};
 use super::link;
 use super::namespace::Namespace;
 use rexmit_plan::{NetworkPlan, Place, Programs};
-
-/// A host under test.
-pub struct Host {
-    /// Its namespace.
-    pub namespace: Namespace,
-    /// Its one interface.
-    pub device: &'static str,
-    /// Its address, of the family that the scenario chose.
-    pub address: IpAddr,
-}
 
 /// The whole network; taken down when dropped.
 pub struct Network {
@@ -75,25 +64,15 @@ impl Network {
         network.quiet_ipv6(plan.family)?;
         network.build_links(plan, programs)?;
         network.build_switch(plan, programs)?;
-        network.build_hosts(plan, programs, receive_window_bytes)?;
+        network.build_hosts(programs, receive_window_bytes)?;
         Ok(network)
     }
 
-    /// Without this every new interface sends router solicitations and probes its own address.
     fn quiet_ipv6(&self, family: u8) -> Result<()> {
-        let off = |name: &str| {
-            for scope in ["all", "default"] {
-                let path = format!("/proc/sys/net/ipv6/conf/{scope}/{name}");
-                if Path::new(&path).exists() {
-                    fs::write(&path, "1").with_context(|| path.clone())?;
-                }
-            }
-            Ok(())
-        };
-        self.switch.run(|| off("disable_ipv6"))?;
+        host::without_ipv6(&self.switch)?;
         if family == 4 {
-            self.h1.namespace.run(|| off("disable_ipv6"))?;
-            self.h2.namespace.run(|| off("disable_ipv6"))?;
+            host::without_ipv6(&self.h1.namespace)?;
+            host::without_ipv6(&self.h2.namespace)?;
         }
         Ok(())
     }
@@ -166,46 +145,19 @@ impl Network {
         self.switch.batch(programs.tc()?, &["-batch", "-"], &lines)
     }
 
-    fn build_hosts(
-        &self,
-        plan: &NetworkPlan,
-        programs: &Programs,
-        receive_window: Option<u32>,
-    ) -> Result<()> {
-        let prefix = if plan.family == 4 { 24 } else { 64 };
+    fn build_hosts(&self, programs: &Programs, receive_window: Option<u32>) -> Result<()> {
         for (host, other, other_mac) in [(&self.h1, &self.h2, MAC[1]), (&self.h2, &self.h1, MAC[0])]
         {
-            let (device, address, peer) = (host.device, host.address, other.address);
-            let nodad = if plan.family == 6 { " nodad" } else { "" };
-            let mut lines = vec![
-                "link set dev lo up".to_owned(),
-                // 6.x TCP builds super-segments whatever the device says; the link's limit is what it heeds.
-                format!("link set dev {device} gso_max_segs 1 up"),
-                format!("address add {address}/{prefix} dev {device}{nodad}"),
-                format!("neighbour replace {peer} lladdr {other_mac} dev {device} nud permanent"),
-            ];
+            let (device, peer) = (host.device, other.address);
+            let mut lines = vec!["link set dev lo up".to_owned()];
+            lines.extend(host::bring_up(device, host.address));
+            lines.push(host::neighbour(device, peer, other_mac));
             if let (Some(window), "h2") = (receive_window, host.namespace.name()) {
                 lines.push(format!("route replace {peer} dev {device} window {window}"));
             }
             host.namespace
                 .batch(programs.ip()?, &["-batch", "-"], &lines)?;
-            let ethtool = programs.ethtool()?;
-            let offloads = [
-                "-K", device, "tso", "off", "gso", "off", "gro", "off", "tx", "off",
-            ];
-            let output = host
-                .namespace
-                .command(ethtool)
-                .args(offloads)
-                .output()
-                .with_context(|| format!("cannot run {}", ethtool.display()))?;
-            if !output.status.success() {
-                bail!(
-                    "ethtool {}: {}",
-                    offloads.join(" "),
-                    String::from_utf8_lossy(&output.stderr).trim()
-                );
-            }
+            host::leave_nothing_to_the_device(&host.namespace, device, programs)?;
         }
         Ok(())
     }

@@ -16,8 +16,8 @@ use rexmit_loss::Rule;
 use rexmit_plan::{Counts, LoggedPacket, Watched};
 
 use crate::capture::Buffer;
-use crate::filter::Filter;
-use crate::net::{Host, Network};
+use crate::filter::{Filter, Observer};
+use crate::net::{Namespace, Network};
 use crate::nfqueue::Queue;
 use crate::priority;
 use witness::Witness;
@@ -26,6 +26,22 @@ const QUEUE: u16 = 0;
 
 /// A loss rule that a thread can own.
 pub type AnyRule = Box<dyn Rule + Send>;
+
+/// Who makes what a [`Watch`] tells out of what its filter does.
+pub trait Watcher: Observer + Send + 'static {
+    /// The rule.
+    type Rule: Rule + Send + 'static;
+    /// What it must know of a measurement.
+    type Reading: Send + 'static;
+    /// What was seen in a measurement.
+    type Seen: Default + Send + 'static;
+
+    /// Starts afresh.
+    fn begin(&mut self, reading: Self::Reading) -> Result<()>;
+
+    /// What was seen since [`Watcher::begin`].
+    fn finish(&mut self, rule: &Self::Rule) -> Result<Self::Seen>;
+}
 
 /// What was seen of a transfer.
 #[derive(Default)]
@@ -38,19 +54,21 @@ pub struct Seen {
     pub packets: Vec<LoggedPacket>,
 }
 
-enum Order {
-    Begin(AnyRule, Reading),
+enum Order<W: Watcher> {
+    Begin(W::Rule, W::Reading),
     Finish,
 }
 
-/// The loss filter: a thread that judges what the web server sends, and its client where asked for, until this is
-/// dropped.
-pub struct Watch {
-    orders: Sender<Order>,
-    answers: Receiver<Result<Seen>>,
+/// The loss filter: a thread that judges what the server sends, and its client where asked for, until this is dropped.
+pub struct Watch<W: Watcher> {
+    orders: Sender<Order<W>>,
+    answers: Receiver<Result<W::Seen>>,
     /// Wakes the filter for an order where it waits for both hosts' packets.
     wake: Option<UnixStream>,
 }
+
+/// The filter of transfers over HTTP.
+pub type PageWatch = Watch<Witness>;
 
 /// How a [`Watch`] reads what it sees.
 #[derive(Clone, Copy, Debug, Default)]
@@ -72,30 +90,52 @@ pub struct Options {
     pub packets: bool,
 }
 
-impl Watch {
+impl PageWatch {
     /// Sends all that leaves port 80 of `h1` through a queue and watches it, and what leaves `h2` for it where asked
     /// for. Nothing is dropped before [`Watch::begin`].
     pub fn start(network: &Network, nft: &Path, options: Options) -> Result<Self> {
-        let both = options.both;
-        let queue = |host: &Host, port: &str| -> Result<Queue> {
-            let rules = [
-                "add table inet rexmit".to_owned(),
-                "add chain inet rexmit sent { type filter hook output priority 0; }".to_owned(),
-                format!(
-                    "add rule inet rexmit sent oifname {} tcp {port} 80 queue num {QUEUE}",
-                    host.device
-                ),
-            ];
-            let queue = host.namespace.run(|| Queue::open(QUEUE))?;
-            host.namespace.batch(nft, &["-f", "-"], &rules)?;
-            Ok(queue)
-        };
+        let sent = queue(&network.h1.namespace, Sent::ByServer, nft)?;
+        let both = options.both.then_some(&network.h2.namespace);
+        let answered = both.map(|h2| queue(h2, Sent::ByClient, nft)).transpose()?;
         let witness = network.h1.namespace.run(|| Witness::open(options))?;
         let rule: AnyRule = Box::new(TailRule::new(Settings::default()));
-        let mut filter = Filter::new(queue(&network.h1, "sport")?, rule)?;
+        Self::over(sent, answered, rule, witness)
+    }
+}
+
+/// Which packets of a host go through a queue.
+#[derive(Clone, Copy)]
+pub enum Sent {
+    /// Those of port 80.
+    ByServer,
+    /// Those for port 80.
+    ByClient,
+}
+
+/// Sends packets that leave `host` through a queue.
+pub fn queue(host: &Namespace, sent: Sent, nft: &Path) -> Result<Queue> {
+    let port = match sent {
+        Sent::ByServer => "sport",
+        Sent::ByClient => "dport",
+    };
+    let rules = [
+        "add table inet rexmit".to_owned(),
+        "add chain inet rexmit sent { type filter hook output priority 0; }".to_owned(),
+        format!("add rule inet rexmit sent oifname != \"lo\" tcp {port} 80 queue num {QUEUE}"),
+    ];
+    let queue = host.run(|| Queue::open(QUEUE))?;
+    host.batch(nft, &["-f", "-"], &rules)?;
+    Ok(queue)
+}
+
+impl<W: Watcher> Watch<W> {
+    /// Watches what comes through the queue `sent` of the server, and through that of the client. `rule` judges packets
+    /// before [`Watch::begin`].
+    pub fn over(sent: Queue, answered: Option<Queue>, rule: W::Rule, watcher: W) -> Result<Self> {
+        let mut filter = Filter::new(sent, rule)?;
         let mut wake = None;
-        if both {
-            filter.add_queue(queue(&network.h2, "dport")?);
+        if let Some(queue) = answered {
+            filter.add_queue(queue);
             wake = Some(UnixStream::pair()?);
         }
         let (wake, woken) = wake.unzip();
@@ -104,7 +144,7 @@ impl Watch {
         thread::spawn(move || {
             // Where it is refused the order is the scheduler's.
             let _ = priority::FILTER.take();
-            serve(filter, witness, &taken, &answer, woken.as_ref());
+            serve(filter, watcher, &taken, &answer, woken.as_ref());
         });
         Ok(Self {
             orders,
@@ -114,16 +154,16 @@ impl Watch {
     }
 
     /// A transfer is about to begin: a fresh rule, counters from here on.
-    pub fn begin(&self, rule: AnyRule, reading: Reading) -> Result<()> {
+    pub fn begin(&self, rule: W::Rule, reading: W::Reading) -> Result<()> {
         self.ask(Order::Begin(rule, reading)).map(drop)
     }
 
     /// What was seen since [`Watch::begin`].
-    pub fn finish(&self) -> Result<Seen> {
+    pub fn finish(&self) -> Result<W::Seen> {
         self.ask(Order::Finish)
     }
 
-    fn ask(&self, order: Order) -> Result<Seen> {
+    fn ask(&self, order: Order<W>) -> Result<W::Seen> {
         let gone = |_: RecvError| anyhow!("the loss filter is gone");
         self.orders
             .send(order)
@@ -138,11 +178,11 @@ impl Watch {
     }
 }
 
-fn serve(
-    mut filter: Filter<AnyRule>,
-    mut witness: Witness,
-    orders: &Receiver<Order>,
-    answers: &Sender<Result<Seen>>,
+fn serve<W: Watcher>(
+    mut filter: Filter<W::Rule>,
+    mut watcher: W,
+    orders: &Receiver<Order<W>>,
+    answers: &Sender<Result<W::Seen>>,
     woken: Option<&UnixStream>,
 ) {
     loop {
@@ -153,16 +193,18 @@ fn serve(
                 }
                 match order {
                     Order::Begin(rule, reading) => filter
-                        .replace_rule(rule, &mut witness)
-                        .and_then(|()| witness.begin(reading))
-                        .map(|()| Seen::default()),
-                    Order::Finish => filter.finish(&mut witness).and_then(|()| witness.finish()),
+                        .replace_rule(rule, &mut watcher)
+                        .and_then(|()| watcher.begin(reading))
+                        .map(|()| W::Seen::default()),
+                    Order::Finish => filter
+                        .finish(&mut watcher)
+                        .and_then(|()| watcher.finish(filter.rule())),
                 }
             }
             Err(TryRecvError::Empty) => {
                 let step = match woken {
-                    None => filter.step(&mut witness),
-                    Some(woken) => filter.step_all(woken.as_fd(), &mut witness),
+                    None => filter.step(&mut watcher),
+                    Some(woken) => filter.step_all(woken.as_fd(), &mut watcher),
                 };
                 match step {
                     Ok(()) => continue,

@@ -9,7 +9,7 @@ use rexmit_tcp::Mechanism;
 use rexmit_time::Time;
 use rexmit_wire::{FlowKey, TcpPacket};
 
-use super::{Options, Reading, Seen};
+use super::{AnyRule, Options, Reading, Seen, Watcher};
 use crate::capture::Buffer;
 use crate::filter::Observer;
 use crate::kernel::counters::{Counters, Reader};
@@ -56,9 +56,14 @@ impl Witness {
             resend: None,
         })
     }
+}
 
-    /// Starts afresh.
-    pub fn begin(&mut self, reading: Reading) -> Result<()> {
+impl Watcher for Witness {
+    type Rule = AnyRule;
+    type Reading = Reading;
+    type Seen = Seen;
+
+    fn begin(&mut self, reading: Reading) -> Result<()> {
         self.before = self.kernel.counters.read()?;
         self.kernel.ledger = Ledger::new(self.before);
         self.kernel.rack = reading.rack;
@@ -69,8 +74,7 @@ impl Witness {
         Ok(())
     }
 
-    /// What was seen since [`Witness::begin`].
-    pub fn finish(&mut self) -> Result<Seen> {
+    fn finish(&mut self, _: &AnyRule) -> Result<Seen> {
         let after = self.kernel.counters.read()?;
         Ok(Seen {
             transfers: self.story.finish(),
@@ -128,7 +132,7 @@ impl Observer for Witness {
         }
         if let Some((h1, h2)) = &self.captures {
             let buffer = if direction == Direction::Data { h1 } else { h2 };
-            buffer.push(time, bytes, comment(dropped, resend));
+            buffer.push(time, 0, bytes, comment(dropped, resend));
         }
     }
 }

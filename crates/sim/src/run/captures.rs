@@ -13,7 +13,7 @@ pub fn write(captures: Captures, folder: &Path, name: &str) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     for (host, packets) in [("h1", captures.server), ("h2", captures.client)] {
         let path = folder.join(format!("{name}.{host}.pcapng"));
-        write_capture(packets, &path, &format!("{host}-eth0"))?;
+        write_capture(packets, &path, &[format!("{host}-eth0")])?;
     }
     Ok(())
 }

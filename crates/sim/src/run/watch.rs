@@ -265,6 +265,7 @@ fn captured(time: Time, packet: &[u8], comment: Option<String>) -> Captured {
     bytes::fill_in_checksums(&mut bytes);
     Captured {
         time,
+        interface: 0,
         bytes,
         comment,
     }
