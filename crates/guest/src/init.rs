@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::cell::{self, Surroundings};
 use crate::report::Report;
 use crate::sandbox::Layout;
-use crate::{clock, exec, settings, truth};
+use crate::{clock, exec, paths, settings, truth};
 use rexmit_plan::{Plan, VERSION};
 
 /// Runs the plan in the shared folder and powers off; never returns.
@@ -53,28 +53,29 @@ fn run_plan() -> Result<()> {
             i32::from(failed > 0)
         }
         None => {
+            let around = Surroundings {
+                programs: &plan.programs,
+                share,
+                report: &report,
+                series: settings::series(&release).unwrap_or_default(),
+            };
+            let told = |cell: u64, result: Result<()>| {
+                if let Err(error) = &result {
+                    let body = json!({"cell": cell, "message": format!("{error:#}")});
+                    report.event("cell-error", &body);
+                }
+                result.is_err()
+            };
             let mut bench = None;
-            let failed = plan
-                .cells
-                .iter()
-                .filter(|cell| {
-                    let surroundings = Surroundings {
-                        programs: &plan.programs,
-                        share,
-                        report: &report,
-                        series: settings::series(&release).unwrap_or_default(),
-                    };
-                    let result = cell::run(cell, &mut bench, &surroundings);
-                    if let Err(error) = &result {
-                        report.event(
-                            "cell-error",
-                            &json!({"cell": cell.id, "message": format!("{error:#}")}),
-                        );
-                    }
-                    result.is_err()
-                })
-                .count();
-            i32::from(failed > 0)
+            let mut failed = false;
+            for cell in &plan.cells {
+                failed |= told(cell.id, cell::run(cell, &mut bench, &around));
+            }
+            drop(bench);
+            for cell in &plan.path_cells {
+                failed |= told(cell.id, paths::run(cell, &around));
+            }
+            i32::from(failed)
         }
     };
     report.event(

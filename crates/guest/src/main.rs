@@ -17,6 +17,7 @@ mod net;
 mod netlink;
 mod nfqueue;
 mod page;
+mod paths;
 mod priority;
 mod report;
 mod sandbox;

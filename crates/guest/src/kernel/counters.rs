@@ -27,6 +27,11 @@ pub struct Counters {
     pub syn_retrans: u64,
     /// `RetransSegs` of `/proc/net/snmp`: segments sent again, SYN-ACKs included.
     pub retrans_segs: u64,
+    /// `MPTCPRetrans`: packets that Multipath TCP sent again at its own level.
+    pub mptcp_retrans: u64,
+    /// `MPTCPTLPReinject`: those that tail loss probes caused; `None` where the kernel has no such counter
+    /// (`kernel/patches`, mptcp-reinject-on-tlp).
+    pub probe_reinjections: Option<u64>,
 }
 
 impl Counters {
@@ -75,6 +80,8 @@ impl Reader {
             "TCPSpuriousRtxHostQueues" => counters.host_queue = value,
             "TCPSynRetrans" => counters.syn_retrans = value,
             "RetransSegs" => counters.retrans_segs = value,
+            "MPTCPRetrans" => counters.mptcp_retrans = value,
+            "MPTCPTLPReinject" => counters.probe_reinjections = Some(value),
             _ => {}
         };
         for file in [&self.netstat, &self.snmp] {
@@ -86,7 +93,7 @@ impl Reader {
     }
 }
 
-fn fill(file: &File, buffer: &mut Vec<u8>) -> Result<usize> {
+pub(super) fn fill(file: &File, buffer: &mut Vec<u8>) -> Result<usize> {
     let mut length = 0;
     loop {
         if length == buffer.len() {
@@ -99,11 +106,11 @@ fn fill(file: &File, buffer: &mut Vec<u8>) -> Result<usize> {
     }
 }
 
-/// Calls `each` for every counter of the TCP lines: pairs of lines, names first, values below them.
+/// Calls `each` for every counter of the lines of TCP and Multipath TCP: pairs of lines, names first, values below them.
 fn for_each(text: &str, mut each: impl FnMut(&str, u64)) -> Result<()> {
     let mut lines = text.lines();
     while let (Some(names), Some(values)) = (lines.next(), lines.next()) {
-        if !names.starts_with("Tcp") {
+        if !names.starts_with("Tcp") && !names.starts_with("MPTcp") {
             continue;
         }
         let mut values = values.split_ascii_whitespace().skip(1);
@@ -127,7 +134,7 @@ mod tests {
     #[test]
     fn names_meet_their_values() {
         let text = "TcpExt: SyncookiesSent TCPTimeouts TCPLossProbes\nTcpExt: 0 3 4\nIpExt: TCPTimeouts\nIpExt: 9\n\
-                    Tcp: MaxConn RetransSegs\nTcp: -1 7\n";
+                    Tcp: MaxConn RetransSegs\nTcp: -1 7\nMPTcpExt: MPTCPRetrans\nMPTcpExt: 5\n";
         let mut seen = Vec::new();
         for_each(text, |name, value| seen.push((name.to_owned(), value))).unwrap();
         let expected = [
@@ -135,6 +142,7 @@ mod tests {
             ("TCPTimeouts", 3),
             ("TCPLossProbes", 4),
             ("RetransSegs", 7),
+            ("MPTCPRetrans", 5),
         ];
         assert_eq!(seen, expected.map(|(name, value)| (name.to_owned(), value)));
     }

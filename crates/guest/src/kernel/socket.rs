@@ -1,6 +1,6 @@
 //! What the kernel knows of one TCP socket, asked through sock_diag(7).
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use anyhow::{bail, Context, Result};
 use nix::errno::Errno;
@@ -12,6 +12,32 @@ use crate::netlink::{self, Message, Socket};
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
 const INET_DIAG_INFO: u16 = 2;
 const TCPI_OPT_SACK: u8 = 2;
+
+/// The states in which a socket is a connection's: ESTABLISHED, FIN_WAIT1, FIN_WAIT2, CLOSE_WAIT, LAST_ACK, CLOSING.
+const CONNECTED: u32 = 1 << 1 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 9 | 1 << 11;
+const ANY_STATE: u32 = u32::MAX;
+
+const INET_DIAG_ULP_INFO: u16 = 19;
+const INET_ULP_INFO_MPTCP: u16 = 3;
+const MPTCP_SUBFLOW_ATTR_FLAGS: u16 = 8;
+const MPTCP_SUBFLOW_FLAG_FULLY_ESTABLISHED: u32 = 1 << 6;
+
+/// One connection or subflow of a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Connected {
+    /// This end.
+    pub local: SocketAddr,
+    /// The other end.
+    pub remote: SocketAddr,
+    /// What explains its recoveries.
+    pub info: SocketInfo,
+    /// Congestion window, segments.
+    pub cwnd: u32,
+    /// Bytes written and not acknowledged.
+    pub outstanding: u32,
+    /// Of a subflow of Multipath TCP: whether this end knows that the other has confirmed it.
+    pub confirmed: Option<bool>,
+}
 
 /// Asks about sockets of the network namespace that it was made in.
 pub struct Inspector {
@@ -30,19 +56,46 @@ impl Inspector {
 
     /// What the kernel knows of the socket with these ends; `None` if there is none.
     pub fn ask(&mut self, local: SocketAddr, remote: SocketAddr) -> Result<Option<SocketInfo>> {
-        self.socket.send(&request(local, remote))?;
-        let length = loop {
+        self.socket.send(&request(local, remote, ANY_STATE, 0))?;
+        let length = self.receive()?;
+        answer(&self.buffer[..length])
+    }
+
+    /// All connections of the namespace, of the address family of `like`, in no order of meaning.
+    pub fn all(&mut self, like: IpAddr) -> Result<Vec<Connected>> {
+        let any: IpAddr = if like.is_ipv4() {
+            Ipv4Addr::UNSPECIFIED.into()
+        } else {
+            Ipv6Addr::UNSPECIFIED.into()
+        };
+        let any = SocketAddr::new(any, 0);
+        let dump = request(any, any, CONNECTED, libc::NLM_F_DUMP);
+        self.socket.send(&dump)?;
+        let mut found = Vec::new();
+        loop {
+            let length = self.receive()?;
+            for (kind, body) in netlink::messages(&self.buffer[..length]) {
+                match i32::from(kind) {
+                    libc::NLMSG_DONE => return Ok(found),
+                    libc::NLMSG_ERROR => netlink::error(body).context("sock_diag")?,
+                    _ => found.extend(connected(body)),
+                }
+            }
+        }
+    }
+
+    fn receive(&mut self) -> Result<usize> {
+        loop {
             match self.socket.receive(&mut self.buffer) {
                 Err(Errno::EINTR) => {}
-                other => break other.context("sock_diag")?,
+                other => return other.context("sock_diag"),
             }
-        };
-        answer(&self.buffer[..length])
+        }
     }
 }
 
-/// `struct inet_diag_req_v2` for one socket.
-fn request(local: SocketAddr, remote: SocketAddr) -> Vec<u8> {
+/// `struct inet_diag_req_v2`.
+fn request(local: SocketAddr, remote: SocketAddr, states: u32, flags: i32) -> Vec<u8> {
     let address = |ip: IpAddr| match ip {
         IpAddr::V4(ip) => {
             let mut bytes = [0; 16];
@@ -62,7 +115,7 @@ fn request(local: SocketAddr, remote: SocketAddr) -> Vec<u8> {
         1 << (INET_DIAG_INFO - 1),
         0,
     ];
-    body.extend(u32::MAX.to_ne_bytes()); // Any state.
+    body.extend(states.to_ne_bytes());
     body.extend(local.port().to_be_bytes());
     body.extend(remote.port().to_be_bytes());
     body.extend(address(local.ip()));
@@ -71,7 +124,7 @@ fn request(local: SocketAddr, remote: SocketAddr) -> Vec<u8> {
     body.extend([0xff; 8]); // INET_DIAG_NOCOOKIE.
 
     let mut message = Vec::new();
-    Message::begin(&mut message, SOCK_DIAG_BY_FAMILY, 0)
+    Message::begin(&mut message, SOCK_DIAG_BY_FAMILY, flags)
         .body(&body)
         .end();
     message
@@ -94,7 +147,45 @@ fn answer(message: &[u8]) -> Result<Option<SocketInfo>> {
         .and_then(|(_, value)| tcp_info(value)))
 }
 
-/// `struct tcp_info` of include/uapi/linux/tcp.h: options at byte 5, rto at 8, rtt at 68.
+/// Reads `struct inet_diag_msg`: family at byte 0, ports at 4, addresses at 8 and 24, wqueue at 60; and its attributes.
+fn connected(message: &[u8]) -> Option<Connected> {
+    let (mut info, mut cwnd, mut confirmed) = (None, None, None);
+    for (kind, value) in netlink::attributes(message.get(72..)?) {
+        match kind {
+            INET_DIAG_INFO => (info, cwnd) = (tcp_info(value), netlink::u32_at(value, 80)),
+            INET_DIAG_ULP_INFO => confirmed = ulp_says_confirmed(value),
+            _ => {}
+        }
+    }
+    let end = |port: usize, address: usize| -> Option<SocketAddr> {
+        let port = u16::from_be_bytes([*message.get(port)?, *message.get(port + 1)?]);
+        let bytes: [u8; 16] = message.get(address..address + 16)?.try_into().ok()?;
+        let ip = if i32::from(*message.first()?) == libc::AF_INET {
+            IpAddr::from([bytes[0], bytes[1], bytes[2], bytes[3]])
+        } else {
+            IpAddr::from(bytes)
+        };
+        Some(SocketAddr::new(ip, port))
+    };
+    Some(Connected {
+        local: end(4, 8)?,
+        remote: end(6, 24)?,
+        info: info?,
+        cwnd: cwnd?,
+        outstanding: netlink::u32_at(message, 60)?,
+        confirmed,
+    })
+}
+
+/// What `subflow_get_info` of net/mptcp/diag.c tells of a subflow.
+fn ulp_says_confirmed(ulp: &[u8]) -> Option<bool> {
+    let of = |bytes, wanted| netlink::attributes(bytes).find(|(kind, _)| *kind == wanted);
+    let (_, mptcp) = of(ulp, INET_ULP_INFO_MPTCP)?;
+    let (_, flags) = of(mptcp, MPTCP_SUBFLOW_ATTR_FLAGS)?;
+    Some(netlink::u32_at(flags, 0)? & MPTCP_SUBFLOW_FLAG_FULLY_ESTABLISHED != 0)
+}
+
+/// `struct tcp_info` of include/uapi/linux/tcp.h: options at byte 5, rto at 8, rtt at 68, cwnd at 80.
 fn tcp_info(info: &[u8]) -> Option<SocketInfo> {
     Some(SocketInfo {
         rto_us: netlink::u32_at(info, 8)?,
@@ -120,5 +211,9 @@ mod tests {
         let mut nowhere = remote;
         nowhere.set_port(1);
         assert_eq!(inspector.ask(local, nowhere).unwrap(), None);
+        let all = inspector.all(local.ip()).unwrap();
+        let found = all.iter().find(|one| one.local == local).unwrap();
+        assert_eq!((found.remote, found.confirmed), (remote, None));
+        assert!(found.cwnd > 0 && found.info.sack, "{found:?}");
     }
 }

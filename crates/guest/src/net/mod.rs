@@ -1,10 +1,12 @@
-//! The network under test: hosts, links and a switch in namespaces that this program makes.
+//! The network under test: hosts, links and a switch or router in namespaces that this program makes.
 
 mod host;
 mod link;
 mod namespace;
+mod paths;
 mod topology;
 
 pub use host::Host;
 pub use namespace::{in_thread, Namespace};
+pub use paths::{client_device, PathNetwork};
 pub use topology::Network;

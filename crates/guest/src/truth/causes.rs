@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{bail, Context, Result};
 
-const LOG: &str = "/proc/tcp_causes";
+use crate::kernel::causes::RECORD as LOG;
 
 /// Makes room for so many records and starts the log; with none leaves it as it is, off.
 pub fn switch(records: u32) -> Result<()> {

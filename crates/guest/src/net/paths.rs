@@ -1,0 +1,195 @@
+//! Hosts h1 and h2 with several paths between them: namespaces, veth pairs, a router.
+//!
+//! The server's host has one interface, the client's one for each path. Rate and delay of a path act on a wire of its
+//! own:
+//!
+//! ```text
+//! h1-eth0 ── s1-eth0 │ router │ s1-eth1 ── s1-wire1 ═ h2-wire1 ── h2-eth1
+//!                    │        │ s1-eth2 ── s1-wire2 ═ h2-wire2 ── h2-eth2
+//! ```
+//!
+//! (`──` a veth pair, `═` the two ends of a wire, which hand everything to each other). What h2 sends from an address
+//! leaves by the interface that has it (rules and a table for each path).
+
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use anyhow::{bail, Context, Result};
+use rexmit_plan::{Link, Programs};
+
+use super::host::{self, Host};
+use super::link;
+use super::namespace::Namespace;
+
+/// The whole network; taken down when dropped.
+pub struct PathNetwork {
+    /// The server's host.
+    pub h1: Host,
+    /// The client's host.
+    pub h2: Namespace,
+    /// The client's addresses, one for each path.
+    pub clients: Vec<IpAddr>,
+    /// Where the paths part.
+    router: Namespace,
+}
+
+/// The last part of an address: who has it.
+const SERVER: u8 = 1;
+const CLIENT: u8 = 2;
+const ROUTER: u8 = 254;
+
+/// The client's interface on a path, counted from 1.
+#[must_use]
+pub fn client_device(path: usize) -> String {
+    format!("h2-eth{path}")
+}
+
+/// An address in the network of a path; 0 is the network of h1.
+fn address(family: u8, path: usize, who: u8) -> Result<IpAddr> {
+    let path = u8::try_from(path)?;
+    Ok(match family {
+        4 => IpAddr::V4(Ipv4Addr::new(10, 0, path, who)),
+        6 => IpAddr::V6(Ipv6Addr::new(
+            0xfd00,
+            0,
+            0,
+            u16::from(path),
+            0,
+            0,
+            0,
+            u16::from(who),
+        )),
+        other => bail!("IP family {other}: 4 or 6"),
+    })
+}
+
+fn mac(path: usize, who: u8) -> String {
+    format!("02:00:00:00:{path:02x}:{who:02x}")
+}
+
+impl PathNetwork {
+    /// Makes the namespaces and all that stands in them, with a wire for each of `paths`.
+    pub fn set_up(family: u8, mtu: u32, paths: &[Link], programs: &Programs) -> Result<Self> {
+        let clients = (1..=paths.len())
+            .map(|path| address(family, path, CLIENT))
+            .collect::<Result<_>>()?;
+        let network = Self {
+            h1: Host {
+                namespace: Namespace::create("h1")?,
+                device: "h1-eth0",
+                address: address(family, 0, SERVER)?,
+            },
+            h2: Namespace::create("h2")?,
+            clients,
+            router: Namespace::create("s1")?,
+        };
+        if family == 4 {
+            for namespace in [&network.h1.namespace, &network.h2, &network.router] {
+                host::without_ipv6(namespace)?;
+            }
+        }
+        network.build_wires(mtu, paths, programs)?;
+        network.build_router(family, programs)?;
+        network.build_server(family, programs)?;
+        network.build_client(family, programs)?;
+        Ok(network)
+    }
+
+    fn build_wires(&self, mtu: u32, paths: &[Link], programs: &Programs) -> Result<()> {
+        let pair = |near: String, far: String, far_mac: String, host: &str| {
+            format!("link add name {near} mtu {mtu} type veth peer name {far} address {far_mac} mtu {mtu} netns {host}")
+        };
+        let mut lines = vec![pair(
+            "s1-eth0".into(),
+            self.h1.device.into(),
+            mac(0, SERVER),
+            "h1",
+        )];
+        let mut shaping = Vec::new();
+        for (path, wire) in (1..).zip(paths) {
+            let [host_side, router_side] = ends(path);
+            lines.push(pair(
+                host_side.clone(),
+                client_device(path),
+                mac(path, CLIENT),
+                "h2",
+            ));
+            lines.push(format!(
+                "link add name {router_side} mtu {mtu} type veth peer name s1-eth{path} address {} mtu {mtu}",
+                mac(path, ROUTER)
+            ));
+            lines.push(format!("link set dev {host_side} up"));
+            lines.push(format!("link set dev {router_side} up"));
+            for (from, to) in [(&host_side, &router_side), (&router_side, &host_side)] {
+                shaping.extend(link::wire(from, wire));
+                shaping.extend(link::redirect(from, to));
+            }
+        }
+        lines.push(format!("link set dev s1-eth0 address {}", mac(0, ROUTER)));
+        self.router
+            .batch(programs.ip()?, &["-batch", "-"], &lines)?;
+        self.router
+            .batch(programs.tc()?, &["-batch", "-"], &shaping)
+    }
+
+    fn build_router(&self, family: u8, programs: &Programs) -> Result<()> {
+        let mut lines = Vec::new();
+        for path in 0..=self.clients.len() {
+            let device = format!("s1-eth{path}");
+            lines.extend(host::bring_up(&device, address(family, path, ROUTER)?));
+            let who = if path == 0 { SERVER } else { CLIENT };
+            let neighbour = address(family, path, who)?;
+            lines.push(host::neighbour(&device, neighbour, &mac(path, who)));
+        }
+        self.router
+            .batch(programs.ip()?, &["-batch", "-"], &lines)?;
+        self.router.run(|| {
+            let path = if family == 4 {
+                "/proc/sys/net/ipv4/ip_forward"
+            } else {
+                "/proc/sys/net/ipv6/conf/all/forwarding"
+            };
+            fs::write(path, "1").context(path)
+        })
+    }
+
+    fn build_server(&self, family: u8, programs: &Programs) -> Result<()> {
+        let router = address(family, 0, ROUTER)?;
+        let mut lines = vec!["link set dev lo up".to_owned()];
+        lines.extend(host::bring_up(self.h1.device, self.h1.address));
+        lines.push(host::neighbour(self.h1.device, router, &mac(0, ROUTER)));
+        lines.push(format!("route add default via {router}"));
+        let namespace = &self.h1.namespace;
+        namespace.batch(programs.ip()?, &ip_of(family), &lines)?;
+        host::leave_nothing_to_the_device(namespace, self.h1.device, programs)
+    }
+
+    fn build_client(&self, family: u8, programs: &Programs) -> Result<()> {
+        let mut lines = vec!["link set dev lo up".to_owned()];
+        for (path, &own) in (1..).zip(&self.clients) {
+            let (device, router) = (client_device(path), address(family, path, ROUTER)?);
+            lines.extend(host::bring_up(&device, own));
+            lines.push(host::neighbour(&device, router, &mac(path, ROUTER)));
+            let table = 100 + path;
+            lines.push(format!(
+                "route add default via {router} dev {device} table {table}"
+            ));
+            lines.push(format!("rule add from {own} table {table}"));
+        }
+        self.h2.batch(programs.ip()?, &ip_of(family), &lines)?;
+        for path in 1..=self.clients.len() {
+            host::leave_nothing_to_the_device(&self.h2, &client_device(path), programs)?;
+        }
+        Ok(())
+    }
+}
+
+/// The two ends of a path's wire: the client's side, the router's.
+fn ends(path: usize) -> [String; 2] {
+    [format!("h2-wire{path}"), format!("s1-wire{path}")]
+}
+
+/// The arguments of `ip` for lines that name no address family.
+fn ip_of(family: u8) -> [&'static str; 3] {
+    [if family == 4 { "-4" } else { "-6" }, "-batch", "-"]
+}

@@ -1,0 +1,253 @@
+//! Runs one cell: gets a bench ready, rehearses without loss, and repeats the connection at each of the cell's phases.
+
+use std::fs;
+use std::time;
+
+use anyhow::{bail, Context, Result};
+use rexmit_loss::paths::Totals;
+use rexmit_plan::{
+    BurstSeen, PathCell, PathCellStart, PathRows, PathRun, Start, SubflowSeen, SubflowState,
+};
+use rexmit_time::{Duration, Time};
+
+use super::bench::PathBench;
+use super::bursts::{self, Schedule};
+use super::witness::Seen;
+use crate::cell::Surroundings;
+use crate::clock;
+use crate::kernel::socket::Connected;
+use crate::net::{client_device, in_thread};
+
+/// How long, after the last burst has come, is waited for what its sender has yet to hear of, virtual time.
+const LAST_WORDS: Duration = Duration::from_secs(10);
+/// How often is looked whether it has.
+const LOOK: time::Duration = time::Duration::from_millis(20);
+
+/// Runs `cell` and reports its rows.
+pub fn run(cell: &PathCell, around: &Surroundings<'_>) -> Result<()> {
+    around
+        .report
+        .doing(Some(cell.id), format!("{}: setting up", cell.label));
+    let mut bench = PathBench::set_up(cell, around.programs, around.series)?;
+    // The rest happens on the client's host.
+    in_thread(|| {
+        bench.network.h2.enter()?;
+        run_on(&mut bench, cell, around)
+    })
+}
+
+fn run_on(bench: &mut PathBench, cell: &PathCell, around: &Surroundings<'_>) -> Result<()> {
+    let report = around.report;
+    report.doing(
+        Some(cell.id),
+        format!("{}: rehearsing without loss", cell.label),
+    );
+    let mut warnings = Vec::new();
+    let (burst_bytes, totals) = rehearse(bench, cell, &mut warnings)?;
+    let (read_back, ignored) = &bench.settings;
+    let body = PathCellStart {
+        cell: cell.id,
+        virtual_ns: clock::now().as_nanos(),
+        burst_bytes,
+        path_packets: totals.packets(),
+        read_back,
+        ignored,
+        warnings: &warnings,
+    };
+    report.event("cell-start", &body);
+    for (index, start) in cell.starts.iter().enumerate() {
+        let (place, of) = (index + 1, cell.starts.len());
+        report.doing(
+            Some(cell.id),
+            format!("{}: connection {place} of {of}", cell.label),
+        );
+        repeat(bench, cell, start, (burst_bytes, &totals), around)
+            .with_context(|| format!("repetition {}", start.repetition))?;
+    }
+    report.event(
+        "cell-end",
+        &serde_json::json!({"cell": cell.id, "virtual_ns": clock::now().as_nanos()}),
+    );
+    Ok(())
+}
+
+/// The bytes of a burst, and the packets of each on each path without loss.
+///
+/// How much a full segment holds is taken from the wire, where a burst is given in segments.
+fn rehearse(
+    bench: &mut PathBench,
+    cell: &PathCell,
+    warnings: &mut Vec<String>,
+) -> Result<(u64, Totals)> {
+    let mut segment_bytes = cell.mtu;
+    loop {
+        let bytes = cell.bursts.bytes_each(segment_bytes);
+        let phase = cell.starts.first().map_or(0, |start| start.phase_ns);
+        let told = connect(bench, cell, bytes, None, phase)?;
+        if !told.run.complete {
+            bail!("a connection without loss did not bring all of its bursts");
+        }
+        let seen = told.seen.watched.mss_bytes;
+        if seen > cell.mtu {
+            bail!("a segment of {seen} bytes left the server on a path of MTU {}: an offload is not switched off", cell.mtu);
+        }
+        if cell.bursts.segments.is_none() || seen == segment_bytes {
+            let asked = cell.bursts.segments.map(u64::from);
+            for (burst, packets) in (1..).zip(told.seen.totals.packets()) {
+                let sent: u64 = packets.iter().sum();
+                if asked.is_some_and(|asked| asked != sent) {
+                    let asked = asked.unwrap_or(0);
+                    warnings.push(format!(
+                        "burst {burst} leaves in {sent} packets of at most {seen} bytes, {asked} were asked for"
+                    ));
+                }
+            }
+            bench.captures.iter().for_each(|(h1, h2)| {
+                h1.clear();
+                h2.clear();
+            });
+            return Ok((bytes, told.seen.totals));
+        }
+        segment_bytes = seen;
+    }
+}
+
+/// A connection that was watched.
+struct Told {
+    seen: Seen,
+    run: PathRun,
+}
+
+/// Opens a connection, has its bursts written and read, and closes it. Without `totals` nothing is lost by rule.
+fn connect(
+    bench: &mut PathBench,
+    cell: &PathCell,
+    bytes: u64,
+    totals: Option<&Totals>,
+    phase_ns: u64,
+) -> Result<Told> {
+    let rule = cell.rule(bytes, &bench.network.clients, totals)?;
+    let reading = bench.reading(cell);
+    bench.watch.begin(rule, reading)?;
+    let begin = clock::now();
+    let mut connection = bench
+        .opener
+        .connect(&bench.network, cell.first_path as usize)?;
+    let schedule = schedule(cell, bytes, phase_ns)?;
+    let bursts = bursts::run(&mut connection, &schedule)?;
+    let end = clock::now();
+    let state = bench.opener.state(&connection)?;
+    settle(bench, cell, &connection)?;
+    let seen = bench.watch.finish()?;
+    let subflows = connection.subflows.iter().zip(&state);
+    let mut subflows: Vec<SubflowSeen> = subflows
+        .map(|(subflow, socket)| SubflowSeen {
+            path: subflow.path,
+            client_port: subflow.client.port(),
+            t_confirmed: seen.confirmed.at(subflow.client),
+            at_end: socket.map(|socket| SubflowState {
+                srtt_us: socket.info.srtt_us,
+                rto_us: socket.info.rto_us,
+                cwnd: socket.cwnd,
+            }),
+        })
+        .collect();
+    subflows.sort_by_key(|subflow| (subflow.path != cell.first_path, subflow.path));
+    let settling = time::Duration::from_nanos(cell.settling_ns());
+    bench.opener.close(connection, &bench.network, settling)?;
+    let multipath = bench.scheduler.is_some();
+    let run = PathRun {
+        complete: bursts.len() == schedule.times.len()
+            && bursts.iter().all(|burst| burst.t_end.is_some()),
+        notes: notes(&bursts, &schedule),
+        bursts,
+        subflows,
+        counts: seen.counts,
+        client_ns: end.as_nanos() - begin.as_nanos(),
+        scheduler: bench.scheduler.clone(),
+        mptcp_retransmissions: multipath.then_some(seen.mptcp_retransmissions),
+        probe_reinjections: seen.probe_reinjections.filter(|_| multipath),
+    };
+    Ok(Told { seen, run })
+}
+
+/// The last burst is written `phase_ns` after a multiple of the cell's period, the others before it, the first of them
+/// not before now.
+fn schedule(cell: &PathCell, bytes: u64, phase_ns: u64) -> Result<Schedule> {
+    let bursts = &cell.bursts;
+    let before = u64::from(bursts.count - 1) * bursts.gap_ns;
+    let period = cell.phase_period_ns.max(1);
+    let soonest = clock::now().as_nanos() + before;
+    let last = soonest.saturating_sub(phase_ns).next_multiple_of(period) + phase_ns;
+    let times = (0..u64::from(bursts.count))
+        .map(|burst| Time::from_nanos(last - before + burst * bursts.gap_ns))
+        .collect();
+    Ok(Schedule {
+        times,
+        bytes: usize::try_from(bytes)?,
+        patience: time::Duration::from_nanos(cell.transfer_timeout_ns.max(bursts.gap_ns)),
+    })
+}
+
+/// What a reader of the rows should know of the bursts' times.
+fn notes(bursts: &[BurstSeen], schedule: &Schedule) -> Vec<String> {
+    let late = Duration::from_millis(1);
+    let times = bursts.iter().zip(&schedule.times);
+    (1..)
+        .zip(times)
+        .filter(|(_, (burst, time))| burst.t_start.since(**time) > late)
+        .map(|(number, _)| {
+            format!("burst {number} was written late: the one before it filled the server's buffer")
+        })
+        .collect()
+}
+
+/// Waits until the server has heard of all that it sent, and what it sent needlessly has crossed the network.
+fn settle(
+    bench: &mut PathBench,
+    cell: &PathCell,
+    connection: &super::connection::Connection,
+) -> Result<()> {
+    let begin = clock::now();
+    let waiting = |socket: &Option<Connected>| socket.is_some_and(|one| one.outstanding > 0);
+    while bench.opener.state(connection)?.iter().any(waiting) {
+        if clock::now().since(begin) > LAST_WORDS {
+            break;
+        }
+        std::thread::sleep(LOOK);
+    }
+    std::thread::sleep(time::Duration::from_nanos(cell.settling_ns()));
+    Ok(())
+}
+
+fn repeat(
+    bench: &mut PathBench,
+    cell: &PathCell,
+    start: &Start,
+    (bytes, totals): (u64, &Totals),
+    around: &Surroundings<'_>,
+) -> Result<()> {
+    let report = around.report;
+    let Told { seen, run } = connect(bench, cell, bytes, Some(totals), start.phase_ns)?;
+    let rows = PathRows::new(cell, start, seen.watched, &run, totals);
+    if let Some((h1, h2)) = &bench.captures {
+        let folder = around.share.join("captures");
+        fs::create_dir_all(&folder)?;
+        let path =
+            |host: &str| folder.join(format!("{}-{}.{host}.pcapng", cell.id, start.repetition));
+        h1.write(&path("h1"), &[bench.network.h1.device])?;
+        let devices: Vec<String> = (1..=cell.paths.len()).map(client_device).collect();
+        h2.write(&path("h2"), &devices)?;
+    }
+    report.event("transfer", &rows.transfer);
+    for row in &rows.resends {
+        report.event("retransmission", row);
+    }
+    for row in &rows.bursts {
+        report.event("burst", row);
+    }
+    for row in &rows.subflows {
+        report.event("subflow", row);
+    }
+    Ok(())
+}

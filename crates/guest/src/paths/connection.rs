@@ -1,0 +1,300 @@
+//! One connection between h2 and h1: opened on the cell's first path, with a subflow on every other.
+
+use std::io::{Read, Write};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::time::Duration;
+
+use anyhow::{anyhow, bail, Context, Result};
+use nix::errno::Errno;
+use nix::sys::socket::{setsockopt, sockopt};
+use nix::sys::time::{TimeVal, TimeValLike};
+use rexmit_plan::Protocol;
+
+use crate::clock;
+use crate::kernel::mptcp::{PathManager, IPPROTO_MPTCP};
+use crate::kernel::socket::{Connected, Inspector};
+use crate::net::PathNetwork;
+
+/// Where the server listens.
+pub const PORT: u16 = 80;
+
+/// How long a connection and its subflows may take to come up, virtual time.
+const COMING_UP: Duration = Duration::from_secs(10);
+
+/// How often is looked at what has come up, virtual time.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// What the client says first, so that the server's side of the connection is confirmed.
+const HELLO: [u8; 1] = [b'?'];
+
+/// A connection that is ready for bursts.
+pub struct Connection {
+    /// The client's end.
+    pub client: TcpStream,
+    /// The server's end.
+    pub server: TcpStream,
+    /// The server's sockets, by path from the first on.
+    pub subflows: Vec<Subflow>,
+}
+
+/// A subflow, or the one connection of plain TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Subflow {
+    /// Its path, from 1.
+    pub path: u32,
+    /// The client's end.
+    pub client: SocketAddr,
+}
+
+/// Who opens connections; made in h2's namespace, as all calls are.
+pub struct Opener {
+    listener: TcpListener,
+    protocol: Protocol,
+    /// The server's and the client's sockets.
+    inspectors: [Inspector; 2],
+    manager: Option<PathManager>,
+}
+
+impl Opener {
+    /// Has h1 listen, with as many subflows allowed on both hosts as there are paths.
+    pub fn open(network: &PathNetwork, protocol: Protocol) -> Result<Self> {
+        let h1 = &network.h1;
+        let further = network.clients.len() - 1;
+        let prepare = || -> Result<Option<PathManager>> {
+            if protocol == Protocol::Tcp {
+                return Ok(None);
+            }
+            let manager = PathManager::open()?;
+            manager.allow(further)?;
+            Ok(Some(manager))
+        };
+        let address = SocketAddr::new(h1.address, PORT);
+        let (listener, server) = h1.namespace.run(|| {
+            prepare()?;
+            Ok((listen(address, protocol)?, Inspector::open()?))
+        })?;
+        let (manager, client) = network.h2.run(|| Ok((prepare()?, Inspector::open()?)))?;
+        Ok(Self {
+            listener,
+            protocol,
+            inspectors: [server, client],
+            manager,
+        })
+    }
+
+    /// Opens a connection from the client's address on `first_path`, then a subflow from each of its other addresses,
+    /// and waits until both hosts have confirmed all of them.
+    ///
+    /// The kernel does not repeat a join that the server refuses, and it refuses those that come before the connection
+    /// is confirmed, as one on a shorter path can: so the further addresses are told when it is.
+    pub fn connect(&mut self, network: &PathNetwork, first_path: usize) -> Result<Connection> {
+        let clients = &network.clients;
+        let from = *clients
+            .get(first_path - 1)
+            .ok_or_else(|| anyhow!("no path {first_path}"))?;
+        let to = SocketAddr::new(network.h1.address, PORT);
+        let mut client = connect(from, to, self.protocol)
+            .with_context(|| format!("path {first_path} does not come up"))?;
+        client.write_all(&HELLO)?;
+        let (mut server, _) = self
+            .listener
+            .accept()
+            .with_context(|| format!("path {first_path} does not come up at the server"))?;
+        wait_at_most(&server, COMING_UP)?;
+        server.read_exact(&mut [0; HELLO.len()])?;
+        // A burst is one write: what is left of it at its end is not to wait for more.
+        server.set_nodelay(true)?;
+        let mut subflows = self.confirmed(clients, &[first_path])?;
+        if let Some(manager) = &self.manager {
+            for (path, &address) in (1..).zip(clients) {
+                if path != first_path {
+                    manager.open_subflow_from(address)?;
+                }
+            }
+            let all: Vec<usize> = (1..=clients.len()).collect();
+            subflows = self.confirmed(clients, &all)?;
+        }
+        Ok(Connection {
+            client,
+            server,
+            subflows,
+        })
+    }
+
+    /// Waits until a subflow of each of `paths` is confirmed at both ends.
+    fn confirmed(&mut self, clients: &[IpAddr], paths: &[usize]) -> Result<Vec<Subflow>> {
+        let begin = clock::now();
+        let limit = rexmit_time::Duration::from_nanos(COMING_UP.as_nanos() as i64);
+        loop {
+            let mut up = self.up(clients)?;
+            up.retain(|subflow| paths.contains(&(subflow.path as usize)));
+            if up.len() >= paths.len() {
+                return Ok(up);
+            }
+            if clock::now().since(begin) > limit {
+                let up: Vec<String> = up.iter().map(|s| s.path.to_string()).collect();
+                bail!(
+                    "of {} paths {} came up within {} s{}",
+                    paths.len(),
+                    if up.is_empty() { "none" } else { "only some" },
+                    COMING_UP.as_secs(),
+                    if up.is_empty() {
+                        String::new()
+                    } else {
+                        format!(": path {}", up.join(", path "))
+                    },
+                );
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// The subflows that both hosts have confirmed, by path.
+    fn up(&mut self, clients: &[IpAddr]) -> Result<Vec<Subflow>> {
+        let [server, client] = self.sockets(clients)?;
+        let is_up = |socket: &Connected| match self.protocol {
+            Protocol::Tcp => true,
+            Protocol::Mptcp => socket.confirmed == Some(true),
+        };
+        let mut up: Vec<Subflow> = server
+            .iter()
+            .filter(|socket| is_up(socket))
+            .filter(|socket| {
+                let other = client.iter().find(|other| other.local == socket.remote);
+                other.is_some_and(is_up)
+            })
+            .filter_map(|socket| subflow(socket, clients))
+            .collect();
+        up.sort_by_key(|subflow| subflow.path);
+        Ok(up)
+    }
+
+    fn sockets(&mut self, clients: &[IpAddr]) -> Result<[Vec<Connected>; 2]> {
+        let like = clients[0];
+        let [server, client] = &mut self.inspectors;
+        Ok([server.all(like)?, client.all(like)?])
+    }
+
+    /// What the kernel says of the server's sockets of `connection`, in the order of its subflows.
+    pub fn state(&mut self, connection: &Connection) -> Result<Vec<Option<Connected>>> {
+        let like = self.listener.local_addr()?.ip();
+        let all = self.inspectors[0].all(like)?;
+        let of = |subflow: &Subflow| all.iter().find(|one| one.remote == subflow.client).copied();
+        Ok(connection.subflows.iter().map(of).collect())
+    }
+
+    /// Ends `connection` at once, and waits `settling` more, so that nothing of it is left for the next.
+    pub fn close(
+        &mut self,
+        connection: Connection,
+        network: &PathNetwork,
+        settling: Duration,
+    ) -> Result<()> {
+        let at_once = libc::linger {
+            l_onoff: 1,
+            l_linger: 0,
+        };
+        for end in [&connection.client, &connection.server] {
+            setsockopt(end, sockopt::Linger, &at_once)?;
+        }
+        drop(connection);
+        if let Some(manager) = &self.manager {
+            manager.forget_addresses()?;
+        }
+        let begin = clock::now();
+        let limit = rexmit_time::Duration::from_nanos(COMING_UP.as_nanos() as i64);
+        while !self.sockets(&network.clients)?.iter().all(Vec::is_empty) {
+            if clock::now().since(begin) > limit {
+                bail!("a connection does not go away");
+            }
+            std::thread::sleep(LOOK);
+        }
+        std::thread::sleep(settling);
+        Ok(())
+    }
+}
+
+fn subflow(socket: &Connected, clients: &[IpAddr]) -> Option<Subflow> {
+    let path = clients.iter().position(|ip| *ip == socket.remote.ip())?;
+    Some(Subflow {
+        path: u32::try_from(path).ok()? + 1,
+        client: socket.remote,
+    })
+}
+
+/// A stream socket of the calling thread's network namespace, bound to `own`.
+fn socket(own: SocketAddr, protocol: Protocol) -> Result<OwnedFd> {
+    let family = if own.is_ipv4() {
+        libc::AF_INET
+    } else {
+        libc::AF_INET6
+    };
+    let number = match protocol {
+        Protocol::Tcp => libc::IPPROTO_TCP,
+        Protocol::Mptcp => IPPROTO_MPTCP,
+    };
+    // SAFETY: makes a descriptor or fails.
+    let result = unsafe { libc::socket(family, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, number) };
+    let descriptor = match Errno::result(result) {
+        Ok(descriptor) => descriptor,
+        Err(Errno::EPROTONOSUPPORT) => bail!("this kernel has no Multipath TCP"),
+        Err(Errno::ENOPROTOOPT) => bail!("Multipath TCP is switched off (net.mptcp.enabled = 0)"),
+        Err(error) => return Err(error).context("cannot open a socket"),
+    };
+    // SAFETY: the descriptor was just made, and nobody else has it.
+    let socket = unsafe { OwnedFd::from_raw_fd(descriptor) };
+    setsockopt(&socket, sockopt::ReuseAddr, &true)?;
+    with_address(own, |address, length| {
+        // SAFETY: a live address and its length.
+        unsafe { libc::bind(socket.as_raw_fd(), address, length) }
+    })
+    .with_context(|| format!("cannot bind {own}"))?;
+    Ok(socket)
+}
+
+fn listen(own: SocketAddr, protocol: Protocol) -> Result<TcpListener> {
+    let socket = socket(own, protocol)?;
+    // SAFETY: a live descriptor.
+    Errno::result(unsafe { libc::listen(socket.as_raw_fd(), 8) }).context("listen")?;
+    // accept(2) waits no longer either.
+    wait_at_most(&socket, COMING_UP)?;
+    Ok(TcpListener::from(socket))
+}
+
+fn connect(from: IpAddr, to: SocketAddr, protocol: Protocol) -> Result<TcpStream> {
+    let socket = socket(SocketAddr::new(from, 0), protocol)?;
+    setsockopt(&socket, sockopt::SendTimeout, &time(COMING_UP))?;
+    let connected = with_address(to, |address, length| {
+        // SAFETY: a live address and its length.
+        unsafe { libc::connect(socket.as_raw_fd(), address, length) }
+    });
+    match connected {
+        Ok(_) => Ok(TcpStream::from(socket)),
+        Err(Errno::EINPROGRESS) => bail!("no answer within {} s", COMING_UP.as_secs()),
+        Err(error) => Err(error).with_context(|| format!("from {from} to {to}")),
+    }
+}
+
+/// Bounds how long reads wait.
+pub fn wait_at_most(socket: &impl AsFd, limit: Duration) -> Result<()> {
+    Ok(setsockopt(socket, sockopt::ReceiveTimeout, &time(limit))?)
+}
+
+fn time(duration: Duration) -> TimeVal {
+    TimeVal::microseconds(
+        i64::try_from(duration.as_micros())
+            .unwrap_or(i64::MAX)
+            .max(1),
+    )
+}
+
+/// Calls `call` with `address` as the kernel takes it.
+fn with_address(
+    address: SocketAddr,
+    call: impl Fn(*const libc::sockaddr, libc::socklen_t) -> libc::c_int,
+) -> nix::Result<libc::c_int> {
+    use nix::sys::socket::{SockaddrLike, SockaddrStorage};
+    let storage = SockaddrStorage::from(address);
+    Errno::result(call(storage.as_ptr(), storage.len()))
+}

@@ -1,0 +1,184 @@
+//! What the rule tells of a connection's packets, and what the kernel says of those that were sent again.
+
+use std::net::{IpAddr, SocketAddr};
+
+use anyhow::Result;
+use rexmit_loss::paths::{PathRule, Totals};
+use rexmit_loss::{Carried, Event};
+use rexmit_plan::{comment, Counts, PathSender, PathStory, PathWatched, SocketInfo, Told};
+use rexmit_tcp::Mechanism;
+use rexmit_time::Time;
+use rexmit_wire::{FlowKey, TcpPacket};
+
+use super::subflows::Confirmed;
+use crate::capture::Buffer;
+use crate::filter::Observer;
+use crate::kernel::causes::CauseLog;
+use crate::kernel::counters::{Counters, Reader};
+use crate::kernel::mechanism::{self, Ledger};
+use crate::kernel::socket::Inspector;
+use crate::nfqueue::Fate;
+use crate::watch::Watcher;
+
+/// What must be known of a connection before it is watched.
+pub struct Reading {
+    /// Bursts of the connection.
+    pub bursts: usize,
+    /// Paths of the network.
+    pub paths: usize,
+    /// Packets may also be lost on the way.
+    pub lossy: bool,
+    /// RACK finds losses on the server's host (`tcp_recovery` bit 0x1).
+    pub rack: bool,
+}
+
+/// What was seen of a connection.
+#[derive(Default)]
+pub struct Seen {
+    /// What was sent, and sent again.
+    pub watched: PathWatched,
+    /// Packets of new data by burst and path.
+    pub totals: Totals,
+    /// When the server could use each subflow.
+    pub confirmed: Confirmed,
+    /// What the server's host counted meanwhile.
+    pub counts: Counts,
+    /// Packets that Multipath TCP sent again at its own level.
+    pub mptcp_retransmissions: u64,
+    /// Those that tail loss probes caused; `None` where the kernel does not count them.
+    pub probe_reinjections: Option<u64>,
+}
+
+/// Asks the kernel at each packet that is sent again; lives in the server's network namespace.
+pub struct Witness {
+    kernel: Kernel,
+    story: PathStory,
+    confirmed: Confirmed,
+    captures: Option<(Buffer, Buffer)>,
+    clients: Vec<IpAddr>,
+    before: Counters,
+    /// What was told of the packet at hand, if it is sent again.
+    told: Option<Told>,
+}
+
+struct Kernel {
+    counters: Reader,
+    inspector: Inspector,
+    /// The kernel's own record of causes, where it keeps one.
+    causes: Option<CauseLog>,
+    /// What takes its place.
+    ledger: Ledger,
+    rack: bool,
+    sack: bool,
+}
+
+impl Witness {
+    /// For the calling thread's network namespace.
+    ///
+    /// `clients`: the client's addresses, path by path.
+    pub fn open(captures: Option<(Buffer, Buffer)>, clients: &[IpAddr]) -> Result<Self> {
+        let mut counters = Reader::open()?;
+        let before = counters.read()?;
+        Ok(Self {
+            kernel: Kernel {
+                counters,
+                inspector: Inspector::open()?,
+                causes: CauseLog::open()?,
+                ledger: Ledger::new(before),
+                rack: false,
+                sack: false,
+            },
+            story: PathStory::new(0, 0, false),
+            confirmed: Confirmed::default(),
+            captures,
+            clients: clients.to_vec(),
+            before,
+            told: None,
+        })
+    }
+}
+
+impl Watcher for Witness {
+    type Rule = PathRule;
+    type Reading = Reading;
+    type Seen = Seen;
+
+    fn begin(&mut self, reading: Reading) -> Result<()> {
+        self.before = self.kernel.counters.read()?;
+        self.kernel.ledger = Ledger::new(self.before);
+        if let Some(causes) = &mut self.kernel.causes {
+            causes.clear()?;
+        }
+        self.kernel.rack = reading.rack;
+        self.story = PathStory::new(reading.bursts, reading.paths, reading.lossy);
+        self.confirmed = Confirmed::default();
+        Ok(())
+    }
+
+    fn finish(&mut self, rule: &PathRule) -> Result<Seen> {
+        let after = self.kernel.counters.read()?;
+        let probes = after.probe_reinjections.zip(self.before.probe_reinjections);
+        Ok(Seen {
+            watched: self.story.finish(),
+            totals: rule.counts().clone(),
+            confirmed: std::mem::take(&mut self.confirmed),
+            counts: after.since(&self.before),
+            mptcp_retransmissions: after.mptcp_retrans - self.before.mptcp_retrans,
+            probe_reinjections: probes.map(|(after, before)| after - before),
+        })
+    }
+}
+
+impl PathSender for Kernel {
+    fn socket(&mut self, flow: FlowKey) -> Result<Option<SocketInfo>> {
+        let (local, remote) = (
+            SocketAddr::new(flow.src, flow.src_port),
+            SocketAddr::new(flow.dst, flow.dst_port),
+        );
+        self.inspector.ask(local, remote)
+    }
+
+    fn mechanism(&mut self, carried: &Carried) -> Result<Mechanism> {
+        if let Some(causes) = &mut self.causes {
+            return causes.next(carried.flow, carried.span.seq);
+        }
+        // Without the record only the counters are left: one resend at a time, whichever subflow's it is.
+        if let Some(info) = self.socket(carried.flow)? {
+            self.sack = info.sack;
+        }
+        let connection = mechanism::Connection {
+            sack: self.sack,
+            rack: self.rack,
+        };
+        let counters = self.counters.read()?;
+        Ok(self.ledger.next(counters, connection, carried.highest))
+    }
+}
+
+impl Observer for Witness {
+    fn event(&mut self, event: &Event) -> Result<()> {
+        if let Some(told) = self.story.event(event, &mut self.kernel)? {
+            self.told = Some(told);
+        }
+        Ok(())
+    }
+
+    fn fate(&mut self, from: usize, time: Time, bytes: &[u8], fate: Fate) {
+        let (told, dropped) = (self.told.take(), fate == Fate::Drop);
+        let by_server = from == 0;
+        let Ok(packet) = TcpPacket::parse(bytes) else {
+            return;
+        };
+        if by_server {
+            self.story.packet(&packet);
+            self.confirmed.packet(&packet, time);
+        }
+        if let Some((h1, h2)) = &self.captures {
+            let own = packet.flow().src;
+            // h2 has an interface a path, h1 one in all.
+            let at = self.clients.iter().position(|client| *client == own);
+            let buffer = if by_server { h1 } else { h2 };
+            buffer.push(time, at.unwrap_or(0), bytes, comment(dropped, told));
+        }
+    }
+}
