@@ -283,9 +283,98 @@ fn text() -> impl Strategy<Value = String> {
     })
 }
 
+fn scope() -> impl Strategy<Value = String> {
+    let number = |name: &'static str| {
+        prop_oneof![
+            Just(String::new()),
+            (1u32..40).prop_map(move |n| format!("{name} {n} "))
+        ]
+    };
+    (number("path"), number("burst")).prop_map(|(path, burst)| path + &burst)
+}
+
+/// Clauses of several scopes: those of data, then those of acknowledgements, no two alike in a row.
+fn scoped() -> impl Strategy<Value = String> {
+    let data = (scope(), proptest::collection::vec(word(), 1..4));
+    let acks = (scope(), 1u64..50);
+    let data = proptest::collection::vec(data, 0..4);
+    (data, proptest::collection::vec(acks, 0..3)).prop_map(|(mut data, mut acks)| {
+        data.dedup_by(|a, b| a.0 == b.0);
+        acks.dedup_by(|a, b| a.0 == b.0);
+        let data = data
+            .iter()
+            .map(|(scope, items)| format!("{scope}data {}", items.join(" ")));
+        let acks = acks
+            .iter()
+            .map(|(scope, number)| format!("{scope}ack {number}"));
+        let clauses: Vec<String> = data.chain(acks).collect();
+        if clauses.is_empty() {
+            "none".to_owned()
+        } else {
+            clauses.join("; ")
+        }
+    })
+}
+
+#[test]
+fn clauses_of_paths_and_bursts_are_of_no_http_transfer() {
+    let pattern: Pattern = "path 1 data 1; burst 1 data fin; path 1 burst 1 ack 1"
+        .parse()
+        .unwrap();
+    assert!(pattern.has_scopes() && pattern.needs_client() && pattern.names_fin());
+    assert!(!pattern.drops_data(1, 9, 1) && !pattern.drops_fin(1) && !pattern.drops_ack(1));
+    assert!(!"data 1; ack 1".parse::<Pattern>().unwrap().has_scopes());
+    let apart: Pattern = "path 2 data 1; path 2 data 3".parse().unwrap();
+    assert_eq!(apart.to_string(), "path 2 data 1 3");
+}
+
+#[test]
+fn scopes_that_make_no_sense_are_refused_where_they_stand() {
+    let wrong = |text: &str| text.parse::<Pattern>().unwrap_err().to_string();
+    assert_eq!(
+        wrong("path x data 1"),
+        "\"x\" at column 6, expected a number from 1"
+    );
+    assert_eq!(
+        wrong("data 1; path 0 data 1"),
+        "\"0\" at column 14, expected a number from 1"
+    );
+    assert_eq!(
+        wrong("burst 1..2 data 1"),
+        "\"1..2\" at column 7, expected a number from 1"
+    );
+    assert_eq!(
+        wrong("burst 1 path 1 data 1"),
+        "\"path\" at column 9, expected data or ack"
+    );
+    assert_eq!(
+        wrong("path 1 path 2 data 1"),
+        "\"path\" at column 8, expected burst, data or ack"
+    );
+    assert_eq!(
+        wrong("path 1"),
+        "ends too early, expected burst, data or ack"
+    );
+    assert_eq!(wrong("path"), "ends too early, expected a number from 1");
+    assert_eq!(
+        wrong("path 1; data 1"),
+        "ends too early, expected burst, data or ack"
+    );
+    assert_eq!(
+        wrong("path 1 none"),
+        "\"none\" at column 8, expected burst, data or ack"
+    );
+}
+
 proptest! {
     #[test]
     fn what_is_printed_is_what_was_read(text in text()) {
+        let pattern: Pattern = text.parse().unwrap();
+        prop_assert_eq!(pattern.to_string(), text);
+    }
+
+    #[test]
+    fn scopes_are_printed_as_they_were_read(text in scoped()) {
         let pattern: Pattern = text.parse().unwrap();
         prop_assert_eq!(pattern.to_string(), text);
     }
@@ -300,7 +389,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_makes_the_parser_panic(text in ".{0,40}|[data ck0-9.#;fin-]{0,40}") {
+    fn no_text_makes_the_parser_panic(text in ".{0,40}|[data ck0-9.#;fin-]{0,40}|((path|burst|data|ack|1|;) ){0,9}") {
         if let Err(error) = text.parse::<Pattern>() {
             prop_assert!(error.column >= 1 && error.column <= text.chars().count() + 1);
         }

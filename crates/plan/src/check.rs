@@ -2,7 +2,7 @@
 
 use anyhow::{bail, Result};
 
-use crate::plan::{Link, Start};
+use crate::plan::{Link, Loss, Start};
 use crate::Cell;
 
 /// No time of a network or a transfer is longer: a day.
@@ -16,6 +16,14 @@ impl Cell {
     /// # Errors
     /// With the first that is not.
     pub fn check(&self) -> Result<()> {
+        if let Loss::Pattern(loss) = &self.loss {
+            if loss.parse()?.has_scopes() {
+                bail!(
+                    "the loss pattern {:?} names a path or a burst: a page has none",
+                    loss.pattern
+                );
+            }
+        }
         check_limits(
             &self.network.links,
             &self.starts,
