@@ -21,9 +21,9 @@ pub use log::PacketLog;
 pub use packets::{Direction, LoggedPacket, Packets};
 pub use part::{Change, Conversation, End, Exchange, Pace, Part, Side, Tails, Way, Ways};
 pub use paths::{
-    BurstRow, BurstSeen, Bursts, PathCell, PathCellStart, PathPacket, PathPackets, PathResend,
-    PathResendRow, PathRow, PathRows, PathRun, PathSender, PathStory, PathTally, PathWatched,
-    Protocol, SubflowRow, SubflowSeen, SubflowState,
+    BurstRow, BurstSeen, Bursts, PathCell, PathCellStart, PathLog, PathPacket, PathPackets,
+    PathResend, PathResendRow, PathRow, PathRows, PathRun, PathSender, PathStory, PathTally,
+    PathWatched, Protocol, SubflowRow, SubflowSeen, SubflowState,
 };
 pub use plan::{
     Cell, ClientKind, Exec, Link, Loss, Mode, NetworkPlan, PatternLoss, Place, Plan, Programs,

@@ -1,14 +1,19 @@
 //! Bursts over one or several paths: the cell, and what is told of it.
 
 mod cell;
+mod log;
 mod packets;
 mod rows;
 mod story;
 
 pub use cell::{Bursts, PathCell, Protocol};
+pub use log::PathLog;
 pub use packets::{PathPacket, PathPackets};
 pub use rows::{
     BurstRow, BurstSeen, PathCellStart, PathResendRow, PathRow, PathRows, PathRun, SubflowRow,
     SubflowSeen, SubflowState,
 };
 pub use story::{PathResend, PathSender, PathStory, PathTally, PathWatched};
+
+#[cfg(test)]
+mod tests;
