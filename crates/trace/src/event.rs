@@ -84,6 +84,10 @@ pub struct Sent {
     pub echo: Option<u32>,
     /// How far the time may be off either way.
     pub slack: Duration,
+    /// Never seen, and the sender's count of its packets says where it was sent.
+    pub counted: bool,
+    /// Packets that left right before it and were never seen, nothing new; none if the sender does not count its packets.
+    pub missing: Option<u32>,
 }
 
 /// What a packet that a sender put on the wire is.

@@ -180,6 +180,8 @@ mod tests {
             stamp: Some(stamp),
             echo: None,
             slack: Duration::ZERO,
+            counted: false,
+            missing: None,
         }
     }
 

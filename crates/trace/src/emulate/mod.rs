@@ -145,7 +145,7 @@ impl Judges {
             // timeout lets little go.
             let again = matches!(event, SenderEvent::Sent(Sent { kind: SentKind::Resend(_), range, .. })
                 if range.intersects(unseen.range));
-            if again || self.lost_at().is_some_and(|at| self.new_at <= at) {
+            if again || (!unseen.counted && self.lost_at().is_some_and(|at| self.new_at <= at)) {
                 unseen.at = self.new_at.min(self.ack_at);
             }
             self.sent_new(&unseen);
@@ -245,6 +245,7 @@ impl Judges {
             gap,
             ack_at: self.ack_at,
             stamp: sent.stamp,
+            missing: sent.missing,
         }
     }
 
@@ -253,7 +254,7 @@ impl Judges {
         if !self.established && self.facts.isn.is_some() {
             self.establish(sent.at, self.facts.handshake_rtt);
         }
-        if sent.kind == SentKind::Unseen && sent.at <= self.ack_at {
+        if sent.kind == SentKind::Unseen && sent.at <= self.ack_at && !sent.counted {
             // It left long ago, and only a resend or an acknowledgement tells of it.
             self.board.push(sent);
             for shadow in &mut self.shadows {

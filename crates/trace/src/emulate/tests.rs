@@ -52,6 +52,8 @@ impl Script {
                 stamp: None,
                 echo: None,
                 slack: Duration::ZERO,
+                counted: false,
+                missing: None,
             }));
         }
     }

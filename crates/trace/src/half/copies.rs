@@ -1,6 +1,7 @@
 //! What each packet of the sender is: new, sent again, late, doubled, a probe.
 
 use rexmit_time::{Duration, Time};
+use rexmit_wire::SeqRange;
 
 use super::open::Open;
 use super::pieces::{Copy, Covered, Piece, ORIGINAL};
@@ -13,6 +14,8 @@ const FAR: i64 = 1 << 30;
 const AT_ONCE: Duration = Duration::from_micros(500);
 /// Pieces that a gap is laid out in at most.
 const MOST_UNSEEN: i64 = 256;
+/// More packets than this are not missing in a row: the sender counts in another way.
+const MOST_MISSING: u32 = 1024;
 
 /// What a packet is whose numbers, some of them, were sent before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +34,15 @@ impl Half {
         let older = self
             .newest
             .is_some_and(|n| self.ids.before(event.ip_id, n.ip_id) == Some(true));
-        if !older && event.ip_id != Some(0) {
+        if older {
+            self.held
+                .came_late(event.payload_len.div_ceil(self.mss).max(1));
+        } else if event.ip_id != Some(0) {
+            if let Some(newest) = self.newest {
+                let packets = newest.payload_len.div_ceil(self.mss).max(1);
+                let missing = self.ids.between(newest.ip_id, event.ip_id, packets);
+                self.held.note_missing(missing.min(MOST_MISSING));
+            }
             self.newest = Some(*event);
         }
         let range = event.range();
@@ -69,12 +80,11 @@ impl Half {
             self.lately.pop_front();
         }
         self.lately.push_back((event.at, start, start < nxt));
-        if start > nxt {
-            self.unseen(start, copy);
-            self.owed = 0;
+        if start >= nxt && self.owed > 0 && !event.flags.syn() {
+            self.was_owed(nxt, end, older);
         }
-        if start == nxt && self.owed > 0 && !event.flags.syn() {
-            self.was_owed(start, end, older);
+        if start > self.pieces.nxt() {
+            self.unseen(start, copy);
         }
         let nxt = self.pieces.nxt().max(nxt);
         let old_end = end.min(nxt);
@@ -88,6 +98,7 @@ impl Half {
         let new_start = start.max(nxt);
         if new_start < end {
             self.pieces.push(end, copy);
+            self.held.forget_holes();
             self.row.unique_bytes += payload(event, start, new_start, end);
             self.tell_sent(event, new_start, end, sent, SentKind::New);
         }
@@ -128,22 +139,30 @@ impl Half {
         } else {
             mss
         };
+        let Some(line) = self.line else { return };
+        let mut ranges = Vec::new();
         while self.pieces.nxt() < start {
             let from = self.pieces.nxt();
             let to = (from + step).min(start);
             self.pieces.push(to, copy);
-            if let Some(line) = self.line {
-                let event = SenderEvent::Sent(Sent {
-                    at: self.not_before(copy.sent),
-                    range: line.range(from, to),
-                    kind: SentKind::Unseen,
-                    flags: rexmit_wire::Flags::default(),
-                    stamp: None,
-                    echo: None,
-                    slack: self.slack(),
-                });
-                self.tell(&event);
-            }
+            ranges.push(line.range(from, to));
+        }
+        let like = Sent {
+            at: self.not_before(copy.sent),
+            range: SeqRange::default(),
+            kind: SentKind::Unseen,
+            flags: rexmit_wire::Flags::default(),
+            stamp: None,
+            echo: None,
+            slack: self.slack(),
+            counted: false,
+            missing: None,
+        };
+        if self.held.place(&ranges, &like) {
+            return;
+        }
+        for range in ranges {
+            self.tell(&SenderEvent::Sent(Sent { range, ..like }));
         }
     }
 
@@ -292,6 +311,8 @@ impl Half {
             stamp: event.timestamps.map(|t| t.0),
             echo: event.timestamps.filter(|_| event.flags.ack()).map(|t| t.1),
             slack: self.slack(),
+            counted: false,
+            missing: self.ids.count_own().then(|| self.held.missing_here()),
         });
         self.tell(&told);
     }

@@ -43,7 +43,7 @@ impl Half {
             (Some(_), Some(least)) => least * 9 / 10,
             _ => LEAST_TIMEOUT,
         };
-        if start < nxt || hidden == 0 || waited < trip {
+        if hidden == 0 || waited < trip {
             return;
         }
         let copy = Copy {
@@ -55,16 +55,26 @@ impl Half {
             seen: false,
             mark: false,
         };
-        self.unseen(end, copy);
-        let this = (end - start) as u32;
-        self.owed = hidden.saturating_sub(this.div_ceil(self.mss).max(1));
+        if start < nxt {
+            // Some of them may have been of timers that ran out.
+            let timers = 1
+                + (waited.as_nanos() / LEAST_TIMEOUT.as_nanos())
+                    .max(1)
+                    .ilog2();
+            self.owed = hidden.saturating_sub(timers);
+        } else {
+            self.unseen(end, copy);
+            let this = ((end - start) as u32).div_ceil(self.mss).max(1);
+            self.held.found_ahead(this);
+            self.owed = hidden.saturating_sub(this);
+        }
         self.owed_at = Some(copy);
     }
 
-    /// A packet beyond all that came by, `start..end`: had it been sent before, as one that did not come by?
+    /// A packet beyond all that came by, the numbers from `nxt` to `end`: had they been sent before, and did not come by?
     /// `late`: it was sent before others that came by before it.
-    pub(super) fn was_owed(&mut self, start: i64, end: i64, late: bool) {
-        let packets = ((end - start) as u32).div_ceil(self.mss);
+    pub(super) fn was_owed(&mut self, nxt: i64, end: i64, late: bool) {
+        let packets = ((end - nxt) as u32).div_ceil(self.mss);
         if late {
             // One of those that were missing.
             self.owed = self.owed.saturating_sub(packets);
@@ -78,9 +88,6 @@ impl Half {
 
     /// When a packet was sent, sender's clock.
     pub(super) fn sent_at(&self, event: &Event) -> rexmit_time::Time {
-        match event.timestamps {
-            Some((value, _)) => self.stamps.sent(value, event.at),
-            None => event.at,
-        }
+        self.stamps.of(event)
     }
 }

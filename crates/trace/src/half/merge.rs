@@ -6,6 +6,7 @@ use rexmit_tcp::SackList;
 use rexmit_time::{Duration, Time};
 
 use super::clock::Clock;
+use super::stamps::Stamps;
 use crate::event::Event;
 
 /// Packets that wait to be put into order, at most.
@@ -93,7 +94,7 @@ impl Merge {
     }
 
     /// The next one, if it is known which that is.
-    pub(super) fn next(&mut self, clock: &Clock) -> Option<Next> {
+    pub(super) fn next(&mut self, clock: &Clock, stamps: &Stamps) -> Option<Next> {
         if !self.primed {
             if self.count < PRIME as u64 {
                 return None;
@@ -103,7 +104,7 @@ impl Merge {
         let ack_first = match (self.sent.front(), self.heard.front()) {
             (None, None) => return None,
             (Some(_), None) => false,
-            (Some(sent), Some(heard)) => self.ack_first(sent, heard, clock),
+            (Some(sent), Some(heard)) => self.ack_first(sent, heard, clock, stamps),
             (None, Some((_, ack))) => {
                 let due = ack.event.at + clock.delay(true);
                 let sure = if ack.event.timestamps.is_some() && due > ack.event.at {
@@ -133,7 +134,7 @@ impl Merge {
                 return None;
             }
             let (_, event) = self.sent.pop_front()?;
-            self.last_sent = Some(event.at);
+            self.last_sent = Some(stamps.of(&event));
             if event.flags.ack() {
                 self.last_ack = Some(event.ack);
             }
@@ -142,7 +143,13 @@ impl Merge {
     }
 
     /// Whether the sender heard `ack` before it sent `event`.
-    fn ack_first(&self, sent: &(u64, Event), heard: &(u64, Ack), clock: &Clock) -> bool {
+    fn ack_first(
+        &self,
+        sent: &(u64, Event),
+        heard: &(u64, Ack),
+        clock: &Clock,
+        stamps: &Stamps,
+    ) -> bool {
         let ((sent_number, event), (heard_number, ack)) = (sent, heard);
         if sent_number < heard_number {
             return false;
@@ -164,6 +171,6 @@ impl Merge {
             }
         }
         let full = event.payload_len >= 512;
-        ack.event.at + clock.delay(full) <= event.at
+        ack.event.at + clock.delay(full) <= stamps.of(event)
     }
 }

@@ -3,6 +3,7 @@
 mod clock;
 mod copies;
 mod heard;
+mod held;
 mod hidden;
 mod ids;
 mod line;
@@ -31,6 +32,7 @@ use crate::settings::Settings;
 use crate::whatif::{Replay, Resolved};
 
 use clock::Clock;
+use held::Held;
 use ids::Ids;
 use line::Line;
 use merge::{Ack, Merge, Next};
@@ -90,6 +92,7 @@ pub struct Half {
     beyond_now: Duration,
     /// Newest time given to an event.
     told: Time,
+    held: Held,
     judges: Judges,
     replay: Option<Replay>,
     next_number: u32,
@@ -144,6 +147,7 @@ impl Half {
             lately: VecDeque::new(),
             beyond_now: Duration::ZERO,
             told: Time::ZERO,
+            held: Held::default(),
             judges: Judges::new(facts),
             replay: settings
                 .whatif
@@ -252,6 +256,9 @@ impl Half {
     ) {
         self.merge.end();
         self.work();
+        while let Some(event) = self.held.pop() {
+            self.judge(&event);
+        }
         while self.waiting.len() > 0 {
             self.settle_first();
         }
@@ -269,7 +276,7 @@ impl Half {
 
     /// Takes in what has an order by now.
     fn work(&mut self) {
-        while let Some(next) = self.merge.next(&self.clock) {
+        while let Some(next) = self.merge.next(&self.clock, &self.stamps) {
             match next {
                 Next::Sent(event, following) => {
                     self.sent(&event);
@@ -283,8 +290,15 @@ impl Half {
         self.settle();
     }
 
-    /// Hands an event on to the emulations.
+    /// Hands an event on to the emulations, by and by.
     fn tell(&mut self, event: &SenderEvent) {
+        self.held.push(*event);
+        while let Some(event) = self.held.due() {
+            self.judge(&event);
+        }
+    }
+
+    fn judge(&mut self, event: &SenderEvent) {
         self.judges.event(event);
         if let Some(replay) = &mut self.replay {
             if replay.asks_for_sender() {
@@ -334,6 +348,9 @@ impl Half {
         );
         let sure = matches!(evidence, Evidence::AlreadyAcked | Evidence::AckTooEarly);
         self.unreported += u32::from(sure && need == Need::Spurious);
+        while let Some(event) = self.held.pop() {
+            self.judge(&event);
+        }
         if let Some(replay) = &mut self.replay {
             let verdict = self
                 .judges

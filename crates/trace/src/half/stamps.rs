@@ -2,6 +2,8 @@
 
 use rexmit_time::{Duration, Time};
 
+use crate::event::Event;
+
 /// Lengths of a tick that stacks use, ns: 1 µs (Linux since 6.7 on request), 1 ms, 512 and 500 a second, 4 ms, 10 ms,
 /// 100 ms, 500 ms.
 const TICKS: [i64; 8] = [
@@ -26,9 +28,11 @@ const DRIFT: i64 = 100;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stamps {
     first: Option<(u32, Time)>,
-    tick: Option<i64>,
-    /// Monitor's time of the first stamp's tick by the earliest packet, ns from `first`, and when that was seen.
-    base: i64,
+    /// Which of the lengths it is.
+    tick: Option<usize>,
+    /// For each length, the monitor's time of the first stamp's tick by the earliest packet, ns from `first`.
+    base: [i64; TICKS.len()],
+    /// When a packet was seen last.
     seen: Time,
 }
 
@@ -44,26 +48,31 @@ impl Stamps {
         let passed = (at - begun).as_nanos();
         if ticks >= ENOUGH && passed > 0 && (self.tick.is_none() || ticks < 50 * ENOUGH) {
             let measured = passed / ticks;
-            let tick = TICKS
-                .into_iter()
-                .find(|t| (measured - t).abs() * 8 < *t)
+            self.tick = TICKS
+                .iter()
+                .position(|t| (measured - t).abs() * 8 < *t)
                 .or(self.tick);
-            if tick != self.tick {
-                self.tick = tick;
-                self.base = 0;
-            }
         }
-        if let Some(tick) = self.tick {
-            let drift = (at - self.seen).as_nanos().max(0) / 1_000_000 * DRIFT;
-            let late = passed - ticks * tick;
-            self.base = (self.base + drift).min(late);
-            self.seen = at;
+        let drift = (at - self.seen).as_nanos().max(0) / 1_000_000 * DRIFT;
+        for (base, tick) in self.base.iter_mut().zip(TICKS) {
+            *base = base
+                .saturating_add(drift)
+                .min(passed.saturating_sub(ticks.saturating_mul(tick)));
         }
+        self.seen = at;
     }
 
     /// The tick's length, once known.
     pub(super) fn tick(&self) -> Option<Duration> {
-        self.tick.map(Duration::from_nanos)
+        self.tick.map(|tick| Duration::from_nanos(TICKS[tick]))
+    }
+
+    /// When a packet was sent, sender's clock.
+    pub(super) fn of(&self, event: &Event) -> Time {
+        match event.timestamps {
+            Some((value, _)) => self.sent(value, event.at),
+            None => event.at,
+        }
     }
 
     /// When a packet that came by at `at` would have come by had it not waited: no earlier than the tick of its stamp,
@@ -73,7 +82,7 @@ impl Stamps {
             return at;
         };
         let ticks = i64::from(value.wrapping_sub(first) as i32);
-        let next = begun + Duration::from_nanos(self.base + (ticks + 1) * tick);
+        let next = begun + Duration::from_nanos(self.base[tick] + (ticks + 1) * TICKS[tick]);
         at.min(next)
     }
 }
@@ -99,6 +108,18 @@ mod tests {
             let late = stamps.sent(start.wrapping_add(300), at(350.0));
             assert!(late >= at(301.0) && late <= at(301.4), "{late}");
         }
+    }
+
+    #[test]
+    fn packets_before_the_tick_is_known_count() {
+        let mut stamps = Stamps::default();
+        stamps.learn(1000, at(100.0));
+        stamps.learn(1001, at(1.0));
+        // By this one the tick is known, and it waited for 100 ms.
+        stamps.learn(2500, at(1600.0));
+        assert_eq!(stamps.tick(), Some(Duration::from_millis(1)));
+        let late = stamps.sent(2500, at(1600.0));
+        assert!(late >= at(1500.0) && late <= at(1501.5), "{late}");
     }
 
     #[test]

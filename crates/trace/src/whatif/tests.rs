@@ -86,6 +86,8 @@ impl Script {
             stamp: None,
             echo: None,
             slack: Duration::ZERO,
+            counted: false,
+            missing: None,
         }));
     }
 

@@ -188,6 +188,8 @@ impl Log {
             stamp: segment.timestamps.map(|stamps| stamps.value),
             echo: segment.timestamps.map(|stamps| stamps.echo),
             slack: Duration::ZERO,
+            counted: false,
+            missing: None,
         }));
     }
 

@@ -19,7 +19,7 @@ const MIN_RTT_WINDOW: Duration = Duration::from_secs(300);
 pub(super) const SEES_ALL: Duration = Duration::from_micros(50);
 
 /// What it costs, as a natural logarithm, that a packet was lost before it came to the monitor.
-const LOST_BEFORE: f64 = 1.5;
+pub(super) const LOST_BEFORE: f64 = 1.5;
 
 /// How likely it is that a SYN-ACK is sent again then because the SYN came again.
 const ANSWER: f64 = -7.0;

@@ -6,6 +6,7 @@ use rexmit_tcp::settings::{TimeoutMarks, Tlp};
 use rexmit_tcp::Mechanism;
 use rexmit_time::{Duration, Time};
 
+use super::clock::{LOST_BEFORE, SEES_ALL};
 use super::{Minimum, Shadow};
 use crate::emulate::board::{Board, LOST, RESENT};
 use crate::emulate::likelihood::{
@@ -23,6 +24,26 @@ pub struct Moment {
     /// The acknowledgement came then.
     pub ack_at: Time,
     pub stamp: Option<u32>,
+    /// Packets that left right before it and were never seen.
+    pub missing: Option<u32>,
+}
+
+impl Moment {
+    /// What it costs, as a natural logarithm, that so many packets of timers left before this and never came by.
+    fn unseen(&self, packets: u32) -> f64 {
+        let each = if self.slack > SEES_ALL {
+            -LOST_BEFORE
+        } else {
+            -4.0
+        };
+        match self.missing {
+            Some(missing) if self.slack > SEES_ALL => {
+                let more = packets.saturating_sub(missing);
+                -0.3 * f64::from(packets - more) - 6.0 * f64::from(more)
+            }
+            _ => each * f64::from(packets),
+        }
+    }
 }
 
 /// A resend as one emulated sender explains it.
@@ -63,7 +84,7 @@ struct Candidate {
 /// Candidates of one resend.
 #[derive(Default)]
 pub(super) struct Candidates {
-    list: [Option<Candidate>; 8],
+    list: [Option<Candidate>; 11],
     len: usize,
 }
 
@@ -99,6 +120,9 @@ const ONLY_IF: f64 = -1.0;
 const SLIGHTLY: f64 = -3.0;
 pub(super) const MUCH: f64 = -7.0;
 const WHOLLY: f64 = -10.0;
+
+/// Timeouts in a row that may have gone unseen.
+const MOST_MISSED: u32 = 4;
 
 impl Shadow {
     /// Explains a resend of these pieces, which the board does not know yet as sent again.
@@ -192,13 +216,17 @@ impl Shadow {
             }
             None => 0.0,
         };
-        let fits = |from: Time, span: Duration| {
+        // A timer of `span` that was set between two times.
+        let fires = |(soonest, latest): (Time, Time), span: Duration| {
             let (soon, late) = self.ticks.fires(span);
-            let window = (from + soon, from + late);
+            (soonest + soon, latest + late)
+        };
+        let fits = |window: (Time, Time), span: Duration| {
             let mut likely = of_timer(moment.at, window, span, moment.slack);
             likely.weight += phased;
             likely
         };
+        let away = moment.slack > SEES_ALL;
         let job = self.timer.job();
         let (armed, span, state) = match job {
             Some(Job::Timeout) => (self.timer.armed, self.timer.span, 0.0),
@@ -224,27 +252,42 @@ impl Shadow {
             Some(_) => (self.timer.armed, self.rto, MUCH),
             None => (moment.ack_at, self.rto, WHOLLY),
         };
+        let mut gone = 0;
+        let mut window = fires((armed, armed), span);
+        let (mut state, mut span) = (state, span);
         list.add(
             Cause::Timeout { missed: 0 },
             Mechanism::Rto,
-            fits(armed, span),
+            fits(window, span),
             place + state,
             Some(span),
         );
+        if away && job == Some(Job::Probe) && state == MUCH {
+            // The probe was sent, and lost before the monitor.
+            window = fires(self.timer.window(&self.ticks), self.rto);
+            (span, state) = (self.rto, moment.unseen(1));
+            gone = 1;
+            list.add(
+                Cause::Timeout { missed: 0 },
+                Mechanism::Rto,
+                fits(window, span),
+                place + state,
+                Some(span),
+            );
+        }
         // Earlier timeouts whose packets were lost before the monitor.
-        let mut from = armed + span;
         let mut span = self.rto;
-        for missed in 1..=2 {
+        for missed in 1..=MOST_MISSED {
             span = (span * 2).min(self.settings.max_rto);
-            let unlikely = -4.0 * f64::from(missed);
+            window = fires(window, span);
+            let unseen = moment.unseen(gone + missed);
             list.add(
                 Cause::Timeout { missed },
                 Mechanism::Rto,
-                fits(from, span),
-                place + state + unlikely,
+                fits(window, span),
+                place + state + unseen - if gone > 0 { moment.unseen(gone) } else { 0.0 },
                 Some(span),
             );
-            from += span;
         }
     }
 
