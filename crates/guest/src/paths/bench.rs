@@ -14,7 +14,7 @@ use crate::capture::{Buffer, Interface, Tap};
 use crate::kernel::mptcp;
 use crate::net::{client_device, PathNetwork};
 use crate::settings::{self, Former};
-use crate::watch::{queue, Sent, Watch};
+use crate::watch::{queue, Options, Sent, Watch};
 
 /// All that a cell's connections need.
 pub struct PathBench {
@@ -53,7 +53,12 @@ impl PathBench {
             .h1
             .namespace
             .run(|| Ok((rack_is_on(series), mptcp::scheduler())))?;
-        let watch = watch(&network, both, captures.clone(), programs)?;
+        let options = Options {
+            captures: captures.clone(),
+            both,
+            packets: cell.packets,
+        };
+        let watch = watch(&network, options, programs)?;
         Ok(Self {
             opener: Opener::open(&network, cell.protocol)?,
             watch,
@@ -103,21 +108,17 @@ fn taps(
     Ok(taps)
 }
 
-fn watch(
-    network: &PathNetwork,
-    both: bool,
-    captures: Option<(Buffer, Buffer)>,
-    programs: &Programs,
-) -> Result<Watch<Witness>> {
+fn watch(network: &PathNetwork, options: Options, programs: &Programs) -> Result<Watch<Witness>> {
     let nft = programs.nft()?;
     let sent = queue(&network.h1.namespace, Sent::ByServer, nft)?;
-    let answered = both
+    let answered = options
+        .both
         .then(|| queue(&network.h2, Sent::ByClient, nft))
         .transpose()?;
     let witness = network
         .h1
         .namespace
-        .run(|| Witness::open(captures, &network.clients))?;
+        .run(|| Witness::open(options, &network.clients))?;
     let rule = PathRule::new(Settings {
         pattern: "".parse()?,
         bursts: Vec::new(),

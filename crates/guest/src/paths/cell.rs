@@ -6,7 +6,8 @@ use std::time;
 use anyhow::{bail, Context, Result};
 use rexmit_loss::paths::Totals;
 use rexmit_plan::{
-    BurstSeen, PathCell, PathCellStart, PathRows, PathRun, Start, SubflowSeen, SubflowState,
+    BurstSeen, PathCell, PathCellStart, PathPackets, PathRows, PathRun, Start, SubflowSeen,
+    SubflowState,
 };
 use rexmit_time::{Duration, Time};
 
@@ -116,6 +117,8 @@ fn rehearse(
 struct Told {
     seen: Seen,
     run: PathRun,
+    /// When the last burst was to be written.
+    planned: Time,
 }
 
 /// Opens a connection, has its bursts written and read, and closes it. Without `totals` nothing is lost by rule.
@@ -159,7 +162,7 @@ fn connect(
     let run = PathRun {
         complete: bursts.len() == schedule.times.len()
             && bursts.iter().all(|burst| burst.t_end.is_some()),
-        notes: notes(&bursts, &schedule),
+        notes: notes(&bursts, &schedule, seen.unmapped),
         bursts,
         subflows,
         counts: seen.counts,
@@ -168,7 +171,8 @@ fn connect(
         mptcp_retransmissions: multipath.then_some(seen.mptcp_retransmissions),
         probe_reinjections: seen.probe_reinjections.filter(|_| multipath),
     };
-    Ok(Told { seen, run })
+    let planned = schedule.times.last().copied().unwrap_or(begin);
+    Ok(Told { seen, run, planned })
 }
 
 /// The last burst is written `phase_ns` after a multiple of the cell's period, the others before it, the first of them
@@ -189,17 +193,23 @@ fn schedule(cell: &PathCell, bytes: u64, phase_ns: u64) -> Result<Schedule> {
     })
 }
 
-/// What a reader of the rows should know of the bursts' times.
-fn notes(bursts: &[BurstSeen], schedule: &Schedule) -> Vec<String> {
+/// What a reader of the rows should know besides.
+fn notes(bursts: &[BurstSeen], schedule: &Schedule, unmapped: u64) -> Vec<String> {
     let late = Duration::from_millis(1);
     let times = bursts.iter().zip(&schedule.times);
-    (1..)
+    let mut notes: Vec<String> = (1..)
         .zip(times)
         .filter(|(_, (burst, time))| burst.t_start.since(**time) > late)
         .map(|(number, _)| {
             format!("burst {number} was written late: the one before it filled the server's buffer")
         })
-        .collect()
+        .collect();
+    if unmapped > 0 {
+        notes.push(format!(
+            "{unmapped} packets without a mapping count nowhere"
+        ));
+    }
+    notes
 }
 
 /// Waits until the server has heard of all that it sent, and what it sent needlessly has crossed the network.
@@ -228,7 +238,11 @@ fn repeat(
     around: &Surroundings<'_>,
 ) -> Result<()> {
     let report = around.report;
-    let Told { seen, run } = connect(bench, cell, bytes, Some(totals), start.phase_ns)?;
+    let Told {
+        mut seen,
+        run,
+        planned,
+    } = connect(bench, cell, bytes, Some(totals), start.phase_ns)?;
     let rows = PathRows::new(cell, start, seen.watched, &run, totals);
     if let Some((h1, h2)) = &bench.captures {
         let folder = around.share.join("captures");
@@ -248,6 +262,17 @@ fn repeat(
     }
     for row in &rows.subflows {
         report.event("subflow", row);
+    }
+    if cell.packets {
+        for logged in &mut seen.packets {
+            logged.packet.at_ns -= planned.as_nanos() as i64;
+        }
+        let body = PathPackets {
+            cell: cell.id,
+            repetition: start.repetition,
+            packets: &seen.packets,
+        };
+        report.event("packets", &body);
     }
     Ok(())
 }

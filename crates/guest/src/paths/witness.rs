@@ -5,7 +5,10 @@ use std::net::{IpAddr, SocketAddr};
 use anyhow::Result;
 use rexmit_loss::paths::{PathRule, Totals};
 use rexmit_loss::{Carried, Event};
-use rexmit_plan::{comment, Counts, PathSender, PathStory, PathWatched, SocketInfo, Told};
+use rexmit_plan::{
+    comment, Counts, Direction, PathLog, PathPacket, PathSender, PathStory, PathWatched,
+    SocketInfo, Told,
+};
 use rexmit_tcp::Mechanism;
 use rexmit_time::Time;
 use rexmit_wire::{FlowKey, TcpPacket};
@@ -18,7 +21,7 @@ use crate::kernel::counters::{Counters, Reader};
 use crate::kernel::mechanism::{self, Ledger};
 use crate::kernel::socket::Inspector;
 use crate::nfqueue::Fate;
-use crate::watch::Watcher;
+use crate::watch::{Options, Watcher};
 
 /// What must be known of a connection before it is watched.
 pub struct Reading {
@@ -39,6 +42,10 @@ pub struct Seen {
     pub watched: PathWatched,
     /// Packets of new data by burst and path.
     pub totals: Totals,
+    /// Packets with data that no mapping said anything of.
+    pub unmapped: u64,
+    /// Every packet, where they are logged; times are the clock's.
+    pub packets: Vec<PathPacket>,
     /// When the server could use each subflow.
     pub confirmed: Confirmed,
     /// What the server's host counted meanwhile.
@@ -55,9 +62,12 @@ pub struct Witness {
     story: PathStory,
     confirmed: Confirmed,
     captures: Option<(Buffer, Buffer)>,
+    log: Option<PathLog>,
     clients: Vec<IpAddr>,
     before: Counters,
-    /// What was told of the packet at hand, if it is sent again.
+    /// What the rule told of the packet at hand, if it has data.
+    carried: Option<Carried>,
+    /// What was told of it, if it is sent again.
     told: Option<Told>,
 }
 
@@ -76,7 +86,7 @@ impl Witness {
     /// For the calling thread's network namespace.
     ///
     /// `clients`: the client's addresses, path by path.
-    pub fn open(captures: Option<(Buffer, Buffer)>, clients: &[IpAddr]) -> Result<Self> {
+    pub fn open(options: Options, clients: &[IpAddr]) -> Result<Self> {
         let mut counters = Reader::open()?;
         let before = counters.read()?;
         Ok(Self {
@@ -90,9 +100,11 @@ impl Witness {
             },
             story: PathStory::new(0, 0, false),
             confirmed: Confirmed::default(),
-            captures,
+            captures: options.captures,
+            log: options.packets.then(PathLog::default),
             clients: clients.to_vec(),
             before,
+            carried: None,
             told: None,
         })
     }
@@ -112,6 +124,9 @@ impl Watcher for Witness {
         self.kernel.rack = reading.rack;
         self.story = PathStory::new(reading.bursts, reading.paths, reading.lossy);
         self.confirmed = Confirmed::default();
+        if let Some(log) = &mut self.log {
+            log.take();
+        }
         Ok(())
     }
 
@@ -121,6 +136,8 @@ impl Watcher for Witness {
         Ok(Seen {
             watched: self.story.finish(),
             totals: rule.counts().clone(),
+            unmapped: rule.unmapped(),
+            packets: self.log.as_mut().map(PathLog::take).unwrap_or_default(),
             confirmed: std::mem::take(&mut self.confirmed),
             counts: after.since(&self.before),
             mptcp_retransmissions: after.mptcp_retrans - self.before.mptcp_retrans,
@@ -157,6 +174,9 @@ impl PathSender for Kernel {
 
 impl Observer for Witness {
     fn event(&mut self, event: &Event) -> Result<()> {
+        if let Event::Carried(carried) = event {
+            self.carried = Some((**carried).clone());
+        }
         if let Some(told) = self.story.event(event, &mut self.kernel)? {
             self.told = Some(told);
         }
@@ -165,6 +185,7 @@ impl Observer for Witness {
 
     fn fate(&mut self, from: usize, time: Time, bytes: &[u8], fate: Fate) {
         let (told, dropped) = (self.told.take(), fate == Fate::Drop);
+        let carried = self.carried.take();
         let by_server = from == 0;
         let Ok(packet) = TcpPacket::parse(bytes) else {
             return;
@@ -173,12 +194,24 @@ impl Observer for Witness {
             self.story.packet(&packet);
             self.confirmed.packet(&packet, time);
         }
+        let (direction, client) = if by_server {
+            (Direction::Data, packet.flow().dst)
+        } else {
+            (Direction::Ack, packet.flow().src)
+        };
+        let Some(path) = self.clients.iter().position(|own| *own == client) else {
+            return;
+        };
+        if let Some(log) = &mut self.log {
+            let mechanism = told.map(|(mechanism, _)| mechanism);
+            let number = path as u32 + 1;
+            let fate = (dropped, mechanism);
+            log.push(&packet, direction, number, time, carried.as_ref(), fate);
+        }
         if let Some((h1, h2)) = &self.captures {
-            let own = packet.flow().src;
             // h2 has an interface a path, h1 one in all.
-            let at = self.clients.iter().position(|client| *client == own);
-            let buffer = if by_server { h1 } else { h2 };
-            buffer.push(time, at.unwrap_or(0), bytes, comment(dropped, told));
+            let (buffer, interface) = if by_server { (h1, 0) } else { (h2, path) };
+            buffer.push(time, interface, bytes, comment(dropped, told));
         }
     }
 }
