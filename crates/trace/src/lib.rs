@@ -9,7 +9,7 @@
 //! 3. the emulated senders, which say what made each resend, and the evidence that says whether it was needed;
 //! 4. what other settings would have done, from the same events.
 //!
-//! Rows ([`rows`]) come out when a connection ends. A connection without trouble never gets beyond the first room.
+//! Rows ([`rows`]) come out when a connection ends; a [`run`] keeps some until it knows their sender from others. A connection without trouble never gets beyond the first room.
 
 pub mod analyzer;
 pub mod columns;

@@ -6,6 +6,7 @@ use rexmit_tcp::{Mechanism, Need};
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{FlowKey, SeqRange};
 
+use crate::emulate::{Leaning, Opinions};
 use crate::event::Direction;
 
 /// What says whether a resend was needed.
@@ -119,6 +120,8 @@ pub struct Retransmission {
     pub recovery: Option<Duration>,
     /// The timer that must have run out, for those that a timer made.
     pub timer: Option<Duration>,
+    /// What the emulated senders say of it, where it depends on the sending host's settings.
+    pub opinions: Option<Box<Opinions>>,
     /// Moving average of the round-trip time when it was sent, weight 1/4 for the new sample.
     pub moving_rtt: Option<Duration>,
     /// Segments sent and not acknowledged when it was sent.
@@ -212,6 +215,8 @@ pub struct HalfRow {
     pub best_case: Option<Duration>,
     /// Time in which resends were waited for, by mechanism as in `resends`: their detection times, one an episode.
     pub time_lost: [Duration; 10],
+    /// What the connection says of this host's way of finding losses.
+    pub leaning: Leaning,
 }
 
 /// One connection.

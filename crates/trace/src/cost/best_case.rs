@@ -98,6 +98,7 @@ mod tests {
             detection: Some(ms(400)),
             recovery: None,
             timer: Some(ms(300)),
+            opinions: None,
             moving_rtt: None,
             flight_segments: 8,
             flight_bytes: 8 * 1448,

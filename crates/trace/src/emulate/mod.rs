@@ -15,6 +15,7 @@ mod shadow;
 #[cfg(test)]
 mod tests;
 mod timer;
+mod ways;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -31,29 +32,22 @@ use board::{Board, News};
 use manners::{Manner, Manners};
 use shadow::{Moment, Shadow};
 
+pub use ways::{Judged, Leaning, Opinions, Way};
+
 /// Packets that follow each other so closely left for the same reason.
 const TOGETHER: Duration = Duration::from_micros(200);
 
-/// An explanation whose share is less is no rival.
-const RIVAL: f64 = 0.05;
-
 /// What made a resend.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// The mechanism.
-    pub mechanism: Mechanism,
-    /// How sure that is, 0 to 1.
-    pub confidence: f64,
-    /// The next best explanation and how sure it is.
-    pub runner_up: Option<(Mechanism, f64)>,
-    /// The wire cannot tell the two: a timeout and a probe of one packet fall together.
-    pub either: bool,
-    /// The timer that ran out.
-    pub timer: Option<Duration>,
+    /// The mechanism, by what the connection shows.
+    pub judged: Judged,
     /// Its episode, from 0, and what began it.
     pub episode: u32,
     /// What began the episode.
     pub episode_cause: Mechanism,
+    /// What the emulations say, where it depends on the host's settings.
+    pub opinions: Option<Box<Opinions>>,
 }
 
 /// Which stack a sender was.
@@ -360,50 +354,42 @@ impl Judges {
         }
     }
 
-    /// How much each emulation's opinion weighs.
-    fn weights(&self) -> impl Iterator<Item = (&Shadow, f64)> {
-        let best = self.shadows.iter().map(|shadow| shadow.score);
-        let best = best.fold(f64::NEG_INFINITY, f64::max);
-        let above = move |shadow: &Shadow| (shadow.score - best).exp();
-        let all: f64 = self.shadows.iter().map(above).sum();
-        self.shadows
-            .iter()
-            .map(move |shadow| (shadow, above(shadow) / all))
-            .filter(|(_, weight)| *weight > 1e-6)
+    /// What all that was seen says of the sender's way of finding losses.
+    #[must_use]
+    pub fn leaning(&self) -> Leaning {
+        let mut leaning = Leaning::default();
+        for shadow in &self.shadows {
+            leaning.add(Way::of(shadow.profile), shadow.score);
+        }
+        leaning
     }
 
-    /// Each mechanism's share in the explanation of a resend, and the timer by the best of them.
-    fn shares(
-        &self,
-        index: usize,
-    ) -> (
-        [f64; Mechanism::ALL.len()],
-        [Option<Duration>; Mechanism::ALL.len()],
-    ) {
-        let mut shares = [0.0; Mechanism::ALL.len()];
-        let mut timers = [None; Mechanism::ALL.len()];
-        let mut heaviest = [0.0; Mechanism::ALL.len()];
-        for (shadow, weight) in self.weights() {
+    /// What the emulations say of a resend.
+    fn opinions(&self, index: usize) -> Opinions {
+        let mut best = [f64::NEG_INFINITY; 3];
+        for shadow in &self.shadows {
+            let best = &mut best[Way::of(shadow.profile) as usize];
+            *best = best.max(shadow.score);
+        }
+        let above = |shadow: &Shadow| {
+            let best = best[Way::of(shadow.profile) as usize];
+            (shadow.score - best).exp()
+        };
+        let mut all = [0.0; 3];
+        for shadow in &self.shadows {
+            all[Way::of(shadow.profile) as usize] += above(shadow);
+        }
+        let mut opinions = Opinions::new(self.leaning().shares(0.0));
+        for shadow in &self.shadows {
             let Some(opinion) = shadow.opinions.get(index) else {
                 continue;
             };
-            let place = opinion.mechanism as usize;
-            shares[place] += weight * opinion.share;
-            if weight > heaviest[place] {
-                heaviest[place] = weight;
-                timers[place] = opinion.timer;
-            }
-            if let Some((next, share)) = opinion.next {
-                shares[next as usize] += weight * share;
-            }
+            let way = Way::of(shadow.profile);
+            let weight = above(shadow) / all[way as usize];
+            let first = (opinion.mechanism, opinion.share);
+            opinions.add(way, weight, first, opinion.next, opinion.timer);
         }
-        (shares, timers)
-    }
-
-    fn mechanism(&self, index: usize) -> Mechanism {
-        let (shares, _) = self.shares(index);
-        let best = (0..shares.len()).max_by(|a, b| shares[*a].total_cmp(&shares[*b]));
-        best.map_or(Mechanism::Unknown, |place| Mechanism::ALL[place])
+        opinions
     }
 
     fn index(&self, number: u32) -> Option<usize> {
@@ -415,34 +401,23 @@ impl Judges {
     #[must_use]
     pub fn verdict(&self, number: u32) -> Option<Verdict> {
         let index = self.index(number)?;
-        let (shares, timers) = self.shares(index);
-        let mut order: [usize; Mechanism::ALL.len()] = core::array::from_fn(|place| place);
-        order.sort_by(|a, b| shares[*b].total_cmp(&shares[*a]));
-        let (best, second) = (order[0], order[1]);
+        let opinions = self.opinions(index);
+        let judged = opinions.judge();
         let place = self.places[index];
-        let mechanism = Mechanism::ALL[best];
         let episode_cause = if place.first == number {
-            mechanism
+            judged.mechanism
         } else {
             match (self.index(place.first), self.forgotten) {
-                (Some(first), _) => self.mechanism(first),
+                (Some(first), _) => self.opinions(first).judge().mechanism,
                 (None, Some((episode, cause))) if episode == place.episode => cause,
                 _ => Mechanism::Unknown,
             }
         };
-        let runner_up = (shares[second] >= 0.001).then(|| (Mechanism::ALL[second], shares[second]));
-        let pair = [mechanism, Mechanism::ALL[second]];
-        let either = pair.contains(&Mechanism::Tlp)
-            && pair.contains(&Mechanism::Rto)
-            && shares[second] >= RIVAL;
         Some(Verdict {
-            mechanism,
-            confidence: shares[best].min(1.0),
-            runner_up,
-            either,
-            timer: timers[best],
+            judged,
             episode: place.episode,
             episode_cause,
+            opinions: opinions.differ().then(|| Box::new(opinions)),
         })
     }
 
@@ -454,7 +429,7 @@ impl Judges {
                 return;
             };
             if place.first == self.first {
-                self.forgotten = Some((place.episode, self.mechanism(0)));
+                self.forgotten = Some((place.episode, self.opinions(0).judge().mechanism));
             }
             self.places.pop_front();
             for shadow in &mut self.shadows {

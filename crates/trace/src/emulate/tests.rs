@@ -112,7 +112,7 @@ impl Script {
 
     fn mechanisms(&self) -> Vec<&'static str> {
         (0..self.resends)
-            .map(|number| self.verdict(number).mechanism.as_str())
+            .map(|number| self.verdict(number).judged.mechanism.as_str())
             .collect()
     }
 }
@@ -129,7 +129,7 @@ fn the_last_of_three_lost_is_probed_and_the_others_found_by_rack() {
         .again(226.0, 8);
     assert_eq!(script.mechanisms(), ["tlp", "rack", "rack"]);
     assert!(
-        !script.verdict(0).either,
+        !script.verdict(0).judged.either,
         "three are out: a timeout would come later"
     );
     let places: Vec<u32> = (0..3).map(|n| script.verdict(n).episode).collect();
@@ -141,16 +141,16 @@ fn the_last_of_three_lost_is_probed_and_the_others_found_by_rack() {
 fn one_packet_out_is_probed_when_a_timeout_would_come() {
     let script = Script::new(20).new_data(0.0, 0..1).again(222.0, 0);
     let verdict = script.verdict(0);
-    assert_eq!(verdict.mechanism, Mechanism::Tlp);
-    assert!(verdict.either);
-    assert_eq!(verdict.runner_up.unwrap().0, Mechanism::Rto);
+    assert_eq!(verdict.judged.mechanism, Mechanism::Tlp);
+    assert!(verdict.judged.either);
+    assert_eq!(verdict.judged.runner_up.unwrap().0, Mechanism::Rto);
     // A timeout that was not backed off follows a probe, one twice as long a timeout.
     let probed = Script::new(20)
         .new_data(0.0, 0..1)
         .again(222.0, 0)
         .again(444.0, 0);
     assert_eq!(probed.mechanisms(), ["tlp", "rto"]);
-    assert!(!probed.verdict(0).either);
+    assert!(!probed.verdict(0).judged.either);
     let backed_off = Script::new(20)
         .new_data(0.0, 0..1)
         .again(222.0, 0)
@@ -206,7 +206,7 @@ fn acknowledgements_of_nothing_sent_move_nothing() {
         .ack(50.0, 4, &[])
         .new_data(60.0, 4..5)
         .again(312.0, 4);
-    assert!(script.verdict(0).timer.is_some());
+    assert!(script.verdict(0).judged.timer.is_some());
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn a_minimum_of_the_route_shows_in_the_first_timeout() {
             .ack(round + 520.0, lost + 11, &[]);
     }
     assert_eq!(script.mechanisms(), ["tlp", "rto"].repeat(3));
-    let timer = script.verdict(5).timer.unwrap();
+    let timer = script.verdict(5).judged.timer.unwrap();
     assert!(
         timer >= Duration::from_millis(76) && timer <= Duration::from_millis(92),
         "{timer}"

@@ -358,11 +358,11 @@ impl Half {
                 .unwrap_or_else(|| open::no_verdict(open.episode));
             replay.resolved(&Resolved {
                 number: open.number,
-                mechanism: verdict.mechanism,
+                mechanism: verdict.judged.mechanism,
                 need,
                 episode: verdict.episode,
                 detection: open.previous.map(|at| open.at - at),
-                timer: verdict.timer,
+                timer: verdict.judged.timer,
                 flight_segments: open.flight.0,
             });
         }
@@ -383,11 +383,12 @@ impl Half {
             .verdict(open.number)
             .unwrap_or_else(|| open::no_verdict(open.episode));
         self.judges.forget_before(open.number + 1);
-        self.count(verdict.mechanism, need);
+        let mechanism = verdict.judged.mechanism;
+        self.count(mechanism, need);
         if self.last_lost_episode != Some(verdict.episode) {
             self.last_lost_episode = Some(verdict.episode);
             if let Some(before) = open.previous {
-                let lost = &mut self.row.time_lost[position_of(verdict.mechanism)];
+                let lost = &mut self.row.time_lost[position_of(mechanism)];
                 *lost += open.at - before;
             }
         }
@@ -398,7 +399,7 @@ impl Half {
             evidence,
             range: line.range(open.start, open.end),
         };
-        self.episode.add(&open, &settled, &mut self.ready);
+        self.episode.add(&open, settled, &mut self.ready);
         if self.episode.len() > self.most_resends {
             self.episode.flush(&mut self.ready);
         }
@@ -451,6 +452,7 @@ impl Half {
         row.stacks = identity.stacks;
         row.parameters = identity.parameters;
         row.time_lost = self.row.time_lost;
+        row.leaning = self.judges.leaning();
     }
 }
 
@@ -462,7 +464,7 @@ fn name_sender(replay: &mut Replay, judges: &Judges) {
 }
 
 /// Where a mechanism stands in `Mechanism::ALL`.
-fn position_of(mechanism: Mechanism) -> usize {
+pub(crate) fn position_of(mechanism: Mechanism) -> usize {
     Mechanism::ALL
         .iter()
         .position(|&m| m == mechanism)

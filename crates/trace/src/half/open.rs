@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use rexmit_tcp::{Mechanism, Need};
 use rexmit_time::{Duration, Time};
 
-use crate::emulate::Verdict;
+use crate::emulate::{Judged, Verdict};
 use crate::event::Direction;
 use crate::rows::{Evidence, Retransmission};
 
@@ -105,7 +105,7 @@ pub(super) struct Episode {
 }
 
 /// What settles a resend.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Settled {
     /// Direction of its half.
     pub direction: Direction,
@@ -121,8 +121,9 @@ pub(super) struct Settled {
 
 impl Episode {
     /// Adds a row. If it is of another episode than the ones before, those come out.
-    pub(super) fn add(&mut self, open: &Open, settled: &Settled, out: &mut Vec<Retransmission>) {
+    pub(super) fn add(&mut self, open: &Open, settled: Settled, out: &mut Vec<Retransmission>) {
         let verdict = settled.verdict;
+        let judged = verdict.judged;
         if self
             .rows
             .first()
@@ -146,17 +147,18 @@ impl Episode {
             length: open.length,
             first_sent: open.first_sent,
             copy: open.copy,
-            mechanism: verdict.mechanism,
-            confidence: verdict.confidence,
-            runner_up: verdict.runner_up,
-            either: verdict.either,
+            mechanism: judged.mechanism,
+            confidence: judged.confidence,
+            runner_up: judged.runner_up,
+            either: judged.either,
             need: settled.need,
             evidence: settled.evidence,
             episode: verdict.episode,
             episode_cause: verdict.episode_cause,
             detection: open.previous.map(|at| open.at - at),
             recovery: self.recovery,
-            timer: verdict.timer,
+            timer: judged.timer,
+            opinions: verdict.opinions,
             moving_rtt: open.moving,
             flight_segments: open.flight.0,
             flight_bytes: open.flight.1,
@@ -181,12 +183,15 @@ impl Episode {
 /// What stands for the verdict of emulations that have none.
 pub(super) fn no_verdict(episode: u32) -> Verdict {
     Verdict {
-        mechanism: Mechanism::Unknown,
-        confidence: 0.0,
-        runner_up: None,
-        either: false,
-        timer: None,
+        judged: Judged {
+            mechanism: Mechanism::Unknown,
+            confidence: 0.0,
+            runner_up: None,
+            either: false,
+            timer: None,
+        },
         episode,
         episode_cause: Mechanism::Unknown,
+        opinions: None,
     }
 }

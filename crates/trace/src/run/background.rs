@@ -8,6 +8,7 @@ use std::thread;
 use rexmit_time::Time;
 
 use super::decode::{Decoder, Packet};
+use super::hosts::Hosts;
 use super::{collect, finish, shards, Inline, Progress, Source, Summary, STRETCH, TOGETHER};
 use crate::analyzer::{Analyzer, Counters, Prefetch, Rows};
 use crate::settings::Settings;
@@ -71,6 +72,7 @@ struct State {
     collected: BTreeMap<u64, (Rows, usize)>,
     /// Some shard may have connections left after the last step of the end.
     more: bool,
+    hosts: Hosts,
     ready: VecDeque<Rows>,
     spare: Vec<Vec<Packet>>,
     progress: Progress,
@@ -288,6 +290,12 @@ impl Shared {
                 break;
             }
         }
+        let mut state = self.lock();
+        let rows = state.hosts.end();
+        if !rows.is_empty() {
+            state.ready.push_back(rows);
+        }
+        drop(state);
         let mut counters = Counters::default();
         for shard in &self.shards {
             let shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
@@ -412,6 +420,7 @@ impl State {
         // Every shard has its work in order, so the stretches become whole in order.
         let (mut rows, _) = self.collected.remove(&stretch).unwrap_or_default();
         rows.sort();
+        self.hosts.pass(&mut rows);
         let any = !rows.is_empty();
         if any {
             self.ready.push_back(rows);

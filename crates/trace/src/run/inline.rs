@@ -1,6 +1,7 @@
 //! A run on the caller's thread.
 
 use super::decode::{Decoder, Packet};
+use super::hosts::Hosts;
 use super::{collect, finish, shards, Progress, Source, Summary, STRETCH, TOGETHER};
 use crate::analyzer::{Analyzer, Counters, Prefetch, Rows};
 use crate::settings::Settings;
@@ -12,6 +13,7 @@ pub struct Inline<S: Source> {
     /// Packets that each shard had in this stretch.
     packets: Vec<usize>,
     decoder: Decoder,
+    hosts: Hosts,
     waiting: Vec<Packet>,
     error: Option<S::Error>,
     ended: bool,
@@ -28,6 +30,7 @@ impl<S: Source> Inline<S> {
             packets: vec![0; shards.len()],
             shards,
             decoder: Decoder::default(),
+            hosts: Hosts::default(),
             waiting: Vec::new(),
             error: None,
             ended: false,
@@ -56,6 +59,7 @@ impl<S: Source> Inline<S> {
             ));
         }
         rows.sort();
+        self.hosts.pass(&mut rows);
         Some(rows)
     }
 
@@ -104,8 +108,12 @@ impl<S: Source> Inline<S> {
             rows.append(&mut ready);
             any |= more;
         }
-        self.over = !any;
         rows.sort();
+        self.hosts.pass(&mut rows);
+        if !any {
+            self.over = true;
+            rows.append(&mut self.hosts.end());
+        }
         (any || !rows.is_empty()).then_some(rows)
     }
 

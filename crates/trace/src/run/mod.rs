@@ -7,6 +7,7 @@
 
 mod background;
 mod decode;
+mod hosts;
 mod inline;
 mod summary;
 

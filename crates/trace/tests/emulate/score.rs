@@ -110,8 +110,12 @@ pub fn score(stack: &str, changes: &[(&str, &str)], seeds: std::ops::Range<u64>)
         let mut wrong = 0;
         for (number, (cause, verdict)) in run.causes.iter().zip(&verdicts).enumerate() {
             let said = match verdict {
-                Some(v) if v.either && v.runner_up.is_some_and(|(m, _)| m == *cause) => *cause,
-                Some(v) => v.mechanism,
+                Some(v)
+                    if v.judged.either && v.judged.runner_up.is_some_and(|(m, _)| m == *cause) =>
+                {
+                    *cause
+                }
+                Some(v) => v.judged.mechanism,
                 None => Mechanism::Unknown,
             };
             if said != *cause {
@@ -165,15 +169,19 @@ pub fn dump(run: &Run, verdicts: &[Option<rexmit_trace::emulate::Verdict>]) {
                 let note = match sent.kind {
                     SentKind::Resend(number) => {
                         let cause = run.causes[number as usize];
-                        match verdicts[number as usize] {
+                        match &verdicts[number as usize] {
                             Some(v) => format!(
                                 "#{number} {cause}: {} {:.3} then {:?} {}timer {:?}{}",
-                                v.mechanism,
-                                v.confidence,
-                                v.runner_up,
-                                if v.either { "either " } else { "" },
-                                v.timer.map(|t| t.as_nanos() / 1_000),
-                                if v.mechanism == cause { "" } else { " <<<<" }
+                                v.judged.mechanism,
+                                v.judged.confidence,
+                                v.judged.runner_up,
+                                if v.judged.either { "either " } else { "" },
+                                v.judged.timer.map(|t| t.as_nanos() / 1_000),
+                                if v.judged.mechanism == cause {
+                                    ""
+                                } else {
+                                    " <<<<"
+                                }
                             ),
                             None => format!("#{number} {cause}: nothing"),
                         }

@@ -1,0 +1,201 @@
+//! Ways of finding losses that leave the same packets in many connections: by time (RACK), by counting, and those of other
+//! stacks. Which one it was is the host's setting, so that what one of its connections shows says it of the others.
+
+use rexmit_tcp::Mechanism;
+use rexmit_time::Duration;
+
+use super::profile::{self, Profile};
+
+/// An explanation whose share is less is no rival.
+const RIVAL: f64 = 0.05;
+
+/// The stack whose ways a host may choose between.
+const CHOOSES: &str = "linux-6";
+
+const MECHANISMS: usize = Mechanism::ALL.len();
+
+/// A way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Linux 6.x by time.
+    Rack,
+    /// Linux 6.x with RACK switched off.
+    Counting,
+    /// Another stack's own.
+    Other,
+}
+
+impl Way {
+    const ALL: [Way; 3] = [Way::Rack, Way::Counting, Way::Other];
+
+    pub(super) fn of(profile: &Profile) -> Self {
+        match (profile.stack == CHOOSES, profile.settings.rack) {
+            (true, true) => Way::Rack,
+            (true, false) => Way::Counting,
+            (false, _) => Way::Other,
+        }
+    }
+}
+
+/// What one connection says of its sender's way, as natural logarithms of likelihoods.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Leaning {
+    /// How likely all that was seen is with each way, what is usual among hosts counted in.
+    scores: [f64; 3],
+}
+
+impl Default for Leaning {
+    fn default() -> Self {
+        Leaning {
+            scores: [f64::NEG_INFINITY; 3],
+        }
+    }
+}
+
+impl Leaning {
+    /// Adds an emulation that explains the connection so well.
+    pub(crate) fn add(&mut self, way: Way, score: f64) {
+        let place = &mut self.scores[way as usize];
+        let high = place.max(score);
+        if high > f64::NEG_INFINITY {
+            *place = high + ((*place - high).exp() + (score - high).exp()).ln();
+        }
+    }
+
+    /// What it says for counting and against RACK, at most `most` either way. Nothing where the sender is likelier another
+    /// stack.
+    #[must_use]
+    pub fn evidence(&self, most: f64) -> f64 {
+        let [rack, counting, other] = self.scores;
+        if !rack.is_finite() || !counting.is_finite() || other > rack.max(counting) {
+            return 0.0;
+        }
+        (counting - rack - usual()).clamp(-most, most)
+    }
+
+    /// How likely each way is when other connections of the host say `evidence` for counting.
+    #[must_use]
+    pub fn shares(&self, evidence: f64) -> [f64; 3] {
+        let [rack, counting, other] = self.scores;
+        let scores = [rack, counting + evidence, other];
+        let high = scores.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        if !high.is_finite() {
+            return [0.0; 3];
+        }
+        let above = scores.map(|score| (score - high).exp());
+        let all: f64 = above.iter().sum();
+        above.map(|share| share / all)
+    }
+}
+
+/// How much likelier counting is than RACK before anything is seen, as a natural logarithm.
+fn usual() -> f64 {
+    let share = |way: Way| {
+        let of_way = profile::all()
+            .iter()
+            .filter(|profile| Way::of(profile) == way);
+        of_way.map(|profile| profile.prior.exp()).sum::<f64>()
+    };
+    (share(Way::Counting) / share(Way::Rack)).ln()
+}
+
+/// What the emulations say of one resend.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Opinions {
+    /// How likely each way is by itself.
+    weights: [f64; 3],
+    /// With each way, the share of each mechanism and the timer that it says ran out.
+    shares: [[f64; MECHANISMS]; 3],
+    timers: [[Option<Duration>; MECHANISMS]; 3],
+    heaviest: [[f64; MECHANISMS]; 3],
+}
+
+/// The mechanism that is most likely.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Judged {
+    /// The mechanism.
+    pub mechanism: Mechanism,
+    /// How sure that is, 0 to 1.
+    pub confidence: f64,
+    /// The next best explanation and how sure it is.
+    pub runner_up: Option<(Mechanism, f64)>,
+    /// The wire cannot tell the two: a timeout and a probe of one packet fall together.
+    pub either: bool,
+    /// The timer that ran out.
+    pub timer: Option<Duration>,
+}
+
+impl Opinions {
+    /// None yet, of ways that are so likely.
+    pub(crate) fn new(weights: [f64; 3]) -> Self {
+        Opinions {
+            weights,
+            ..Opinions::default()
+        }
+    }
+
+    /// Adds an emulation's opinion, which weighs so much among those of its way.
+    pub(crate) fn add(
+        &mut self,
+        way: Way,
+        weight: f64,
+        (mechanism, share): (Mechanism, f64),
+        next: Option<(Mechanism, f64)>,
+        timer: Option<Duration>,
+    ) {
+        let (way, place) = (way as usize, mechanism as usize);
+        self.shares[way][place] += weight * share;
+        if weight > self.heaviest[way][place] {
+            self.heaviest[way][place] = weight;
+            self.timers[way][place] = timer;
+        }
+        if let Some((next, share)) = next {
+            self.shares[way][next as usize] += weight * share;
+        }
+    }
+
+    /// Whether it matters which of its two ways a host of 6.x was set to.
+    #[must_use]
+    pub fn differ(&self) -> bool {
+        let [rack, counting, _] = self.shares;
+        best(&rack) != best(&counting) && counting.iter().sum::<f64>() > 0.0
+    }
+
+    /// The most likely mechanism by the connection alone.
+    #[must_use]
+    pub fn judge(&self) -> Judged {
+        self.judge_with(&self.weights)
+    }
+
+    /// The most likely mechanism when the ways are so likely.
+    #[must_use]
+    pub fn judge_with(&self, weights: &[f64; 3]) -> Judged {
+        let mut shares = [0.0; MECHANISMS];
+        for (of_way, weight) in self.shares.iter().zip(weights) {
+            for (share, own) in shares.iter_mut().zip(of_way) {
+                *share += weight * own;
+            }
+        }
+        let mut order: [usize; MECHANISMS] = core::array::from_fn(|place| place);
+        order.sort_by(|a, b| shares[*b].total_cmp(&shares[*a]));
+        let (best, second) = (order[0], order[1]);
+        let pair = [best, second].map(|place| Mechanism::ALL[place]);
+        let by = Way::ALL.into_iter().max_by(|a, b| {
+            let says = |way: Way| weights[way as usize] * self.heaviest[way as usize][best];
+            says(*a).total_cmp(&says(*b))
+        });
+        Judged {
+            mechanism: pair[0],
+            confidence: shares[best].min(1.0),
+            runner_up: (shares[second] >= 0.001).then_some((pair[1], shares[second])),
+            either: pair.contains(&Mechanism::Tlp)
+                && pair.contains(&Mechanism::Rto)
+                && shares[second] >= RIVAL,
+            timer: by.and_then(|way| self.timers[way as usize][best]),
+        }
+    }
+}
+
+fn best(shares: &[f64; MECHANISMS]) -> Option<usize> {
+    (0..MECHANISMS).max_by(|a, b| shares[*a].total_cmp(&shares[*b]))
+}

@@ -1,0 +1,330 @@
+//! What connections of one host say of each other: which of its ways of finding losses it was set to.
+//!
+//! Where a resend's mechanism depends on that, it waits with its connection until the capture is over, or until too many wait;
+//! then it is judged by what all connections of its sender showed. What is known of a host does not depend on threads: rows
+//! pass here in the order in which the run gives them.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::net::IpAddr;
+
+use rexmit_tcp::{Mechanism, Need};
+
+use crate::analyzer::{Of, Rows};
+use crate::event::Direction;
+use crate::half::position_of;
+use crate::rows::{Connection, HalfRow, Retransmission};
+
+/// Resends that wait at most, and how many of them go when there are more.
+const MOST_WAITING: usize = 1 << 16;
+
+/// Hosts of which anything is kept.
+const MOST_HOSTS: usize = 1 << 16;
+
+/// What one connection may say at most, as a natural logarithm: an emulation may err.
+const MOST_SAID: f64 = 5.0;
+
+/// A connection of which a resend waits.
+#[derive(Debug, Default)]
+struct Waiting {
+    resends: Vec<Of<Retransmission>>,
+    connection: Option<Of<Connection>>,
+}
+
+/// The hosts, and what waits.
+#[derive(Debug, Default)]
+pub(super) struct Hosts {
+    /// What connections said for counting and against RACK, summed up.
+    said: BTreeMap<IpAddr, f64>,
+    /// By the connection's number, in the order in which they came to wait.
+    waiting: BTreeMap<u64, Waiting>,
+    order: VecDeque<u64>,
+    count: usize,
+}
+
+impl Hosts {
+    /// Takes in rows, keeps those that must wait, and adds those whose wait is over.
+    pub(super) fn pass(&mut self, rows: &mut Rows) {
+        for resend in &rows.retransmissions {
+            let number = resend.connection;
+            if resend.row.opinions.is_some() && !self.waiting.contains_key(&number) {
+                self.order.push_back(number);
+                self.waiting.insert(number, Waiting::default());
+            }
+        }
+        for resend in core::mem::take(&mut rows.retransmissions) {
+            match self.waiting.get_mut(&resend.connection) {
+                Some(waiting) => {
+                    waiting.resends.push(resend);
+                    self.count += 1;
+                }
+                None => rows.retransmissions.push(resend),
+            }
+        }
+        for connection in core::mem::take(&mut rows.connections) {
+            self.hear(&connection.row);
+            match self.waiting.get_mut(&connection.connection) {
+                Some(waiting) => waiting.connection = Some(connection),
+                None => rows.connections.push(connection),
+            }
+        }
+        if self.count > MOST_WAITING {
+            while self.count > MOST_WAITING / 2 && self.give_first(rows) {}
+            rows.sort();
+        }
+    }
+
+    /// No more will come: gives what waits.
+    pub(super) fn end(&mut self) -> Rows {
+        let mut rows = Rows::default();
+        while self.give_first(&mut rows) {}
+        rows.sort();
+        rows
+    }
+
+    /// Notes what a connection says of both hosts.
+    fn hear(&mut self, connection: &Connection) {
+        for (host, half) in [
+            (connection.flow.src, &connection.forward),
+            (connection.flow.dst, &connection.backward),
+        ] {
+            let said = half.leaning.evidence(MOST_SAID);
+            if said == 0.0 {
+                continue;
+            }
+            if let Some(sum) = self.said.get_mut(&host) {
+                *sum += said;
+            } else if self.said.len() < MOST_HOSTS {
+                self.said.insert(host, said);
+            }
+        }
+    }
+
+    /// Gives what has waited longest; whether there was anything. What belongs to a connection that goes on was judged by
+    /// the connection alone.
+    fn give_first(&mut self, rows: &mut Rows) -> bool {
+        let Some(first) = self.order.pop_front() else {
+            return false;
+        };
+        let Some(mut waiting) = self.waiting.remove(&first) else {
+            return true;
+        };
+        self.count -= waiting.resends.len();
+        if let Some(connection) = &mut waiting.connection {
+            self.judge(&mut connection.row, &mut waiting.resends);
+        }
+        rows.retransmissions.append(&mut waiting.resends);
+        rows.connections.extend(waiting.connection);
+        true
+    }
+
+    /// Judges the resends of a connection anew, by what its hosts' other connections said.
+    fn judge(&self, connection: &mut Connection, resends: &mut [Of<Retransmission>]) {
+        let said = |host: IpAddr, half: &HalfRow| {
+            let all = self.said.get(&host).copied().unwrap_or(0.0);
+            let own = half.leaning.evidence(MOST_SAID);
+            half.leaning.shares(all - own)
+        };
+        let ways = [
+            said(connection.flow.src, &connection.forward),
+            said(connection.flow.dst, &connection.backward),
+        ];
+        let mut begun: [Option<(u32, Mechanism)>; 2] = [None; 2];
+        for resend in resends {
+            let row = &mut resend.row;
+            let side = row.direction as usize;
+            let half = match row.direction {
+                Direction::Forward => &mut connection.forward,
+                Direction::Backward => &mut connection.backward,
+            };
+            let first = begun[side].is_none_or(|(episode, _)| episode != row.episode);
+            if let Some(opinions) = row.opinions.take() {
+                let judged = opinions.judge_with(&ways[side]);
+                move_counts(half, row, judged.mechanism, first);
+                row.mechanism = judged.mechanism;
+                row.confidence = judged.confidence;
+                row.runner_up = judged.runner_up;
+                row.either = judged.either;
+                row.timer = judged.timer;
+            }
+            if first {
+                begun[side] = Some((row.episode, row.mechanism));
+            }
+            if let Some((_, mechanism)) = begun[side] {
+                row.episode_cause = mechanism;
+            }
+        }
+    }
+}
+
+/// A resend that was counted for one mechanism counts for another; so does the time lost to it if it is its episode's first.
+fn move_counts(half: &mut HalfRow, row: &Retransmission, to: Mechanism, first: bool) {
+    let (from, to) = (position_of(row.mechanism), position_of(to));
+    if from == to {
+        return;
+    }
+    let need = usize::from(row.need == Need::Spurious);
+    half.resends[from][need] = half.resends[from][need].saturating_sub(1);
+    half.resends[to][need] += 1;
+    if let (true, Some(detection)) = (first, row.detection) {
+        half.time_lost[from] = half.time_lost[from] - detection;
+        half.time_lost[to] += detection;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rexmit_time::{Duration, Time};
+    use rexmit_wire::{FlowKey, SeqNum, SeqRange};
+
+    use super::*;
+    use crate::emulate::{Leaning, Opinions, Way};
+    use crate::rows::Evidence;
+
+    const SERVER: [u8; 4] = [10, 0, 0, 1];
+
+    fn flow(port: u16, server: [u8; 4]) -> FlowKey {
+        FlowKey {
+            src: IpAddr::from([10, 0, 0, 2]),
+            dst: IpAddr::from(server),
+            src_port: port,
+            dst_port: 80,
+        }
+    }
+
+    /// A connection's resend that RACK and counting explain alike, and what it says for counting.
+    fn rows(number: u16, server: [u8; 4], counting: f64) -> Rows {
+        let mut leaning = Leaning::default();
+        leaning.add(Way::Rack, 2.4);
+        leaning.add(Way::Counting, counting);
+        let mut opinions = Opinions::new(leaning.shares(0.0));
+        opinions.add(Way::Rack, 1.0, (Mechanism::Rack, 1.0), None, None);
+        let fast = (Mechanism::FastRetransmit, 1.0);
+        opinions.add(Way::Counting, 1.0, fast, None, None);
+        let judged = opinions.judge();
+        let mut backward = HalfRow {
+            leaning,
+            ..HalfRow::default()
+        };
+        backward.resends[position_of(judged.mechanism)][0] = 1;
+        backward.time_lost[position_of(judged.mechanism)] = Duration::from_millis(30);
+        let flow = flow(number, server);
+        let resend = Retransmission {
+            direction: Direction::Backward,
+            time: Time::ZERO,
+            range: SeqRange::new(SeqNum::new(0), 1448),
+            length: 1448,
+            first_sent: None,
+            copy: 1,
+            mechanism: judged.mechanism,
+            confidence: judged.confidence,
+            runner_up: judged.runner_up,
+            either: false,
+            need: Need::Needed,
+            evidence: Evidence::None,
+            episode: 0,
+            episode_cause: judged.mechanism,
+            detection: Some(Duration::from_millis(30)),
+            recovery: None,
+            timer: None,
+            opinions: Some(Box::new(opinions)),
+            moving_rtt: None,
+            flight_segments: 8,
+            flight_bytes: 8 * 1448,
+            lost_in_flight: 1,
+        };
+        let connection = Connection {
+            flow,
+            start: Time::ZERO,
+            end: Time::ZERO,
+            handshake_rtt: None,
+            mid_stream: false,
+            one_sided: false,
+            closed: "fin",
+            evicted: false,
+            forward: HalfRow::default(),
+            backward,
+        };
+        Rows {
+            connections: vec![of(number, flow, connection)],
+            retransmissions: vec![of(number, flow, resend)],
+            ..Rows::default()
+        }
+    }
+
+    fn of<T>(number: u16, flow: FlowKey, row: T) -> Of<T> {
+        Of {
+            connection: u64::from(number),
+            start: Time::ZERO,
+            flow,
+            row,
+        }
+    }
+
+    fn passed(pieces: impl IntoIterator<Item = Rows>) -> Rows {
+        let mut hosts = Hosts::default();
+        let mut all = Rows::default();
+        for mut piece in pieces {
+            hosts.pass(&mut piece);
+            all.append(&mut piece);
+        }
+        all.append(&mut hosts.end());
+        all.sort();
+        all
+    }
+
+    fn mechanisms(rows: &Rows) -> Vec<Mechanism> {
+        let resends = rows.retransmissions.iter();
+        resends.map(|resend| resend.row.mechanism).collect()
+    }
+
+    #[test]
+    fn a_host_finds_all_its_losses_in_one_way() {
+        use Mechanism::{FastRetransmit, Rack};
+        // The second shows that its host counts; the third is of another host.
+        let pieces = [
+            rows(1, SERVER, 0.0),
+            rows(2, SERVER, 9.0),
+            rows(3, [10, 0, 0, 9], 0.0),
+        ];
+        let all = passed(pieces);
+        assert_eq!(mechanisms(&all), [FastRetransmit, FastRetransmit, Rack]);
+        let half = &all.connections[0].row.backward;
+        assert_eq!(half.resends[position_of(Rack)], [0, 0]);
+        assert_eq!(half.resends[position_of(FastRetransmit)], [1, 0]);
+        let lost = half.time_lost[position_of(FastRetransmit)];
+        assert_eq!(lost, Duration::from_millis(30));
+        assert_eq!(all.retransmissions[0].row.episode_cause, FastRetransmit);
+    }
+
+    #[test]
+    fn one_connection_does_not_speak_for_many() {
+        // It says a great deal, and wrongly; three say a little.
+        let many = (2..5).map(|number| rows(number, SERVER, -2.4));
+        let all = passed(std::iter::once(rows(1, SERVER, 90.0)).chain(many));
+        assert_eq!(mechanisms(&all)[1..], [Mechanism::Rack; 3]);
+    }
+
+    #[test]
+    fn no_more_than_some_wait() {
+        let mut hosts = Hosts::default();
+        let mut given = 0;
+        for round in 0..3_u16 {
+            let mut piece = Rows::default();
+            for number in 0..30_000 {
+                piece.append(&mut rows(number, [10, 1, 1, round as u8], 0.0));
+            }
+            for row in &mut piece.retransmissions {
+                row.connection += u64::from(round) << 32;
+            }
+            for row in &mut piece.connections {
+                row.connection += u64::from(round) << 32;
+            }
+            hosts.pass(&mut piece);
+            assert!(hosts.count <= MOST_WAITING);
+            assert_eq!(piece.connections.len(), piece.retransmissions.len());
+            given += piece.retransmissions.len();
+        }
+        assert!(given > 0);
+        assert_eq!(given + hosts.end().retransmissions.len(), 90_000);
+    }
+}
