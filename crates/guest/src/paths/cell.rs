@@ -49,6 +49,7 @@ fn run_on(bench: &mut PathBench, cell: &PathCell, around: &Surroundings<'_>) -> 
     );
     let mut warnings = Vec::new();
     let (burst_bytes, totals) = rehearse(bench, cell, &mut warnings)?;
+    totals.check(&cell.loss.pattern.parse()?)?;
     let (read_back, ignored) = &bench.settings;
     let body = PathCellStart {
         cell: cell.id,

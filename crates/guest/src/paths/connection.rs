@@ -133,18 +133,7 @@ impl Opener {
                 return Ok(up);
             }
             if clock::now().since(begin) > limit {
-                let up: Vec<String> = up.iter().map(|s| s.path.to_string()).collect();
-                bail!(
-                    "of {} paths {} came up within {} s{}",
-                    paths.len(),
-                    if up.is_empty() { "none" } else { "only some" },
-                    COMING_UP.as_secs(),
-                    if up.is_empty() {
-                        String::new()
-                    } else {
-                        format!(": path {}", up.join(", path "))
-                    },
-                );
+                bail!("{}", incomplete(&up, paths));
             }
             std::thread::sleep(LOOK);
         }
@@ -213,6 +202,24 @@ impl Opener {
         std::thread::sleep(settling);
         Ok(())
     }
+}
+
+/// What to say where not all of `paths` have come up.
+fn incomplete(up: &[Subflow], paths: &[usize]) -> String {
+    let (there, missing): (Vec<usize>, Vec<usize>) = paths
+        .iter()
+        .partition(|path| up.iter().any(|subflow| subflow.path as usize == **path));
+    let list = |paths: &[usize]| {
+        let numbers: Vec<String> = paths.iter().map(ToString::to_string).collect();
+        let word = if numbers.len() == 1 { "path" } else { "paths" };
+        format!("{word} {}", numbers.join(", "))
+    };
+    let limit = COMING_UP.as_secs();
+    let mut text = format!("{} did not come up within {limit} s", list(&missing));
+    if !there.is_empty() {
+        text += &format!("; {} did", list(&there));
+    }
+    text
 }
 
 fn subflow(socket: &Connected, clients: &[IpAddr]) -> Option<Subflow> {
@@ -297,4 +304,21 @@ fn with_address(
     use nix::sys::socket::{SockaddrLike, SockaddrStorage};
     let storage = SockaddrStorage::from(address);
     Errno::result(call(storage.as_ptr(), storage.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_up_is_said() {
+        let up = |path| Subflow {
+            path,
+            client: "10.0.1.2:4000".parse().unwrap(),
+        };
+        let text = incomplete(&[up(1), up(3)], &[1, 2, 3]);
+        assert_eq!(text, "path 2 did not come up within 10 s; paths 1, 3 did");
+        let text = incomplete(&[], &[1, 2]);
+        assert_eq!(text, "paths 1, 2 did not come up within 10 s");
+    }
 }
