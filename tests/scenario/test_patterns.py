@@ -35,7 +35,10 @@ def test_patterns_are_an_axis_in_their_shortest_form() -> None:
         ({"rule": "pattern"}, "loss.pattern: missing"),
         ({"pattern": "data 1"}, 'not a key of the rule "tail"'),
         ({"rule": "pattern", "pattern": "data 1", "segments": 2}, "loss.segments: not a key"),
-        ({"rule": "pattern", "pattern": "dat 1"}, '"dat" at column 1, expected path, burst, data or ack'),
+        (
+            {"rule": "pattern", "pattern": "dat 1"},
+            '"dat" at column 1, expected path, burst, data or ack',
+        ),
         ({"rule": "pattern", "pattern": ["data 1", "data 1#1"]}, "stands there twice"),
     ],
 )

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from rexmit.scenario import from_plain, load
+from rexmit.scenario import bursts, from_plain, load
 from rexmit.scenario.model import Config, Ip, Link, Loss, Network, Scenario, Tcp, Vary, Workload
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "scenarios.md").read_text(encoding="utf-8")
@@ -18,7 +18,7 @@ TEXT = (Path(__file__).resolve().parents[2] / "docs" / "scenarios.md").read_text
 SECTIONS: dict[str, type[BaseModel]] = {
     "The top of the file": Scenario,
     "`[networks.NAME]`": Network,
-    "Entries of `links`": Link,
+    "Entries of `links` and `paths`": Link,
     "`[configs.NAME]`": Config,
     "`[tcp]`": Tcp,
     "`[workload]`": Workload,
@@ -36,23 +36,27 @@ def rows(section: str) -> list[list[str]]:
     return cells
 
 
-def with_example(section: str, data: dict[str, Any]) -> dict[str, Any]:
-    """A whole scenario that has these keys in that place."""
-    whole: dict[str, Any] = {
-        "format": 1,
-        "networks": {
-            name: {"rate": "1Mbit", "delay": "1ms"}
-            for name in ("high-speed", "mobile", "satellite")
-        },
-        "configs": {"er": {}, "tlp": {}},
-    }
+OF_BURSTS = ("paths", "protocol", "path", *bursts.OF_BURSTS)
+
+
+def with_example(section: str, data: dict[str, Any], *, burst: bool = False) -> dict[str, Any]:
+    """A whole scenario, of pages or of bursts, that has these keys in that place."""
+    network: dict[str, Any] = {"rate": "1Mbit", "delay": "1ms"}
+    whole: dict[str, Any] = {"format": 1, "configs": {"er": {}, "tlp": {}}}
+    if burst:
+        network["paths"] = [{}, {}]
+        length = {} if "burst_size" in data else {"burst_segments": 80}
+        whole["workload"] = {"server": "burst", **length}
+        whole["loss"] = {"rule": "pattern", "pattern": "none"}
+    names = ("high-speed", "mobile", "satellite")
+    whole["networks"] = {name: dict(network) for name in names}
     mobile = whole["networks"]["mobile"]
     match section.strip("`[]"):
         case "The top of the file":
             whole |= data
         case "networks.NAME":
             mobile |= data
-        case "Entries of `links":
+        case "Entries of `links` and `paths":
             mobile["links"] = [data, {}]
         case "configs.NAME":
             whole["configs"]["tlp"] |= data
@@ -62,7 +66,7 @@ def with_example(section: str, data: dict[str, Any]) -> dict[str, Any]:
         case "vary":
             whole["vary"] = [{"line_loss": "3%"} | data]
         case table:
-            whole[table] = data
+            whole[table] = whole.get(table, {}) | data
     return whole
 
 
@@ -78,30 +82,33 @@ def test_examples_defaults_and_lists_are_right(section: str) -> None:
             continue
         ((name, value),) = tomllib.loads(example.strip("`")).items()
         assert name == key.strip("`")
-        from_plain(with_example(section, {name: value}))
-        if name == "links":
+        burst = name in OF_BURSTS
+        from_plain(with_example(section, {name: value}, burst=burst))
+        if name in ("links", "paths"):
             continue
         one = value[0] if isinstance(value, list) else value
         if may_be_list == "yes":
             from_plain(with_example(section, {name: [one]}))
         else:
             with pytest.raises(Exception, match=name):
-                from_plain(with_example(section, {name: [one]}))
+                from_plain(with_example(section, {name: [one]}, burst=burst))
         # A default that is a value is the one that is taken.
         if re.fullmatch(r"`\".*\"`|[0-9]+", default):
             given = tomllib.loads(f"{name} = {default.strip('`')}")
             assert (
-                from_plain(with_example(section, given)).effective()
-                == from_plain(with_example(section, {})).effective()
+                from_plain(with_example(section, given, burst=burst)).effective()
+                == from_plain(with_example(section, {}, burst=burst)).effective()
             )
 
 
 def test_the_whole_example_and_every_set_work(tmp_path: Path) -> None:
     example, *more = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)
     file = tmp_path / "example.toml"
-    for part in more:
-        file.write_text(example + part, encoding="utf-8")
-        assert load(file).stack
+    stack, burst = more
+    file.write_text(example + stack, encoding="utf-8")
+    assert load(file).stack
+    file.write_text(f"format = 1\n{burst}", encoding="utf-8")
+    assert load(file).configs["new"].protocol == "mptcp"
     file.write_text(example, encoding="utf-8")
     assert load(file).network_names == ("high-speed", "mobile")
     (block,) = re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL)

@@ -19,6 +19,8 @@ def read(path: Path) -> Case:
         raise UserError(f"{path} is no case: it has more than one transfer")
     (cell,) = grid
     network = scenario.networks[cell.network]
+    if network.paths is not None:
+        raise UserError(f"{path} is no case", "a case fetches a page over two links")
     links = network.link_specs(cell.line_loss)
     plain = (
         scenario.ip.family == 4

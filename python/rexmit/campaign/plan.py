@@ -11,7 +11,7 @@ from typing import Any, Final
 from rexmit.campaign.grid import Cell
 from rexmit.campaign.streams import Streams
 from rexmit.engines.engine import CELL_ID
-from rexmit.scenario import Scenario
+from rexmit.scenario import LinkSpec, Scenario
 
 PHASE_TICKS: Final = 64
 """Transfers start spread over this many ticks: the step of the kernel's timer wheel for timers of
@@ -52,43 +52,46 @@ def network_plan(scenario: Scenario, name: str, line_loss: float | None = None) 
         "family": scenario.ip.family,
         "at": network.at,
         "mtu": scenario.ip.mtu,
-        "links": [
-            {
-                "rate_bps": link.rate_bps,
-                "delay_ns": link.delay_ns,
-                "jitter_ns": link.jitter_ns,
-                "loss": link.loss,
-                "queue_packets": link.queue_packets,
-            }
-            for link in links
-        ],
+        "links": [_link(link) for link in links],
+    }
+
+
+def _link(link: LinkSpec) -> dict[str, Any]:
+    return {
+        "rate_bps": link.rate_bps,
+        "delay_ns": link.delay_ns,
+        "jitter_ns": link.jitter_ns,
+        "loss": link.loss,
+        "queue_packets": link.queue_packets,
     }
 
 
 def cell_plan(
     scenario: Scenario, cell: Cell, *, phases: list[int], period_ns: int, capture: bool
 ) -> dict[str, Any]:
-    """The CELL of a plan."""
+    """The CELL of a plan: of pages, or of bursts over paths."""
     plan: dict[str, Any] = {
         "id": CELL_ID,
         # Not the cell's own label, which depends on the rest of its grid.
         "label": f"{cell.network} {cell.config} {cell.loss_pattern or cell.lost_segments}",
-        "network": network_plan(scenario, cell.network, cell.line_loss),
         "sysctls": dict(scenario.configs[cell.config].sysctl),
         "congestion_control": cell.congestion_control,
-        "workload": {
-            "server": scenario.workload.server,
-            "client": cell.client,
-            "segments": cell.page.segments,
-            "bytes": cell.page.size_bytes,
-            "receive_window_bytes": cell.receive_window_bytes,
-        },
-        "loss": _loss(scenario, cell),
         "starts": [{"repetition": index, "phase_ns": phase} for index, phase in enumerate(phases)],
         "phase_period_ns": period_ns,
         "capture": capture,
         "transfer_timeout_ns": scenario.workload.timeout,
     }
+    if scenario.workload.server == "burst":
+        return plan | _bursts(scenario, cell)
+    plan["network"] = network_plan(scenario, cell.network, cell.line_loss)
+    plan["workload"] = {
+        "server": scenario.workload.server,
+        "client": cell.client,
+        "segments": cell.page.segments,
+        "bytes": cell.page.size_bytes,
+        "receive_window_bytes": cell.receive_window_bytes,
+    }
+    plan["loss"] = _loss(scenario, cell)
     if not scenario.workload.tcp_nopush:
         plan["workload"]["tcp_nopush"] = False
     if scenario.workload.read_rate is not None:
@@ -96,6 +99,26 @@ def cell_plan(
     if scenario.workload.warm_up:
         plan["warm_up"] = scenario.workload.warm_up
     return plan
+
+
+def _bursts(scenario: Scenario, cell: Cell) -> dict[str, Any]:
+    """What a cell of bursts has that one of pages has not."""
+    paths = scenario.networks[cell.network].path_specs(cell.line_loss)
+    config = scenario.configs[cell.config]
+    length = {"segments": cell.page.segments, "bytes": cell.page.size_bytes}
+    return {
+        "family": scenario.ip.family,
+        "mtu": scenario.ip.mtu,
+        "paths": [_link(path) for path in paths],
+        "protocol": config.protocol,
+        "first_path": config.path,
+        "bursts": {
+            "count": scenario.workload.bursts,
+            **{key: value for key, value in length.items() if value is not None},
+            "gap_ns": scenario.workload.gap,
+        },
+        "loss": {"pattern": cell.loss_pattern},
+    }
 
 
 def _loss(scenario: Scenario, cell: Cell) -> dict[str, Any]:

@@ -229,7 +229,8 @@ class Campaign:
 
 
 def _knowledge(scenario: Scenario, cell: Cell) -> dict[str, Any]:
-    links = scenario.networks[cell.network].link_specs(cell.line_loss)
+    network = scenario.networks[cell.network]
+    links = network.path_specs(cell.line_loss) or network.link_specs(cell.line_loss)
     return {
         "network": cell.network,
         "config": cell.config,

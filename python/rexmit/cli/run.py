@@ -107,6 +107,7 @@ def run(
     from rexmit import cli
     from rexmit.campaign import progress as progress_bars
     from rexmit.campaign.identity import digest, identity
+    from rexmit.campaign.patches import suited
     from rexmit.campaign.runner import Campaign, Request
     from rexmit.campaign.streams import core_streams
     from rexmit.engines.engine import CELLS_A_CORE, Interrupted, cores
@@ -127,6 +128,9 @@ def run(
         stacks=engine == "model",
     )
     opened = choice.open(loaded)
+    loaded, left_out = suited(loaded, opened)
+    for line in left_out:
+        typer.echo(f"rexmit: {line}", err=True)
     mark = digest(identity(opened, loaded, capture=capture))
     words = ["rexmit", "run", scenario, "--seed", str(loaded.seed), *opened.words]
     request = Request(

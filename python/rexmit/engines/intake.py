@@ -8,17 +8,27 @@ from typing import Any, Final
 from rexmit.engines.engine import CELL_ID, Task
 from rexmit.errors import UserError
 from rexmit.store.record import FailedCell, Record
-from rexmit.store.rows import RETRANSMISSION_FIELDS, TRANSFER_FIELDS
+from rexmit.store.rows import TABLES, Table
 
 Event = Mapping[str, Any]
 
-EVENTS: Final = frozenset({"cell-start", "transfer", "retransmission", "cell-end", "cell-error"})
+EVENTS: Final = frozenset(
+    {
+        "cell-start",
+        "transfer",
+        "retransmission",
+        "burst",
+        "subflow",
+        "cell-end",
+        "cell-error",
+    }
+)
 """The types of event that tell of a cell."""
 
 _BUILD_AGAIN: Final = "the engine and this package do not belong together: build them again"
 
-_TRANSFER: Final = tuple(sorted(TRANSFER_FIELDS))
-_RETRANSMISSION: Final = tuple(sorted(RETRANSMISSION_FIELDS))
+_TABLE_OF: Final = {table.event: table for table in TABLES}
+"""The tables by the events that are their rows."""
 
 
 class Intake:
@@ -41,11 +51,11 @@ class Intake:
         if kind == "cell-start":
             self._started = True
             self._note(event)
-        elif kind == "transfer":
-            self.record.transfers.append(self._row(event, _TRANSFER))
-            self._on_transfers(1)
-        elif kind == "retransmission":
-            self.record.retransmissions.append(self._row(event, _RETRANSMISSION))
+        elif kind in _TABLE_OF:
+            table = _TABLE_OF[kind]
+            self.record.rows(table).append(self._row(event, table))
+            if kind == "transfer":
+                self._on_transfers(1)
         elif kind == "cell-end":
             self._end()
         else:
@@ -61,8 +71,8 @@ class Intake:
         self._ended = True
         if self.record.transfers:
             self._on_transfers(-len(self.record.transfers))
-        self.record.transfers.clear()
-        self.record.retransmissions.clear()
+        for table in TABLES:
+            self.record.rows(table).clear()
         self.record.failed = FailedCell(self._task.cell, self._task.label, message, console_tail)
 
     def _note(self, event: Event) -> None:
@@ -85,9 +95,11 @@ class Intake:
         else:
             self.fail(f"{self._teller} gave {len(numbers)} of {self._task.repeat} transfers", [])
 
-    def _row(self, event: Event, fields: tuple[str, ...]) -> dict[str, Any]:
+    def _row(self, event: Event, table: Table) -> dict[str, Any]:
         try:
-            return {name: event[name] for name in fields}
+            row = {name: event[name] for name in table.must_have}
         except KeyError:
-            missing = ", ".join(name for name in fields if name not in event)
+            missing = ", ".join(name for name in table.must_have if name not in event)
             raise UserError(f"{self._teller} left {missing} out of a row", _BUILD_AGAIN) from None
+        row.update((name, event[name]) for name in table.may_have if name in event)
+        return row

@@ -11,7 +11,7 @@ from typing import Any, Final, Self
 from rexmit.engines import scheduler
 from rexmit.engines.attempt import Attempt, Health
 from rexmit.engines.boot import BootOptions, GuestBoot
-from rexmit.engines.engine import PLAN_VERSION, Calls, Task
+from rexmit.engines.engine import PLAN_VERSION, Calls, Task, cells_of
 from rexmit.engines.guest import NETWORK_PROGRAMS, guest_binary, programs
 
 NAME: Final = "kernel"
@@ -67,7 +67,7 @@ def boot_plan(cell: Mapping[str, Any], programs: Mapping[str, str | None]) -> di
         "version": PLAN_VERSION,
         "heartbeat_s": HEARTBEAT_S,
         "programs": dict(programs),
-        "cells": [cell],
+        **cells_of(cell),
     }
 
 
@@ -118,6 +118,10 @@ class KernelEngine:
     def hz(self, config: str) -> int:  # noqa: ARG002 - a kernel has one frequency
         """See Engine."""
         return self.kernel.hz
+
+    def has_patch(self, name: str) -> bool:
+        """See Engine."""
+        return name in self.kernel.patches
 
     def run(self, tasks: Iterable[Task], calls: Calls, *, jobs: int) -> None:
         """See Engine. Each cell has a kernel of its own, pinned to a core."""

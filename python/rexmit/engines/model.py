@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
-from rexmit.engines.engine import PLAN_VERSION, Calls, Interrupted, Task
+from rexmit.engines.engine import PLAN_VERSION, Calls, Interrupted, Task, cells_of
 from rexmit.engines.intake import EVENTS, Intake
 from rexmit.engines.shares import PrivateFolder
 from rexmit.errors import UserError
@@ -87,6 +87,10 @@ class ModelEngine:
         """See Engine."""
         return self.stacks[config].hz
 
+    def has_patch(self, name: str) -> bool:  # noqa: ARG002 - what patches add is a setting here
+        """See Engine."""
+        return True
+
     def run(self, tasks: Iterable[Task], calls: Calls, *, jobs: int) -> None:
         """See Engine. Cells run in threads; where one is told to stop and does not end soon, its
         thread goes down with the program."""
@@ -143,7 +147,7 @@ class _Cell:
             if self.folder is not None:
                 (self.folder.path / "captures").mkdir()
                 share = str(self.folder.path)
-            plan = {"version": PLAN_VERSION, "cells": [self._plan]}
+            plan = {"version": PLAN_VERSION, **cells_of(self._plan)}
             self.text = run_model(json.dumps(plan), share)
         except BaseException as error:
             self.error = error

@@ -6,7 +6,6 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -14,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from rexmit.errors import UserError, closest
+from rexmit.scenario import bursts
 from rexmit.scenario import overrides as override
 from rexmit.scenario.model import (
     PAGE_LIMIT_BYTES,
@@ -27,17 +27,9 @@ from rexmit.scenario.model import (
     Vary,
     Workload,
 )
+from rexmit.scenario.problem import Problem
 from rexmit.scenario.toml_lines import Path, locate
 from rexmit.scenario.units import SIZE
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """One thing that is wrong: the key, what about it, what to write instead."""
-
-    path: Path
-    what: str
-    remedy: str | None = None
 
 
 class Sources:
@@ -176,7 +168,7 @@ def _table(path: Path) -> type[BaseModel] | None:
             return Scenario
         case ("networks", _):
             return Network
-        case ("networks", _, "links", _):
+        case ("networks", _, "links" | "paths", _):
             return Link
         case ("configs", _):
             return Config
@@ -217,17 +209,8 @@ def _across(scenario: Scenario) -> Iterable[Problem]:
                 yield Problem(
                     path, f'there is no {key} "{name}"', f"{guess}{key}s here: {', '.join(known)}"
                 )
-    for name, network in scenario.networks.items():
-        for index, link in enumerate(network.links or (None, None)):
-            for field in ("rate", "delay"):
-                if getattr(network, field) is None and (
-                    link is None or getattr(link, field) is None
-                ):
-                    whose: Path = ("networks", name)
-                    whose = whose if link is None else (*whose, "links", index)
-                    remedy = _description(("networks", name, field))
-                    if link is not None or index == 0:
-                        yield Problem((*whose, field), "missing", f"allowed: {remedy}")
+    yield from _rates(scenario)
+    yield from bursts.problems(scenario)
     if scenario.workload.segments is not None and scenario.workload.size is not None:
         yield Problem(
             ("workload", "size"),
@@ -252,6 +235,22 @@ def _across(scenario: Scenario) -> Iterable[Problem]:
             yield Problem(path, "must be more than nothing", f"allowed: {_description(path)}")
     if scenario.ip.family == 6 and scenario.ip.mtu < 1280:
         yield Problem(("ip", "mtu"), "IPv6 needs 1280 bytes or more (RFC 8200 §5)")
+
+
+def _rates(scenario: Scenario) -> Iterable[Problem]:
+    """Links and paths without a rate or a delay."""
+    for name, network in scenario.networks.items():
+        key = "links" if network.paths is None else "paths"
+        for index, link in enumerate(getattr(network, key) or (None, None)):
+            for field in ("rate", "delay"):
+                if getattr(network, field) is None and (
+                    link is None or getattr(link, field) is None
+                ):
+                    whose: Path = ("networks", name)
+                    whose = whose if link is None else (*whose, key, index)
+                    remedy = _description(("networks", name, field))
+                    if link is not None or index == 0:
+                        yield Problem((*whose, field), "missing", f"allowed: {remedy}")
 
 
 def _stacks(scenario: Scenario, *, allowed: bool) -> Iterable[Problem]:

@@ -7,6 +7,7 @@ error messages quote it.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Final, Literal
 
@@ -27,14 +28,19 @@ from rexmit.scenario.values import (
     Share,
     ShareAxis,
     SizeAxis,
+    SizeBytes,
     StackSettings,
     Sysctls,
     WindowAxis,
     axis,
+    wrong,
 )
 
 FORMAT: Final = 1
 """The version of the scenario files that this program reads."""
+
+MOST_PATHS: Final = 32
+"""Of a network; a path's number is a byte of its addresses."""
 
 PAGE_LIMIT_BYTES: Final = 50_000_000
 """A page lies in the memory of the kernel that serves it."""
@@ -60,6 +66,12 @@ def _client(value: object) -> str:
 def _algorithm(value: object) -> str:
     if not isinstance(value, str) or not value.replace("_", "").isalnum():
         raise UnitError(f"{value!r} is no name of an algorithm", 'a name like "cubic" or "reno"')
+    return value
+
+
+def _patch(value: object) -> str:
+    if not isinstance(value, str) or not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", value):
+        raise wrong(f"{value!r} is no name of a patch")
     return value
 
 
@@ -130,11 +142,25 @@ class Network(Part):
     links: Annotated[tuple[Link, Link], BeforeValidator(_as_tuple)] | None = Field(
         default=None, description="a list of two tables, the link of h1 and the link of h2"
     )
+    paths: (
+        Annotated[
+            tuple[Link, ...], BeforeValidator(_as_tuple), Field(min_length=1, max_length=MOST_PATHS)
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description=f'a list of tables like {{ delay = "20ms" }}, one a path, at most {MOST_PATHS}',
+    )
 
     def link_specs(self, loss: float) -> tuple[LinkSpec, LinkSpec]:
         """Both links with all values, where the network's random loss is `loss`."""
         first, second = self.links or (Link(), Link())
         return self._spec(first, loss), self._spec(second, loss)
+
+    def path_specs(self, loss: float) -> tuple[LinkSpec, ...]:
+        """The paths with all values, where the network's random loss is `loss`; none of a network
+        of two links."""
+        return tuple(self._spec(path, loss) for path in self.paths or ())
 
     def _spec(self, link: Link, loss: float) -> LinkSpec:
         rate = self.rate if link.rate is None else link.rate
@@ -157,6 +183,17 @@ class Config(Part):
     """A set of settings for both hosts."""
 
     about: str = Field(default="", description="text: what the settings mean")
+    protocol: Literal["tcp", "mptcp"] = Field(default="tcp", description='"tcp" or "mptcp"')
+    path: int = Field(
+        default=1,
+        ge=1,
+        le=MOST_PATHS,
+        description="the path on which the connection is opened, from 1",
+    )
+    patch: Annotated[str, BeforeValidator(_patch)] | None = Field(
+        default=None,
+        description='a name like "mptcp-reinject-on-tlp", of a kernel\'s optional patch',
+    )
     sysctl: Sysctls = Field(
         default_factory=dict, description='a table like { "net.ipv4.tcp_sack" = 1 }'
     )
@@ -172,9 +209,13 @@ class Tcp(Part):
 
 
 class Workload(Part):
-    """The page, who serves it and who fetches it. Give `segments` or `size`, not both."""
+    """The page, who serves it and who fetches it. Give `segments` or `size`, not both; of bursts
+    `burst_segments` or `burst_size`."""
 
-    server: Literal["nginx"] = Field(default="nginx", description='"nginx"')
+    server: Literal["nginx", "burst"] = Field(
+        default="nginx",
+        description='"nginx" (pages) or "burst" (a program that writes bursts, over paths)',
+    )
     client: Annotated[tuple[str, ...], axis(_client)] = Field(
         default=("builtin",), description='"builtin", "curl" or "lynx", or a list of these'
     )
@@ -184,6 +225,19 @@ class Workload(Part):
     )
     size: SizeAxis | None = Field(
         default=None, description='bytes of head and body together, like "144kB", or a list'
+    )
+    bursts: int = Field(
+        default=1, ge=1, le=1000, description="bursts of each connection, 1 to 1,000"
+    )
+    burst_segments: int | None = Field(
+        default=None, ge=1, le=100_000, description="full segments of each burst, like 80"
+    )
+    burst_size: SizeBytes | None = Field(
+        default=None, description='bytes of each burst, like "115kB"'
+    )
+    gap: DurationNs = Field(
+        default=10**9,
+        description='from the first write of a burst to the first write of the next, like "2s"',
     )
     receive_window: WindowAxis = Field(
         default=(None,), description=f'like "64kB", or "{AUTO}" for the kernel\'s own, or a list'
@@ -205,7 +259,10 @@ class Workload(Part):
 
     @property
     def pages(self) -> tuple[Page, ...]:
-        """The pages to fetch, in order: 100 full segments where nothing is asked for."""
+        """The pages to fetch, in order: 100 full segments where nothing is asked for. With bursts
+        the one that is as long as each of them."""
+        if self.server == "burst":
+            return (Page(segments=self.burst_segments, size_bytes=self.burst_size),)
         return pages(self.segments, self.size) or pages((100,), None)
 
 

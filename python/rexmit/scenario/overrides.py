@@ -18,6 +18,14 @@ from rexmit.scenario.toml_lines import Path
 
 _TEXTS = frozenset({"title", "about"})
 
+_INSTEAD = {
+    "size": "segments",
+    "segments": "size",
+    "burst_size": "burst_segments",
+    "burst_segments": "burst_size",
+}
+"""Keys of the workload that take the place of one another."""
+
 
 def apply(data: dict[str, Any], setting: str) -> Iterator[Path]:
     """Change `data` as one `--set` asks and yield the path of every value it set.
@@ -129,8 +137,8 @@ def _put(data: dict[str, Any], path: Path, value: object) -> None:
         for network in data.get("networks", {}).values():
             if isinstance(network, dict):
                 network.pop("repeat", None)
-    if path in (("workload", "size"), ("workload", "segments")):
-        node.pop("segments" if path[1] == "size" else "size", None)
+    if len(path) == 2 and path[0] == "workload" and path[1] in _INSTEAD:
+        node.pop(_INSTEAD[str(path[1])], None)
 
 
 def _text(path: Path) -> str:

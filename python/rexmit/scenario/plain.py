@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from rexmit.scenario.model import Config, Link, Loss, Network, Scenario, Vary
+from rexmit.scenario.model import Config, Link, Loss, Network, Scenario, Vary, Workload
 from rexmit.scenario.units import DURATION, RATE, SIZE, share_text
 from rexmit.scenario.values import AUTO, counts_text
 
@@ -45,11 +45,20 @@ def _network(network: Network) -> dict[str, Any]:
         found["repeat"] = network.repeat
     if network.links is not None:
         found["links"] = [_link(link) for link in network.links]
+    if network.paths is not None:
+        found["paths"] = [_link(path) for path in network.paths]
     return found
 
 
 def _config(config: Config) -> dict[str, Any]:
-    found: dict[str, Any] = {"about": config.about, "sysctl": dict(config.sysctl)}
+    found: dict[str, Any] = {"about": config.about}
+    if config.protocol != "tcp":
+        found["protocol"] = config.protocol
+    if config.path != 1:
+        found["path"] = config.path
+    if config.patch is not None:
+        found["patch"] = config.patch
+    found["sysctl"] = dict(config.sysctl)
     if config.stack:
         found["stack"] = dict(config.stack)
     return found
@@ -78,25 +87,35 @@ def _lost(loss: Loss) -> dict[str, Any]:
     return {"segments": counts_text(loss.segments)}
 
 
+def _workload(workload: Workload) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "server": workload.server,
+        "client": _axis(workload.client, str),
+    }
+    if workload.server == "burst":
+        found["bursts"] = workload.bursts
+        if workload.burst_size is None:
+            found["burst_segments"] = workload.burst_segments
+        else:
+            found["burst_size"] = SIZE.text(workload.burst_size)
+        found["gap"] = DURATION.text(workload.gap)
+        return found | {"timeout": DURATION.text(workload.timeout)}
+    if workload.size is not None:
+        found["size"] = _axis(workload.size, SIZE.text)
+    else:
+        found["segments"] = counts_text(tuple(page.segments or 0 for page in workload.pages))
+    found["receive_window"] = _axis(workload.receive_window, _window)
+    if not workload.tcp_nopush:
+        found["tcp_nopush"] = False
+    if workload.read_rate is not None:
+        found["read_rate"] = RATE.text(workload.read_rate)
+    if workload.warm_up:
+        found["warm_up"] = workload.warm_up
+    return found | {"timeout": DURATION.text(workload.timeout)}
+
+
 def plain(scenario: Scenario) -> dict[str, Any]:
     """The whole scenario as plain data, in the order of the file."""
-    workload: dict[str, Any] = {
-        "server": scenario.workload.server,
-        "client": _axis(scenario.workload.client, str),
-    }
-    if scenario.workload.size is not None:
-        workload["size"] = _axis(scenario.workload.size, SIZE.text)
-    else:
-        pages = scenario.workload.pages
-        workload["segments"] = counts_text(tuple(page.segments or 0 for page in pages))
-    workload["receive_window"] = _axis(scenario.workload.receive_window, _window)
-    if not scenario.workload.tcp_nopush:
-        workload["tcp_nopush"] = False
-    if scenario.workload.read_rate is not None:
-        workload["read_rate"] = RATE.text(scenario.workload.read_rate)
-    if scenario.workload.warm_up:
-        workload["warm_up"] = scenario.workload.warm_up
-    workload["timeout"] = DURATION.text(scenario.workload.timeout)
     return {
         "format": scenario.format,
         "title": scenario.title,
@@ -107,7 +126,7 @@ def plain(scenario: Scenario) -> dict[str, Any]:
         "networks": {name: _network(network) for name, network in scenario.networks.items()},
         "configs": {name: _config(config) for name, config in scenario.configs.items()},
         "tcp": {"congestion_control": _axis(scenario.tcp.congestion_control, str)},
-        "workload": workload,
+        "workload": _workload(scenario.workload),
         "ip": {"family": scenario.ip.family, "mtu": scenario.ip.mtu},
         "loss": {
             "rule": scenario.loss.rule,

@@ -46,6 +46,7 @@ def _with_units(parse: Callable[[object], object]) -> BeforeValidator:
 
 RateBps = Annotated[int, _with_units(RATE.parse)]
 DurationNs = Annotated[int, _with_units(DURATION.parse)]
+SizeBytes = Annotated[int, _with_units(SIZE.parse)]
 DelayNs = Annotated[int, _with_units(LINK_DELAY.parse)]
 Share = Annotated[float, _with_units(parse_share)]
 
@@ -122,7 +123,7 @@ def _pattern(value: object) -> str:
 PATTERN: Final = (
     "like \"data 3 5..7 -1; ack 2 4..9\": positions of the server's segments and of the client's "
     'acknowledgements, from 1 or from behind; "5#2" is the second transmission of segment 5, '
-    '"fin" a FIN without data, "none" nothing'
+    '"fin" a FIN without data, "none" nothing; of bursts like "path 1 burst 2 data -1"'
 )
 PatternAxis = Annotated[tuple[str, ...], axis(_pattern)]
 

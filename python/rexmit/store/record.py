@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from rexmit.store.files import write_text
-from rexmit.store.rows import RETRANSMISSION_FIELDS, TRANSFER_FIELDS
+from rexmit.store.rows import TABLES, Table
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 
 
 @dataclass(slots=True)
@@ -35,12 +35,19 @@ class Record:
     cell: int
     transfers: list[dict[str, Any]] = field(default_factory=list)
     retransmissions: list[dict[str, Any]] = field(default_factory=list)
+    bursts: list[dict[str, Any]] = field(default_factory=list)
+    subflows: list[dict[str, Any]] = field(default_factory=list)
     failed: FailedCell | None = None
     ignored: list[dict[str, str]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     virtual_ns: int = 0
     cpu_s: float = 0.0
     peak_memory_bytes: int = 0
+
+    def rows(self, table: Table) -> list[dict[str, Any]]:
+        """Its rows of a table."""
+        found: list[dict[str, Any]] = getattr(self, table.name)
+        return found
 
 
 _FIELDS: Final = tuple(entry.name for entry in fields(Record) if entry.name != "failed")
@@ -61,9 +68,7 @@ def read(path: Path) -> Record:
         record = Record(**plain)
         if plain.keys() != set(_FIELDS):
             raise ValueError("a field is missing")
-        whole = all(row.keys() == TRANSFER_FIELDS for row in record.transfers) and all(
-            row.keys() == RETRANSMISSION_FIELDS for row in record.retransmissions
-        )
+        whole = all(table.fits(record.rows(table)) for table in TABLES)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"it is no record ({error})") from None
     if not whole:

@@ -6,9 +6,11 @@ The guest writes integers, nanoseconds and microseconds; what the campaign knows
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
 
-from rexmit.store.schema import RETRANSMISSIONS, TRANSFERS, Column
+from rexmit.store.schema import BURSTS, RETRANSMISSIONS, SUBFLOWS, TRANSFERS, Column
 
 KNOWN: Final = frozenset(
     {
@@ -39,10 +41,35 @@ def guest_field(column: Column) -> tuple[str, int]:
     return column.name, 1
 
 
-def guest_fields(columns: tuple[Column, ...]) -> frozenset[str]:
-    """The fields that a row of the guest must have."""
-    return frozenset(guest_field(column)[0] for column in columns if column.name not in KNOWN)
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of a run, its rows' event, and the fields that such a row has and may have."""
+
+    name: str
+    event: str
+    columns: tuple[Column, ...]
+    must_have: tuple[str, ...]
+    may_have: tuple[str, ...]
+
+    def fits(self, rows: Iterable[Mapping[str, Any]]) -> bool:
+        """Whether every row has all fields that it must have, and none but those and what it may
+        have."""
+        must, may = set(self.must_have), {*self.must_have, *self.may_have}
+        return all(must <= row.keys() <= may for row in rows)
 
 
-TRANSFER_FIELDS: Final = guest_fields(TRANSFERS)
-RETRANSMISSION_FIELDS: Final = guest_fields(RETRANSMISSIONS)
+def _table(name: str, event: str, columns: tuple[Column, ...]) -> Table:
+    def fields(*, later: bool) -> tuple[str, ...]:
+        own = [column for column in columns if column.name not in KNOWN]
+        return tuple(sorted(guest_field(column)[0] for column in own if column.later == later))
+
+    return Table(name, event, columns, fields(later=False), fields(later=True))
+
+
+TABLES: Final = (
+    _table("transfers", "transfer", TRANSFERS),
+    _table("retransmissions", "retransmission", RETRANSMISSIONS),
+    _table("bursts", "burst", BURSTS),
+    _table("subflows", "subflow", SUBFLOWS),
+)
+"""Every table of a run."""

@@ -1,9 +1,11 @@
 """The columns of a run's tables: the one place that names them, with type, unit and meaning.
 
-A `transfers` row is one page fetched once; a `retransmissions` row is one data packet (or a bare
-FIN) that was sent again. Names end in their unit (`_s`, `_bytes`); counts are plural nouns; null
-says "did not happen" or "not valid". Times `t_…_s` and `time_s` count from the start of the virtual
-clock of the kernel that ran the row's cell.
+A `transfers` row is one page fetched once, or one connection with bursts: then it is about the last
+of them. A `retransmissions` row is one data packet (or a bare FIN) that was sent again, on its own
+path or another. `bursts` and `subflows` are of connections with bursts alone. Names end in their
+unit (`_s`, `_bytes`); counts are plural nouns; null says "did not happen" or "not valid". Times
+`t_…_s` and `time_s` count from the start of the virtual clock of the kernel that ran the row's
+cell.
 
 A resend of a run and one that was found in a capture (`trace_schema`) share the columns of
 `EVERY_RESEND`; what identifies them differs, and what the one knows and the other has to infer.
@@ -11,6 +13,7 @@ A resend of a run and one that was found in a capture (`trace_schema`) share the
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -31,6 +34,10 @@ class Column:
     meaning: str
     nullable: bool = False
     later: bool = False
+
+
+def _later(name: str, kind: Kind, meaning: str) -> Column:
+    return Column(name, kind, meaning, nullable=True, later=True)
 
 
 TRANSFERS: Final[tuple[Column, ...]] = (
@@ -122,6 +129,27 @@ TRANSFERS: Final[tuple[Column, ...]] = (
     Column("client_port", "integer", "the client's TCP port", nullable=True),
     Column("cell", "integer", "number of the cell in the grid, from 0"),
     Column("note", "text", "what a reader should know about this row", nullable=True),
+    _later("protocol", "text", "tcp or mptcp, of a connection with bursts; null for a page"),
+    _later("first_path", "integer", "the path on which the connection was opened, from 1"),
+    _later("subflows", "integer", "subflows that were confirmed before the first burst"),
+    _later("scheduler", "text", "the packet scheduler, as the kernel or stack names it"),
+    _later("path_packets", "text", "packets of new data of the last burst by path, like 41 39"),
+    _later(
+        "reinjections",
+        "integer",
+        "packets with data that went first on another path; not among the resends",
+    ),
+    _later("reinjected_bytes", "integer", "payload bytes of the re-injections"),
+    _later(
+        "mptcp_retransmissions",
+        "integer",
+        "what the connection sent again by its own count (MPTCPRetrans)",
+    ),
+    _later(
+        "probe_reinjections",
+        "integer",
+        "re-injections that tail loss probes caused, where something counts them",
+    ),
 )
 
 TIME = Column("time_s", "number", "the packet was sent again")
@@ -153,6 +181,47 @@ RETRANSMISSIONS: Final[tuple[Column, ...]] = (
     FIRST_SENT,
     Column("dropped", "boolean", "this copy was dropped as well"),
     Column("cell", "integer", "number of the cell in the grid, from 0"),
+    _later("path", "integer", "the path that this copy went, from 1; null with one path"),
+    _later("first_path", "integer", "the path on which its data went first"),
+    _later(
+        "data_seq", "integer", "first byte in the stream of all bursts, whatever path (first = 1)"
+    ),
+)
+
+_CELL: Final = (
+    Column("network", "text", "network of the scenario"),
+    Column("config", "text", "set of kernel settings of the scenario"),
+    Column("repetition", "integer", "number of the connection within its cell, from 0"),
+)
+
+BURSTS: Final[tuple[Column, ...]] = (
+    *_CELL,
+    Column("burst", "integer", "number of the burst, from 1"),
+    Column("t_start_s", "number", "the server's first write of it"),
+    Column(
+        "completion_s",
+        "number",
+        "from there to the client's read of its last byte; null when that never came",
+        nullable=True,
+    ),
+    Column("bytes", "integer", "bytes of the burst"),
+    Column("packets", "integer", "packets of new data, on all paths"),
+    Column("path_packets", "text", "those by path, like 41 39"),
+    Column("cell", "integer", "number of the cell in the grid, from 0"),
+)
+
+SUBFLOWS: Final[tuple[Column, ...]] = (
+    *_CELL,
+    Column("path", "integer", "the path, from 1"),
+    Column("client_port", "integer", "the client's TCP port"),
+    Column("t_confirmed_s", "number", "both ends could use it", nullable=True),
+    Column("packets", "integer", "packets of new data, of all bursts"),
+    Column("resends", "integer", "packets sent again under their own sequence numbers"),
+    Column("reinjections", "integer", "packets with data that went first elsewhere"),
+    Column("srtt_s", "number", "smoothed round-trip time after the last burst", nullable=True),
+    Column("rto_s", "number", "retransmission timeout after the last burst", nullable=True),
+    Column("cwnd", "integer", "congestion window then, segments", nullable=True),
+    Column("cell", "integer", "number of the cell in the grid, from 0"),
 )
 
 TRANSFER_ORDER: Final = ("cell", "repetition")
@@ -160,6 +229,17 @@ TRANSFER_ORDER: Final = ("cell", "repetition")
 
 RETRANSMISSION_ORDER: Final = ("cell", "repetition", "time_s", "seq")
 """The columns that `retransmissions` rows are sorted by."""
+
+ORDERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "transfers": TRANSFER_ORDER,
+    "retransmissions": RETRANSMISSION_ORDER,
+    "bursts": ("cell", "repetition", "burst"),
+    "subflows": ("cell", "repetition", "path"),
+}
+"""By table, the columns that its rows are sorted by."""
+
+ALWAYS: Final = ("transfers", "retransmissions")
+"""Tables that every run has; the others are written where there are rows."""
 
 
 def polars_schema(columns: tuple[Column, ...]) -> dict[str, polars.DataType]:

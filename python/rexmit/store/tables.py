@@ -14,15 +14,8 @@ from typing import TYPE_CHECKING, Any
 from rexmit.errors import UserError
 from rexmit.store.files import whole
 from rexmit.store.record import Record
-from rexmit.store.rows import KNOWN, guest_field
-from rexmit.store.schema import (
-    RETRANSMISSION_ORDER,
-    RETRANSMISSIONS,
-    TRANSFER_ORDER,
-    TRANSFERS,
-    Column,
-    polars_schema,
-)
+from rexmit.store.rows import KNOWN, TABLES, guest_field
+from rexmit.store.schema import ALWAYS, ORDERS, Column, polars_schema
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,7 +36,7 @@ def _frame(columns: tuple[Column, ...], known: Knowledge, rows: Sequence[Row]) -
             values = [known[column.name]] * len(rows) if rows else []
         else:
             name, scale = guest_field(column)
-            values = [row[name] for row in rows]
+            values = [row.get(name) if column.later else row[name] for row in rows]
             if scale != 1:
                 values = [None if value is None else value / scale for value in values]
         if not column.nullable and any(value is None for value in values):
@@ -58,24 +51,32 @@ def _frame(columns: tuple[Column, ...], known: Knowledge, rows: Sequence[Row]) -
 def write_tables(
     folder: Path, records: Iterable[Record], knowledge: Callable[[int], Knowledge]
 ) -> None:
-    """Write transfers.parquet, transfers.csv and retransmissions.parquet of a run folder.
+    """Write the tables of a run folder: transfers (parquet and CSV) and retransmissions, and those
+    that only some scenarios have rows of.
 
     `knowledge` says what the campaign knows of a cell, by the cell's number.
     """
     import polars as pl
 
-    transfers: list[pl.DataFrame] = [_frame(TRANSFERS, {}, [])]
-    retransmissions: list[pl.DataFrame] = [_frame(RETRANSMISSIONS, {}, [])]
+    frames: dict[str, list[pl.DataFrame]] = {
+        table.name: [_frame(table.columns, {}, [])] for table in TABLES
+    }
     for record in records:
         known = knowledge(record.cell)
-        transfers.append(_frame(TRANSFERS, known, record.transfers))
-        retransmissions.append(_frame(RETRANSMISSIONS, known, record.retransmissions))
-    # Stable: rows alike in all keys keep the guest's order.
-    table = pl.concat(transfers).sort(TRANSFER_ORDER, maintain_order=True).rechunk()
-    resends = pl.concat(retransmissions).sort(RETRANSMISSION_ORDER, maintain_order=True).rechunk()
-    _write(folder / "transfers.parquet", partial(table.write_parquet, compression="zstd"))
-    _write(folder / "transfers.csv", table.write_csv)
-    _write(folder / "retransmissions.parquet", partial(resends.write_parquet, compression="zstd"))
+        for table in TABLES:
+            if rows := record.rows(table):
+                frames[table.name].append(_frame(table.columns, known, rows))
+    for table in TABLES:
+        # Stable: rows alike in all keys keep the guest's order.
+        whole_table = pl.concat(frames.pop(table.name))
+        whole_table = whole_table.sort(ORDERS[table.name], maintain_order=True).rechunk()
+        path = folder / f"{table.name}.parquet"
+        if table.name not in ALWAYS and not whole_table.height:
+            path.unlink(missing_ok=True)
+            continue
+        _write(path, partial(whole_table.write_parquet, compression="zstd"))
+        if table.name == "transfers":
+            _write(folder / "transfers.csv", whole_table.write_csv)
 
 
 def _write(path: Path, write: Callable[[BytesIO], object]) -> None:

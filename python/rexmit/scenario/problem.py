@@ -1,0 +1,16 @@
+"""What is wrong with a scenario: the key, what about it, what to write instead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rexmit.scenario.toml_lines import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong."""
+
+    path: Path
+    what: str
+    remedy: str | None = None

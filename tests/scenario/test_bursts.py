@@ -1,0 +1,184 @@
+"""Scenarios of bursts over paths: what they mean, and every mix of keys that means nothing."""
+
+from __future__ import annotations
+
+import copy
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rexmit.campaign.grid import cells
+from rexmit.campaign.plan import cell_plan
+from rexmit.engines.engine import cells_of
+from rexmit.errors import UserError
+from rexmit.scenario import Scenario, find, from_plain, load
+
+STUDY = find("mptcp-2017")
+
+GOOD: dict[str, Any] = {
+    "format": 1,
+    "networks": {"two": {"rate": "54Mbit", "paths": [{"delay": "20ms"}, {"delay": "30ms"}]}},
+    "configs": {"tcp": {}, "mptcp": {"protocol": "mptcp"}},
+    "workload": {"server": "burst", "bursts": 2, "burst_segments": 80, "gap": "2s"},
+    "loss": {"rule": "pattern", "pattern": "path 1 burst 2 data -1"},
+}
+
+PAGES: dict[str, Any] = {
+    "format": 1,
+    "networks": {"near": {"rate": "1Mbit", "delay": "1ms"}},
+    "configs": {"tlp": {}},
+}
+
+
+def with_(data: dict[str, Any], *changes: tuple[str, object]) -> dict[str, Any]:
+    """The data with these values; None takes a key out."""
+    whole = copy.deepcopy(data)
+    for key, value in changes:
+        *way, last = key.split(".")
+        table = whole
+        for step in way:
+            table = table.setdefault(step, {})
+        table[last] = value
+        if value is None:
+            del table[last]
+    return whole
+
+
+def plan_of(scenario: Scenario, place: int) -> dict[str, Any]:
+    return cell_plan(scenario, cells(scenario)[place], phases=[5], period_ns=9, capture=False)
+
+
+def test_the_study_of_2017() -> None:
+    study = load(STUDY)
+    grid = cells(study)
+    assert len(grid) == 5 * 5 * 3
+    assert sum(cell.repeat for cell in grid) == 1500
+    assert from_plain(study.effective()).effective() == study.effective()
+    delays = {
+        name: [spec.delay_ns // 10**6 for spec in study.networks[name].path_specs(0.0)]
+        for name in study.network_names
+    }
+    assert delays == {name: [int(ms) for ms in name.split("-")] for name in study.network_names}
+    assert list(study.configs) == ["tcp-rto", "tcp-tlp", "mptcp-rto", "mptcp-tlp", "mptcp-new"]
+    assert study.configs["mptcp-new"].patch == "mptcp-reinject-on-tlp"
+
+
+def test_a_cell_of_bursts_as_engines_read_it() -> None:
+    plan = plan_of(from_plain(with_(GOOD, ("configs.mptcp.path", 2))), 1)
+    link = {"rate_bps": 54_000_000, "jitter_ns": 0, "loss": 0.0, "queue_packets": 1000}
+    assert plan == {
+        "id": 0,
+        "label": "two mptcp path 1 burst 2 data -1",
+        "family": 4,
+        "mtu": 1500,
+        "paths": [{**link, "delay_ns": 20_000_000}, {**link, "delay_ns": 30_000_000}],
+        "protocol": "mptcp",
+        "first_path": 2,
+        "sysctls": {},
+        "congestion_control": "cubic",
+        "bursts": {"count": 2, "segments": 80, "gap_ns": 2_000_000_000},
+        "loss": {"pattern": "path 1 burst 2 data -1"},
+        "starts": [{"repetition": 0, "phase_ns": 5}],
+        "phase_period_ns": 9,
+        "capture": False,
+        "transfer_timeout_ns": 120_000_000_000,
+    }
+    assert list(cells_of(plan)) == ["path_cells"]
+    assert list(cells_of(plan_of(from_plain(PAGES), 0))) == ["cells"]
+
+
+def test_a_burst_may_be_given_in_bytes_and_bursts_be_changed() -> None:
+    scenario = from_plain(GOOD, settings=["workload.burst_size=115kB", "workload.bursts=3"])
+    assert plan_of(scenario, 0)["bursts"] == {"count": 3, "bytes": 115_000, "gap_ns": 2 * 10**9}
+    assert from_plain(scenario.effective()).effective() == scenario.effective()
+    again = from_plain(scenario.effective(), settings=["workload.burst_segments=9"])
+    assert plan_of(again, 0)["bursts"]["segments"] == 9
+
+
+def test_what_paths_leave_out_comes_from_the_network() -> None:
+    paths = [{"rate": "1Mbit", "loss": "1%"}, {"delay": "30ms"}]
+    network = {"rate": "54Mbit", "delay": "20ms", "loss": "2%", "queue": 7, "paths": paths}
+    scenario = from_plain(with_(GOOD, ("networks.two", network)))
+    first, second = plan_of(scenario, 0)["paths"]
+    assert (first["rate_bps"], first["delay_ns"], first["loss"]) == (10**6, 20_000_000, 0.01)
+    assert (second["rate_bps"], second["delay_ns"], second["loss"]) == (
+        54 * 10**6,
+        30_000_000,
+        0.02,
+    )
+    assert second["queue_packets"] == 7
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("networks.two.paths", None, "networks.two.delay: missing"),
+        ("networks.two.paths", [], "networks.two.paths: "),
+        ("networks.two.paths", [{}, {"delay": "1ms"}], "networks.two.paths.0.delay: missing"),
+        ("networks.two.paths", [{"delay": "1ms"}], "configs.mptcp.protocol: Multipath TCP needs"),
+        ("networks.two.links", [{"delay": "1ms"}] * 2, "networks.two.links: bursts go over paths"),
+        ("networks.two.at", "host", "networks.two.at: a path's rate"),
+        ("configs.tcp.path", 3, "configs.tcp.path: there is no path 3, network two has 2"),
+        ("configs.tcp.path", 0, "configs.tcp.path: "),
+        ("configs.tcp.path", 2, "path 1, and TCP goes on path 2 alone"),
+        ("configs.tcp.patch", "No such", "configs.tcp.patch: 'No such' is no name of a patch"),
+        ("configs.tcp.protocol", "sctp", 'configs.tcp.protocol: unknown "sctp"'),
+        ("workload.segments", 9, "workload.segments: of pages, not of bursts"),
+        ("workload.receive_window", "9kB", "workload.receive_window: of pages"),
+        ("workload.tcp_nopush", False, "workload.tcp_nopush: of pages"),
+        ("workload.client", "curl", "workload.client: only the built-in client"),
+        ("workload.burst_segments", None, "workload.burst_segments: missing"),
+        ("workload.burst_size", "9kB", "workload.burst_size: the burst has segments as well"),
+        ("workload.bursts", 0, "workload.bursts: "),
+        ("workload.gap", "0s", "workload.gap: must be more than nothing"),
+        ("workload.burst_segments", 50_000, "workload.burst_segments: the bursts are too large"),
+        ("workload.server", "nginx", "workload.bursts: no page has it"),
+        ("loss.rule", "tail", 'loss.rule: the rule "tail" reads pages'),
+        ("loss.pattern", "path 3 data 1", '"path 3 data 1": there is no path 3'),
+        ("loss.pattern", "burst 3 data 1", "there is no burst 3"),
+        ("loss.pattern", "data 1 fin", "bursts have no FIN"),
+        ("loss.pattern", ["data 1", "path 2 data 1"], "loss.pattern.1: "),
+        ("loss.pattern", "path 1 burst x data 1", '"x" at column 14, expected a number from 1'),
+        ("vary", [{"client": "curl"}], "vary.0.client: of pages"),
+    ],
+)
+def test_mixes_that_mean_nothing_are_refused(key: str, value: object, said: str) -> None:
+    with pytest.raises(UserError) as caught:
+        from_plain(with_(GOOD, (key, value)))
+    assert said in f"{caught.value}\n{caught.value.hint}"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("networks.near.paths", [{"delay": "1ms"}], "networks.near.paths: a page goes over two"),
+        ("configs.tlp.protocol", "mptcp", "configs.tlp.protocol: pages are fetched over TCP"),
+        ("configs.tlp.path", 2, "configs.tlp.path: there is no other path"),
+        ("workload.bursts", 2, "workload.bursts: no page has it"),
+        ("workload.gap", "2s", "workload.gap: no page has it"),
+        (
+            "loss",
+            {"rule": "pattern", "pattern": "path 1 data 1"},
+            "a page has neither paths nor bursts",
+        ),
+    ],
+)
+def test_pages_know_nothing_of_bursts(key: str, value: object, said: str) -> None:
+    with pytest.raises(UserError, match=re.escape(said)):
+        from_plain(with_(PAGES, (key, value)))
+
+
+def test_errors_name_the_line(tmp_path: Path) -> None:
+    text = STUDY.read_text(encoding="utf-8")
+    file = tmp_path / "mine.toml"
+    wrong = text.replace('"path 1 burst 2 data -2..-1"', '"path 1 burst 9 data -2..-1"')
+    file.write_text(wrong, encoding="utf-8")
+    line = next(n for n, row in enumerate(wrong.splitlines(), 1) if "burst 9" in row)
+    with pytest.raises(UserError) as caught:
+        load(file)
+    assert str(caught.value).startswith(f"{file}:{line}: loss.pattern.1: ")
+    with pytest.raises(UserError) as caught:
+        load(STUDY, ["configs.tcp-rto.path=2"])
+    assert "TCP goes on path 2 alone" in f"{caught.value}\n{caught.value.hint}"
