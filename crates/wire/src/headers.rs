@@ -120,6 +120,8 @@ impl Notes {
     pub const LENGTH_FROM_CAPTURE: Notes = Notes(0x08);
     /// The frame bore a VLAN tag.
     pub const VLAN: Notes = Notes(0x10);
+    /// There is a Multipath TCP option.
+    pub const MPTCP: Notes = Notes(0x20);
 
     /// Whether all notes of `other` are there.
     #[must_use]

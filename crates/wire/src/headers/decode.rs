@@ -3,6 +3,7 @@
 use super::{Headers, Notes, Sack, SynOptions, Timestamps};
 use crate::ip::{self, Located};
 use crate::link::{self, LinkType};
+use crate::mptcp::KIND;
 use crate::options::TcpOption;
 use crate::{Skip, TcpPacket};
 
@@ -17,27 +18,48 @@ impl Headers {
     /// [`Skip`] says why there are no TCP headers.
     #[inline]
     pub fn decode(link: LinkType, data: &[u8], original_len: u32) -> Result<Headers, Skip> {
-        let mut notes = Notes::default();
-        let mut packet = link::strip(link, data, &mut notes)?;
-        let mut on_wire = (original_len as usize).saturating_sub(data.len() - packet.len());
-        for _ in 0..MOST_PACKETS {
-            let located = ip::locate(packet, on_wire)?;
-            if located.protocol == ip::protocol::TCP {
-                return value(&TcpPacket::located(packet, &located)?, &located, notes);
-            }
-            let whole = packet.get(..located.total).unwrap_or(packet);
-            let carried = whole.get(located.offset..).ok_or(Skip::CutShort)?;
-            let inner = link::inside(located.protocol, carried, &mut notes)?;
-            notes.insert(Notes::TUNNELLED);
-            on_wire = located.total.saturating_sub(whole.len() - inner.len());
-            packet = inner;
-        }
-        Err(Skip::TooDeep)
+        let (packet, located, notes) = innermost(link, data, original_len)?;
+        Ok(value(&packet, &located, notes))
     }
 }
 
+impl<'a> TcpPacket<'a> {
+    /// The packet whose headers [`Headers::decode`] gives.
+    ///
+    /// # Errors
+    /// [`Skip`] says why there is none.
+    pub fn in_frame(link: LinkType, data: &'a [u8], original_len: u32) -> Result<Self, Skip> {
+        innermost(link, data, original_len).map(|(packet, ..)| packet)
+    }
+}
+
+/// The TCP packet in a frame, within however many tunnels.
 #[inline]
-fn value(packet: &TcpPacket<'_>, located: &Located, mut notes: Notes) -> Result<Headers, Skip> {
+fn innermost(
+    link: LinkType,
+    data: &[u8],
+    original_len: u32,
+) -> Result<(TcpPacket<'_>, Located, Notes), Skip> {
+    let mut notes = Notes::default();
+    let mut packet = link::strip(link, data, &mut notes)?;
+    let mut on_wire = (original_len as usize).saturating_sub(data.len() - packet.len());
+    for _ in 0..MOST_PACKETS {
+        let located = ip::locate(packet, on_wire)?;
+        if located.protocol == ip::protocol::TCP {
+            return Ok((TcpPacket::located(packet, &located)?, located, notes));
+        }
+        let whole = packet.get(..located.total).unwrap_or(packet);
+        let carried = whole.get(located.offset..).ok_or(Skip::CutShort)?;
+        let inner = link::inside(located.protocol, carried, &mut notes)?;
+        notes.insert(Notes::TUNNELLED);
+        on_wire = located.total.saturating_sub(whole.len() - inner.len());
+        packet = inner;
+    }
+    Err(Skip::TooDeep)
+}
+
+#[inline]
+fn value(packet: &TcpPacket<'_>, located: &Located, mut notes: Notes) -> Headers {
     let flags = packet.flags();
     if located.more_fragments {
         notes.insert(Notes::FIRST_FRAGMENT);
@@ -69,7 +91,7 @@ fn value(packet: &TcpPacket<'_>, located: &Located, mut notes: Notes) -> Result<
     } else {
         options(&mut headers, packet);
     }
-    Ok(headers)
+    headers
 }
 
 #[inline]
@@ -93,6 +115,7 @@ fn one(headers: &mut Headers, option: &TcpOption<'_>) {
             headers.timestamps = Some(Timestamps { value, echo });
         }
         TcpOption::Sack(blocks) => blocks.iter().for_each(|block| headers.sack.push(block)),
+        TcpOption::Other { kind: KIND, .. } => headers.notes.insert(Notes::MPTCP),
         _ => {}
     }
 }
@@ -116,7 +139,7 @@ fn syn(headers: &mut Headers, packet: &TcpPacket<'_>, ip_header_len: usize) {
             TcpOption::WindowScale(shift) => syn.window_scale = Some(shift),
             TcpOption::SackPermitted => syn.sack_permitted = true,
             TcpOption::Timestamps { .. } => syn.timestamps = true,
-            TcpOption::Other { kind: 30, data } => {
+            TcpOption::Other { kind: KIND, data } => {
                 syn.mptcp = Some(data.first().map_or(u8::MAX, |first| first >> 4));
             }
             TcpOption::Other { kind: 34, .. } => syn.fast_open = true,
