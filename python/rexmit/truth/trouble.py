@@ -113,8 +113,11 @@ class Weather:
                 way = self.all_ways[name]
                 spike_s = dice.log_between(0.05, 1.5) + self.rtt_s
                 length_s = dice.log_between(0.02, 1.0) + self.rtt_s
+                start_s = dice.between(0, seconds)
+                if not way.rate_bps:
+                    continue
                 more = way.netem(more_delay_s=spike_s)
-                found += _for_a_while(name, way, more, dice.between(0, seconds), length_s)
+                found += _for_a_while(name, way, more, start_s, length_s)
         if self.outages:
             for _ in range(dice.whole(6, 24)):
                 name = dice.pick([(1, way) for way in (*_FORTH, *_BACK)])
@@ -224,7 +227,8 @@ def weather(kind: str, dice: Dice, *, rtt_s: float, rate_bps: int) -> Weather:
 
 def _keep_order(ways: Iterable[Way]) -> None:
     """What waits for a radio link or a handover is passed on in its order when the wait is over.
-    netem lets what comes after a spike overtake what came in it, but not where a way has a rate."""
+    netem lets what comes after a spike overtake what came in it, but not where a way has a rate.
+    A way that disorders packets has no spikes."""
     for way in ways:
         if not (way.rate_bps or way.jitter_s or way.reorder):
             way.rate_bps = _FAST_BPS

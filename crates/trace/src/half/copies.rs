@@ -56,6 +56,7 @@ impl Half {
         let sent = self.not_before(self.sent_at(event));
         if let Some(kind) = self.probe(event, start, end) {
             self.row.probes += 1;
+            self.probed += 1;
             self.tell_sent(event, start, end, sent, kind);
             return;
         }

@@ -152,6 +152,7 @@ impl Half {
             }
         }
         if place > una {
+            self.probed = 0;
             self.last_heard_in_order = Some(*ack);
         }
         if place >= una {
@@ -248,6 +249,10 @@ impl Half {
         let over = self.pieces.una() == self.pieces.nxt();
         if !sacks {
             self.credit += 1;
+        }
+        if same && self.probed > 0 {
+            self.probed -= 1;
+            return;
         }
         if !same || blocks.dsack.is_some() || news.newest.is_some() || news.resent.is_some() {
             return;

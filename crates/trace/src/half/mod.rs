@@ -104,6 +104,8 @@ pub struct Half {
     unreported: u32,
     /// Duplicates that it answered without such a report.
     answers: u32,
+    /// Keep-alives and window probes whose answers are still to come.
+    probed: u32,
     /// It reported duplicates of what was sent once.
     network_doubles: bool,
     episode: Episode,
@@ -159,6 +161,7 @@ impl Half {
             reports: 0,
             unreported: 0,
             answers: 0,
+            probed: 0,
             network_doubles: false,
             episode: Episode::default(),
             ready: Vec::new(),

@@ -329,6 +329,24 @@ fn keep_alives_and_window_probes_are_no_resends() {
 }
 
 #[test]
+fn the_answer_to_a_probe_is_for_no_resend() {
+    let mut script = Script::new(0, false);
+    warm(&mut script);
+    script
+        .data(5000.0, 10_000, 1000)
+        .data(5000.1, 11_000, 1000)
+        .sack(5050.0, 10_000, &[(11_000, 12_000)], 0.0)
+        .data(5050.1, 10_000, 1000)
+        .ack(5100.0, 12_000, 0.0);
+    for probe in [5400.0, 6000.0, 7200.0] {
+        script.data(probe, 11_999, 0).ack(probe + 50.0, 12_000, 0.0);
+    }
+    let seen = script.end();
+    assert_eq!(seen.row.probes, 3);
+    assert_eq!(seen.needs(), [(Need::Needed, Evidence::HoleFilled)]);
+}
+
+#[test]
 fn bytes_acknowledged_and_never_seen_are_losses_of_the_capture() {
     let mut script = Script::new(0, true);
     warm(&mut script);
