@@ -229,6 +229,7 @@ impl Half {
                 hidden: 0,
                 over: false,
                 bare: false,
+                carried: false,
             };
             self.pieces.push_front(start, before, covered);
         }

@@ -98,6 +98,7 @@ impl Half {
             hidden: self.hidden(event),
             over: self.is_over(event),
             bare: false,
+            carried: event.payload_len > 0,
         };
         let mut news = News::default();
         for &(start, end) in blocks.sacks() {

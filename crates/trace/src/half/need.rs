@@ -50,7 +50,11 @@ fn first_arrival(piece: &Piece, scene: &Scene) -> (Option<usize>, Evidence) {
     };
     let mut most = within(scene.beyond / 2).max(1);
     if most == 1 && seen.len() > 1 {
-        return (Some(first), Evidence::AckTooEarly);
+        // The least time seen may have been spent in a queue all of it: the stamp knows better.
+        return match by_echo(piece, &seen) {
+            Some(answer) if answer > first => (Some(answer), Evidence::Timestamp),
+            _ => (Some(first), Evidence::AckTooEarly),
+        };
     }
     // Nothing can have told the sender of a loss so soon after the copy before.
     while most > 1 && seen[most - 1].1.at - seen[most - 2].1.at < scene.beyond / 2 {
@@ -61,7 +65,15 @@ fn first_arrival(piece: &Piece, scene: &Scene) -> (Option<usize>, Evidence) {
     }
     // The first copy that can have arrived; and, if each missed packet of the receiver was for one copy, the one that did.
     let least = usize::from(piece.overtaken).min(most - 1);
-    let missed = (covered.hidden as usize).max(1);
+    let mut missed = covered.hidden as usize;
+    // Whether a copy arrived of which the acknowledgement was missed: then a report of a duplicate may have been missed as
+    // well, unless the acknowledgement seen is the one for the last copy. Data are not: they came after one that was missed.
+    let prompt = covered.at - (seen[most - 1].1.at + scene.beyond) < scene.beyond / 2 + AT_ONCE;
+    if prompt && covered.carried {
+        missed = missed.saturating_sub(1);
+    }
+    let lost_ack = missed > 0 && !(scene.reports && prompt && !covered.carried);
+    let missed = missed.max(1);
     let before = (most - 1).saturating_sub(missed).max(least);
     if covered.reported {
         let before = before.min(most.saturating_sub(2));
@@ -74,10 +86,6 @@ fn first_arrival(piece: &Piece, scene: &Scene) -> (Option<usize>, Evidence) {
     {
         return (Some(first), Evidence::DuplicateAnswered);
     }
-    // Whether a copy arrived of which the acknowledgement was missed: then a report of a duplicate may have been missed as
-    // well, unless the acknowledgement seen is the one for the last copy.
-    let prompt = covered.at - (seen[most - 1].1.at + scene.beyond) < scene.beyond / 2 + AT_ONCE;
-    let lost_ack = covered.hidden > 0 && !(scene.reports && prompt);
     let reported = usize::from(piece.dsacks.saturating_sub(piece.doubled));
     let on_time = within(scene.beyond).max(1);
     if reported > 0 && !(scene.network_doubles && on_time >= most) {

@@ -45,6 +45,8 @@ pub(super) struct Covered {
     pub over: bool,
     /// It bore no data, and the receiver had nothing beyond it.
     pub bare: bool,
+    /// It bore data.
+    pub carried: bool,
 }
 
 /// Sequence numbers that were sent together, every time.

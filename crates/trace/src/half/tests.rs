@@ -347,6 +347,45 @@ fn the_answer_to_a_probe_is_for_no_resend() {
 }
 
 #[test]
+fn the_stamp_knows_better_than_a_round_trip_that_a_queue_made() {
+    let mut script = Script::new(0, true);
+    warm(&mut script);
+    script
+        .data(5000.0, 10_000, 1000)
+        .data(5300.0, 10_000, 1000)
+        .ack(5310.0, 11_000, 5300.0);
+    let seen = script.end();
+    assert_eq!(seen.needs(), [(Need::Needed, Evidence::Timestamp)]);
+}
+
+#[test]
+fn an_answer_with_data_may_follow_one_that_was_missed() {
+    for (missed, first) in [(3, Need::Needed), (1, Need::Needed), (4, Need::Spurious)] {
+        let mut script = Script::new(0, false);
+        warm(&mut script);
+        for at in [5000.0, 5200.0, 5600.0, 6400.0] {
+            script.data(at, 10_000, 1000);
+        }
+        script.ack_id += missed;
+        let event = Event {
+            ack: script.origin + 11_000,
+            ip_id: Some(script.ack_id + 1),
+            payload_len: 700,
+            ..script.event(6452.0, Direction::Forward)
+        };
+        script.half.ack(&event, &[]);
+        let needs = script.end().needs();
+        assert_eq!(needs[0].0, first, "{missed} missed");
+        let last = if missed > 1 {
+            Need::Spurious
+        } else {
+            Need::Needed
+        };
+        assert_eq!(needs[2].0, last, "{missed} missed");
+    }
+}
+
+#[test]
 fn bytes_acknowledged_and_never_seen_are_losses_of_the_capture() {
     let mut script = Script::new(0, true);
     warm(&mut script);
