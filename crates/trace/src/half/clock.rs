@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use rexmit_time::{Duration, Time};
+use rexmit_wire::SeqNum;
 
 use crate::rows::Position;
 
@@ -25,6 +26,8 @@ pub(super) struct Clock {
     /// From the monitor to the receiver and back.
     beyond: Option<Duration>,
     handshake: Handshake,
+    /// The end of what the receiver sent first of what the sender has not acknowledged, and when that came by.
+    asked: Option<(SeqNum, Time)>,
 }
 
 #[derive(Debug, Default)]
@@ -49,6 +52,21 @@ impl Clock {
         if let (Some(syn), false) = (shake.syn, shake.answered) {
             shake.answered = true;
             least(&mut self.small, at - syn);
+        }
+    }
+
+    /// The receiver sent data up to `end`.
+    pub(super) fn asked(&mut self, end: SeqNum, at: Time) {
+        self.asked.get_or_insert((end, at));
+    }
+
+    /// The sender acknowledged what lies below `ack`: that had come to it.
+    pub(super) fn answered(&mut self, ack: SeqNum, at: Time) {
+        if let Some((end, asked)) = self.asked {
+            if !ack.is_before(end) {
+                self.asked = None;
+                least(&mut self.small, at - asked);
+            }
         }
     }
 
@@ -129,5 +147,32 @@ impl Clock {
 fn least(of: &mut Option<Duration>, delay: Duration) {
     if !delay.is_negative() {
         *of = Some(of.map_or(delay, |d| d.min(delay)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_with_an_acknowledgement_tells_the_delay() {
+        let at = |ms: u64| Time::from_nanos(ms * 1_000_000);
+        let mut clock = Clock::default();
+        clock.peer_syn(at(0));
+        // The host looked for its neighbour first.
+        clock.syn_answered(at(35));
+        assert_eq!(clock.delay(false), Duration::from_millis(35));
+        clock.asked(SeqNum::new(101), at(100));
+        clock.asked(SeqNum::new(201), at(105));
+        clock.answered(SeqNum::new(100), at(112));
+        assert_eq!(
+            clock.delay(false),
+            Duration::from_millis(35),
+            "not all of it"
+        );
+        clock.answered(SeqNum::new(201), at(120));
+        assert_eq!(clock.delay(false), Duration::from_millis(20));
+        clock.answered(SeqNum::new(201), at(121));
+        assert_eq!(clock.delay(false), Duration::from_millis(20));
     }
 }

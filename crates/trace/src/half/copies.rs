@@ -26,8 +26,8 @@ enum Old {
 }
 
 impl Half {
-    /// The sender sent this.
-    pub(super) fn sent(&mut self, event: &Event) {
+    /// The sender sent this, then.
+    pub(super) fn sent(&mut self, event: &Event, at: Time) {
         if event.flags.rst() {
             return;
         }
@@ -39,8 +39,7 @@ impl Half {
                 .came_late(event.payload_len.div_ceil(self.mss).max(1));
         } else if event.ip_id != Some(0) {
             if let Some(newest) = self.newest {
-                let packets = newest.payload_len.div_ceil(self.mss).max(1);
-                let missing = self.ids.between(newest.ip_id, event.ip_id, packets);
+                let missing = self.missing(&newest, event);
                 self.held.note_missing(missing.min(MOST_MISSING));
             }
             self.newest = Some(*event);
@@ -53,7 +52,7 @@ impl Half {
         if start > nxt + FAR || end < self.pieces.una() - FAR {
             return;
         }
-        let sent = self.not_before(self.sent_at(event));
+        let sent = self.not_before(at);
         if let Some(kind) = self.probe(event, start, end) {
             self.row.probes += 1;
             self.probed += 1;

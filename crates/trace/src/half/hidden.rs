@@ -21,8 +21,7 @@ impl Half {
             return;
         }
         let newest = self.newest.unwrap_or(*last);
-        let packets = newest.payload_len.div_ceil(self.mss).max(1);
-        let missing = self.ids.between(newest.ip_id, next.ip_id, packets);
+        let missing = self.missing(&newest, next);
         let nxt = self.pieces.nxt();
         let start = line.place(next.seq, nxt);
         let end = start + i64::from(next.range().len());
@@ -61,12 +60,17 @@ impl Half {
                 + (waited.as_nanos() / LEAST_TIMEOUT.as_nanos())
                     .max(1)
                     .ilog2();
-            self.owed = hidden.saturating_sub(timers);
+            let owed = hidden.saturating_sub(timers);
+            if owed <= self.owed {
+                // They may have been sent again, and lost again.
+                return;
+            }
+            self.owed = owed;
         } else {
             self.unseen(end, copy);
             let this = ((end - start) as u32).div_ceil(self.mss).max(1);
             self.held.found_ahead(this);
-            self.owed = hidden.saturating_sub(this);
+            self.owed = self.owed.max(hidden).saturating_sub(this);
         }
         self.owed_at = Some(copy);
     }
@@ -84,6 +88,19 @@ impl Half {
         } else {
             self.owed = 0;
         }
+    }
+
+    /// How many packets with data left between two and did not come by, at least: what the later one acknowledges besides
+    /// may have been acknowledged by packets without data, one for each segment.
+    pub(super) fn missing(&self, last: &Event, next: &Event) -> u32 {
+        let packets = last.payload_len.div_ceil(self.mss).max(1);
+        let missing = self.ids.between(last.ip_id, next.ip_id, packets);
+        let answered = if last.flags.ack() && next.flags.ack() {
+            next.ack.offset_from(last.ack).max(0).unsigned_abs()
+        } else {
+            0
+        };
+        missing.saturating_sub(answered.div_ceil(self.mss))
     }
 
     /// When a packet was sent, sender's clock.

@@ -15,6 +15,10 @@ const MOST: usize = 8192;
 const PRIME: usize = 256;
 /// Packets of the sender among which late ones are looked for.
 const AHEAD: usize = 64;
+/// Acknowledgements that wait among which those are looked for that the sender had not heard.
+const MOST_UNHEARD: usize = 256;
+/// A delay up to which a monitor stands next to the sender.
+const NEAR: Duration = Duration::from_micros(200);
 /// How long an acknowledgement is held back that no stamp of the sender has confirmed.
 const HOLD: Duration = Duration::from_secs(2);
 
@@ -30,16 +34,36 @@ pub(super) struct Ack {
 /// The next in the sender's order.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Next {
-    /// It sent this, and then that, if anything.
-    Sent(Event, Option<Event>),
+    /// It sent this, then, and that after it, if anything.
+    Sent(Event, Time, Option<Event>),
     /// It heard this, no earlier than that.
     Heard(Ack, Time),
+}
+
+/// A packet of the sender that waits.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    number: u64,
+    event: Event,
+    /// When an acknowledgement came by that the sender had not heard when it sent this.
+    unheard: Option<Time>,
+}
+
+impl Waiting {
+    /// When it was sent: no later than its stamp says, nor than what the sender had not heard came to it.
+    fn sent(&self, clock: &Clock, stamps: &Stamps) -> Time {
+        let at = stamps.of(&self.event);
+        match self.unheard {
+            Some(unheard) => at.min(unheard + clock.delay(true)),
+            None => at,
+        }
+    }
 }
 
 /// Packets of both sides that wait.
 #[derive(Debug, Default)]
 pub(super) struct Merge {
-    sent: VecDeque<(u64, Event)>,
+    sent: VecDeque<Waiting>,
     heard: VecDeque<(u64, Ack)>,
     /// Packets so far; their numbers are the monitor's order.
     count: u64,
@@ -58,8 +82,32 @@ impl Merge {
     /// The sender's packet came by.
     pub(super) fn sent(&mut self, event: &Event) {
         self.now = self.now.max(event.at);
-        self.sent.push_back((self.count, *event));
+        let unheard = self.unheard(event);
+        self.sent.push_back(Waiting {
+            number: self.count,
+            event: *event,
+            unheard,
+        });
+        if unheard.is_some() {
+            // It left after those before it.
+            for before in self.sent.iter_mut().rev().skip(1).take(AHEAD) {
+                if before.unheard.is_some_and(|at| Some(at) <= unheard) {
+                    break;
+                }
+                before.unheard = unheard;
+            }
+        }
         self.count += 1;
+    }
+
+    /// When an acknowledgement came by, of those that wait, of what this packet sends again: the sender had not heard it.
+    fn unheard(&self, event: &Event) -> Option<Time> {
+        if event.timestamps.is_some() || event.payload_len <= 1 || event.flags.syn() {
+            return None;
+        }
+        let above = |(_, ack): &&(u64, Ack)| event.seq.is_before(ack.event.ack);
+        let (_, ack) = self.heard.iter().take(MOST_UNHEARD).find(above)?;
+        Some(ack.event.at)
     }
 
     /// The receiver's packet came by.
@@ -89,7 +137,7 @@ impl Merge {
     ) -> impl Iterator<Item = &Event> {
         let (a, b) = (a.unwrap_or(0), b.unwrap_or(0));
         let between = move |id: u16| (1..b.wrapping_sub(a)).contains(&id.wrapping_sub(a));
-        let waiting = self.sent.iter().take(AHEAD).map(|(_, event)| event);
+        let waiting = self.sent.iter().take(AHEAD).map(|sent| &sent.event);
         waiting.filter(move |event| event.ip_id.is_some_and(between))
     }
 
@@ -119,6 +167,9 @@ impl Merge {
             }
         };
         if ack_first {
+            if self.is_unsure(clock) {
+                return None;
+            }
             let (_, ack) = self.heard.pop_front()?;
             let mut at = ack.event.at + clock.delay(false);
             if let Some(sent) = self.last_sent {
@@ -133,25 +184,70 @@ impl Merge {
             if self.sent.len() < 2 && !self.ended && self.heard.len() < MOST {
                 return None;
             }
-            let (_, event) = self.sent.pop_front()?;
-            self.last_sent = Some(stamps.of(&event));
+            if self.is_unsure(clock) {
+                return None;
+            }
+            let front = self.sent.pop_front()?;
+            let event = front.event;
+            let at = front.sent(clock, stamps);
+            let at = self.last_sent.map_or(at, |last| at.max(last.min(event.at)));
+            self.last_sent = Some(at);
             if event.flags.ack() {
                 self.last_ack = Some(event.ack);
             }
-            Some(Next::Sent(event, self.sent.front().map(|(_, e)| *e)))
+            Some(Next::Sent(
+                event,
+                at,
+                self.sent.front().map(|next| next.event),
+            ))
         }
+    }
+
+    /// Without stamps, far from the sender, what comes next is known by what comes later: data that are sent again were sent
+    /// before the sender had heard that they had come.
+    fn is_unsure(&self, clock: &Clock) -> bool {
+        let oldest = match (self.sent.front(), self.heard.front()) {
+            (Some(sent), Some((_, heard))) => sent.event.at.min(heard.event.at),
+            (Some(sent), None) => sent.event.at,
+            (None, Some((_, heard))) => heard.event.at,
+            (None, None) => return false,
+        };
+        let stamped = self.heard.front().map_or_else(
+            || {
+                self.sent
+                    .front()
+                    .is_some_and(|sent| sent.event.timestamps.is_some())
+            },
+            |(_, ack)| ack.event.timestamps.is_some(),
+        );
+        !stamped
+            && !self.ended
+            && clock.delay(true) > NEAR
+            && self.sent.len() < AHEAD
+            && self.heard.len() < MOST_UNHEARD
+            && self.now - oldest < HOLD
     }
 
     /// Whether the sender heard `ack` before it sent `event`.
     fn ack_first(
         &self,
-        sent: &(u64, Event),
+        sent: &Waiting,
         heard: &(u64, Ack),
         clock: &Clock,
         stamps: &Stamps,
     ) -> bool {
-        let ((sent_number, event), (heard_number, ack)) = (sent, heard);
-        if sent_number < heard_number {
+        let ((heard_number, ack), event) = (heard, &sent.event);
+        if sent.number < *heard_number {
+            return false;
+        }
+        // What is acknowledged is not sent again.
+        let below = |event: &Event| {
+            event.payload_len > 1 && event.seq.is_before(ack.event.ack) && !event.flags.syn()
+        };
+        if below(event) {
+            return false;
+        }
+        if sent.unheard.is_some_and(|at| at <= ack.event.at) {
             return false;
         }
         // What is echoed is the newest stamp at the sender's left edge (RFC 7323 §4.3): a packet that would have moved
@@ -171,6 +267,71 @@ impl Merge {
             }
         }
         let full = event.payload_len >= 512;
-        ack.event.at + clock.delay(full) <= stamps.of(event)
+        ack.event.at + clock.delay(full) <= sent.sent(clock, stamps)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rexmit_wire::{Flags, SeqNum};
+
+    use super::*;
+    use crate::event::Direction;
+
+    fn at(ms: u64) -> Time {
+        Time::from_nanos(ms * 1_000_000)
+    }
+
+    fn packet(ms: u64, direction: Direction, seq: u32, ack: u32, payload_len: u32) -> Event {
+        Event {
+            at: at(ms),
+            direction,
+            seq: SeqNum::new(seq),
+            ack: SeqNum::new(ack),
+            payload_len,
+            flags: Flags::ACK,
+            window: 65_535,
+            ip_id: None,
+            timestamps: None,
+            sacks: (0, 0),
+        }
+    }
+
+    /// The delay is 10 ms. Data wait 50 ms in a queue before the monitor: what is sent again there was sent before the sender
+    /// heard that it had come.
+    #[test]
+    fn what_waited_in_a_queue_was_sent_before_what_the_sender_had_not_heard() {
+        let mut clock = Clock::default();
+        clock.peer_syn(at(0));
+        clock.syn_answered(at(10));
+        let (mut merge, stamps) = (Merge::default(), Stamps::default());
+        let data = |ms, seq| packet(ms, Direction::Forward, seq, 1, 1000);
+        let ack = |ms, ack| Ack {
+            event: packet(ms, Direction::Backward, 1, ack, 0),
+            blocks: SackList::default(),
+        };
+        merge.sent(&data(100, 0));
+        merge.sent(&data(101, 1000));
+        merge.heard(ack(102, 1000));
+        merge.heard(ack(103, 2000));
+        merge.sent(&data(150, 2000));
+        merge.sent(&data(151, 1000));
+        merge.end();
+        let mut order = Vec::new();
+        while let Some(next) = merge.next(&clock, &stamps) {
+            order.push(match next {
+                Next::Sent(event, sent, _) => (true, event.seq.get(), sent),
+                Next::Heard(ack, heard) => (false, ack.event.ack.get(), heard),
+            });
+        }
+        let expected = [
+            (true, 0, at(100)),
+            (true, 1000, at(101)),
+            (false, 1000, at(112)),
+            (true, 2000, at(113)),
+            (true, 1000, at(113)),
+            (false, 2000, at(113)),
+        ];
+        assert_eq!(order, expected);
     }
 }

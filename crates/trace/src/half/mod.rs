@@ -177,6 +177,9 @@ impl Half {
         if answers {
             self.clock.syn_answered(event.at);
         }
+        if event.flags.ack() && !event.flags.rst() {
+            self.clock.answered(event.ack, event.at);
+        }
         if let Some((value, echo)) = event.timestamps {
             if !event.flags.rst() {
                 self.stamps.learn(value, event.at);
@@ -198,6 +201,8 @@ impl Half {
     pub fn ack(&mut self, event: &Event, sacks: &[SeqRange]) {
         if event.flags.syn() {
             self.clock.peer_syn(event.at);
+        } else if event.payload_len > 0 {
+            self.clock.asked(event.range().end, event.at);
         }
         if let Some((value, _)) = event.timestamps {
             if !event.flags.rst() {
@@ -281,8 +286,8 @@ impl Half {
     fn work(&mut self) {
         while let Some(next) = self.merge.next(&self.clock, &self.stamps) {
             match next {
-                Next::Sent(event, following) => {
-                    self.sent(&event);
+                Next::Sent(event, at, following) => {
+                    self.sent(&event, at);
                     if let Some(following) = following {
                         self.look_ahead(&event, &following);
                     }
