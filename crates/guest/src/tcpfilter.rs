@@ -85,7 +85,14 @@ fn parse(mut arguments: lexopt::Parser) -> Result<Asked> {
             Long("pattern") => {
                 let text = arguments.value()?.string()?;
                 let read: Result<Pattern, _> = text.parse();
-                pattern = Some(read.map_err(|error| anyhow!("--pattern: {error}"))?);
+                let read = read.map_err(|error| anyhow!("--pattern: {error}"))?;
+                if let Some(item) = read.needs_rehearsal() {
+                    bail!(
+                        "--pattern: {item:?}: nothing tells how many packets a path will carry, nor which path ends a \
+                         response; name positions on a path from the front (a run of bursts counts them in a rehearsal)"
+                    );
+                }
+                pattern = Some(read);
             }
             Long("json") => json = true,
             Value(value) if segments.is_none() => segments = Some(value.parse()?),
@@ -215,4 +222,27 @@ impl Observer for Printer {
     }
 
     fn fate(&mut self, _from: usize, _time: Time, _bytes: &[u8], _fate: Fate) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(words: &[&str]) -> Result<Asked> {
+        parse(lexopt::Parser::from_args(words))
+    }
+
+    #[test]
+    fn a_pattern_may_name_paths_from_the_front_alone() {
+        let good = asked(&["--pattern", "path 2 data 3 3#2; burst 2 data -1"]).unwrap();
+        assert_eq!(
+            good.does,
+            "of each transfer: path 2 data 3 3#2; burst 2 data -1"
+        );
+        let wrong = |text: &str| asked(&["--pattern", text]).err().unwrap().to_string();
+        assert!(
+            wrong("path 2 data 1; path 1 data -1").contains("\"path 1 data -1\": nothing tells")
+        );
+        assert!(wrong("path 1 data x").contains("at column 13"));
+    }
 }

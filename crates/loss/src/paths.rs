@@ -24,5 +24,7 @@ mod stream;
 mod subflow;
 mod totals;
 
+pub(crate) use subflow::Subflow;
+
 pub use rule::{PathRule, Settings};
 pub use totals::{Difference, Totals, Unsent};

@@ -32,7 +32,8 @@ pub struct Transfer {
     /// Largest payload in the connection of a packet never sent before, bytes.
     pub mss_bytes: u32,
     /// Whether exactly the data segments that were asked for were dropped: of a tail all of them when the transfer has
-    /// fewer, of a pattern those of its positions that the transfer has.
+    /// fewer, of a pattern those of its positions that the transfer has. How many of these a path has nothing tells: with a
+    /// pattern of paths or bursts, whether the transfer is complete.
     pub exact: bool,
     /// Whether holding packets stalled the sender, so that nothing was dropped.
     pub stalled: bool,

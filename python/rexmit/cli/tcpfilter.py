@@ -36,7 +36,9 @@ def tcpfilter(
         typer.Option(
             metavar="TEXT",
             help="Instead of N, packets by position: `data 5..7 5#2 -1; ack 3`. "
-            "For `ack` the client's packets must reach the queue too.",
+            "For `ack` the client's packets must reach the queue too. With Multipath TCP "
+            "`path 2 data 3` is the third packet of a response on the second subflow; on a path "
+            "positions count from the front alone. `burst 2` is the second response.",
         ),
     ] = None,
     queue: Annotated[

@@ -31,9 +31,9 @@ pub struct Settings {
 
 /// Numbers of a packet among those of its path and burst, of its path, of its burst, and of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
-    pub path: u32,
-    pub burst: u32,
+struct Place {
+    path: u32,
+    burst: u32,
     both: u64,
     of_path: u64,
     of_burst: u64,
@@ -78,7 +78,7 @@ pub struct PathRule {
     settings: Settings,
     counts: Totals,
     acks: Totals,
-    subflows: Vec<Subflow>,
+    subflows: Vec<Subflow<Place>>,
     /// Data sequence numbers of the server, where the connection is one of Multipath TCP.
     numbers: Option<Numbers>,
     stream: Stream,

@@ -6,11 +6,10 @@ use rexmit_wire::mptcp::Mapping;
 use rexmit_wire::{FlowKey, SeqNum};
 
 use super::mappings::Mappings;
-use super::rule::Place;
 
 /// One subflow, as seen from the server. Its bytes are counted from its initial sequence number, which is 0.
 #[derive(Debug)]
-pub(super) struct Subflow {
+pub(crate) struct Subflow<P> {
     pub key: FlowKey,
     /// From 1.
     pub path: u32,
@@ -19,19 +18,19 @@ pub(super) struct Subflow {
     highest: (u64, SeqNum),
     mappings: Mappings,
     /// What was sent first in one packet, by its first byte.
-    pieces: BTreeMap<u64, Piece>,
+    pieces: BTreeMap<u64, Piece<P>>,
     /// What was sent again, a packet each.
     again: Vec<(u64, u64)>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Piece {
+struct Piece<P> {
     end: u64,
     /// Where the packet stands, when it carried new data.
-    place: Option<Place>,
+    place: Option<P>,
 }
 
-impl Subflow {
+impl<P: Copy> Subflow<P> {
     /// Nothing sent but the SYN with this number.
     pub fn new(key: FlowKey, path: u32, isn: SeqNum) -> Self {
         Subflow {
@@ -79,7 +78,7 @@ impl Subflow {
     }
 
     /// The packet in which the byte at `at` went first, if it did, and the how manieth time it goes now.
-    pub fn sent(&self, at: u64) -> Option<(Option<Place>, u32)> {
+    pub fn sent(&self, at: u64) -> Option<(Option<P>, u32)> {
         let (_, piece) = self.pieces.range(..=at).next_back()?;
         if at >= piece.end {
             return None;
@@ -91,7 +90,7 @@ impl Subflow {
 
     /// Bytes `start..end` are sent in one packet that stands at `place`; `top` lies behind its FIN, too. Says whether it
     /// carries the highest number sent so far.
-    pub fn send(&mut self, start: u64, end: u64, top: u64, place: Option<Place>) -> bool {
+    pub fn send(&mut self, start: u64, end: u64, top: u64, place: Option<P>) -> bool {
         if self.sent(start).is_some() {
             self.again.push((start, end));
         }

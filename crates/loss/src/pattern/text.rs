@@ -29,8 +29,14 @@ use core::fmt;
 /// nothing is dropped. Positions that a transfer does not have drop nothing.
 ///
 /// # Paths and bursts
-/// A clause may begin with `path P`, with `burst B`, or with both in this order: `path 1 burst 2 data -2..-1`. Such a
-/// [`Scope`] is for the bursts of [`PathRule`](crate::paths::PathRule), which says how positions count there.
+/// A clause may begin with `path P`, with `burst B`, or with both in this order: `path 1 burst 2 data -2..-1`. How
+/// positions count then, in bursts of known length, [`PathRule`](crate::paths::PathRule) says.
+///
+/// Of HTTP responses `burst B` is the connection's B-th response and behind `ack` its B-th request; `path P` is the P-th
+/// subflow of a Multipath TCP connection, and plain TCP has path 1 alone. On a path the n-th packet of new data of a
+/// response is meant, of which the next transmissions are those of its first byte on that subflow; data that go again on
+/// another path have no position there. Clauses without a path go on counting pieces of the response, wherever they are
+/// sent. See [`Pattern::needs_rehearsal`] for what cannot be told on a path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pattern {
     pub(crate) data: Vec<DataItem>,
@@ -125,6 +131,36 @@ impl Pattern {
         self.data
             .iter()
             .any(|item| item.scope == Scope::ALL && item.drops(position, total, transmission))
+    }
+
+    /// As [`drops_data`](Self::drops_data), of the connection's response with this number, from 1. Items with a path are
+    /// not asked.
+    pub(crate) fn drops_in_response(
+        &self,
+        response: u32,
+        position: u64,
+        total: u64,
+        transmission: u32,
+    ) -> bool {
+        self.data.iter().any(|item| {
+            item.scope.path.is_none()
+                && item.scope.burst.is_none_or(|burst| burst == response)
+                && item.drops(position, total, transmission)
+        })
+    }
+
+    /// The first item, as it is written, that only a run with a rehearsal can heed: one of a path that counts from behind
+    /// or is a FIN.
+    #[must_use]
+    pub fn needs_rehearsal(&self) -> Option<String> {
+        let item = self.data.iter().find(|item| {
+            item.scope.path.is_some() && (item.counts_back() || item.which == Which::Fin)
+        })?;
+        let alone = Pattern {
+            data: vec![*item],
+            acks: Vec::new(),
+        };
+        Some(alone.to_string())
     }
 
     /// Whether a FIN without data is dropped at this transmission.

@@ -15,6 +15,7 @@ use super::out::Out;
 use super::responses::{Found, Responses};
 use super::rows::lingers_until;
 use super::seen::Seen;
+use super::segment::{Carrier, ClientAcks, Place, Segment};
 use super::waiting::Waiting;
 use crate::intervals::IntervalSet;
 use crate::{Note, PacketId, Span, Verdict, Why};
@@ -49,6 +50,7 @@ pub(crate) struct Packet {
     /// Behind the FIN.
     pub top: u64,
     pub at: Time,
+    pub carrier: Option<Carrier>,
 }
 
 impl Packet {
@@ -95,7 +97,13 @@ pub(crate) struct Flow {
     /// Packets of the pattern rule that were sent before, by their bytes, as often as they were sent again.
     pub(crate) resent: Vec<(u64, u64)>,
     /// Acknowledgements of the client since its last request; `None` before the first.
-    pub(crate) client_acks: Option<u64>,
+    pub(crate) client_acks: Option<ClientAcks>,
+    /// Packets of new data whose response is not known yet: their first byte and their path.
+    pub(crate) unowned: Vec<(u64, u32)>,
+    /// Where the last packet stands, if it was one of new data.
+    pub(crate) place: Option<Place>,
+    /// Responses that began.
+    pub(crate) begun: u32,
 }
 
 impl Keyed for Flow {
@@ -148,6 +156,9 @@ impl Flow {
             waiting: Waiting::default(),
             resent: Vec::new(),
             client_acks: None,
+            unowned: Vec::new(),
+            place: None,
+            begun: 0,
         }
     }
 
@@ -155,21 +166,20 @@ impl Flow {
     pub fn on_packet(
         &mut self,
         id: PacketId,
-        packet: &TcpPacket<'_>,
+        segment: &Segment<'_>,
         now: Time,
         out: &mut Out,
     ) -> Verdict {
-        let seq = packet.seq() + u32::from(packet.flags().syn());
+        let &Segment { seq, len, .. } = segment;
         let start = self.position(seq);
-        let end = start + u64::from(packet.payload_len());
-        let top = end + u64::from(packet.flags().fin());
-        let fits = packet.payload_len() <= self.largest && start < end && end == top;
+        let end = start + u64::from(len);
+        let top = end + u64::from(segment.fin);
+        let fits = len <= self.largest && start < end && end == top;
         if start == self.seen.highest && end <= self.quiet_until && fits {
             self.quiet_segments += 1;
             self.seen.highest = end;
-            self.anchor = (seq + packet.payload_len(), end);
-            self.log
-                .insert(start, packet.payload_len(), now, log_capacity(out));
+            self.anchor = (seq + len, end);
+            self.log.insert(start, len, now, log_capacity(out));
             return Verdict::Accept;
         }
         self.count_quiet();
@@ -179,6 +189,7 @@ impl Flow {
             end,
             top,
             at: now,
+            carrier: segment.carrier,
         };
 
         let resend = self.seen.intersects(start, top);
@@ -186,9 +197,9 @@ impl Flow {
             self.note_resend(&p, out);
         } else {
             // A resend may join what had been sent apart, so its size says nothing of segments to come.
-            self.largest = self.largest.max(packet.payload_len());
+            self.largest = self.largest.max(len);
         }
-        self.note_new(&p, packet, out);
+        self.note_new(&p, segment, out);
         let verdict = self.judge(&p, resend, out);
         if !self.waiting.is_empty() {
             self.sweep(out);
@@ -271,6 +282,13 @@ impl Flow {
         self.due = self.deadline(out);
     }
 
+    /// The sequence number that stands for byte `place` of the stream, from 0.
+    pub(crate) fn seq_at(&self, place: u64) -> SeqNum {
+        let (anchor, position) = self.anchor;
+        // Wraps as sequence numbers do.
+        anchor + ((ORIGIN + 1 + place).wrapping_sub(position) as u32)
+    }
+
     fn position(&self, seq: SeqNum) -> u64 {
         let (anchor, position) = self.anchor;
         // No underflow: positions start at 2³² and an offset is above −2³¹ − 1.
@@ -289,7 +307,7 @@ impl Flow {
     }
 
     /// The bytes of a packet that were not sent before.
-    fn note_new(&mut self, p: &Packet, packet: &TcpPacket<'_>, out: &mut Out) {
+    fn note_new(&mut self, p: &Packet, segment: &Segment<'_>, out: &mut Out) {
         let capacity = log_capacity(out);
         let highest = self.seen.highest;
         if p.start >= highest {
@@ -307,13 +325,13 @@ impl Flow {
         let fin_is_new = p.top > p.end && !self.seen.covers(p.end, p.top);
         self.seen.insert(p.start, p.top);
         if p.top > highest {
-            self.anchor = (packet.seq() + packet.seq_len(), p.top);
+            self.anchor = (segment.seq + segment.len + u32::from(segment.fin), p.top);
         }
         if !self.waiting.is_empty() {
             self.waiting.last_new = p.at;
         }
         if p.start < p.end {
-            self.find(p, packet, out);
+            self.find(p, segment, out);
         }
         if fin_is_new {
             let fin = Fin {
@@ -344,10 +362,10 @@ impl Flow {
     }
 
     /// Looks for heads in the packet.
-    fn find(&mut self, p: &Packet, packet: &TcpPacket<'_>, out: &mut Out) {
+    fn find(&mut self, p: &Packet, segment: &Segment<'_>, out: &mut Out) {
         let mut found = Vec::new();
         self.responses
-            .feed(p.start, packet.payload(), packet.payload_len(), &mut found);
+            .feed(p.start, segment.payload, segment.len, &mut found);
         for found in found {
             match found {
                 Found::Response {

@@ -1,5 +1,7 @@
 //! A transfer that is being measured.
 
+use std::collections::BTreeMap;
+
 use rexmit_time::Time;
 
 use super::choice::Asked;
@@ -13,6 +15,10 @@ use crate::{Note, Transfer};
 pub(crate) struct Open {
     /// The row as far as it is known.
     pub row: Transfer,
+    /// Its number among the connection's responses, from 1.
+    pub number: u32,
+    /// Packets of new data by path, where the pattern minds paths.
+    pub on_paths: BTreeMap<u32, u64>,
     /// First byte of the head.
     pub start: u64,
     /// Behind the last byte of the body (or of what came, when the FIN came early).
@@ -44,11 +50,13 @@ pub(crate) struct Resend {
 }
 
 impl Open {
-    /// A transfer of `row.size_bytes()` from `start`.
-    pub fn new(row: Transfer, start: u64, awaits_fin: bool) -> Self {
+    /// The connection's response with this number, of `row.size_bytes()` from `start`.
+    pub fn new(row: Transfer, number: u32, start: u64, awaits_fin: bool) -> Self {
         let end = start + row.size_bytes();
         Open {
             row,
+            number,
+            on_paths: BTreeMap::new(),
             start,
             end,
             fin: None,

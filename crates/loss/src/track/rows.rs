@@ -48,7 +48,15 @@ impl Flow {
             needless_resends: 0,
             notes: Vec::new(),
         };
-        let mut open = Open::new(row, start, !keep_alive);
+        self.begun += 1;
+        let mut open = Open::new(row, self.begun, start, !keep_alive);
+        for (_, path) in self
+            .unowned
+            .drain(..)
+            .filter(|(first, _)| (open.start..open.end).contains(first))
+        {
+            *open.on_paths.entry(path).or_default() += 1;
+        }
         open.row.segments = self.log.last_first(open.start, open.end).count() as u64;
         // Bytes that a pipelined predecessor's tail took with it.
         let lost: Vec<(u64, u64, Time)> = self
@@ -121,6 +129,10 @@ impl Flow {
     pub(crate) fn give_row(&mut self, open: Open, out: &mut Out) {
         let asked = match &out.choice {
             Choice::Tail { segments, .. } => Asked::Tail(u64::from(*segments)),
+            // Which packets a path carries no length tells: what was dropped is what was asked for.
+            Choice::Pattern(pattern) if pattern.has_scopes() => {
+                Asked::Segments(open.row.dropped_segments)
+            }
             Choice::Pattern(pattern) => {
                 let pieces = (open.end - open.start).div_ceil(u64::from(self.largest.max(1)));
                 Asked::Segments(pattern.first_losses(pieces))

@@ -6,8 +6,11 @@ use rexmit_time::Time;
 use rexmit_wire::table::{Hashed, Slot, Table};
 use rexmit_wire::{FlowKey, TcpPacket};
 
+use super::choice::Choice;
 use super::flow::Flow;
 use super::out::Out;
+use super::segment::Segment;
+use super::subflows::{Met, Subflows};
 use crate::tail::Counters;
 use crate::{AckDropped, Decision, Event, Note, PacketId, Rule, Verdict};
 
@@ -17,15 +20,19 @@ pub(crate) struct Tracker {
     table: Table<Box<Flow>>,
     out: Out,
     deadlines: BTreeSet<(Time, Slot)>,
+    /// Where the pattern minds paths.
+    subflows: Option<Subflows>,
 }
 
 impl Tracker {
     /// Knows no connection yet, and `max_flows` at most.
     pub fn new(max_flows: usize, out: Out) -> Self {
+        let minds_paths = matches!(&out.choice, Choice::Pattern(p) if p.has_scopes());
         Tracker {
             table: Table::new(max_flows),
             out,
             deadlines: BTreeSet::new(),
+            subflows: minds_paths.then(|| Subflows::new(max_flows.saturating_mul(4))),
         }
     }
 
@@ -48,12 +55,20 @@ impl Tracker {
     }
 
     /// A packet of the client's, who sends no responses, on the connection in slot `server`.
-    fn on_client_packet(&mut self, server: Slot, packet: &TcpPacket<'_>, now: Time) -> Verdict {
+    fn on_client_packet(
+        &mut self,
+        server: Slot,
+        path: u32,
+        packet: &TcpPacket<'_>,
+        now: Time,
+    ) -> Verdict {
         let data = packet.payload_len() > 0;
         let flags = packet.flags();
         let pure_ack = flags.ack() && !flags.syn() && !flags.fin() && !data;
         let lost = self
-            .with(server, |flow, out| flow.judge_client(pure_ack, data, out))
+            .with(server, |flow, out| {
+                flow.judge_client(pure_ack, data, path, out)
+            })
             .flatten();
         let Some(number) = lost else {
             return Verdict::Accept;
@@ -95,8 +110,52 @@ impl Tracker {
     }
 }
 
+impl Tracker {
+    /// What happens to a packet where the pattern minds paths; `None` for one that goes on as any other.
+    fn on_subflow(&mut self, id: PacketId, packet: &TcpPacket<'_>, now: Time) -> Option<Verdict> {
+        let piece = match self.subflows.as_mut()?.meet(packet) {
+            Met::Stranger | Met::Goes => return None,
+            Met::Passes => return Some(Verdict::Accept),
+            Met::Client(connection, path) => {
+                let slot = self.find(&connection)?;
+                return Some(self.on_client_packet(slot, path, packet, now));
+            }
+            Met::Carries(piece) => piece,
+        };
+        let Some(slot) = self.find(&piece.connection) else {
+            return Some(Verdict::Accept);
+        };
+        let len = packet.payload_len();
+        let judged = self.with(slot, |flow, out| {
+            // The end of data is repeated with what is sent behind it: once is enough.
+            let fin = piece.fin && (len > 0 || !piece.mptcp || flow.fin.is_none());
+            if len == 0 && !fin {
+                return (Verdict::Accept, None);
+            }
+            let segment = Segment {
+                seq: flow.seq_at(piece.data),
+                payload: packet.payload(),
+                len,
+                fin,
+                carrier: Some(piece.carrier),
+            };
+            flow.place = None;
+            let verdict = flow.on_packet(id, &segment, now, out);
+            (verdict, flow.place)
+        });
+        let (verdict, place) = judged?;
+        if let Some(subflows) = self.subflows.as_mut().filter(|_| len > 0) {
+            subflows.sent(&packet.flow(), &piece, len, place);
+        }
+        Some(verdict)
+    }
+}
+
 impl Rule for Tracker {
     fn on_packet(&mut self, id: PacketId, packet: &TcpPacket<'_>, now: Time) -> Verdict {
+        if let Some(verdict) = self.on_subflow(id, packet, now) {
+            return verdict;
+        }
         let flags = packet.flags();
         let mut slot = self.find(&packet.flow());
         if flags.rst() {
@@ -125,14 +184,15 @@ impl Rule for Tracker {
         }
         if slot.is_none() {
             if let Some(server) = self.find(&packet.flow().reversed()) {
-                return self.on_client_packet(server, packet, now);
+                return self.on_client_packet(server, 1, packet, now);
             }
         }
         if packet.payload_len() == 0 && !flags.fin() {
             return Verdict::Accept;
         }
         let slot = slot.unwrap_or_else(|| self.insert(Flow::from_the_middle(packet)));
-        self.with(slot, |flow, out| flow.on_packet(id, packet, now, out))
+        let segment = Segment::of(packet);
+        self.with(slot, |flow, out| flow.on_packet(id, &segment, now, out))
             .unwrap_or(Verdict::Accept)
     }
 

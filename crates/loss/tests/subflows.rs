@@ -1,0 +1,226 @@
+//! The pattern rule over HTTP responses whose connections have several subflows.
+
+mod common;
+
+use common::{packet, response, Watched, ACK, CLOSE, FIN_ACK, SYN_ACK};
+use rexmit_loss::pattern::{Pattern, PatternRule, Settings};
+use rexmit_loss::{Decision, Event};
+use rexmit_tcp::Need;
+use rexmit_time::Duration;
+use rexmit_wire::mptcp::{Capable, DataNumber, Dss, Identity, Join, Mapping, MptcpOption, Version};
+
+const MSS: usize = 1000;
+const KEYS: [u64; 2] = [11, 12];
+/// What the server acknowledges of each connection's client.
+const ACKS: [u64; 2] = [0x1111_2222_3333_4444, 0x5555_6666_7777_8888];
+
+/// Subflows of two connections: ports of the client tell them apart.
+struct Server {
+    w: Watched<PatternRule>,
+    streams: [Vec<u8>; 2],
+}
+
+fn bytes(option: &MptcpOption<'_>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    option.write(&mut bytes);
+    bytes.resize(bytes.len().next_multiple_of(4), 1);
+    bytes
+}
+
+impl Server {
+    /// Connections of which each sends one response of so many full segments.
+    fn new(pattern: &str, segments: usize, extra: &str) -> Self {
+        let lengths = (1..segments * MSS).rev();
+        let stream = lengths
+            .map(|body| response(body, extra))
+            .find(|stream| stream.len() == segments * MSS)
+            .expect("some length fits");
+        Server {
+            w: Watched::over(PatternRule::new(Settings {
+                linger: Duration::MAX,
+                ..Settings::new(pattern.parse().unwrap())
+            })),
+            streams: [stream.clone(), stream],
+        }
+    }
+
+    fn capable(&mut self, port: u16, connection: usize) {
+        let option = MptcpOption::Capable(Capable {
+            version: 1,
+            sender_key: Some(KEYS[connection]),
+            ..Capable::default()
+        });
+        self.w.send(&packet(port, 0, SYN_ACK, &bytes(&option), &[]));
+    }
+
+    /// A subflow joins; its first packet with an acknowledgement of data says which connection.
+    fn join(&mut self, port: u16, connection: usize) {
+        let option = MptcpOption::Join(Join::SynAck {
+            backup: false,
+            address_id: 1,
+            hmac: 1,
+            nonce: 1,
+        });
+        self.w.send(&packet(port, 0, SYN_ACK, &bytes(&option), &[]));
+        let option = MptcpOption::Dss(Dss {
+            fin: false,
+            data_ack: Some(DataNumber::Full(ACKS[connection])),
+            mapping: None,
+        });
+        self.w.send(&packet(port, 1, ACK, &bytes(&option), &[]));
+    }
+
+    fn dss(&self, connection: usize, place: usize, (seq, len, fin): (u32, usize, bool)) -> Vec<u8> {
+        let first = Identity::of(KEYS[connection], Version::V1)
+            .idsn
+            .wrapping_add(1);
+        bytes(&MptcpOption::Dss(Dss {
+            fin,
+            data_ack: Some(DataNumber::Full(ACKS[connection])),
+            mapping: Some(Mapping {
+                data_seq: DataNumber::Full(first.wrapping_add(place as u64)),
+                subflow_seq: seq,
+                len: (len + usize::from(fin)) as u16,
+                checksum: None,
+            }),
+        }))
+    }
+
+    /// Segment `number` (from 1) of a connection's stream, as segment `sub` of its subflow `port`. Whether it passes.
+    fn segment(&mut self, port: u16, connection: usize, number: usize, sub: u32) -> bool {
+        let place = (number - 1) * MSS;
+        let seq = 1 + (sub - 1) * MSS as u32;
+        let options = self.dss(connection, place, (seq, MSS, false));
+        let payload = self.streams[connection][place..place + MSS].to_vec();
+        let id = self.w.send(&packet(port, seq, ACK, &options, &payload));
+        self.w.fates[&id] == Some(Decision::Accept)
+    }
+
+    /// The end of the data, with no byte.
+    fn end(&mut self, port: u16, connection: usize) {
+        let all = self.streams[connection].len();
+        let options = self.dss(connection, all, (0, 0, true));
+        self.w.send(&packet(port, 1, ACK, &options, &[]));
+    }
+}
+
+/// Two connections: 1 on the ports 1, 2 and 3, opened in this order; 2 on the ports 5 and 6.
+fn two(pattern: &str) -> Server {
+    let mut s = Server::new(pattern, 6, CLOSE);
+    s.capable(1, 0);
+    s.capable(5, 1);
+    // Each says what it acknowledges with its first data.
+    assert!(s.segment(1, 0, 1, 1));
+    assert!(s.segment(5, 1, 1, 1));
+    s.join(2, 0);
+    s.join(6, 1);
+    s.join(3, 0);
+    s
+}
+
+#[test]
+fn positions_count_on_a_path_of_one_response() {
+    let mut s = two("path 2 data 2; path 3 data 1#2; path 1 data 3");
+    assert!(s.segment(2, 0, 2, 1), "path 2's first");
+    assert!(s.segment(1, 0, 3, 2), "path 1's second");
+    assert!(s.segment(3, 0, 4, 1), "path 3's first");
+    assert!(!s.segment(2, 0, 5, 2), "path 2's second");
+    assert!(!s.segment(3, 0, 4, 1), "path 3's first, again");
+    assert!(s.segment(3, 0, 4, 1), "and a third time");
+    assert!(
+        s.segment(6, 1, 2, 1),
+        "of the other connection path 2's first"
+    );
+    assert!(!s.segment(6, 1, 3, 2));
+}
+
+#[test]
+fn a_reinjection_has_no_position_and_repairs_the_transfer() {
+    let mut s = two("path 2 data 1; path 3 data 1");
+    assert!(!s.segment(2, 0, 2, 1));
+    assert!(s.segment(3, 0, 2, 1), "data that went first on path 2");
+    assert!(!s.segment(3, 0, 3, 2), "path 3's first packet of new data");
+    for number in 4..=6 {
+        assert!(s.segment(1, 0, number, number as u32 - 2));
+    }
+    assert!(s.segment(1, 0, 3, 5));
+    s.end(1, 0);
+    s.end(2, 0);
+    s.w.finish();
+    let resent = s.w.events.iter().filter_map(|event| match event {
+        Event::Resent(resent) => Some((resent.span.relative, resent.need)),
+        _ => None,
+    });
+    let resent: Vec<_> = resent.collect();
+    assert_eq!(resent, [(1001, Need::Needed), (2001, Need::Needed)]);
+    let rows = s.w.rows();
+    let row = rows.iter().find(|row| row.flow.dst_port == 1).unwrap();
+    assert!(row.complete && row.exact, "{row:?}");
+    assert_eq!((row.segments, row.dropped_segments, row.resends), (6, 2, 2));
+    assert_eq!(row.fin_on_data, Some(false));
+}
+
+#[test]
+fn responses_are_bursts_and_clauses_without_a_path_count_bytes() {
+    let mut s = Server::new("burst 2 data -1; path 1 burst 2 data 1", 2, "");
+    s.capable(1, 0);
+    let again = s.streams[0].clone();
+    s.streams[0].extend(again);
+    let fates: Vec<bool> = (1..=4).map(|n| s.segment(1, 0, n, n as u32)).collect();
+    assert_eq!(fates, [true, true, false, false]);
+}
+
+#[test]
+fn plain_tcp_has_one_path_and_its_fin_goes_again() {
+    let mut s = Server::new("path 1 data 2; path 2 data 1; data fin#2", 3, CLOSE);
+    s.w.send(&packet(9, 0, SYN_ACK, &[], &[]));
+    let stream = s.streams[0].clone();
+    let mut fates = Vec::new();
+    for number in 0..3 {
+        let payload = &stream[number * MSS..(number + 1) * MSS];
+        let seq = 1 + (number * MSS) as u32;
+        fates.push(s.w.send(&packet(9, seq, ACK, &[], payload)));
+    }
+    let fin = 1 + 3 * MSS as u32;
+    fates.push(s.w.send(&packet(9, fin, FIN_ACK, &[], &[])));
+    fates.push(s.w.send(&packet(9, fin, FIN_ACK, &[], &[])));
+    assert_eq!(s.w.dropped_ids(), [fates[1], fates[4]]);
+}
+
+#[test]
+fn acknowledgements_count_on_their_path() {
+    let mut s = two("path 2 ack 2; burst 2 ack 1");
+    let client = |s: &mut Server, port, len: usize| -> bool {
+        let id =
+            s.w.send(&common::client_packet(port, ACK, &vec![b'G'; len]));
+        s.w.fates[&id] == Some(Decision::Accept)
+    };
+    client(&mut s, 1, 30);
+    let fates = [2, 1, 2, 6, 2].map(|port| client(&mut s, port, 0));
+    assert_eq!(fates, [true, true, false, true, true]);
+    // The second request: its acknowledgements count anew.
+    client(&mut s, 2, 30);
+    let fates = [1, 2, 2].map(|port| client(&mut s, port, 0));
+    assert_eq!(fates, [false, true, false]);
+}
+
+#[test]
+fn what_no_length_tells_is_named() {
+    let needs = |text: &str| text.parse::<Pattern>().unwrap().needs_rehearsal();
+    assert_eq!(
+        needs("path 1 data 3 5..7#2; burst 2 data -1 fin; path 2 ack 3"),
+        None
+    );
+    assert_eq!(
+        needs("data 1; path 2 data 3 -1").as_deref(),
+        Some("path 2 data -1")
+    );
+    assert_eq!(
+        needs("path 2 data 1..-3").as_deref(),
+        Some("path 2 data 1..-3")
+    );
+    assert_eq!(
+        needs("path 1 burst 1 data fin").as_deref(),
+        Some("path 1 burst 1 data fin")
+    );
+}
