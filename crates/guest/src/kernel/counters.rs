@@ -29,7 +29,7 @@ pub struct Counters {
     pub retrans_segs: u64,
     /// `MPTCPRetrans`: packets that Multipath TCP sent again at its own level.
     pub mptcp_retrans: u64,
-    /// `MPTCPTLPReinject`: those that tail loss probes caused; `None` where the kernel has no such counter
+    /// `ReinjectOnTLP`: those that tail loss probes caused; `None` where the kernel has no such counter
     /// (`kernel/patches`, mptcp-reinject-on-tlp).
     pub probe_reinjections: Option<u64>,
 }
@@ -81,7 +81,7 @@ impl Reader {
             "TCPSynRetrans" => counters.syn_retrans = value,
             "RetransSegs" => counters.retrans_segs = value,
             "MPTCPRetrans" => counters.mptcp_retrans = value,
-            "MPTCPTLPReinject" => counters.probe_reinjections = Some(value),
+            "ReinjectOnTLP" => counters.probe_reinjections = Some(value),
             _ => {}
         };
         for file in [&self.netstat, &self.snmp] {

@@ -1,0 +1,198 @@
+"""Bursts over several paths on real kernels: what was lost, what went where, and where again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from tests.lab.conftest import Lab, Run, sets
+
+STUDY = Path(__file__).parents[2] / "scenarios" / "mptcp-2017.toml"
+ONE, TWO, PROBE = (
+    "path 1 burst 2 data -1",
+    "path 1 burst 2 data -2..-1",
+    "path 1 burst 2 data -1#1..2",
+)
+LOSSES = {ONE: (1, 1), TWO: (2, 2), PROBE: (1, 2)}
+"""Packets of new data that each drops, and packets in all."""
+GRID = ("network=20-30,120-20", "config=tcp-tlp,mptcp-rto,mptcp-tlp", "repeat=2")
+DELAYS_S = {"20-30": (0.02, 0.03), "120-20": (0.12, 0.02)}
+
+CLIENTS = ("10.0.1.2", "10.0.2.2")
+SCENARIO = """
+format = 1
+title = "errors"
+repeat = 1
+[networks.short]
+rate = "54Mbit"
+paths = [{{ delay = "2ms" }}, {{ delay = "2ms"{second} }}]
+[configs.one]
+protocol = "mptcp"
+[configs.one.sysctl]
+{sysctl}
+[workload]
+server = "burst"
+bursts = 2
+burst_segments = 5
+gap = "100ms"
+[loss]
+rule = "pattern"
+pattern = ["{pattern}"]
+"""
+
+
+def study(lab: Lab, out: str, *settings: str, options: tuple[str, ...] = ()) -> Run:
+    """A part of the study of 2017; it has to succeed."""
+    folder = lab.user.home / f"{out}-{lab.kernel}"
+    words = ("run", str(STUDY), "--kernel", lab.kernel, "--out", str(folder))
+    return Run(folder, lab.rexmit(*words, *sets(*settings), *options).ok())
+
+
+@pytest.fixture(scope="module")
+def runs() -> dict[str, Run]:
+    """What `run` has run."""
+    return {}
+
+
+@pytest.fixture
+def run(each: Lab, runs: dict[str, Run]) -> Run:
+    """Every kernel's part of the study, with captures."""
+    if each.kernel not in runs:
+        runs[each.kernel] = study(each, "paths", *GRID, options=("--capture", "--jobs", "2"))
+    return runs[each.kernel]
+
+
+def table(run: Run, name: str) -> pl.DataFrame:
+    return pl.read_parquet(run.path / f"{name}.parquet")
+
+
+def of(rows: pl.DataFrame, row: dict[str, Any]) -> list[dict[str, Any]]:
+    return rows.filter(cell=row["cell"], repetition=row["repetition"]).to_dicts()
+
+
+def test_what_the_pattern_names_is_lost_and_nothing_else(run: Run) -> None:
+    assert run.transfers.height == 2 * 3 * 3 * 2
+    for row in run.transfers.to_dicts():
+        dropped = row["dropped_segments"], row["dropped_packets"]
+        assert dropped == LOSSES[row["loss_pattern"]], row
+        # Kernel and filter count the same resends, or a note would say so.
+        assert (row["exact"], row["complete"], row["note"]) == (True, True, None), row
+        if row["loss_pattern"] == PROBE:
+            lost = [resend for resend in run.resends(row) if resend["dropped"]]
+            assert [(one["path"], one["mechanism"]) for one in lost] in (
+                [(1, "tlp")],
+                [(1, "rto")],
+            )
+
+
+def test_both_paths_carry_data_and_tcp_one(run: Run) -> None:
+    bursts, subflows = table(run, "bursts"), table(run, "subflows")
+    for row in run.transfers.to_dicts():
+        packets = [int(number) for number in row["path_packets"].split()]
+        first, last = of(bursts, row)
+        assert sum(packets) == last["packets"] == row["transfer_segments"]
+        assert last["t_start_s"] - first["t_start_s"] == pytest.approx(2, abs=1e-6)
+        assert last["completion_s"] == pytest.approx(row["t_total_s"], abs=1e-9)
+        flows = of(subflows, row)
+        assert row["subflows"] == len(flows)
+        if row["config"] == "tcp-tlp":
+            assert (row["protocol"], row["scheduler"]) == ("tcp", None)
+            assert packets == [80, 0]
+            assert row["reinjections"] == 0
+            assert row["mptcp_retransmissions"] is None
+        else:
+            assert (row["protocol"], row["scheduler"]) == ("mptcp", "default")
+            assert min(packets) > 0
+            assert [flow["path"] for flow in flows] == [1, 2]
+        for flow in flows:
+            round_trip = 2 * DELAYS_S[row["network"]][flow["path"] - 1]
+            assert flow["t_confirmed_s"] < first["t_start_s"]
+            assert round_trip < flow["srtt_s"] < round_trip + 0.05
+            assert flow["cwnd"] > 0
+            assert flow["rto_s"] > 0.2
+
+
+def test_what_is_re_injected_goes_another_path(run: Run) -> None:
+    seen = 0
+    for row in run.transfers.to_dicts():
+        resends = run.resends(row)
+        again = [one for one in resends if one["mechanism"] == "mptcp-reinject"]
+        assert len(again) == row["reinjections"]
+        assert sum(one["length_bytes"] for one in again) == row["reinjected_bytes"]
+        assert len(resends) - len(again) == row["resends"]
+        if row["protocol"] == "tcp":
+            continue
+        # Two witnesses: the mappings on the wire, and the kernel's counter.
+        assert row["reinjections"] == row["mptcp_retransmissions"]
+        seen += len(again)
+        # What was lost goes the other path. What lies behind it in the stream and has arrived long
+        # since goes with it, some of it where it went before (docs/notes/mptcp-fragments.md).
+        needed = [one for one in again if one["need"] == "needed"]
+        assert all((one["first_path"], one["path"]) == (1, 2) for one in needed)
+        probes = [one for one in resends if one["mechanism"] == "tlp"]
+        assert row["config"] == "mptcp-tlp" or not probes
+        assert all(one["path"] == one["first_path"] for one in probes)
+    assert seen > 0
+
+
+def test_the_wire_says_the_same(run: Run) -> None:
+    for row in run.rows(config="mptcp-tlp", network="20-30"):
+        packets = run.capture(row, "h1")
+        sent = [packet for packet in packets if packet.sport == 80]
+        lost = [packet for packet in sent if "dropped" in (packet.comment or "")]
+        assert [packet.dst for packet in lost] == [CLIENTS[0]] * row["dropped_packets"]
+        again = [packet for packet in sent if "mptcp-reinject" in (packet.comment or "")]
+        assert len(again) == row["reinjections"]
+        assert {packet.dst for packet in again} <= {CLIENTS[1]}
+        # What was dropped does not come out of the network, all else does.
+        arrived = [packet for packet in run.capture(row, "h2") if packet.sport == 80]
+        assert len(arrived) == len(sent) - len(lost)
+        passed = sorted(p.seq for p in sent if p not in lost)
+        assert sorted(packet.seq for packet in arrived) == passed
+        for client, delay in zip(CLIENTS, DELAYS_S["20-30"], strict=True):
+            first = next(packet for packet in sent if packet.dst == client)
+            came = next(packet for packet in arrived if packet.dst == client)
+            assert came.seq == first.seq
+            assert came.time_ns - first.time_ns == pytest.approx(delay * 1e9, abs=1e6)
+
+
+def test_same_seed_same_rows(each: Lab, run: Run) -> None:
+    again = study(each, "again", *GRID, options=("--capture", "--jobs", "1"))
+    for name in ("transfers", "retransmissions", "bursts", "subflows"):
+        file = f"{name}.parquet"
+        assert (again.path / file).read_bytes() == (run.path / file).read_bytes(), name
+
+
+def fails(lab: Lab, folder: Path, **what: str) -> str:
+    """What rexmit says of a run that fails."""
+    scenario = folder / "errors.toml"
+    values = {"second": "", "sysctl": "", "pattern": ONE, **what}
+    scenario.write_text(SCENARIO.format(**values))
+    out = folder / "out"
+    done = lab.rexmit("run", str(scenario), "--kernel", lab.kernel, "--out", str(out))
+    assert done.status != 0, done.text
+    return " ".join((done.text + done.err).split())
+
+
+def test_a_path_that_never_comes_up(lab: Lab, tmp_path: Path) -> None:
+    said = fails(lab, tmp_path, second=', loss = "100%"')
+    assert "path 2 did not come up within 10 s; path 1 did" in said
+
+
+def test_a_packet_that_is_never_sent(lab: Lab, tmp_path: Path) -> None:
+    said = fails(lab, tmp_path, pattern="path 2 burst 1 data 40")
+    assert '"path 2 burst 1 data 40" names a packet that is never sent' in said
+    assert "on path 1" in said
+    assert "burst 2" in said
+
+
+def test_multipath_tcp_switched_off(lab: Lab, tmp_path: Path) -> None:
+    said = fails(lab, tmp_path, sysctl='"net.mptcp.enabled" = 0')
+    assert "Multipath TCP is switched off (net.mptcp.enabled = 0)" in said
+
+
+def test_a_setting_that_only_a_patched_kernel_has(lab: Lab, tmp_path: Path) -> None:
+    said = fails(lab, tmp_path, sysctl='"net.mptcp.reinject_on_tlp" = 1')
+    assert "this kernel has no setting net.mptcp.reinject_on_tlp" in said
