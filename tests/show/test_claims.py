@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError
-from rexmit.tables.claims import Claim, _at_powers, claims
+from rexmit.tables.claim import Claim
+from rexmit.tables.claims import _at_powers, claims
 from rexmit.tables.run_folder import open_run
 
 Rows = Callable[..., Any]

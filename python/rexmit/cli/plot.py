@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rexmit.errors import UserError
+
+if TYPE_CHECKING:
+    from rexmit.tables.run_folder import Run
 
 
 def plot(
@@ -61,29 +64,51 @@ def plot(
     """
     chosen = _formats(formats)
 
-    from rexmit.figures.draw import write
-    from rexmit.figures.plan import plan
+    from rexmit.bursts.cases import has_bursts
     from rexmit.tables.run_folder import open_run
 
     opened = open_run(run)
-    figures = plan(opened, losses, keep_inexact=inexact)
-    if not figures:
-        raise UserError(
-            f"{run}: no transfer that a figure can be drawn from",
-            "`rexmit show` says why transfers are left out",
-        )
     folder = out if out is not None else run / "figures"
-    paths = []
-    for figure in figures:
-        written = write(figure, folder, chosen)
-        paths += written
-        if not as_json:
-            for path in written:
-                typer.echo(path)
+    if has_bursts(opened):
+        paths = _bursts(opened, folder, chosen, losses, keep_inexact=inexact)
+    else:
+        paths = _against_losses(opened, folder, chosen, losses, keep_inexact=inexact)
     if as_json:
         import json
 
         typer.echo(json.dumps({"figures": [str(path) for path in paths]}, indent=2))
+    else:
+        for path in paths:
+            typer.echo(path)
+
+
+def _bursts(
+    run: Run, folder: Path, formats: list[str], losses: int | None, *, keep_inexact: bool
+) -> list[Path]:
+    from rexmit.bursts.figures import write
+
+    if losses is not None:
+        raise UserError(
+            "--losses counts segments lost at the end of a page: this run has bursts",
+            "leave it out",
+            usage=True,
+        )
+    return write(run, folder, formats, keep_inexact=keep_inexact)
+
+
+def _against_losses(
+    run: Run, folder: Path, formats: list[str], losses: int | None, *, keep_inexact: bool
+) -> list[Path]:
+    from rexmit.figures.draw import write
+    from rexmit.figures.plan import plan
+
+    figures = plan(run, losses, keep_inexact=keep_inexact)
+    if not figures:
+        raise UserError(
+            f"{run.path}: no transfer that a figure can be drawn from",
+            "`rexmit show` says why transfers are left out",
+        )
+    return [path for figure in figures for path in write(figure, folder, formats)]
 
 
 def _formats(text: str) -> list[str]:

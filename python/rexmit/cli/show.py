@@ -12,6 +12,8 @@ from rexmit.errors import UserError
 
 if TYPE_CHECKING:
     from rexmit.ladder.steps import Step
+    from rexmit.tables.overview import Overview
+    from rexmit.tables.run_folder import Run
 
 
 def show(
@@ -156,6 +158,7 @@ class _Asked:
 
 
 def _show_tables(path: Path, asked: _Asked, *, as_json: bool) -> None:
+    from rexmit.bursts.cases import has_bursts
     from rexmit.tables.as_json import claims_data, overview_data, table1_data, table4_data
     from rexmit.tables.claims import claims as make_claims
     from rexmit.tables.overview import overview
@@ -170,6 +173,9 @@ def _show_tables(path: Path, asked: _Asked, *, as_json: bool) -> None:
 
     run = open_run(path)
     view = overview(run)
+    if has_bursts(run):
+        _show_bursts(run, view, asked, as_json=as_json)
+        return
     inexact = asked.inexact
     want4 = asked.table4 or not (asked.table1 or asked.claims)
     four = make_table4(run, asked.losses, keep_inexact=inexact) if want4 else None
@@ -199,7 +205,43 @@ def _show_tables(path: Path, asked: _Asked, *, as_json: bool) -> None:
     print_command(view, out)
 
 
+def _show_bursts(run: Run, view: Overview, asked: _Asked, *, as_json: bool) -> None:
+    from rexmit.bursts.as_json import cases_data
+    from rexmit.bursts.cases import cases as make_cases
+    from rexmit.bursts.claims import claims as make_claims
+    from rexmit.bursts.claims import source
+    from rexmit.bursts.print_cases import print_cases
+    from rexmit.tables.as_json import claims_data, overview_data
+    from rexmit.tables.print_claims import print_claims
+    from rexmit.tables.print_overview import print_command, print_overview
+    from rexmit.tables.terminal import console
+
+    if asked.table1 or asked.table4 or asked.losses is not None:
+        raise UserError(
+            f"{run.path}: bursts have no Table 1 or 4, and losses by position",
+            "leave out --table1, --table4 and --losses; --claims shows the claims of 2017",
+            usage=True,
+        )
+    cases = make_cases(run, keep_inexact=asked.inexact)
+    claims = make_claims(run, keep_inexact=asked.inexact) if asked.claims else None
+    if as_json:
+        data: dict[str, Any] = {"run": overview_data(view), "bursts": cases_data(cases)}
+        if claims:
+            data["claims"] = claims_data(claims)
+        _print_json(data)
+        return
+    out = console()
+    print_overview(view, out)
+    out.print()
+    print_cases(cases, out)
+    if claims:
+        out.print()
+        print_claims(claims, out, source())
+    print_command(view, out)
+
+
 def _show_beside(paths: list[Path], asked: _Asked, *, as_json: bool) -> None:
+    from rexmit.bursts.cases import has_bursts
     from rexmit.tables.as_json import beside_data, claims_data
     from rexmit.tables.beside import beside
     from rexmit.tables.claims import claims as make_claims
@@ -208,6 +250,9 @@ def _show_beside(paths: list[Path], asked: _Asked, *, as_json: bool) -> None:
     from rexmit.tables.terminal import console
 
     opened = [open_run(path) for path in paths]
+    if all(map(has_bursts, opened)):
+        _show_bursts_beside(opened, asked, as_json=as_json)
+        return
     table = beside(opened, asked.losses, keep_inexact=asked.inexact)
     claims = [make_claims(run, keep_inexact=asked.inexact) for run in opened if asked.claims]
     if as_json:
@@ -222,6 +267,25 @@ def _show_beside(paths: list[Path], asked: _Asked, *, as_json: bool) -> None:
         print_claims_beside(claims, table.runners, out)
 
 
+def _show_bursts_beside(opened: list[Run], asked: _Asked, *, as_json: bool) -> None:
+    from rexmit.bursts.claims import YEAR
+    from rexmit.bursts.claims import claims as make_claims
+    from rexmit.tables.as_json import claims_data
+    from rexmit.tables.print_beside import print_claims_beside
+    from rexmit.tables.runner import runner
+    from rexmit.tables.terminal import console
+
+    claims = [make_claims(run, keep_inexact=asked.inexact) for run in opened]
+    if as_json:
+        runs = [
+            {"path": str(run.path), "claims": claims_data(found)}
+            for run, found in zip(opened, claims, strict=True)
+        ]
+        _print_json({"runs": runs})
+        return
+    print_claims_beside(claims, tuple(runner(run.meta) for run in opened), console(), YEAR)
+
+
 @dataclass(frozen=True, slots=True)
 class _Flow:
     """Which connection, and how much of it."""
@@ -234,6 +298,7 @@ class _Flow:
 
 
 def _show_flow(path: Path, asked: _Flow) -> None:
+    from rexmit.bursts.cases import has_bursts
     from rexmit.ladder.flow import open_flow
     from rexmit.ladder.render import flow_data, print_flow, title
     from rexmit.tables.run_folder import open_run
@@ -245,12 +310,30 @@ def _show_flow(path: Path, asked: _Flow) -> None:
             "K is the row of transfers.parquet, from 0; --at belongs to a trace",
             usage=True,
         )
-    opened = open_flow(open_run(path), int(asked.which))
+    run = open_run(path)
+    if has_bursts(run):
+        _show_path_flow(run, asked)
+        return
+    opened = open_flow(run, int(asked.which))
     if asked.as_json:
         _print_json(flow_data(opened))
     else:
         print_flow(opened, console(), every_packet=asked.every_packet)
     _draw(asked, title(opened), opened.steps, data_from_server=True)
+
+
+def _show_path_flow(run: Run, asked: _Flow) -> None:
+    from rexmit.ladder.paths import open_path_flow
+    from rexmit.ladder.print_paths import path_flow_data, print_path_flow, write_path_ladders
+    from rexmit.tables.terminal import console
+
+    opened = open_path_flow(run, int(asked.which))
+    if asked.as_json:
+        _print_json(path_flow_data(opened))
+    else:
+        print_path_flow(opened, console(), every_packet=asked.every_packet)
+    for path in write_path_ladders(opened, asked.figures):
+        typer.echo(path, err=asked.as_json)
 
 
 def _show_traced(path: Path, asked: _Flow) -> None:

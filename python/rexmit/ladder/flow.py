@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from rexmit.errors import UserError
@@ -26,8 +27,10 @@ class Flow:
     steps: tuple[Step, ...]
 
 
-def open_flow(run: Run, number: int) -> Flow:
-    """Raises UserError for a number without a row, a run without captures, unreadable ones."""
+def captures(run: Run, number: int) -> tuple[Path, Path]:
+    """The captures of the transfer at the server and at the client. Raises UserError for a number
+    without a row, and a run without captures.
+    """
     last = run.transfers.height - 1
     if not 0 <= number <= last:
         raise UserError(
@@ -36,10 +39,17 @@ def open_flow(run: Run, number: int) -> Flow:
         )
     row = run.transfers.row(number, named=True)
     name = f"{row['cell']}-{row['repetition']}"
-    files = [run.path / "captures" / f"{name}.{host}.pcapng" for host in ("h1", "h2")]
-    missing = [file for file in files if not file.is_file()]
+    server, client = (run.path / "captures" / f"{name}.{host}.pcapng" for host in ("h1", "h2"))
+    missing = [file for file in (server, client) if not file.is_file()]
     if missing:
         raise _without(run, number, "".join(f"\n{file} is not there" for file in missing))
+    return server, client
+
+
+def open_flow(run: Run, number: int) -> Flow:
+    """Raises UserError for a number without a row, a run without captures, unreadable ones."""
+    files = captures(run, number)
+    row = run.transfers.row(number, named=True)
     port = row["client_port"]
     if port is None:
         raise UserError(
@@ -53,10 +63,11 @@ def open_flow(run: Run, number: int) -> Flow:
             f"{files[0]}: no packet of the client's port {port}",
             "the captures are not of this run; repeat it with --capture",
         )
-    return Flow(number, row, _group(run, number), tuple(made))
+    return Flow(number, row, group_of(run, number), tuple(made))
 
 
-def _group(run: Run, number: int) -> Group:
+def group_of(run: Run, number: int) -> Group:
+    """What the transfer's cell varies beside network, configuration and losses."""
     frame = with_axes(run.transfers)
     here = frame[number : number + 1]
     return next(group for group in groups(frame) if here.filter(group.filter()).height)

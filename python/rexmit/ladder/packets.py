@@ -61,16 +61,35 @@ def read(path: Path, client_port: int) -> list[Packet]:
 
     Raises UserError when the file is damaged or no capture.
     """
+    return [
+        _packet(raw, from_server=raw.dport == client_port)
+        for raw in _captured(path)
+        if client_port in (raw.sport, raw.dport)
+    ]
+
+
+def read_subflows(path: Path, client_ports: Iterable[int]) -> dict[tuple[str, int], list[Packet]]:
+    """The packets of every address that uses one of the client's ports, by both, in the file's
+    order.
+
+    Raises UserError when the file is damaged or no capture.
+    """
+    ports = set(client_ports)
+    found: dict[tuple[str, int], list[Packet]] = {}
+    for raw in _captured(path):
+        from_server = raw.dport in ports
+        if from_server or raw.sport in ports:
+            client = (raw.dst, raw.dport) if from_server else (raw.src, raw.sport)
+            found.setdefault(client, []).append(_packet(raw, from_server=from_server))
+    return found
+
+
+def _captured(path: Path) -> list[_core.Packet]:
     try:
-        captured = _core.read_pcapng(path)
+        return _core.read_pcapng(path)
     except (OSError, ValueError) as error:
         what = f"{path}: cannot be read: {error}"
         raise UserError(what, "repeat the run with --capture") from error
-    return [
-        _packet(raw, from_server=raw.dport == client_port)
-        for raw in captured
-        if client_port in (raw.sport, raw.dport)
-    ]
 
 
 def _packet(raw: _core.Packet, *, from_server: bool) -> Packet:

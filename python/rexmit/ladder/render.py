@@ -42,7 +42,7 @@ def print_flow(flow: Flow, console: Console, *, every_packet: bool) -> None:
     narrow, wide = _ARROW
     width = min(wide, max(narrow, console.width - 2 * (time + 2) - _NUMBERS))
     say(console, Text(title(flow), "bold"))
-    say(console, _summary(flow))
+    say(console, summary(flow))
     console.print()
     port = flow.row["client_port"]
     left, middle, right = f"client h2:{port}", "flags, bytes", "server h1"
@@ -58,7 +58,7 @@ def print_flow(flow: Flow, console: Console, *, every_packet: bool) -> None:
             continue
         room = console.width if console.is_terminal else None
         for printed in lines(entry, width, glyphs, time=time, room=room):
-            console.print(Text(printed, _style(entry)), soft_wrap=True)
+            console.print(Text(printed, line_style(entry)), soft_wrap=True)
 
 
 def gap_words(gap: Gap, glyphs: Glyphs) -> str:
@@ -138,7 +138,8 @@ def _marks(step: Step) -> list[str]:
     return marks
 
 
-def _style(step: Step) -> str:
+def line_style(step: Step) -> str:
+    """How the line of a packet is written."""
     if step.dropped or step.lost:
         return "red"
     if step.mechanism or step.again:
@@ -165,7 +166,8 @@ def title(flow: Flow) -> str:
     return f"flow {flow.number}: {', '.join(fact for fact in facts if fact)}"
 
 
-def _summary(flow: Flow) -> str:
+def summary(flow: Flow) -> str:
+    """What it carried, how long it took, what repaired it."""
     row = flow.row
     facts = [
         f"{row['transfer_size_bytes']:,} bytes in {count(row['transfer_segments'], 'segment')}"

@@ -61,13 +61,19 @@ class Step:
 
 
 def steps(
-    passages: Iterable[Passage], isn_server: int | None, isn_client: int | None
+    passages: Iterable[Passage],
+    isn_server: int | None,
+    isn_client: int | None,
+    start_ns: int | None = None,
 ) -> list[Step]:
-    """Lines in order of being sent. The initial numbers told are for captures without a SYN."""
+    """Lines in order of being sent. The initial numbers told are for captures without a SYN; times
+    count from `start_ns`, else from the first packet.
+    """
     ordered = list(passages)
     if not ordered:
         return []
-    start = min(passage.order_ns for passage in ordered)
+    first = min(passage.order_ns for passage in ordered)
+    start = first if start_ns is None else start_ns
     isn = {
         True: _initial(ordered, from_server=True, told=isn_server),
         False: _initial(ordered, from_server=False, told=isn_client),

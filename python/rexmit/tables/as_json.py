@@ -10,7 +10,7 @@ from rexmit.tables import paper
 from rexmit.tables.axes import Group
 from rexmit.tables.beside import Beside
 from rexmit.tables.cells import Cell
-from rexmit.tables.claims import Claim
+from rexmit.tables.claim import Claim
 from rexmit.tables.overview import Overview
 from rexmit.tables.table1 import Sequence, Table1
 from rexmit.tables.table4 import Block, Entry, Table4

@@ -17,6 +17,7 @@ from rexmit.errors import UserError
 from rexmit.tables import paper
 from rexmit.tables.axes import groups, with_axes
 from rexmit.tables.cells import Cell, Spread, summarise
+from rexmit.tables.claim import Claim
 from rexmit.tables.run_folder import Run
 from rexmit.tables.runner import tick_ns
 from rexmit.tables.setting import setting_of
@@ -36,16 +37,6 @@ POINTS = 5.0
 ABOUT = 0.25
 #: A step of a curve is more than this share of the round trip.
 STEP = 0.5
-
-
-@dataclass(frozen=True)
-class Claim:
-    """`holds` is None where the run cannot tell; `measured` says by how much."""
-
-    key: str
-    words: str  #: the claim, shortened
-    holds: bool | None
-    measured: str
 
 
 @dataclass(frozen=True)

@@ -97,18 +97,27 @@ def _conditions(scenario: dict[str, Any]) -> str | None:
     page = f"page of {_listed(work['segments'])} segments" if work.get("segments") else None
     if page is None and work.get("size"):
         page = f"page of {_listed(work['size'])}"
+    if work.get("server") == "burst":
+        page = _bursts(work)
     programs = [_listed(work[key]) for key in ("server", "client") if work.get(key)]
     window = work.get("receive_window")
     facts = [
         page,
-        " to ".join(programs) or None,
+        " to ".join(programs) or None if work.get("server") != "burst" else None,
         f"receive window {_listed(window)}" if window and window != "auto" else None,
         _listed(tcp["congestion_control"]) if tcp.get("congestion_control") else None,
         f"IPv{ip['family']}" if ip.get("family") else None,
         f"MTU {ip['mtu']}" if ip.get("mtu") not in (None, 1500) else None,
-        f"tail found by {_listed(loss['mode'])}" if loss.get("mode") else None,
+        f"tail found by {_listed(loss['mode'])}"
+        if loss.get("mode") and loss.get("rule") != "pattern"
+        else None,
     ]
     return ", ".join(fact for fact in facts if fact) or None
+
+
+def _bursts(work: dict[str, Any]) -> str:
+    each = work.get("burst_size") or f"{work.get('burst_segments')} segments"
+    return f"{work.get('bursts')} bursts of {each}, {work.get('gap')} apart"
 
 
 def _listed(value: object) -> str:

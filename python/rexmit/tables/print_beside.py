@@ -7,7 +7,7 @@ from rich.text import Text
 
 from rexmit.tables import paper
 from rexmit.tables.beside import NEAR_PERCENT, Beside, Line, Section, Value
-from rexmit.tables.claims import Claim
+from rexmit.tables.claim import Claim
 from rexmit.tables.grid import Column, print_grid
 from rexmit.tables.grid import Line as Row
 from rexmit.tables.runner import Runner
@@ -52,12 +52,15 @@ def print_beside(table: Beside, console: Console) -> None:
 
 
 def print_claims_beside(
-    claims: list[tuple[Claim, ...]], runners: tuple[Runner, ...], console: Console
+    claims: list[tuple[Claim, ...]],
+    runners: tuple[Runner, ...],
+    console: Console,
+    year: str = "2013",
 ) -> None:
     """The paper's claims, a column a run."""
     console.print()
     say(console, Text("Claims of the paper (--claims of a single run says by how much)", "bold"))
-    columns = [Column("2013")]
+    columns = [Column(year)]
     columns += [Column(_head(ran), right=True, least=8, before=2) for ran in runners]
     rows = [
         Row((same[0].words, *(_HOLDS[claim.holds] for claim in same)))

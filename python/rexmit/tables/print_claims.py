@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import dataclass
+from typing import Final
 
 from rich.console import Console
 from rich.text import Text
 
 from rexmit.tables import paper
-from rexmit.tables.claims import ABOUT, ALMOST_PERCENT, EQUAL_PERCENT, POINTS, Claim
+from rexmit.tables.claim import Claim
+from rexmit.tables.claims import ABOUT, ALMOST_PERCENT, EQUAL_PERCENT, POINTS
 from rexmit.tables.grid import Column, Line, print_grid
 from rexmit.tables.terminal import say
 
@@ -19,7 +22,27 @@ _STYLES = {True: "", False: "yellow", None: "dim"}
 _CLAIMED, _LEAST, _WIDE = 44, 28, 90
 
 
-def print_claims(claims: tuple[Claim, ...], console: Console) -> None:
+@dataclass(frozen=True)
+class Source:
+    """Whose claims they are: the year of the paper, what it is called, what its words are taken to
+    mean.
+    """
+
+    year: str
+    title: str
+    meant: str
+
+
+TLP_2013: Final = Source(
+    "2013",
+    paper.SOURCE,
+    f"equal, nothing: within {EQUAL_PERCENT:g}% or a timer's tick; almost, substantial: "
+    f"{ALMOST_PERCENT:g}%; about: within {ABOUT * 100:g}%; percentages: within "
+    f"{POINTS:g} points",
+)
+
+
+def print_claims(claims: tuple[Claim, ...], console: Console, source: Source = TLP_2013) -> None:
     """A line a claim, in the paper's order."""
     say(console, Text("Claims of the paper, each computed from this run", "bold"))
     # In a pipe a claim stands on one line, so that `grep` finds it whole.
@@ -36,16 +59,12 @@ def print_claims(claims: tuple[Claim, ...], console: Console) -> None:
         )
         for claim in claims
     ]
-    print_grid([Column(""), Column("2013", before=2), Column("here", before=2)], lines, console)
+    print_grid(
+        [Column(""), Column(source.year, before=2), Column("here", before=2)], lines, console
+    )
     console.print()
     told = [claim for claim in claims if claim.holds is not None]
     holding = sum(claim.holds is True for claim in told)
     say(console, Text(f"{holding} of {len(told)} hold", "bold"))
-    say(
-        console,
-        f"equal, nothing: within {EQUAL_PERCENT:g}% or a timer's tick; almost, substantial: "
-        f"{ALMOST_PERCENT:g}%; about: within {ABOUT * 100:g}%; percentages: within "
-        f"{POINTS:g} points",
-        "dim",
-    )
-    say(console, f"paper: {paper.SOURCE}", "dim")
+    say(console, source.meant, "dim")
+    say(console, f"paper: {source.title}", "dim")

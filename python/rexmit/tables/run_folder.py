@@ -12,7 +12,7 @@ import polars as pl
 
 from rexmit.errors import UserError
 from rexmit.store.folder import FORMAT
-from rexmit.store.schema import RETRANSMISSIONS, TRANSFERS, Column, polars_schema
+from rexmit.store.schema import BURSTS, RETRANSMISSIONS, SUBFLOWS, TRANSFERS, Column, polars_schema
 from rexmit.tables.terminal import count
 
 
@@ -29,6 +29,14 @@ class Run:
     def retransmissions(self) -> pl.DataFrame:
         """The rows of retransmissions.parquet; UserError when it is missing or broken."""
         return _parquet(self.path / "retransmissions.parquet", RETRANSMISSIONS)
+
+    def bursts(self) -> pl.DataFrame:
+        """The rows of bursts.parquet, which runs with bursts have; UserError as above."""
+        return _parquet(self.path / "bursts.parquet", BURSTS)
+
+    def subflows(self) -> pl.DataFrame:
+        """The rows of subflows.parquet, which runs with bursts have; UserError as above."""
+        return _parquet(self.path / "subflows.parquet", SUBFLOWS)
 
     @property
     def command(self) -> str | None:

@@ -1,0 +1,15 @@
+"""What a paper claims, and whether a run bears it out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Claim:
+    """`holds` is None where the run cannot tell; `measured` says by how much."""
+
+    key: str
+    words: str  #: the claim, shortened
+    holds: bool | None
+    measured: str
