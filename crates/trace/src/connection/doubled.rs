@@ -46,7 +46,7 @@ impl Connection {
         let Some(mark) = Mark::of(direction, headers) else {
             return false;
         };
-        let found = if self.logging {
+        let found = if self.is_marked() {
             self.log
                 .marks()
                 .rev()

@@ -1,4 +1,7 @@
-//! Packets are logged until there is trouble, then given to the halves.
+//! Packets are logged until somebody wants to know more, then given to the halves.
+//!
+//! Trouble in a direction makes a half due. It is made from the log when the connection ends, or before when the log is full
+//! or resends are to be settled: few halves are there at a time, and most work in the same room one after the other.
 
 use rexmit_time::Time;
 use rexmit_wire::{Headers, SeqRange};
@@ -7,9 +10,9 @@ use super::doubled::RECENT;
 use super::log::{self, Log};
 use super::{Common, Connection, BOTH};
 use crate::event::{Direction, Event};
+use crate::facts::SenderFacts;
 use crate::half::Half;
 use crate::rows;
-use crate::settings::Settings;
 
 /// Packets between two looks for resends that are settled.
 const SETTLE: u32 = 256;
@@ -42,70 +45,105 @@ impl Connection {
     fn feed(&mut self, at: Time, direction: Direction, headers: &Headers, common: &mut Common) {
         let event = log::event(at, direction, headers);
         let sacks = headers.sack.blocks();
+        let marked = self.is_marked();
         if self.logging {
             self.cold.sacks.extend_from_slice(sacks);
-        } else {
+        }
+        if !marked {
             self.remember(direction, headers);
         }
-        for (of, half) in BOTH.into_iter().zip(&mut self.cold.halves) {
-            if let Some(half) = half {
+        for of in BOTH {
+            if let Some(half) = &mut self.cold.halves[of as usize] {
                 give(half, of, &event, sacks);
                 self.cold.unsettled += 1;
-            }
-        }
-        for of in BOTH {
-            if self.cold.halves[of as usize].is_some() || !self.sides[of as usize].sent {
-                continue;
-            }
-            if !self.logging {
+            } else if self.cold.due[of as usize].is_some() {
+                self.cold.unsettled += 1;
+            } else if !self.logging && self.sides[of as usize].sent {
                 let mut half = Half::new(of, &self.facts(of), &common.settings);
                 give(&mut half, of, &event, sacks);
                 self.cold.halves[of as usize] = Some(Box::new(half));
-            } else if self.trouble[of as usize] && !headers.flags.syn() {
+            } else if self.trouble[of as usize]
+                && self.sides[of as usize].sent
+                && !headers.flags.syn()
+            {
                 // What the sides agreed on is known when the handshake is over.
-                self.make_half(of, &common.settings);
+                self.cold.due[of as usize] = Some(Box::new(self.facts(of)));
             }
         }
-        if self.logging && self.cold.halves.iter().all(Option::is_some) {
-            self.drop_log(common);
+        if marked && !self.is_marked() {
+            self.mark_latest();
         }
         if self.cold.unsettled >= SETTLE {
             self.cold.unsettled = 0;
+            self.make_due(common);
             for half in self.cold.halves.iter_mut().flatten() {
                 half.settled(&mut common.resends);
             }
         }
     }
 
+    /// Whether a direction has a half, or is to have one.
+    pub(super) fn has_half(&self, of: Direction) -> bool {
+        self.cold.halves[of as usize].is_some() || self.cold.due[of as usize].is_some()
+    }
+
+    /// Whether the log tells the latest packets: as long as a direction has no half.
+    pub(super) fn is_marked(&self) -> bool {
+        self.logging && !BOTH.into_iter().all(|of| self.has_half(of))
+    }
+
     /// Makes the halves that are missing, and keeps no log any more.
     #[cold]
     fn end_log(&mut self, common: &mut Common) {
+        if self.is_marked() {
+            self.mark_latest();
+        }
         for of in BOTH {
-            if self.cold.halves[of as usize].is_none() && self.sides[of as usize].sent {
-                self.make_half(of, &common.settings);
+            if !self.has_half(of) && self.sides[of as usize].sent {
+                self.cold.due[of as usize] = Some(Box::new(self.facts(of)));
             }
         }
+        self.make_due(common);
         self.drop_log(common);
     }
 
-    fn drop_log(&mut self, common: &mut Common) {
+    /// The latest packets of the log, once there was one that the capture holds twice.
+    fn mark_latest(&mut self) {
         if self.cold.doubled != [(0, 0); 2] {
             let latest = self.log.len().saturating_sub(RECENT);
             self.cold.recent = self.log.marks().skip(latest).collect();
         }
+    }
+
+    fn drop_log(&mut self, common: &mut Common) {
         common.spare.give(core::mem::take(&mut self.log));
         self.cold.sacks = Vec::new();
         self.logging = false;
     }
 
+    /// Makes the halves that are due; with both, no log is needed any more.
+    #[cold]
+    fn make_due(&mut self, common: &mut Common) {
+        for of in BOTH {
+            if let Some(facts) = self.cold.due[of as usize].take() {
+                let half = self.make_half(of, &facts, common);
+                self.cold.halves[of as usize] = Some(Box::new(half));
+            }
+        }
+        if self.logging && self.cold.halves.iter().all(Option::is_some) {
+            self.drop_log(common);
+        }
+    }
+
     /// Makes a half and gives it what is in the log.
     #[cold]
-    fn make_half(&mut self, of: Direction, settings: &Settings) {
-        let mut half = Half::new(of, &self.facts(of), settings);
+    fn make_half(&self, of: Direction, facts: &SenderFacts, common: &mut Common) -> Half {
+        let room = core::mem::take(&mut common.room);
+        let mut half = Half::within(of, facts, &common.settings, room);
         for (event, sacks) in self.log.iter(self.start, &self.cold.sacks) {
             give(&mut half, of, &event, sacks);
         }
-        self.cold.halves[of as usize] = Some(Box::new(half));
+        half
     }
 
     /// The connection is over: its row, and all others that are left.
@@ -113,29 +151,23 @@ impl Connection {
         for of in BOTH {
             // Trouble before the handshake was over.
             let late = self.trouble[of as usize] && self.logging;
-            if late && self.cold.halves[of as usize].is_none() && self.sides[of as usize].sent {
-                self.make_half(of, &common.settings);
+            if late && !self.has_half(of) && self.sides[of as usize].sent {
+                self.cold.due[of as usize] = Some(Box::new(self.facts(of)));
             }
         }
         let mut row = self.row(evicted);
-        let doubled = self.cold.doubled;
-        common.spare.give(self.log);
-        for (half, row) in self
-            .cold
-            .halves
-            .into_iter()
-            .zip([&mut row.forward, &mut row.backward])
-        {
+        for (of, row) in BOTH.into_iter().zip([&mut row.forward, &mut row.backward]) {
+            let half = match self.cold.due[of as usize].take() {
+                Some(facts) => Some(self.make_half(of, &facts, common)),
+                None => self.cold.halves[of as usize].take().map(|half| *half),
+            };
             if let Some(half) = half {
-                half.finish(&mut common.resends, &mut common.whatif, row);
+                common.room = half.finish(&mut common.resends, &mut common.whatif, row);
             }
+            let (packets, _) = self.cold.doubled[of as usize];
+            row.capture_duplicates += packets;
         }
-        for (half, (packets, _)) in [&mut row.forward, &mut row.backward]
-            .into_iter()
-            .zip(doubled)
-        {
-            half.capture_duplicates += packets;
-        }
+        common.spare.give(self.log);
         row
     }
 }
@@ -147,5 +179,97 @@ fn give(half: &mut Half, of: Direction, event: &Event, sacks: &[SeqRange]) {
         half.data(event);
     } else {
         half.ack(event, sacks);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rexmit_time::Duration;
+    use rexmit_wire::headers::{Notes, Sack, SynOptions};
+    use rexmit_wire::{Flags, FlowKey, SeqNum};
+
+    use super::*;
+    use crate::settings::Settings;
+
+    /// A packet: the wait before it, its side, its number and acknowledgement, payload, one SACK block, time to live.
+    type Draft = (i64, bool, (u32, u32), u32, Option<(u32, u32)>, u8);
+
+    fn draft() -> impl Strategy<Value = Draft> {
+        (
+            prop_oneof![9 => 0i64..40_000_000, 1 => 0i64..3_000_000_000],
+            any::<bool>(),
+            (0u32..8, 0u32..8),
+            prop_oneof![Just(0), Just(500)],
+            proptest::option::weighted(0.1, (0u32..8, 1u32..3)),
+            prop_oneof![20 => Just(64), 1 => Just(63)],
+        )
+    }
+
+    fn headers((_, back, (seq, ack), len, block, _): &Draft, number: usize, syn: bool) -> Headers {
+        let address = core::net::IpAddr::V4(core::net::Ipv4Addr::LOCALHOST);
+        let flow = FlowKey {
+            src: address,
+            dst: address,
+            src_port: 40_000,
+            dst_port: 80,
+        };
+        // Numbers go on slowly, so that some come again.
+        let place = |n: u32| SeqNum::new(n.wrapping_add(number as u32 / 4).wrapping_mul(500));
+        let flags = match (syn, back) {
+            (true, false) => Flags::SYN,
+            (true, true) => Flags(Flags::SYN.0 | Flags::ACK.0),
+            _ => Flags::ACK,
+        };
+        Headers {
+            flow: if *back { flow.reversed() } else { flow },
+            seq: place(*seq),
+            ack: place(*ack),
+            payload_len: if syn { 0 } else { *len },
+            window: 60_000,
+            flags,
+            ttl: 64,
+            ip_id: Some(number as u16 / 2 + 1),
+            dont_fragment: true,
+            ecn: 0,
+            notes: Notes::default(),
+            timestamps: None,
+            sack: block
+                .iter()
+                .map(|(start, len)| SeqRange::new(place(*start), len * 500))
+                .collect::<Sack>(),
+            syn: syn.then(SynOptions::default),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_the_same_when_a_half_is_made(
+            drafts in proptest::collection::vec(draft(), 1..400),
+            most_events in prop_oneof![2 => Just(512usize), 1 => 1usize..40],
+        ) {
+            let run = |at_once: bool| {
+                let mut common = Common::new(Settings { most_events, ..Settings::default() });
+                let mut now = Time::from_nanos(1_000_000_000_000);
+                let first = headers(&drafts[0], 0, true);
+                let mut connection = Connection::new(0, now, &first);
+                let mut settled = Vec::new();
+                for (number, draft) in drafts.iter().enumerate() {
+                    now += Duration::from_nanos(draft.0);
+                    // One that was routed comes once more.
+                    let doubles = draft.5 < 64 && number > 2;
+                    let number = number - usize::from(doubles);
+                    let headers = Headers { ttl: draft.5, ..headers(&drafts[number], number, number < 2) };
+                    connection.packet(now, &headers, &mut common);
+                    if at_once {
+                        connection.make_due(&mut common);
+                    }
+                    settled.push(common.resends.len());
+                }
+                let row = connection.finish(false, &mut common);
+                (row, settled, common.resends, common.whatif)
+            };
+            prop_assert_eq!(run(true), run(false));
+        }
     }
 }

@@ -17,7 +17,8 @@ use rexmit_wire::table::{prefetch, Keyed};
 use rexmit_wire::{FlowKey, Headers, SeqRange};
 
 use crate::event::Direction;
-use crate::half::Half;
+use crate::facts::SenderFacts;
+use crate::half::{Half, Room};
 use crate::rows;
 use crate::settings::Settings;
 
@@ -38,8 +39,9 @@ pub(crate) struct Common {
     pub resends: Vec<rows::Retransmission>,
     /// Replays that are ready.
     pub whatif: Vec<rows::WhatIf>,
-    /// Room to use again.
+    /// Room to use again: of logs, and of a half.
     pub spare: Spare,
+    pub room: Room,
 }
 
 impl Common {
@@ -50,6 +52,7 @@ impl Common {
             resends: Vec::new(),
             whatif: Vec::new(),
             spare: Spare::default(),
+            room: Room::default(),
         }
     }
 }
@@ -67,8 +70,8 @@ enum Closed {
 /// One connection.
 ///
 /// While no packet overlaps another or leaves a gap, nothing is acknowledged twice, and no SACK block comes, there are
-/// only running counters and the log. A half is made for a direction at the first trouble in it, for
-/// every direction with data when the log is full; it is fed the log and from then on each packet.
+/// only running counters and the log. The first trouble in a direction makes a half due for it, a full log one for every
+/// direction with data. It is fed the log, at the connection's end or before, and from then on each packet.
 ///
 /// What every packet looks at stands in the connection itself, four cache lines; the rest is behind a pointer.
 #[derive(Debug)]
@@ -112,7 +115,9 @@ struct Cold {
     /// SACK blocks of the packets in the log.
     sacks: Vec<SeqRange>,
     halves: [Option<Box<Half>>; 2],
-    /// Packets given to halves since resends were asked for last.
+    /// What was known of the sender when trouble came of which a half is to be made.
+    due: [Option<Box<SenderFacts>>; 2],
+    /// Packets for halves since resends were asked for last.
     unsettled: u32,
     /// Packets of each side that the capture holds twice, before and behind a router, and their payload bytes.
     doubled: [(u32, u64); 2],

@@ -58,7 +58,7 @@ impl Connection {
                 .map(|((whole, _), delay)| position(delay, whole)),
             ..HalfRow::default()
         };
-        if self.cold.halves[of as usize].is_none() {
+        if !self.has_half(of) {
             row.probes = self.cold.probes[of as usize];
             // What lies between the monitor and the sender is the same for all, as far as is known.
             let delay = delay.unwrap_or(Duration::ZERO);

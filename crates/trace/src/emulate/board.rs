@@ -88,21 +88,54 @@ pub struct News {
     pub sacked: Vec<usize>,
 }
 
+/// The room of a board: its collections, empty.
+#[derive(Debug, Default)]
+pub struct Room {
+    pieces: VecDeque<Piece>,
+    stamps: VecDeque<(u32, Time)>,
+}
+
+impl News {
+    /// Nothing told; there stays room for `most` pieces at most.
+    pub fn clear(&mut self, most: usize) {
+        *self = News {
+            acked: core::mem::take(&mut self.acked),
+            sacked: core::mem::take(&mut self.sacked),
+            ..News::default()
+        };
+        self.acked.clear();
+        self.acked.shrink_to(most);
+        self.sacked.clear();
+        self.sacked.shrink_to(most);
+    }
+}
+
 impl Board {
-    pub fn new(mss: u32, sack: bool) -> Self {
+    pub fn new(mss: u32, sack: bool, room: Room) -> Self {
         Board {
             una: SeqNum::default(),
             nxt: SeqNum::default(),
             mss: mss.max(1),
             sack,
-            pieces: VecDeque::new(),
+            pieces: room.pieces,
             out: 0,
             sacked: 0,
             highest: SeqNum::default(),
             window: None,
             resent: 0,
             reported: 0,
-            stamps: VecDeque::new(),
+            stamps: room.stamps,
+        }
+    }
+
+    /// Its room, for `most` pieces at most.
+    pub fn leave(mut self, most: usize) -> Room {
+        self.pieces.clear();
+        self.pieces.shrink_to(most);
+        self.stamps.clear();
+        Room {
+            pieces: self.pieces,
+            stamps: self.stamps,
         }
     }
 

@@ -11,6 +11,7 @@ mod likelihood;
 mod manners;
 mod parameters;
 mod profile;
+mod room;
 mod shadow;
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,7 @@ use crate::facts::SenderFacts;
 use crate::rows::Parameters;
 use board::{Board, News};
 use manners::{Manner, Manners};
+pub use room::Room;
 use shadow::{Moment, Shadow};
 
 pub use ways::{Judged, Leaning, Opinions, Way};
@@ -77,6 +79,8 @@ pub struct Judges {
     facts: SenderFacts,
     board: Board,
     shadows: Vec<Shadow>,
+    /// Room for further ones.
+    spare: Vec<shadow::Room>,
     manners: Manners,
     news: News,
     /// Something was sent.
@@ -106,16 +110,24 @@ impl Judges {
     /// Emulations of every stack, for a sender of which `facts` are known.
     #[must_use]
     pub fn new(facts: &SenderFacts) -> Self {
-        let shadows = profile::all().iter().enumerate();
+        Judges::within(facts, Room::default())
+    }
+
+    /// As [`Judges::new`], in the room that others have left.
+    #[must_use]
+    pub fn within(facts: &SenderFacts, room: Room) -> Self {
+        let (mut shadows, mut spare) = (room.shadows, room.spare);
+        let profiles = profile::all().iter().enumerate();
+        for (slot, profile) in profiles.filter(|(_, p)| !facts.sack || p.settings.sack) {
+            shadows.push(Shadow::new(profile, slot, spare.pop().unwrap_or_default()));
+        }
         Judges {
             facts: *facts,
-            board: Board::new(facts.mss, facts.sack),
-            shadows: shadows
-                .filter(|(_, profile)| !facts.sack || profile.settings.sack)
-                .map(|(slot, profile)| Shadow::new(profile, slot))
-                .collect(),
+            board: Board::new(facts.mss, facts.sack, room.board),
+            shadows,
+            spare,
             manners: Manners::default(),
-            news: News::default(),
+            news: room.news,
             begun: false,
             established: false,
             syn: None,
@@ -125,7 +137,7 @@ impl Judges {
             recent: None,
             together: None,
             first: 0,
-            places: VecDeque::new(),
+            places: room.places,
             episode: None,
             episodes: 0,
             forgotten: None,

@@ -210,6 +210,31 @@ fn acknowledgements_of_nothing_sent_move_nothing() {
 }
 
 #[test]
+fn room_is_used_again_and_nothing_stays_in_it() {
+    let run = |room: Room| {
+        let mut script = Script::new(50);
+        script.judges = Judges::within(&script.judges.facts, room);
+        let script = script
+            .new_data(0.0, 0..10)
+            .ack(50.0, 1, &[(2, 5)])
+            .again(50.0, 1)
+            .ack(100.0, 5, &[])
+            .again(356.0, 5);
+        let standings: Vec<_> = script.judges.standings().collect();
+        let verdicts = [script.verdict(0), script.verdict(1)];
+        (standings, verdicts, script.judges.leave())
+    };
+    let (standings, verdicts, room) = run(Room::default());
+    let places = room.places.capacity();
+    assert!(places > 0);
+    let (again, verdicts_again, room) = run(room);
+    assert_eq!(
+        (again, verdicts_again, room.places.capacity()),
+        (standings, verdicts, places)
+    );
+}
+
+#[test]
 fn verdicts_are_forgotten_when_they_were_given_out() {
     let mut script = Script::new(50)
         .new_data(0.0, 0..10)

@@ -39,6 +39,19 @@ struct Handshake {
 }
 
 impl Clock {
+    /// Nothing known yet; stamps go into `room`.
+    pub(super) fn within(room: VecDeque<(u32, Time)>) -> Self {
+        Clock {
+            peer: room,
+            ..Clock::default()
+        }
+    }
+
+    /// The room.
+    pub(super) fn leave(self) -> VecDeque<(u32, Time)> {
+        self.peer
+    }
+
     /// The receiver's SYN or SYN-ACK came by.
     pub(super) fn peer_syn(&mut self, at: Time) {
         if !self.handshake.answered {

@@ -35,6 +35,19 @@ pub(super) struct Held {
 }
 
 impl Held {
+    /// Nothing held; events go into `room`.
+    pub(super) fn within(room: VecDeque<SenderEvent>) -> Self {
+        Held {
+            events: room,
+            ..Held::default()
+        }
+    }
+
+    /// The room.
+    pub(super) fn leave(self) -> VecDeque<SenderEvent> {
+        self.events
+    }
+
     pub(super) fn push(&mut self, event: SenderEvent) {
         self.events.push_back(event);
     }

@@ -60,6 +60,13 @@ impl Waiting {
     }
 }
 
+/// Room for packets of the sender and of the receiver.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    sent: VecDeque<Waiting>,
+    heard: VecDeque<(u64, Ack)>,
+}
+
 /// Packets of both sides that wait.
 #[derive(Debug, Default)]
 pub(super) struct Merge {
@@ -79,6 +86,27 @@ pub(super) struct Merge {
 }
 
 impl Merge {
+    /// Nothing yet; packets go into this room.
+    pub(super) fn within(room: Room) -> Self {
+        Merge {
+            sent: room.sent,
+            heard: room.heard,
+            ..Merge::default()
+        }
+    }
+
+    /// The room, for `most` packets of a side at most.
+    pub(super) fn leave(mut self, most: usize) -> Room {
+        self.sent.clear();
+        self.sent.shrink_to(most);
+        self.heard.clear();
+        self.heard.shrink_to(most);
+        Room {
+            sent: self.sent,
+            heard: self.heard,
+        }
+    }
+
     /// The sender's packet came by.
     pub(super) fn sent(&mut self, event: &Event) {
         self.now = self.now.max(event.at);

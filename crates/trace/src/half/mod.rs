@@ -11,6 +11,7 @@ mod merge;
 mod need;
 mod open;
 mod pieces;
+mod room;
 mod rtt;
 mod spans;
 mod stamps;
@@ -42,6 +43,8 @@ use pieces::{Copy, Pieces};
 use rtt::Rtts;
 use spans::Spans;
 use stamps::Stamps;
+
+pub use room::Room;
 
 /// Pieces kept before the oldest resends are settled as they stand.
 const MOST_PIECES: usize = 1 << 16;
@@ -119,6 +122,17 @@ impl Half {
     /// A half whose sender sends in `direction`.
     #[must_use]
     pub fn new(direction: Direction, facts: &SenderFacts, settings: &Settings) -> Self {
+        Half::within(direction, facts, settings, Room::default())
+    }
+
+    /// As [`Half::new`], in the room that another half has left.
+    #[must_use]
+    pub fn within(
+        direction: Direction,
+        facts: &SenderFacts,
+        settings: &Settings,
+        room: Room,
+    ) -> Self {
         let mss = if facts.mss == 0 {
             DEFAULT_MSS
         } else {
@@ -129,14 +143,14 @@ impl Half {
             facts: *facts,
             mss,
             most_resends: settings.most_resends.max(1),
-            clock: Clock::default(),
+            clock: Clock::within(room.peer),
             stamps: Stamps::default(),
             ids: Ids::default(),
             peer_ids: Ids::default(),
-            merge: Merge::default(),
+            merge: Merge::within(room.merge),
             line: None,
-            pieces: Pieces::new(mss),
-            sacked: Spans::default(),
+            pieces: Pieces::new(mss, room.pieces),
+            sacked: Spans::within(room.sacked),
             rtts: Rtts::default(),
             window: None,
             credit: 0,
@@ -146,25 +160,25 @@ impl Half {
             newest: None,
             owed: 0,
             owed_at: None,
-            lately: VecDeque::new(),
+            lately: room.lately,
             beyond_now: Duration::ZERO,
             told: Time::ZERO,
-            held: Held::default(),
-            judges: Judges::new(facts),
+            held: Held::within(room.held),
+            judges: Judges::within(facts, room.judges),
             replay: settings
                 .whatif
                 .as_ref()
                 .map(|plan| Replay::new(direction, facts, plan)),
             next_number: 0,
-            waiting: Waiting::default(),
-            unnamed: VecDeque::new(),
+            waiting: Waiting::within(room.open),
+            unnamed: room.unnamed,
             reports: 0,
             unreported: 0,
             answers: 0,
             probed: 0,
             network_doubles: false,
-            episode: Episode::default(),
-            ready: Vec::new(),
+            episode: Episode::within(room.rows),
+            ready: room.ready,
             row: HalfRow::default(),
             last_lost_episode: None,
             best_case: BestCase::default(),
@@ -255,13 +269,13 @@ impl Half {
         out.append(&mut self.ready);
     }
 
-    /// The connection is over: everything that is left, and what the sender did in all.
+    /// The connection is over: everything that is left, and what the sender did in all. Leaves its room.
     pub fn finish(
         mut self,
         resends: &mut Vec<Retransmission>,
         whatif: &mut Vec<WhatIf>,
         row: &mut HalfRow,
-    ) {
+    ) -> Room {
         self.merge.end();
         self.work();
         while let Some(event) = self.held.pop() {
@@ -280,6 +294,7 @@ impl Half {
             replay.finish(whatif);
         }
         self.summarise(row);
+        self.leave()
     }
 
     /// Takes in what has an order by now.
@@ -440,7 +455,7 @@ impl Half {
         !self.facts.timestamps && self.facts.window_shift == 0
     }
 
-    fn summarise(self, row: &mut HalfRow) {
+    fn summarise(&mut self, row: &mut HalfRow) {
         let identity = self.judges.identity();
         row.unique_bytes = self.row.unique_bytes;
         row.resends = self.row.resends;
@@ -452,9 +467,10 @@ impl Half {
         row.position = Some(self.clock.position());
         row.monitor_delay = self.clock.known_delay();
         row.rtt = self.rtts.summary();
+        let best_case = core::mem::take(&mut self.best_case);
         row.best_case = row
             .rtt
-            .map(|(_, average, largest, _)| self.best_case.finish(average, largest));
+            .map(|(_, average, largest, _)| best_case.finish(average, largest));
         row.stack = identity.stack;
         row.stack_confidence = identity.confidence;
         row.stacks = identity.stacks;

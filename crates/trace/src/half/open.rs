@@ -51,6 +51,19 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
+    /// None yet; they go into `room`.
+    pub(super) fn within(room: VecDeque<Open>) -> Self {
+        Waiting {
+            open: room,
+            ..Waiting::default()
+        }
+    }
+
+    /// The room.
+    pub(super) fn leave(self) -> VecDeque<Open> {
+        self.open
+    }
+
     /// A new one, of which all but the episode is filled in.
     pub(super) fn push(&mut self, mut resend: Open, una: i64) {
         match self.episode_high {
@@ -120,6 +133,19 @@ pub(super) struct Settled {
 }
 
 impl Episode {
+    /// None yet; rows go into `room`.
+    pub(super) fn within(room: Vec<Retransmission>) -> Self {
+        Episode {
+            rows: room,
+            ..Episode::default()
+        }
+    }
+
+    /// The room.
+    pub(super) fn leave(self) -> Vec<Retransmission> {
+        self.rows
+    }
+
     /// Adds a row. If it is of another episode than the ones before, those come out.
     pub(super) fn add(&mut self, open: &Open, settled: Settled, out: &mut Vec<Retransmission>) {
         let verdict = settled.verdict;

@@ -106,16 +106,21 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    /// Nothing sent yet, and the first to be sent is place 0.
-    pub(super) fn new(mss: u32) -> Self {
+    /// Nothing sent yet, and the first to be sent is place 0. Pieces go into `room`.
+    pub(super) fn new(mss: u32, room: VecDeque<Piece>) -> Self {
         Pieces {
-            pieces: VecDeque::new(),
+            pieces: room,
             edge: 0,
             una: 0,
             nxt: 0,
             segments: 0,
             mss: mss.max(1),
         }
+    }
+
+    /// The room.
+    pub(super) fn leave(self) -> VecDeque<Piece> {
+        self.pieces
     }
 
     /// Highest place acknowledged cumulatively.

@@ -7,6 +7,16 @@ pub(super) struct Spans {
 }
 
 impl Spans {
+    /// None yet; they go into `room`.
+    pub(super) fn within(room: Vec<(i64, i64)>) -> Self {
+        Spans { spans: room }
+    }
+
+    /// The room.
+    pub(super) fn leave(self) -> Vec<(i64, i64)> {
+        self.spans
+    }
+
     /// Adds `start..end` and calls `new` with each part that was not there before.
     pub(super) fn insert(&mut self, start: i64, end: i64, mut new: impl FnMut(i64, i64)) {
         if start >= end {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rexmit_time::{Duration, Time};
-use rexmit_trace::analyzer::Analyzer;
+use rexmit_trace::analyzer::{Analyzer, Rows};
 use rexmit_trace::settings::Settings;
 use rexmit_wire::headers::{Sack, SynOptions, Timestamps};
 use rexmit_wire::{Flags, Headers, SeqNum, SeqRange};
@@ -95,5 +95,34 @@ proptest! {
             }
         }
         prop_assert!(swept.connections() <= most_connections);
+    }
+
+    #[test]
+    fn connections_do_not_touch_each_other(packets in proptest::collection::vec(packet(), 0..150)) {
+        let mut now = Time::ZERO + Duration::from_secs(1_000);
+        let packets: Vec<(Time, Headers)> = packets
+            .into_iter()
+            .map(|(wait, headers)| {
+                now += wait;
+                (now, headers)
+            })
+            .collect();
+        let (_, mut together) = analyse(&packets, Settings::default());
+        let mut apart = Rows::default();
+        for port in 40_000..40_003 {
+            let own = |headers: &Headers| [headers.flow.src_port, headers.flow.dst_port].contains(&port);
+            let own: Vec<_> = packets.iter().filter(|(_, headers)| own(headers)).copied().collect();
+            apart.append(&mut analyse(&own, Settings::default()).1);
+        }
+        for rows in [&mut together, &mut apart] {
+            rows.sort();
+        }
+        let rows = |rows: Rows| {
+            let connections: Vec<_> = rows.connections.into_iter().map(|of| of.row).collect();
+            let resends: Vec<_> = rows.retransmissions.into_iter().map(|of| of.row).collect();
+            let whatif: Vec<_> = rows.whatif.into_iter().map(|of| of.row).collect();
+            (connections, resends, whatif)
+        };
+        prop_assert_eq!(rows(together), rows(apart));
     }
 }

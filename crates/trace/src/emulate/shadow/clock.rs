@@ -1,7 +1,5 @@
 //! Round-trip times, the timeout, and what sets the timer.
 
-use std::collections::VecDeque;
-
 use rexmit_tcp::estimator::Rtt;
 use rexmit_tcp::sender::State;
 use rexmit_tcp::settings::{Estimator, RttSamples, Settings, Tlp};
@@ -81,7 +79,7 @@ impl Shadow {
         self.phase = Some(self.ticks.phase(at));
         self.measure_again(self.settings);
         if !self.keeps_unsure() {
-            self.unsure = VecDeque::new();
+            self.unsure.clear();
         }
     }
 
@@ -104,7 +102,7 @@ impl Shadow {
             }
         }
         if !self.keeps_unsure() {
-            self.unsure = VecDeque::new();
+            self.unsure.clear();
         }
     }
 

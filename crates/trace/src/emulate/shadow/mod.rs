@@ -34,6 +34,9 @@ use undo::Undo;
 
 pub use explain::{Moment, Opinion};
 
+/// Opinions that there stays room for.
+const MOST_OPINIONS: usize = 256;
+
 /// What an acknowledgement told this sender (`FLAG_…` of `tcp_ack`).
 #[derive(Clone, Copy, Debug, Default)]
 struct Told {
@@ -110,8 +113,15 @@ pub struct Shadow {
     pub opinions: VecDeque<Opinion>,
 }
 
+/// The room of an emulated sender: its collections, empty.
+#[derive(Debug, Default)]
+pub struct Room {
+    unsure: VecDeque<(Time, Time, SeqNum, SeqNum)>,
+    opinions: VecDeque<Opinion>,
+}
+
 impl Shadow {
-    pub fn new(profile: &'static Profile, slot: usize) -> Self {
+    pub fn new(profile: &'static Profile, slot: usize, room: Room) -> Self {
         let settings: &'static Settings = &profile.settings;
         let rtt = Rtt::new(settings);
         let ticks = Ticks::new(settings);
@@ -153,13 +163,24 @@ impl Shadow {
             phase: None,
             rate_known: false,
             phased: ticks.are_coarse(),
-            unsure: VecDeque::new(),
+            unsure: room.unsure,
             window: None,
             bias: Duration::ZERO,
             minimum: Minimum::of(settings.estimator, profile.other_minimum),
             score: profile.prior,
             worst: 0.0,
-            opinions: VecDeque::new(),
+            opinions: room.opinions,
+        }
+    }
+
+    /// Its room.
+    pub fn leave(mut self) -> Room {
+        self.unsure.clear();
+        self.opinions.clear();
+        self.opinions.shrink_to(MOST_OPINIONS);
+        Room {
+            unsure: self.unsure,
+            opinions: self.opinions,
         }
     }
 
