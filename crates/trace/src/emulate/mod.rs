@@ -391,7 +391,7 @@ impl Judges {
         for shadow in &self.shadows {
             all[Way::of(shadow.profile) as usize] += above(shadow);
         }
-        let mut opinions = Opinions::new(self.leaning().shares(0.0));
+        let mut opinions = Opinions::new(self.leaning().shares());
         for shadow in &self.shadows {
             let Some(opinion) = shadow.opinions.get(index) else {
                 continue;

@@ -6,7 +6,7 @@ use rexmit_tcp::settings::{EarlyRetransmit, Settings, Tlp};
 use rexmit_tcp::stacks;
 
 /// Emulations side by side at most.
-pub const MOST_PROFILES: usize = 17;
+pub const MOST_PROFILES: usize = 16;
 
 /// A sender that may have been at work.
 #[derive(Clone, Debug)]
@@ -37,7 +37,6 @@ const LINES: &[Line] = &[
     ("linux-6.12", "linux-6", 0.01, |s| {
         s.rack_no_dupack_threshold = true;
     }),
-    ("linux-6.12", "linux-6", 0.01, |s| s.dupack_threshold = 2),
     ("linux-6.12", "linux-6", 0.02, |s| s.hz = 100),
     ("linux-3.10", "linux-3.10", 0.09, |_| {}),
     ("linux-3.10", "linux-3.10", 0.01, |s| s.tlp = Tlp::Off),

@@ -300,3 +300,26 @@ fn duplicates_of_the_network_widen_no_reordering_window() {
     assert_eq!(stack, "linux-6");
     assert!(worst > -0.5, "{worst}");
 }
+
+#[test]
+fn another_threshold_of_duplicates_is_learned() {
+    for threshold in [2, 6] {
+        let mut script = Script::new(50).new_data(0.0, 0..2).ack(50.0, 2, &[]);
+        for (round, lost) in [(1_000.0, 2), (2_000.0, 14), (3_000.0, 26)] {
+            script = script.new_data(round, lost..lost + 12);
+            // Acknowledgements a millisecond apart: none is too close to the one before.
+            for above in 1..=threshold {
+                let at = round + 50.0 + f64::from(above);
+                script = script.ack(at, lost, &[(lost + 1, lost + 1 + above)]);
+            }
+            let at = round + 50.0 + f64::from(threshold);
+            script = script.again(at, lost).ack(at + 50.0, lost + 12, &[]);
+        }
+        assert_eq!(script.mechanisms(), ["rack"; 3], "{threshold}");
+        let (stack, score, worst) = script.judges.standings().next().unwrap();
+        assert_eq!(stack, "linux-6");
+        assert!(score > 0.0 && worst > -4.5, "{threshold}: {score} {worst}");
+        let d = script.judges.identity().parameters.d.unwrap();
+        assert_eq!(d.value, f64::from(threshold), "{d:?}");
+    }
+}

@@ -73,11 +73,31 @@ impl Leaning {
         (counting - rack - usual()).clamp(-most, most)
     }
 
-    /// How likely each way is when other connections of the host say `evidence` for counting.
+    /// How likely each way is by this connection alone.
     #[must_use]
-    pub fn shares(&self, evidence: f64) -> [f64; 3] {
-        let [rack, counting, other] = self.scores;
-        let scores = [rack, counting + evidence, other];
+    pub fn shares(&self) -> [f64; 3] {
+        Self::shares_of(self.scores)
+    }
+
+    /// How likely each way is when all connections of the host, this one among them, say `evidence` for counting.
+    #[must_use]
+    pub fn shares_with(&self, evidence: f64) -> [f64; 3] {
+        let [mut rack, mut counting, other] = self.scores;
+        if !rack.is_finite() || !counting.is_finite() {
+            return self.shares();
+        }
+        let apart = usual() + evidence;
+        if apart > 0.0 {
+            counting = counting.max(rack);
+            rack = counting - apart;
+        } else {
+            rack = rack.max(counting);
+            counting = rack + apart;
+        }
+        Self::shares_of([rack, counting, other])
+    }
+
+    fn shares_of(scores: [f64; 3]) -> [f64; 3] {
         let high = scores.into_iter().fold(f64::NEG_INFINITY, f64::max);
         if !high.is_finite() {
             return [0.0; 3];

@@ -355,7 +355,9 @@ impl Shadow {
             State::Loss | State::Recovery if marked => 0.0,
             State::Recovery if forward => ONLY_IF,
             State::Loss | State::Recovery => SLIGHTLY,
-            _ if self.delivered_above(board) > 0 => MUCH,
+            _ if self.delivered_above(board) > 0 => {
+                self.lower_threshold(board, index).unwrap_or(MUCH)
+            }
             _ => WHOLLY,
         };
         if marks & RESENT != 0 {
@@ -468,8 +470,17 @@ impl Shadow {
             Cause::EarlyRetransmit => self.on_early_retransmit_timer(board, at),
             Cause::Ack => {
                 if self.state < State::Recovery {
+                    let lower = self.lower_threshold(board, pieces.start).is_some();
+                    if lower {
+                        self.learn_threshold(board);
+                    }
                     self.enter_recovery(board, moment.ack_at);
                     self.began_by = best.mechanism;
+                    if lower && !self.settings.rack {
+                        self.mark_by_count(board, true);
+                    }
+                } else if self.began {
+                    self.threshold_open = false;
                 }
                 if self.state == State::Loss {
                     self.frto = false;
@@ -519,7 +530,7 @@ impl Shadow {
             if anew {
                 self.begin_undo(board);
             }
-            let threshold = self.settings.dupack_threshold;
+            let threshold = self.threshold;
             if self.state <= State::Disorder && self.delivered_above(board) >= threshold {
                 self.reordering = self.reordering.min(threshold);
             }

@@ -8,6 +8,7 @@ use crate::emulate::board::{Board, News, LOST, RESENT};
 
 impl Shadow {
     pub(super) fn on_ack_linux6(&mut self, board: &mut Board, news: &News) {
+        self.raise_threshold(board, news);
         self.catch_up(board, news.at, news.slack);
         self.missed = false;
         if news.advanced {

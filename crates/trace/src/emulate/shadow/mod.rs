@@ -12,6 +12,7 @@ mod linux6;
 mod minimum;
 mod rack;
 mod rate;
+mod threshold;
 mod undo;
 mod window;
 
@@ -70,6 +71,9 @@ pub struct Shadow {
     /// Without SACK, duplicates (`sacked_out`).
     dups: u32,
     reordering: u32,
+    /// What it was at first, and whether that may be another than the page's.
+    threshold: u32,
+    threshold_open: bool,
     reordered: bool,
     rack: Rack,
     fack: bool,
@@ -141,6 +145,8 @@ impl Shadow {
             resent: 0,
             dups: 0,
             reordering: settings.dupack_threshold,
+            threshold: settings.dupack_threshold,
+            threshold_open: settings.sender == SenderForm::Linux6,
             reordered: false,
             rack: Rack::default(),
             fack: settings.fack,
