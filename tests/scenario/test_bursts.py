@@ -65,6 +65,15 @@ def test_the_study_of_2017() -> None:
     assert study.configs["mptcp-new"].patch == "mptcp-reinject-on-tlp"
 
 
+def test_the_small_one() -> None:
+    grid = cells(load(find("mptcp-smoke")))
+    assert [cell.label for cell in grid] == [
+        f"two {config} {pattern}"
+        for config in ("tcp", "mptcp")
+        for pattern in ("none", "path 1 burst 2 data -1")
+    ]
+
+
 def test_a_cell_of_bursts_as_engines_read_it() -> None:
     plan = plan_of(from_plain(with_(GOOD, ("configs.mptcp.path", 2))), 1)
     link = {"rate_bps": 54_000_000, "jitter_ns": 0, "loss": 0.0, "queue_packets": 1000}

@@ -548,4 +548,33 @@ proptest! {
         let counts: Vec<Vec<u64>> = counts.iter().map(|row| row.to_vec()).collect();
         prop_assert_eq!(t.counts(), &counts[..]);
     }
+
+    /// Whatever numbers packets have, the rule survives, and counts no more packets than it got.
+    #[test]
+    fn no_packet_makes_the_rule_panic(
+        sent in proptest::collection::vec(
+            (1u32..3, any::<u32>(), any::<u8>(), any::<(bool, u64, u32, u16)>(), 0u64..2000), 0..40,
+        ),
+        totals in any::<bool>(),
+    ) {
+        let rehearsed = [[9, 9], [9, 9]];
+        let mut t = Talk::new("path 1 data -1; burst 2 data 1..-1#1..9", 3, totals.then_some(rehearsed)).mptcp();
+        let first = t.number(0);
+        for (path, seq, flags, (near, number, subflow_seq, len), bytes) in &sent {
+            let number = if *near { first.wrapping_add(number % 9000) } else { *number };
+            let dss = MptcpOption::Dss(Dss {
+                fin: len % 3 == 0,
+                data_ack: None,
+                mapping: Some(Mapping {
+                    data_seq: DataNumber::Full(number),
+                    subflow_seq: *subflow_seq,
+                    len: *len,
+                    checksum: None,
+                }),
+            });
+            t.server_sends(*path, *seq, *flags, &padded(&dss), *bytes);
+        }
+        let counted: u64 = t.counts().iter().flatten().sum();
+        prop_assert!(counted <= sent.len() as u64);
+    }
 }

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{packet, response, Watched, ACK, CLOSE, FIN_ACK, SYN_ACK};
+use proptest::prelude::*;
 use rexmit_loss::pattern::{Pattern, PatternRule, Settings};
 use rexmit_loss::{Decision, Event};
 use rexmit_tcp::Need;
@@ -223,4 +224,39 @@ fn what_no_length_tells_is_named() {
         needs("path 1 burst 1 data fin").as_deref(),
         Some("path 1 burst 1 data fin")
     );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever is sent on whatever subflow, the rule survives, and every packet has one fate.
+    #[test]
+    fn no_packet_makes_the_rule_panic(
+        sent in proptest::collection::vec(
+            (1u16..8, any::<u32>(), any::<u8>(), any::<(bool, u64, u32, u16)>(), 0usize..2000), 0..40,
+        ),
+    ) {
+        let mut s = two("path 2 data 1..9#1..3; burst 1 data -1; path 1 ack 1");
+        for (port, seq, flags, (near, number, subflow_seq, len), bytes) in &sent {
+            let first = Identity::of(KEYS[0], Version::V1).idsn.wrapping_add(1);
+            let number = if *near { first.wrapping_add(number % 9000) } else { *number };
+            let dss = MptcpOption::Dss(Dss {
+                fin: len % 3 == 0,
+                data_ack: Some(DataNumber::Low(subflow_seq.wrapping_mul(3))),
+                mapping: Some(Mapping {
+                    data_seq: DataNumber::Full(number),
+                    subflow_seq: *subflow_seq,
+                    len: *len,
+                    checksum: None,
+                }),
+            });
+            let mut option = Vec::new();
+            dss.write(&mut option);
+            option.resize(option.len().next_multiple_of(4), 1);
+            let payload = vec![b'H'; *bytes];
+            s.w.send(&packet(*port, *seq, *flags, &option, &payload));
+            s.w.send(&common::client_packet(*port, *flags, &payload[..bytes % 3]));
+        }
+        s.w.finish();
+    }
 }

@@ -42,6 +42,8 @@ class Request:
     version: str
     jobs: int
     capture: bool
+    warnings: tuple[str, ...] = ()
+    """What a reader of the run should know beforehand."""
 
 
 @dataclass(slots=True)
@@ -224,7 +226,7 @@ class Campaign:
             "ignored_settings": sorted(
                 totals.ignored, key=lambda one: (configs.index(one["config"]), one["setting"])
             ),
-            "warnings": sorted(totals.warnings),
+            "warnings": sorted({*totals.warnings, *request.warnings}),
         }
 
 

@@ -141,6 +141,7 @@ def run(
         version=cli.version(),
         jobs=jobs or len(cores()),
         capture=capture,
+        warnings=tuple(left_out),
     )
     campaign = Campaign(request, opened, core_streams(), progress_bars.for_stream(sys.stderr))
     again = f"{request.command} --out {shlex.quote(str(request.out))}"

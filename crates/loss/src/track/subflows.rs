@@ -182,7 +182,7 @@ impl Subflows {
                     connection.last[0] = Some(mapping.data_seq);
                     subflow.announce(start, &mapping, dss.fin, place);
                     // The number of the end is the mapping's last (RFC 8684 §3.3.3).
-                    let end = place.wrapping_add(i64::from(mapping.len)) - 1;
+                    let end = place.wrapping_add(i64::from(mapping.len) - 1);
                     if len == 0 && dss.fin {
                         (data, fin) = (Some(end), true);
                     }

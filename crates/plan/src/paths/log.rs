@@ -93,10 +93,12 @@ impl PathLog {
                     if let Some((mapping, numbers)) = dss.mapping.zip(self.numbers[own].as_mut()) {
                         let place = numbers.place(mapping.data_seq);
                         let has_data = packet.payload_len() > 0;
-                        data_seq = u64::try_from(place + 1).ok().filter(|_| has_data);
+                        data_seq = u64::try_from(place.saturating_add(1))
+                            .ok()
+                            .filter(|_| has_data);
                     }
                     if let Some((ack, numbers)) = dss.data_ack.zip(self.numbers[1 - own].as_mut()) {
-                        data_ack = u64::try_from(numbers.place(ack) + 1).ok();
+                        data_ack = u64::try_from(numbers.place(ack).saturating_add(1)).ok();
                     }
                 }
                 _ => {}
