@@ -51,7 +51,6 @@ pub struct Programs {
     ip: Option<PathBuf>,
     tc: Option<PathBuf>,
     nft: Option<PathBuf>,
-    ethtool: Option<PathBuf>,
     nginx: Option<PathBuf>,
     curl: Option<PathBuf>,
     lynx: Option<PathBuf>,
@@ -73,7 +72,7 @@ macro_rules! program {
     };
 }
 
-program!(ip tc nft ethtool nginx curl lynx);
+program!(ip tc nft nginx curl lynx);
 
 /// One point of a campaign's grid: the same transfer several times, at different phases of the kernel's timers.
 #[derive(Debug, Deserialize)]

@@ -15,13 +15,12 @@ PACKAGES: Final = {
     "ip": "iproute2",
     "tc": "iproute2",
     "nft": "nftables",
-    "ethtool": "ethtool",
     "curl": "curl",
     "lynx": "lynx",
 }
 """Programs that a plan names, and the Debian package of each."""
 
-NETWORK_PROGRAMS: Final = ("ip", "tc", "nft", "ethtool")
+NETWORK_PROGRAMS: Final = ("ip", "tc", "nft")
 """What any network inside a guest is set up with."""
 
 

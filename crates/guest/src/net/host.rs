@@ -4,10 +4,10 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::Path;
 
-use anyhow::{bail, Context, Result};
-use rexmit_plan::Programs;
+use anyhow::{Context, Result};
 
 use super::namespace::Namespace;
+use super::offload::{self, Offload};
 
 /// A host under test.
 pub struct Host {
@@ -52,26 +52,7 @@ pub fn neighbour(device: &str, address: IpAddr, mac: &str) -> String {
 }
 
 /// Switches off what a network card would do to packets: every packet is one segment, with its checksum.
-pub fn leave_nothing_to_the_device(
-    namespace: &Namespace,
-    device: &str,
-    programs: &Programs,
-) -> Result<()> {
-    let ethtool = programs.ethtool()?;
-    let offloads = [
-        "-K", device, "tso", "off", "gso", "off", "gro", "off", "tx", "off",
-    ];
-    let output = namespace
-        .command(ethtool)
-        .args(offloads)
-        .output()
-        .with_context(|| format!("cannot run {}", ethtool.display()))?;
-    if !output.status.success() {
-        bail!(
-            "ethtool {}: {}",
-            offloads.join(" "),
-            String::from_utf8_lossy(&output.stderr).trim()
-        );
-    }
-    Ok(())
+pub fn leave_nothing_to_the_device(host: &Namespace, device: &str) -> Result<()> {
+    use Offload::{Checksum, Gro, Gso, Tso};
+    offload::switch(host, device, &[Tso, Gso, Gro, Checksum], false)
 }

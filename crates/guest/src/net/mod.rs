@@ -3,10 +3,12 @@
 mod host;
 mod link;
 mod namespace;
+mod offload;
 mod paths;
 mod topology;
 
 pub use host::Host;
 pub use namespace::{in_thread, Namespace};
+pub use offload::{switch, Offload};
 pub use paths::{client_device, PathNetwork};
 pub use topology::Network;

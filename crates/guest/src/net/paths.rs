@@ -88,14 +88,20 @@ impl PathNetwork {
                 host::without_ipv6(namespace)?;
             }
         }
-        network.build_wires(mtu, paths, programs)?;
-        network.build_router(family, programs)?;
+        network.build_router(family, mtu, paths, programs)?;
         network.build_server(family, programs)?;
         network.build_client(family, programs)?;
         Ok(network)
     }
 
-    fn build_wires(&self, mtu: u32, paths: &[Link], programs: &Programs) -> Result<()> {
+    /// The router's interfaces, and the wires that the paths are.
+    fn build_router(
+        &self,
+        family: u8,
+        mtu: u32,
+        paths: &[Link],
+        programs: &Programs,
+    ) -> Result<()> {
         let pair = |near: String, far: String, far_mac: String, host: &str| {
             format!("link add name {near} mtu {mtu} type veth peer name {far} address {far_mac} mtu {mtu} netns {host}")
         };
@@ -126,14 +132,6 @@ impl PathNetwork {
             }
         }
         lines.push(format!("link set dev s1-eth0 address {}", mac(0, ROUTER)));
-        self.router
-            .batch(programs.ip()?, &["-batch", "-"], &lines)?;
-        self.router
-            .batch(programs.tc()?, &["-batch", "-"], &shaping)
-    }
-
-    fn build_router(&self, family: u8, programs: &Programs) -> Result<()> {
-        let mut lines = Vec::new();
         for path in 0..=self.clients.len() {
             let device = format!("s1-eth{path}");
             lines.extend(host::bring_up(&device, address(family, path, ROUTER)?));
@@ -143,6 +141,8 @@ impl PathNetwork {
         }
         self.router
             .batch(programs.ip()?, &["-batch", "-"], &lines)?;
+        self.router
+            .batch(programs.tc()?, &["-batch", "-"], &shaping)?;
         self.router.run(|| {
             let path = if family == 4 {
                 "/proc/sys/net/ipv4/ip_forward"
@@ -161,7 +161,7 @@ impl PathNetwork {
         lines.push(format!("route add default via {router}"));
         let namespace = &self.h1.namespace;
         namespace.batch(programs.ip()?, &ip_of(family), &lines)?;
-        host::leave_nothing_to_the_device(namespace, self.h1.device, programs)
+        host::leave_nothing_to_the_device(namespace, self.h1.device)
     }
 
     fn build_client(&self, family: u8, programs: &Programs) -> Result<()> {
@@ -178,7 +178,7 @@ impl PathNetwork {
         }
         self.h2.batch(programs.ip()?, &ip_of(family), &lines)?;
         for path in 1..=self.clients.len() {
-            host::leave_nothing_to_the_device(&self.h2, &client_device(path), programs)?;
+            host::leave_nothing_to_the_device(&self.h2, &client_device(path))?;
         }
         Ok(())
     }

@@ -157,7 +157,7 @@ impl Network {
             }
             host.namespace
                 .batch(programs.ip()?, &["-batch", "-"], &lines)?;
-            host::leave_nothing_to_the_device(&host.namespace, device, programs)?;
+            host::leave_nothing_to_the_device(&host.namespace, device)?;
         }
         Ok(())
     }

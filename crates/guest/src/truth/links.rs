@@ -1,11 +1,11 @@
 //! What the links of a part do to packets, and when that changes.
 
-use anyhow::{bail, Result};
+use anyhow::Result;
 use rexmit_plan::{Part, Programs, Side, Way};
 use rexmit_time::Time;
 
 use crate::clock;
-use crate::net::{Host, Network};
+use crate::net::{self, Host, Network, Offload};
 use crate::report::Report;
 
 /// The switch's interface whose queue a way is: what enters one end of a wire waits at the other.
@@ -79,22 +79,9 @@ fn offload(host: &Host, programs: &Programs) -> Result<()> {
     let line = format!("link set dev {device} gso_max_segs 65535");
     host.namespace
         .batch(programs.ip()?, &["-batch", "-"], &[line])?;
-    let words = [
-        "-K", device, "tx", "on", "sg", "on", "tso", "on", "gso", "on",
-    ];
-    let output = host
-        .namespace
-        .command(programs.ethtool()?)
-        .args(words)
-        .output()?;
-    if !output.status.success() {
-        bail!(
-            "ethtool {}: {}",
-            words.join(" "),
-            String::from_utf8_lossy(&output.stderr).trim()
-        );
-    }
-    Ok(())
+    use Offload::{Checksum, Gso, ScatterGather, Tso};
+    let offloads = [Checksum, ScatterGather, Tso, Gso];
+    net::switch(&host.namespace, device, &offloads, true)
 }
 
 /// Makes the part's changes, each at its time.
