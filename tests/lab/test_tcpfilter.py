@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 
 import pytest
 from tests.lab.conftest import Done, Lab
@@ -213,6 +214,65 @@ def test_a_pattern_drops_by_position(lab: Lab) -> None:
     assert row["resends"] >= 3
     assert row["complete"]
     assert row["exact"]
+
+
+MULTIPATH = """
+import socket, sys, time
+MPTCP = 262
+BODY = 200_000
+if sys.argv[1] == "serve":
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, MPTCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("10.0.0.1", 80))
+    listener.listen()
+    talk, _ = listener.accept()
+    talk.recv(100)
+    head = f"HTTP/1.1 200 OK\\r\\nContent-Length: {BODY}\\r\\nConnection: close\\r\\n\\r\\n"
+    talk.sendall(head.encode() + bytes(BODY))
+    talk.close()
+    time.sleep(2)
+else:
+    talk = socket.socket(socket.AF_INET, socket.SOCK_STREAM, MPTCP)
+    talk.connect(("10.0.0.1", 80))
+    time.sleep(0.5)
+    talk.sendall(b"GET / HTTP/1.1\\r\\n\\r\\n")
+    got = 0
+    while piece := talk.recv(65536):
+        got += len(piece)
+    print("got", got - BODY)
+"""
+
+
+def test_a_pattern_names_a_subflow(each: Lab) -> None:
+    """A server and a client of Multipath TCP, the client with two addresses."""
+    script = """
+        guest=$1 python=$2 code=$3
+        ip netns exec h2 ip addr add 10.0.0.3/8 dev h2-eth0
+        ip mptcp limits set subflow 2 add_addr_accepted 2
+        ip netns exec h2 ip mptcp limits set subflow 2 add_addr_accepted 2
+        ip netns exec h2 ip mptcp endpoint add 10.0.0.3 subflow
+        nft add table inet t
+        nft add chain inet t sent '{ type filter hook output priority 0; }'
+        nft add rule inet t sent tcp sport 80 queue num 7
+        "$guest" tcpfilter --pattern 'path 2 data 3 3#2; path 1 data 2' --queue 7 --json > rows &
+        filter=$!; sleep 0.2
+        "$python" -I -S -c "$code" serve & sleep 0.5
+        ip netns exec h2 "$python" -I -S -c "$code" get
+        sleep 1; kill -TERM $filter; wait $filter; cat rows
+    """
+    arguments = (str(guest_binary()), sys.executable, MULTIPATH)
+    options = each.on_network("network=high-speed")
+    done = each.sh(script, *arguments, options=options).ok()
+    (head,) = (int(line.split()[1]) for line in done.lines if line.startswith("got "))
+    (row,) = (json.loads(line) for line in done.lines if line.startswith("{"))
+    assert 0 < head < 100, "the client has it all"
+    assert row["transfer_size_bytes"] == 200_000 + head
+    # The third packet of the second subflow, twice unless it went again on the first; the second of
+    # the first.
+    assert row["dropped_segments"] == 2
+    assert row["complete"]
+    assert row["exact"]
+    assert row["resends"] >= 2
 
 
 def test_a_taken_queue_is_told_plainly(lab: Lab) -> None:
