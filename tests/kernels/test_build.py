@@ -186,24 +186,40 @@ def test_patches_are_applied_in_order(tree: Tree, tmp_path: Path) -> None:
 
 
 def test_optional_patches_go_by_name(tree: Tree, data: Path) -> None:
-    (data / "patches/6.12/optional/no-tlp.patch").write_text(MAIN_PATCH)
+    patch = data / "patches/6.12/optional/no-tlp.patch"
+    patch.write_text(MAIN_PATCH)
     kernel, _ = build(str(tree.path), extra=["no-tlp"])
     assert kernel.patches == ("no-tlp",)
     assert "-no-tlp-" in kernel.name
     with pytest.raises(UserError, match="no such file") as caught:
         build(str(tree.path), extra=["no-tpl"])
     assert "Did you mean no-tlp?" in str(caught.value.hint)
+    assert kernels.find("6.12+no-tlp") == kernel
+    # An older state of the patch is another kernel.
+    patch.write_text(MAIN_PATCH.replace("patched", "patched otherwise"))
+    assert not kernels.kernels()[0].current
+    with pytest.raises(UserError, match="was built with other options or patches"):
+        kernels.find("6.12+no-tlp")
+    assert kernels.find(kernel.name) == kernel
+    again, new = build(str(tree.path), extra=["no-tlp"])
+    assert new
+    assert kernels.find("6.12+no-tlp") == again
 
 
-def test_a_patch_for_a_file_that_is_normally_left_out(tree: Tree, tmp_path: Path) -> None:
+def test_a_patch_for_a_file_that_is_normally_left_out(
+    tree: Tree, data: Path, tmp_path: Path
+) -> None:
     tree.write("sound/core.c", "old\n")
     tree.write("arch/arm/Kconfig", "kept\n")
     tree.hook("test ! -e sound/core.c && test -e arch/arm/Kconfig")
     build(str(tree.path))
     patch = tmp_path / "sound.patch"
     patch.write_text("--- a/sound/core.c\n+++ b/sound/core.c\n@@ -1 +1 @@\n-old\n+new\n")
-    tree.hook("grep -q new sound/core.c")
+    tree.hook("grep -q new sound/core.c && test ! -e sound/other.c")
+    tree.write("sound/other.c", "not named\n")
     build(str(tree.path), extra=[str(patch)])
+    patch.rename(data / "patches/6.12/optional/sound.patch")
+    assert build(str(tree.path), extra=["sound"])[0].patches == ("sound",)
 
 
 def test_the_surroundings_do_not_leak_in(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,6 +78,37 @@ def test_a_frequency_may_be_asked_for(cache_root: Path) -> None:
     assert kernels.find("6.12@1000") == fast
 
 
+def test_a_patched_kernel_is_asked_for_by_its_patches(cache_root: Path) -> None:
+    _put(cache_root, "6.12.9")
+    mine = _put(cache_root, "6.12.9", patches=("mine",))
+    both = _put(cache_root, "6.12.9", patches=("mine", "other"))
+    fast = _put(cache_root, "6.12.9", hz=1000, patches=("mine",))
+    assert kernels.find("6.12+mine") == mine
+    assert kernels.find("6.12+mine+other") == both
+    assert kernels.find("6.12@1000+mine") == fast
+    for absent, command in {
+        "6.1+mine": "rexmit kernel build 6.1 --patch mine\n",
+        "6.12+other+mine": "rexmit kernel build 6.12 --patch other --patch mine\n",
+        "6.12@1000+other": "rexmit kernel build 6.12 --hz 1000 --patch other\n",
+    }.items():
+        with pytest.raises(UserError, match="is not built") as caught:
+            kernels.find(absent)
+        assert command in str(caught.value.hint)
+
+
+@pytest.mark.parametrize("word", ["reinject-on-tlp", "mptcp_reinject_on_tlp", ""])
+def test_an_unknown_patch_is_named_with_the_nearest(
+    cache_root: Path, data: Path, word: str
+) -> None:
+    (data / "patches/6.12/optional/mptcp-reinject-on-tlp.patch").write_text("")
+    _put(cache_root, "6.12.9")
+    with pytest.raises(UserError, match=f"there is no patch {word}") as caught:
+        kernels.find(f"6.12+{word}")
+    hint = str(caught.value.hint)
+    assert "Optional patches for 6.12: mptcp-reinject-on-tlp." in hint
+    assert ("Did you mean mptcp-reinject-on-tlp?" in hint) == bool(word)
+
+
 def test_the_only_kernel_of_a_series_need_not_be_debians(cache_root: Path) -> None:
     mine = _put(cache_root, "6.13.0", source="tree", recipe=recipe.digest(250, "6.12"))
     assert kernels.find("6.13") == mine

@@ -20,6 +20,8 @@ Examples:
 \b
   rexmit kernel build                              Linux 6.12 of Debian's, HZ 250
   rexmit kernel build 6.1 --hz 1000
+  rexmit kernel build 6.12 --patch mptcp-reinject-on-tlp
+  rexmit run mptcp-2017 --kernel 6.12+mptcp-reinject-on-tlp
   rexmit kernel build ~/src/linux --patch my.patch
   rexmit run tlp-2013 --kernel "$(rexmit kernel build ~/src/linux)"
 """
@@ -92,7 +94,7 @@ def list_kernels(
     for heading in ("", "Name", "Version"):
         table.add_column(heading, no_wrap=True)
     table.add_column("HZ", justify="right")
-    table.add_column("Patches")
+    table.add_column("Patches", no_wrap=True)
     table.add_column("Size", justify="right")
     table.add_column("")
     for kernel in found:

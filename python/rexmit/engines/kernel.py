@@ -104,7 +104,7 @@ class KernelEngine:
     @property
     def slug(self) -> str:
         """See Engine."""
-        return self.kernel.version
+        return "+".join((self.kernel.version, *self.kernel.patches))
 
     @property
     def words(self) -> list[str]:

@@ -127,9 +127,9 @@ def build(
         work, lock = stack.enter_context(cache.workplace())
         tree = work / "tree"
         progress.phase(f"Unpacking {place.spec}" if place.kind != "tree" else "Copying the tree")
-        maybe_files = [Patch(Path(word), word) for word in extra if Path(word).is_file()]
-        everything = patches.touches_unused(maybe_files)
-        identity = source.unpack(place, tree, everything=everything)
+        # Which series' patch a name means is known only once the tree is there.
+        possible = [patch for word in extra for patch in recipe.patches_called(word)]
+        identity = source.unpack(place, tree, also=patches.files(possible))
         version = source.tree_version(tree, place.spec)
         final = _order(place, identity, version, hz, extra)
         if order is None and (ready := wait_for_it(final)):
@@ -181,6 +181,7 @@ def _compile(order: Order, work: Path, lock: int, jobs: int, progress: BuildProg
         series=order.series,
         hz=order.hz,
         patches=tuple(patch.name for patch in order.extra),
+        patch_hashes=tuple(patch.digest() for patch in order.extra),
         hash=order.key,
         recipe=order.recipe,
         source=f"{order.source.kind} {order.source.path}",

@@ -54,6 +54,8 @@ class Kernel:
     """How long it took to build."""
     steps: int
     """Lines that make printed, for the progress of later builds."""
+    patch_hashes: tuple[str, ...] = ()
+    """Of the content of `patches`, in their order."""
 
     @property
     def config(self) -> Path:
@@ -67,11 +69,18 @@ class Kernel:
             patches_of = recipe.series_for(self.series)
         except UserError:
             return False
-        return self.recipe == recipe.digest(self.hz, patches_of)
+        if self.recipe != recipe.digest(self.hz, patches_of):
+            return False
+        ours = recipe.optional_patches(patches_of)
+        return all(
+            ours[name].digest() == digest
+            for name, digest in zip(self.patches, self.patch_hashes, strict=False)
+            if name in ours
+        )
 
     def as_json(self) -> dict[str, Any]:
         """What `kernel.json` holds, and the path."""
-        return {**asdict(self), "path": str(self.path), "patches": list(self.patches)}
+        return {**asdict(self), "path": str(self.path)}
 
 
 def root() -> Path:
@@ -89,9 +98,8 @@ def load(folder: Path) -> Kernel | None:
         if stored.pop("format") != FORMAT:
             return None
         path = folder / "linux"
-        kernel = Kernel(
-            **{**stored, "name": folder.name, "path": path, "patches": tuple(stored["patches"])}
-        )
+        lists = {key: tuple(stored[key]) for key in ("patches", "patch_hashes") if key in stored}
+        kernel = Kernel(**{**stored, "name": folder.name, "path": path, **lists})
         whole = path.stat().st_size == kernel.size and os.access(path, os.X_OK)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
@@ -119,18 +127,20 @@ def find(spec: str | None = None) -> Kernel:
     """The kernel that `spec` means.
 
     None: the newest 6.12 of Debian's with HZ 250 and no patches of the user's. `6.1`, `6.1@1000`:
-    likewise of that series (where there is none of Debian's, the only other one). Anything else is
+    likewise of that series (where there is none of Debian's, the only other one);
+    `6.12+NAME`, `6.12@1000+NAME+NAME`: the same with these patches, in this order. Anything else is
     the beginning of a name or hash that only one kernel has.
 
     Raises UserError, which lists what there is and how to build what was asked for.
     """
     present = kernels()
     wanted = spec or recipe.DEFAULT_SERIES
-    series, _, hz_text = wanted.partition("@")
+    plain, *patches = wanted.split("+")
+    series, _, hz_text = plain.partition("@")
     if _is_series(series) and (not hz_text or hz_text.isdigit()):
         hz = int(hz_text or recipe.DEFAULT_HZ)
-        plain = [k for k in present if (k.series, k.hz, k.patches) == (series, hz, ())]
-        usable = [k for k in plain if k.current]
+        meant = [k for k in present if (k.series, k.hz, list(k.patches)) == (series, hz, patches)]
+        usable = [k for k in meant if k.current]
         chosen = [k for k in usable if k.source.startswith("debian ")]
         if not chosen and spec is not None:
             chosen = usable
@@ -138,8 +148,16 @@ def find(spec: str | None = None) -> Kernel:
                 raise UserError(f"kernel {wanted} may be several", _listing(usable))
         if chosen:
             return max(chosen, key=lambda k: k.built)
-        command = f"rexmit kernel build {series}" + (f" --hz {hz}" if hz_text else "")
-        why = "was built with other options or patches" if plain else "is not built"
+        if not meant:
+            _check_patches(wanted, series, patches, present)
+        command = " ".join(
+            [
+                f"rexmit kernel build {series}",
+                *([f"--hz {hz}"] if hz_text else []),
+                *(f"--patch {name}" for name in patches),
+            ]
+        )
+        why = "was built with other options or patches" if meant else "is not built"
         raise UserError(f"kernel {wanted} {why}", f"Build it: {command}\n{_listing(present)}")
     matches = [k for k in present if k.name == wanted] or [
         k for k in present if k.name.startswith(wanted) or k.hash.startswith(wanted)
@@ -160,6 +178,18 @@ def default() -> Kernel | None:
         return find(None)
     except UserError:
         return None
+
+
+def _check_patches(wanted: str, series: str, names: list[str], present: list[Kernel]) -> None:
+    """Raise UserError for a patch that is neither ours nor in any kernel."""
+    patches_of = recipe.series_for(series)
+    known = {*recipe.optional_patches(patches_of), *(name for k in present for name in k.patches)}
+    for name in names:
+        if name not in known:
+            raise UserError(
+                f"kernel {wanted}: there is no patch {name or '(empty)'}",
+                recipe.optional_hint(name, patches_of),
+            )
 
 
 def _is_series(text: str) -> bool:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 from rexmit.errors import UserError
 from rexmit.kernels.recipe import Patch
-from rexmit.kernels.source import wanted
 
 
-def touches_unused(patches: list[Patch]) -> bool:
-    """Whether one of the patches changes a file that the build would otherwise not copy."""
+def files(patches: Iterable[Patch]) -> frozenset[str]:
+    """The files that the patches change: they have to be there, whatever the build needs."""
     names: list[str] = []
     for patch in patches:
         text = patch.path.read_text(encoding="utf-8", errors="replace")
         names += re.findall(r"^(?:---|\+\+\+) [^/\s]+/(\S+)", text, re.M)
-    return not all(wanted(name) for name in names)
+    return frozenset(names)
 
 
 def apply(patch: Patch, tree: Path, version: str) -> str:

@@ -74,19 +74,46 @@ def series_patches(series: str) -> list[Patch]:
     return [Patch(path, path.stem) for path in found]
 
 
+def optional_patches(series: str) -> dict[str, Patch]:
+    """The patches that a kernel with this series' patches gets if they are asked for, by name."""
+    found = sorted((DATA / "patches" / series / "optional").glob("*.patch"))
+    return {path.stem: Patch(path, path.stem) for path in found}
+
+
 def optional_patch(word: str, series: str) -> Patch:
     """The patch that `--patch WORD` means: a file, or the name of an optional one of the series."""
-    path = Path(word)
-    if path.is_file():
-        return Patch(path.absolute(), path.name.removesuffix(".patch").removesuffix(".diff"))
-    folder = DATA / "patches" / series / "optional"
-    known = {p.stem: p for p in sorted(folder.glob("*.patch"))}
+    if file := _patch_file(word):
+        return file
+    known = optional_patches(series)
     if word in known:
-        return Patch(known[word], word)
+        return known[word]
+    raise UserError(
+        f"--patch {word}: no such file, and no optional patch of that name",
+        optional_hint(word, series),
+    )
+
+
+def optional_hint(word: str, series: str) -> str:
+    """What to say to somebody who asked for the optional patch `word`, which there is not."""
+    known = optional_patches(series)
     hint = f"Optional patches for {series}: {', '.join(known) or 'none'}."
-    if near := closest(word, list(known)):
-        hint = f"Did you mean {near}? {hint}"
-    raise UserError(f"--patch {word}: no such file, and no optional patch of that name", hint)
+    near = closest(word, list(known))
+    return f"Did you mean {near}? {hint}" if near else hint
+
+
+def patches_called(word: str) -> list[Patch]:
+    """All that `--patch WORD` may mean, whatever the series."""
+    if file := _patch_file(word):
+        return [file]
+    each = [optional_patches(series) for series in patched_series()]
+    return [known[word] for known in each if word in known]
+
+
+def _patch_file(word: str) -> Patch | None:
+    path = Path(word)
+    if not path.is_file():
+        return None
+    return Patch(path.absolute(), path.name.removesuffix(".patch").removesuffix(".diff"))
 
 
 def digest(hz: int, series: str) -> str:

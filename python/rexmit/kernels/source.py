@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,15 +81,15 @@ def wanted(name: str) -> bool:
     return not UNUSED.fullmatch(name) or KEPT.fullmatch(name) is not None
 
 
-def unpack(source: Source, tree: Path, *, everything: bool) -> str:
-    """Copy the source into the new folder `tree`; what it does not need only if `everything`.
+def unpack(source: Source, tree: Path, *, also: Set[str] = frozenset()) -> str:
+    """Copy what the build needs of the source, and the files `also`, into the new folder `tree`.
 
     Returns what identifies the source: a hash of the tarball or of what was copied.
     """
     tree.mkdir(parents=True)
     if source.kind == "tree":
-        return _copy_tree(source.path, tree, everything=everything)
-    _extract(source, tree, everything=everything)
+        return _copy_tree(source.path, tree, also)
+    _extract(source, tree, also)
     return tarball_digest(source.path)
 
 
@@ -122,11 +122,11 @@ def tree_version(tree: Path, where: str) -> str:
     return version(text, where)
 
 
-def _copy_tree(top: Path, tree: Path, *, everything: bool) -> str:
+def _copy_tree(top: Path, tree: Path, also: Set[str]) -> str:
     identity = hashlib.blake2b(digest_size=16)
     made = {""}
     for name in sorted(_tree_files(top)):
-        if not everything and not wanted(name):
+        if not wanted(name) and name not in also:
             continue
         source = top / name
         folder = name.rpartition("/")[0]
@@ -172,7 +172,7 @@ def _tree_files(top: Path) -> Iterator[str]:
                 yield prefix + name
 
 
-def _extract(source: Source, tree: Path, *, everything: bool) -> None:
+def _extract(source: Source, tree: Path, also: Set[str]) -> None:
     made = {""}
     with _tar_stream(source.path) as stream:
         try:
@@ -190,7 +190,7 @@ def _extract(source: Source, tree: Path, *, everything: bool) -> None:
                     name = name.removeprefix(prefix)
                     if ".." in name.split("/") or name.startswith("/"):
                         raise UserError(f"{source.spec}: {member.name} leads out of the tarball")
-                    if everything or wanted(name):
+                    if wanted(name) or name in also:
                         _write_member(archive, member, tree, name, made)
         except tarfile.TarError as error:
             raise UserError(f"{source.spec}: not a readable tarball ({error})") from error

@@ -23,11 +23,11 @@ class Runner:
 
     @property
     def name(self) -> str | None:
-        """`Linux 6.12.117`, `model of linux-3.10`; None where it is not known."""
+        """`Linux 6.12.117`, with `+PATCH` for each; `model of linux-3.10`; None: not known."""
         if self.engine == "model":
             there = ", ".join(dict.fromkeys(stack for _, stack in self.stacks))
             return f"model of {there}" if there else "model"
-        return f"Linux {self.kernel}" if self.kernel else None
+        return "+".join((f"Linux {self.kernel}", *self.patches)) if self.kernel else None
 
     @property
     def words(self) -> str:
