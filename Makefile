@@ -70,6 +70,8 @@ kernel: setup
 
 kernels: kernel
 	$(REXMIT) kernel build 6.1
+	$(REXMIT) kernel build 6.1 --patch mptcp-reinject-on-tlp
+	$(REXMIT) kernel build 6.12 --patch mptcp-reinject-on-tlp
 
 run: core ## The TLP campaign of 2013: the paper, its kernel's model, real kernels
 	@+MAKE='$(MAKE)' scripts/paper-campaign
