@@ -192,4 +192,4 @@ def test_a_configuration_asked_for_by_name_is_not_left_out(lab: Lab) -> None:
     only["configs"] = {"new": only["configs"]["new"]}
     with pytest.raises(UserError) as caught:
         suited(from_plain(only), kernel(lab))
-    assert "rexmit kernel build" in str(caught.value.hint)
+    assert "--kernel 6.12+mptcp-reinject-on-tlp" in str(caught.value.hint)

@@ -199,3 +199,21 @@ def test_version_and_help(folder: Path) -> None:
     for command in ("run", "show", "plot", "kernel build", "kernel exec", "tcpfilter"):
         assert f"  rexmit {command} " in shown
     assert "rexmit run tlp-2013 --set network=mobile" in rexmit(folder, "run", "--help").stdout
+
+
+def test_a_configuration_without_its_patch_is_left_out_and_named(folder: Path) -> None:
+    text = SCENARIO.replace("[configs.tlp]", '[configs.tlp]\n[configs.new]\npatch = "some-patch"')
+    (folder / "mine.toml").write_text(text, encoding="utf-8")
+    words = ("run", "mine.toml", "--set", "network=near", "--set", "repeat=2", "--json")
+    done = rexmit(folder, *words)
+    assert done.returncode == 0, done.stderr
+    said = "configuration new is left out: it needs the patch some-patch, and 6.12.0 does not have"
+    assert said in done.stderr
+    meta = json.loads(done.stdout)
+    assert meta["transfers"] == 12
+    assert meta["scenario"]["config"] == ["er", "tlp"]
+    assert any(said in warning for warning in meta["warnings"])
+    asked = rexmit(folder, *words, "--set", "config=new")
+    assert asked.returncode == 1
+    assert "configuration new needs the patch some-patch" in asked.stderr
+    assert "rexmit kernel build 6.12 --patch some-patch" in asked.stderr

@@ -22,9 +22,10 @@ def suited(scenario: Scenario, engine: Engine) -> tuple[Scenario, list[str]]:
     name, patch = next(iter(lacking.items()))
     left = [name for name in scenario.config_names if name not in lacking]
     if scenario.config is not None or not left:
+        series = ".".join(engine.slug.split(".")[:2])
         raise UserError(
             f"configuration {name} needs the patch {patch}, and {engine.slug} does not have it",
-            f"rexmit kernel build SERIES --patch {patch}, then --kernel SERIES+{patch}; "
+            f"rexmit kernel build {series} --patch {patch}, then --kernel {series}+{patch}; "
             "or --engine model",
         )
     said = [
