@@ -479,8 +479,6 @@ impl Shadow {
                     if lower && !self.settings.rack {
                         self.mark_by_count(board, true);
                     }
-                } else if self.began {
-                    self.threshold_open = false;
                 }
                 if self.state == State::Loss {
                     self.frto = false;
