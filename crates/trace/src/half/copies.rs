@@ -323,7 +323,7 @@ impl Half {
         match (self.clock.position(), self.stamps.tick()) {
             (crate::rows::Position::Sender, _) => Duration::ZERO,
             (_, Some(tick)) => tick,
-            _ => self.clock.delay(true) / 4,
+            _ => (self.clock.delay(true) + self.waited) / 4,
         }
     }
 }

@@ -93,6 +93,8 @@ pub struct Half {
     lately: VecDeque<(Time, i64, bool)>,
     /// The way to the receiver and back, newest sample.
     beyond_now: Duration,
+    /// How long packets without stamps waited before the monitor of late, as far as that is known.
+    waited: Duration,
     /// Newest time given to an event.
     told: Time,
     held: Held,
@@ -162,6 +164,7 @@ impl Half {
             owed_at: None,
             lately: room.lately,
             beyond_now: Duration::ZERO,
+            waited: Duration::ZERO,
             told: Time::ZERO,
             held: Held::within(room.held),
             judges: Judges::within(facts, room.judges),
@@ -302,6 +305,8 @@ impl Half {
         while let Some(next) = self.merge.next(&self.clock, &self.stamps) {
             match next {
                 Next::Sent(event, at, following) => {
+                    let wait = (event.at - at).max(Duration::ZERO);
+                    self.waited = wait.max(self.waited * 15 / 16);
                     self.sent(&event, at);
                     if let Some(following) = following {
                         self.look_ahead(&event, &following);
