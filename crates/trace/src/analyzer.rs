@@ -5,6 +5,7 @@ use rexmit_wire::table::{Hashed, Slot, Table};
 use rexmit_wire::{FlowKey, Headers};
 
 use crate::connection::{Belongs, Common, Connection, Pair};
+use crate::multipath::{Multipath, Signal};
 use crate::rows;
 use crate::settings::Settings;
 use crate::whatif::Totals;
@@ -120,6 +121,7 @@ impl Counters {
 pub struct Analyzer {
     common: Common,
     table: Table<Connection>,
+    multipath: Multipath,
     rows: Rows,
     counters: Counters,
     /// The next connection's number, and how far they are apart.
@@ -142,6 +144,7 @@ impl Analyzer {
         let of = of.max(1);
         Analyzer {
             table: Table::new(settings.most_connections / usize::try_from(of).unwrap_or(1)),
+            multipath: Multipath::default(),
             common: Common::new(settings),
             rows: Rows::default(),
             counters: Counters::default(),
@@ -167,6 +170,25 @@ impl Analyzer {
     #[inline]
     pub fn packet(&mut self, at: Time, headers: &Headers) {
         self.hashed_packet(at, headers, Hashed::of(&Pair(headers.flow)));
+    }
+
+    /// The next packet, one with Multipath TCP options. Packets of all subflows of a connection belong to one analyzer.
+    pub fn signalled_packet(&mut self, at: Time, headers: &Headers, hash: Hashed, signal: &Signal) {
+        let strays = self.counters.strays;
+        self.hashed_packet(at, headers, hash);
+        if self.counters.strays != strays {
+            return;
+        }
+        let slot = self.table.find(hash, &Pair(headers.flow));
+        let Some(connection) = slot.and_then(|slot| self.table.get(slot)) else {
+            return;
+        };
+        let seen = connection.seen(at, headers, signal);
+        let place = connection.subflow();
+        let place = self
+            .multipath
+            .packet(place, &connection.whose(), &seen, &mut self.rows);
+        connection.is_subflow(place);
     }
 
     /// As [`Analyzer::packet`], for a packet whose connection's hash is known.
@@ -273,24 +295,35 @@ impl Analyzer {
     fn end(&mut self, slot: Slot, evicted: bool) {
         if let Some(connection) = self.table.remove(slot) {
             let (id, start, flow) = (connection.id(), connection.start, connection.flow());
+            let subflow = connection.subflow();
             let row = connection.finish(evicted, &mut self.common);
             if let Some(plan) = &self.common.settings.whatif {
                 let rows = &mut self.common.whatif;
                 self.rows.totals.take(rows, plan.detailed(), &row);
             }
-            self.rows.connections.push(Of {
+            if let Some(place) = subflow {
+                self.multipath.resent(place, &mut self.common.resends);
+            }
+            self.take(id, start, flow);
+            let row = Of {
                 connection: id,
                 start,
                 flow,
                 row,
-            });
-            self.take(id, start, flow);
+            };
+            match subflow {
+                Some(place) => self.multipath.end(place, row, &mut self.rows),
+                None => self.rows.connections.push(row),
+            }
         }
     }
 
     #[cold]
     fn give(&mut self, slot: Slot) {
         if let Some(connection) = self.table.peek(slot) {
+            if let Some(place) = connection.subflow() {
+                self.multipath.resent(place, &mut self.common.resends);
+            }
             self.take(connection.id(), connection.start, connection.flow());
         }
     }

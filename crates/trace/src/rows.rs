@@ -28,6 +28,8 @@ pub enum Evidence {
     OriginalSeen,
     /// The earlier copies never came by a monitor at the receiver.
     OriginalUnseen,
+    /// The subflow on which a re-injection's data went before acknowledged them without having sent them again.
+    SubflowAcked,
     /// The receiver answered it with an acknowledgement that says nothing new, or with a reset after its end.
     DuplicateAnswered,
     /// Acknowledgements that the monitor never saw must have come before the one that covers it.
@@ -49,6 +51,7 @@ impl Evidence {
             Evidence::AlreadyAcked => "already-acked",
             Evidence::OriginalSeen => "original-seen",
             Evidence::OriginalUnseen => "original-unseen",
+            Evidence::SubflowAcked => "subflow-acked",
             Evidence::DuplicateAnswered => "duplicate-answered",
             Evidence::AckLost => "ack-lost",
             Evidence::HoleFilled => "hole-filled",
@@ -110,7 +113,8 @@ pub struct Retransmission {
     /// What says so.
     pub evidence: Evidence,
     /// Its episode, counted from 0 in its connection and direction: from a first resend to the acknowledgement of all that
-    /// was sent before it.
+    /// was sent before it. Episodes of re-injections are of the whole Multipath TCP connection's data, and are
+    /// counted down from the highest number.
     pub episode: u32,
     /// What began the episode.
     pub episode_cause: Mechanism,
@@ -130,6 +134,50 @@ pub struct Retransmission {
     pub flight_bytes: u32,
     /// Segments of its flight that were lost, as far as can be told (those sent again as needed in its episode).
     pub lost_in_flight: u32,
+    /// The Multipath TCP connection that its flow is a subflow of.
+    pub multipath: Option<Box<OnSubflow>>,
+}
+
+/// A resend on a subflow of a Multipath TCP connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OnSubflow {
+    /// The Multipath TCP connection: the number of its first subflow's connection.
+    pub connection: u64,
+    /// Of a re-injection: where its data went first, in their direction, and that subflow's number.
+    pub first: Option<(FlowKey, u32)>,
+}
+
+/// How a subflow began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// With its Multipath TCP connection, by MP_CAPABLE.
+    Initial,
+    /// By MP_JOIN.
+    Join,
+}
+
+impl Role {
+    /// The word as it stands in tables.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Role::Initial => "initial",
+            Role::Join => "join",
+        }
+    }
+}
+
+/// What a connection is in Multipath TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Subflow {
+    /// The Multipath TCP connection: the number of its first subflow's connection.
+    pub connection: u64,
+    /// Which of its subflows, from 1, in the order in which they were seen.
+    pub number: u32,
+    /// How it began, if that was seen.
+    pub role: Option<Role>,
+    /// The protocol's version, if keys were seen.
+    pub version: Option<u8>,
 }
 
 /// An inferred parameter and the interval that the capture leaves it.
@@ -217,6 +265,8 @@ pub struct HalfRow {
     pub time_lost: [Duration; 10],
     /// What the connection says of this host's way of finding losses.
     pub leaning: Leaning,
+    /// Of a subflow: bytes of the Multipath TCP connection's data that went first here.
+    pub data_bytes: Option<u64>,
 }
 
 /// One connection.
@@ -242,6 +292,8 @@ pub struct Connection {
     pub forward: HalfRow,
     /// The server as a sender.
     pub backward: HalfRow,
+    /// What it is in Multipath TCP, if it is a subflow.
+    pub multipath: Option<Subflow>,
 }
 
 /// Which resends another setting changes.

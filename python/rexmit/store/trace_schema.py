@@ -44,6 +44,12 @@ _CAPTURE: Final = Column("capture", "text", "path of its (first) file, - for sta
 _CONNECTION: Final = Column(
     "connection", "integer", "number of its connection in the trace, from 0"
 )
+_MPTCP: Final = Column(
+    "mptcp_connection",
+    "integer",
+    "of a subflow: its Multipath TCP connection, by the number of that one's first subflow",
+    nullable=True,
+)
 _DATA: Final = (
     _CAPTURE,
     _CONNECTION,
@@ -71,7 +77,12 @@ RESENDS: Final[tuple[Column, ...]] = (
     ),
     NEED,
     Column("evidence", "text", "what says whether it was needed; none: nothing does"),
-    Column("episode", "integer", "number of its episode in its connection and direction, from 0"),
+    Column(
+        "episode",
+        "integer",
+        "number of its episode in its connection and direction, from 0; re-injections count"
+        " episodes of the Multipath TCP connection's data, down from -1",
+    ),
     Column("episode_cause", "text", "mechanism that began the episode"),
     Column("detection_s", "number", "from the earlier copy to the resend", nullable=True),
     Column("detection_rtts", "number", "detection_s in units of moving_rtt_s", nullable=True),
@@ -91,6 +102,14 @@ RESENDS: Final[tuple[Column, ...]] = (
     Column("flight_segments", "integer", "segments sent and not acknowledged then"),
     Column("flight_bytes", "integer", "bytes sent and not acknowledged then"),
     Column("lost_in_flight", "integer", "segments of its flight that were lost"),
+    _MPTCP,
+    Column(
+        "first_flow",
+        "text",
+        "re-injections: the subflow on which its data went first, as in `flow`",
+        nullable=True,
+    ),
+    Column("first_subflow", "integer", "that subflow's number, as `mptcp_subflow`", nullable=True),
 )
 """`retransmissions` of a trace; shares `EVERY_RESEND` with that of a run."""
 
@@ -164,6 +183,12 @@ def _half(side: str) -> tuple[Column, ...]:
             "what ideal loss detection would have saved at most",
             nullable=True,
         ),
+        column(
+            "data_bytes",
+            "integer",
+            "of a subflow: data of the Multipath TCP connection that went first here",
+            nullable=True,
+        ),
     )
 
 
@@ -180,6 +205,17 @@ CONNECTIONS: Final[tuple[Column, ...]] = (
     Column("one_sided", "boolean", "only one direction was seen"),
     Column("closed", "text", "by what it was closed: fin, rst, or open"),
     Column("evicted", "boolean", "it was put out to make room for others"),
+    _MPTCP,
+    Column(
+        "mptcp_subflow", "integer", "which of its subflows, from 1, as they began", nullable=True
+    ),
+    Column(
+        "mptcp_role",
+        "text",
+        "how the subflow began: initial (MP_CAPABLE) or join (MP_JOIN)",
+        nullable=True,
+    ),
+    Column("mptcp_version", "integer", "version of Multipath TCP, if seen", nullable=True),
     *_half("forward"),
     *_half("backward"),
 )

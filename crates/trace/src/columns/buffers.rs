@@ -184,6 +184,13 @@ impl Filler {
             values.extend(add.map(|flow| texts.flow(flow)));
         }
     }
+
+    pub fn flow_or_null(&mut self, name: &str, add: impl Iterator<Item = Option<FlowKey>>) {
+        let new = || Values::Text(Vec::new(), Texts::default());
+        if let Values::Text(values, texts) = self.values(name, new) {
+            values.extend(add.map(|flow| flow.map_or(-1, |flow| texts.flow(flow))));
+        }
+    }
 }
 
 /// Seconds of a clock.

@@ -4,7 +4,7 @@ use rexmit_tcp::Mechanism;
 
 use super::buffers::{seconds, whole, Filler, Table};
 use crate::analyzer::Of;
-use crate::rows::{Connection, HalfRow, Inferred, Parameters, Position};
+use crate::rows::{Connection, HalfRow, Inferred, Parameters, Position, Role};
 
 pub(super) fn table(rows: &[Of<Connection>], capture: &str) -> Table {
     let names = Names::new();
@@ -33,6 +33,23 @@ pub(super) fn table(rows: &[Of<Connection>], capture: &str) -> Table {
         table.boolean("one_sided", all().map(|row| row.one_sided));
         table.text("closed", all().map(|row| Some(row.closed)));
         table.boolean("evicted", all().map(|row| row.evicted));
+        let multipath = || all().map(|row| row.multipath.as_ref());
+        table.integer_or_null(
+            "mptcp_connection",
+            multipath().map(|of| of.map(|of| whole(of.connection))),
+        );
+        table.integer_or_null(
+            "mptcp_subflow",
+            multipath().map(|of| of.map(|of| i64::from(of.number))),
+        );
+        table.text(
+            "mptcp_role",
+            multipath().map(|of| of?.role.map(Role::as_str)),
+        );
+        table.integer_or_null(
+            "mptcp_version",
+            multipath().map(|of| of?.version.map(i64::from)),
+        );
         table.prefix("forward_");
         half(table, &names, || rows.iter().map(|of| &of.row.forward));
         table.prefix("backward_");
@@ -127,6 +144,7 @@ where
         inferred(table, name, all().map(|row| parameter(&row.parameters)));
     }
     table.seconds("best_case_s", all().map(|row| row.best_case));
+    table.integer_or_null("data_bytes", all().map(|row| row.data_bytes.map(whole)));
 }
 
 type Parameter = fn(&Parameters) -> &Option<Inferred>;

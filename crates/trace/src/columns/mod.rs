@@ -4,16 +4,18 @@
 //!
 //! `retransmissions`: capture, connection, flow, direction, time_s, time_ns, seq_start, seq_end, length_bytes, first_sent_s?,
 //! copy, mechanism, confidence, runner_up?, runner_up_confidence?, either, need, evidence, episode, episode_cause,
-//! detection_s?, detection_rtts?, recovery_s?, timer_s?, moving_rtt_s?, flight_segments, flight_bytes, lost_in_flight.
+//! detection_s?, detection_rtts?, recovery_s?, timer_s?, moving_rtt_s?, flight_segments, flight_bytes, lost_in_flight,
+//! mptcp_connection?, first_flow?, first_subflow?.
 //! `flow` is the direction of the data, as in `10.0.0.1:80 > 10.0.0.2:40000`; `time_ns` is exact.
 //!
 //! `connections`: capture, connection, flow (client > server), start_s, end_s, duration_s, handshake_rtt_s?,
-//! handshake_server_s?, mid_stream, one_sided, closed, evicted, and with `forward_` and `backward_` before them: packets,
+//! handshake_server_s?, mid_stream, one_sided, closed, evicted, mptcp_connection?, mptcp_subflow?, mptcp_role?,
+//! mptcp_version?, and with `forward_` and `backward_` before them: packets,
 //! bytes, unique_bytes, segments, mss_bytes?, window_scale?, sack_permitted, timestamps, mptcp, syn_signature?, syn_system?,
 //! for each mechanism (`rto`, `rto_recovery` and so on) MECHANISM_needed, MECHANISM_spurious, then MECHANISM_lost_s, then
 //! reordered, network_duplicates, capture_duplicates, capture_losses, probes, position?, monitor_delay_s?, rtt_min_s?,
 //! rtt_avg_s?, rtt_max_s?, rtt_samples, stack?, stack_confidence, stacks? (by commas), d?, d_low?, d_high? and so on for a, b,
-//! m, k, min_rto_s, best_case_s?.
+//! m, k, min_rto_s, best_case_s?, data_bytes?.
 //!
 //! `whatif`: capture, connection, flow (the direction of the data), direction, setting, avoided, rto_to_fr, fr_to_rto,
 //! spurious_rto_avoided, spurious_fr_avoided, spurious_rto_caused, spurious_fr_caused, change_s.

@@ -38,7 +38,7 @@ pub(super) fn table(rows: &[Of<Retransmission>], capture: &str) -> Table {
         table.boolean("either", all().map(|row| row.either));
         table.text("need", all().map(|row| Some(row.need.as_str())));
         table.text("evidence", all().map(|row| Some(row.evidence.as_str())));
-        table.integer("episode", all().map(|row| i64::from(row.episode)));
+        table.integer("episode", all().map(episode));
         table.text(
             "episode_cause",
             all().map(|row| Some(Mechanism::as_str(row.episode_cause))),
@@ -57,7 +57,29 @@ pub(super) fn table(rows: &[Of<Retransmission>], capture: &str) -> Table {
             "lost_in_flight",
             all().map(|row| i64::from(row.lost_in_flight)),
         );
+        table.integer_or_null(
+            "mptcp_connection",
+            all().map(|row| Some(whole(row.multipath.as_ref()?.connection))),
+        );
+        let first = |row: &Retransmission| row.multipath.as_ref()?.first;
+        table.flow_or_null(
+            "first_flow",
+            all().map(|row| first(row).map(|(flow, _)| flow)),
+        );
+        table.integer_or_null(
+            "first_subflow",
+            all().map(|row| first(row).map(|(_, number)| i64::from(number))),
+        );
     })
+}
+
+/// Episodes of re-injections are counted down from -1.
+fn episode(row: &Retransmission) -> i64 {
+    if row.mechanism == Mechanism::MptcpReinject {
+        i64::from(row.episode as i32)
+    } else {
+        i64::from(row.episode)
+    }
 }
 
 /// The flow of a direction of the connection `flow`.

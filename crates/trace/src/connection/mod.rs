@@ -19,6 +19,7 @@ use rexmit_wire::{FlowKey, Headers, SeqRange};
 use crate::event::Direction;
 use crate::facts::SenderFacts;
 use crate::half::{Half, Room};
+use crate::multipath::{Place, Seen, Signal, Whose};
 use crate::rows;
 use crate::settings::Settings;
 
@@ -123,6 +124,8 @@ struct Cold {
     doubled: [(u32, u64); 2],
     /// The latest packets, once there was one of those and when there is no log.
     recent: VecDeque<Mark>,
+    /// Which subflow of a Multipath TCP connection it is.
+    subflow: Option<Place>,
     /// Packets in a row that fit nothing here.
     strays: u32,
 }
@@ -176,6 +179,44 @@ impl Connection {
     /// Client to server.
     pub fn flow(&self) -> FlowKey {
         self.pair.0
+    }
+
+    /// Which subflow of a Multipath TCP connection it is.
+    pub fn subflow(&self) -> Option<Place> {
+        self.cold.subflow
+    }
+
+    /// It is this subflow.
+    pub fn is_subflow(&mut self, place: Option<Place>) {
+        self.cold.subflow = place;
+    }
+
+    /// Whose subflow it is.
+    pub fn whose(&self) -> Whose {
+        Whose {
+            connection: self.cold.id,
+            start: self.start,
+            flow: self.flow(),
+        }
+    }
+
+    /// One of its packets as its Multipath TCP connection wants to see it.
+    pub fn seen<'p>(&self, at: Time, headers: &'p Headers, signal: &'p Signal) -> Seen<'p> {
+        let direction = self.direction(&headers.flow);
+        let delay = match direction {
+            Direction::Forward => self.cold.client_part,
+            Direction::Backward => self.cold.server_part,
+        };
+        Seen {
+            at,
+            direction,
+            headers,
+            signal,
+            isn: self.cold.syns[direction as usize]
+                .as_ref()
+                .map(|syn| syn.isn),
+            delay: delay.unwrap_or(Duration::ZERO),
+        }
     }
 
     /// Whether nothing that comes at `now` belongs to it any more.

@@ -26,6 +26,7 @@ impl Connection {
             evicted,
             forward: self.half_row(Direction::Forward),
             backward: self.half_row(Direction::Backward),
+            multipath: None,
         }
     }
 

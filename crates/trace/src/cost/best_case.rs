@@ -103,6 +103,7 @@ mod tests {
             flight_segments: 8,
             flight_bytes: 8 * 1448,
             lost_in_flight: 1,
+            multipath: None,
         }
     }
 

@@ -189,6 +189,7 @@ impl Episode {
             flight_segments: open.flight.0,
             flight_bytes: open.flight.1,
             lost_in_flight: 0,
+            multipath: None,
         });
     }
 

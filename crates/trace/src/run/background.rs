@@ -11,6 +11,7 @@ use super::decode::{Decoder, Packet};
 use super::hosts::Hosts;
 use super::{collect, finish, shards, Inline, Progress, Source, Summary, STRETCH, TOGETHER};
 use crate::analyzer::{Analyzer, Counters, Prefetch, Rows};
+use crate::multipath::Signal;
 use crate::settings::Settings;
 
 /// Frames that are decoded before their packets go to the shards.
@@ -56,11 +57,37 @@ struct Shared {
 
 #[derive(Debug)]
 enum Work {
-    Packets(Vec<Packet>),
+    Packets(Batch),
     /// The end of a stretch, its number, the capture's clock, and how many packets this shard had.
     Collect(u64, Time, usize),
     /// A step of the capture's end.
     Finish(u64),
+}
+
+/// Packets of a shard, and what goes with some of them, in order.
+#[derive(Debug, Default)]
+struct Batch {
+    packets: Vec<Packet>,
+    signals: Vec<Signal>,
+}
+
+impl Batch {
+    /// Gives the packets to the shard, and is empty again.
+    fn give(&mut self, analyzer: &mut Analyzer) {
+        let mut signals = self.signals.drain(..);
+        for some in self.packets.chunks(TOGETHER as usize) {
+            for step in [Prefetch::Index, Prefetch::Connection, Prefetch::Log] {
+                for packet in some {
+                    analyzer.prefetch(packet.hash, step);
+                }
+            }
+            for packet in some {
+                packet.give(analyzer, &mut signals);
+            }
+        }
+        drop(signals);
+        self.packets.clear();
+    }
 }
 
 #[derive(Debug, Default)]
@@ -74,7 +101,7 @@ struct State {
     more: bool,
     hosts: Hosts,
     ready: VecDeque<Rows>,
-    spare: Vec<Vec<Packet>>,
+    spare: Vec<Batch>,
     progress: Progress,
     /// The caller is gone.
     stop: bool,
@@ -219,8 +246,9 @@ impl Shared {
 
     /// Reads and decodes, and helps when too much waits.
     fn read<S: Source>(&self, mut source: S) {
-        let mut decoder = Decoder::default();
-        let mut parts: Vec<Vec<Packet>> = self.shards.iter().map(|_| Vec::new()).collect();
+        let mut decoder = Decoder::new(self.shards.len() as u16);
+        let mut parts: Vec<Batch> = self.shards.iter().map(|_| Batch::default()).collect();
+        let mut signals = Vec::new();
         let mut counts = vec![0; self.shards.len()];
         let mut error = None;
         let mut stretch = 0;
@@ -229,10 +257,12 @@ impl Shared {
             for _ in 0..DECODED_AT_ONCE {
                 match source.next_frame() {
                     Ok(Some(frame)) => {
-                        if let Some(packet) = decoder.decode(&frame) {
-                            let shard = packet.shard(parts.len());
-                            if let Some(part) = parts.get_mut(shard) {
-                                part.push(packet);
+                        if let Some(packet) = decoder.decode(&frame, &mut signals) {
+                            if let Some(part) = parts.get_mut(packet.shard()) {
+                                part.packets.push(packet);
+                                if !signals.is_empty() {
+                                    part.signals.append(&mut signals);
+                                }
                             }
                         }
                     }
@@ -254,8 +284,8 @@ impl Shared {
                 clock: decoder.latest,
             };
             for (shard, part) in parts.iter_mut().enumerate() {
-                counts[shard] += part.len();
-                if !part.is_empty() {
+                counts[shard] += part.packets.len();
+                if !part.packets.is_empty() {
                     let spare = state.spare.pop().unwrap_or_default();
                     state.push(shard, Work::Packets(core::mem::replace(part, spare)));
                 }
@@ -354,17 +384,7 @@ impl Shared {
             for work in work {
                 match work {
                     Work::Packets(mut packets) => {
-                        for some in packets.chunks(TOGETHER as usize) {
-                            for step in [Prefetch::Index, Prefetch::Connection, Prefetch::Log] {
-                                for packet in some {
-                                    analyzer.prefetch(packet.hash, step);
-                                }
-                            }
-                            for packet in some {
-                                analyzer.hashed_packet(packet.at, &packet.headers, packet.hash);
-                            }
-                        }
-                        packets.clear();
+                        packets.give(&mut analyzer);
                         spare.push(packets);
                     }
                     Work::Collect(stretch, now, packets) => {

@@ -2,10 +2,13 @@
 
 use rexmit_time::{Duration, Time};
 use rexmit_wire::capture::Frame;
+use rexmit_wire::headers::Notes;
 use rexmit_wire::table::Hashed;
-use rexmit_wire::{Headers, Skips};
+use rexmit_wire::{Headers, Skips, TcpPacket};
 
+use crate::analyzer::Analyzer;
 use crate::connection::Pair;
+use crate::multipath::{Routes, Signal};
 
 /// A packet on its way to its shard.
 #[derive(Clone, Copy, Debug)]
@@ -13,19 +16,40 @@ pub(super) struct Packet {
     pub at: Time,
     pub hash: Hashed,
     pub headers: Headers,
+    /// The shard that it goes to.
+    shard: u16,
 }
 
 impl Packet {
-    /// Which of `shards` it belongs to.
+    /// The shard that it goes to.
     #[inline]
-    pub fn shard(&self, shards: usize) -> usize {
-        (self.hash.get() >> 16) as usize % shards
+    pub fn shard(&self) -> usize {
+        usize::from(self.shard)
+    }
+
+    /// Gives it to its shard's analyzer; `signals` are those of this and later packets.
+    #[inline]
+    pub fn give(&self, analyzer: &mut Analyzer, signals: &mut impl Iterator<Item = Signal>) {
+        if self.is_signalled() {
+            let signal = signals.next().unwrap_or_default();
+            analyzer.signalled_packet(self.at, &self.headers, self.hash, &signal);
+        } else {
+            analyzer.hashed_packet(self.at, &self.headers, self.hash);
+        }
+    }
+
+    /// Whether there is a [`Signal`] with it.
+    #[inline]
+    pub fn is_signalled(&self) -> bool {
+        self.headers.notes.contains(Notes::MPTCP)
     }
 }
 
 /// Decodes frames and keeps the capture's clock.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Decoder {
+    shards: u32,
+    routes: Routes,
     pub frames: u64,
     pub bytes: u64,
     pub skips: Skips,
@@ -39,9 +63,26 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
-    /// The packet in a frame; none when it is no TCP packet, which is counted.
+    /// A decoder for packets that go to so many shards.
+    pub fn new(shards: u16) -> Self {
+        Decoder {
+            shards: u32::from(shards.max(1)),
+            routes: Routes::default(),
+            frames: 0,
+            bytes: 0,
+            skips: Skips::default(),
+            first: None,
+            latest: Time::default(),
+            before: Time::default(),
+            steps_back: 0,
+            longest_step_back: Duration::default(),
+        }
+    }
+
+    /// The packet in a frame; none when it is no TCP packet, which is counted. What its Multipath TCP options say, if there
+    /// are any, goes to the end of `signals`.
     #[inline]
-    pub fn decode(&mut self, frame: &Frame<'_>) -> Option<Packet> {
+    pub fn decode(&mut self, frame: &Frame<'_>, signals: &mut Vec<Signal>) -> Option<Packet> {
         self.frames += 1;
         self.bytes += u64::from(frame.original_len);
         if frame.time < self.before {
@@ -53,16 +94,35 @@ impl Decoder {
             self.first = Some(frame.time);
         }
         match Headers::decode(frame.link, frame.data, frame.original_len) {
-            Ok(headers) => Some(Packet {
-                at: frame.time,
-                hash: Hashed::of(&Pair(headers.flow)),
-                headers,
-            }),
+            Ok(headers) => {
+                let hash = Hashed::of(&Pair(headers.flow));
+                let mut packet = Packet {
+                    at: frame.time,
+                    hash,
+                    headers,
+                    shard: ((hash.get() >> 16) % self.shards) as u16,
+                };
+                if packet.is_signalled() {
+                    self.signal(frame, &mut packet, signals);
+                } else {
+                    packet.shard = self.routes.shard(hash, &headers.flow, packet.shard);
+                }
+                Some(packet)
+            }
             Err(skip) => {
                 self.skips.count(skip);
                 None
             }
         }
+    }
+
+    #[cold]
+    fn signal(&mut self, frame: &Frame<'_>, packet: &mut Packet, signals: &mut Vec<Signal>) {
+        let whole = TcpPacket::in_frame(frame.link, frame.data, frame.original_len);
+        let signal = whole.map_or_else(|_| Signal::default(), |whole| Signal::of(&whole));
+        let flow = &packet.headers.flow;
+        packet.shard = self.routes.learn(packet.hash, flow, packet.shard, &signal);
+        signals.push(signal);
     }
 
     #[cold]

@@ -232,6 +232,7 @@ mod tests {
             flight_segments: 8,
             flight_bytes: 8 * 1448,
             lost_in_flight: 1,
+            multipath: None,
         };
         let connection = Connection {
             flow,
@@ -244,6 +245,7 @@ mod tests {
             evicted: false,
             forward: HalfRow::default(),
             backward,
+            multipath: None,
         };
         Rows {
             connections: vec![of(number, flow, connection)],

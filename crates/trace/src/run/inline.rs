@@ -4,6 +4,7 @@ use super::decode::{Decoder, Packet};
 use super::hosts::Hosts;
 use super::{collect, finish, shards, Progress, Source, Summary, STRETCH, TOGETHER};
 use crate::analyzer::{Analyzer, Counters, Prefetch, Rows};
+use crate::multipath::Signal;
 use crate::settings::Settings;
 
 /// A run on the caller's thread, a stretch of the capture at a time.
@@ -15,6 +16,7 @@ pub struct Inline<S: Source> {
     decoder: Decoder,
     hosts: Hosts,
     waiting: Vec<Packet>,
+    signals: Vec<Signal>,
     error: Option<S::Error>,
     ended: bool,
     over: bool,
@@ -28,10 +30,11 @@ impl<S: Source> Inline<S> {
         Inline {
             source,
             packets: vec![0; shards.len()],
+            decoder: Decoder::new(shards.len() as u16),
             shards,
-            decoder: Decoder::default(),
             hosts: Hosts::default(),
             waiting: Vec::new(),
+            signals: Vec::new(),
             error: None,
             ended: false,
             over: false,
@@ -69,9 +72,8 @@ impl<S: Source> Inline<S> {
         for _ in 0..TOGETHER {
             match self.source.next_frame() {
                 Ok(Some(frame)) => {
-                    if let Some(packet) = self.decoder.decode(&frame) {
-                        let shard = packet.shard(self.shards.len());
-                        self.shards[shard].prefetch(packet.hash, Prefetch::Index);
+                    if let Some(packet) = self.decoder.decode(&frame, &mut self.signals) {
+                        self.shards[packet.shard()].prefetch(packet.hash, Prefetch::Index);
                         self.waiting.push(packet);
                     }
                 }
@@ -88,14 +90,13 @@ impl<S: Source> Inline<S> {
         }
         for step in [Prefetch::Connection, Prefetch::Log] {
             for packet in &self.waiting {
-                let shard = packet.shard(self.shards.len());
-                self.shards[shard].prefetch(packet.hash, step);
+                self.shards[packet.shard()].prefetch(packet.hash, step);
             }
         }
+        let mut signals = self.signals.drain(..);
         for packet in &self.waiting {
-            let shard = packet.shard(self.shards.len());
-            self.packets[shard] += 1;
-            self.shards[shard].hashed_packet(packet.at, &packet.headers, packet.hash);
+            self.packets[packet.shard()] += 1;
+            packet.give(&mut self.shards[packet.shard()], &mut signals);
         }
         TOGETHER
     }

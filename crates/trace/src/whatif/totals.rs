@@ -159,6 +159,7 @@ mod tests {
                 stack,
                 ..HalfRow::default()
             },
+            multipath: None,
         }
     }
 

@@ -3,6 +3,8 @@
 mod columns;
 mod connections;
 mod limits;
+mod multipath;
+mod paths;
 mod properties;
 mod run;
 mod script;

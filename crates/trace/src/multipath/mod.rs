@@ -1,0 +1,173 @@
+//! Multipath TCP: which connections are subflows of one, and data that went again on another subflow.
+//!
+//! Every subflow is a connection of TCP and is analysed as such. Besides, the packets with Multipath TCP options come here:
+//! keys and tokens join subflows (RFC 8684 §3.1, §3.2), mappings say which data a packet carries (§3.3). Data at
+//! a place of a subflow that were before at another place, mostly of another subflow, are a *re-injection*. Resends of a
+//! subflow itself are at the same place and none of this room's business, but they tell whether a
+//! re-injection was needed: what the subflow then sent again as needed had not arrived.
+//!
+//! All subflows of a connection come to one shard ([`Routes`]). Rows of its subflows and its re-injections come out when the last
+//! subflow ends.
+
+mod data;
+mod group;
+mod numbers;
+mod routes;
+mod sent;
+mod settle;
+mod signal;
+mod subflow;
+
+use std::collections::BTreeMap;
+
+use crate::analyzer::{Of, Rows};
+use crate::event::Direction;
+use crate::rows::{self, Retransmission, Role};
+
+use group::Group;
+pub(crate) use group::Seen;
+pub(crate) use routes::Routes;
+pub use signal::Signal;
+pub(crate) use subflow::Whose;
+
+/// Pieces of data that all connections of a shard keep together; beyond, one that goes on keeps no more than
+/// [`FEW_PIECES`] a direction.
+const MOST_PIECES: usize = 1 << 19;
+const FEW_PIECES: usize = 64;
+
+/// Which subflow a connection of TCP is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The Multipath TCP connection: the number of its first subflow's connection.
+    pub group: u64,
+    /// Which of its subflows, from 0.
+    pub subflow: u32,
+}
+
+/// The Multipath TCP connections of a shard.
+#[derive(Debug, Default)]
+pub(crate) struct Multipath {
+    groups: BTreeMap<u64, Group>,
+    /// The connection that a token names, and its side.
+    tokens: BTreeMap<u32, (u64, usize)>,
+    pieces: usize,
+}
+
+impl Multipath {
+    /// A packet with Multipath TCP options, of the connection `whose`, which is at `place` if that is known.
+    pub fn packet(
+        &mut self,
+        place: Option<Place>,
+        whose: &Whose,
+        seen: &Seen<'_>,
+        out: &mut Rows,
+    ) -> Option<Place> {
+        let place = place.or_else(|| self.join(whose, seen))?;
+        let group = self.groups.get_mut(&place.group)?;
+        if let Some(capable) = &seen.signal.capable {
+            for (token, side) in group
+                .learn(place.subflow, seen.direction, capable)
+                .into_iter()
+                .flatten()
+            {
+                self.tokens.insert(token, (place.group, side));
+            }
+        }
+        let before = group.pieces();
+        group.packet(place.subflow, seen, out);
+        if self.pieces > MOST_PIECES {
+            group.limit(FEW_PIECES);
+        }
+        self.pieces = self.pieces + group.pieces() - before;
+        Some(place)
+    }
+
+    /// The subflow that a connection turns out to be.
+    fn join(&mut self, whose: &Whose, seen: &Seen<'_>) -> Option<Place> {
+        let signal = seen.signal;
+        if let Some(token) = signal.token {
+            return Some(self.join_by(token, whose, seen.direction));
+        }
+        let syn = seen.headers.flags.syn();
+        // A SYN alone is an offer, and the answer may be plain TCP.
+        let capable = signal.capable.is_some_and(|capable| {
+            capable.sender_key.is_some() && (!syn || seen.headers.flags.ack())
+        });
+        let role = if capable {
+            Some(Role::Initial)
+        } else if signal.joins {
+            Some(Role::Join)
+        } else if signal.dss.is_some() && !syn {
+            None
+        } else {
+            return None;
+        };
+        Some(self.found(whose, role, false))
+    }
+
+    fn join_by(&mut self, token: u32, whose: &Whose, direction: Direction) -> Place {
+        let named = self.tokens.get(&token).copied();
+        let group = named.and_then(|(id, side)| Some((self.groups.get_mut(&id)?, side)));
+        if let Some((group, side)) = group.filter(|(group, _)| group.has_room()) {
+            // Whoever joins names the other side.
+            let flipped = (1 - side) != direction as usize;
+            return Place {
+                group: group.id,
+                subflow: group.add(*whose, Some(Role::Join), flipped),
+            };
+        }
+        let flipped = direction == Direction::Backward;
+        let place = self.found(whose, Some(Role::Join), flipped);
+        if let Some(group) = self.groups.get_mut(&place.group) {
+            group.tokens.push(token);
+        }
+        self.tokens.insert(token, (place.group, 1));
+        place
+    }
+
+    /// A connection of one subflow, so far.
+    fn found(&mut self, whose: &Whose, role: Option<Role>, flipped: bool) -> Place {
+        let id = whose.connection;
+        let mut group = Group::new(id);
+        let subflow = group.add(*whose, role, flipped);
+        self.groups.insert(id, group);
+        Place { group: id, subflow }
+    }
+
+    /// Resends of a subflow are settled.
+    pub fn resent(&mut self, place: Place, rows: &mut [Retransmission]) {
+        let Some(group) = self.groups.get_mut(&place.group) else {
+            return;
+        };
+        for row in rows {
+            group.resent(place.subflow, row);
+            let connection = group.id;
+            let first = None;
+            row.multipath = Some(Box::new(rows::OnSubflow { connection, first }));
+        }
+    }
+
+    /// A subflow has ended; its row comes out with those of the others.
+    pub fn end(&mut self, place: Place, row: Of<rows::Connection>, out: &mut Rows) {
+        let Some(group) = self.groups.get_mut(&place.group) else {
+            out.connections.push(row);
+            return;
+        };
+        group.end(place.subflow, row, out);
+        if group.alive > 0 {
+            return;
+        }
+        if let Some(group) = self.groups.remove(&place.group) {
+            self.pieces -= group.pieces();
+            for token in &group.tokens {
+                if self
+                    .tokens
+                    .get(token)
+                    .is_some_and(|(id, _)| *id == group.id)
+                {
+                    self.tokens.remove(token);
+                }
+            }
+        }
+    }
+}

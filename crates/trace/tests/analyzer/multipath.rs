@@ -1,0 +1,503 @@
+//! Multipath TCP: subflows that belong together, and data that went again on another.
+
+use proptest::prelude::*;
+use rexmit_tcp::{Mechanism, Need};
+use rexmit_time::{Duration, Time};
+use rexmit_trace::analyzer::{Of, Rows};
+use rexmit_trace::rows::{Connection, Evidence, Retransmission, Role};
+use rexmit_trace::run::{Background, Inline, Next};
+use rexmit_trace::settings::Settings;
+use rexmit_wire::capture::Reader;
+use rexmit_wire::mptcp::{Dss, Mapping, MptcpOption, Version};
+use rexmit_wire::Flags;
+
+use crate::paths::{pcap, Paths, FULL};
+
+const WHOLE: usize = 65_535;
+const REINJECT: usize = 8;
+
+fn rows(file: &[u8]) -> Rows {
+    let mut run = Inline::new(Reader::new(file).unwrap(), &Settings::default());
+    let mut all = Rows::default();
+    while let Some(mut rows) = run.next_rows() {
+        all.append(&mut rows);
+    }
+    assert!(run.error().is_none());
+    all.sort();
+    all
+}
+
+fn reinjected(rows: &Rows) -> Vec<&Of<Retransmission>> {
+    let all = rows.retransmissions.iter();
+    all.filter(|of| of.row.mechanism == Mechanism::MptcpReinject)
+        .collect()
+}
+
+/// Two subflows; data at 0 and 1,000 on the first, at 2,000 on the second; the last of the first has not arrived.
+fn two() -> Paths {
+    let mut paths = Paths::new(1);
+    paths.open(40_000);
+    paths.wait(5).open(40_001);
+    paths.send(0, 0);
+    paths.send(0, 1_000);
+    paths.send(1, 2_000);
+    paths.wait(40);
+    paths.data_ack = 1_000;
+    paths.ack(0, 1_001).ack(1, 1_001);
+    paths
+}
+
+fn subflows(rows: &Rows) -> Vec<(u64, u32, Option<Role>, Option<u8>)> {
+    let mut all: Vec<_> = rows
+        .connections
+        .iter()
+        .filter_map(|of| of.row.multipath)
+        .map(|of| (of.connection, of.number, of.role, of.version))
+        .collect();
+    all.sort_by_key(|(connection, number, ..)| (*connection, *number));
+    all
+}
+
+#[test]
+fn data_that_went_again_on_another_subflow() {
+    let mut paths = two();
+    let again = paths.wait(200).now;
+    paths.send(1, 1_000);
+    paths.wait(40);
+    paths.data_ack = 3_000;
+    // The first subflow sends it again, too, and only then it arrives there.
+    paths.ack(1, 2_001).wait(50).resend(0, 1_001, 1_000);
+    paths.wait(40).ack(0, 2_001).close(0).close(1);
+    let rows = rows(&paths.pcap(WHOLE));
+
+    let [reinjection] = reinjected(&rows)[..] else {
+        panic!("{:#?}", rows.retransmissions)
+    };
+    let row = &reinjection.row;
+    assert_eq!(reinjection.flow.src_port, 40_001);
+    assert_eq!((row.time, row.length, row.copy), (again, FULL, 1));
+    assert_eq!(
+        row.range.start.get(),
+        (u32::MAX - 1_501).wrapping_add(1_001)
+    );
+    assert_eq!(row.range.len(), FULL);
+    assert_eq!(row.first_sent, Some(again - Duration::from_millis(240)));
+    assert_eq!(row.detection, Some(Duration::from_millis(240)));
+    assert_eq!(row.recovery, Some(Duration::from_millis(40)));
+    assert_eq!(row.need, Need::Needed);
+    assert_eq!((row.flight_segments, row.flight_bytes), (2, 2_000));
+    let of = row.multipath.as_ref().unwrap();
+    let (flow, number) = of.first.unwrap();
+    assert_eq!((flow.dst_port, number), (40_000, 1));
+
+    let own: Vec<_> = rows
+        .retransmissions
+        .iter()
+        .filter(|of| of.flow.src_port == 40_000)
+        .collect();
+    let [own] = own[..] else { panic!("{own:#?}") };
+    assert_ne!(own.row.mechanism, Mechanism::MptcpReinject);
+    assert_eq!(
+        own.row.multipath.as_ref().unwrap().connection,
+        of.connection
+    );
+
+    let id = of.connection;
+    assert_eq!(
+        subflows(&rows),
+        [
+            (id, 1, Some(Role::Initial), Some(1)),
+            (id, 2, Some(Role::Join), Some(1))
+        ]
+    );
+    assert!(rows
+        .connections
+        .iter()
+        .any(|connection| connection.connection == id));
+    let second = rows
+        .connections
+        .iter()
+        .find(|of| of.flow.src_port == 40_001);
+    let half = &second.unwrap().row.backward;
+    assert_eq!(half.resends[REINJECT], [1, 0]);
+    assert_eq!(half.time_lost[REINJECT], Duration::from_millis(240));
+    assert_eq!(half.data_bytes, Some(1_000));
+}
+
+/// What the first subflow acknowledges without having sent it again had arrived.
+#[test]
+fn a_needless_one() {
+    let mut paths = two();
+    paths.wait(200).send(1, 1_000);
+    paths.wait(10).ack(0, 2_001).wait(30);
+    paths.data_ack = 3_000;
+    paths.ack(1, 2_001).close(0).close(1);
+    let rows = rows(&paths.pcap(WHOLE));
+    let [reinjection] = reinjected(&rows)[..] else {
+        panic!("{:#?}", rows.retransmissions)
+    };
+    assert_eq!(reinjection.row.need, Need::Spurious);
+    assert_eq!(reinjection.row.evidence, Evidence::SubflowAcked);
+    let second = rows
+        .connections
+        .iter()
+        .find(|of| of.flow.src_port == 40_001);
+    assert_eq!(second.unwrap().row.backward.resends[REINJECT], [0, 1]);
+    assert_eq!(rows.retransmissions.len(), 1);
+}
+
+/// The client has it by its own word.
+#[test]
+fn after_the_acknowledgement_of_its_data() {
+    let mut paths = two();
+    paths.data_ack = 3_000;
+    paths.ack(0, 2_001).wait(5).send(1, 1_000);
+    let rows = rows(&paths.pcap(WHOLE));
+    let [reinjection] = reinjected(&rows)[..] else {
+        panic!("{:#?}", rows.retransmissions)
+    };
+    assert_eq!(reinjection.row.need, Need::Spurious);
+    assert_eq!(reinjection.row.evidence, Evidence::AlreadyAcked);
+}
+
+#[test]
+fn the_older_version_has_its_own_hash() {
+    let mut paths = Paths::new(1);
+    paths.version = Version::V0;
+    paths.open(40_000);
+    paths.open(40_001);
+    paths.send(0, 0);
+    paths.send(1, 0);
+    let rows = rows(&paths.pcap(WHOLE));
+    let joined: Vec<_> = subflows(&rows)
+        .iter()
+        .map(|(.., version)| *version)
+        .collect();
+    assert_eq!(joined, [Some(0), Some(0)]);
+    assert_eq!(reinjected(&rows).len(), 1);
+}
+
+/// A packet that the capture or the network doubles, and a subflow's own resend, are where they were.
+#[test]
+fn the_same_mapping_again_is_none() {
+    let mut paths = two();
+    paths.resend(1, 1, 2_000).wait(300).resend(0, 1_001, 1_000);
+    paths.wait(40).ack(0, 2_001);
+    let rows = rows(&paths.pcap(WHOLE));
+    assert!(reinjected(&rows).is_empty());
+    let resends = rows.retransmissions.iter();
+    assert_eq!(resends.filter(|of| of.flow.src_port == 40_000).count(), 1);
+}
+
+/// The mapping of several packets is on the first only, or on all.
+#[test]
+fn packets_share_a_mapping() {
+    for on_all in [false, true] {
+        let mut paths = two();
+        for n in 0..3 {
+            let dss = [MptcpOption::Dss(paths.mapping(3_000, 2_001, 3_000))];
+            let seq = paths.subflows[0].isn.wrapping_add(2_001 + n * FULL);
+            let options = if on_all || n == 0 { &dss[..] } else { &[] };
+            // Without an option at all, a packet is none of Multipath TCP's business.
+            let other = [MptcpOption::Dss(Dss::default())];
+            let options = if options.is_empty() {
+                &other[..]
+            } else {
+                options
+            };
+            paths.put(0, false, (seq, 8), Flags::ACK, FULL, options);
+        }
+        paths.subflows[0].sent += 3 * FULL;
+        paths.wait(100).send(1, 5_000);
+        paths.send(1, 6_000);
+        let rows = rows(&paths.pcap(WHOLE));
+        let [reinjection] = reinjected(&rows)[..] else {
+            panic!("{:#?}", rows.retransmissions)
+        };
+        assert_eq!(reinjection.row.detection, Some(Duration::from_millis(100)));
+        let first = rows
+            .connections
+            .iter()
+            .find(|of| of.flow.src_port == 40_000);
+        assert_eq!(first.unwrap().row.backward.data_bytes, Some(5_000));
+    }
+}
+
+/// Only a part of a packet was sent before.
+#[test]
+fn a_part_of_a_packet() {
+    let mut paths = two();
+    paths.wait(200).send(1, 1_500);
+    let rows = rows(&paths.pcap(WHOLE));
+    let [reinjection] = reinjected(&rows)[..] else {
+        panic!("{:#?}", rows.retransmissions)
+    };
+    // Data at 1,500 were on the first subflow, those at 2,000 on this one, but at another place.
+    assert_eq!(reinjection.row.range.len(), 1_000);
+    assert_eq!(
+        reinjection.row.multipath.as_ref().unwrap().first.unwrap().1,
+        1
+    );
+}
+
+#[test]
+fn cut_options_are_no_data() {
+    let mut paths = two();
+    paths.wait(200).send(1, 1_000);
+    for snap in 40..70 {
+        let rows = rows(&paths.pcap(snap));
+        assert!(reinjected(&rows).len() <= 1);
+        assert_eq!(rows.connections.len(), 2);
+    }
+    // The TCP header and nothing of its options.
+    assert!(subflows(&rows(&paths.pcap(40))).is_empty());
+}
+
+#[test]
+fn plain_tcp_after_all() {
+    let mut paths = Paths::new(1);
+    let subflow = paths.subflow(40_000);
+    let offer = MptcpOption::Capable(rexmit_wire::mptcp::Capable {
+        version: 1,
+        ..Default::default()
+    });
+    let isn = paths.subflows[subflow].isn;
+    paths
+        .put(subflow, true, (7, 0), Flags::SYN, 0, &[offer])
+        .put(subflow, false, (isn, 8), crate::script::SYN_ACK, 0, &[])
+        .put(subflow, true, (8, isn.wrapping_add(1)), Flags::ACK, 0, &[]);
+    let rows = rows(&paths.pcap(WHOLE));
+    assert_eq!(rows.connections[0].row.multipath, None);
+    assert!(rows.connections[0].row.forward.mptcp);
+}
+
+/// An infinite mapping (RFC 8684 §3.7), a DATA_FIN alone, one of no length.
+#[test]
+fn mappings_of_nothing_are_harmless() {
+    let mut paths = two();
+    let mut infinite = paths.mapping(1_000, 1_001, 0);
+    let numbers = (paths.subflows[1].isn.wrapping_add(1_001), 8);
+    paths.put(
+        1,
+        false,
+        numbers,
+        Flags::ACK,
+        FULL,
+        &[MptcpOption::Dss(infinite)],
+    );
+    infinite.mapping = infinite.mapping.map(|mapping| Mapping {
+        subflow_seq: 0,
+        len: 1,
+        ..mapping
+    });
+    infinite.fin = true;
+    paths.put(
+        0,
+        false,
+        numbers,
+        Flags::ACK,
+        0,
+        &[MptcpOption::Dss(infinite)],
+    );
+    assert!(reinjected(&rows(&paths.pcap(WHOLE))).is_empty());
+}
+
+/// Subflows whose connection began before the capture belong together by their token.
+#[test]
+fn joins_without_the_first_handshake() {
+    let mut paths = Paths::new(1);
+    for port in [40_000, 40_001] {
+        let subflow = paths.subflow(port);
+        let options = paths.joins();
+        paths.shake(subflow, &options);
+    }
+    paths.send(0, 50_000);
+    paths.wait(300).send(1, 50_000);
+    let rows = rows(&paths.pcap(WHOLE));
+    let id = rows.connections[0].connection;
+    assert_eq!(
+        subflows(&rows),
+        [
+            (id, 1, Some(Role::Join), None),
+            (id, 2, Some(Role::Join), None)
+        ]
+    );
+    assert_eq!(reinjected(&rows).len(), 1);
+}
+
+/// A capture of one of the paths alone: data go to a subflow in the order in which they were written.
+#[test]
+fn what_went_first_was_never_seen() {
+    let mut paths = two();
+    paths.wait(200).send(1, 1_000);
+    paths.send(1, 3_000);
+    paths
+        .packets
+        .retain(|(_, bytes, _)| !bytes.windows(2).any(|two| two == 40_000_u16.to_be_bytes()));
+    let rows = rows(&paths.pcap(WHOLE));
+    let [reinjection] = reinjected(&rows)[..] else {
+        panic!("{:#?}", rows.retransmissions)
+    };
+    let row = &reinjection.row;
+    assert_eq!((row.first_sent, row.detection), (None, None));
+    assert_eq!(row.multipath.as_ref().unwrap().first, None);
+}
+
+/// The capture begins when both subflows exist: mappings say where each begins, but not that they belong together.
+#[test]
+fn a_capture_from_the_middle() {
+    let mut paths = two();
+    paths.wait(100).send(1, 3_000);
+    paths.send(0, 1_000);
+    paths.packets.drain(..6);
+    let rows = rows(&paths.pcap(WHOLE));
+    let all = subflows(&rows);
+    assert_eq!(all.len(), 2);
+    assert!(all
+        .iter()
+        .all(|(_, number, role, _)| (*number, *role) == (1, None)));
+}
+
+/// Near the receiver, what was sent again on a fast path comes by before the original on a slow one.
+#[test]
+fn what_comes_by_later_may_have_left_before() {
+    let mut paths = Paths::new(1);
+    paths.subflow(40_000);
+    paths.subflow(40_001);
+    // From the monitor to the server and back; none to the client.
+    paths.subflows[0].ways = (2_000, 0);
+    paths.subflows[1].ways = (10, 0);
+    let options = {
+        let mut other = Paths::new(1);
+        other.open(40_000);
+        other
+    };
+    // The first handshake, as the other has it.
+    let capable = options.packets;
+    for (n, (_, bytes, length)) in capable.into_iter().enumerate() {
+        if n == 1 {
+            paths.wait(2_000);
+        }
+        paths.packets.push((paths.now, bytes, length));
+    }
+    paths.subflows[0].sent = 1;
+    let joins = paths.joins();
+    paths.shake(1, &joins);
+    let fast = paths.now;
+    paths.send(1, 0);
+    let slow = paths.wait(300).now;
+    paths.send(0, 0);
+    let rows = rows(&paths.pcap(WHOLE));
+    let [reinjection] = reinjected(&rows)[..] else {
+        panic!("{:#?}", rows.retransmissions)
+    };
+    assert_eq!(reinjection.flow.src_port, 40_001);
+    assert_eq!(reinjection.row.time, fast);
+    // It left 1 s before it came by, the other 5 ms before.
+    let waited = Duration::from_millis(1_000 - 5) - (slow - fast);
+    assert_eq!(reinjection.row.detection, Some(waited));
+    assert_eq!(reinjection.row.first_sent, Some(fast - waited));
+}
+
+fn background(file: Vec<u8>, jobs: usize) -> Rows {
+    let open = move || Reader::new(std::io::Cursor::new(file));
+    let run = Background::new(open, &Settings::default(), jobs);
+    let mut all = Rows::default();
+    loop {
+        match run.next(std::time::Duration::from_secs(1)) {
+            Next::Rows(mut rows) => all.append(&mut rows),
+            Next::Wait => {}
+            Next::End(_, error) => {
+                assert_eq!(error, None);
+                all.sort();
+                return all;
+            }
+        }
+    }
+}
+
+/// Connections of three subflows each, all beside each other.
+fn many(count: u16) -> Vec<(Time, Vec<u8>, u32)> {
+    let mut packets = Vec::new();
+    for n in 0..count {
+        let mut paths = Paths::new(u64::from(n));
+        paths.wait(i64::from(n));
+        for subflow in 0..3 {
+            paths.open(10_000 + 3 * n + subflow);
+        }
+        for place in 0..u64::from(3 + n % 5) {
+            paths.send(place as usize % 3, place * u64::from(FULL));
+        }
+        paths.wait(250);
+        for place in 0..u64::from(n % 3) {
+            paths.send((place as usize + 1) % 3, place * u64::from(FULL));
+        }
+        for subflow in 0..3 {
+            paths.close(subflow);
+        }
+        packets.append(&mut paths.packets);
+    }
+    packets.sort_by_key(|(at, ..)| *at);
+    packets
+}
+
+#[test]
+fn any_number_of_threads_joins_the_same() {
+    let file = pcap(&many(200), WHOLE);
+    let one = rows(&file);
+    assert_eq!(one.connections.len(), 600);
+    let all = subflows(&one);
+    assert_eq!(all.len(), 600);
+    for three in all.chunks(3) {
+        let [(a, 1, ..), (b, 2, ..), (c, 3, ..)] = three else {
+            panic!("{three:?}")
+        };
+        assert!(a == b && b == c);
+    }
+    assert_eq!(reinjected(&one).len(), 199);
+    for jobs in [1, 2, 3, 8] {
+        assert_eq!(background(file.clone(), jobs), one, "{jobs} threads");
+    }
+}
+
+fn of_port(rows: &Rows, port: u16) -> &Connection {
+    &rows
+        .connections
+        .iter()
+        .find(|of| of.flow.src_port == port)
+        .unwrap()
+        .row
+}
+
+proptest! {
+    /// Whatever goes where: the bytes that went first somewhere add up to those that were sent, and every packet
+    /// that is new to its subflow and was sent elsewhere before is a re-injection.
+    #[test]
+    fn first_bytes_add_up(
+        sends in proptest::collection::vec((0usize..3, 0u64..12), 1..60),
+        acked in 0u64..12,
+        snap in prop_oneof![Just(WHOLE), 40usize..80],
+    ) {
+        let mut paths = Paths::new(3);
+        for n in 0..3 {
+            paths.open(40_000 + n);
+        }
+        let mut sent = std::collections::BTreeMap::new();
+        let mut again = 0;
+        for (subflow, place) in sends {
+            paths.wait(1).send(subflow, place * u64::from(FULL));
+            again += usize::from(sent.insert(place, subflow).is_some());
+        }
+        paths.data_ack = acked * u64::from(FULL);
+        paths.wait(40).ack(0, 1);
+        let rows = rows(&paths.pcap(snap));
+        if snap == WHOLE {
+            let first: u64 = (0..3).map(|n| of_port(&rows, 40_000 + n).backward.data_bytes.unwrap()).sum();
+            prop_assert_eq!(first, sent.len() as u64 * u64::from(FULL));
+            let found = reinjected(&rows);
+            let elsewhere = found.iter().filter(|of| of.row.first_sent.is_some());
+            prop_assert_eq!(elsewhere.count(), again);
+        }
+        prop_assert_eq!(background(paths.pcap(snap), 2), rows);
+    }
+}
