@@ -319,7 +319,11 @@ impl Loss {
 
 impl PatternLoss {
     /// What its text says.
-    pub(crate) fn parse(&self) -> Result<Pattern> {
+    /// The pattern.
+    ///
+    /// # Errors
+    /// When the text is none.
+    pub fn parse(&self) -> Result<Pattern> {
         let parsed: Result<Pattern, _> = self.pattern.parse();
         parsed.map_err(|error| anyhow!("the loss pattern {:?}: {error}", self.pattern))
     }

@@ -30,9 +30,19 @@ pub fn packet(out: &mut Vec<u8>, key: &FlowKey, segment: &Segment, payload: &[u8
     out.extend_from_slice(payload);
 }
 
+/// Appends the headers of `segment` in the flow `key` with more options behind TCP's own, whole words of them.
+pub fn with_options(out: &mut Vec<u8>, key: &FlowKey, segment: &Segment, more: &[u8]) {
+    all_headers(out, key, segment, &LAB, more);
+}
+
 /// Appends the headers of `segment` in the flow `key`, in the style of an operating system. Checksums are left out.
 pub fn headers(out: &mut Vec<u8>, key: &FlowKey, segment: &Segment, style: &Style) {
-    let tcp_bytes = segment.header_len() + segment.len;
+    all_headers(out, key, segment, style, &[]);
+}
+
+fn all_headers(out: &mut Vec<u8>, key: &FlowKey, segment: &Segment, style: &Style, more: &[u8]) {
+    let header_bytes = segment.header_len() + more.len() as u32;
+    let tcp_bytes = header_bytes + segment.len;
     match (key.src, key.dst) {
         (IpAddr::V4(src), IpAddr::V4(dst)) => {
             // Lengths of 64 KiB and more do not fit, and no MTU allows them.
@@ -56,15 +66,22 @@ pub fn headers(out: &mut Vec<u8>, key: &FlowKey, segment: &Segment, style: &Styl
             out.extend(octets(dst));
         }
     }
-    tcp_header(out, key, segment, style);
+    tcp_header(out, key, segment, style, header_bytes);
+    out.extend_from_slice(more);
 }
 
-fn tcp_header(out: &mut Vec<u8>, key: &FlowKey, segment: &Segment, style: &Style) {
+fn tcp_header(
+    out: &mut Vec<u8>,
+    key: &FlowKey,
+    segment: &Segment,
+    style: &Style,
+    header_bytes: u32,
+) {
     out.extend(key.src_port.to_be_bytes());
     out.extend(key.dst_port.to_be_bytes());
     out.extend(segment.seq.get().to_be_bytes());
     out.extend(segment.ack.get().to_be_bytes());
-    out.extend([(segment.header_len() as u8 / 4) << 4, segment.flags.0]);
+    out.extend([(header_bytes as u8 / 4) << 4, segment.flags.0]);
     out.extend(segment.window.to_be_bytes());
     // Checksum, urgent pointer.
     out.extend([0; 4]);

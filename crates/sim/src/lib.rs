@@ -7,6 +7,7 @@ pub mod apps;
 mod bytes;
 pub mod link;
 mod machine;
+mod paths;
 mod queue;
 mod run;
 pub mod synth;

@@ -7,6 +7,7 @@ pub mod clock;
 pub mod congestion;
 pub mod connection;
 pub mod estimator;
+pub mod multipath;
 mod near;
 pub mod receiver;
 mod segment;

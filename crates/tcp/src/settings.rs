@@ -16,7 +16,7 @@ pub use choices::{
     CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, InitialWindow, Recovery,
     RttSamples, SenderForm, TimeoutMarks, Tlp, WindowShare,
 };
-pub use multipath::{MptcpBurst, MptcpOptions, MptcpScheduler, MptcpTimer};
+pub use multipath::{MptcpBurst, MptcpOptions, MptcpProbe, MptcpScheduler, MptcpTimer};
 pub use reflect::{Field, SettingError};
 pub use value::Value;
 
@@ -182,8 +182,8 @@ settings! {
         pub mptcp_burst: MptcpBurst,
         /// A timeout of a subflow sends what it has out again on another (`mptcp_reinject_data`).
         pub mptcp_reinject_on_timeout: bool,
-        /// A tail loss probe of a subflow sends the first of what it has out again on another (seed 003, section V).
-        pub mptcp_reinject_on_probe: bool,
+        /// What a tail loss probe of a subflow sends again on another (seed 003, section V).
+        pub mptcp_reinject_on_probe: MptcpProbe,
         /// What the timer of the whole connection runs by.
         pub mptcp_timer: MptcpTimer,
         /// What blocks the peer's window or the send buffer is sent again on a faster subflow, and the slower one's window

@@ -389,14 +389,14 @@ fn fetch(
 }
 
 /// A look at the lab's clock moves it on by so much.
-const LOOK: Duration = Duration::from_nanos(256);
+pub(crate) const LOOK: Duration = Duration::from_nanos(256);
 
 /// What the two netems of a wire add to its delay: each looks at the clock when it takes a packet in. Hosts look too, but
 /// seldom enough to be left out, save where a server takes the handshake's round-trip time.
 const LOOKS: Duration = Duration::from_nanos(2 * 256);
 
 /// As the lab's queueing disciplines have it: times in whole microseconds.
-fn link_settings(link: &rexmit_plan::Link, at: Place) -> link::Settings {
+pub(crate) fn link_settings(link: &rexmit_plan::Link, at: Place) -> link::Settings {
     let micros = |nanos: u64| Duration::from_micros(((nanos + 500) / 1000) as i64);
     let shaper = match at {
         Place::Wire => link::Shaper::Netem,

@@ -6,11 +6,17 @@ mod page;
 mod settings;
 mod watch;
 
+pub(crate) use bench::{link_settings, LOOK};
+pub(crate) use settings::Prepared;
+pub(crate) use watch::{Captures, Inspect};
+
 use std::path::Path;
 
 use anyhow::{bail, Context, Result};
 use rexmit_plan::{line, Plan};
 use serde_json::json;
+
+use crate::paths;
 
 /// Runs the plan in `text` and appends its events to `out`, a JSON object a line. Captures go below `share`.
 ///
@@ -24,17 +30,27 @@ pub fn run_plan(text: &str, share: Option<&Path>, out: &mut Vec<u8>) -> Result<(
         bail!("the model runs transfers, no programs");
     }
     for cell in &plan.cells {
-        let told = out.len();
-        if let Err(error) = bench::run(cell, share, out) {
-            // What was told of it before stays: a reader knows what a failure does to it.
-            let message = format!("{error:#}");
-            line(
-                out,
-                "cell-error",
-                &json!({"cell": cell.id, "message": message}),
-            )
-            .with_context(|| format!("after {} bytes of events", out.len() - told))?;
-        }
+        let result = bench::run(cell, share, out);
+        tell_failure(cell.id, result, out)?;
+    }
+    for cell in &plan.path_cells {
+        let result = paths::run(cell, share, out);
+        tell_failure(cell.id, result, out)?;
     }
     Ok(())
+}
+
+/// What was told of a cell before it failed stays: a reader knows what a failure does to it.
+fn tell_failure(cell: u64, result: Result<()>, out: &mut Vec<u8>) -> Result<()> {
+    let Err(error) = result else {
+        return Ok(());
+    };
+    let told = out.len();
+    let message = format!("{error:#}");
+    line(
+        out,
+        "cell-error",
+        &json!({"cell": cell, "message": message}),
+    )
+    .with_context(|| format!("after {told} bytes of events"))
 }

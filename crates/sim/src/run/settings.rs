@@ -30,12 +30,30 @@ impl Prepared {
     /// # Errors
     /// When there is no such stack, setting or value.
     pub fn new(cell: &Cell) -> Result<Self> {
-        let mut sysctls = cell.sysctls.clone();
+        let mut prepared = Self::of(&cell.sysctls, &cell.congestion_control, cell.stack.as_ref())?;
+        if let Some(bytes) = cell.workload.receive_window_bytes {
+            let mut client = (*prepared.client.settings).clone();
+            bound_receive_window(&mut client, bytes);
+            prepared.client = Stack::new(client);
+        }
+        Ok(prepared)
+    }
+
+    /// The stack with these sysctls and this congestion control, for both hosts.
+    ///
+    /// # Errors
+    /// When there is no such stack, setting or value.
+    pub fn of(
+        sysctls: &BTreeMap<String, String>,
+        congestion_control: &str,
+        stack: Option<&rexmit_plan::Stack>,
+    ) -> Result<Self> {
+        let mut sysctls = sysctls.clone();
         sysctls.insert(
             "net.ipv4.tcp_congestion_control".into(),
-            cell.congestion_control.clone(),
+            congestion_control.to_owned(),
         );
-        let (name, overrides) = match &cell.stack {
+        let (name, overrides) = match stack {
             Some(stack) => {
                 let mut overrides = stack.set.clone();
                 if let Some(hz) = stack.hz {
@@ -53,13 +71,10 @@ impl Prepared {
                 why: ignored.why,
             })
             .collect();
-        let mut client = settings.clone();
-        if let Some(bytes) = cell.workload.receive_window_bytes {
-            bound_receive_window(&mut client, bytes);
-        }
+        let server = Stack::new(settings);
         Ok(Self {
-            server: Stack::new(settings),
-            client: Stack::new(client),
+            client: server.clone(),
+            server,
             read_back: sysctls,
             ignored,
         })

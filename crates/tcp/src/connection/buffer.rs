@@ -21,7 +21,12 @@ pub(super) struct SendBuffer {
 impl SendBuffer {
     /// The buffer after a handshake in which the peer announced segments of `mss` bytes (`tcp_init_buffer_space`).
     pub fn new(settings: &Settings, mss: u32) -> Self {
-        let form = settings.sender;
+        // tcp_sndbuf_expand came when the pacing rate did.
+        let form = if settings.pacing_rate {
+            SenderForm::Linux6
+        } else {
+            settings.sender
+        };
         let segment = match form {
             // tcp_fixup_sndbuf, 3.10
             SenderForm::Linux3 => truesize(mss + settings.header_room),
@@ -56,6 +61,26 @@ impl SendBuffer {
         self.waits = true;
     }
 
+    /// The buffer grows if the congestion window has room, whether a writer of its own waits or not.
+    pub fn grow(&mut self, sender: &Sender) {
+        let out = match self.form {
+            SenderForm::Linux3 => sender.packets_out(),
+            SenderForm::Linux6 => sender.in_flight(),
+        };
+        if out < sender.cwnd() {
+            self.raise_for(sender);
+        }
+    }
+
+    fn raise_for(&mut self, sender: &Sender) {
+        let least = match self.form {
+            SenderForm::Linux3 => 0,
+            SenderForm::Linux6 => FIRST_SEGMENTS,
+        };
+        let segments = sender.cwnd().max(sender.reordering() + 1).max(least);
+        self.raise(segments.saturating_mul(2));
+    }
+
     fn raise(&mut self, segments: u32) {
         let wanted = segments.saturating_mul(self.segment).min(self.largest);
         self.limit = self.limit.max(wanted);
@@ -74,12 +99,7 @@ impl SendBuffer {
             SenderForm::Linux6 => sender.in_flight().saturating_sub(sent.saturating_sub(1)),
         };
         if in_flight < sender.cwnd() {
-            let least = match self.form {
-                SenderForm::Linux3 => 0,
-                SenderForm::Linux6 => FIRST_SEGMENTS,
-            };
-            let segments = sender.cwnd().max(sender.reordering() + 1).max(least);
-            self.raise(segments.saturating_mul(2));
+            self.raise_for(sender);
         }
         let used = sender.buffered();
         let woken = used < self.limit && self.limit - used >= used / 2;

@@ -126,13 +126,18 @@ impl Connection {
         self.timestamps = agreed.timestamps;
         self.receiver.open(now, &self.clock, agreed);
         self.buffer = SendBuffer::new(&self.settings, outcome.peer_mss.max(agreed.segment));
+        let options = self.local.subflow.unwrap_or_default();
         let mut sender = Sender::new(
             self.settings.clone(),
             self.clock,
-            agreed.segment,
+            agreed.segment.saturating_sub(options.data).max(48),
             self.local.iss,
             now,
         );
+        if self.local.subflow.is_some() {
+            sender.be_subflow();
+            self.receiver.be_subflow(options.ack);
+        }
         sender.established(
             now,
             outcome.rtt,
@@ -343,6 +348,9 @@ impl Connection {
         });
         for header in acks.into_iter().flatten() {
             self.send_ack(now, header);
+        }
+        if self.local.subflow.is_some() {
+            self.receiver.hand_over();
         }
         if received.readable && !self.orphan {
             self.events.push(Event::Readable);

@@ -17,6 +17,7 @@ mod outbox;
 mod output;
 mod response;
 mod socket;
+mod subflow;
 mod types;
 
 use std::sync::Arc;
@@ -37,7 +38,7 @@ use types::Events;
 
 pub use response::{Progress, Response};
 pub use socket::Socket;
-pub use types::{Event, Local, Sent, State};
+pub use types::{Event, Local, Sent, State, SubflowOptions};
 
 /// How long TIME_WAIT lasts, and FIN_WAIT2 of a socket without an owner (`TCP_TIMEWAIT_LEN`, `tcp_fin_timeout`).
 const TIME_WAIT: Duration = Duration::from_secs(60);

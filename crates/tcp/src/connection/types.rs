@@ -7,6 +7,15 @@ use crate::segment::Segment;
 use crate::sender::Metrics;
 use crate::words::Mechanism;
 
+/// What makes a connection a subflow of Multipath TCP: bytes of options that its segments carry besides TCP's own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SubflowOptions {
+    /// On a segment with data.
+    pub data: u32,
+    /// On an acknowledgement.
+    pub ack: u32,
+}
+
 /// What an end brings into a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Local {
@@ -24,6 +33,8 @@ pub struct Local {
     pub metrics: Metrics,
     /// How far a look at the host's clock moves it on; zero of a clock that runs by itself.
     pub look: Duration,
+    /// The connection is a subflow ([`crate::multipath`]).
+    pub subflow: Option<SubflowOptions>,
 }
 
 impl Local {

@@ -16,6 +16,7 @@ mod read;
 mod reassembly;
 mod rtt;
 mod sack;
+mod subflow;
 mod window;
 
 use std::sync::Arc;
@@ -32,6 +33,8 @@ use reassembly::Queues;
 use rtt::{Rtt, Unit};
 use sack::Sacks;
 use window::Window;
+
+pub use subflow::Pool;
 
 pub(crate) use memory::{truesize, DESCRIPTOR, SHARED_INFO};
 
@@ -109,6 +112,7 @@ pub struct Receiver {
     window: Window,
     delay: Delay,
     rtt: Rtt,
+    subflow: Option<subflow::Part>,
 }
 
 impl Receiver {
@@ -146,6 +150,7 @@ impl Receiver {
             window: Window::new(settings, mss, quantum, clamp, scaling),
             delay: Delay::new(settings, clock),
             rtt: Rtt::new(unit, clock),
+            subflow: None,
             settings: Arc::clone(settings),
         }
     }
@@ -299,7 +304,8 @@ impl Receiver {
 
     /// The window that could be offered.
     fn candidate(&mut self) -> u32 {
-        let (window, short) = self.window.candidate(self.queues.cost(), self.peer_mss);
+        let pool = self.pool();
+        let (window, short) = self.window.candidate(pool.buffer, pool.used, self.peer_mss);
         if short {
             self.delay.no_quick();
         }
@@ -309,13 +315,17 @@ impl Receiver {
     /// The acknowledgement part of a segment that leaves now: it is taken as sent (`tcp_select_window`,
     /// `tcp_established_options`, `tcp_event_ack_sent`).
     pub fn header(&mut self) -> Header {
-        let most = if self.timestamps { 3 } else { 4 };
+        let most = self.most_sacks();
         let sack = if self.sack {
             self.sacks.tell(most)
         } else {
             SackList::default()
         };
-        let window = if self.delay.pending.no_memory {
+        let window = if self.subflow.is_some() {
+            // The connection says, when it lays the packet out.
+            self.window.acknowledge(self.next);
+            0
+        } else if self.delay.pending.no_memory {
             self.window.shut(self.next);
             0
         } else {

@@ -38,7 +38,7 @@ impl Receiver {
     }
 
     /// Whether reading made room that is worth telling, or took what was pushed (`tcp_cleanup_rbuf`).
-    fn is_due_after_read(&mut self, taken: u32) -> bool {
+    pub(super) fn is_due_after_read(&mut self, taken: u32) -> bool {
         let pending = self.delay.pending;
         if pending.scheduled && self.settings.delayed_ack != DelayedAck::Rfc {
             let drained = taken > 0

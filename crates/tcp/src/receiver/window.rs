@@ -26,7 +26,7 @@ pub(crate) struct Window {
     first_segments: u32,
     header_room: u32,
     /// Parts of 256 of the buffer that are window, with [`WindowShare::ScalingRatio`].
-    ratio: u32,
+    pub ratio: u32,
     /// Bound of the window.
     pub clamp: u32,
     /// Tighter bound, which grows with what comes (`rcv_ssthresh`).
@@ -239,11 +239,11 @@ impl Window {
         }
     }
 
-    /// The window that could be offered now, and whether memory is so short that quick acknowledgements end
+    /// The window that could be offered now out of `buffer` bytes of which packets cost `used`, and whether memory is so short that quick acknowledgements end
     /// (`__tcp_select_window`).
-    pub fn candidate(&self, used: u32, peer_mss: u32) -> (u32, bool) {
-        let mut free = self.space(used);
-        let allowed = self.full_space();
+    pub fn candidate(&self, buffer: u32, used: u32, peer_mss: u32) -> (u32, bool) {
+        let mut free = self.share_of(i64::from(buffer) - i64::from(used));
+        let allowed = self.share_of(i64::from(buffer));
         let full = i64::from(self.clamp).min(allowed);
         let mss = i64::from(peer_mss).min(full);
         if mss <= 0 {
@@ -283,6 +283,26 @@ impl Window {
         } else {
             candidate
         };
+        self.offered = window;
+        self.offered_at = next;
+        (window.min(65535 << self.scale) >> self.scale) as u16
+    }
+
+    /// What was acknowledged is remembered; the window is offered later.
+    pub fn acknowledge(&mut self, next: SeqNum) {
+        let left = self.left(next);
+        self.offered = left;
+        self.offered_at = next;
+    }
+
+    /// The window reaches `window` bytes beyond `next`.
+    pub fn extend(&mut self, next: SeqNum, window: u32) {
+        let told = next.offset_from(self.offered_at).unsigned_abs();
+        self.offered = told.saturating_add(window);
+    }
+
+    /// Offers exactly this window, even a smaller one than before; returns the window field.
+    pub fn offer_exactly(&mut self, next: SeqNum, window: u32) -> u16 {
         self.offered = window;
         self.offered_at = next;
         (window.min(65535 << self.scale) >> self.scale) as u16

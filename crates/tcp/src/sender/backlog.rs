@@ -43,6 +43,10 @@ impl Backlog {
         self.segments.front().copied()
     }
 
+    pub fn tail(&self) -> Option<&Unsent> {
+        self.segments.back()
+    }
+
     pub fn tail_mut(&mut self) -> Option<&mut Unsent> {
         self.segments.back_mut()
     }

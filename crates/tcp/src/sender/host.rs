@@ -53,6 +53,11 @@ impl Host {
         (transmission.wrapping_sub(gone) as i32) > 0
     }
 
+    /// Whether sending waits for a packet to leave.
+    pub fn is_throttled(&self) -> bool {
+        self.throttled
+    }
+
     /// Sending waits until a packet leaves.
     pub fn throttle(&mut self) {
         self.throttled = true;

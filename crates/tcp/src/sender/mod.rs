@@ -32,6 +32,7 @@ mod recovery;
 mod reordering;
 mod rto;
 mod sack;
+mod subflow;
 mod timed;
 mod timer;
 mod timers;
@@ -98,6 +99,8 @@ pub struct Sender {
     path_mss: u32,
     /// Payload bytes of a segment: no more than half the peer's largest window (`mss_cache`).
     mss: u32,
+    /// A segment stands for itself: its data need not follow those of the one before it (Multipath TCP).
+    apart: bool,
     /// `snd_wnd`
     peer_window: u32,
     /// `max_window`
@@ -201,6 +204,7 @@ impl Sender {
             timestamps: settings.timestamps,
             path_mss: mss,
             mss,
+            apart: false,
             peer_window: 0,
             peer_window_max: 0,
             peer_window_seq: SeqNum::default(),

@@ -165,7 +165,10 @@ impl Sender {
     /// Joins short segments behind one that is sent again (`tcp_retrans_try_collapse`).
     fn join_following(&mut self, index: usize, room: u32) {
         // Before 4.x only what is not made of pages, and that is nothing.
-        if !self.settings.retrans_collapse || self.settings.sender == SenderForm::Linux3 {
+        if !self.settings.retrans_collapse
+            || self.settings.sender == SenderForm::Linux3
+            || self.apart
+        {
             return;
         }
         let first = self.queue.at(index);

@@ -159,7 +159,7 @@ impl Sender {
     }
 
     /// Bytes that a segment in the buffer may hold before the next begins (`tcp_xmit_size_goal`).
-    fn size_goal(&self) -> u32 {
+    pub(super) fn size_goal(&self) -> u32 {
         let largest = self.mss * self.settings.gso_segments.max(1);
         match self.settings.sender {
             // tcp_bound_to_half_wnd
@@ -172,7 +172,7 @@ impl Sender {
     }
 
     /// Puts an empty segment at the end of the backlog if the buffer has room (`tcp_skb_entail`).
-    fn begin_segment(&mut self, limit: u32) -> bool {
+    pub(super) fn begin_segment(&mut self, limit: u32) -> bool {
         if self.buffered() >= limit {
             return false;
         }
@@ -201,7 +201,7 @@ impl Sender {
     }
 
     /// The end of a write (`tcp_push`).
-    fn push(&mut self, more: bool, hold: Hold, goal: u32) {
+    pub(super) fn push(&mut self, more: bool, hold: Hold, goal: u32) {
         let Some(tail) = self.backlog.tail_mut() else {
             return;
         };
@@ -246,7 +246,7 @@ impl Sender {
                 0 => break,
                 quota => quota.min(self.burst_segments()),
             };
-            if self.settings.fill_segments {
+            if self.settings.fill_segments && !self.apart {
                 self.backlog
                     .fill_head((quota * self.mss).saturating_sub(head.len()));
                 head = self.backlog.head().unwrap_or(head);

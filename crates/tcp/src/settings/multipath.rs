@@ -39,6 +39,25 @@ choices!(
     Fragment = "fragment",
 );
 
+/// What a tail loss probe of a subflow sends again on another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MptcpProbe {
+    /// Nothing.
+    Off,
+    /// The first of what the subflow has out, as seed 003 describes its proposal.
+    Head,
+    /// All that the subflow has out, as after a timeout.
+    All,
+}
+
+choices!(
+    MptcpProbe,
+    "re-injection on a probe",
+    Off = "off",
+    Head = "head",
+    All = "all",
+);
+
 /// What the timer of the whole connection runs by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MptcpTimer {

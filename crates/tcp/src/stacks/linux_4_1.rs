@@ -5,7 +5,9 @@
 
 use super::linux_3_10;
 use super::page::{state, Page};
-use crate::settings::{Estimator, MptcpBurst, MptcpOptions, MptcpScheduler, MptcpTimer};
+use crate::settings::{
+    Estimator, MptcpBurst, MptcpOptions, MptcpProbe, MptcpScheduler, MptcpTimer,
+};
 
 pub(super) fn page() -> Page {
     let mut page = linux_3_10::page().variant(
@@ -25,7 +27,7 @@ pub(super) fn page() -> Page {
         mptcp_burst_bytes = 65_428, "no effect: the scheduler is asked for each segment";
         mptcp_burst = MptcpBurst::Segment, "net/mptcp/mptcp_output.c mptcp_write_xmit, v0.90";
         mptcp_reinject_on_timeout = true, "net/mptcp/mptcp_output.c mptcp_reinject_data, mptcp_sub_retransmit_timer, v0.90";
-        mptcp_reinject_on_probe = false, "net/ipv4/tcp_output.c tcp_send_loss_probe, v0.90: the probe goes down its own subflow only; seed 003 proposes it";
+        mptcp_reinject_on_probe = MptcpProbe::Off, "net/ipv4/tcp_output.c tcp_send_loss_probe, v0.90: the probe goes down its own subflow only; seed 003 proposes it";
         mptcp_timer = MptcpTimer::TwiceLongestTimeout, "net/mptcp/mptcp_ctrl.c mptcp_set_rto, v0.90";
         mptcp_opportunistic = true, "net/mptcp/mptcp_sched.c mptcp_rcv_buf_optimization, v0.90";
         mptcp_stale_after = 0, "came with Linux 5.15; here a subflow that timed out rests until it hears something (pf)";

@@ -6,8 +6,8 @@ use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
     CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, InitialWindow,
-    MptcpBurst, MptcpOptions, MptcpScheduler, MptcpTimer, Recovery, RttSamples, SenderForm,
-    TimeoutMarks, Tlp, WindowShare,
+    MptcpBurst, MptcpOptions, MptcpProbe, MptcpScheduler, MptcpTimer, Recovery, RttSamples,
+    SenderForm, TimeoutMarks, Tlp, WindowShare,
 };
 
 pub(super) fn page_6_1() -> Page {
@@ -92,7 +92,7 @@ pub(super) fn page_6_1() -> Page {
         mptcp_burst_bytes = 65_428, "net/mptcp/protocol.c MPTCP_SEND_BURST_SIZE, 6.1: 65536 less the longest headers";
         mptcp_burst = MptcpBurst::Segment, "net/mptcp/protocol.c __mptcp_push_pending, 6.1: asks for each segment";
         mptcp_reinject_on_timeout = false, "net/ipv4/tcp_timer.c tcp_retransmit_timer, 6.1: knows nothing of other subflows";
-        mptcp_reinject_on_probe = false, "net/ipv4/tcp_output.c tcp_send_loss_probe, 6.1: knows nothing of other subflows; the lab's patch adds it";
+        mptcp_reinject_on_probe = MptcpProbe::Off, "net/ipv4/tcp_output.c tcp_send_loss_probe, 6.1: knows nothing of other subflows; the lab's patch adds it";
         mptcp_timer = MptcpTimer::PendingTimer, "net/mptcp/protocol.c mptcp_set_timeout, __mptcp_retrans, 6.1";
         mptcp_opportunistic = false, "multipath-tcp.org alone has it";
         mptcp_stale_after = 4, "net/mptcp/ctrl.c mptcp_pernet_set_defaults, stale_loss_cnt, 6.1";

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::settings::{MptcpBurst, MptcpOptions, MptcpScheduler, MptcpTimer, Settings};
+use crate::settings::{MptcpBurst, MptcpOptions, MptcpProbe, MptcpScheduler, MptcpTimer, Settings};
 
 /// States settings on a page: `name = value, "source";` each. A later statement of the same setting replaces the
 /// earlier.
@@ -56,7 +56,7 @@ impl Page {
             mptcp_burst_bytes = 65_428, "no effect: there is no Multipath TCP";
             mptcp_burst = MptcpBurst::Segment, "no effect: there is no Multipath TCP";
             mptcp_reinject_on_timeout = false, "no effect: there is no Multipath TCP";
-            mptcp_reinject_on_probe = false, "no effect: there is no Multipath TCP";
+            mptcp_reinject_on_probe = MptcpProbe::Off, "no effect: there is no Multipath TCP";
             mptcp_timer = MptcpTimer::None, "no effect: there is no Multipath TCP";
             mptcp_opportunistic = false, "no effect: there is no Multipath TCP";
             mptcp_stale_after = 0, "no effect: there is no Multipath TCP";

@@ -5,8 +5,8 @@ use rexmit_time::Duration;
 use super::{Page, StackError};
 use crate::near::nearest;
 use crate::settings::{
-    CongestionControl, EarlyRetransmit, MptcpScheduler, SenderForm, Settings, Tlp, Value,
-    WindowShare,
+    CongestionControl, EarlyRetransmit, MptcpProbe, MptcpScheduler, SenderForm, Settings, Tlp,
+    Value, WindowShare,
 };
 
 /// A sysctl that the stack takes but does not heed.
@@ -279,7 +279,11 @@ impl Special {
                 if settings.mptcp_scheduler == MptcpScheduler::None {
                     return Ok(Some("the stack has no Multipath TCP"));
                 }
-                settings.mptcp_reinject_on_probe = on;
+                settings.mptcp_reinject_on_probe = if on {
+                    MptcpProbe::Head
+                } else {
+                    MptcpProbe::Off
+                };
             }
             Special::RtoMin => {
                 let micros = number(value, 1, i32::MAX as u32)?;

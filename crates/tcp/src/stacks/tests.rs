@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use rexmit_time::Duration;
 
 use super::{all, build, page, Ignored, StackError};
-use crate::settings::{EarlyRetransmit, Settings, Tlp};
+use crate::settings::{EarlyRetransmit, MptcpProbe, Settings, Tlp};
 
 fn pairs(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
     pairs
@@ -209,11 +209,13 @@ fn the_patch_s_sysctl_is_a_setting_of_stacks_with_multipath_tcp() {
     let name = "net.mptcp.reinject_on_tlp";
     for stack in ["linux-4.1", "linux-6.1", "linux-6.12"] {
         let (settings, ignored) = with_sysctl(stack, name, "1").unwrap();
-        assert!(settings.mptcp_reinject_on_probe && ignored.is_empty());
-        assert!(!page(stack).unwrap().settings.mptcp_reinject_on_probe);
+        assert_eq!(settings.mptcp_reinject_on_probe, MptcpProbe::Head);
+        assert!(ignored.is_empty());
+        let own = page(stack).unwrap().settings;
+        assert_eq!(own.mptcp_reinject_on_probe, MptcpProbe::Off);
     }
     let (settings, ignored) = with_sysctl("linux-3.10", name, "1").unwrap();
-    assert!(!settings.mptcp_reinject_on_probe);
+    assert_eq!(settings.mptcp_reinject_on_probe, MptcpProbe::Off);
     assert!(ignored[0].why.contains("no Multipath TCP"));
     assert!(with_sysctl("linux-6.12", name, "2").is_err());
 }

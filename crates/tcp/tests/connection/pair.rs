@@ -79,6 +79,7 @@ pub fn local(iss: u32, timestamp_offset: u32) -> Local {
         window_clamp: None,
         metrics: Metrics::default(),
         look: Duration::ZERO,
+        subflow: None,
     }
 }
 

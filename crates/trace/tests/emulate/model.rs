@@ -125,6 +125,7 @@ fn local(iss: u32) -> Local {
         window_clamp: None,
         metrics: Metrics::default(),
         look: Duration::ZERO,
+        subflow: None,
     }
 }
 

@@ -1,0 +1,373 @@
+//! Two hosts with paths between them, in simulated time.
+
+use std::collections::VecDeque;
+
+use rexmit_tcp::connection::{Event as Happened, Local, Sent, State};
+use rexmit_tcp::multipath::Options;
+use rexmit_tcp::sender::Metrics;
+use rexmit_time::{Duration, Streams, Time};
+use rexmit_wire::{FlowKey, SeqNum};
+
+use super::bursts::Bursts;
+use super::ends::{End, Out};
+use super::gate::{Gate, Leaving};
+use crate::link::{self, Link};
+use crate::machine::Stack;
+use crate::queue::Queue;
+
+/// The server's place among the ends, and the client's.
+pub const SERVER: usize = 0;
+pub const CLIENT: usize = 1;
+
+/// Bytes of an Ethernet header.
+const FRAME: u32 = 14;
+
+/// What happens; those at the same time in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    /// The packet of this number arrives.
+    Arrive(u64),
+    /// An end's timers.
+    Timer(usize),
+    /// The server begins a burst.
+    Burst,
+}
+
+/// A packet under way.
+#[derive(Clone, Copy, Debug)]
+struct Packet {
+    to: usize,
+    path: usize,
+    sent: Sent,
+    options: Options,
+}
+
+/// What makes a world.
+pub struct Parts<'a> {
+    pub stacks: [&'a Stack; 2],
+    pub multipath: bool,
+    pub mtu: u32,
+    pub ip_header: u32,
+    /// Of each path, which the server's packets take.
+    pub flows: Vec<FlowKey>,
+    pub links: Vec<link::Settings>,
+    pub first_path: usize,
+    /// How far a look at the hosts' clock moves it on.
+    pub look: Duration,
+}
+
+/// The simulation of one connection.
+pub struct World<'a> {
+    parts: Parts<'a>,
+    queue: Queue<Event>,
+    ends: [End; 2],
+    /// `[path][sender]`
+    links: Vec<[Link; 2]>,
+    under_way: VecDeque<Option<Packet>>,
+    /// The number of the first of them.
+    first: u64,
+    armed: [Time; 2],
+    /// Packets of the server that wait for its filter.
+    outbox: VecDeque<Out>,
+    numbers: rexmit_time::Stream,
+    /// What both programs do, once the connection is up.
+    pub bursts: Option<Bursts>,
+    burst_armed: Option<Time>,
+    hello_read: bool,
+    pub gate: Gate,
+}
+
+impl<'a> World<'a> {
+    pub fn new(parts: Parts<'a>, gate: Gate, streams: &Streams, now: Time) -> Self {
+        let end = |side: usize| {
+            End::new(
+                parts.stacks[side],
+                parts.multipath,
+                parts.first_path,
+                side == CLIENT,
+            )
+        };
+        let links = (0..).zip(&parts.links).map(|(path, settings)| {
+            [SERVER, CLIENT].map(|side| {
+                let stream = || streams.stream("link", 2 * path + side as u64);
+                Link::new(settings.clone(), stream)
+            })
+        });
+        World {
+            queue: Queue::new(now),
+            ends: [end(SERVER), end(CLIENT)],
+            links: links.collect(),
+            under_way: VecDeque::new(),
+            first: 0,
+            armed: [Time::MAX; 2],
+            outbox: VecDeque::new(),
+            numbers: streams.stream("isn", 0),
+            bursts: None,
+            burst_armed: None,
+            hello_read: false,
+            gate,
+            parts,
+        }
+    }
+
+    pub fn now(&self) -> Time {
+        self.queue.now()
+    }
+
+    pub fn end(&self, side: usize) -> &End {
+        &self.ends[side]
+    }
+
+    fn local(&mut self) -> Local {
+        let random = self.numbers.next_u64();
+        Local {
+            iss: SeqNum::new(random as u32),
+            timestamp_offset: (random >> 32) as u32,
+            mtu: self.parts.mtu,
+            ip_header: self.parts.ip_header,
+            window_clamp: None,
+            metrics: Metrics::default(),
+            look: self.parts.look,
+            subflow: None,
+        }
+    }
+
+    /// The client opens the connection, or a subflow, on `path`.
+    pub fn open(&mut self, now: Time, path: usize) {
+        let local = self.local();
+        let stack = self.parts.stacks[CLIENT];
+        self.ends[CLIENT].connect(now, stack, path, &local);
+        self.settle(now, CLIENT);
+    }
+
+    /// The client says something, so that the server knows it is there (RFC 8684 §3.1).
+    pub fn say_hello(&mut self, now: Time) {
+        self.ends[CLIENT].write(now, 1);
+        self.settle(now, CLIENT);
+    }
+
+    /// Whether both ends know that the connection, or the subflow, on `path` is up.
+    pub fn is_up(&self, path: usize) -> bool {
+        self.ends.iter().all(|end| match end.meta() {
+            Some(meta) => meta.confirmed(path).is_some(),
+            None => end
+                .connection(path)
+                .is_some_and(|c| c.state() == State::Established),
+        }) && self.hello_read
+    }
+
+    /// Whether the client's handshake on `path` is over.
+    pub fn is_open(&self, path: usize) -> bool {
+        let connection = self.ends[CLIENT].connection(path);
+        connection.is_some_and(|c| c.state() == State::Established)
+    }
+
+    /// The server's data are to leave at once, as they are written.
+    pub fn begin(&mut self, now: Time, bursts: Bursts) {
+        self.ends[SERVER].set_nodelay(now);
+        self.bursts = Some(bursts);
+        self.settle(now, SERVER);
+        self.arm_burst();
+    }
+
+    /// Lets the next thing happen unless it is later than `until`; false when it is.
+    pub fn step(&mut self, until: Time) -> bool {
+        if self.queue.next_time().is_none_or(|time| time > until) {
+            return false;
+        }
+        let Some((now, event)) = self.queue.pop() else {
+            return false;
+        };
+        match event {
+            Event::Arrive(number) => self.arrive(now, number),
+            Event::Timer(side) => self.timer(now, side),
+            Event::Burst => self.burst(now),
+        }
+        true
+    }
+
+    fn arrive(&mut self, now: Time, number: u64) {
+        let at = (number - self.first) as usize;
+        let Some(packet) = self.under_way.get_mut(at).and_then(Option::take) else {
+            return;
+        };
+        while self.under_way.front().is_some_and(Option::is_none) {
+            self.under_way.pop_front();
+            self.first += 1;
+        }
+        let Packet {
+            to,
+            path,
+            sent,
+            options,
+        } = packet;
+        let leaving = self.leaving(1 - to, path, &sent, &options);
+        self.gate.on_received(now, &leaving);
+        let opens = sent.segment.flags.syn() && !sent.segment.flags.ack();
+        let local = if opens { self.local() } else { self.blank() };
+        let stack = self.parts.stacks[to];
+        self.ends[to].on_segment(now, stack, (path, &local), &sent.segment, &options);
+        self.settle(now, to);
+    }
+
+    /// What a packet that opens nothing needs of a host: nothing.
+    fn blank(&self) -> Local {
+        Local {
+            iss: SeqNum::default(),
+            timestamp_offset: 0,
+            mtu: self.parts.mtu,
+            ip_header: self.parts.ip_header,
+            window_clamp: None,
+            metrics: Metrics::default(),
+            look: Duration::ZERO,
+            subflow: None,
+        }
+    }
+
+    fn leaving<'b>(
+        &self,
+        from: usize,
+        path: usize,
+        sent: &'b Sent,
+        options: &'b Options,
+    ) -> Leaving<'b> {
+        let key = self.parts.flows[path];
+        Leaving {
+            from,
+            path,
+            key: if from == SERVER { key } else { key.reversed() },
+            segment: &sent.segment,
+            options,
+            mechanism: sent.mechanism,
+        }
+    }
+
+    fn timer(&mut self, now: Time, side: usize) {
+        if self.armed[side] != now {
+            return;
+        }
+        self.armed[side] = Time::MAX;
+        if self.ends[side].deadline().is_some_and(|due| due <= now) {
+            self.ends[side].on_deadline(now);
+        }
+        self.settle(now, side);
+    }
+
+    fn burst(&mut self, now: Time) {
+        self.burst_armed = None;
+        if let Some(bursts) = &mut self.bursts {
+            if bursts.next().is_some_and(|time| time <= now) {
+                bursts.begin(now);
+                self.write(now);
+                self.settle(now, SERVER);
+            }
+        }
+        self.arm_burst();
+    }
+
+    /// The server writes what is left of its burst, as far as its buffer goes.
+    fn write(&mut self, now: Time) {
+        while let Some(bursts) = self.bursts.as_mut().filter(|bursts| bursts.left > 0) {
+            let bytes = u32::try_from(bursts.left).unwrap_or(u32::MAX);
+            let taken = self.ends[SERVER].write(now, bytes);
+            bursts.left -= u64::from(taken);
+            if taken < bytes {
+                break;
+            }
+        }
+        self.arm_burst();
+    }
+
+    fn arm_burst(&mut self) {
+        let next = self.bursts.as_ref().and_then(Bursts::next);
+        if let Some(time) = next.filter(|time| self.burst_armed != Some(*time)) {
+            let time = time.max(self.queue.now());
+            self.burst_armed = Some(time);
+            self.queue.push(time, Event::Burst);
+        }
+    }
+
+    /// A program goes on.
+    fn happened(&mut self, now: Time, side: usize, event: Happened) {
+        match (side, event) {
+            (SERVER, Happened::Readable) => {
+                while self.ends[SERVER].read(now, 64) > 0 {
+                    self.hello_read = true;
+                }
+            }
+            (SERVER, Happened::Writable) => self.write(now),
+            (CLIENT, Happened::Readable) => loop {
+                let wanted = self.bursts.as_ref().map_or(0, Bursts::wanted);
+                if wanted == 0 {
+                    break;
+                }
+                let taken = self.ends[CLIENT].read(now, wanted);
+                if taken == 0 {
+                    break;
+                }
+                if let Some(bursts) = &mut self.bursts {
+                    bursts.took(now, taken);
+                }
+            },
+            _ => {}
+        }
+    }
+
+    /// Lets an end and its program go on until both wait. The server's packets pass its filter when nothing else goes on.
+    fn settle(&mut self, now: Time, side: usize) {
+        loop {
+            if let Some(out) = self.ends[side].poll_transmit(now) {
+                if side == SERVER {
+                    self.outbox.push_back(out);
+                } else {
+                    self.send(now, side, out);
+                }
+            } else if let Some(event) = self.ends[side].poll_event() {
+                self.happened(now, side, event);
+            } else if let Some(out) = self.outbox.pop_front() {
+                self.send(now, SERVER, out);
+            } else {
+                break;
+            }
+        }
+        self.arm(side);
+    }
+
+    fn send(&mut self, now: Time, from: usize, (path, sent, options): Out) {
+        let leaving = self.leaving(from, path, &sent, &options);
+        if self.gate.on_sent(now, &leaving, &self.ends[SERVER]) {
+            let form = self.parts.stacks[from].settings.mptcp_options;
+            let (syn, ack) = (sent.segment.flags.syn(), sent.segment.flags.ack());
+            let header = sent.segment.header_len() + options.header_len(form, syn, ack);
+            let frame = FRAME + self.parts.ip_header + header + sent.segment.len;
+            for time in self.links[path][from]
+                .enter(now, frame)
+                .into_iter()
+                .flatten()
+            {
+                let number = self.first + self.under_way.len() as u64;
+                self.under_way.push_back(Some(Packet {
+                    to: 1 - from,
+                    path,
+                    sent,
+                    options,
+                }));
+                self.queue.push(time, Event::Arrive(number));
+            }
+        }
+        if sent.in_host_bytes > 0 {
+            self.ends[from].left_host(now, path, sent.in_host_bytes);
+        }
+    }
+
+    fn arm(&mut self, side: usize) {
+        let Some(due) = self.ends[side].deadline() else {
+            return;
+        };
+        let due = due.max(self.queue.now());
+        if due < self.armed[side] {
+            self.armed[side] = due;
+            self.queue.push(due, Event::Timer(side));
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! What the connection that a subflow belongs to does with it ([`crate::multipath`]).
+
+use rexmit_time::Time;
+
+use super::Connection;
+use crate::receiver::Pool;
+
+impl Connection {
+    /// Appends `bytes` to the stream without sending them; in a segment of their own if they do not follow in the data
+    /// what stands before them in the subflow (`mptcp_sendmsg_frag`).
+    pub fn append(&mut self, now: Time, bytes: u32, apart: bool) {
+        if let Some(sender) = &mut self.sender {
+            sender.append(now, bytes, apart);
+        }
+    }
+
+    /// Bytes that may still be appended to the last segment that was not sent; none when there is no such segment.
+    #[must_use]
+    pub fn open_segment_room(&self) -> Option<u32> {
+        self.sender.as_ref()?.open_segment_room()
+    }
+
+    /// Sends what was appended (`tcp_push`).
+    pub fn push(&mut self, now: Time) {
+        if let Some(sender) = &mut self.sender {
+            sender.push_appended(now);
+            self.pump_and_look(now);
+        }
+    }
+
+    /// The peer's window reaches at least `window` bytes beyond what is acknowledged: another subflow said so
+    /// (`mptcp_check_allowed_size`).
+    pub fn raise_peer_window(&mut self, window: u32) {
+        if let Some(sender) = &mut self.sender {
+            sender.raise_peer_window(window);
+        }
+    }
+
+    /// The options on segments with data and on acknowledgements take so many bytes from now on.
+    pub fn set_options(&mut self, data: u32, ack: u32) {
+        let Some(options) = &mut self.local.subflow else {
+            return;
+        };
+        let before = options.data;
+        (options.data, options.ack) = (data, ack);
+        if let Some(sender) = &mut self.sender {
+            sender.change_options(before, data);
+            self.receiver.change_options(ack);
+        }
+    }
+
+    /// The window reaches `window` bytes: another subflow said so (`rwin_update`).
+    pub fn extend_window(&mut self, window: u32) {
+        self.receiver.extend_window(window);
+    }
+
+    /// Whether an acknowledgement waits that a reader makes leave; `empty`: the reader took all there was
+    /// (`mptcp_subflow_could_cleanup`).
+    #[must_use]
+    pub fn acknowledges_after_read(&self, empty: bool) -> bool {
+        self.receiver.acknowledges_after_read(empty)
+    }
+
+    /// The segment size that this end announced, options taken off (`advmss`).
+    #[must_use]
+    pub fn announced_mss(&self) -> u32 {
+        self.receiver.announced_mss()
+    }
+
+    /// The share of payload in what came, of 256 (`scaling_ratio`).
+    #[must_use]
+    pub fn payload_ratio(&self) -> u32 {
+        self.receiver.payload_ratio()
+    }
+
+    /// Halves the congestion window of a subflow on which others wait (`mptcp_rcv_buf_optimization`).
+    pub fn penalise(&mut self) {
+        if let Some(sender) = &mut self.sender {
+            sender.penalise();
+        }
+    }
+
+    /// Bytes that the send buffer holds, overhead counted (`sk_sndbuf`).
+    #[must_use]
+    pub fn send_buffer(&self) -> u32 {
+        self.buffer.limit()
+    }
+
+    /// A writer waits for the whole connection's buffer: this subflow's part grows if its congestion window has room
+    /// (`tcp_new_space`).
+    pub fn grow_send_buffer(&mut self) {
+        if let Some(sender) = &self.sender {
+            self.buffer.grow(sender);
+        }
+    }
+
+    /// Bytes of the stream in order so far, all of which went on to the connection.
+    #[must_use]
+    pub fn received(&self) -> u64 {
+        self.receiver.handed_over()
+    }
+
+    /// The memory that the subflow shares with the others of its connection.
+    pub fn set_pool(&mut self, pool: Pool) {
+        self.receiver.set_pool(pool);
+    }
+
+    /// The window that this subflow would offer now, bytes.
+    pub fn candidate_window(&mut self) -> u32 {
+        self.receiver.candidate_window()
+    }
+
+    /// Offers a window; gives the window field (`mptcp_set_rwin`).
+    pub fn offer_window(&mut self, window: u32) -> u16 {
+        self.receiver.offer_window(window)
+    }
+
+    /// What is left of the window offered, bytes.
+    #[must_use]
+    pub fn window_left(&self) -> u32 {
+        self.receiver.window_left()
+    }
+
+    /// Smoothed round-trip time as the receiver sees it, microseconds; 0 before the first (`rcv_rtt_est`).
+    #[must_use]
+    pub fn receiver_rtt_us(&self) -> u64 {
+        self.receiver.rtt_us()
+    }
+
+    /// The window cannot become larger than `clamp` bytes (`window_clamp`).
+    pub fn set_window_clamp(&mut self, buffer: u32, clamp: u32) {
+        self.receiver.set_window_clamp(buffer, clamp);
+    }
+
+    /// A reader took data of the connection, or (`took` false) looked for more: what is to be acknowledged on this subflow
+    /// (`tcp_cleanup_rbuf`).
+    pub fn after_read(&mut self, now: Time, took: bool) {
+        if let Some(header) = self
+            .receiver
+            .after_read(took)
+            .filter(|_| self.sender.is_some())
+        {
+            self.send_ack(now, header);
+        }
+    }
+
+    /// Acknowledges at once what is there (`tcp_send_ack`).
+    pub fn acknowledge_now(&mut self, now: Time) {
+        if self.sender.is_some() {
+            let header = self.receiver.header();
+            self.send_ack(now, header);
+        }
+    }
+}

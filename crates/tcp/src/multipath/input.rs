@@ -1,0 +1,170 @@
+//! Segments that come in on a subflow (`mptcp_incoming_options`).
+
+use rexmit_time::Time;
+
+use super::mapping::Mapping;
+use super::options::{ack_bytes, data_bytes};
+use super::{DataAck, Hello, Map, Meta, Options};
+use crate::connection::{Event, State};
+use crate::segment::Segment;
+use crate::settings::{MptcpOptions, MptcpScheduler};
+
+impl Meta {
+    pub(super) fn take_segment(
+        &mut self,
+        now: Time,
+        index: usize,
+        segment: &Segment,
+        options: &Options,
+    ) {
+        self.share_memory(index);
+        self.catch_up(index, segment.len);
+        if let Some(map) = options.map {
+            self.learn(index, &map);
+        }
+        let was_open = self.subflows[index].connection.state() == State::Established;
+        let subflow = &mut self.subflows[index];
+        subflow.connection.on_segment(now, segment);
+        subflow.failed = false;
+        while let Some(event) = subflow.connection.poll_event() {
+            if event == Event::Writable {
+                // The connection's own buffer counts, see check_space.
+                continue;
+            }
+        }
+        if !was_open && self.subflows[index].connection.state() == State::Established {
+            self.opened(now, index);
+        }
+        self.confirm(now, index, options);
+        self.move_data(index);
+        self.drain(now, index);
+        let acked = self.subflows[index].acked();
+        if let Some(acked) = acked {
+            self.subflows[index].mappings.forget_before(acked);
+        }
+        if self.writer_waits {
+            self.subflows[index].connection.grow_send_buffer();
+        }
+        if let Some(ack) = options.ack {
+            match self.settings.mptcp_scheduler {
+                MptcpScheduler::LingerTime => self.take_data_ack(now, index, ack.next),
+                _ => self.take_data_ack_of_pieces(now, index, ack.next),
+            }
+        }
+    }
+
+    /// A mapping came with a packet; if it has numbers of 64 bits, so have our acknowledgements from here on.
+    fn learn(&mut self, index: usize, map: &Map) {
+        self.subflows[index].known.learn(Mapping {
+            at: u64::from(map.subflow) - 1,
+            data: map.data,
+            len: map.len,
+            again: false,
+            carried_by: 0,
+        });
+        let form = self.settings.mptcp_options;
+        if form == MptcpOptions::Rfc8684 && !self.long_acks {
+            self.long_acks = true;
+            for subflow in &mut self.subflows {
+                subflow
+                    .connection
+                    .set_options(data_bytes(form, true), ack_bytes(form, true));
+            }
+        }
+    }
+
+    /// A subflow's handshake is over.
+    fn opened(&mut self, now: Time, index: usize) {
+        let nodelay = self.nodelay;
+        let subflow = &mut self.subflows[index];
+        if nodelay {
+            subflow.connection.set_nodelay(now, true);
+        }
+        let window = subflow.sender().map_or(0, |sender| sender.peer_window());
+        if subflow.first {
+            self.window_end = self.una + u64::from(window);
+            let mss = subflow.connection.announced_mss();
+            let left = subflow.connection.window_left();
+            self.received.begin(now, left, mss);
+        }
+        self.subflows[index].offered = self.received.offered;
+        if !self.is_client && !self.subflows[index].first {
+            // The fourth packet of a join's handshake (RFC 8684 §3.2).
+            self.subflows[index].confirmed = Some(now);
+            self.subflows[index].connection.acknowledge_now(now);
+        }
+    }
+
+    /// Both ends are known to know of the subflow (`check_fully_established`).
+    fn confirm(&mut self, now: Time, index: usize, options: &Options) {
+        let subflow = &mut self.subflows[index];
+        if subflow.connection.state() == State::Established
+            && (options.map.is_some() || (options.ack.is_some() && options.hello.is_none()))
+        {
+            subflow.confirmed.get_or_insert(now);
+        }
+    }
+
+    /// What came in order on the subflow goes where it belongs in the data.
+    fn move_data(&mut self, index: usize) {
+        let there = self.subflows[index].connection.received();
+        loop {
+            let subflow = &mut self.subflows[index];
+            let at = subflow.taken;
+            if at >= there {
+                break;
+            }
+            let Some(map) = subflow.known.find(at).copied() else {
+                // Bytes of which nothing says what they are.
+                subflow.taken = there;
+                break;
+            };
+            let len = (map.end().min(there) - at) as u32;
+            subflow.taken += u64::from(len);
+            let taken = subflow.taken;
+            subflow.known.forget_before(taken);
+            self.readable |= self.received.take(map.data + (at - map.at), len);
+        }
+    }
+
+    /// What a packet that leaves on the subflow carries.
+    pub(super) fn options_of(&self, index: usize, segment: &Segment) -> Options {
+        let subflow = &self.subflows[index];
+        let hello = if subflow.first {
+            Hello::Capable
+        } else {
+            Hello::Join
+        };
+        if segment.flags.rst() {
+            return Options::default();
+        }
+        let map = subflow.mapping_of(segment).map(|map| Map {
+            data: map.data,
+            subflow: map.at as u32 + 1,
+            len: map.len,
+        });
+        if segment.flags.syn() {
+            return Options {
+                hello: Some(hello),
+                ..Options::default()
+            };
+        }
+        // The third packet of the handshake, and the first with data after it (RFC 8684 §3.1).
+        let first = map.map_or(subflow.written == 0, |map| map.subflow == 1);
+        if self.is_client && subflow.confirmed.is_none() && first {
+            return Options {
+                hello: Some(hello),
+                ack: None,
+                map,
+            };
+        }
+        Options {
+            hello: None,
+            ack: Some(DataAck {
+                next: self.received.next,
+                long: self.long_acks,
+            }),
+            map,
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! Multipath TCP: one stream of data over several subflows, each a [`Connection`] of its own.
+//!
+//! Two generations. Out of tree: the kernels of multipath-tcp.org up to 0.9x (RFC 6824), whose scheduler takes the
+//! subflow with the shortest round-trip time for each segment, and which send what a subflow that timed out has out again
+//! on another. Upstream: Linux since 5.13 (RFC 8684), whose scheduler takes the subflow that would be done first for a
+//! burst of data, and whose timer sends the first data not acknowledged on a subflow that has nothing to do. What a stack
+//! does stands in its [`Settings`]; the parts, one idea a file:
+//!
+//! - `fragments` and `pieces` are the data on the sender's side, as the two generations keep them; `mapping` is which
+//!   data a subflow's bytes are.
+//! - `upstream` and `linger`, `out_of_tree` and `lowest_rtt` are what sends them and the schedulers.
+//! - `retransmit` is upstream's timer and its stale subflows, `reinject` what the other does after a timeout or a probe.
+//! - `receive` puts the data in order, and `window` offers the memory that all subflows share.
+//!
+//! Methods are those of a [`Connection`]: in, the application's calls, out, looks. Data are counted from 0 in each
+//! direction; whoever lays packets out as bytes knows the keys from which the numbers on the wire come.
+//!
+//! Not modelled: the end of a connection, addresses that are announced or removed, backup subflows, falling back to TCP,
+//! probes of a window of zero.
+
+mod fragments;
+mod input;
+mod linger;
+mod lowest_rtt;
+mod mapping;
+mod options;
+mod out_of_tree;
+mod pieces;
+mod receive;
+mod reinject;
+mod retransmit;
+mod subflow;
+mod upstream;
+mod window;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use rexmit_time::Time;
+
+use crate::clock::Clock;
+use crate::connection::{Connection, Event, Local, Sent, SubflowOptions};
+use crate::segment::Segment;
+use crate::settings::{MptcpScheduler, Settings};
+use crate::words::Mechanism;
+
+use fragments::Fragments;
+use pieces::Pieces;
+use receive::Received;
+use subflow::Subflow;
+
+pub use options::{DataAck, Hello, Map, Options};
+
+/// A packet to send.
+#[derive(Clone, Copy, Debug)]
+pub struct Outgoing {
+    /// The path on which it goes.
+    pub path: usize,
+    /// The segment and why it is sent.
+    pub sent: Sent,
+    /// What it carries of Multipath TCP.
+    pub options: Options,
+}
+
+/// What the connection as a whole did so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Packets with data that another subflow had carried (MPTCPRetrans).
+    pub reinjections: u64,
+    /// Times the connection's own timer fired with something to send again.
+    pub timeouts: u64,
+    /// Re-injections that tail loss probes caused.
+    pub probe_reinjections: u64,
+    /// Windows halved because others waited.
+    pub penalties: u64,
+    /// Subflows given up for stale.
+    pub stale: u64,
+}
+
+/// One end of a Multipath TCP connection.
+pub struct Meta {
+    settings: Arc<Settings>,
+    clock: Clock,
+    is_client: bool,
+    subflows: Vec<Subflow>,
+    /// `snd_una`, `snd_nxt` and `write_seq` of the data.
+    una: u64,
+    nxt: u64,
+    end: u64,
+    /// After the last byte of data that the peer's window takes.
+    window_end: u64,
+    fragments: Fragments,
+    pieces: Pieces,
+    received: Received,
+    /// The timer of the whole connection: the tick it is set to and when it fires.
+    timer: Option<(i64, Time)>,
+    /// Ticks that it is set for when it is set anew (`timer_ival`, or the out-of-tree `icsk_rto`).
+    interval: i64,
+    /// Times in a row that the out-of-tree timer fired.
+    backoff: u32,
+    /// The subflow of the last choice, which holds for a burst (`last_snd`, before 6.6).
+    last_chosen: Option<usize>,
+    writer_waits: bool,
+    nodelay: bool,
+    /// The peer's mappings have numbers of 64 bits, so acknowledgements do as well (`use_64bit_ack`).
+    long_acks: bool,
+    outbox: VecDeque<Outgoing>,
+    readable: bool,
+    writable: bool,
+    counters: Counters,
+}
+
+impl Meta {
+    /// A connection without subflows yet.
+    #[must_use]
+    pub fn new(settings: Arc<Settings>, clock: Clock, is_client: bool) -> Self {
+        Meta {
+            received: Received::new(&settings),
+            interval: clock.ticks_in(settings.min_rto),
+            settings,
+            clock,
+            is_client,
+            subflows: Vec::new(),
+            una: 0,
+            nxt: 0,
+            end: 0,
+            window_end: 0,
+            fragments: Fragments::default(),
+            pieces: Pieces::default(),
+            timer: None,
+            backoff: 0,
+            last_chosen: None,
+            writer_waits: false,
+            nodelay: false,
+            long_acks: false,
+            outbox: VecDeque::new(),
+            readable: false,
+            writable: false,
+            counters: Counters::default(),
+        }
+    }
+
+    /// Opens a subflow on `path`, the connection's first or a further one; gives its place.
+    pub fn connect(&mut self, now: Time, path: usize, local: &Local) {
+        let local = self.local(local);
+        let settings = Arc::clone(&self.settings);
+        let connection = Connection::connect(settings, self.clock, &local, now);
+        self.add(now, path, connection);
+    }
+
+    /// Answers a SYN that came on `path`.
+    pub fn accept(&mut self, now: Time, path: usize, local: &Local, syn: &Segment) {
+        let local = self.local(local);
+        let settings = Arc::clone(&self.settings);
+        let connection = Connection::accept(settings, self.clock, &local, syn, now);
+        self.add(now, path, connection);
+    }
+
+    fn local(&self, local: &Local) -> Local {
+        let form = self.settings.mptcp_options;
+        Local {
+            subflow: Some(SubflowOptions {
+                data: options::data_bytes(form, self.long_acks),
+                ack: options::ack_bytes(form, self.long_acks),
+            }),
+            ..*local
+        }
+    }
+
+    fn add(&mut self, now: Time, path: usize, connection: Connection) {
+        let first = self.subflows.is_empty();
+        self.subflows.push(Subflow::new(path, first, connection));
+        self.drain(now, self.subflows.len() - 1);
+    }
+
+    /// Takes in a segment that came on `path`.
+    pub fn on_segment(&mut self, now: Time, path: usize, segment: &Segment, options: &Options) {
+        if let Some(index) = self.place(path) {
+            self.take_segment(now, index, segment, options);
+            self.settle(now);
+        }
+    }
+
+    /// When [`Meta::on_deadline`] is due.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        let subflows = self.subflows.iter().filter_map(|s| s.connection.deadline());
+        let own = self.timer.map(|(_, fires)| fires);
+        subflows.chain(own).min()
+    }
+
+    /// Runs the timers that are due.
+    pub fn on_deadline(&mut self, now: Time) {
+        for index in 0..self.subflows.len() {
+            let connection = &self.subflows[index].connection;
+            if connection.deadline().is_some_and(|due| due <= now) {
+                self.subflow_timer(now, index);
+            }
+        }
+        if self.timer.is_some_and(|(_, fires)| fires <= now) {
+            self.timer = None;
+            self.on_timer(now);
+        }
+        self.settle(now);
+    }
+
+    /// A subflow's timers, and what a timeout or a probe of it makes of the others.
+    fn subflow_timer(&mut self, now: Time, index: usize) {
+        let before = self.subflows[index].connection.counters();
+        self.share_memory(index);
+        self.subflows[index].connection.on_deadline(now);
+        self.drain(now, index);
+        let after = self.subflows[index].connection.counters();
+        if after.timeouts > before.timeouts && self.settings.mptcp_reinject_on_timeout {
+            self.reinject_all(now, index);
+        }
+        if after.probes > before.probes {
+            self.reinject_on_probe(now, index);
+        }
+    }
+
+    /// A packet left the host on `path`.
+    pub fn left_host(&mut self, now: Time, path: usize, bytes: u32) {
+        if let Some(index) = self.place(path) {
+            self.subflows[index].connection.left_host(now, bytes);
+            self.drain(now, index);
+        }
+    }
+
+    /// Writes `bytes` without blocking. Returns what was taken; with less than `bytes`, [`Event::Writable`] follows.
+    pub fn write(&mut self, now: Time, bytes: u32) -> u32 {
+        let taken = match self.settings.mptcp_scheduler {
+            MptcpScheduler::LingerTime => self.write_fragments(now, bytes),
+            _ => self.write_pieces(now, bytes),
+        };
+        self.settle(now);
+        taken
+    }
+
+    /// Takes up to `most` bytes of data in order.
+    pub fn read(&mut self, now: Time, most: u32) -> u32 {
+        let taken = self.received.read(most);
+        self.after_read(now, taken);
+        taken
+    }
+
+    /// Sets TCP_NODELAY on all subflows.
+    pub fn set_nodelay(&mut self, now: Time, on: bool) {
+        self.nodelay = on;
+        for index in 0..self.subflows.len() {
+            self.subflows[index].connection.set_nodelay(now, on);
+            self.drain(now, index);
+        }
+    }
+
+    /// The next packet to send, in the order in which they leave.
+    pub fn poll_transmit(&mut self) -> Option<Outgoing> {
+        self.outbox.pop_front()
+    }
+
+    /// [`Event::Readable`] or [`Event::Writable`], when that happened.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        if std::mem::take(&mut self.readable) {
+            return Some(Event::Readable);
+        }
+        std::mem::take(&mut self.writable).then_some(Event::Writable)
+    }
+
+    /// When the subflow on `path` could be used by both ends, as this one knows.
+    #[must_use]
+    pub fn confirmed(&self, path: usize) -> Option<Time> {
+        self.subflows[self.place(path)?].confirmed
+    }
+
+    /// The connection on `path`.
+    #[must_use]
+    pub fn subflow(&self, path: usize) -> Option<&Connection> {
+        Some(&self.subflows[self.place(path)?].connection)
+    }
+
+    /// Data acknowledged, sent and written so far.
+    #[must_use]
+    pub fn sent(&self) -> (u64, u64, u64) {
+        (self.una, self.nxt, self.end)
+    }
+
+    /// What the connection as a whole did so far.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    fn place(&self, path: usize) -> Option<usize> {
+        self.subflows.iter().position(|s| s.path == path)
+    }
+
+    /// Does what was put off until a call is over (`mptcp_subflow_delegate`).
+    fn settle(&mut self, now: Time) {
+        while let Some(index) = self.subflows.iter().position(|s| s.delegated) {
+            self.subflows[index].delegated = false;
+            self.push_from(now, index, true);
+        }
+        self.check_space();
+    }
+
+    /// Fetches what a subflow has to send, and adds what the connection has to say.
+    fn drain(&mut self, now: Time, index: usize) {
+        while let Some(mut sent) = self.subflows[index].connection.poll_transmit(now) {
+            let options = self.options_of(index, &sent.segment);
+            if sent.segment.flags.ack() && !sent.segment.flags.syn() && !sent.segment.flags.rst() {
+                sent.segment.window = self.offer(index);
+            }
+            if self.settings.mptcp_scheduler == MptcpScheduler::LowestRtt {
+                // Nothing is known of the hosts of that time: packets leave them as they are made.
+                let bytes = std::mem::take(&mut sent.in_host_bytes);
+                self.subflows[index].connection.left_host(now, bytes);
+            }
+            let again = self.subflows[index].sends_again(&sent.segment);
+            if sent.mechanism.is_none() && again {
+                sent.mechanism = Some(Mechanism::MptcpReinject);
+                self.counters.reinjections += 1;
+            }
+            self.outbox.push_back(Outgoing {
+                path: self.subflows[index].path,
+                sent,
+                options,
+            });
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! A subflow as its connection sees it.
+
+use rexmit_time::Time;
+
+use super::mapping::{Mapping, Mappings};
+use crate::connection::{Connection, State};
+use crate::segment::Segment;
+use crate::sender::Sender;
+
+/// A subflow.
+pub(super) struct Subflow {
+    pub path: usize,
+    /// It opened the connection.
+    pub first: bool,
+    pub connection: Connection,
+    /// When it could be used by both ends, as this one knows (`fully_established`).
+    pub confirmed: Option<Time>,
+
+    // Sending
+    /// Bytes handed to it.
+    pub written: u64,
+    /// What they are.
+    pub mappings: Mappings,
+
+    // Receiving
+    /// Bytes taken from it.
+    pub taken: u64,
+    /// What came is.
+    pub known: Mappings,
+    /// After the last byte of data that it offered to take (`rcv_wnd_sent`).
+    pub offered: u64,
+
+    // Upstream
+    /// Bytes a second, averaged over what was handed to it; 0 before the first (`avg_pacing_rate`).
+    pub rate: u64,
+    /// The scheduler chose it, and nothing was handed to it yet.
+    pub scheduled: bool,
+    /// It is to send once the call is over.
+    pub delegated: bool,
+    /// It is passed over until it hears something.
+    pub stale: bool,
+    /// Periods of the connection's timer without a packet.
+    pub stale_count: u32,
+    /// When it had heard something last, when that was looked at.
+    pub stale_heard: i64,
+
+    // Out of tree
+    /// It timed out and has heard nothing since (`pf`).
+    pub failed: bool,
+    /// The tick at which another subflow was last slowed down for its sake (`last_rbuf_opti`).
+    pub penalised: Option<i64>,
+}
+
+impl Subflow {
+    pub fn new(path: usize, first: bool, connection: Connection) -> Self {
+        Subflow {
+            path,
+            first,
+            connection,
+            confirmed: None,
+            written: 0,
+            mappings: Mappings::default(),
+            taken: 0,
+            known: Mappings::default(),
+            offered: 0,
+            rate: 0,
+            scheduled: false,
+            delegated: false,
+            stale: false,
+            stale_count: 0,
+            stale_heard: 0,
+            failed: false,
+            penalised: None,
+        }
+    }
+
+    pub fn sender(&self) -> Option<&Sender> {
+        self.connection.sender()
+    }
+
+    /// Data may be sent on it; on a join's not before both ends know of it.
+    pub fn is_usable(&self) -> bool {
+        let open = self.connection.state() == State::Established;
+        open && (self.first || self.confirmed.is_some())
+    }
+
+    /// Neither sent nor unsent data wait (`tcp_rtx_and_write_queues_empty`).
+    pub fn is_idle(&self) -> bool {
+        self.sender().is_some_and(Sender::is_empty)
+    }
+
+    /// Where `segment` begins in the stream that this end sends, from 0.
+    fn offset_of(&self, segment: &Segment) -> Option<u64> {
+        let una = self.sender()?.una();
+        let acked = self.acked()?;
+        let from_una = segment.seq.offset_from(una);
+        acked.checked_add_signed(i64::from(from_una))
+    }
+
+    /// Bytes that the peer acknowledged.
+    pub fn acked(&self) -> Option<u64> {
+        let sender = self.sender()?;
+        let waiting = sender.end().offset_from(sender.una()).unsigned_abs();
+        Some(self.written - u64::from(waiting))
+    }
+
+    /// The mapping of what `segment` carries.
+    pub fn mapping_of(&self, segment: &Segment) -> Option<Mapping> {
+        if segment.len == 0 || segment.flags.syn() {
+            return None;
+        }
+        self.mappings.find(self.offset_of(segment)?).copied()
+    }
+
+    /// Whether another subflow carried what `segment` does.
+    pub fn sends_again(&self, segment: &Segment) -> bool {
+        self.mapping_of(segment).is_some_and(|map| map.again)
+    }
+
+    /// Hands `len` bytes of data to the subflow, without sending them.
+    pub fn append(&mut self, now: Time, data: u64, len: u32, apart: bool, again: bool, by: u32) {
+        self.connection.append(now, len, apart);
+        if apart {
+            self.mappings.push(Mapping {
+                at: self.written,
+                data,
+                len,
+                again,
+                carried_by: by,
+            });
+        } else {
+            self.mappings.extend(len);
+        }
+        self.written += u64::from(len);
+    }
+
+    /// What is out or waits on it, in order.
+    pub fn outstanding(&self) -> Vec<Mapping> {
+        let acked = self.acked().unwrap_or(self.written);
+        let open = self.mappings.iter().filter(|map| map.end() > acked);
+        open.copied().collect()
+    }
+}

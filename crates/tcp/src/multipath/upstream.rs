@@ -1,0 +1,269 @@
+//! Sending data as upstream does: fragments to the subflow that the scheduler chooses (`__mptcp_push_pending`,
+//! `__mptcp_subflow_push_pending`, `mptcp_sendmsg_frag`).
+
+use rexmit_time::Time;
+
+use super::Meta;
+use crate::settings::MptcpBurst;
+
+impl Meta {
+    /// `mptcp_sendmsg`
+    pub(super) fn write_fragments(&mut self, now: Time, bytes: u32) -> u32 {
+        let mut taken = 0;
+        while taken < bytes {
+            if self.fragments.cost >= self.send_buffer() {
+                self.writer_waits = true;
+                break;
+            }
+            let some = self.fragments.take(self.end, bytes - taken);
+            taken += some;
+            self.end += u64::from(some);
+        }
+        if taken > 0 || self.writer_waits {
+            self.push_pending(now);
+        }
+        taken
+    }
+
+    /// Bytes that the send buffer of the whole connection holds (`__mptcp_sync_sndbuf`; before 6.7 the largest of the
+    /// subflows').
+    pub(super) fn send_buffer(&self) -> u32 {
+        let each = self.subflows.iter().map(|s| s.connection.send_buffer());
+        match self.settings.mptcp_burst {
+            MptcpBurst::Fragment => self.settings.send_buffer[0] + each.sum::<u32>(),
+            MptcpBurst::Segment => each.max().unwrap_or(0).max(self.settings.send_buffer[1]),
+        }
+    }
+
+    /// A writer that waits is woken when a third of the buffer is free (`mptcp_write_space`).
+    pub(super) fn check_space(&mut self) {
+        if !self.writer_waits {
+            return;
+        }
+        let (used, limit) = (self.buffered(), self.send_buffer());
+        if used < limit && limit - used >= used / 2 {
+            self.writer_waits = false;
+            self.writable = true;
+        }
+    }
+
+    /// Hands out what may be, in the name of a program (`__mptcp_push_pending`).
+    pub(super) fn push_pending(&mut self, now: Time) {
+        let mut last = None;
+        let mut copied = false;
+        while self.fragments.head().is_some() {
+            let Some(index) = self.next_subflow(now) else {
+                break;
+            };
+            if let Some(other) = last.filter(|other| *other != index) {
+                self.push_subflow(now, other);
+            }
+            last = Some(index);
+            if !self.hand_over(now, index) {
+                break;
+            }
+            copied = true;
+        }
+        if let Some(index) = last {
+            self.push_subflow(now, index);
+        }
+        if copied && self.timer.is_none() {
+            self.reset_timer(now);
+        }
+    }
+
+    fn next_subflow(&mut self, now: Time) -> Option<usize> {
+        match self.settings.mptcp_burst {
+            MptcpBurst::Segment => self.choose_again(now),
+            MptcpBurst::Fragment => {
+                if !self.schedule(now) {
+                    return None;
+                }
+                let index = self.subflows.iter().position(|s| s.scheduled)?;
+                self.subflows[index].scheduled = false;
+                Some(index)
+            }
+        }
+    }
+
+    /// Hands out what may be, as an acknowledgement on the subflow `index` allows it; other subflows' parts are put off until
+    /// the call is over (`__mptcp_subflow_push_pending`).
+    pub(super) fn push_from(&mut self, now: Time, index: usize, first: bool) {
+        let copied = match self.settings.mptcp_burst {
+            MptcpBurst::Segment => self.push_segments_from(now, index, first),
+            MptcpBurst::Fragment => self.push_fragments_from(now, index, first),
+        };
+        if copied {
+            self.push_subflow(now, index);
+            if self.timer.is_none() {
+                self.reset_timer(now);
+            }
+        }
+    }
+
+    fn push_fragments_from(&mut self, now: Time, index: usize, first: bool) -> bool {
+        let mut first = first;
+        let mut copied = false;
+        let mut keep = true;
+        while self.fragments.head().is_some() && keep {
+            if std::mem::take(&mut first) {
+                self.subflows[index].scheduled = false;
+                if !self.hand_over(now, index) {
+                    break;
+                }
+                copied = true;
+                continue;
+            }
+            if !self.schedule(now) {
+                break;
+            }
+            if std::mem::take(&mut self.subflows[index].scheduled) {
+                keep = self.hand_over(now, index);
+                copied |= keep;
+            }
+            for other in 0..self.subflows.len() {
+                if other != index && self.subflows[other].scheduled {
+                    self.subflows[other].delegated = true;
+                    keep = false;
+                }
+            }
+        }
+        copied
+    }
+
+    fn push_segments_from(&mut self, now: Time, index: usize, first: bool) -> bool {
+        let mut first = first;
+        let mut copied = false;
+        while self.fragments.head().is_some() {
+            let chosen = if std::mem::take(&mut first) {
+                Some(index)
+            } else {
+                self.choose_again(now)
+            };
+            match chosen {
+                Some(chosen) if chosen == index => {}
+                Some(other) => {
+                    self.subflows[other].delegated = true;
+                    break;
+                }
+                None => break,
+            }
+            if !self.hand_over(now, index) {
+                break;
+            }
+            copied = true;
+        }
+        copied
+    }
+
+    /// Hands data to the subflow: a segment, or fragments for a burst (`__subflow_push_pending`). Whether any went.
+    fn hand_over(&mut self, now: Time, index: usize) -> bool {
+        let mut copied = false;
+        while let Some(head) = self.fragments.head() {
+            let mut left = head.len - head.sent;
+            let mut at = head.start + u64::from(head.sent);
+            while left > 0 {
+                let some = self.hand_segment(now, index, at, left);
+                if some == 0 {
+                    return copied;
+                }
+                copied = true;
+                left -= some;
+                at += u64::from(some);
+                self.fragments.advance(some);
+                self.nxt = self.nxt.max(at);
+                if self.settings.mptcp_burst == MptcpBurst::Segment {
+                    break;
+                }
+            }
+            if left == 0 {
+                self.fragments.next();
+            }
+            if self.settings.mptcp_burst == MptcpBurst::Segment {
+                return copied;
+            }
+            if self.fragments.burst <= 0 || !self.has_memory(index) || !self.is_active(index) {
+                return copied;
+            }
+            self.set_timeout(now);
+        }
+        copied
+    }
+
+    /// Hands at most a segment of the data at `at` to the subflow, which does not send it yet; its bytes
+    /// (`mptcp_sendmsg_frag`).
+    pub(super) fn hand_segment(&mut self, now: Time, index: usize, at: u64, most: u32) -> u32 {
+        let window = self.window_end.saturating_sub(at);
+        let again = at < self.nxt;
+        let subflow = &mut self.subflows[index];
+        let Some(mss) = subflow.sender().map(|sender| sender.mss()) else {
+            return 0;
+        };
+        let follows = subflow.mappings.last().is_some_and(|map| {
+            map.data_end() == at && map.end() == subflow.written && map.again == again
+        });
+        let room = subflow.connection.open_segment_room();
+        let room = room.filter(|room| follows && *room > 0);
+        let len = u64::from(room.unwrap_or(mss).min(most)).min(window) as u32;
+        if len == 0 {
+            return 0;
+        }
+        // Each segment has a mapping of its own.
+        let by = 1 << index;
+        subflow
+            .connection
+            .raise_peer_window(u32::try_from(window).unwrap_or(u32::MAX));
+        subflow.append(now, at, len, room.is_none(), again, by);
+        len
+    }
+
+    /// Sends what was handed over (`mptcp_push_release`).
+    pub(super) fn push_subflow(&mut self, now: Time, index: usize) {
+        self.subflows[index].connection.push(now);
+        self.drain(now, index);
+    }
+
+    /// Data were acknowledged on a subflow, or its window moved (`ack_update_msk`).
+    pub(super) fn take_data_ack(&mut self, now: Time, index: usize, next: u64) {
+        let una = if next > self.nxt {
+            self.una
+        } else {
+            self.una.max(next)
+        };
+        let window = self.subflows[index]
+            .sender()
+            .map_or(0, |sender| sender.peer_window());
+        self.window_end = self.window_end.max(una + u64::from(window));
+        if self.window_end > self.nxt {
+            self.push_from(now, index, false);
+        }
+        if una > self.una {
+            self.una = una;
+            self.clean_una(now);
+        }
+    }
+
+    /// `__mptcp_clean_una`
+    pub(super) fn clean_una(&mut self, now: Time) {
+        self.fragments.acknowledge(self.una);
+        if self.una == self.nxt && self.una == self.end {
+            self.timer = None;
+        } else {
+            self.reset_timer(now);
+        }
+    }
+
+    /// `mptcp_reset_rtx_timer`
+    pub(super) fn reset_timer(&mut self, now: Time) {
+        self.set_timer(now, self.interval);
+    }
+
+    /// Sets the connection's timer, in place of what it was set to (`mod_timer`).
+    pub(super) fn set_timer(&mut self, now: Time, ticks: i64) {
+        let due = self.clock.ticks(now) + ticks;
+        match self.timer {
+            Some((set, fires)) if set == due && fires > now => {}
+            _ => self.timer = Some((due, self.clock.fires(now, due))),
+        }
+    }
+}

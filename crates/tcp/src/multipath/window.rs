@@ -1,0 +1,96 @@
+//! The window that a subflow offers: that of the memory which all subflows share, and never less data than any of them
+//! offered before (`mptcp_set_rwin`).
+
+use rexmit_time::Time;
+
+use super::Meta;
+use crate::receiver::Pool;
+
+impl Meta {
+    /// Tells a subflow what memory there is.
+    pub(super) fn share_memory(&mut self, index: usize) {
+        let pool = Pool {
+            buffer: self.received.buffer,
+            used: self.received.cost(),
+        };
+        self.subflows[index].connection.set_pool(pool);
+    }
+
+    /// The window field of a packet that leaves on the subflow.
+    pub(super) fn offer(&mut self, index: usize) -> u16 {
+        self.share_memory(index);
+        let received = &mut self.received;
+        let subflow = &mut self.subflows[index];
+        let mut window = subflow.connection.candidate_window();
+        let end = received.next + u64::from(window);
+        if end > received.offered {
+            received.offered = end;
+        } else {
+            window = u32::try_from(received.offered - received.next).unwrap_or(u32::MAX);
+        }
+        subflow.offered = received.offered;
+        received.last_window = window;
+        subflow.connection.offer_window(window)
+    }
+
+    /// Another subflow offered more since: the subflow takes it, before a packet is turned away (`rwin_update`).
+    pub(super) fn catch_up(&mut self, index: usize, len: u32) {
+        let subflow = &mut self.subflows[index];
+        let left = subflow.connection.window_left();
+        if len == 0 || len < left || self.received.offered <= subflow.offered {
+            return;
+        }
+        let more = self.received.offered - subflow.offered;
+        subflow.offered = self.received.offered;
+        let window = left.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
+        subflow.connection.extend_window(window);
+    }
+
+    /// The reader took data, or looked: the buffer may grow, and what makes room is told (`mptcp_cleanup_rbuf`).
+    pub(super) fn after_read(&mut self, now: Time, taken: u32) {
+        if taken > 0 {
+            self.adjust_buffer(now, taken);
+        }
+        let ratio = self.ratio();
+        let free = i64::from(self.received.buffer) - i64::from(self.received.cost());
+        let space = self.received.share_of(free, ratio);
+        let cleanup = taken > 0 && space > 0 && space >= 2 * i64::from(self.received.last_window);
+        let empty = taken > 0 && self.received.cost() == 0;
+        for index in 0..self.subflows.len() {
+            self.share_memory(index);
+            let connection = &mut self.subflows[index].connection;
+            if cleanup || connection.acknowledges_after_read(empty) {
+                connection.after_read(now, taken > 0);
+                self.drain(now, index);
+            }
+        }
+    }
+
+    fn adjust_buffer(&mut self, now: Time, taken: u32) {
+        let each = self.subflows.iter().map(|s| &s.connection);
+        let round_trip = each.clone().map(|c| c.receiver_rtt_us()).max();
+        let mss = each.map(|c| c.announced_mss()).max();
+        let sizes = (mss.unwrap_or(536), self.ratio());
+        let larger = self
+            .received
+            .reader_took(now, taken, round_trip.unwrap_or(0), sizes);
+        let Some(buffer) = larger else {
+            return;
+        };
+        let clamp = self.received.share_of(i64::from(buffer), sizes.1);
+        let clamp = u32::try_from(clamp).unwrap_or(0);
+        for index in 0..self.subflows.len() {
+            self.share_memory(index);
+            let connection = &mut self.subflows[index].connection;
+            connection.set_window_clamp(buffer, clamp);
+            connection.after_read(now, true);
+            self.drain(now, index);
+        }
+    }
+
+    /// The smallest share of payload in what came on any subflow, of 256.
+    fn ratio(&self) -> u32 {
+        let each = self.subflows.iter().map(|s| s.connection.payload_ratio());
+        each.min().unwrap_or(128)
+    }
+}

@@ -1,0 +1,139 @@
+//! A receiver as a subflow's: what comes in order goes on to the connection at once, and the window is that of the memory
+//! which all subflows share.
+
+use super::{Header, Receiver};
+
+/// Bytes of TCP options that a header has room for.
+const OPTIONS: u32 = 40;
+
+/// The memory of a connection's subflows (`mptcp_space`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pool {
+    /// Bytes of memory for packets.
+    pub buffer: u32,
+    /// What packets that wait cost.
+    pub used: u32,
+}
+
+/// What a receiver has to know as a subflow's.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Part {
+    pool: Pool,
+    /// Bytes of options on every acknowledgement.
+    options: u32,
+    handed_over: u64,
+}
+
+impl Receiver {
+    /// Acknowledgements carry `options` bytes of Multipath TCP.
+    pub(crate) fn be_subflow(&mut self, options: u32) {
+        self.subflow = Some(Part {
+            pool: Pool {
+                buffer: self.window.buffer,
+                used: 0,
+            },
+            options,
+            handed_over: 0,
+        });
+    }
+
+    /// All that is there in order goes on (`__mptcp_move_skbs_from_subflow`).
+    pub(crate) fn hand_over(&mut self) {
+        let bytes = u64::from(self.readable());
+        while let Some(packet) = self.queues.first().copied() {
+            self.queues.drop_first();
+            self.copied = packet.range.end;
+        }
+        if let Some(part) = &mut self.subflow {
+            part.handed_over += bytes;
+        }
+    }
+
+    pub(crate) fn handed_over(&self) -> u64 {
+        self.subflow.map_or(0, |part| part.handed_over)
+    }
+
+    pub(crate) fn set_pool(&mut self, pool: Pool) {
+        if let Some(part) = &mut self.subflow {
+            part.pool = pool;
+        }
+    }
+
+    /// The memory that the window is made of.
+    pub(super) fn pool(&self) -> Pool {
+        self.subflow.map_or(
+            Pool {
+                buffer: self.window.buffer,
+                used: self.queues.cost(),
+            },
+            |part| part.pool,
+        )
+    }
+
+    /// SACK blocks for which a header has room (`tcp_established_options`).
+    pub(super) fn most_sacks(&self) -> usize {
+        match self.subflow {
+            None if self.timestamps => 3,
+            None => 4,
+            Some(part) => {
+                let timestamps = if self.timestamps {
+                    super::TIMESTAMPS
+                } else {
+                    0
+                };
+                (OPTIONS.saturating_sub(part.options + timestamps + 4) / 8) as usize
+            }
+        }
+    }
+
+    pub(crate) fn candidate_window(&mut self) -> u32 {
+        self.candidate()
+    }
+
+    pub(crate) fn offer_window(&mut self, window: u32) -> u16 {
+        self.window.offer_exactly(self.next, window)
+    }
+
+    pub(crate) fn change_options(&mut self, options: u32) {
+        if let Some(part) = &mut self.subflow {
+            part.options = options;
+        }
+    }
+
+    pub(crate) fn extend_window(&mut self, window: u32) {
+        self.window.extend(self.next, window);
+    }
+
+    pub(crate) fn acknowledges_after_read(&self, empty: bool) -> bool {
+        let pending = self.delay.pending;
+        let pushed = pending.pushed || pending.pushed_twice;
+        pending.scheduled && (self.unacknowledged() > self.peer_mss || (empty && pushed))
+    }
+
+    pub(crate) fn announced_mss(&self) -> u32 {
+        self.window.mss
+    }
+
+    pub(crate) fn payload_ratio(&self) -> u32 {
+        self.window.ratio
+    }
+
+    pub(crate) fn window_left(&self) -> u32 {
+        self.window.left(self.next)
+    }
+
+    pub(crate) fn rtt_us(&self) -> u64 {
+        self.rtt.eightfold() / 8
+    }
+
+    pub(crate) fn set_window_clamp(&mut self, buffer: u32, clamp: u32) {
+        self.window.buffer = buffer;
+        self.window.clamp = clamp;
+    }
+
+    /// What is due after the connection's reader took data, or looked.
+    pub(crate) fn after_read(&mut self, took: bool) -> Option<Header> {
+        self.is_due_after_read(u32::from(took))
+            .then(|| self.header())
+    }
+}

@@ -1,0 +1,110 @@
+//! A sender as a subflow's: the connection above hands it segments that may not be joined with others, as the data that
+//! they carry need not follow each other.
+
+use rexmit_time::Time;
+
+use super::{Sender, State};
+use crate::settings::SenderForm;
+
+impl Sender {
+    /// Segments are not joined, neither before they are sent nor when they are sent again (`mptcp_skb_can_collapse`).
+    pub(crate) fn be_subflow(&mut self) {
+        self.apart = true;
+    }
+
+    /// Appends `bytes` to the last unsent segment, or begins a segment with them if they are to stand `apart` or there is
+    /// none (`mptcp_sendmsg_frag`).
+    pub(crate) fn append(&mut self, now: Time, bytes: u32, apart: bool) {
+        self.now = now;
+        if apart || self.backlog.is_empty() {
+            self.begin_segment(u32::MAX);
+        }
+        self.end += bytes;
+        if let Some(tail) = self.backlog.tail_mut() {
+            tail.end += bytes;
+            tail.push = false;
+        }
+    }
+
+    /// Bytes that the last unsent segment has room for.
+    pub(crate) fn open_segment_room(&self) -> Option<u32> {
+        let tail = self.backlog.tail()?;
+        Some(self.size_goal().saturating_sub(tail.len()))
+    }
+
+    /// Sends what was appended. Multipath-tcp.org's kernels have done with Nagle's rule at the level of the connection
+    /// (`mptcp_write_xmit`), Linux asks it here (`mptcp_push_release`).
+    pub(crate) fn push_appended(&mut self, now: Time) {
+        self.now = now;
+        match self.settings.sender {
+            SenderForm::Linux3 => self.push_with(super::nagle::Hold::PUSH),
+            SenderForm::Linux6 => {
+                let goal = self.size_goal();
+                let hold = self.nagle.hold();
+                self.push(false, hold, goal);
+            }
+        }
+    }
+
+    /// The peer's window, which other subflows tell as well.
+    pub(crate) fn raise_peer_window(&mut self, window: u32) {
+        self.peer_window = self.peer_window.max(window);
+    }
+
+    /// The options on every segment change from `before` to `after` bytes.
+    pub(crate) fn change_options(&mut self, before: u32, after: u32) {
+        let without = self.path_mss + before;
+        self.path_mss = without.saturating_sub(after).max(48);
+        self.mss = self.mss.min(self.path_mss);
+    }
+
+    /// The window halves, but not below one segment (`mptcp_rcv_buf_optimization`).
+    pub(crate) fn penalise(&mut self) {
+        let window = &mut self.window;
+        if window.cwnd >= window.ssthresh {
+            window.ssthresh = (window.ssthresh / 2).max(2);
+        }
+        window.cwnd = (window.cwnd / 2).max(1);
+    }
+
+    /// Whether the congestion window and the peer's have room for `len` more bytes, those counted that wait already; not
+    /// while a timeout is repaired (`mptcp_is_temp_unavailable`).
+    #[must_use]
+    pub fn takes_more(&self, len: u32) -> bool {
+        if self.state == State::Loss && (self.sack || self.una != self.recovery_point) {
+            return false;
+        }
+        let in_flight = self.queue.in_flight();
+        let waiting = self.end.offset_from(self.nxt).unsigned_abs();
+        let room = self.window.cwnd.saturating_sub(in_flight) * self.mss;
+        !self.host.is_throttled()
+            && in_flight < self.window.cwnd
+            && waiting <= room
+            && !(self.end + len.min(self.mss)).is_after(self.window_end())
+    }
+
+    /// Bytes a second at which the sender thinks it sends (`sk_pacing_rate`).
+    #[must_use]
+    pub fn pacing_rate(&self) -> u64 {
+        self.pacing_rate
+    }
+
+    /// Ticks until the timer is due, whatever it is set for (`icsk_timeout`); none when it is set for nothing.
+    #[must_use]
+    pub fn pending_ticks(&self, now: Time) -> Option<i64> {
+        self.timer.job()?;
+        Some(self.timer.due() - self.clock.ticks(now))
+    }
+
+    /// The tick of the last acknowledgement (`rcv_tstamp`).
+    #[must_use]
+    pub fn last_heard(&self) -> i64 {
+        self.last_ack
+    }
+
+    /// The peer's window, bytes (`snd_wnd`).
+    #[must_use]
+    pub fn peer_window(&self) -> u32 {
+        self.peer_window
+    }
+}

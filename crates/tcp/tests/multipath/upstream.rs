@@ -1,0 +1,109 @@
+//! Linux 6.x: fragments, the scheduler by linger time, and the timer that counts from pending ones.
+
+use rexmit_tcp::Mechanism::{MptcpReinject, Rto, Tlp};
+
+use super::duo::{Duo, Sent};
+
+/// Bytes of a full segment: 1500 less 40 of headers, 12 of timestamps and 28 of Multipath TCP.
+const MSS: u32 = 1420;
+/// Data of a page of 32 KiB less the 40 bytes of a fragment's head.
+const FRAGMENT: u64 = 32_768 - 40;
+
+/// A send buffer that holds nobody up.
+const LARGE: (&str, &str) = ("send_buffer", "4096 1048576 4194304");
+
+fn linux(name: &str, changes: &[(&str, &str)], delays_ms: &[i64]) -> Duo {
+    Duo::new(name, changes, delays_ms)
+}
+
+#[test]
+fn two_fragments_make_a_burst_and_the_third_goes_elsewhere() {
+    let mut duo = linux("linux-6.12", &[LARGE], &[20, 30]);
+    duo.write(80 * MSS).run_for(400);
+    let on_first = duo.carried(0);
+    let on_second = duo.carried(1);
+    // 65,428 bytes are a burst: after one fragment some are left, after two none.
+    assert!(on_first.contains(&(2 * FRAGMENT - 136)), "{on_first:?}");
+    assert_eq!(on_second.first(), Some(&(2 * FRAGMENT)));
+    assert!(on_first.iter().take(46).all(|data| *data < 2 * FRAGMENT));
+    assert_eq!(duo.read, 80 * u64::from(MSS));
+}
+
+#[test]
+fn a_burst_of_6_1_ends_within_a_fragment() {
+    let mut duo = linux("linux-6.1", &[LARGE], &[20, 30]);
+    duo.write(120 * MSS).run_for(600);
+    // Of 65,428 bytes 108 are left after 46 segments; what is left of the second fragment uses them up.
+    assert!(duo.carried(0).contains(&(46 * u64::from(MSS))));
+    let on_second = duo.carried(1);
+    assert_eq!(on_second.first(), Some(&(2 * FRAGMENT)));
+    // A burst later the scheduler is asked within a fragment.
+    let middle = on_second
+        .iter()
+        .any(|data| data % FRAGMENT != 0 && *data > 3 * FRAGMENT);
+    assert!(middle, "{on_second:?}");
+    assert_eq!(duo.read, 120 * u64::from(MSS));
+}
+
+/// Nothing is pending when the scheduler is asked: 200 ms. The probe comes with the timeout, at 40 + 200.
+#[test]
+fn an_idle_subflow_gets_the_first_data_before_the_probe() {
+    for name in ["linux-6.1", "linux-6.12"] {
+        let lost = |sent: &Sent| sent.path == 0 && sent.by.is_none();
+        let mut duo = linux(name, &[], &[20, 30]).losing(lost);
+        duo.write(MSS).run_for(190);
+        assert_eq!(duo.again(), [], "{name}");
+        duo.run_for(500);
+        assert_eq!(duo.again(), [(200, 1, 0, MptcpReinject), (240, 0, 0, Tlp)]);
+        assert_eq!((duo.read, duo.read_at), (u64::from(MSS), 230));
+        assert_eq!(duo.ends[0].counters().timeouts, 1);
+    }
+}
+
+/// A timeout of the subflow sends nothing on the other; that is the timer's affair.
+#[test]
+fn a_timeout_stays_on_its_path() {
+    let changes = [("mptcp_timer", "none"), ("tlp", "off")];
+    let lost = |sent: &Sent| sent.path == 0 && sent.by.is_none();
+    let mut duo = linux("linux-6.12", &changes, &[20, 30]).losing(lost);
+    duo.write(MSS).run_for(500);
+    assert_eq!(duo.again(), [(240, 0, 0, Rto)]);
+}
+
+#[test]
+fn the_patch_reinjects_with_the_probe() {
+    let changes = [("mptcp_timer", "none"), ("mptcp_reinject_on_probe", "head")];
+    let lost = |sent: &Sent| sent.path == 0;
+    let mut duo = linux("linux-6.12", &changes, &[20, 30]).losing(lost);
+    duo.write(MSS).run_for(270);
+    assert_eq!(duo.again(), [(240, 0, 0, Tlp), (240, 1, 0, MptcpReinject)]);
+    assert_eq!(duo.read_at, 270);
+}
+
+/// Path 0 is dead. While the other is busy, the timer fires several times without a packet on path 0: then all its data go
+/// to path 1, and nothing new to path 0.
+#[test]
+fn a_subflow_from_which_nothing_is_heard_becomes_stale() {
+    let changes = [("mptcp_stale_after", "1"), ("tlp", "off")];
+    let mut duo = linux("linux-6.12", &changes, &[20, 150]).losing(|sent| sent.path == 0);
+    duo.write(300 * MSS).run_for(20_000);
+    assert_eq!(duo.read, 300 * u64::from(MSS));
+    assert_eq!(duo.ends[0].counters().stale, 1);
+    duo.log.clear();
+    duo.write(MSS).run_for(100);
+    assert_eq!(duo.carried(0), []);
+    assert_eq!(duo.carried(1).len(), 1);
+}
+
+/// The window is the memory that both subflows share, and what one offers holds for the other.
+#[test]
+fn what_one_subflow_offers_the_other_may_fill() {
+    let narrow = [
+        ("moderate_receive_buffer", "false"),
+        ("receive_buffer", "4096 40000 40000"),
+    ];
+    let mut duo = linux("linux-6.12", &narrow, &[20, 300]);
+    duo.write(200 * MSS).run_for(20_000);
+    assert_eq!(duo.read, 200 * u64::from(MSS));
+    assert_eq!(duo.ends[0].sent().0, duo.read);
+}
