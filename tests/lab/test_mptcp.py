@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -111,10 +112,10 @@ class Bench:
             "sysctl": {SETTING: 1} if on else {},
             "drop": drop,
         }
-        lab, kept = Lab(self.user, kernel), self.user.home / "bursts"
         words = (sys.executable, str(BURSTS), json.dumps(order))
-        done = lab.exec(*words, options=("--keep", str(kept))).ok()
-        return Outcome(json.loads(done.out), (kept / "h1.pcap").read_bytes())
+        with tempfile.TemporaryDirectory(dir=self.user.home) as kept:
+            done = Lab(self.user, kernel).exec(*words, options=("--keep", kept)).ok()
+            return Outcome(json.loads(done.out), Path(kept, "h1.pcap").read_bytes())
 
     def lose_tail(self, packets: int) -> tuple[list[int], tuple[tuple[int, int, float], ...]]:
         """The first words of the last packets of path 1 in the last burst, found without loss;
@@ -158,11 +159,12 @@ def test_a_probe_reinjects_the_head_on_the_other_path(me: User, series: str) -> 
 
     on = bench.run(*drop, patched=True, on=True)
     assert on.told["intact"]
-    assert [packet for packet in on.sent if packet.time_ns < probe.time_ns] == [
-        packet for packet in off.sent if packet.time_ns < probe.time_ns
-    ]
+    until_probe = off.sent.index(probe) + 1
+    order = [(packet.path, packet.words) for packet in on.sent]
+    assert order[:until_probe] == [(p.path, p.words) for p in off.sent[:until_probe]]
     sent = [(packet.path, packet.words.start) for packet in on.resent[:2]]
     assert sent == [(1, last), (2, first)]
+    assert abs(on.resent[0].time_ns - probe.time_ns) < 1_000_000
     assert on.resent[1].time_ns - on.resent[0].time_ns < 1_000_000
     assert on.count("MPTcpExtReinjectOnTLP") == 1
     # The other subflow is no longer idle when MPTCP's own timer expires.

@@ -91,8 +91,10 @@ def list_kernels(
     from rich.table import Table
 
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for heading in ("", "Name", "Version"):
-        table.add_column(heading, no_wrap=True)
+    # Names are there to be copied: never cut on a narrow screen or in a pipe.
+    table.add_column("")
+    table.add_column("Name", no_wrap=True, min_width=max(len(kernel.name) for kernel in found))
+    table.add_column("Version", no_wrap=True)
     table.add_column("HZ", justify="right")
     table.add_column("Patches", no_wrap=True)
     table.add_column("Size", justify="right")
@@ -108,8 +110,9 @@ def list_kernels(
             "" if kernel.current else "other options",
         )
     console = Console()
-    # Names are there to be copied: never cut on a narrow screen or in a pipe.
-    console.print(table, width=None if console.is_terminal else 200)
+    if not console.is_terminal:
+        console.width = 200
+    console.print(table)
 
 
 app.command(
