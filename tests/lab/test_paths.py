@@ -17,8 +17,8 @@ ONE, TWO, PROBE = (
 )
 LOSSES = {ONE: (1, 1), TWO: (2, 2), PROBE: (1, 2)}
 """Packets of new data that each drops, and packets in all."""
-GRID = ("network=20-30,120-20", "config=tcp-tlp,mptcp-rto,mptcp-tlp", "repeat=2")
-DELAYS_S = {"20-30": (0.02, 0.03), "120-20": (0.12, 0.02)}
+GRID = ("network=20-30,30-20", "config=tcp-tlp,mptcp-rto,mptcp-tlp", "repeat=2")
+DELAYS_S = {"20-30": (0.02, 0.03), "30-20": (0.03, 0.02)}
 
 CLIENTS = ("10.0.1.2", "10.0.2.2")
 SCENARIO = """

@@ -24,7 +24,6 @@ const CTRL_ATTR_FAMILY_NAME: u16 = 2;
 
 const VERSION: u8 = 1;
 const CMD_ADD_ADDR: u8 = 1;
-const CMD_FLUSH_ADDRS: u8 = 4;
 const CMD_SET_LIMITS: u8 = 5;
 const ATTR_ADDR: u16 = 1;
 const ATTR_RCV_ADD_ADDRS: u16 = 2;
@@ -80,8 +79,8 @@ impl PathManager {
             .with_context(|| format!("{subflows} further subflows"))
     }
 
-    /// Has every connection that is fully established open a subflow from `address`.
-    pub fn open_subflow_from(&self, address: IpAddr) -> Result<()> {
+    /// Has every connection open a subflow from `address`, once it is confirmed.
+    pub fn open_subflows_from(&self, address: IpAddr) -> Result<()> {
         let mut nested = Vec::new();
         let mut add = |kind: u16, value: &[u8]| {
             nested.extend((4 + value.len() as u16).to_ne_bytes());
@@ -102,12 +101,6 @@ impl PathManager {
         add(ADDR_FLAGS, &FLAG_SUBFLOW.to_ne_bytes());
         self.command(CMD_ADD_ADDR, &[(ATTR_ADDR | NLA_F_NESTED, &nested)])?
             .with_context(|| format!("an endpoint at {address}"))
-    }
-
-    /// Forgets all addresses.
-    pub fn forget_addresses(&self) -> Result<()> {
-        self.command(CMD_FLUSH_ADDRS, &[])?
-            .context("cannot forget the endpoints")
     }
 
     fn command(&self, command: u8, attributes: &[(u16, &[u8])]) -> Result<Result<(), Errno>> {

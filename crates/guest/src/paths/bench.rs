@@ -60,7 +60,7 @@ impl PathBench {
         };
         let watch = watch(&network, options, programs)?;
         Ok(Self {
-            opener: Opener::open(&network, cell.protocol)?,
+            opener: Opener::open(&network, cell.protocol, cell.first_path as usize)?,
             watch,
             captures,
             settings: (read_back, settings::ignored(&cell.sysctls, series)),

@@ -61,19 +61,19 @@ fn run_on(bench: &mut PathBench, cell: &PathCell, around: &Surroundings<'_>) -> 
         warnings: &warnings,
     };
     report.event("cell-start", &body);
+    let mut repeated = 0;
     for (index, start) in cell.starts.iter().enumerate() {
         let (place, of) = (index + 1, cell.starts.len());
         report.doing(
             Some(cell.id),
             format!("{}: connection {place} of {of}", cell.label),
         );
-        repeat(bench, cell, start, (burst_bytes, &totals), around)
+        repeated += repeat(bench, cell, start, (burst_bytes, &totals), around)
             .with_context(|| format!("repetition {}", start.repetition))?;
     }
-    report.event(
-        "cell-end",
-        &serde_json::json!({"cell": cell.id, "virtual_ns": clock::now().as_nanos()}),
-    );
+    let now = clock::now().as_nanos();
+    let body = serde_json::json!({"cell": cell.id, "virtual_ns": now, "repeated": repeated});
+    report.event("cell-end", &body);
     Ok(())
 }
 
@@ -137,9 +137,7 @@ fn connect(
     // The connection is opened at the same phase as its bursts: what its handshakes measure is part of what it does.
     let begin = after(clock::now().as_nanos(), cell, phase_ns);
     clock::sleep_until(begin);
-    let mut connection = bench
-        .opener
-        .connect(&bench.network, cell.first_path as usize)?;
+    let mut connection = bench.opener.connect(&bench.network)?;
     let schedule = schedule(cell, bytes, phase_ns)?;
     let bursts = bursts::run(&mut connection, &schedule)?;
     let end = clock::now();
@@ -239,7 +237,7 @@ fn settle(
 }
 
 /// A connection that shares its bursts out among the paths as a rehearsal did, so that positions from behind are what they
-/// are meant to be, and that rehearsal.
+/// are meant to be; that rehearsal; and how many connections before it did not.
 ///
 /// A scheduler that compares what it has measured of the paths decides otherwise after a microsecond more or less. Where
 /// it did, the connection is rehearsed at its own phase, and repeated, some times at most.
@@ -249,11 +247,12 @@ fn as_rehearsed(
     bytes: u64,
     totals: &Totals,
     phase_ns: u64,
-) -> Result<(Told, Totals)> {
+) -> Result<(Told, Totals, u32)> {
     let pattern: Pattern = cell.loss.pattern.parse()?;
     let mut rehearsal = totals.clone();
     let mut told = connect(bench, cell, bytes, Some(&rehearsal), phase_ns)?;
-    for _ in 1..ROUNDS {
+    let mut repeated = 0;
+    while repeated + 1 < ROUNDS {
         let sent = &told.seen.totals;
         if !told.run.complete || sent.differences(&pattern, &rehearsal).is_empty() {
             break;
@@ -264,8 +263,9 @@ fn as_rehearsed(
         }
         forget_packets(bench);
         told = connect(bench, cell, bytes, Some(&rehearsal), phase_ns)?;
+        repeated += 1;
     }
-    Ok((told, rehearsal))
+    Ok((told, rehearsal, repeated))
 }
 
 /// Forgets what was captured.
@@ -276,15 +276,16 @@ fn forget_packets(bench: &PathBench) {
     });
 }
 
+/// Runs one repetition and reports its rows; how many connections it was repeated.
 fn repeat(
     bench: &mut PathBench,
     cell: &PathCell,
     start: &Start,
     (bytes, totals): (u64, &Totals),
     around: &Surroundings<'_>,
-) -> Result<()> {
+) -> Result<u32> {
     let report = around.report;
-    let (told, rehearsal) = as_rehearsed(bench, cell, bytes, totals, start.phase_ns)?;
+    let (told, rehearsal, repeated) = as_rehearsed(bench, cell, bytes, totals, start.phase_ns)?;
     let Told {
         mut seen,
         run,
@@ -321,5 +322,5 @@ fn repeat(
         };
         report.event("packets", &body);
     }
-    Ok(())
+    Ok(repeated)
 }

@@ -53,43 +53,51 @@ pub struct Opener {
     protocol: Protocol,
     /// The server's and the client's sockets.
     inspectors: [Inspector; 2],
-    manager: Option<PathManager>,
+    /// The path on which connections are opened, from 1.
+    first_path: usize,
 }
 
 impl Opener {
-    /// Has h1 listen, with as many subflows allowed on both hosts as there are paths.
-    pub fn open(network: &PathNetwork, protocol: Protocol) -> Result<Self> {
+    /// Has h1 listen. With Multipath TCP the path managers of both hosts allow as many subflows as there are paths, and
+    /// the client's opens one from each address but that of `first_path` as soon as a connection is confirmed.
+    pub fn open(network: &PathNetwork, protocol: Protocol, first_path: usize) -> Result<Self> {
         let h1 = &network.h1;
         let further = network.clients.len() - 1;
-        let prepare = || -> Result<Option<PathManager>> {
-            if protocol == Protocol::Tcp {
-                return Ok(None);
-            }
-            let manager = PathManager::open()?;
-            manager.allow(further)?;
-            Ok(Some(manager))
-        };
+        let multipath = protocol == Protocol::Mptcp;
         let address = SocketAddr::new(h1.address, PORT);
         let (listener, server) = h1.namespace.run(|| {
-            prepare()?;
+            if multipath {
+                PathManager::open()?.allow(further)?;
+            }
             Ok((listen(address, protocol)?, Inspector::open()?))
         })?;
-        let (manager, client) = network.h2.run(|| Ok((prepare()?, Inspector::open()?)))?;
+        let client = network.h2.run(|| {
+            if multipath {
+                let manager = PathManager::open()?;
+                manager.allow(further)?;
+                for (path, &address) in (1..).zip(&network.clients) {
+                    if path != first_path {
+                        manager.open_subflows_from(address)?;
+                    }
+                }
+            }
+            Inspector::open()
+        })?;
         Ok(Self {
             listener,
             protocol,
             inspectors: [server, client],
-            manager,
+            first_path,
         })
     }
 
-    /// Opens a connection from the client's address on `first_path`, then a subflow from each of its other addresses,
-    /// and waits until both hosts have confirmed all of them.
+    /// Opens a connection from the client's address on the first path, and waits until both hosts have confirmed all of
+    /// its subflows.
     ///
-    /// The kernel does not repeat a join that the server refuses, and it refuses those that come before the connection
-    /// is confirmed, as one on a shorter path can: so the further addresses are told when it is.
-    pub fn connect(&mut self, network: &PathNetwork, first_path: usize) -> Result<Connection> {
-        let clients = &network.clients;
+    /// The client's kernel takes a connection for confirmed, and asks for further subflows, when the server has
+    /// acknowledged data: so the client says something.
+    pub fn connect(&mut self, network: &PathNetwork) -> Result<Connection> {
+        let (clients, first_path) = (&network.clients, self.first_path);
         let from = *clients
             .get(first_path - 1)
             .ok_or_else(|| anyhow!("no path {first_path}"))?;
@@ -105,20 +113,14 @@ impl Opener {
         server.read_exact(&mut [0; HELLO.len()])?;
         // A burst is one write: what is left of it at its end is not to wait for more.
         server.set_nodelay(true)?;
-        let mut subflows = self.confirmed(clients, &[first_path])?;
-        if let Some(manager) = &self.manager {
-            for (path, &address) in (1..).zip(clients) {
-                if path != first_path {
-                    manager.open_subflow_from(address)?;
-                }
-            }
-            let all: Vec<usize> = (1..=clients.len()).collect();
-            subflows = self.confirmed(clients, &all)?;
-        }
+        let paths: Vec<usize> = match self.protocol {
+            Protocol::Tcp => vec![first_path],
+            Protocol::Mptcp => (1..=clients.len()).collect(),
+        };
         Ok(Connection {
             client,
             server,
-            subflows,
+            subflows: self.confirmed(clients, &paths)?,
         })
     }
 
@@ -188,9 +190,6 @@ impl Opener {
             setsockopt(end, sockopt::Linger, &at_once)?;
         }
         drop(connection);
-        if let Some(manager) = &self.manager {
-            manager.forget_addresses()?;
-        }
         let begin = clock::now();
         let limit = rexmit_time::Duration::from_nanos(COMING_UP.as_nanos() as i64);
         while !self.sockets(&network.clients)?.iter().all(Vec::is_empty) {
