@@ -137,7 +137,8 @@ fn connect(
     // The connection is opened at the same phase as its bursts: what its handshakes measure is part of what it does.
     let begin = after(clock::now().as_nanos(), cell, phase_ns);
     clock::sleep_until(begin);
-    let mut connection = bench.opener.connect(&bench.network)?;
+    let settling = time::Duration::from_nanos(cell.settling_ns());
+    let mut connection = bench.opener.connect(&bench.network, settling)?;
     let schedule = schedule(cell, bytes, phase_ns)?;
     let bursts = bursts::run(&mut connection, &schedule)?;
     let end = clock::now();
@@ -158,7 +159,6 @@ fn connect(
         })
         .collect();
     subflows.sort_by_key(|subflow| (subflow.path != cell.first_path, subflow.path));
-    let settling = time::Duration::from_nanos(cell.settling_ns());
     bench.opener.close(connection, &bench.network, settling)?;
     let multipath = bench.scheduler.is_some();
     let run = PathRun {

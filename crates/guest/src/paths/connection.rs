@@ -25,8 +25,11 @@ const COMING_UP: Duration = Duration::from_secs(10);
 /// How often is looked at what has come up, virtual time.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// What the client says first, so that the server's side of the connection is confirmed.
+/// What the client says first: the server's acknowledgement confirms the connection.
 const HELLO: [u8; 1] = [b'?'];
+/// What it says when all subflows are there. Its own acknowledgement goes with it and opens the connection's window:
+/// without one the kernel drops the first data that overtakes the first subflow's (docs/notes/mptcp-first-window.md).
+const READY: [u8; 1] = [b'!'];
 
 /// A connection that is ready for bursts.
 pub struct Connection {
@@ -95,8 +98,8 @@ impl Opener {
     /// its subflows.
     ///
     /// The client's kernel takes a connection for confirmed, and asks for further subflows, when the server has
-    /// acknowledged data: so the client says something.
-    pub fn connect(&mut self, network: &PathNetwork) -> Result<Connection> {
+    /// acknowledged data: so the client says something. `settling` passes before the connection is left to its bursts.
+    pub fn connect(&mut self, network: &PathNetwork, settling: Duration) -> Result<Connection> {
         let (clients, first_path) = (&network.clients, self.first_path);
         let from = *clients
             .get(first_path - 1)
@@ -117,10 +120,14 @@ impl Opener {
             Protocol::Tcp => vec![first_path],
             Protocol::Mptcp => (1..=clients.len()).collect(),
         };
+        let subflows = self.confirmed(clients, &paths)?;
+        client.write_all(&READY)?;
+        server.read_exact(&mut [0; READY.len()])?;
+        std::thread::sleep(settling);
         Ok(Connection {
             client,
             server,
-            subflows: self.confirmed(clients, &paths)?,
+            subflows,
         })
     }
 
