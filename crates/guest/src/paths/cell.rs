@@ -14,6 +14,7 @@ use rexmit_time::{Duration, Time};
 
 use super::bench::PathBench;
 use super::bursts::{self, Schedule};
+use super::rehearsal::Rehearsals;
 use super::witness::Seen;
 use crate::cell::Surroundings;
 use crate::clock;
@@ -48,13 +49,14 @@ fn run_on(bench: &mut PathBench, cell: &PathCell, around: &Surroundings<'_>) -> 
         format!("{}: rehearsing without loss", cell.label),
     );
     let mut warnings = Vec::new();
-    let (burst_bytes, totals) = rehearse(bench, cell, &mut warnings)?;
+    let mut rehearsals = rehearse(bench, cell, &mut warnings)?;
+    let totals = rehearsals.likeliest();
     totals.check(&cell.loss.pattern.parse()?)?;
     let (read_back, ignored) = &bench.settings;
     let body = PathCellStart {
         cell: cell.id,
         virtual_ns: clock::now().as_nanos(),
-        burst_bytes,
+        burst_bytes: rehearsals.burst_bytes,
         path_packets: totals.packets(),
         read_back,
         ignored,
@@ -68,7 +70,7 @@ fn run_on(bench: &mut PathBench, cell: &PathCell, around: &Surroundings<'_>) -> 
             Some(cell.id),
             format!("{}: connection {place} of {of}", cell.label),
         );
-        repeated += repeat(bench, cell, start, (burst_bytes, &totals), around)
+        repeated += repeat(bench, cell, start, &mut rehearsals, around)
             .with_context(|| format!("repetition {}", start.repetition))?;
     }
     let now = clock::now().as_nanos();
@@ -84,7 +86,7 @@ fn rehearse(
     bench: &mut PathBench,
     cell: &PathCell,
     warnings: &mut Vec<String>,
-) -> Result<(u64, Totals)> {
+) -> Result<Rehearsals> {
     let mut segment_bytes = cell.mtu;
     loop {
         let bytes = cell.bursts.bytes_each(segment_bytes);
@@ -109,7 +111,7 @@ fn rehearse(
                 }
             }
             forget_packets(bench);
-            return Ok((bytes, told.seen.totals));
+            return Ok(Rehearsals::new(bytes, told.seen.totals));
         }
         segment_bytes = seen;
     }
@@ -240,16 +242,17 @@ fn settle(
 /// are meant to be; that rehearsal; and how many connections before it did not.
 ///
 /// A scheduler that compares what it has measured of the paths decides otherwise after a microsecond more or less. Where
-/// it did, the connection is rehearsed at its own phase, and repeated, some times at most.
+/// it did, the connection is rehearsed at its own phase, and repeated, some times at most: now by what that rehearsal
+/// showed, now by what the most have shown.
 fn as_rehearsed(
     bench: &mut PathBench,
     cell: &PathCell,
-    bytes: u64,
-    totals: &Totals,
+    rehearsals: &mut Rehearsals,
     phase_ns: u64,
 ) -> Result<(Told, Totals, u32)> {
     let pattern: Pattern = cell.loss.pattern.parse()?;
-    let mut rehearsal = totals.clone();
+    let bytes = rehearsals.burst_bytes;
+    let mut rehearsal = rehearsals.likeliest().clone();
     let mut told = connect(bench, cell, bytes, Some(&rehearsal), phase_ns)?;
     let mut repeated = 0;
     while repeated + 1 < ROUNDS {
@@ -259,7 +262,11 @@ fn as_rehearsed(
         }
         let again = connect(bench, cell, bytes, None, phase_ns)?.seen.totals;
         if again.check(&pattern).is_ok() {
+            rehearsals.add(&again);
             rehearsal = again;
+        }
+        if repeated % 2 == 1 {
+            rehearsal = rehearsals.likeliest().clone();
         }
         forget_packets(bench);
         told = connect(bench, cell, bytes, Some(&rehearsal), phase_ns)?;
@@ -281,11 +288,11 @@ fn repeat(
     bench: &mut PathBench,
     cell: &PathCell,
     start: &Start,
-    (bytes, totals): (u64, &Totals),
+    rehearsals: &mut Rehearsals,
     around: &Surroundings<'_>,
 ) -> Result<u32> {
     let report = around.report;
-    let (told, rehearsal, repeated) = as_rehearsed(bench, cell, bytes, totals, start.phase_ns)?;
+    let (told, rehearsal, repeated) = as_rehearsed(bench, cell, rehearsals, start.phase_ns)?;
     let Told {
         mut seen,
         run,

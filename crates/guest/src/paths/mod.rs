@@ -4,6 +4,7 @@ mod bench;
 mod bursts;
 mod cell;
 mod connection;
+mod rehearsal;
 mod subflows;
 mod witness;
 
