@@ -30,7 +30,10 @@ Examples:
 def agree(
     kernel: Annotated[
         str | None,
-        typer.Option(metavar="KERNEL", help="The kernel, as `rexmit kernel list` names it."),
+        typer.Option(
+            metavar="KERNEL",
+            help="6.1, 6.12, 6.12@HZ, 6.12+PATCH, or a name of `rexmit kernel list`.",
+        ),
     ] = None,
     cases: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many cases.")] = 300,
     seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="What they are drawn from.")] = 1,

@@ -37,7 +37,10 @@ def exec_(
     ],
     kernel: Annotated[
         str | None,
-        typer.Option(metavar="KERNEL", help="The kernel, as `rexmit kernel list` names it."),
+        typer.Option(
+            metavar="KERNEL",
+            help="6.1, 6.12, 6.12@HZ, 6.12+PATCH, or a name of `rexmit kernel list`.",
+        ),
     ] = None,
     net: Annotated[
         str | None,

@@ -31,7 +31,10 @@ def run(
     ] = "kernel",
     kernel: Annotated[
         str | None,
-        typer.Option(metavar="KERNEL", help="The kernel, as `rexmit kernel list` names it."),
+        typer.Option(
+            metavar="KERNEL",
+            help="6.1, 6.12, 6.12@HZ, 6.12+PATCH, or a name of `rexmit kernel list`.",
+        ),
     ] = None,
     stack: Annotated[
         str | None,

@@ -25,7 +25,10 @@ Examples:
 def truth(
     kernel: Annotated[
         str | None,
-        typer.Option(metavar="KERNEL", help="The kernel, as `rexmit kernel list` names it."),
+        typer.Option(
+            metavar="KERNEL",
+            help="6.1, 6.12, 6.12@HZ, 6.12+PATCH, or a name of `rexmit kernel list`.",
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="What it is drawn from.")] = 1,
     connections: Annotated[int, typer.Option(min=1, max=250_000, help="How many of them.")] = 1500,

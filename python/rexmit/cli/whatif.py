@@ -43,7 +43,10 @@ def whatif(
     ] = "model",
     kernel: Annotated[
         str | None,
-        typer.Option(metavar="KERNEL", help="The kernel, as `rexmit kernel list` names it."),
+        typer.Option(
+            metavar="KERNEL",
+            help="6.1, 6.12, 6.12@HZ, 6.12+PATCH, or a name of `rexmit kernel list`.",
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Of the transfers.")] = 1,
     jobs: Annotated[
