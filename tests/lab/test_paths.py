@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.lab.conftest import Lab, Run, sets
+from tests.lab.conftest import KERNELS, Lab, Run, User, sets
 
 STUDY = Path(__file__).parents[2] / "scenarios" / "mptcp-2017.toml"
 ONE, TWO, PROBE = (
@@ -196,3 +196,32 @@ def test_multipath_tcp_switched_off(lab: Lab, tmp_path: Path) -> None:
 def test_a_setting_that_only_a_patched_kernel_has(lab: Lab, tmp_path: Path) -> None:
     said = fails(lab, tmp_path, sysctl='"net.mptcp.reinject_on_tlp" = 1')
     assert "this kernel has no setting net.mptcp.reinject_on_tlp" in said
+
+
+@pytest.mark.parametrize("series", KERNELS)
+def test_a_probe_re_injects_with_the_patch(me: User, series: str) -> None:
+    lab = Lab(me, f"{series}+mptcp-reinject-on-tlp")
+    settings = ("network=20-120", "config=mptcp-tlp,mptcp-new", "repeat=2")
+    run = study(lab, "patched", *settings, options=("--capture",))
+    assert run.transfers.height == 2 * 3 * 2
+    seen = 0
+    for row in run.transfers.to_dicts():
+        # Three witnesses: both of the kernel's counters, and the mappings on the wire.
+        counted = row["mptcp_retransmissions"] + row["probe_reinjections"]
+        assert row["reinjections"] == counted
+        if row["config"] == "mptcp-tlp":
+            assert row["probe_reinjections"] == 0
+        # Where the other path is busy until the loss is repaired, the probe re-injects nothing.
+        if not row["probe_reinjections"]:
+            continue
+        seen += 1
+        assert row["probe_reinjections"] == row["probes"] == 1
+        (probe,) = (one for one in run.resends(row) if one["mechanism"] == "tlp")
+        # The oldest data that the first path has outstanding, on the other path: as the probe goes,
+        # or as soon as the other path can take it.
+        again = [one for one in run.resends(row) if one["mechanism"] == "mptcp-reinject"]
+        assert [(one["first_path"], one["path"]) for one in again] == [(1, 2)]
+        assert -1e-5 < again[0]["time_s"] - probe["time_s"] < 0.05
+        lost = [p for p in run.capture(row, "h1") if "dropped" in (p.comment or "")]
+        assert again[0]["first_sent_s"] == pytest.approx(lost[0].time_ns / 1e9, abs=1e-6)
+    assert seen > 0
