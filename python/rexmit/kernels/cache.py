@@ -148,7 +148,7 @@ def find(spec: str | None = None) -> Kernel:
                 raise UserError(f"kernel {wanted} may be several", _listing(usable))
         if chosen:
             return max(chosen, key=lambda k: k.built)
-        if not meant:
+        if patches and not meant:
             _check_patches(wanted, series, patches, present)
         command = " ".join(
             [
