@@ -27,7 +27,9 @@ const LAST_WORDS: Duration = Duration::from_secs(10);
 const LOOK: time::Duration = time::Duration::from_millis(20);
 
 /// How often a connection is tried whose bursts do not fall to the paths as in the rehearsal.
-const ROUNDS: u32 = 8;
+const ROUNDS: u32 = 12;
+/// Every how many repeats there is a rehearsal more.
+const EACH: u32 = 3;
 
 /// Runs `cell` and reports its rows.
 pub fn run(cell: &PathCell, around: &Surroundings<'_>) -> Result<()> {
@@ -242,8 +244,8 @@ fn settle(
 /// are meant to be; that rehearsal; and how many connections before it did not.
 ///
 /// A scheduler that compares what it has measured of the paths decides otherwise after a microsecond more or less. Where
-/// it did, the connection is rehearsed at its own phase, and repeated, some times at most: now by what that rehearsal
-/// showed, now by what the most have shown.
+/// it did, the connection is rehearsed at its own phase and repeated, then repeated by what the most rehearsals have
+/// shown, and so on, some times at most.
 fn as_rehearsed(
     bench: &mut PathBench,
     cell: &PathCell,
@@ -260,13 +262,13 @@ fn as_rehearsed(
         if !told.run.complete || sent.differences(&pattern, &rehearsal).is_empty() {
             break;
         }
-        let again = connect(bench, cell, bytes, None, phase_ns)?.seen.totals;
-        if again.check(&pattern).is_ok() {
-            rehearsals.add(&again);
-            rehearsal = again;
-        }
-        if repeated % 2 == 1 {
-            rehearsal = rehearsals.likeliest().clone();
+        rehearsal = rehearsals.likeliest().clone();
+        if repeated % EACH == 0 {
+            let again = connect(bench, cell, bytes, None, phase_ns)?.seen.totals;
+            if again.check(&pattern).is_ok() {
+                rehearsals.add(&again);
+                rehearsal = again;
+            }
         }
         forget_packets(bench);
         told = connect(bench, cell, bytes, Some(&rehearsal), phase_ns)?;
