@@ -147,7 +147,7 @@ fn connect(
     let bursts = bursts::run(&mut connection, &schedule)?;
     let end = clock::now();
     let state = bench.opener.state(&connection)?;
-    settle(bench, cell, &connection)?;
+    let heard = settle(bench, cell, &connection)?;
     let seen = bench.watch.finish()?;
     let subflows = connection.subflows.iter().zip(&state);
     let mut subflows: Vec<SubflowSeen> = subflows
@@ -165,10 +165,17 @@ fn connect(
     subflows.sort_by_key(|subflow| (subflow.path != cell.first_path, subflow.path));
     bench.opener.close(connection, &bench.network, settling)?;
     let multipath = bench.scheduler.is_some();
+    let mut notes = notes(&bursts, &schedule, seen.unmapped);
+    if !heard {
+        notes.push(format!(
+            "not all that was sent was acknowledged {} s after the last burst: what was sent again later has no row",
+            LAST_WORDS.as_nanos() / 1_000_000_000
+        ));
+    }
     let run = PathRun {
         complete: bursts.len() == schedule.times.len()
             && bursts.iter().all(|burst| burst.t_end.is_some()),
-        notes: notes(&bursts, &schedule, seen.unmapped),
+        notes,
         bursts,
         subflows,
         counts: seen.counts,
@@ -222,22 +229,25 @@ fn notes(bursts: &[BurstSeen], schedule: &Schedule, unmapped: u64) -> Vec<String
     notes
 }
 
-/// Waits until the server has heard of all that it sent, and what it sent needlessly has crossed the network.
+/// Waits until the server has heard of all that it sent, and what it sent needlessly has crossed the network. Whether it
+/// has heard, in the end.
 fn settle(
     bench: &mut PathBench,
     cell: &PathCell,
     connection: &super::connection::Connection,
-) -> Result<()> {
+) -> Result<bool> {
     let begin = clock::now();
     let waiting = |socket: &Option<Connected>| socket.is_some_and(|one| one.outstanding > 0);
+    let mut heard = true;
     while bench.opener.state(connection)?.iter().any(waiting) {
         if clock::now().since(begin) > LAST_WORDS {
+            heard = false;
             break;
         }
         std::thread::sleep(LOOK);
     }
     std::thread::sleep(time::Duration::from_nanos(cell.settling_ns()));
-    Ok(())
+    Ok(heard)
 }
 
 /// A connection that shares its bursts out among the paths as a rehearsal did, so that positions from behind are what they
