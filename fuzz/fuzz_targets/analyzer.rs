@@ -5,11 +5,15 @@
 
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
+use rexmit_tcp::Mechanism;
 use rexmit_time::{Duration, Time};
-use rexmit_trace::analyzer::{Analyzer, Rows};
+use rexmit_trace::analyzer::{Analyzer, Of, Rows};
 use rexmit_trace::columns::tables;
+use rexmit_trace::multipath::Signal;
+use rexmit_trace::rows::{Connection, Retransmission};
 use rexmit_trace::settings::Settings;
 use rexmit_wire::headers::{Notes, Sack, SynOptions, Timestamps};
+use rexmit_wire::mptcp::{self, Capable, Dss, Identity, Mapping, Version};
 use rexmit_wire::{Flags, FlowKey, Headers, SeqNum, SeqRange};
 
 #[derive(Arbitrary, Debug)]
@@ -35,6 +39,74 @@ struct Packet {
     stamps: Option<(u16, u16)>,
     sack: [Option<(Number, Length)>; 3],
     mss: Option<u16>,
+    signal: Option<Options>,
+}
+
+/// Multipath TCP options: few keys, tokens and places, so that subflows join and data meet.
+#[derive(Arbitrary, Debug)]
+struct Options {
+    capable: Option<(bool, Option<u8>, Option<u8>, Option<u16>)>,
+    /// The token of a key, or one that no key has.
+    join: Option<Result<u8, u8>>,
+    dss: Option<(Option<DataNumber>, Option<(DataNumber, u16, u16)>)>,
+    failed: bool,
+}
+
+/// Near a key's first number, or any.
+#[derive(Arbitrary, Debug)]
+enum DataNumber {
+    Low(u8, u16),
+    Full(u8, u16),
+    Any(u64),
+}
+
+impl DataNumber {
+    fn get(&self) -> mptcp::DataNumber {
+        let near = |of: u8, at: u16| key(of).idsn.wrapping_add(u64::from(at) * 100);
+        match *self {
+            DataNumber::Low(of, at) => mptcp::DataNumber::Low(near(of, at) as u32),
+            DataNumber::Full(of, at) => mptcp::DataNumber::Full(near(of, at)),
+            DataNumber::Any(number) => mptcp::DataNumber::Full(number),
+        }
+    }
+}
+
+fn key(number: u8) -> Identity {
+    Identity::of(u64::from(number % 4), Version::V1)
+}
+
+impl Options {
+    fn signal(&self) -> Signal {
+        let key_of = |number: u8| u64::from(number % 4);
+        Signal {
+            capable: self
+                .capable
+                .map(|(older, sender, receiver, data_len)| Capable {
+                    version: u8::from(!older),
+                    sender_key: sender.map(key_of),
+                    receiver_key: receiver.map(key_of),
+                    data_len,
+                    ..Capable::default()
+                }),
+            joins: self.join.is_some(),
+            token: self
+                .join
+                .map(|of| of.map_or_else(u32::from, |of| key(of).token)),
+            dss: self.dss.as_ref().map(|(data_ack, mapping)| Dss {
+                fin: false,
+                data_ack: data_ack.as_ref().map(DataNumber::get),
+                mapping: mapping
+                    .as_ref()
+                    .map(|(data_seq, subflow_seq, len)| Mapping {
+                        data_seq: data_seq.get(),
+                        subflow_seq: u32::from(*subflow_seq) * 100,
+                        len: *len,
+                        checksum: None,
+                    }),
+            }),
+            failed: self.failed,
+        }
+    }
 }
 
 #[derive(Arbitrary, Debug)]
@@ -93,7 +165,11 @@ impl Packet {
         let flags = Flags(self.flags);
         let sack = self.sack.iter().flatten();
         Headers {
-            flow: if self.from_client { flow } else { flow.reversed() },
+            flow: if self.from_client {
+                flow
+            } else {
+                flow.reversed()
+            },
             seq: self.seq.get(),
             ack: self.ack.get(),
             payload_len: self.length.get(),
@@ -142,7 +218,10 @@ fuzz_target!(|script: Script| {
             Wait::Back(us) => Duration::from_micros(-i64::from(us)),
             Wait::Any(ns) => Duration::from_nanos(ns),
         };
-        analyzer.packet(now, &packet.headers());
+        match &packet.signal {
+            Some(options) => analyzer.packet_with(now, &packet.headers(), &options.signal()),
+            None => analyzer.packet(now, &packet.headers()),
+        }
         assert!(analyzer.connections() <= most);
         if packet.window % 16 == 0 {
             analyzer.expire(now, 2);
@@ -154,11 +233,21 @@ fuzz_target!(|script: Script| {
     let counters = analyzer.counters();
     assert_eq!(counters.packets, script.packets.len() as u64);
     assert_eq!(counters.connections, rows.connections.len() as u64);
-    let halves = rows.connections.iter().map(|of| [&of.row.forward, &of.row.backward]);
+    let halves = rows
+        .connections
+        .iter()
+        .map(|of| [&of.row.forward, &of.row.backward]);
     let seen: u64 = halves.flatten().map(|half| half.packets).sum();
-    assert_eq!(seen + counters.strays + counters.stray_resets, counters.packets);
-    // A resend for each piece of each packet, at most.
-    assert!(rows.retransmissions.len() <= script.packets.len());
+    assert_eq!(
+        seen + counters.strays + counters.stray_resets,
+        counters.packets
+    );
+    // A resend for each piece of each packet, at most, and a re-injection.
+    assert!(rows.retransmissions.len() <= 2 * script.packets.len());
+    let joined = |of: &Of<Connection>| of.row.multipath.is_some();
+    let subflows = rows.connections.iter().filter(|of| joined(of)).count();
+    let reinjected = |of: &Of<Retransmission>| of.row.mechanism == Mechanism::MptcpReinject;
+    assert!(subflows > 0 || !rows.retransmissions.iter().any(reinjected));
     rows.sort();
     tables(&rows, "capture", &[]);
 });

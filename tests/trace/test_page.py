@@ -130,6 +130,48 @@ def test_the_worst_come_first_with_their_row(trace: Trace) -> None:
     )
 
 
+def test_multipath_connections(tmp_path: Path) -> None:
+    def subflow(number: int, of: int, **values: Any) -> dict[str, Any]:  # noqa: ANN401
+        return connection(connection=number, mptcp_connection=of, **values)
+
+    again = {"mechanism": "mptcp-reinject", "episode_cause": "mptcp-reinject", "connection": 4}
+    rows = [
+        resend(**again, detection_s=0.25, episode=-1),
+        resend(**again, detection_s=0.3, episode=-1, need="spurious"),
+    ]
+    trace = write_trace(
+        tmp_path / "t",
+        connections=[
+            subflow(3, 3),
+            subflow(4, 3, backward_mptcp_reinject_needed=1, backward_mptcp_reinject_lost_s=0.25),
+            subflow(7, 7),
+            connection(connection=9),
+        ],
+        retransmissions=rows,
+    )
+    made = summary(trace)
+    multipath = made.multipath
+    assert multipath is not None
+    assert (multipath.connections, multipath.joined, multipath.subflows) == (2, 1, 3)
+    assert (multipath.reinjections, multipath.needless) == (2, 1)
+    assert multipath.reinjected_bytes == 2 * 1448
+    (told,) = [line for line in printed(trace) if line.startswith("Multipath TCP")]
+    assert told == (
+        "Multipath TCP 2 connections of 3 subflows, 1 with more than one; 2 packets re-injected "
+        "(2.9 kB), 1 needless"
+    )
+    assert made.worst[0].reason == (
+        "2 packets re-injected, the longest wait 300 ms: the data were lost or late on the "
+        "subflow that had them first"
+    )
+    assert page_data(trace, made, ())["multipath"]["joined"] == 1
+
+
+def test_without_multipath_nothing_is_said_of_it(trace: Trace) -> None:
+    assert summary(trace).multipath is None
+    assert not any("Multipath" in line for line in printed(trace))
+
+
 def test_senders(trace: Trace) -> None:
     assert [(one.stack, one.connections) for one in summary(trace).senders] == [
         ("linux-6", 1),

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.trace.paths import compare
 from typer.testing import CliRunner
 
 from rexmit.cli import app
@@ -25,6 +26,17 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     result = CliRunner().invoke(app, words, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return out
+
+
+def test_the_servers_capture_tells_of_every_subflow(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    words = ["run", "mptcp-2017", "--engine", "model", "--stack", "linux-6.12", "--capture"]
+    words += ["--set", "repeat=1", "--set", "network=20-30,30-20,120-20", "--out", str(out)]
+    result = CliRunner().invoke(app, words, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    own, again = compare(out)
+    assert own > 30
+    assert again > 30
 
 
 def of_run(run: Path, transfer: dict[str, Any]) -> pl.DataFrame:

@@ -172,7 +172,12 @@ impl Analyzer {
         self.hashed_packet(at, headers, Hashed::of(&Pair(headers.flow)));
     }
 
-    /// The next packet, one with Multipath TCP options. Packets of all subflows of a connection belong to one analyzer.
+    /// As [`Analyzer::packet`], for a packet with Multipath TCP options.
+    pub fn packet_with(&mut self, at: Time, headers: &Headers, signal: &Signal) {
+        self.signalled_packet(at, headers, Hashed::of(&Pair(headers.flow)), signal);
+    }
+
+    /// As [`Analyzer::packet_with`], for a packet whose connection's hash is known. Packets of all subflows of a connection belong to one analyzer.
     pub fn signalled_packet(&mut self, at: Time, headers: &Headers, hash: Hashed, signal: &Signal) {
         let strays = self.counters.strays;
         self.hashed_packet(at, headers, hash);

@@ -109,6 +109,28 @@ def _summary(traced: Traced) -> list[str]:
             )
         if facts:
             told.append(f"{name} as a sender: {'; '.join(facts)}")
+    return told + _subflows(traced)
+
+
+def _subflows(traced: Traced) -> list[str]:
+    """The Multipath TCP connection that it belongs to, a line a subflow."""
+    if not traced.subflows:
+        return []
+    here = traced.row["mptcp_subflow"]
+    told = [f"subflow {here} of {len(traced.subflows)} of a Multipath TCP connection:"]
+    for row in traced.subflows:
+        role = {"initial": "opened it", "join": "joined"}.get(row["mptcp_role"], "began before")
+        size = (
+            f"{row['forward_data_bytes']:,} bytes of data up, {row['backward_data_bytes']:,} down"
+        )
+        again = sum(
+            row[f"{side}_mptcp_reinject_{need}"]
+            for side in ("forward", "backward")
+            for need in ("needed", "spurious")
+        )
+        more = f"; {count(again, 'packet')} re-injected" if again else ""
+        number, mark = row["mptcp_subflow"], ", this one" if row["mptcp_subflow"] == here else ""
+        told.append(f"  {number}: flow {row['number']}, {row['flow']}, {role}; {size}{more}{mark}")
     return told
 
 

@@ -25,7 +25,8 @@ _SPACE: Final = 1 << 32
 @dataclass(frozen=True)
 class Traced:
     """`row` is the connection's row; `resends` the rows of its resends by the number of their step.
-    Of steps the server is the sender of `backward` data.
+    Of steps the server is the sender of `backward` data. `subflows` are the rows of all subflows of
+    its Multipath TCP connection, this one among them, in their order.
     """
 
     number: int
@@ -33,6 +34,7 @@ class Traced:
     steps: tuple[Step, ...]
     resends: dict[int, dict[str, Any]]
     start_ns: int
+    subflows: tuple[dict[str, Any], ...] = ()
 
     @property
     def data_from_server(self) -> bool:
@@ -68,7 +70,11 @@ def open_traced(trace: Trace, which: str, at_s: float | None = None) -> Traced:
         .sort("time_ns")
         .collect()
     )
-    return _traced(row, resends, _read(trace, row))
+    subflows: tuple[dict[str, Any], ...] = ()
+    if row["mptcp_connection"] is not None:
+        together = pl.col("mptcp_connection") == row["mptcp_connection"]
+        subflows = tuple(rows.filter(together).sort("mptcp_subflow").collect().to_dicts())
+    return replace(_traced(row, resends, _read(trace, row)), subflows=subflows)
 
 
 def _wanted(trace: Trace, which: str) -> pl.Expr:
@@ -167,6 +173,8 @@ def resend_words(resend: dict[str, Any]) -> str:
         parts.append("needless")
     elif resend["need"] == "unknown":
         parts.append("need unknown")
+    if resend.get("first_flow") is not None:
+        parts.append(f"first on subflow {resend['first_subflow']}, {resend['first_flow']}")
     if resend["evidence"] not in ("", "none"):
         parts.append(f"by {resend['evidence']}")
     if resend["detection_s"] is not None:

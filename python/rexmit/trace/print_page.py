@@ -15,7 +15,7 @@ from rexmit.tables.terminal import NONE, count, duration, say
 from rexmit.trace import terms
 from rexmit.trace.advice import Advice
 from rexmit.trace.source import Facts
-from rexmit.trace.summary import OfMechanism, Sender, Summary, Totals, Worst
+from rexmit.trace.summary import Multipath, OfMechanism, Sender, Summary, Totals, Worst
 
 if TYPE_CHECKING:
     from rexmit.whatif.calibration import Calibration
@@ -43,7 +43,7 @@ def print_page(
     """
     totals = made.totals
     say(console, Text(_title(captures, facts, totals), "bold"))
-    _print_totals(facts, totals, console)
+    _print_totals(facts, totals, made.multipath, console)
     for warning in warnings(facts, totals):
         say(console, Text.assemble(("warning: ", "yellow"), warning))
     if made.mechanisms:
@@ -79,7 +79,9 @@ def _title(captures: Iterable[str], facts: Facts, totals: Totals) -> str:
     return f"{told} in {duration(totals.end_s - totals.start_s)}{when}"
 
 
-def _print_totals(facts: Facts, totals: Totals, console: Console) -> None:
+def _print_totals(
+    facts: Facts, totals: Totals, multipath: Multipath | None, console: Console
+) -> None:
     every = totals.connections
     waited = f"{_waited(totals.lost_s)} for resends, in connections that lasted "
     waited += f"{_waited(totals.duration_s)} altogether"
@@ -98,8 +100,19 @@ def _print_totals(facts: Facts, totals: Totals, console: Console) -> None:
         lines.append(("network", f"{late}, {twice}; these are no resends"))
     if others:
         lines.append(("not TCP", f"{count(sum(others.values()), 'packet')}: {_counts(others)}"))
+    if multipath is not None:
+        lines.append(("Multipath TCP", _multipath(multipath)))
     for label, text in lines:
         say(console, f"{label:<16} {text}")
+
+
+def _multipath(made: Multipath) -> str:
+    several = f", {made.joined:,} with more than one" if made.joined else ""
+    told = f"{count(made.connections, 'connection')} of {count(made.subflows, 'subflow')}{several}"
+    if not made.reinjections:
+        return f"{told}; nothing re-injected"
+    again = f"{count(made.reinjections, 'packet')} re-injected ({_bytes(made.reinjected_bytes)})"
+    return f"{told}; {again}, {made.needless:,} needless"
 
 
 def warnings(facts: Facts, totals: Totals) -> list[str]:

@@ -50,6 +50,8 @@ def reason(resends: pl.DataFrame, *, segments: int) -> str:
         return _timeouts(waits.filter(pl.col("cause") == "rto"))
     if cause == "tlp":
         return _probes(waits.filter(pl.col("cause") == "tlp"))
+    if cause == "mptcp-reinject":
+        return _reinjections(resends.filter(pl.col("mechanism") == cause))
     return _recoveries(resends.filter(pl.col("episode_cause") == cause), segments)
 
 
@@ -88,6 +90,15 @@ def _probes(probes: pl.DataFrame) -> str:
     if needless * 2 > probes.height:
         return f"{head}: {needless} needless, the acknowledgements were only late"
     return f"{head}: the last packets of what was sent were lost"
+
+
+def _reinjections(mine: pl.DataFrame) -> str:
+    longest = _seconds(mine["detection_s"].max())
+    head = f"{count(mine.height, 'packet')} re-injected, the longest wait {longest}"
+    needless = mine.filter(pl.col("need") == "spurious").height
+    if needless * 2 > mine.height:
+        return f"{head}: {needless} needless, the data had arrived"
+    return f"{head}: the data were lost or late on the subflow that had them first"
 
 
 def _recoveries(mine: pl.DataFrame, segments: int) -> str:

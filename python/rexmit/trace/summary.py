@@ -91,12 +91,29 @@ class Sender:
 
 
 @dataclass(frozen=True)
+class Multipath:
+    """Multipath TCP: its connections, and their subflows, which are counted as connections, too.
+    `reinjections` are packets with data that had gone on another subflow before, `joined` the
+    connections of which more than one subflow was seen.
+    """
+
+    connections: int
+    joined: int
+    subflows: int
+    reinjections: int
+    needless: int
+    reinjected_bytes: int
+
+
+@dataclass(frozen=True)
 class Summary:
     """Everything but what other settings would have done. `agreement`: for how many senders that
-    both resends and SYN name it is the same system, and how many these are.
+    both resends and SYN name it is the same system, and how many these are. `multipath` is None
+    where there is no Multipath TCP.
     """
 
     totals: Totals
+    multipath: Multipath | None
     mechanisms: tuple[OfMechanism, ...]
     senders: tuple[Sender, ...]
     agreement: tuple[int, int]
@@ -106,7 +123,9 @@ class Summary:
 def summary(trace: Trace) -> Summary:
     """Reads the trace's tables once each."""
     senders, same = _senders(trace)
-    return Summary(_totals(trace), _mechanisms(trace), senders, same, _worst(trace))
+    return Summary(
+        _totals(trace), _multipath(trace), _mechanisms(trace), senders, same, _worst(trace)
+    )
 
 
 def _both(name: str) -> pl.Expr:
@@ -145,6 +164,31 @@ def _totals(trace: Trace) -> Totals:
         .row(0, named=True)
     )
     return Totals(**row)
+
+
+def _multipath(trace: Trace) -> Multipath | None:
+    sizes = (
+        trace.scan("connections")
+        .filter(pl.col("mptcp_connection").is_not_null())
+        .group_by("mptcp_connection")
+        .agg(pl.len().alias("subflows"))
+        .collect()["subflows"]
+    )
+    if sizes.is_empty():
+        return None
+    again = (
+        trace.scan("retransmissions")
+        .filter(pl.col("mechanism") == "mptcp-reinject")
+        .select(
+            pl.len().alias("reinjections"),
+            (pl.col("need") == "spurious").sum().alias("needless"),
+            pl.col("length_bytes").sum().alias("reinjected_bytes"),
+        )
+        .collect()
+        .row(0, named=True)
+    )
+    joined = int((sizes > 1).sum())
+    return Multipath(sizes.len(), joined, int(sizes.sum()), **again)
 
 
 def _mechanisms(trace: Trace) -> tuple[OfMechanism, ...]:

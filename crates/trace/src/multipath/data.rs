@@ -6,7 +6,7 @@ use rexmit_time::{Duration, Time};
 use rexmit_wire::mptcp::DataNumber;
 
 use super::numbers::{Numbering, Placed};
-use super::sent::{Copy, SentData};
+use super::sent::{Copy, Part, SentData};
 
 /// Half a handshake does not tell the order of what was sent closer together.
 const SURE: Duration = Duration::from_millis(1);
@@ -16,14 +16,10 @@ const SURE: Duration = Duration::from_millis(1);
 pub(super) struct Reinjection {
     /// Its packet, as it is among the copies of its data.
     pub copy: Copy,
-    /// Which data of the packet were sent before.
-    pub start: i64,
-    /// The place after them.
-    pub end: i64,
+    /// Which data of the packet were sent before, at least one, and the copies before it; none if those never came by.
+    pub parts: Vec<Part>,
     /// Payload bytes of the packet.
     pub length: u32,
-    /// The copies before it; none if what came before never came by.
-    pub before: Vec<Copy>,
     /// The place after the highest sent before it.
     pub high: i64,
     /// When that was acknowledged.
@@ -40,6 +36,39 @@ pub(super) struct Reinjection {
     pub begun: Time,
 }
 
+impl Reinjection {
+    /// The first place that was sent before.
+    pub(super) fn start(&self) -> i64 {
+        self.parts.first().map_or(0, |part| part.start)
+    }
+
+    /// The place after the last.
+    pub(super) fn end(&self) -> i64 {
+        self.parts.last().map_or(0, |part| part.end)
+    }
+
+    /// The copy that was sent first.
+    pub(super) fn first(&self) -> Option<&Copy> {
+        let all = self.parts.iter().flat_map(|part| &part.before);
+        all.min_by_key(|before| before.sent)
+    }
+
+    /// A further part of it was sent before.
+    pub(super) fn add(&mut self, part: Part) {
+        let there = |known: &Part| known.start < part.end && part.start < known.end;
+        if !self.parts.iter().any(there) {
+            self.parts.push(part);
+            self.parts.sort_by_key(|part| part.start);
+        }
+    }
+
+    /// Whether it is the packet that `copy` is of, with some of `start..end`.
+    pub(super) fn is_packet_of(&self, copy: &Copy, start: i64, end: i64) -> bool {
+        let here = self.copy.subflow == copy.subflow && self.copy.shift == copy.shift;
+        here && self.start() < end && start < self.end()
+    }
+}
+
 /// A packet's data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Carried {
@@ -47,7 +76,7 @@ pub(super) struct Carried {
     pub start: i64,
     /// Place after the last.
     pub end: i64,
-    /// The subflow's data came in order up to this packet, and end here: as far as is known, see [`Data::carried`].
+    /// The highest place that the subflow had before it, if only a part of the connection is seen.
     pub top: Option<i64>,
     /// Payload bytes of the packet.
     pub length: u32,
@@ -102,6 +131,17 @@ impl Data {
         &self.open
     }
 
+    /// Moves out all that are not settled.
+    pub(super) fn take_all(&mut self) -> VecDeque<Reinjection> {
+        self.recovered = 0;
+        core::mem::take(&mut self.open)
+    }
+
+    /// Takes them back, oldest first.
+    pub(super) fn put_back(&mut self, open: Vec<Reinjection>) {
+        self.open = open.into();
+    }
+
     /// Moves out the oldest of those not settled.
     pub(super) fn take_first(&mut self) -> Option<Reinjection> {
         self.recovered = self.recovered.saturating_sub(1);
@@ -110,35 +150,55 @@ impl Data {
 
     /// A packet carried data. How many bytes of them were never sent before.
     ///
-    /// Data go to a subflow in the order in which they were written. So what is below the highest that the
-    /// subflow had before (`top`) is a re-injection, even if the first copy never came by.
+    /// Data are given to a subflow in the order in which they were written. So what is below the highest that the
+    /// subflow had before (`top`) is a re-injection of what went first on a subflow that is not seen.
     pub(super) fn carried(&mut self, carried: &Carried, copy: &Copy) -> u64 {
         let added = self.sent.add(carried.start, carried.end, copy);
         let flight = self.sent.outstanding(self.high);
         let unseen = carried.top.is_some_and(|top| carried.end <= top);
-        if let Some((start, end)) = added.again {
-            let first = added.before.iter().min_by_key(|before| before.sent);
-            match first.filter(|first| copy.sent + SURE < first.sent).copied() {
-                // It was sent before the one that came by first.
-                Some(late) => self.overtaken(carried, copy, &late, (start, end)),
-                None => self.reinjected(carried, copy, added.before, (start, end), flight),
-            }
+        if !added.again.is_empty() {
+            self.again(carried, copy, added.again, flight);
         } else if unseen && added.new > 0 {
-            let range = (carried.start, carried.end);
-            self.reinjected(carried, copy, Vec::new(), range, flight);
+            let unseen = Part {
+                start: carried.start,
+                end: carried.end,
+                before: Vec::new(),
+            };
+            self.reinjected(carried, copy, vec![unseen], flight);
         }
         self.high = self.high.max(carried.end);
         added.new
     }
 
-    fn reinjected(
-        &mut self,
-        carried: &Carried,
-        copy: &Copy,
-        before: Vec<Copy>,
-        (start, end): (i64, i64),
-        flight: (u32, u32),
-    ) {
+    fn again(&mut self, carried: &Carried, copy: &Copy, parts: Vec<Part>, flight: (u32, u32)) {
+        let all = parts.iter().flat_map(|part| &part.before);
+        let first = all.min_by_key(|before| before.sent);
+        let late = first.filter(|first| copy.sent + SURE < first.sent).copied();
+        let Some(late) = late else {
+            self.reinjected(carried, copy, parts, flight);
+            return;
+        };
+        // It was sent before what came by first.
+        let [mut start, mut end] = [carried.start, carried.end];
+        if let (Some(first), Some(last)) = (parts.first(), parts.last()) {
+            (start, end) = (first.start, last.end);
+        }
+        let mut open = self.open.iter_mut().rev();
+        if let Some(open) = open.find(|open| open.is_packet_of(&late, start, end)) {
+            for part in &mut open.parts {
+                part.before.push(*copy);
+            }
+            return;
+        }
+        let overtaken = Part {
+            start,
+            end,
+            before: vec![*copy],
+        };
+        self.reinjected(carried, &late, vec![overtaken], flight);
+    }
+
+    fn reinjected(&mut self, carried: &Carried, copy: &Copy, parts: Vec<Part>, flight: (u32, u32)) {
         let begun = match self.episode_high {
             Some((high, begun)) if self.una < high => begun,
             before => {
@@ -149,40 +209,23 @@ impl Data {
         };
         self.open.push_back(Reinjection {
             copy: *copy,
-            start,
-            end,
+            covered: (self.una >= parts.last().map_or(0, |part| part.end)).then_some(copy.at),
+            parts,
             length: carried.length,
-            before,
             high: self.high,
             recovered: None,
             una: self.una,
-            covered: (self.una >= end).then_some(copy.at),
             flight,
             episode: self.episode,
             begun,
         });
     }
 
-    /// The copy `late` of some data came by before `copy`, and was sent after it.
-    fn overtaken(&mut self, carried: &Carried, copy: &Copy, late: &Copy, range: (i64, i64)) {
-        let known = self.open.iter_mut().rev().find(|open| {
-            let here = open.copy.subflow == late.subflow && open.copy.shift == late.shift;
-            here && open.start < range.1 && range.0 < open.end
-        });
-        match known {
-            Some(open) => open.before.push(*copy),
-            None => {
-                let flight = self.sent.outstanding(self.high);
-                self.reinjected(carried, late, vec![*copy], range, flight);
-            }
-        }
-    }
-
     /// The receiver has all data below `place`. `shared`: there are several subflows.
     pub(super) fn acknowledged(&mut self, place: i64, at: Time, shared: bool) {
         self.una = self.una.max(place);
         for open in self.open.iter_mut().skip(self.recovered) {
-            if open.covered.is_none() && open.end <= self.una {
+            if open.covered.is_none() && open.end() <= self.una {
                 open.covered = Some(at);
             }
         }
@@ -190,7 +233,7 @@ impl Data {
             if open.high > self.una {
                 break;
             }
-            open.recovered = Some(at);
+            open.recovered.get_or_insert(at);
             self.recovered += 1;
         }
         self.sent.advance(self.una, at, shared);

@@ -19,7 +19,7 @@ const MOST_SUBFLOWS: usize = 4_096;
 const MOST_ROWS: usize = 64;
 
 /// Re-injections of one direction that wait, and resends that they wait for.
-const MOST_OPEN: usize = 4_096;
+const MOST_OPEN: usize = 1_024;
 
 /// A packet of a subflow, and what is known of who sent it.
 #[derive(Clone, Copy, Debug)]
@@ -141,12 +141,15 @@ impl Group {
             let mapping = mapping(seen.signal, dss.as_ref());
             self.payload(number, side, seen, mapping.as_ref());
             if self.data[side].open().len() > MOST_OPEN {
-                self.settle_first(side, out);
+                self.settle_half(side, out);
             }
         }
     }
 
     fn payload(&mut self, number: u32, side: usize, seen: &Seen<'_>, mapping: Option<&Mapping>) {
+        // Of a connection that is there as a whole, what never came by was never sent.
+        let first = self.subflows.first().and_then(|first| first.role);
+        let part = self.subflows.len() == 1 || first != Some(Role::Initial);
         let Some(subflow) = self.subflows.get_mut(number as usize) else {
             return;
         };
@@ -180,7 +183,7 @@ impl Group {
         let carried = Carried {
             start,
             end,
-            top: half.advance(SeqRange::new(seq, len), end),
+            top: half.advance(SeqRange::new(seq, len), end).filter(|_| part),
             length: seen.headers.payload_len,
         };
         half.data_bytes += data.carried(&carried, &copy);
@@ -192,10 +195,7 @@ impl Group {
             return;
         };
         let open = self.data[subflow.side(row.direction)].open();
-        // Only those before it ask for it.
-        if open.front().is_some_and(|open| open.copy.at <= row.time)
-            && self.resent.len() < MOST_OPEN
-        {
+        if !open.is_empty() && self.resent.len() < MOST_OPEN {
             self.resent.push(Resent {
                 subflow: number,
                 direction: row.direction,
@@ -203,7 +203,7 @@ impl Group {
                 range: row.range,
                 need: row.need,
                 evidence: row.evidence,
-                unseen: row.first_sent.is_none(),
+                first_sent: row.first_sent,
             });
         }
     }
@@ -220,12 +220,26 @@ impl Group {
         self.rows += 1;
         if self.alive == 0 || self.rows > MOST_ROWS {
             for side in [0, 1] {
+                self.turn(side);
                 while !self.data[side].open().is_empty() {
                     self.settle_first(side, out);
                 }
             }
             self.give(out);
         }
+    }
+
+    /// Settles half of the re-injections that wait, as they stand.
+    #[cold]
+    fn settle_half(&mut self, side: usize, out: &mut Rows) {
+        self.turn(side);
+        for _ in 0..MOST_OPEN / 2 {
+            self.settle_first(side, out);
+        }
+        let fronts = self.data.iter().filter_map(|data| data.open().front());
+        let first = fronts.map(|open| open.copy.at).min();
+        self.resent
+            .retain(|resent| first.is_some_and(|first| resent.at >= first));
     }
 
     /// Gives out the rows of subflows that have ended.

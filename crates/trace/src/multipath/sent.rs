@@ -10,6 +10,9 @@ const MOST_PIECES: usize = 1 << 14;
 /// Places of a piece on subflows that are kept.
 const MOST_COPIES: usize = 8;
 
+/// Parts of a packet that are told apart.
+const MOST_PARTS: usize = 32;
+
 /// Data that were acknowledged are kept for so long: a copy of them may be under way.
 const KEPT: Duration = Duration::from_secs(2);
 
@@ -31,6 +34,11 @@ pub(super) struct Copy {
 }
 
 impl Copy {
+    /// Whether the first packets with both were one.
+    pub(super) fn same_packet(&self, other: &Copy) -> bool {
+        self.same_place(other) && self.at == other.at
+    }
+
     /// Whether both are data at the same place of a subflow.
     const fn same_place(&self, other: &Copy) -> bool {
         self.subflow == other.subflow && self.shift == other.shift
@@ -51,9 +59,16 @@ struct Piece {
 pub(super) struct Added {
     /// Bytes never sent before, as far as was seen.
     pub new: u64,
-    /// What was at another place of a subflow before, from and to, and not at this.
-    pub again: Option<(i64, i64)>,
-    /// Where the first of that was before.
+    /// What was at other places of subflows before, and not at this, in order.
+    pub again: Vec<Part>,
+}
+
+/// Data that went again.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Part {
+    pub start: i64,
+    pub end: i64,
+    /// Where they were before.
     pub before: Vec<Copy>,
 }
 
@@ -111,12 +126,12 @@ impl SentData {
                 known.last = known.last.max(copy.last);
                 known.times = known.times.saturating_add(1);
             } else {
-                match &mut added.again {
-                    Some((_, to)) => *to = piece.end,
-                    again => {
-                        *again = Some((piece.start, piece.end));
-                        added.before.clone_from(&piece.copies);
-                    }
+                if added.again.len() < MOST_PARTS {
+                    added.again.push(Part {
+                        start: piece.start,
+                        end: piece.end,
+                        before: piece.copies.clone(),
+                    });
                 }
                 if piece.copies.len() < MOST_COPIES {
                     piece.copies.push(*copy);
@@ -203,8 +218,12 @@ mod tests {
         assert_eq!(sent.add(1_000, 2_000, &copy(1, 1, 9)).new, 1_000);
         assert_eq!(sent.add(0, 1_000, &copy(50, 0, 7)), Added::default());
         let added = sent.add(500, 2_500, &copy(90, 1, 100));
-        assert_eq!((added.new, added.again), (500, Some((500, 2_000))));
-        let [before] = added.before[..] else {
+        let [first, second] = &added.again[..] else {
+            panic!("{added:?}")
+        };
+        assert_eq!((added.new, first.start, first.end), (500, 500, 1_000));
+        assert_eq!((second.start, second.end), (1_000, 2_000));
+        let [before] = first.before[..] else {
             panic!("{added:?}")
         };
         assert_eq!((before.subflow, before.times), (0, 2));
@@ -216,7 +235,7 @@ mod tests {
         let mut sent = SentData::default();
         sent.add(0, 1_000, &copy(0, 0, 0));
         sent.advance(1_000, copy(10, 0, 0).at, true);
-        assert!(sent.add(0, 1_000, &copy(20, 1, 0)).again.is_some());
+        assert_eq!(sent.add(0, 1_000, &copy(20, 1, 0)).again.len(), 1);
         sent.advance(1_000, copy(3_000, 0, 0).at, true);
         assert_eq!(sent.len(), 0);
         // What was forgotten is not taken for new.
@@ -242,7 +261,9 @@ mod tests {
                 let first = bytes.iter().position(again).map(|at| start + at as i64);
                 let last = bytes.iter().rposition(again).map(|at| start + at as i64 + 1);
                 prop_assert_eq!(added.new, new as u64);
-                prop_assert_eq!(added.again, first.zip(last));
+                let parts = (added.again.first(), added.again.last());
+                prop_assert_eq!(parts.0.map(|part| part.start), first);
+                prop_assert_eq!(parts.1.map(|part| part.end), last);
                 for on in bytes {
                     if !on.contains(&subflow) {
                         on.push(subflow);

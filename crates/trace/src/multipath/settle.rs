@@ -6,7 +6,7 @@ use rexmit_wire::{FlowKey, SeqNum, SeqRange};
 
 use super::data::Reinjection;
 use super::group::Group;
-use super::sent::Copy;
+use super::sent::{Copy, Part};
 use super::subflow::Resent;
 use crate::analyzer::{Of, Rows};
 use crate::event::Direction;
@@ -18,31 +18,52 @@ type Fate = (Need, Evidence);
 impl Group {
     /// Settles the oldest re-injection of a side's data: its row goes to `out`.
     pub(super) fn settle_first(&mut self, side: usize, out: &mut Rows) {
-        let Some(mut open) = self.data[side].take_first() else {
+        let Some(open) = self.data[side].take_first() else {
             return;
         };
-        if let Some(own) = self.resend_of(&open.copy, side, &open) {
-            // The subflow sent it again; its first copy never came by. What came by elsewhere before was the re-injection.
-            let first = open.before.iter().min_by_key(|before| before.sent).copied();
-            let (Some(first), true) = (first, own.unseen) else {
-                return;
-            };
-            if first.subflow == open.copy.subflow || self.is_open(side, &first, &open) {
-                return;
-            }
-            let fate = (own.need, own.evidence);
-            open.before = vec![open.copy];
-            open.copy = first;
-            self.give_row(side, &open, fate, false, out);
-            return;
-        }
         let fate = self.fate(side, &open);
-        self.give_row(side, &open, fate, true, out);
+        self.give_row(side, &open, fate, out);
     }
 
-    /// The subflow's own resend that the packet of `copy` is.
-    fn resend_of(&self, copy: &Copy, side: usize, open: &Reinjection) -> Option<Resent> {
-        let range = range(copy, open.start, open.end);
+    /// Finds those that are resends of their own subflow whose first copies never came by: what came by elsewhere before
+    /// was the re-injection.
+    pub(super) fn turn(&mut self, side: usize) {
+        let all = self.data[side].take_all();
+        let (own, mut kept): (Vec<_>, Vec<_>) = all.into_iter().partition(|open| {
+            let range = (open.start(), open.end());
+            self.resend_of(&open.copy, side, range).is_some()
+        });
+        for mut open in own {
+            let Some(first) = open.first().copied() else {
+                continue;
+            };
+            if first.subflow == open.copy.subflow {
+                continue;
+            }
+            let part = Part {
+                start: open.start(),
+                end: open.end(),
+                before: vec![open.copy],
+            };
+            let known = kept.iter_mut().find(|other| other.copy.same_packet(&first));
+            match known {
+                Some(other) => other.add(part),
+                None => {
+                    open.parts = vec![part];
+                    // What was acknowledged then is not known any more.
+                    open.una = i64::MIN;
+                    open.copy = first;
+                    kept.push(open);
+                }
+            }
+        }
+        kept.sort_by_key(|open| open.copy.at);
+        self.data[side].put_back(kept);
+    }
+
+    /// The subflow's own resend that the first packet at the copy's place is.
+    fn resend_of(&self, copy: &Copy, side: usize, (start, end): (i64, i64)) -> Option<Resent> {
+        let range = range(copy, start, end);
         let resent = self.resent.iter().find(|resent| {
             resent.subflow == copy.subflow
                 && resent.at == copy.at
@@ -57,24 +78,32 @@ impl Group {
         Some(subflow.side(resent.direction))
     }
 
-    /// Whether the packet of `copy` is known as a re-injection.
-    fn is_open(&self, side: usize, copy: &Copy, of: &Reinjection) -> bool {
-        self.data[side].open().iter().any(|open| {
-            open.copy.subflow == copy.subflow
-                && open.copy.shift == copy.shift
-                && open.start < of.end
-                && of.start < open.end
-        })
+    /// Whether all of its data had arrived without it.
+    fn fate(&self, side: usize, open: &Reinjection) -> Fate {
+        if open.una >= open.end() {
+            return (Need::Spurious, Evidence::AlreadyAcked);
+        }
+        let mut all = (Need::Unknown, Evidence::None);
+        for part in &open.parts {
+            match self.fate_of_part(part, side, open) {
+                (Need::Needed, evidence) => return (Need::Needed, evidence),
+                (Need::Spurious, evidence) if all.0 == Need::Unknown => {
+                    all = (Need::Spurious, evidence);
+                }
+                (Need::Spurious, _) => {}
+                unknown => return unknown,
+            }
+        }
+        all
     }
 
-    /// Whether the data had arrived without it.
-    fn fate(&self, side: usize, open: &Reinjection) -> Fate {
-        if open.una >= open.end {
+    fn fate_of_part(&self, part: &Part, side: usize, open: &Reinjection) -> Fate {
+        if open.una >= part.end {
             return (Need::Spurious, Evidence::AlreadyAcked);
         }
         let mut lost = None;
-        for before in &open.before {
-            match self.fate_of(before, side, open) {
+        for before in &part.before {
+            match self.fate_of(before, part, side, open) {
                 (Need::Needed, evidence) => lost = Some(evidence),
                 other => return other,
             }
@@ -82,15 +111,15 @@ impl Group {
         match (lost, open.covered) {
             (Some(evidence), _) => (Need::Needed, evidence),
             // What stood still before it went on after it.
-            (None, Some(_)) if open.start <= open.una => (Need::Needed, Evidence::HoleFilled),
+            (None, Some(_)) if part.start <= open.una => (Need::Needed, Evidence::HoleFilled),
             _ => (Need::Unknown, Evidence::None),
         }
     }
 
-    /// Whether a copy of the data on another subflow, sent before, arrived: as the subflow's next resend says, or its
+    /// Whether a copy of the data at another place, sent before, arrived: as the subflow's next resend says, or its
     /// acknowledgement without one.
-    fn fate_of(&self, copy: &Copy, side: usize, open: &Reinjection) -> Fate {
-        let range = range(copy, open.start, open.end);
+    fn fate_of(&self, copy: &Copy, part: &Part, side: usize, open: &Reinjection) -> Fate {
+        let range = range(copy, part.start, part.end);
         let next = self
             .resent
             .iter()
@@ -119,30 +148,37 @@ impl Group {
         }
     }
 
+    /// When its data were sent first, if that is known, and on which subflow.
+    fn first_of(&self, side: usize, open: &Reinjection) -> Option<(Option<Time>, u32)> {
+        let parts = open.parts.iter().filter_map(|part| {
+            let first = part.before.iter().min_by_key(|before| before.sent)?;
+            let own = self.resend_of(first, side, (part.start, part.end));
+            let at = own.map_or_else(|| Some(came_by(first, &open.copy)), |own| own.first_sent);
+            Some((at, first.subflow))
+        });
+        parts.min_by_key(|(at, _)| at.unwrap_or(Time::MAX))
+    }
+
     fn give_row(
         &mut self,
         side: usize,
         open: &Reinjection,
         (need, evidence): Fate,
-        seen: bool,
         out: &mut Rows,
     ) {
-        let before = open.before.iter().min_by_key(|before| before.sent).copied();
-        let first = before.and_then(|before| {
-            let subflow = self.subflows.get(before.subflow as usize)?;
+        let before = self.first_of(side, open);
+        let first_sent = before.and_then(|(at, _)| at);
+        let first = before.and_then(|(_, before)| {
+            let subflow = self.subflows.get(before as usize)?;
             let flow = subflow.flow(subflow.direction(side));
-            Some((flow, before.subflow + 1))
+            Some((flow, before + 1))
         });
         let id = self.id;
         let Some(subflow) = self.subflows.get_mut(open.copy.subflow as usize) else {
             return;
         };
         let direction = subflow.direction(side);
-        let mut row = row(open, direction, (need, evidence), id, first);
-        if !seen {
-            row.first_sent = None;
-            row.detection = None;
-        }
+        let row = row(open, direction, (need, evidence), first_sent, (id, first));
         let half = &mut subflow.halves[direction as usize];
         let column = usize::from(need == Need::Spurious);
         half.reinjections[column] += 1;
@@ -171,11 +207,10 @@ fn range(copy: &Copy, start: i64, end: i64) -> SeqRange {
     }
 }
 
-/// When the packet of an earlier copy that came by at `at` would have, had it left on the way of `copy`. The monitor's
-/// clock, unless it came by later than `copy`, which overtook it.
-fn on_its_clock(before: &Copy, at: Time, copy: &Copy) -> Time {
+/// When an earlier copy came by. One that came by later than `copy`, which overtook it: when it would have on its way.
+fn came_by(before: &Copy, copy: &Copy) -> Time {
     if before.at <= copy.at {
-        at.min(copy.at)
+        before.at
     } else {
         copy.at - (copy.sent - before.sent)
     }
@@ -185,26 +220,19 @@ fn row(
     open: &Reinjection,
     direction: Direction,
     (need, evidence): Fate,
-    connection: u64,
-    first: Option<(FlowKey, u32)>,
+    first_sent: Option<Time>,
+    (connection, first): (u64, Option<(FlowKey, u32)>),
 ) -> Retransmission {
     let copy = &open.copy;
-    let before = open.before.iter();
-    let first_sent = before
-        .clone()
-        .map(|before| on_its_clock(before, before.at, copy))
-        .min();
-    let previous = before
-        .clone()
-        .map(|before| on_its_clock(before, before.last, copy))
-        .max();
+    let before = open.parts.first().map(|part| part.before.iter());
+    let times = before.map_or(0, |before| before.map(|before| before.times).sum());
     Retransmission {
         direction,
         time: copy.at,
-        range: range(copy, open.start, open.end),
+        range: range(copy, open.start(), open.end()),
         length: open.length,
         first_sent,
-        copy: before.map(|before| before.times).sum::<u32>().max(1),
+        copy: times.max(1),
         mechanism: Mechanism::MptcpReinject,
         confidence: 1.0,
         runner_up: None,
@@ -214,7 +242,9 @@ fn row(
         // Apart from the subflow's own episodes.
         episode: u32::MAX - open.episode,
         episode_cause: Mechanism::MptcpReinject,
-        detection: previous.map(|at| copy.at - at),
+        detection: first_sent
+            .map(|at| copy.at - at)
+            .filter(|waited| !waited.is_negative()),
         recovery: open.recovered.map(|at| at - open.begun),
         timer: None,
         opinions: None,

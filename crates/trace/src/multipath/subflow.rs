@@ -71,8 +71,8 @@ pub(super) struct Resent {
     pub range: SeqRange,
     pub need: Need,
     pub evidence: Evidence,
-    /// No earlier copy came by.
-    pub unseen: bool,
+    /// When it was sent first, as far as the subflow tells.
+    pub first_sent: Option<Time>,
 }
 
 impl Subflow {

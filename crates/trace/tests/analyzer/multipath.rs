@@ -399,6 +399,38 @@ fn what_comes_by_later_may_have_left_before() {
     assert_eq!(reinjection.row.first_sent, Some(fast - waited));
 }
 
+/// A monitor at the receiver: a packet of the first subflow is lost before it comes by, and leaves a gap. The second brings
+/// its data, then the first sends it again.
+#[test]
+fn what_was_lost_before_the_monitor_went_first() {
+    let mut paths = Paths::new(1);
+    paths.open(40_000);
+    paths.wait(5).open(40_001);
+    paths.send(0, 0);
+    paths.subflows[0].sent += FULL;
+    paths.send(0, 2_000);
+    paths.data_ack = 1_000;
+    paths.wait(1).ack(0, 1_001);
+    let again = paths.wait(200).now;
+    paths.send(1, 1_000);
+    paths.data_ack = 3_000;
+    paths.wait(1).ack(1, 1_001).wait(50);
+    paths.resend(0, 1_001, 1_000).wait(1).ack(0, 3_001);
+    paths.close(0).close(1);
+    let rows = rows(&paths.pcap(WHOLE));
+    let [reinjection] = reinjected(&rows)[..] else {
+        panic!("{:#?}", rows.retransmissions)
+    };
+    assert_eq!(reinjection.flow.src_port, 40_001);
+    assert_eq!(reinjection.row.time, again);
+    assert_eq!(
+        reinjection.row.multipath.as_ref().unwrap().first.unwrap().1,
+        1
+    );
+    let own = rows.retransmissions.iter();
+    assert_eq!(own.filter(|of| of.flow.src_port == 40_000).count(), 1);
+}
+
 fn background(file: Vec<u8>, jobs: usize) -> Rows {
     let open = move || Reader::new(std::io::Cursor::new(file));
     let run = Background::new(open, &Settings::default(), jobs);
