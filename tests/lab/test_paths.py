@@ -165,6 +165,49 @@ def test_same_seed_same_rows(each: Lab, run: Run) -> None:
         assert (again.path / file).read_bytes() == (run.path / file).read_bytes(), name
 
 
+THREE = """
+format = 1
+title = "three paths"
+repeat = 2
+[ip]
+family = 6
+[networks.three]
+rate = "54Mbit"
+paths = [{ delay = "20ms" }, { delay = "30ms" }, { delay = "5ms" }]
+[configs.middle]
+protocol = "mptcp"
+path = 2
+[workload]
+server = "burst"
+bursts = 3
+burst_segments = 60
+gap = "500ms"
+[loss]
+rule = "pattern"
+pattern = ["path 3 burst 3 data -1; path 1 burst 2 data 1"]
+"""
+
+
+def test_three_paths_with_ipv6_from_the_second(each: Lab, tmp_path: Path) -> None:
+    scenario = tmp_path / "three.toml"
+    scenario.write_text(THREE)
+    out = tmp_path / "out"
+    words = ("run", str(scenario), "--kernel", each.kernel, "--out", str(out), "--capture")
+    run = Run(out, each.rexmit(*words).ok())
+    for row in run.transfers.to_dicts():
+        assert (row["exact"], row["complete"], row["subflows"]) == (True, True, 3), row
+        assert (row["first_path"], row["dropped_segments"]) == (2, 2)
+        packets = [packet for packet in run.capture(row, "h1") if packet.sport == 80]
+        lost = [packet.dst for packet in packets if "dropped" in (packet.comment or "")]
+        assert lost == ["fd00:0:0:1::2", "fd00:0:0:3::2"]
+        # The connection begins on its configuration's path.
+        assert packets[0].dst == "fd00:0:0:2::2"
+    subflows = table(run, "subflows")
+    flows = of(subflows, run.transfers.to_dicts()[0])
+    assert [flow["path"] for flow in flows] == [1, 2, 3]
+    assert min(flows, key=lambda flow: flow["t_confirmed_s"])["path"] == 2
+
+
 def fails(lab: Lab, folder: Path, **what: str) -> str:
     """What rexmit says of a run that fails."""
     scenario = folder / "errors.toml"
