@@ -86,7 +86,8 @@ def write(run: Run, folder: Path, formats: Iterable[str], *, keep_inexact: bool)
 
 def _draw(figure: Figure, found: Cases) -> Canvas:
     panels = len(figure.losses)
-    wide = max(4.2, 0.42 * len(figure.networks) * (len(figure.configs) + 1))
+    bars = len(figure.networks) * (len(figure.configs) + 1)
+    wide = min(max(1.2 + 0.17 * bars, 3.6), 9.0)
     canvas = Canvas(figsize=(wide * panels, 3.9), layout="constrained")
     FigureCanvasAgg(canvas)
     canvas.suptitle(figure.title, fontsize=10, fontweight="bold")
