@@ -108,11 +108,45 @@ def test_another_connection_of_the_same_ends_is_not_mixed_in(trace: Trace) -> No
         opened(trace, "0")
 
 
+def test_subflows_are_named(trace: Trace, tmp_path: Path) -> None:
+    capture = trace.captures[0]
+    same = {"mptcp_connection": 1, "forward_data_bytes": 0, "backward_bytes": 43_440}
+    first = connection(
+        **same,
+        connection=1,
+        flow=FLOW,
+        start_s=1000.005,
+        end_s=1000.1046,
+        mptcp_subflow=1,
+        mptcp_role="initial",
+        backward_data_bytes=43_440,
+    )
+    second = connection(
+        **same,
+        connection=2,
+        flow="10.0.2.2:1 > 10.0.0.1:80",
+        mptcp_subflow=2,
+        mptcp_role="join",
+        backward_data_bytes=1_000,
+        backward_mptcp_reinject_needed=2,
+    )
+    both = write(tmp_path / "both", connections=[first, second], captures=(capture,))
+    lines = shown(both, "--flow", "0")
+    at = lines.index("subflow 1 of 2 of a Multipath TCP connection:")
+    told = "2: flow 1, 10.0.2.2:1 > 10.0.0.1:80, joined; 0 bytes of data up, 1,000 down; "
+    assert lines[at + 1 : at + 3] == [
+        f"1: flow 0, {FLOW}, opened it; 0 bytes of data up, 43,440 down, this one",
+        f"{told}2 packets re-injected",
+    ]
+
+
 def test_words_of_a_resend() -> None:
     usual = {"mechanism": "rto", "either": False, "need": "needed", "evidence": "none"}
     nothing = {"detection_s": None, "detection_rtts": None, "timer_s": None, "runner_up": None}
     row = {**usual, **nothing, "confidence": 1.0}
     assert resend_words(row) == "rto"
+    again = {**row, "mechanism": "mptcp-reinject", "first_flow": FLOW, "first_subflow": 1}
+    assert resend_words(again) == f"mptcp-reinject, first on subflow 1, {FLOW}"
     known = {"detection_s": 0.2, "detection_rtts": 4.0, "timer_s": 0.21, "evidence": "dsack"}
     assert resend_words({**row, **known, "need": "spurious"}) == (
         "rto, needless, by dsack, 200.0 ms after (4.0 RTT), timer 210.0 ms"
