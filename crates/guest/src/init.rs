@@ -72,8 +72,9 @@ fn run_plan() -> Result<()> {
                 failed |= told(cell.id, cell::run(cell, &mut bench, &around));
             }
             drop(bench);
+            let mut bench = None;
             for cell in &plan.path_cells {
-                failed |= told(cell.id, paths::run(cell, &around));
+                failed |= told(cell.id, paths::run(cell, &mut bench, &around));
             }
             i32::from(failed)
         }

@@ -24,6 +24,7 @@ const CTRL_ATTR_FAMILY_NAME: u16 = 2;
 
 const VERSION: u8 = 1;
 const CMD_ADD_ADDR: u8 = 1;
+const CMD_FLUSH_ADDRS: u8 = 4;
 const CMD_SET_LIMITS: u8 = 5;
 const ATTR_ADDR: u16 = 1;
 const ATTR_RCV_ADD_ADDRS: u16 = 2;
@@ -101,6 +102,12 @@ impl PathManager {
         add(ADDR_FLAGS, &FLAG_SUBFLOW.to_ne_bytes());
         self.command(CMD_ADD_ADDR, &[(ATTR_ADDR | NLA_F_NESTED, &nested)])?
             .with_context(|| format!("an endpoint at {address}"))
+    }
+
+    /// Forgets all addresses.
+    pub fn forget_addresses(&self) -> Result<()> {
+        self.command(CMD_FLUSH_ADDRS, &[])?
+            .context("cannot forget the endpoints")
     }
 
     fn command(&self, command: u8, attributes: &[(u16, &[u8])]) -> Result<Result<(), Errno>> {

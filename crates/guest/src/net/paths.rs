@@ -94,6 +94,18 @@ impl PathNetwork {
         Ok(network)
     }
 
+    /// Puts other wires in the place of those at hand, and drops what is in their queues.
+    pub fn replace_wires(&self, paths: &[Link], programs: &Programs) -> Result<()> {
+        let mut lines = Vec::new();
+        for (path, wire) in (1..).zip(paths) {
+            for device in ends(path) {
+                lines.push(format!("qdisc del dev {device} root"));
+                lines.extend(link::wire(&device, wire));
+            }
+        }
+        self.router.batch(programs.tc()?, &["-batch", "-"], &lines)
+    }
+
     /// The router's interfaces, and the wires that the paths are.
     fn build_router(
         &self,

@@ -31,17 +31,28 @@ const ROUNDS: u32 = 12;
 /// Every how many repeats there is a rehearsal more.
 const EACH: u32 = 3;
 
-/// Runs `cell` and reports its rows.
-pub fn run(cell: &PathCell, around: &Surroundings<'_>) -> Result<()> {
+/// Runs `cell` and reports its rows, on the bench that the last cell left where it suits, and leaves one for the next
+/// where everything ended well.
+pub fn run(
+    cell: &PathCell,
+    bench: &mut Option<PathBench>,
+    around: &Surroundings<'_>,
+) -> Result<()> {
     around
         .report
         .doing(Some(cell.id), format!("{}: setting up", cell.label));
-    let mut bench = PathBench::set_up(cell, around.programs, around.series)?;
+    let last = bench.take().filter(|bench| bench.suits(cell));
+    let mut ready = match last {
+        Some(bench) => bench.made_ready(cell, around.programs, around.series)?,
+        None => PathBench::set_up(cell, around.programs, around.series)?,
+    };
     // The rest happens on the client's host.
     in_thread(|| {
-        bench.network.h2.enter()?;
-        run_on(&mut bench, cell, around)
-    })
+        ready.network.h2.enter()?;
+        run_on(&mut ready, cell, around)
+    })?;
+    *bench = Some(ready);
+    Ok(())
 }
 
 fn run_on(bench: &mut PathBench, cell: &PathCell, around: &Surroundings<'_>) -> Result<()> {

@@ -78,6 +78,7 @@ impl Opener {
             if multipath {
                 let manager = PathManager::open()?;
                 manager.allow(further)?;
+                manager.forget_addresses()?;
                 for (path, &address) in (1..).zip(&network.clients) {
                     if path != first_path {
                         manager.open_subflows_from(address)?;
