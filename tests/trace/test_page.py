@@ -165,6 +165,8 @@ def test_multipath_connections(tmp_path: Path) -> None:
         "subflow that had them first"
     )
     assert page_data(trace, made, ())["multipath"]["joined"] == 1
+    # That no stack is named for them says nothing.
+    assert made.senders == ()
 
 
 def test_without_multipath_nothing_is_said_of_it(trace: Trace) -> None:

@@ -217,11 +217,13 @@ def _mechanisms(trace: Trace) -> tuple[OfMechanism, ...]:
 
 def _senders(trace: Trace) -> tuple[tuple[Sender, ...], tuple[int, int]]:
     names = ("stack", "stacks", "syn_system")
+    # No stack of TCP explains what Multipath TCP sends again.
+    own = [name for name in MECHANISMS if name != "mptcp-reinject"]
     halves = [
         trace.scan("connections").select(
             *(pl.col(f"{side}_{name}").alias(name) for name in names),
-            terms.resends([side]).alias("resends"),
-            terms.total("lost_s", sides=[side]).alias("lost_s"),
+            terms.resends([side], own).alias("resends"),
+            terms.total("lost_s", own, [side]).alias("lost_s"),
         )
         for side in ("forward", "backward")
     ]

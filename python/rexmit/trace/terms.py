@@ -49,7 +49,7 @@ def total(
     return pl.sum_horizontal(names)
 
 
-def resends(sides: Iterable[str] = SIDES) -> pl.Expr:
-    """All resends of a connection."""
-    there = tuple(sides)
-    return total("needed", sides=there) + total("spurious", sides=there)
+def resends(sides: Iterable[str] = SIDES, mechanisms: Iterable[str] = MECHANISMS) -> pl.Expr:
+    """All resends of a connection, or those by some mechanisms."""
+    there, by = tuple(sides), tuple(mechanisms)
+    return total("needed", by, there) + total("spurious", by, there)

@@ -108,7 +108,10 @@ impl Data {
         match self.numbering.place(number) {
             Placed::At(place) => Some(place),
             Placed::Anew(place) => {
+                // Places of before mean nothing on the new line.
                 self.sent = SentData::default();
+                self.open.clear();
+                (self.recovered, self.episode_high) = (0, None);
                 (self.high, self.una) = (place, place);
                 Some(place)
             }
@@ -199,8 +202,10 @@ impl Data {
     }
 
     fn reinjected(&mut self, carried: &Carried, copy: &Copy, parts: Vec<Part>, flight: (u32, u32)) {
+        // Data that have arrived begin nothing anew.
+        let acknowledged = parts.iter().all(|part| part.end <= self.una);
         let begun = match self.episode_high {
-            Some((high, begun)) if self.una < high => begun,
+            Some((high, begun)) if self.una < high || acknowledged => begun,
             before => {
                 self.episode += u32::from(before.is_some());
                 self.episode_high = Some((self.high, copy.at));

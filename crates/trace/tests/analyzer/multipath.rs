@@ -160,6 +160,27 @@ fn after_the_acknowledgement_of_its_data() {
     assert_eq!(reinjection.row.evidence, Evidence::AlreadyAcked);
 }
 
+/// A kernel that gives a subflow up sends all again that is not acknowledged, and goes on when the first of it has filled the
+/// hole: one episode.
+#[test]
+fn what_follows_an_acknowledgement_belongs_to_what_went_before() {
+    let mut paths = two();
+    paths.wait(200).send(1, 1_000);
+    paths.data_ack = 3_000;
+    paths.wait(40).ack(1, 2_001);
+    paths.send(1, 2_000);
+    paths.wait(1).send(1, 2_000);
+    let rows = rows(&paths.pcap(WHOLE));
+    let episodes: Vec<_> = reinjected(&rows).iter().map(|of| of.row.episode).collect();
+    assert_eq!(episodes, [u32::MAX; 3]);
+    let second = rows
+        .connections
+        .iter()
+        .find(|of| of.flow.src_port == 40_001);
+    let lost = second.unwrap().row.backward.time_lost[REINJECT];
+    assert_eq!(lost, Duration::from_millis(240));
+}
+
 #[test]
 fn the_older_version_has_its_own_hash() {
     let mut paths = Paths::new(1);
