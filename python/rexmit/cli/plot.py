@@ -53,6 +53,9 @@ def plot(
     Figures 4 and 5a to 5c as the 2013 paper has them, and the same for every other network.
     Transfers are left out as in `rexmit show`. Open marks are the means that the paper prints.
 
+    Of a run with bursts over paths: Figures 2, 4 and 6 of the 2017 paper, completion times as bars;
+    where it kept captures, its timing diagrams (Figures 3 and 5) as ladders of both paths.
+
     Where a single number of segments is lost and the run varies something else (transfer size,
     receive window, loss on the line, congestion control), times stand against that.
 
@@ -85,7 +88,7 @@ def plot(
 def _bursts(
     run: Run, folder: Path, formats: list[str], losses: int | None, *, keep_inexact: bool
 ) -> list[Path]:
-    from rexmit.bursts.figures import write
+    from rexmit.bursts import diagrams, figures
 
     if losses is not None:
         raise UserError(
@@ -93,7 +96,8 @@ def _bursts(
             "leave it out",
             usage=True,
         )
-    return write(run, folder, formats, keep_inexact=keep_inexact)
+    bars = figures.write(run, folder, formats, keep_inexact=keep_inexact)
+    return bars + diagrams.write(run, folder, formats)
 
 
 def _against_losses(

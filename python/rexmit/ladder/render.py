@@ -160,7 +160,8 @@ def title(flow: Flow) -> str:
         row["network"],
         row["config"],
         lost,
-        flow.group.words,
+        # Where patterns vary, the group names this one.
+        flow.group.words.removeprefix(lost).removeprefix(", "),
         f"repetition {row['repetition']}",
     ]
     return f"flow {flow.number}: {', '.join(fact for fact in facts if fact)}"
