@@ -249,5 +249,5 @@ fuzz_target!(|script: Script| {
     let reinjected = |of: &Of<Retransmission>| of.row.mechanism == Mechanism::MptcpReinject;
     assert!(subflows > 0 || !rows.retransmissions.iter().any(reinjected));
     rows.sort();
-    tables(&rows, "capture", &[]);
+    let _ = tables(&rows, "capture", &[]);
 });

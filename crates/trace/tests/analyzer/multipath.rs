@@ -4,14 +4,16 @@ use proptest::prelude::*;
 use rexmit_tcp::{Mechanism, Need};
 use rexmit_time::{Duration, Time};
 use rexmit_trace::analyzer::{Of, Rows};
+use rexmit_trace::event::Direction;
 use rexmit_trace::rows::{Connection, Evidence, Retransmission, Role};
 use rexmit_trace::run::{Background, Inline, Next};
 use rexmit_trace::settings::Settings;
 use rexmit_wire::capture::Reader;
-use rexmit_wire::mptcp::{Dss, Mapping, MptcpOption, Version};
+use rexmit_wire::mptcp::{Dss, Identity, Join, Mapping, MptcpOption, Version};
 use rexmit_wire::Flags;
 
 use crate::paths::{pcap, Paths, FULL};
+use crate::script::SYN_ACK;
 
 const WHOLE: usize = 65_535;
 const REINJECT: usize = 8;
@@ -160,6 +162,54 @@ fn after_the_acknowledgement_of_its_data() {
     assert_eq!(reinjection.row.evidence, Evidence::AlreadyAcked);
 }
 
+/// A server may join subflows, too, and names the client by the client's token.
+#[test]
+fn the_server_may_join() {
+    let mut paths = Paths::new(1);
+    paths.open(40_000);
+    let second = paths.subflow(40_001);
+    let token = Identity::of(paths.client_key, paths.version).token;
+    let join = MptcpOption::Join(Join::Syn {
+        backup: false,
+        address_id: 1,
+        token,
+        nonce: 3,
+    });
+    let (isn, joins) = (paths.subflows[second].isn, paths.joins());
+    paths
+        .put(second, false, (isn, 0), Flags::SYN, 0, &[join])
+        .wait(40)
+        .put(
+            second,
+            true,
+            (7, isn.wrapping_add(1)),
+            SYN_ACK,
+            0,
+            &joins[1..2],
+        )
+        .put(
+            second,
+            false,
+            (isn.wrapping_add(1), 8),
+            Flags::ACK,
+            0,
+            &joins[2..],
+        );
+    paths.subflows[second].sent = 1;
+    paths.send(0, 0);
+    paths.wait(200).send(second, 0);
+    let rows = rows(&paths.pcap(WHOLE));
+    assert_eq!(subflows(&rows).iter().filter(|of| of.1 == 2).count(), 1);
+    let [reinjection] = reinjected(&rows)[..] else {
+        panic!("{:#?}", rows.retransmissions)
+    };
+    // The server is this subflow's client.
+    assert_eq!(reinjection.flow.dst_port, 40_001);
+    assert_eq!(reinjection.row.direction, Direction::Forward);
+    let (flow, _) = reinjection.row.multipath.as_ref().unwrap().first.unwrap();
+    assert_eq!((flow.src_port, flow.dst_port), (80, 40_000));
+}
+
 /// A kernel that gives a subflow up sends all again that is not acknowledged, and goes on when the first of it has filled the
 /// hole: one episode.
 #[test]
@@ -285,7 +335,7 @@ fn plain_tcp_after_all() {
     let isn = paths.subflows[subflow].isn;
     paths
         .put(subflow, true, (7, 0), Flags::SYN, 0, &[offer])
-        .put(subflow, false, (isn, 8), crate::script::SYN_ACK, 0, &[])
+        .put(subflow, false, (isn, 8), SYN_ACK, 0, &[])
         .put(subflow, true, (8, isn.wrapping_add(1)), Flags::ACK, 0, &[]);
     let rows = rows(&paths.pcap(WHOLE));
     assert_eq!(rows.connections[0].row.multipath, None);
