@@ -12,7 +12,8 @@ fn ms(span: Duration) -> f64 {
 
 /// How far a timer of `span` strays beyond its window: a constant a little off, rounding, a busy host, the monitor's `slack`.
 fn stray(span: Duration, slack: Duration) -> f64 {
-    0.02 * ms(span) + 0.3 + ms(slack)
+    // A timer that was due when it was set has no span.
+    0.02 * ms(span).max(0.0) + 0.3 + ms(slack)
 }
 
 /// How likely a time is: as a density, and how well it fits whatever the width of what would fit, 0 at best.
@@ -97,4 +98,19 @@ pub fn of_ack(gap: Duration, slack: Duration) -> Likely {
 pub fn either(a: f64, b: f64) -> f64 {
     let (high, low) = if a > b { (a, b) } else { (b, a) };
     high + (low - high).exp().ln_1p()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timer_that_was_due_when_it_was_set_is_as_likely_as_any() {
+        let (at, span) = (Time::from_nanos(2_000_000_000), Duration::from_millis(-60));
+        for early in [0, 900] {
+            let due = at - Duration::from_millis(early);
+            let likely = of_timer(at, (due, due), span, Duration::ZERO);
+            assert!(likely.weight.is_finite() && likely.fit <= 0.0, "{likely:?}");
+        }
+    }
 }
