@@ -7,6 +7,7 @@ use rexmit_wire::SeqRange;
 use super::line::Line;
 use super::merge::Ack;
 use super::pieces::{Copy, Covered, Piece, ORIGINAL};
+use super::steps::{after_syn, packets};
 use super::{Half, LATELY};
 use crate::event::{Acked, Event, SenderEvent};
 
@@ -16,7 +17,7 @@ const LEAST_WINDOW: u32 = 65_535;
 
 /// What one acknowledgement covers for the first time.
 #[derive(Clone, Copy, Debug, Default)]
-struct News {
+pub(super) struct News {
     /// The newest packet sent once.
     newest: Option<Copy>,
     /// How many pieces were sent once.
@@ -24,7 +25,9 @@ struct News {
     /// Something covered was never seen.
     unseen: bool,
     /// The places of what was sent more than once, from the first to the last.
-    resent: Option<(i64, i64)>,
+    pub(super) resent: Option<(i64, i64)>,
+    /// Segments that were acknowledged at once when they came: out of order, or sent again.
+    pub(super) answered: u32,
 }
 
 impl News {
@@ -101,6 +104,7 @@ impl Half {
             carried: event.payload_len > 0,
         };
         let mut news = News::default();
+        let mss = self.mss;
         for &(start, end) in blocks.sacks() {
             let (pieces, sacked) = (&mut self.pieces, &mut self.sacked);
             sacked.insert(start, end, |from, to| {
@@ -108,6 +112,7 @@ impl Half {
                     if piece.covered.is_none() {
                         piece.covered = Some(covered);
                         news.take(piece);
+                        news.answered += packets(piece, mss);
                     }
                 }
             });
@@ -118,8 +123,12 @@ impl Half {
                 bare: event.range().is_empty() && blocks.count == 0 && self.credit == 0,
                 ..covered
             };
-            self.pieces
-                .advance(place, covered, |piece| news.take(piece));
+            self.pieces.advance(place, covered, |piece| {
+                news.take(piece);
+                if !piece.again.is_empty() {
+                    news.answered += packets(piece, mss);
+                }
+            });
             self.sacked.forget_below(place);
             self.waiting.advanced(place, event.at);
         } else if place == una && event.payload_len == 0 && !event.flags.fin() {
@@ -144,15 +153,26 @@ impl Half {
             }
             _ => {}
         }
+        if place > una
+            && covered.hidden == 0
+            && credit == 0
+            && news.resent.is_none()
+            && !news.unseen
+        {
+            self.learn_step(una, place);
+        }
         if news.resent.is_some() && place > una {
             if !self.facts.sack {
                 self.jumped(una, place, event.at);
+                self.was_filled(una, place, event.at);
             }
             if let Some(newest) = news.newest.filter(|_| credit == 0) {
                 self.unannounced(una, newest);
             }
         }
+        self.explain_hidden(event.at, &news);
         if place > una {
+            self.repeats.clear();
             self.probed = 0;
             self.last_heard_in_order = Some(*ack);
         }
@@ -250,6 +270,7 @@ impl Half {
         let over = self.pieces.una() == self.pieces.nxt();
         if !sacks {
             self.credit += 1;
+            self.note_repeat(ack.event.at);
         }
         if same && self.probed > 0 {
             self.probed -= 1;
@@ -352,10 +373,14 @@ impl Half {
     /// Packets of the receiver that were missed between the last one and this one.
     fn hidden(&mut self, event: &Event) -> u32 {
         let last = self.last_answer.replace((event.ip_id, event.payload_len));
-        last.map_or(0, |(id, len)| {
+        let missed = last.map_or(0, |(id, len)| {
             let packets = len.div_ceil(self.mss).max(1);
             self.peer_ids.between(id, event.ip_id, packets)
-        })
+        });
+        match self.peer_syn.take() {
+            Some((next, at)) => after_syn(missed, next, at, event),
+            None => missed,
+        }
     }
 }
 

@@ -15,6 +15,7 @@ mod room;
 mod rtt;
 mod spans;
 mod stamps;
+mod steps;
 #[cfg(test)]
 mod tests;
 
@@ -22,7 +23,7 @@ use std::collections::VecDeque;
 
 use rexmit_tcp::{Mechanism, Need, SackList};
 use rexmit_time::{Duration, Time};
-use rexmit_wire::SeqRange;
+use rexmit_wire::{SeqNum, SeqRange};
 
 use crate::cost::BestCase;
 use crate::emulate::Judges;
@@ -79,11 +80,17 @@ pub struct Half {
     window: Option<u32>,
     /// Acknowledgements that repeated the one before and that nothing acknowledged since explains (without SACK).
     credit: u32,
+    /// When it did so since the edge moved (without SACK).
+    repeats: VecDeque<Time>,
+    /// Most segments in order that one acknowledgement was for.
+    longest_step: u32,
     last_heard: Option<Ack>,
     /// The last one that said anything, in the sender's order.
     last_heard_in_order: Option<Ack>,
     /// IP identification and payload of the last one.
     last_answer: Option<(Option<u16>, u32)>,
+    /// The peer's SYN that nothing has followed yet: the number after it, and when it came by.
+    peer_syn: Option<(SeqNum, Time)>,
     /// The packet with the newest IP identification.
     newest: Option<Event>,
     /// Packets lost before the monitor whose numbers are to come, and when that was.
@@ -156,9 +163,12 @@ impl Half {
             rtts: Rtts::default(),
             window: None,
             credit: 0,
+            longest_step: 0,
+            repeats: VecDeque::new(),
             last_heard: None,
             last_heard_in_order: None,
             last_answer: None,
+            peer_syn: None,
             newest: None,
             owed: 0,
             owed_at: None,
@@ -218,6 +228,10 @@ impl Half {
     pub fn ack(&mut self, event: &Event, sacks: &[SeqRange]) {
         if event.flags.syn() {
             self.clock.peer_syn(event.at);
+            if !event.flags.ack() {
+                self.last_answer = Some((event.ip_id, 0));
+                self.peer_syn = Some((event.range().end, event.at));
+            }
         } else if event.payload_len > 0 {
             self.clock.asked(event.range().end, event.at);
         }
@@ -369,11 +383,8 @@ impl Half {
             return;
         };
         let scene = self.scene();
-        let (need, evidence) = need::of_resend(
-            self.pieces.across(open.start, open.end),
-            open.number,
-            &scene,
-        );
+        let (need, evidence) =
+            need::of_resend(&self.pieces, (open.start, open.end), open.number, &scene);
         let sure = matches!(evidence, Evidence::AlreadyAcked | Evidence::AckTooEarly);
         self.unreported += u32::from(sure && need == Need::Spurious);
         while let Some(event) = self.held.pop() {

@@ -4,9 +4,9 @@
 //! it, were needed; those after it were not.
 
 use rexmit_tcp::Need;
-use rexmit_time::Duration;
+use rexmit_time::{Duration, Time};
 
-use super::pieces::{Copy, Piece, ORIGINAL};
+use super::pieces::{Copy, Piece, Pieces, ORIGINAL};
 use crate::rows::Evidence;
 
 /// An acknowledgement that is held back is so for longer: stacks use 40 ms and more.
@@ -30,7 +30,11 @@ pub(super) struct Scene {
 }
 
 /// Which copy arrived first, counted in the order sent, and what says so; none if none arrived.
-fn first_arrival(piece: &Piece, scene: &Scene) -> (Option<usize>, Evidence) {
+fn first_arrival(
+    piece: &Piece,
+    before_then: Option<Time>,
+    scene: &Scene,
+) -> (Option<usize>, Evidence) {
     let seen: Vec<(usize, &Copy)> = piece.copies().enumerate().filter(|(_, c)| c.seen).collect();
     let Some(&(first, _)) = seen.first() else {
         return (None, Evidence::OriginalUnseen);
@@ -72,11 +76,25 @@ fn first_arrival(piece: &Piece, scene: &Scene) -> (Option<usize>, Evidence) {
     if prompt && covered.carried {
         missed = missed.saturating_sub(1);
     }
-    let lost_ack = missed > 0 && !(scene.reports && prompt && !covered.carried);
+    if piece.is_syn() && covered.carried && !prompt {
+        // Data may have been sent again, too.
+        missed = 0;
+    }
+    // A SYN is no duplicate that is reported.
+    let reports = scene.reports && !piece.is_syn();
+    let lost_ack = missed > 0 && !(reports && prompt && !covered.carried);
     let missed = missed.max(1);
     let before = (most - 1).saturating_sub(missed).max(least);
     if covered.reported {
-        let before = before.min(most.saturating_sub(2));
+        let mut before = before.min(most.saturating_sub(2));
+        // What is below the edge does not change the echo: it cannot be newer than the copy that filled the hole.
+        if let Some(echoed) = by_echo(piece, &seen[..most]) {
+            before = seen
+                .iter()
+                .take(before)
+                .filter(|(i, _)| *i < echoed)
+                .count();
+        }
         return (Some(seen[before].0), Evidence::Dsack);
     }
     if !scene.reports
@@ -96,7 +114,7 @@ fn first_arrival(piece: &Piece, scene: &Scene) -> (Option<usize>, Evidence) {
     }
     if let Some(answer) = by_echo(piece, &seen[..most]) {
         // A receiver that does not report duplicates echoes the stamp of a duplicate all the same.
-        if lost_ack && !scene.reports && answer > seen[before].0 {
+        if lost_ack && !scene.reports && !piece.is_syn() && answer > seen[before].0 {
             return (Some(seen[before].0), Evidence::AckLost);
         }
         return (Some(answer), Evidence::Timestamp);
@@ -116,6 +134,13 @@ fn first_arrival(piece: &Piece, scene: &Scene) -> (Option<usize>, Evidence) {
         }
         if piece.jumped {
             return (Some(first), Evidence::Frto);
+        }
+    }
+    if let Some(then) = before_then {
+        let in_order = seen.iter().filter(|(_, c)| c.at <= then + scene.beyond / 2);
+        let in_order = in_order.count().max(1);
+        if in_order < most {
+            return (Some(seen[in_order - 1].0), Evidence::Frto);
         }
     }
     if lost_ack {
@@ -152,7 +177,7 @@ fn by_echo(piece: &Piece, seen: &[(usize, &Copy)]) -> Option<usize> {
 }
 
 /// Whether resend `number` was needed for this piece, and what says so.
-fn of_piece(piece: &Piece, number: u32, scene: &Scene) -> (Need, Evidence) {
+fn of_piece(pieces: &Pieces, piece: &Piece, number: u32, scene: &Scene) -> (Need, Evidence) {
     let Some((this, copy)) = piece
         .copies()
         .enumerate()
@@ -167,7 +192,7 @@ fn of_piece(piece: &Piece, number: u32, scene: &Scene) -> (Need, Evidence) {
     if unseen_before {
         return (Need::Needed, Evidence::OriginalUnseen);
     }
-    match first_arrival(piece, scene) {
+    match first_arrival(piece, before_neighbours(pieces, piece, scene), scene) {
         (Some(first), evidence) if first < this => {
             let too_early = piece.covered.is_some_and(|c| copy.at + scene.beyond > c.at);
             let evidence = match evidence {
@@ -184,15 +209,33 @@ fn of_piece(piece: &Piece, number: u32, scene: &Scene) -> (Need, Evidence) {
     }
 }
 
-/// Whether resend `number` was needed, and what says so: it was if any of its pieces needed it.
-pub(super) fn of_resend<'a>(
-    pieces: impl Iterator<Item = &'a Piece>,
+/// What lies next to a piece and was acknowledged later came later. Where the network keeps order, what arrived first of the
+/// piece had been sent before any copy of it that can have been the one: the latest such time (what F-RTO goes by, RFC 5682).
+fn before_neighbours(pieces: &Pieces, piece: &Piece, scene: &Scene) -> Option<Time> {
+    let covered = piece.covered?;
+    let beside = [piece.start - 1, piece.end];
+    let beside = beside
+        .into_iter()
+        .filter_map(|place| pieces.across(place, place + 1).next())
+        .filter(|p| p.first.seen && (p.end == piece.start || p.start == piece.end));
+    let came = beside.filter_map(|next| {
+        let later = next.covered.filter(|c| c.at > covered.at)?;
+        let in_time = |c: &&Copy| c.at + scene.beyond / 4 <= later.at;
+        Some(next.copies().rfind(in_time)?.at)
+    });
+    came.min()
+}
+
+/// Whether resend `number` of these places was needed, and what says so: it was if any of its pieces needed it.
+pub(super) fn of_resend(
+    pieces: &Pieces,
+    (start, end): (i64, i64),
     number: u32,
     scene: &Scene,
 ) -> (Need, Evidence) {
     let mut verdict = (Need::Unknown, Evidence::None);
-    for piece in pieces {
-        match of_piece(piece, number, scene) {
+    for piece in pieces.across(start, end) {
+        match of_piece(pieces, piece, number, scene) {
             needed @ (Need::Needed, _) => return needed,
             spurious @ (Need::Spurious, _) => verdict = spurious,
             (Need::Unknown, _) => {}

@@ -70,7 +70,8 @@ pub(super) struct Piece {
     pub doubled: u8,
     /// When it was sent again first, the receiver had shown that something sent later had arrived.
     pub overtaken: bool,
-    /// Its first acknowledgement was also the first of later packets that nothing had shown to have arrived.
+    /// Its first acknowledgement was also the first of what filled a hole before it, or of later packets that nothing had shown
+    /// to have arrived.
     pub jumped: bool,
 }
 
@@ -83,6 +84,11 @@ impl Piece {
     /// The newest copy.
     pub(super) fn last(&self) -> &Copy {
         self.again.last().unwrap_or(&self.first)
+    }
+
+    /// Whether it is a SYN.
+    pub(super) const fn is_syn(&self) -> bool {
+        self.start == 0 && self.first.mark
     }
 
     const fn len(&self) -> u32 {

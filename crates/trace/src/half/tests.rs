@@ -1,5 +1,7 @@
 //! Scripted exchanges at a monitor. Times in ms; places count from the first data byte, segments of 1000 bytes.
 
+mod arrivals;
+
 use rexmit_tcp::Need;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{Flags, SeqNum, SeqRange};
