@@ -33,7 +33,8 @@ def _case(case: Case, delays_ms: tuple[float, ...]) -> dict[str, Any]:
             {"mechanism": resend.mechanism, "path": resend.path, "connections": n}
             for resend, n in case.first_resend
         ],
-        "reinjections": case.reinjections,
+        "reinjected": case.reinjected,
+        "reinjected_needlessly": case.reinjected_needlessly,
         "mptcp_retransmissions": case.mptcp_retransmissions,
         "probe_reinjections": case.probe_reinjections,
     }

@@ -46,7 +46,8 @@ class Case:
     most_s: float | None
     recover: Spread  #: first drop to first resend, seconds
     first_resend: tuple[tuple[Resend, int], ...]  #: most first
-    reinjections: float | None  #: packets re-injected, a connection
+    reinjected: float  #: packets re-injected after the first drop, a connection
+    reinjected_needlessly: float  #: of them, those whose data had arrived
     mptcp_retransmissions: float | None
     probe_reinjections: float | None
 
@@ -78,11 +79,14 @@ def cases(run: Run, *, keep_inexact: bool = False) -> Cases:
     if not has_bursts(run):
         raise UserError(f"{run.path}: the run has no bursts", "run one: rexmit run mptcp-2017")
     first = _first_resends(run)
+    again = _reinjected(run)
     found = {}
     keys = ["network", "config", "loss_pattern"]
     for part in frame.partition_by(keys, maintain_order=True):
         network, config, loss = (part[key][0] for key in keys)
-        found[network, config, loss or "none"] = _case(part, first, keep_inexact=keep_inexact)
+        found[network, config, loss or "none"] = _case(
+            part, first, again, keep_inexact=keep_inexact
+        )
     unique = {key: tuple(frame[key].unique(maintain_order=True)) for key in keys}
     return Cases(
         networks=unique["network"],
@@ -94,7 +98,11 @@ def cases(run: Run, *, keep_inexact: bool = False) -> Cases:
 
 
 def _case(
-    part: pl.DataFrame, first: Mapping[tuple[int, int], Resend], *, keep_inexact: bool
+    part: pl.DataFrame,
+    first: Mapping[tuple[int, int], Resend],
+    again: pl.DataFrame,
+    *,
+    keep_inexact: bool,
 ) -> Case:
     complete = part.filter(pl.col("complete"))
     used = complete if keep_inexact else complete.filter(pl.col("exact"))
@@ -102,6 +110,7 @@ def _case(
     repaired = Counter(
         first[key] for key in used.select("cell", "repetition").iter_rows() if key in first
     )
+    mine = again.join(used.select("cell", "repetition"), on=["cell", "repetition"])
     return Case(
         network=part["network"][0],
         config=part["config"][0],
@@ -114,7 +123,9 @@ def _case(
         most_s=_number(times.max()),
         recover=spread(used["t_recover_s"]),
         first_resend=tuple(repaired.most_common()),
-        reinjections=_number(used["reinjections"].mean()),
+        reinjected=mine.height / max(used.height, 1),
+        reinjected_needlessly=mine.filter(pl.col("need") == "spurious").height
+        / max(used.height, 1),
         mptcp_retransmissions=_number(used["mptcp_retransmissions"].mean()),
         probe_reinjections=_number(used["probe_reinjections"].mean()),
     )
@@ -131,6 +142,15 @@ def _first_resends(run: Run) -> dict[tuple[int, int], Resend]:
         (row["cell"], row["repetition"]): Resend(row["mechanism"] or "unknown", row["path"])
         for row in rows.iter_rows(named=True)
     }
+
+
+def _reinjected(run: Run) -> pl.DataFrame:
+    """Every re-injection after the first drop of its connection."""
+    drops = run.transfers.select("cell", "repetition", "t_drop_s")
+    rows = run.retransmissions().filter(pl.col("mechanism") == "mptcp-reinject")
+    return rows.join(drops, on=["cell", "repetition"]).filter(
+        pl.col("time_s") >= pl.col("t_drop_s")
+    )
 
 
 def _delays(run: Run, network: str) -> tuple[float, ...]:

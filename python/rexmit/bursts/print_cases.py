@@ -60,12 +60,15 @@ def _print_left_out(found: Cases, console: Console) -> None:
 
 
 def _print_extra(found: Cases, console: Console) -> None:
-    """What went twice, by configuration: a mean over all connections."""
+    """What went twice, by configuration: a mean over all connections. The kernel's counts are of
+    whole connections, bursts without loss included.
+    """
     for config in found.configs:
         mine = [case for case in found.cases.values() if case.config == config]
         facts = []
         for name, values in (
-            ("packets re-injected", [case.reinjections for case in mine]),
+            ("packets re-injected after the loss", [case.reinjected for case in mine]),
+            ("of them needlessly", [case.reinjected_needlessly for case in mine]),
             ("retransmissions by MPTCP's own count", [c.mptcp_retransmissions for c in mine]),
             ("re-injections that probes caused", [case.probe_reinjections for case in mine]),
         ):
