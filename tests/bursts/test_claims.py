@@ -120,6 +120,18 @@ def test_a_difference_within_a_tick_counts_as_equal(write_study: Write) -> None:
     assert verdicts(write_study(time(0.0045), name="beyond"))["a"] is False
 
 
+def test_a_difference_within_what_chance_makes_counts_as_equal(write_study: Write) -> None:
+    def time(config: str, pair: Pair, loss: str) -> float:
+        return as_in_paper(config, pair, loss) + (0.1 if (config, loss) == (TCP_TLP, ONE) else 0.0)
+
+    def scatter(row: dict[str, Any]) -> dict[str, Any]:
+        off = 0.2 if row["repetition"] else -0.2
+        return {**row, "t_total_s": row["t_total_s"] + off}
+
+    assert verdicts(write_study(time, name="close"))["a"] is False
+    assert verdicts(write_study(time, scatter, name="scattered"))["a"] is True
+
+
 def test_inexact_connections_do_not_count(write_study: Write) -> None:
     def change(row: dict[str, Any]) -> dict[str, Any]:
         wrong = row["repetition"] == 1

@@ -6,6 +6,7 @@ cannot be told from a run that lacks the connections for it; it says the times i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -24,6 +25,7 @@ from rexmit.bursts.paper import (
     TWO,
 )
 from rexmit.errors import UserError
+from rexmit.tables.cells import Spread
 from rexmit.tables.claim import Claim
 from rexmit.tables.print_claims import Source
 from rexmit.tables.run_folder import Run
@@ -31,6 +33,8 @@ from rexmit.tables.runner import tick_ns
 
 #: Equal: within so much of the smaller time, or within a tick of the timers.
 EQUAL = 0.01
+#: Or within so many standard errors of the difference.
+ERRORS = 2.0
 #: Much: more than this share.
 MUCH = 0.1
 
@@ -48,13 +52,15 @@ class _Study:
     def pairs(self) -> list[Pair]:
         return [pair for pair in PAIRS if pair in self.names]
 
-    def mean(self, pair: Pair, config: str, loss: str) -> float | None:
+    def spread(self, pair: Pair, config: str, loss: str) -> Spread:
         case = self.cases.of(self.names[pair], config, loss)
-        return case.completion.mean_s if case else None
+        return case.completion if case else Spread(0, None, None)
 
-    def equal(self, one_s: float, other_s: float) -> bool:
+    def equal(self, one: Spread, other: Spread) -> bool:
+        one_s, other_s = one.mean_s or 0.0, other.mean_s or 0.0
         apart = abs(one_s - other_s)
-        return apart <= self.tick_s or apart <= EQUAL * min(one_s, other_s)
+        error = math.sqrt(sum((s.sd_s or 0.0) ** 2 / s.n for s in (one, other)))
+        return apart <= max(self.tick_s, EQUAL * min(one_s, other_s), ERRORS * error)
 
 
 @dataclass(frozen=True)
@@ -89,9 +95,9 @@ Told = tuple[bool, str] | None
 def _beside(study: _Study, loss: str, first: str, other: str) -> list[_Beside]:
     found = []
     for pair in study.pairs():
-        one, two = study.mean(pair, first, loss), study.mean(pair, other, loss)
-        if one is not None and two is not None:
-            found.append(_Beside(pair, one, two, study.equal(one, two)))
+        one, two = study.spread(pair, first, loss), study.spread(pair, other, loss)
+        if one.mean_s is not None and two.mean_s is not None:
+            found.append(_Beside(pair, one.mean_s, two.mean_s, study.equal(one, two)))
     return found
 
 
@@ -218,8 +224,8 @@ def source() -> Source:
     from rexmit.bursts.paper import SOURCE
 
     meant = (
-        f"equal: within {EQUAL * 100:g}% or a timer's tick; better, beats: by more than that; "
-        f"much: more than {MUCH * 100:g}%; differences of mean completion times, a network by its "
+        f"equal: within {EQUAL * 100:g}%, a timer's tick or {ERRORS:g} standard errors; "
+        f"better, beats: by more than that; much: more than {MUCH * 100:g}%; differences of mean completion times, a network by its "
         f"paths' delays in ms"
     )
     return Source(YEAR, SOURCE, meant)
