@@ -224,9 +224,9 @@ def source() -> Source:
     from rexmit.bursts.paper import SOURCE
 
     meant = (
-        f"equal: within {EQUAL * 100:g}%, a timer's tick or {ERRORS:g} standard errors; "
-        f"better, beats: by more than that; much: more than {MUCH * 100:g}%; differences of mean completion times, a network by its "
-        f"paths' delays in ms"
+        f"equal: within {EQUAL * 100:g}%, a timer's tick or {ERRORS:g} standard errors; better, "
+        f"beats: by more than that; much: more than {MUCH * 100:g}%; differences of mean "
+        f"completion times, a network by its paths' delays in ms"
     )
     return Source(YEAR, SOURCE, meant)
 
