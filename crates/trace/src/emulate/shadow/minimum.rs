@@ -3,7 +3,8 @@
 
 use rexmit_time::Duration;
 
-use super::explain::{Candidates, Cause, Moment, MUCH};
+use super::causes::MUCH;
+use super::explain::{Candidates, Cause, Moment};
 use super::Shadow;
 use crate::emulate::board::Board;
 use crate::emulate::likelihood;

@@ -2,11 +2,14 @@
 //! back. It has no window: what may be sent is seen.
 //!
 //! `linux6` and `linux3` work through acknowledgements as the two generations of the model's sender do (other stacks take the
-//! one nearer to them), `rack`, `counted`, `undo` and `clock` are parts of that; `explain` says what made a resend.
+//! one nearer to them), `rack`, `counted`, `undo` and `clock` are parts of that; `causes` are what may have made a resend,
+//! `explain` says which did, and `follow` what comes of it.
 
+mod causes;
 mod clock;
 mod counted;
 mod explain;
+mod follow;
 mod linux3;
 mod linux6;
 mod minimum;
