@@ -20,7 +20,7 @@ pub enum Evidence {
     Timestamp,
     /// An acknowledgement came too early to be for the resend.
     AckTooEarly,
-    /// Acknowledgements after a timeout covered what was never sent again (RFC 5682).
+    /// Acknowledgements went on as only an earlier copy explains: as after a timeout without a loss (RFC 5682).
     Frto,
     /// Its bytes were acknowledged, or SACKed, before it was sent.
     AlreadyAcked,
