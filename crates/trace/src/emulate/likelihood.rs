@@ -97,6 +97,9 @@ pub fn of_ack(gap: Duration, slack: Duration) -> Likely {
 /// `ln(exp(a) + exp(b))`
 pub fn either(a: f64, b: f64) -> f64 {
     let (high, low) = if a > b { (a, b) } else { (b, a) };
+    if low == f64::NEG_INFINITY {
+        return high;
+    }
     high + (low - high).exp().ln_1p()
 }
 

@@ -34,7 +34,7 @@ use manners::{Manner, Manners};
 pub use room::Room;
 use shadow::{Moment, Shadow};
 
-pub use ways::{Judged, Leaning, Opinions, Way};
+pub use ways::{shares_by, Judged, Leaning, Opinions, Way, WAYS};
 
 /// Packets that follow each other so closely left for the same reason.
 const TOGETHER: Duration = Duration::from_micros(200);

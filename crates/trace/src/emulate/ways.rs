@@ -14,6 +14,9 @@ const CHOOSES: &str = "linux-6";
 
 const MECHANISMS: usize = Mechanism::ALL.len();
 
+/// How many ways there are.
+pub const WAYS: usize = Way::ALL.len();
+
 /// A way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
@@ -41,13 +44,13 @@ impl Way {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Leaning {
     /// How likely all that was seen is with each way, what is usual among hosts counted in.
-    scores: [f64; 3],
+    scores: [f64; WAYS],
 }
 
 impl Default for Leaning {
     fn default() -> Self {
         Leaning {
-            scores: [f64::NEG_INFINITY; 3],
+            scores: [f64::NEG_INFINITY; WAYS],
         }
     }
 }
@@ -62,45 +65,29 @@ impl Leaning {
         }
     }
 
-    /// What it says for counting and against RACK, at most `most` either way. Nothing where the sender is likelier another
-    /// stack.
+    /// What it says of each way, usual or not: how much less likely all that was seen is with it than with the best, and no
+    /// more than `most`.
     #[must_use]
-    pub fn evidence(&self, most: f64) -> f64 {
-        let [rack, counting, other] = self.scores;
-        if !rack.is_finite() || !counting.is_finite() || other > rack.max(counting) {
-            return 0.0;
+    pub fn evidence(&self, most: f64) -> [f64; WAYS] {
+        let usual = usual();
+        let said: [f64; WAYS] = core::array::from_fn(|way| self.scores[way] - usual[way]);
+        let best = said.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        if !best.is_finite() {
+            return [0.0; WAYS];
         }
-        (counting - rack - usual()).clamp(-most, most)
+        said.map(|said| (said - best).max(-most))
     }
 
     /// How likely each way is by this connection alone.
     #[must_use]
-    pub fn shares(&self) -> [f64; 3] {
+    pub fn shares(&self) -> [f64; WAYS] {
         Self::shares_of(self.scores)
     }
 
-    /// How likely each way is when all connections of the host, this one among them, say `evidence` for counting.
-    #[must_use]
-    pub fn shares_with(&self, evidence: f64) -> [f64; 3] {
-        let [mut rack, mut counting, other] = self.scores;
-        if !rack.is_finite() || !counting.is_finite() {
-            return self.shares();
-        }
-        let apart = usual() + evidence;
-        if apart > 0.0 {
-            counting = counting.max(rack);
-            rack = counting - apart;
-        } else {
-            rack = rack.max(counting);
-            counting = rack + apart;
-        }
-        Self::shares_of([rack, counting, other])
-    }
-
-    fn shares_of(scores: [f64; 3]) -> [f64; 3] {
+    fn shares_of(scores: [f64; WAYS]) -> [f64; WAYS] {
         let high = scores.into_iter().fold(f64::NEG_INFINITY, f64::max);
         if !high.is_finite() {
-            return [0.0; 3];
+            return [0.0; WAYS];
         }
         let above = scores.map(|score| (score - high).exp());
         let all: f64 = above.iter().sum();
@@ -108,26 +95,32 @@ impl Leaning {
     }
 }
 
-/// How much likelier counting is than RACK before anything is seen, as a natural logarithm.
-fn usual() -> f64 {
-    let share = |way: Way| {
+/// How likely each way is when all connections of the host say this of each, summed up.
+#[must_use]
+pub fn shares_by(evidence: &[f64; WAYS]) -> [f64; WAYS] {
+    let usual = usual();
+    Leaning::shares_of(core::array::from_fn(|way| evidence[way] + usual[way]))
+}
+
+/// How likely each way is before anything is seen, as natural logarithms.
+fn usual() -> [f64; WAYS] {
+    Way::ALL.map(|way| {
         let of_way = profile::all()
             .iter()
             .filter(|profile| Way::of(profile) == way);
-        of_way.map(|profile| profile.prior.exp()).sum::<f64>()
-    };
-    (share(Way::Counting) / share(Way::Rack)).ln()
+        of_way.map(|profile| profile.prior.exp()).sum::<f64>().ln()
+    })
 }
 
 /// What the emulations say of one resend.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Opinions {
     /// How likely each way is by itself.
-    weights: [f64; 3],
+    weights: [f64; WAYS],
     /// With each way, the share of each mechanism and the timer that it says ran out.
-    shares: [[f64; MECHANISMS]; 3],
-    timers: [[Option<Duration>; MECHANISMS]; 3],
-    heaviest: [[f64; MECHANISMS]; 3],
+    shares: [[f64; MECHANISMS]; WAYS],
+    timers: [[Option<Duration>; MECHANISMS]; WAYS],
+    heaviest: [[f64; MECHANISMS]; WAYS],
 }
 
 /// The mechanism that is most likely.
@@ -147,7 +140,7 @@ pub struct Judged {
 
 impl Opinions {
     /// None yet, of ways that are so likely.
-    pub(crate) fn new(weights: [f64; 3]) -> Self {
+    pub(crate) fn new(weights: [f64; WAYS]) -> Self {
         Opinions {
             weights,
             ..Opinions::default()
@@ -174,11 +167,13 @@ impl Opinions {
         }
     }
 
-    /// Whether it matters which of its two ways a host of 6.x was set to.
+    /// Whether it matters which way its host was set to, or has.
     #[must_use]
     pub fn differ(&self) -> bool {
-        let [rack, counting, _] = self.shares;
-        best(&rack) != best(&counting) && counting.iter().sum::<f64>() > 0.0
+        let known = |shares: &&[f64; MECHANISMS]| shares.iter().any(|share| *share > 0.0);
+        let mut said = self.shares.iter().filter(known).map(best);
+        said.next()
+            .is_some_and(|first| said.any(|other| other != first))
     }
 
     /// The most likely mechanism by the connection alone.
@@ -189,7 +184,7 @@ impl Opinions {
 
     /// The most likely mechanism when the ways are so likely.
     #[must_use]
-    pub fn judge_with(&self, weights: &[f64; 3]) -> Judged {
+    pub fn judge_with(&self, weights: &[f64; WAYS]) -> Judged {
         let mut shares = [0.0; MECHANISMS];
         for (of_way, weight) in self.shares.iter().zip(weights) {
             for (share, own) in shares.iter_mut().zip(of_way) {

@@ -1,4 +1,4 @@
-//! What connections of one host say of each other: which of its ways of finding losses it was set to.
+//! What connections of one host say of each other: which way of finding losses it has, or was set to.
 //!
 //! Where a resend's mechanism depends on that, it waits with its connection until the capture is over, or until too many wait;
 //! then it is judged by what all connections of its sender showed. What is known of a host does not depend on threads: rows
@@ -10,6 +10,7 @@ use std::net::IpAddr;
 use rexmit_tcp::{Mechanism, Need};
 
 use crate::analyzer::{Of, Rows};
+use crate::emulate::{shares_by, WAYS};
 use crate::event::Direction;
 use crate::half::position_of;
 use crate::rows::{Connection, HalfRow, Retransmission};
@@ -23,6 +24,9 @@ const MOST_HOSTS: usize = 1 << 16;
 /// What one connection may say at most, as a natural logarithm: an emulation may err.
 const MOST_SAID: f64 = 5.0;
 
+/// An address, and what the SYN names the system: one address may stand for several hosts.
+type Host = (IpAddr, Option<&'static str>);
+
 /// A connection of which a resend waits.
 #[derive(Debug, Default)]
 struct Waiting {
@@ -33,8 +37,8 @@ struct Waiting {
 /// The hosts, and what waits.
 #[derive(Debug, Default)]
 pub(super) struct Hosts {
-    /// What connections said for counting and against RACK, summed up.
-    said: BTreeMap<IpAddr, f64>,
+    /// What connections said of each way, summed up.
+    said: BTreeMap<Host, [f64; WAYS]>,
     /// By the connection's number, in the order in which they came to wait.
     waiting: BTreeMap<u64, Waiting>,
     order: VecDeque<u64>,
@@ -88,11 +92,14 @@ impl Hosts {
             (connection.flow.dst, &connection.backward),
         ] {
             let said = half.leaning.evidence(MOST_SAID);
-            if said == 0.0 {
+            if said == [0.0; WAYS] {
                 continue;
             }
-            if let Some(sum) = self.said.get_mut(&host) {
-                *sum += said;
+            let host = (host, half.syn_system);
+            if let Some(sums) = self.said.get_mut(&host) {
+                sums.iter_mut()
+                    .zip(said)
+                    .for_each(|(sum, said)| *sum += said);
             } else if self.said.len() < MOST_HOSTS {
                 self.said.insert(host, said);
             }
@@ -121,9 +128,10 @@ impl Hosts {
     fn judge(&self, connection: &mut Connection, resends: &mut [Of<Retransmission>]) {
         let said = |host: IpAddr, half: &HalfRow| {
             // A host of which nothing is kept: what this one says.
-            let all = self.said.get(&host).copied();
-            let all = all.unwrap_or_else(|| half.leaning.evidence(MOST_SAID));
-            half.leaning.shares_with(all)
+            match self.said.get(&(host, half.syn_system)) {
+                Some(all) => shares_by(all),
+                None => half.leaning.shares(),
+            }
         };
         let ways = [
             said(connection.flow.src, &connection.forward),
@@ -297,6 +305,37 @@ mod tests {
         let lost = half.time_lost[position_of(FastRetransmit)];
         assert_eq!(lost, Duration::from_millis(30));
         assert_eq!(all.retransmissions[0].row.episode_cause, FastRetransmit);
+    }
+
+    #[test]
+    fn a_host_has_one_stack() {
+        use Mechanism::{Rack, SackRecovery};
+        // Another stack explains one of three connections better; it is the only one of the last host.
+        let other = |number, server| {
+            let mut rows = rows(number, server, 0.0);
+            let half = &mut rows.connections[0].row.backward;
+            half.leaning.add(Way::Other, 7.0);
+            let row = &mut rows.retransmissions[0].row;
+            let mut opinions = Opinions::new(half.leaning.shares());
+            opinions.add(Way::Rack, 1.0, (Rack, 1.0), None, None);
+            opinions.add(Way::Other, 1.0, (SackRecovery, 1.0), None, None);
+            row.mechanism = opinions.judge().mechanism;
+            row.opinions = Some(Box::new(opinions));
+            rows
+        };
+        let linux = |number| {
+            let mut rows = rows(number, SERVER, -2.4);
+            let half = &mut rows.connections[0].row.backward;
+            half.leaning.add(Way::Other, -9.0);
+            rows
+        };
+        let all = passed([
+            linux(1),
+            other(2, SERVER),
+            linux(3),
+            other(4, [10, 0, 0, 9]),
+        ]);
+        assert_eq!(mechanisms(&all), [Rack, Rack, Rack, SackRecovery]);
     }
 
     #[test]

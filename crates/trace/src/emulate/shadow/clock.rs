@@ -52,10 +52,11 @@ impl Shadow {
 
     /// What the stack's clock says of a span.
     fn measured(&self, sent: Time, acked: Time) -> Duration {
-        let rtt = acked - sent;
+        // Times that were estimated may lie the wrong way round.
+        let rtt = (acked - sent).max(Duration::ZERO);
         match (self.settings.estimator, self.phase) {
             (Estimator::LinuxMicros, _) => rtt.max(Duration::from_micros(1)),
-            (_, Some(phase)) => self.ticks.between(sent, acked, phase),
+            (_, Some(phase)) => self.ticks.between(sent, acked.max(sent), phase),
             _ => self.ticks.down(rtt + self.ticks.tick() / 2),
         }
     }
@@ -144,6 +145,13 @@ impl Shadow {
         // What is doubled is what ran out.
         let most = self.rto / 16 + self.ticks.tick();
         self.rto = self.ticks.up(self.rto + off.min(most).max(-most));
+    }
+
+    /// Doubles the timeout, but for what is added last. What was learned of it may have made it less than that.
+    pub(super) fn back_off(&mut self) {
+        let slop = self.settings.rto_slop;
+        let rto = (self.rto - slop).max(Duration::ZERO) * 2 + slop;
+        self.rto = rto.min(self.settings.max_rto);
     }
 
     /// Takes a round-trip time for the smallest.
@@ -309,8 +317,7 @@ impl Shadow {
         self.score -= LOST_BEFORE;
         self.enter_loss(board, at);
         self.timeouts += 1;
-        let slop = self.settings.rto_slop;
-        self.rto = ((self.rto - slop) * 2 + slop).min(self.settings.max_rto);
+        self.back_off();
         self.timer.set(at, Job::Timeout, self.rto);
         if !board.is_empty() {
             self.mark_resent(board, 0);

@@ -51,8 +51,7 @@ impl Shadow {
                 self.enter_loss(board, at);
                 self.timeouts += 1 + missed;
                 for _ in 0..=missed {
-                    let slop = self.settings.rto_slop;
-                    self.rto = ((self.rto - slop) * 2 + slop).min(self.settings.max_rto);
+                    self.back_off();
                 }
                 self.timer.set(at, Job::Timeout, self.rto);
             }
