@@ -55,11 +55,11 @@ impl Half {
             mark: false,
         };
         if start < nxt {
-            // Some of them may have been of timers that ran out.
-            let timers = 1
-                + (waited.as_nanos() / LEAST_TIMEOUT.as_nanos())
-                    .max(1)
-                    .ilog2();
+            // Some of them may have been of timers that ran out: a probe waits for two round trips.
+            let probe = self.rtts.moving().unwrap_or(trip) * 3 / 2;
+            let none = waited < probe.min(LEAST_TIMEOUT);
+            let doubled = waited.as_nanos() / LEAST_TIMEOUT.as_nanos();
+            let timers = if none { 0 } else { 1 + doubled.max(1).ilog2() };
             let owed = hidden.saturating_sub(timers);
             if owed <= self.owed {
                 // They may have been sent again, and lost again.
