@@ -276,7 +276,7 @@ impl Judges {
         self.new_at = sent.at;
         self.board.push(sent);
         for shadow in &mut self.shadows {
-            shadow.on_new(&self.board, &moment, nothing_out);
+            shadow.on_new(&mut self.board, &moment, nothing_out);
         }
     }
 

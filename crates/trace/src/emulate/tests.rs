@@ -13,6 +13,8 @@ const ISN: u32 = u32::MAX - 2_500;
 struct Script {
     judges: Judges,
     resends: u32,
+    /// How far its times may be off.
+    slack: Duration,
 }
 
 fn at(ms: f64) -> Time {
@@ -35,6 +37,7 @@ impl Script {
         Script {
             judges: Judges::new(&facts),
             resends: 0,
+            slack: Duration::ZERO,
         }
     }
 
@@ -51,7 +54,7 @@ impl Script {
                 flags: Flags::ACK,
                 stamp: None,
                 echo: None,
-                slack: Duration::ZERO,
+                slack: self.slack,
                 counted: false,
                 missing: None,
             }));
@@ -101,7 +104,7 @@ impl Script {
             stamp: None,
             echo: None,
             carried: 0,
-            slack: Duration::ZERO,
+            slack: self.slack,
         }));
         self
     }
@@ -322,4 +325,25 @@ fn another_threshold_of_duplicates_is_learned() {
         let d = script.judges.identity().parameters.d.unwrap();
         assert_eq!(d.value, f64::from(threshold), "{d:?}");
     }
+}
+
+#[test]
+fn what_exceeds_the_window_after_a_timeout_shows_that_there_was_none() {
+    // It left when the timeout was due, and times are unsure; then one leaves with each report, and none was acknowledged.
+    let mut script = Script::new(50);
+    script.slack = Duration::from_millis(30);
+    let begun = script
+        .new_data(0.0, 0..20)
+        .ack(50.0, 4, &[])
+        .ack(90.0, 4, &[(8, 9)])
+        .again(270.0, 4);
+    assert_eq!(begun.mechanisms(), ["rto"]);
+    let script = begun
+        .ack(271.0, 4, &[(8, 10)])
+        .again(272.0, 5)
+        .ack(273.0, 4, &[(8, 11)])
+        .again(274.0, 6)
+        .ack(275.0, 4, &[(8, 12)])
+        .again(276.0, 7);
+    assert_eq!(script.mechanisms(), ["rack"; 4]);
 }

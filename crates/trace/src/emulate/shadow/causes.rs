@@ -215,6 +215,9 @@ impl Shadow {
         if sacked {
             structure += MUCH;
         }
+        if moment.slack > SEES_ALL {
+            structure += self.beyond_window(board, pieces);
+        }
         if let Some(entered) = self.entered {
             // A recovery begins with a resend.
             if self.state == State::Recovery

@@ -108,6 +108,17 @@ impl Candidates {
     fn iter(&self) -> impl Iterator<Item = &Candidate> {
         self.list.iter().flatten()
     }
+
+    /// The likeliest; of several the first.
+    fn best(&self) -> Option<Candidate> {
+        let likelier = |best: Candidate, one: &Candidate| match one.weight > best.weight {
+            true => *one,
+            false => best,
+        };
+        let mut all = self.iter();
+        let first = *all.next()?;
+        Some(all.fold(first, likelier))
+    }
 }
 
 impl Shadow {
@@ -119,16 +130,22 @@ impl Shadow {
         pieces: core::ops::Range<usize>,
     ) {
         self.catch_up_for_resend(board, moment);
-        let candidates = self.candidates(board, moment, &pieces);
-        let mut best: Option<Candidate> = None;
-        let mut all = f64::NEG_INFINITY;
-        for candidate in candidates.iter() {
-            all = either(all, candidate.weight);
-            if best.is_none_or(|best| candidate.weight > best.weight) {
-                best = Some(*candidate);
-            }
+        let mut candidates = self.candidates(board, moment, &pieces);
+        let beyond = self.beyond_window(board, &pieces);
+        if beyond < 0.0
+            && candidates
+                .best()
+                .is_some_and(|best| best.cause == Cause::Ack)
+        {
+            self.doubt(board, moment, beyond);
+            candidates = self.candidates(board, moment, &pieces);
         }
-        let Some(best) = best else { return };
+        let Some(best) = candidates.best() else {
+            return;
+        };
+        let all = candidates
+            .iter()
+            .fold(f64::NEG_INFINITY, |all, one| either(all, one.weight));
         let share = |mechanism: Mechanism| {
             let same = candidates.iter().filter(|one| one.mechanism == mechanism);
             same.map(|one| (one.weight - all).exp()).sum::<f64>()
@@ -146,7 +163,16 @@ impl Shadow {
         });
         self.score += all.max(-16.0);
         self.worst = self.worst.min(best.fit);
+        let ack = candidates.iter().find(|one| one.cause == Cause::Ack);
+        let before = match (best.cause, ack) {
+            (Cause::Timeout { .. } | Cause::OtherTimeout, Some(ack)) => {
+                self.before_timeout(moment, best.weight - ack.weight, ack.mechanism)
+            }
+            _ => self.before,
+        };
         self.follow(board, moment, &pieces, best);
+        self.before = before;
+        self.note_doubtful_resend();
     }
 
     /// A wait for reordered segments that is long over ended unseen.

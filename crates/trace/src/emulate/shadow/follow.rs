@@ -151,6 +151,7 @@ impl Shadow {
             self.frto = self.settings.frto && (anew || self.timeouts > 0);
         }
         self.state = State::Loss;
+        self.before = None;
         self.loss_at = Some(now);
         self.point = board.nxt;
         self.probe = None;

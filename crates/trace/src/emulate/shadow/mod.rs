@@ -8,6 +8,7 @@
 mod causes;
 mod clock;
 mod counted;
+mod doubt;
 mod explain;
 mod follow;
 mod linux3;
@@ -31,6 +32,7 @@ use rexmit_wire::SeqNum;
 use super::board::{Board, News, LOST, RESENT};
 use super::profile::Profile;
 use super::timer::{Job, Ticks, Timer};
+use doubt::Before;
 use minimum::Minimum;
 use rack::Rack;
 use rate::Rate;
@@ -87,6 +89,8 @@ pub struct Shadow {
     frto: bool,
     timeouts: u32,
     undo: Undo,
+    /// What it was before the last timeout, if that may have been none.
+    before: Option<Before>,
     began_by: Mechanism,
     began: bool,
     resending: bool,
@@ -160,6 +164,7 @@ impl Shadow {
             frto: false,
             timeouts: 0,
             undo: Undo::default(),
+            before: None,
             began_by: Mechanism::FastRetransmit,
             began: false,
             resending: false,
@@ -227,7 +232,7 @@ impl Shadow {
     }
 
     /// Something new left; the board has it already. `nothing_out`: it was empty before.
-    pub fn on_new(&mut self, board: &Board, moment: &Moment, nothing_out: bool) {
+    pub fn on_new(&mut self, board: &mut Board, moment: &Moment, nothing_out: bool) {
         self.catch_up_for_sending(board, moment);
         if self.unless_more && self.state == State::Recovery && self.entered == Some(moment.ack_at)
         {
