@@ -232,17 +232,13 @@ impl Bench<'_> {
         let gate = Gate::new(rule, wants, story, keys);
         let begin = self.begin(start);
         let mut world = World::new(parts, gate, &streams, begin);
-        bring_up(
-            &mut world,
-            begin,
-            first_path,
-            if multipath { paths } else { 1 },
-        )?;
-        let times = self.times(world.now(), start);
+        let settling = Duration::from_nanos(i64::try_from(cell.settling_ns())?);
+        let all = (first_path, if multipath { paths } else { 1 });
+        let now = bring_up(&mut world, begin, all, settling)?;
+        let times = self.times(now, start);
         let first = times[0];
         let patience = cell.transfer_timeout_ns.max(cell.bursts.gap_ns);
         let patience = Duration::from_nanos(i64::try_from(patience)?);
-        let now = world.now();
         world.begin(now, Bursts::new(times, bytes, patience, now));
         let end = read_all(&mut world);
         let subflows = self.subflows(&world, &ports);
@@ -331,8 +327,14 @@ fn wire(path: &rexmit_plan::Link) -> crate::link::Settings {
     link_settings(path, rexmit_plan::Place::Wire)
 }
 
-/// Opens the connection on its first path and a subflow on each other when that is confirmed.
-fn bring_up(world: &mut World<'_>, begin: Time, first: usize, paths: usize) -> Result<()> {
+/// Opens the connection on its first path and a subflow on each other when that is confirmed; `settling` more passes. When
+/// that is over.
+fn bring_up(
+    world: &mut World<'_>,
+    begin: Time,
+    (first, paths): (usize, usize),
+    settling: Duration,
+) -> Result<Time> {
     let limit = begin + COMING_UP;
     let wait = |world: &mut World<'_>, up: &dyn Fn(&World<'_>) -> bool, what: &str| {
         while !up(world) {
@@ -348,16 +350,19 @@ fn bring_up(world: &mut World<'_>, begin: Time, first: usize, paths: usize) -> R
     let now = wait(world, &|world| world.is_open(first), &failed)?;
     world.say_hello(now);
     let now = wait(world, &|world| world.is_up(first), &failed)?;
-    if paths == 1 {
-        return Ok(());
-    }
     for path in (0..paths).filter(|path| *path != first) {
         world.open(now, path);
     }
     let all = |world: &World<'_>| (0..paths).all(|path| world.is_up(path));
     let failed = format!("of {paths} paths only some came up");
-    wait(world, &all, &failed)?;
-    Ok(())
+    let now = wait(world, &all, &failed)?;
+    // Now that all is up the client says so: its window is open before the first burst.
+    world.say_hello(now);
+    let heard = |world: &World<'_>| world.heard() == 2;
+    let now = wait(world, &heard, "the client is not heard")?;
+    let until = now + settling;
+    while world.step(until) {}
+    Ok(until)
 }
 
 /// Runs until the client has read everything or gives up; when that was.

@@ -73,7 +73,8 @@ pub struct World<'a> {
     /// What both programs do, once the connection is up.
     pub bursts: Option<Bursts>,
     burst_armed: Option<Time>,
-    hello_read: bool,
+    /// Bytes that the server has heard of the client.
+    heard: u32,
     pub gate: Gate,
 }
 
@@ -104,7 +105,7 @@ impl<'a> World<'a> {
             numbers: streams.stream("isn", 0),
             bursts: None,
             burst_armed: None,
-            hello_read: false,
+            heard: 0,
             gate,
             parts,
         }
@@ -146,6 +147,11 @@ impl<'a> World<'a> {
         self.settle(now, CLIENT);
     }
 
+    /// Bytes that the server has heard of the client.
+    pub fn heard(&self) -> u32 {
+        self.heard
+    }
+
     /// Whether both ends know that the connection, or the subflow, on `path` is up.
     pub fn is_up(&self, path: usize) -> bool {
         self.ends.iter().all(|end| match end.meta() {
@@ -153,7 +159,7 @@ impl<'a> World<'a> {
             None => end
                 .connection(path)
                 .is_some_and(|c| c.state() == State::Established),
-        }) && self.hello_read
+        }) && self.heard > 0
     }
 
     /// Whether the client's handshake on `path` is over.
@@ -290,11 +296,13 @@ impl<'a> World<'a> {
     /// A program goes on.
     fn happened(&mut self, now: Time, side: usize, event: Happened) {
         match (side, event) {
-            (SERVER, Happened::Readable) => {
-                while self.ends[SERVER].read(now, 64) > 0 {
-                    self.hello_read = true;
+            (SERVER, Happened::Readable) => loop {
+                let taken = self.ends[SERVER].read(now, 1);
+                if taken == 0 {
+                    break;
                 }
-            }
+                self.heard += taken;
+            },
             (SERVER, Happened::Writable) => self.write(now),
             (CLIENT, Happened::Readable) => loop {
                 let wanted = self.bursts.as_ref().map_or(0, Bursts::wanted);

@@ -97,6 +97,16 @@ const LOOKS: &[Look] = &[
         source: "p0f 3: *:64:0:*:mss*34,0:mss,nop,ws,nop,nop,sok:df,id+; tcp_smallest_anon_port 32768; hires_tick",
     },
     Look {
+        stack: "linux-4",
+        ttl: 64,
+        order: SynOrder::ScaleLast,
+        syn_ack_id_zero: true,
+        receive_buffers: &[],
+        ports: (32_768, 61_000),
+        ticks: &[250, 1_000, 100],
+        source: "p0f 3: *:64:0:*:mss*20,7:mss,sok,ts,nop,ws:df,id+; Kconfig.hz; ip_local_port_range 32768 61000, before 4.2",
+    },
+    Look {
         stack: "",
         ttl: 64,
         order: SynOrder::ScaleLast,

@@ -115,6 +115,12 @@ impl Connection {
         self.receiver.offer_window(window)
     }
 
+    /// The same of a window that is rounded up to what the field can tell.
+    pub fn offer_window_rounded(&mut self, window: u32) -> u16 {
+        let unit = 1 << self.receiver.scale();
+        self.receiver.offer_window(window.next_multiple_of(unit))
+    }
+
     /// What is left of the window offered, bytes.
     #[must_use]
     pub fn window_left(&self) -> u32 {

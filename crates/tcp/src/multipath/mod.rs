@@ -308,7 +308,7 @@ impl Meta {
         while let Some(mut sent) = self.subflows[index].connection.poll_transmit(now) {
             let options = self.options_of(index, &sent.segment);
             if sent.segment.flags.ack() && !sent.segment.flags.syn() && !sent.segment.flags.rst() {
-                sent.segment.window = self.offer(index);
+                sent.segment.window = self.offer(index, options.ack.is_some());
             }
             if self.settings.mptcp_scheduler == MptcpScheduler::LowestRtt {
                 // Nothing is known of the hosts of that time: packets leave them as they are made.

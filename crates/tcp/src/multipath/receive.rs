@@ -7,6 +7,9 @@ use rexmit_time::Time;
 use crate::receiver::truesize;
 use crate::settings::{Settings, WindowShare};
 
+/// The share of payload that is reckoned with at first, of 256 (`TCP_DEFAULT_SCALING_RATIO`).
+pub(super) const HALF: u32 = 128;
+
 /// Data that came before others.
 #[derive(Clone, Copy, Debug)]
 struct Early {
@@ -28,6 +31,8 @@ pub(super) struct Received {
     unread_cost: u32,
     /// Bytes of memory for packets (`sk_rcvbuf`).
     pub buffer: u32,
+    /// The share of payload in what came, of 256 (`scaling_ratio`).
+    ratio: u32,
     /// After the last byte of data offered to be taken on any subflow (`rcv_wnd_sent`).
     pub offered: u64,
     /// The window last offered, bytes (`old_wspace`).
@@ -50,6 +55,7 @@ impl Received {
             early: Vec::new(),
             cost: 0,
             unread_cost: 0,
+            ratio: HALF,
             offered: 0,
             last_window: 0,
             round_began: None,
@@ -77,38 +83,64 @@ impl Received {
             return false;
         }
         if data > self.next {
-            let at = self.early.partition_point(|early| early.start < data);
-            let known = self.early.get(at).is_some_and(|early| early.start == data);
-            let within = at > 0 && self.early[at - 1].end >= end;
-            if !known && !within {
-                self.early.insert(
-                    at,
-                    Early {
-                        start: data,
-                        end,
-                        cost,
-                    },
-                );
-                self.cost += cost;
-            }
+            self.keep(data, end);
             return false;
         }
         self.next = end;
         self.cost += cost;
         self.unread_cost += cost;
+        let longest = u64::from(self.buffer >> 3);
+        // What was kept joins what it follows, where both are not too long (__mptcp_ofo_queue).
+        let mut begin = data;
         while let Some(early) = self.early.first().copied() {
             if early.start > self.next {
                 break;
             }
             self.early.remove(0);
             if early.end > self.next {
-                self.next = early.end;
                 self.unread_cost += early.cost;
+                if early.start == self.next && early.end - begin <= longest {
+                    self.cost -= self.settings.packet_overhead;
+                    self.unread_cost -= self.settings.packet_overhead;
+                } else {
+                    begin = early.start;
+                }
+                self.next = early.end;
             } else {
                 self.cost -= early.cost;
             }
         }
         true
+    }
+
+    /// Keeps data that wait for others before them, together with those right before them if both are not too long
+    /// (`mptcp_data_queue_ofo`, `mptcp_try_coalesce`): what is joined costs its payload alone.
+    fn keep(&mut self, data: u64, end: u64) {
+        let at = self.early.partition_point(|early| early.start < data);
+        if self.early.get(at).is_some_and(|early| early.start == data) {
+            return;
+        }
+        let len = (end - data) as u32;
+        let longest = u64::from(self.buffer >> 3);
+        if let Some(before) = at.checked_sub(1).and_then(|n| self.early.get_mut(n)) {
+            if before.end >= end {
+                return;
+            }
+            if before.end == data && end - before.start <= longest {
+                before.end = end;
+                before.cost += len;
+                self.cost += len;
+                return;
+            }
+        }
+        let cost = self.settings.packet_overhead + len;
+        self.cost += cost;
+        let early = Early {
+            start: data,
+            end,
+            cost,
+        };
+        self.early.insert(at, early);
     }
 
     /// Takes up to `most` bytes for the reader.
@@ -122,19 +154,28 @@ impl Received {
         taken
     }
 
-    /// The first subflow is up, which offered `window` bytes and takes segments of `mss` (`mptcp_rcv_space_init`).
+    /// The first subflow is up, whose window is `window` bytes for segments of `mss` (`mptcp_rcv_space_init`).
     pub fn begin(&mut self, now: Time, window: u32, mss: u32) {
         self.round_space = u64::from(window.min(10 * mss)).max(1);
         self.round_began = Some(now);
-        self.offered = self.next + u64::from(window);
     }
 
-    /// How much window `space` bytes of buffer are, where packets hold the share `ratio` of 256 (`mptcp_win_from_space`).
-    pub fn share_of(&self, space: i64, ratio: u32) -> i64 {
+    /// The window of what is free (`__mptcp_space`).
+    pub fn space(&self) -> i64 {
+        self.share_of(i64::from(self.buffer) - i64::from(self.cost))
+    }
+
+    /// The window of the whole buffer.
+    pub fn full_space(&self) -> i64 {
+        self.share_of(i64::from(self.buffer))
+    }
+
+    /// How much window `space` bytes of buffer are (`mptcp_win_from_space`).
+    fn share_of(&self, space: i64) -> i64 {
         match self.settings.window_share {
             WindowShare::AdvWinScale(shift) if shift <= 0 => space >> -shift,
             WindowShare::AdvWinScale(shift) => space - (space >> shift),
-            WindowShare::ScalingRatio => (space * i64::from(ratio)) >> 8,
+            WindowShare::ScalingRatio => (space * i64::from(self.ratio)) >> 8,
             WindowShare::Whole => space,
         }
     }
@@ -155,15 +196,14 @@ impl Received {
             return None;
         }
         self.round_trip_us = round_trip_us;
+        self.ratio = ratio;
         if micros < round_trip_us || round_trip_us == 0 {
             return None;
         }
         let mut larger = None;
         if self.round_taken > self.round_space {
             if self.settings.moderate_receive_buffer {
-                larger = self
-                    .wanted(mss, ratio)
-                    .filter(|wanted| *wanted > self.buffer);
+                larger = self.wanted(mss).filter(|wanted| *wanted > self.buffer);
             }
             self.round_space = self.round_taken;
         }
@@ -175,15 +215,15 @@ impl Received {
         larger
     }
 
-    fn wanted(&self, mss: u32, ratio: u32) -> Option<u32> {
+    fn wanted(&self, mss: u32) -> Option<u32> {
         let (taken, space) = (self.round_taken, self.round_space.max(1));
         let steady = 2 * taken + 16 * u64::from(mss);
         let window = steady + 2 * (steady * (taken - space) / space);
         let needed = match self.settings.window_share {
-            WindowShare::ScalingRatio => (window << 8) / u64::from(ratio.max(1)),
+            WindowShare::ScalingRatio => (window << 8) / u64::from(self.ratio.max(1)),
             _ => {
                 let mut cost = truesize(mss + self.settings.header_room);
-                while self.share_of(i64::from(cost), ratio) < i64::from(mss) {
+                while self.share_of(i64::from(cost)) < i64::from(mss) {
                     cost += 128;
                 }
                 window / u64::from(mss.max(1)) * u64::from(cost)

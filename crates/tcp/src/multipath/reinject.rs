@@ -64,7 +64,7 @@ impl Meta {
     fn reinject_upstream(&mut self, now: Time, index: usize, head: &Mapping) {
         let mut best: Option<(u64, usize)> = None;
         for other in (0..self.subflows.len()).filter(|other| *other != index) {
-            if !self.is_active(other) || !self.has_memory(other) {
+            if !self.is_active(other) {
                 continue;
             }
             let subflow = &self.subflows[other];
@@ -80,10 +80,18 @@ impl Meta {
                 best = Some((linger, other));
             }
         }
-        let Some((_, other)) = best else {
+        let mut at = head.data.max(self.una);
+        let carries = |other: usize| {
+            let outstanding = self.subflows[other].outstanding();
+            outstanding
+                .iter()
+                .any(|map| map.data <= at && at < map.data_end())
+        };
+        let Some((_, other)) =
+            best.filter(|(_, other)| self.has_memory(*other) && !carries(*other))
+        else {
             return;
         };
-        let mut at = head.data.max(self.una);
         while at < head.data_end() {
             let left = (head.data_end() - at) as u32;
             let some = self.hand_segment(now, other, at, left);

@@ -3,6 +3,7 @@
 
 use rexmit_time::Time;
 
+use super::receive::HALF;
 use super::Meta;
 use crate::receiver::Pool;
 
@@ -10,18 +11,24 @@ impl Meta {
     /// Tells a subflow what memory there is.
     pub(super) fn share_memory(&mut self, index: usize) {
         let pool = Pool {
-            buffer: self.received.buffer,
-            used: self.received.cost(),
+            space: self.received.space(),
+            full: self.received.full_space(),
         };
         self.subflows[index].connection.set_pool(pool);
     }
 
-    /// The window field of a packet that leaves on the subflow.
-    pub(super) fn offer(&mut self, index: usize) -> u16 {
+    /// The window field of a packet that leaves on the subflow. Without acknowledgement of data it is the subflow's own,
+    /// which never shrinks.
+    pub(super) fn offer(&mut self, index: usize, of_data: bool) -> u16 {
         self.share_memory(index);
         let received = &mut self.received;
         let subflow = &mut self.subflows[index];
         let mut window = subflow.connection.candidate_window();
+        if !of_data {
+            let window = window.max(subflow.connection.window_left());
+            received.last_window = window;
+            return subflow.connection.offer_window_rounded(window);
+        }
         let end = received.next + u64::from(window);
         if end > received.offered {
             received.offered = end;
@@ -51,9 +58,7 @@ impl Meta {
         if taken > 0 {
             self.adjust_buffer(now, taken);
         }
-        let ratio = self.ratio();
-        let free = i64::from(self.received.buffer) - i64::from(self.received.cost());
-        let space = self.received.share_of(free, ratio);
+        let space = self.received.space();
         let cleanup = taken > 0 && space > 0 && space >= 2 * i64::from(self.received.last_window);
         let empty = taken > 0 && self.received.cost() == 0;
         for index in 0..self.subflows.len() {
@@ -70,15 +75,15 @@ impl Meta {
         let each = self.subflows.iter().map(|s| &s.connection);
         let round_trip = each.clone().map(|c| c.receiver_rtt_us()).max();
         let mss = each.map(|c| c.announced_mss()).max();
-        let sizes = (mss.unwrap_or(536), self.ratio());
+        let ratios = self.subflows.iter().map(|s| s.connection.payload_ratio());
+        let sizes = (mss.unwrap_or(536), ratios.min().unwrap_or(HALF));
         let larger = self
             .received
             .reader_took(now, taken, round_trip.unwrap_or(0), sizes);
         let Some(buffer) = larger else {
             return;
         };
-        let clamp = self.received.share_of(i64::from(buffer), sizes.1);
-        let clamp = u32::try_from(clamp).unwrap_or(0);
+        let clamp = u32::try_from(self.received.full_space()).unwrap_or(0);
         for index in 0..self.subflows.len() {
             self.share_memory(index);
             let connection = &mut self.subflows[index].connection;
@@ -86,11 +91,5 @@ impl Meta {
             connection.after_read(now, true);
             self.drain(now, index);
         }
-    }
-
-    /// The smallest share of payload in what came on any subflow, of 256.
-    fn ratio(&self) -> u32 {
-        let each = self.subflows.iter().map(|s| s.connection.payload_ratio());
-        each.min().unwrap_or(128)
     }
 }

@@ -305,7 +305,7 @@ impl Receiver {
     /// The window that could be offered.
     fn candidate(&mut self) -> u32 {
         let pool = self.pool();
-        let (window, short) = self.window.candidate(pool.buffer, pool.used, self.peer_mss);
+        let (window, short) = self.window.candidate(&pool, self.peer_mss);
         if short {
             self.delay.no_quick();
         }

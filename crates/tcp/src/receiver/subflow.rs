@@ -6,13 +6,13 @@ use super::{Header, Receiver};
 /// Bytes of TCP options that a header has room for.
 const OPTIONS: u32 = 40;
 
-/// The memory of a connection's subflows (`mptcp_space`).
+/// What window the memory of a connection's subflows makes (`mptcp_space`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pool {
-    /// Bytes of memory for packets.
-    pub buffer: u32,
-    /// What packets that wait cost.
-    pub used: u32,
+    /// That of what is free, bytes.
+    pub space: i64,
+    /// That of all of it.
+    pub full: i64,
 }
 
 /// What a receiver has to know as a subflow's.
@@ -28,10 +28,7 @@ impl Receiver {
     /// Acknowledgements carry `options` bytes of Multipath TCP.
     pub(crate) fn be_subflow(&mut self, options: u32) {
         self.subflow = Some(Part {
-            pool: Pool {
-                buffer: self.window.buffer,
-                used: 0,
-            },
+            pool: self.window.pool(0),
             options,
             handed_over: 0,
         });
@@ -61,13 +58,8 @@ impl Receiver {
 
     /// The memory that the window is made of.
     pub(super) fn pool(&self) -> Pool {
-        self.subflow.map_or(
-            Pool {
-                buffer: self.window.buffer,
-                used: self.queues.cost(),
-            },
-            |part| part.pool,
-        )
+        self.subflow
+            .map_or_else(|| self.window.pool(self.queues.cost()), |part| part.pool)
     }
 
     /// SACK blocks for which a header has room (`tcp_established_options`).

@@ -7,6 +7,7 @@ use crate::settings::{DelayedAck, Settings, WindowShare};
 
 use super::memory::{truesize, Buffer};
 use super::rtt::Rtt;
+use super::Pool;
 
 /// Segments that a window holds at first at least (`TCP_INIT_CWND`, `TCP_DEFAULT_INIT_RCVWND`).
 const FIRST_SEGMENTS: u32 = 10;
@@ -169,6 +170,14 @@ impl Window {
         self.share_of(i64::from(self.buffer) - i64::from(used))
     }
 
+    /// The window of this memory when packets cost `used`.
+    pub fn pool(&self, used: u32) -> Pool {
+        Pool {
+            space: self.space(used),
+            full: self.full_space(),
+        }
+    }
+
     /// What is left of the offered window (`tcp_receive_window`).
     pub fn left(&self, next: SeqNum) -> u32 {
         let left = (self.offered_at + self.offered).offset_from(next);
@@ -239,11 +248,13 @@ impl Window {
         }
     }
 
-    /// The window that could be offered now out of `buffer` bytes of which packets cost `used`, and whether memory is so short that quick acknowledgements end
+    /// The window that could be offered now out of `pool`, and whether memory is so short that quick acknowledgements end
     /// (`__tcp_select_window`).
-    pub fn candidate(&self, buffer: u32, used: u32, peer_mss: u32) -> (u32, bool) {
-        let mut free = self.share_of(i64::from(buffer) - i64::from(used));
-        let allowed = self.share_of(i64::from(buffer));
+    pub fn candidate(&self, pool: &Pool, peer_mss: u32) -> (u32, bool) {
+        let Pool {
+            space: mut free,
+            full: allowed,
+        } = *pool;
         let full = i64::from(self.clamp).min(allowed);
         let mss = i64::from(peer_mss).min(full);
         if mss <= 0 {

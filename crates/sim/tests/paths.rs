@@ -1,0 +1,171 @@
+//! Cells of bursts over paths: what comes out of a plan, and the cases of seed 003.
+
+use rexmit_sim::run_plan;
+use serde_json::{json, Value};
+
+fn link(delay_ms: u64) -> Value {
+    json!({"rate_bps": 54_000_000, "delay_ns": delay_ms * 1_000_000, "jitter_ns": 0, "loss": 0.0,
+           "queue_packets": 1000})
+}
+
+/// A cell of two bursts of 80 segments, as seed 003 has it.
+fn cell(stack: &str, delays_ms: [u64; 2], pattern: &str) -> Value {
+    json!({
+        "id": 0, "label": "x", "family": 4, "mtu": 1500,
+        "paths": delays_ms.map(link),
+        "protocol": "mptcp", "first_path": 1, "sysctls": {}, "congestion_control": "cubic",
+        "bursts": {"count": 2, "segments": 80, "gap_ns": 2_000_000_000_u64},
+        "loss": {"pattern": pattern},
+        "starts": [{"repetition": 0, "phase_ns": 1_000_000}], "phase_period_ns": 256_000_000,
+        "capture": false, "packets": false, "transfer_timeout_ns": 20_000_000_000_u64,
+        "stack": {"name": stack}, "seed": 1
+    })
+}
+
+fn events(cell: &Value) -> Vec<Value> {
+    let plan = json!({"version": 1, "path_cells": [cell]}).to_string();
+    let mut out = Vec::new();
+    run_plan(&plan, None, &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn transfer(cell: &Value) -> Value {
+    let events = events(cell);
+    let found = events.iter().find(|event| event["type"] == "transfer");
+    found.unwrap_or_else(|| panic!("{events:?}")).clone()
+}
+
+fn completion_ms(cell: &Value) -> f64 {
+    let row = transfer(cell);
+    assert_eq!(row["complete"], true, "{row}");
+    assert_eq!(row["exact"], true, "{row}");
+    row["t_total_ns"].as_f64().unwrap() / 1e6
+}
+
+fn with(mut cell: Value, sysctls: &[(&str, &str)]) -> Value {
+    for (name, value) in sysctls {
+        cell["sysctls"][*name] = json!(value);
+    }
+    cell
+}
+
+const PROBES: &str = "net.ipv4.tcp_early_retrans";
+const NEW: &str = "net.mptcp.reinject_on_tlp";
+
+#[test]
+fn a_cell_tells_of_bursts_subflows_and_resends() {
+    let events = events(&cell("linux-6.12", [20, 30], "path 1 burst 2 data -1"));
+    let kinds: Vec<&str> = events
+        .iter()
+        .map(|event| event["type"].as_str().unwrap())
+        .collect();
+    let want = [
+        "cell-start",
+        "transfer",
+        "retransmission",
+        "retransmission",
+        "burst",
+        "burst",
+        "subflow",
+        "subflow",
+        "cell-end",
+    ];
+    assert_eq!(kinds, want);
+    let row = &events[1];
+    assert_eq!(row["mss_bytes"], 1420);
+    assert_eq!(
+        (&row["subflows"], &row["dropped_packets"]),
+        (&json!(2), &json!(1))
+    );
+    // The idle path brings the lost data, and the probe is too late.
+    assert_eq!(row["mechanism"], "mptcp-reinject");
+    assert_eq!(events[2]["path"], 2);
+    assert_eq!(events[3]["mechanism"], "tlp");
+    assert_eq!(events[3]["need"], "spurious");
+}
+
+#[test]
+fn every_connection_repeats() {
+    let cell = cell("linux-4.1", [30, 20], "path 1 burst 2 data -2..-1");
+    assert_eq!(events(&cell), events(&cell));
+}
+
+/// The paper's Figure 4 in one phase: which of two ways to wait is the faster.
+#[test]
+fn the_old_implementation_waits_for_its_probes() {
+    let old = |delays, pattern: &str, sysctls: &[(&str, &str)]| {
+        completion_ms(&with(cell("linux-4.1", delays, pattern), sysctls))
+    };
+    let timeout = [(PROBES, "2")];
+    let probe = [(PROBES, "3")];
+    let new = [(PROBES, "3"), (NEW, "1")];
+    // One lost: the same, but where the other path is the faster.
+    let one = "path 1 burst 2 data -1";
+    assert!((old([20, 20], one, &timeout) - old([20, 20], one, &probe)).abs() < 4.0);
+    assert!(old([30, 20], one, &timeout) < old([30, 20], one, &probe) - 5.0);
+    // Two lost: the probe is faster, but on the slow path.
+    let two = "path 1 burst 2 data -2..-1";
+    assert!(old([20, 20], two, &probe) < old([20, 20], two, &timeout) - 50.0);
+    assert!(old([120, 20], two, &probe) > old([120, 20], two, &timeout) + 50.0);
+    // The probe lost too: a timeout's re-injection saves much, and so does the probe's own.
+    let both = "path 1 burst 2 data -1#1..2";
+    for delays in [[20, 20], [20, 30], [20, 120], [30, 20], [120, 20]] {
+        let (rto, tlp) = (old(delays, both, &timeout), old(delays, both, &probe));
+        assert!(rto < tlp - 100.0, "{delays:?}: {rto} {tlp}");
+        assert!(old(delays, both, &new) < tlp - 100.0, "{delays:?}");
+    }
+}
+
+#[test]
+fn a_stack_without_multipath_tcp_says_so() {
+    let events = events(&cell("linux-3.10", [20, 20], "path 1 burst 2 data -1"));
+    let message = events[0]["message"].as_str().unwrap();
+    assert!(
+        message.contains("linux-3.10 has no Multipath TCP"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_packet_that_was_never_sent_is_an_error_of_the_cell() {
+    let events = events(&cell("linux-4.1", [20, 20], "path 1 burst 2 data 79"));
+    let message = events
+        .iter()
+        .find(|event| event["type"] == "cell-error")
+        .map(|event| event["message"].as_str().unwrap().to_owned());
+    let message = message.unwrap();
+    assert!(
+        message.contains("79") && message.contains("on path 1"),
+        "{message}"
+    );
+}
+
+/// What the log says of data is what the options on the packets say, and covers both bursts once.
+#[test]
+fn the_log_maps_all_data() {
+    for stack in ["linux-4.1", "linux-6.1"] {
+        let mut cell = cell(stack, [20, 30], "path 1 burst 2 data -1");
+        cell["packets"] = json!(true);
+        let events = events(&cell);
+        let packets = events.iter().find(|event| event["type"] == "packets");
+        let packets = packets.unwrap()["packets"].as_array().unwrap();
+        let mut runs: Vec<(u64, u64)> = packets
+            .iter()
+            .filter(|packet| packet[1] == 0 && packet[3] != 0 && packet[8].is_null())
+            .map(|packet| (packet[11].as_u64().unwrap(), packet[3].as_u64().unwrap()))
+            .collect();
+        runs.sort_unstable();
+        let mut next = 1;
+        for (start, len) in runs {
+            assert_eq!(start, next, "{stack}");
+            next += len;
+        }
+        let bytes = events[0]["burst_bytes"].as_u64().unwrap();
+        assert_eq!(next, 2 * bytes + 1, "{stack}");
+        let last = packets.iter().rev().find_map(|packet| packet[12].as_u64());
+        assert!(last.is_some());
+    }
+}
