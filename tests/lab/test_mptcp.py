@@ -24,6 +24,8 @@ MSS_WORDS = 356
 """4-byte words of a full segment: 1,500 bytes less 40, 12 of timestamps, 20 of MPTCP, 4 of both."""
 WORDS = 80 * MSS_WORDS
 SETTING = "mptcp/reinject_on_tlp"
+HEAD, ALL = 1, 2
+"""Its values."""
 
 
 @dataclass(frozen=True)
@@ -98,9 +100,7 @@ class Bench:
     series: str
     delays_ms: tuple[int, int]
 
-    def run(
-        self, *drop: tuple[int, int, float], patched: bool = False, on: bool = False
-    ) -> Outcome:
+    def run(self, *drop: tuple[int, int, float], patched: bool = False, on: int = 0) -> Outcome:
         """Drop these (path, first word of the packet, for so many seconds)."""
         kernel = f"{self.series}+{PATCH}" if patched else self.series
         order = {
@@ -109,7 +109,7 @@ class Bench:
             "bursts": 2,
             "words": WORDS,
             "gap_s": 2,
-            "sysctl": {SETTING: 1} if on else {},
+            "sysctl": {SETTING: on} if on else {},
             "drop": drop,
         }
         words = (sys.executable, str(BURSTS), json.dumps(order))
@@ -157,7 +157,7 @@ def test_a_probe_reinjects_the_head_on_the_other_path(me: User, series: str) -> 
     assert copy.time_ns > probe.time_ns + 8_000_000
     assert off.count("MPTcpExtMPTCPRetrans") > 0
 
-    on = bench.run(*drop, patched=True, on=True)
+    on = bench.run(*drop, patched=True, on=HEAD)
     assert on.told["intact"]
     until_probe = off.sent.index(probe) + 1
     order = [(packet.path, packet.words) for packet in on.sent]
@@ -171,11 +171,35 @@ def test_a_probe_reinjects_the_head_on_the_other_path(me: User, series: str) -> 
     assert on.count("MPTcpExtMPTCPRetrans") == 0
 
 
+def test_a_probe_reinjects_all_on_the_other_path(me: User, series: str) -> None:
+    bench = Bench(me, series, (20, 30))
+    tail, drop = bench.lose_tail(3)
+    head = bench.run(*drop, patched=True, on=HEAD)
+    whole = bench.run(*drop, patched=True, on=ALL)
+    assert whole.told["intact"]
+    probe, *copies = whole.resent[:4]
+    assert (probe.path, probe.words.start) == (1, tail[-1])
+    assert [(packet.path, packet.words.start) for packet in copies] == [(2, word) for word in tail]
+    assert {len(packet.words) for packet in copies[:-1]} == {MSS_WORDS}
+    assert all(packet.time_ns - probe.time_ns < 1_000_000 for packet in copies)
+    # Until the probe, and with it, they are the same.
+    both = whole.sent.index(probe) + 1
+    order = [[(packet.path, packet.words) for packet in run.sent[:both]] for run in (head, whole)]
+    assert order[0] == order[1]
+    counts = [
+        (run.count("MPTcpExtReinjectOnTLP"), run.count("MPTcpExtMPTCPRetrans"))
+        for run in (head, whole)
+    ]
+    assert counts == [(1, 0), (3, 0)]
+    # The peer need not wait for the first path.
+    assert whole.completion_s < head.completion_s - 0.01
+
+
 def test_the_other_path_need_not_be_idle(me: User, series: str) -> None:
     bench = Bench(me, series, (20, 120))
     (last,), drop = bench.lose_tail(1)
     off = bench.run(*drop, patched=True)
-    on = bench.run(*drop, patched=True, on=True)
+    on = bench.run(*drop, patched=True, on=HEAD)
     assert [(packet.path, packet.words.start) for packet in off.resent] == [(1, last)]
     assert [(packet.path, packet.words.start) for packet in on.resent] == [(1, last), (2, last)]
     # MPTCP's timer has found no idle subflow and sends nothing in either.
@@ -188,4 +212,4 @@ def test_the_other_path_need_not_be_idle(me: User, series: str) -> None:
 
 def test_a_kernel_without_the_patch_has_no_such_setting(me: User) -> None:
     with pytest.raises(AssertionError, match="reinject_on_tlp"):
-        Bench(me, KERNELS[0], (20, 30)).run(on=True)
+        Bench(me, KERNELS[0], (20, 30)).run(on=HEAD)
