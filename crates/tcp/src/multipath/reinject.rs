@@ -29,39 +29,41 @@ impl Meta {
         let una = self.una;
         let mut outstanding = self.subflows[index].outstanding();
         outstanding.retain(|map| map.data_end() > una);
-        let before = self.counters.reinjections;
         for map in outstanding.iter().take(most) {
-            if self.settings.mptcp_scheduler == MptcpScheduler::LingerTime {
-                self.reinject_upstream(now, index, map);
+            let taken = if self.settings.mptcp_scheduler == MptcpScheduler::LingerTime {
+                self.reinject_upstream(now, index, map)
             } else {
-                self.reinject(map);
-            }
+                self.reinject(map)
+            };
+            self.counters.probe_reinjections += u64::from(taken);
         }
         if self.settings.mptcp_scheduler == MptcpScheduler::LowestRtt && most > 0 {
             self.push_pieces(now);
         }
-        self.counters.probe_reinjections += self.counters.reinjections - before;
     }
 
     /// Puts a copy of a segment among those to be sent again, unless every subflow that works has carried it or it arrived
-    /// (`__mptcp_reinject_data`).
-    fn reinject(&mut self, mapping: &Mapping) {
+    /// (`__mptcp_reinject_data`). Whether it did.
+    fn reinject(&mut self, mapping: &Mapping) -> bool {
         let works = |index: usize| {
             let subflow = &self.subflows[index];
             subflow.is_usable() && !subflow.failed && mapping.carried_by & (1 << index) == 0
         };
         let wanted = (0..self.subflows.len()).any(works);
-        if wanted && mapping.data_end() > self.una {
+        let wanted = wanted && mapping.data_end() > self.una;
+        if wanted {
             self.pieces.send_again(Piece {
                 start: mapping.data,
                 end: mapping.data_end(),
                 carried_by: mapping.carried_by,
             });
         }
+        wanted
     }
 
-    /// The segment goes at once to the subflow that the scheduler would take if there were not the one that probes.
-    fn reinject_upstream(&mut self, now: Time, index: usize, head: &Mapping) {
+    /// The segment goes at once to the subflow that the scheduler would take if there were not the one that probes, unless
+    /// that carries it already. Whether it took any of it.
+    fn reinject_upstream(&mut self, now: Time, index: usize, lost: &Mapping) -> bool {
         let mut best: Option<(u64, usize)> = None;
         for other in (0..self.subflows.len()).filter(|other| *other != index) {
             if !self.is_active(other) {
@@ -80,20 +82,21 @@ impl Meta {
                 best = Some((linger, other));
             }
         }
-        let mut at = head.data.max(self.una);
+        let start = lost.data.max(self.una);
         let carries = |other: usize| {
             let outstanding = self.subflows[other].outstanding();
             outstanding
                 .iter()
-                .any(|map| map.data <= at && at < map.data_end())
+                .any(|map| map.data <= start && start < map.data_end())
         };
         let Some((_, other)) =
             best.filter(|(_, other)| self.has_memory(*other) && !carries(*other))
         else {
-            return;
+            return false;
         };
-        while at < head.data_end() {
-            let left = (head.data_end() - at) as u32;
+        let mut at = start;
+        while at < lost.data_end() {
+            let left = (lost.data_end() - at) as u32;
             let some = self.hand_segment(now, other, at, left);
             if some == 0 {
                 break;
@@ -101,5 +104,6 @@ impl Meta {
             at += u64::from(some);
         }
         self.push_subflow(now, other);
+        at > start
     }
 }

@@ -275,15 +275,15 @@ impl Special {
                 settings.rack_no_dupack_threshold = bits & 4 != 0;
             }
             Special::ReinjectOnTlp => {
-                let on = number(value, 0, 1)? != 0;
+                let probe = match number(value, 0, 2)? {
+                    0 => MptcpProbe::Off,
+                    1 => MptcpProbe::Head,
+                    _ => MptcpProbe::All,
+                };
                 if settings.mptcp_scheduler == MptcpScheduler::None {
                     return Ok(Some("the stack has no Multipath TCP"));
                 }
-                settings.mptcp_reinject_on_probe = if on {
-                    MptcpProbe::Head
-                } else {
-                    MptcpProbe::Off
-                };
+                settings.mptcp_reinject_on_probe = probe;
             }
             Special::RtoMin => {
                 let micros = number(value, 1, i32::MAX as u32)?;

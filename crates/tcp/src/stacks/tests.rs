@@ -208,16 +208,22 @@ fn what_has_no_effect_is_named_and_what_is_unknown_refused() {
 fn the_patch_s_sysctl_is_a_setting_of_stacks_with_multipath_tcp() {
     let name = "net.mptcp.reinject_on_tlp";
     for stack in ["linux-4.1", "linux-6.1", "linux-6.12"] {
-        let (settings, ignored) = with_sysctl(stack, name, "1").unwrap();
-        assert_eq!(settings.mptcp_reinject_on_probe, MptcpProbe::Head);
-        assert!(ignored.is_empty());
+        for (value, what) in [
+            ("0", MptcpProbe::Off),
+            ("1", MptcpProbe::Head),
+            ("2", MptcpProbe::All),
+        ] {
+            let (settings, ignored) = with_sysctl(stack, name, value).unwrap();
+            assert_eq!(settings.mptcp_reinject_on_probe, what);
+            assert!(ignored.is_empty());
+        }
         let own = page(stack).unwrap().settings;
         assert_eq!(own.mptcp_reinject_on_probe, MptcpProbe::Off);
     }
     let (settings, ignored) = with_sysctl("linux-3.10", name, "1").unwrap();
     assert_eq!(settings.mptcp_reinject_on_probe, MptcpProbe::Off);
     assert!(ignored[0].why.contains("no Multipath TCP"));
-    assert!(with_sysctl("linux-6.12", name, "2").is_err());
+    assert!(with_sysctl("linux-6.12", name, "3").is_err());
 }
 
 #[test]

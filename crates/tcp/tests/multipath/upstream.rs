@@ -80,6 +80,32 @@ fn the_patch_reinjects_with_the_probe() {
     assert_eq!(duo.read_at, 270);
 }
 
+/// All that the subflow has out, in order, so that nothing waits for the first path.
+#[test]
+fn the_patch_reinjects_all_with_the_probe() {
+    let changes = [("mptcp_timer", "none"), ("mptcp_reinject_on_probe", "all")];
+    let lost = |sent: &Sent| sent.path == 0;
+    let mut duo = linux("linux-6.12", &changes, &[20, 30]).losing(lost);
+    duo.write(3 * MSS).run_for(130);
+    let last = 2 * u64::from(MSS);
+    let copies = [0, 1, 2].map(|n| (82, 1, n * u64::from(MSS), MptcpReinject));
+    let mut again = vec![(82, 0, last, Tlp)];
+    again.extend(copies);
+    assert_eq!(duo.again(), again);
+    assert_eq!(duo.read_at, 112);
+    assert_eq!(duo.ends[0].counters().probe_reinjections, 3);
+}
+
+/// The connection's timer has sent the data, and their acknowledgement is still under way when the probe leaves.
+#[test]
+fn the_patch_does_not_send_what_the_other_carries() {
+    let changes = [("mptcp_reinject_on_probe", "all")];
+    let lost = |sent: &Sent| sent.path == 0;
+    let mut duo = linux("linux-6.12", &changes, &[20, 150]).losing(lost);
+    duo.write(MSS).run_for(450);
+    assert_eq!(duo.again(), [(200, 1, 0, MptcpReinject), (240, 0, 0, Tlp)]);
+}
+
 /// Path 0 is dead. While the other is busy, the timer fires several times without a packet on path 0: then all its data go
 /// to path 1, and nothing new to path 0.
 #[test]
