@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from rexmit import _core
+from rexmit.agree.case import Case
 from rexmit.agree.draw import draw
 from rexmit.agree.judge import judge
 from rexmit.agree.kernel import Outcome, run, run_alone
@@ -58,6 +59,23 @@ def test_random_cases_agree(kernel: str, tmp_path: Path) -> None:
     assert "first differing packet:" in plain.stdout
 
 
+def test_cases_of_two_paths_are_compared_and_kept(tmp_path: Path) -> None:
+    folder = tmp_path / "cases"
+    found = rates("--kernel", "6.12", "--paths", "2", "--cases", "12", "--keep", str(folder))
+    assert found["cases"] + found["failed"] == 12
+    assert found["with_resends_percent"] >= 50
+    assert found["agree_percent"] >= 50, found["disagreements"]
+    assert rates("--again", str(folder)) == found
+    names = {name for names in found["disagreements"].values() for name in names}
+    kept = sorted((folder / "disagreements").glob("*/*.toml"))
+    assert {path.stem for path in kept} == names
+    # One of a folder, and another number of paths.
+    one = rexmit("--case", str(folder / "1-0"), "--show")
+    assert "path 2" in one.stdout
+    other = rexmit("--kernel", "6.12", "--cases", "1", "--keep", str(folder))
+    assert "number of paths" in other.stderr
+
+
 def open_kernel(name: str) -> KernelEngine:
     return KernelEngine.open(find_kernel(name), ["builtin"])
 
@@ -65,7 +83,9 @@ def open_kernel(name: str) -> KernelEngine:
 @pytest.mark.parametrize("kernel", ["6.1", "6.12"])
 def test_cases_that_once_disagreed_agree(kernel: str) -> None:
     engine = open_kernel(kernel)
-    cases = dict(enumerate(map(read, CASES)))
+    found = map(read, CASES)
+    cases = {number: case for number, case in enumerate(found) if isinstance(case, Case)}
+    assert len(cases) == len(CASES)
     outcomes: dict[int, Outcome] = {}
     run(cases, engine, _core, cores=cores(), on_outcome=outcomes.__setitem__)
     apart = []

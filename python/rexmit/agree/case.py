@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final, Self
+from typing import Any, Final, Protocol, Self
 
 from rexmit.campaign.plan import phase_period_ns, phases_ns
 from rexmit.campaign.streams import Streams
@@ -17,6 +17,28 @@ PERIODS: Final = 64
 
 TIMEOUT_NS: Final = 600 * 10**9
 """Virtual time after which a transfer is given up."""
+
+
+class AnyCase(Protocol):
+    """What is asked of a case, whether of pages or of bursts over paths."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def sysctls(self) -> Mapping[str, str]: ...
+    @property
+    def receive_window_bytes(self) -> int | None: ...
+
+    def as_json(self) -> str:
+        """One line."""
+
+    def cell(self, streams: Streams, *, number: int, hz: int) -> dict[str, Any]:
+        """The cell of a plan, for either engine."""
+
+    def scenario(self, title: str) -> str:
+        """The case as a scenario file that `rexmit run` takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,17 +149,19 @@ class Case:
 
 
 def plan(
-    cases: Mapping[int, Case],
+    cases: Mapping[int, AnyCase],
     streams: Streams,
     *,
     hz: int,
     programs: Mapping[str, str | None],
 ) -> dict[str, Any]:
     """The plan of a boot that runs the cases one after the other."""
+    cells = [case.cell(streams, number=number, hz=hz) for number, case in cases.items()]
     return {
         "version": PLAN_VERSION,
         # Virtual seconds: cases that lose much take minutes of them.
         "heartbeat_s": 100,
         "programs": dict(programs),
-        "cells": [case.cell(streams, number=number, hz=hz) for number, case in cases.items()],
+        "cells": [cell for cell in cells if "paths" not in cell],
+        "path_cells": [cell for cell in cells if "paths" in cell],
     }

@@ -15,8 +15,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
-from rexmit.agree.case import Case
+from rexmit.agree.case import AnyCase, Case
 from rexmit.agree.kernel import Outcome
+from rexmit.agree.paths.case import PathCase
 from rexmit.errors import UserError
 
 FORMAT: Final = 1
@@ -33,6 +34,8 @@ class About:
     kernel_hash: str
     guest_hash: str
     seed: int
+    paths: int = 1
+    """Of each case; with one, cases are of pages."""
 
     @property
     def series(self) -> tuple[int, int]:
@@ -53,7 +56,7 @@ class Folder:
         self.path = path
 
     @classmethod
-    def begin(cls, path: Path, about: About, cases: Mapping[int, Case]) -> Self:
+    def begin(cls, path: Path, about: About, cases: Mapping[int, AnyCase]) -> Self:
         """A folder for these cases; one that holds them, or fewer of them, goes on.
 
         Raises UserError for a folder with others.
@@ -62,7 +65,7 @@ class Folder:
         meta = path / "agree.json"
         if meta.exists() and folder.about() != about:
             raise UserError(
-                f"{path} holds cases of another seed, kernel or guest program",
+                f"{path} holds cases of another seed, kernel, guest program or number of paths",
                 "name another folder with --keep, or remove this one",
             )
         try:
@@ -103,10 +106,11 @@ class Folder:
                 f"{self.path} is no folder of `rexmit agree`", "make one: rexmit agree --keep DIR"
             ) from None
 
-    def cases(self) -> dict[int, Case]:
+    def cases(self) -> dict[int, AnyCase]:
         """All cases by number."""
         lines = (self.path / "cases.jsonl").read_text(encoding="utf-8").splitlines()
-        return {number: Case.from_json(line) for number, line in enumerate(lines)}
+        kind = PathCase if self.about().paths > 1 else Case
+        return {number: kind.from_json(line) for number, line in enumerate(lines)}
 
     def outcomes(self) -> dict[int, Outcome]:
         """What the kernel did in the cases that were run, by number."""
@@ -130,7 +134,7 @@ class Folder:
         """Forget those of an earlier comparison."""
         shutil.rmtree(self.path / "disagreements", ignore_errors=True)
 
-    def keep(self, case: Case, about: str, logs: Iterable[tuple[str, Any]]) -> None:
+    def keep(self, case: AnyCase, about: str, logs: Iterable[tuple[str, Any]]) -> None:
         """Keep a disagreement: the case as a scenario, both logs."""
         place = self.path / "disagreements" / case.name
         place.mkdir(parents=True, exist_ok=True)

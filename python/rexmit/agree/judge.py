@@ -38,6 +38,16 @@ class Judged:
         """Every packet agrees."""
         return self.verdict is not None and self.verdict.exact
 
+    @property
+    def agrees(self) -> bool:
+        """What is counted: every packet."""
+        return self.exact
+
+    @property
+    def words(self) -> str:
+        """How it went."""
+        return "every packet agrees" if self.exact else str(self.kind)
+
 
 def judge(
     case: Case,

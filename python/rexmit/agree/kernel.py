@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import Any, Final
 
-from rexmit.agree.case import Case, plan
+from rexmit.agree.case import AnyCase, plan
 from rexmit.campaign.streams import Streams
 from rexmit.engines.boot import BootOptions, GuestBoot, GuestDiedError, watch
 from rexmit.engines.engine import cores
@@ -22,7 +22,7 @@ HANG_LIMIT_S: Final = 60.0
 _SELDOM: Final = frozenset({"net.ipv4.tcp_reordering", "net.ipv4.tcp_rto_min_us"})
 
 Outcome = dict[str, Any]
-"""`transfer` (its row), `packets` (the log), or `error`."""
+"""`transfer` (its row), `packets` (the log), `completions_ns` of bursts over paths, or `error`."""
 
 
 class _StoppedError(Exception):
@@ -30,7 +30,7 @@ class _StoppedError(Exception):
 
 
 def run(
-    cases: Mapping[int, Case],
+    cases: Mapping[int, AnyCase],
     engine: KernelEngine,
     streams: Streams,
     *,
@@ -67,7 +67,7 @@ def run(
             raise
 
 
-def _likeness(numbered: tuple[int, Case]) -> tuple[bool, list[tuple[str, str]], int]:
+def _likeness(numbered: tuple[int, AnyCase]) -> tuple[bool, list[tuple[str, str]], int]:
     """Sorts cases so that a bench serves for many: a bound window needs its own, a setting that
     is seldom varied a server of its own (crates/guest/src/bench.rs)."""
     number, case = numbered
@@ -75,14 +75,14 @@ def _likeness(numbered: tuple[int, Case]) -> tuple[bool, list[tuple[str, str]], 
     return case.receive_window_bytes is not None, seldom, number
 
 
-def _batches(cases: Mapping[int, Case], size: int) -> Iterator[dict[int, Case]]:
+def _batches(cases: Mapping[int, AnyCase], size: int) -> Iterator[dict[int, AnyCase]]:
     left = iter(cases.items())
     while batch := dict(islice(left, size)):
         yield batch
 
 
 def _run_batch(
-    batch: Mapping[int, Case],
+    batch: Mapping[int, AnyCase],
     engine: KernelEngine,
     streams: Streams,
     *,
@@ -100,8 +100,10 @@ def _run_batch(
                 case "transfer" | "packets" as kind:
                     found[kind] = event if kind == "transfer" else event["packets"]
                 case "cell-start":
-                    found["head_bytes"] = event["head_bytes"]
+                    found["head_bytes"] = event.get("head_bytes")
                     found["warnings"] = event["warnings"]
+                case "burst":
+                    found.setdefault("completions_ns", []).append(event["completion_ns"])
                 case "cell-error":
                     found["error"] = event["message"]
                 case "cell-end":
@@ -128,7 +130,7 @@ def _run_batch(
                 del left[number]
 
 
-def run_alone(case: Case, engine: KernelEngine, streams: Streams) -> Outcome:
+def run_alone(case: AnyCase, engine: KernelEngine, streams: Streams) -> Outcome:
     """One case in a boot of its own."""
     found: list[Outcome] = []
     run(

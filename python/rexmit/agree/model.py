@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from rexmit.agree.case import Case, plan
+from rexmit.agree.case import AnyCase, plan
 from rexmit.agree.kernel import Outcome
 from rexmit.campaign.streams import Streams
 
@@ -14,10 +14,11 @@ RunModel = Callable[[str, str | None], str]
 """See `rexmit._core.run_model`."""
 
 
-def run(case: Case, run_model: RunModel, streams: Streams, *, stack: str, hz: int) -> Outcome:
+def run(case: AnyCase, run_model: RunModel, streams: Streams, *, stack: str, hz: int) -> Outcome:
     """What the model makes of the case, in the form of a kernel's outcome."""
     whole = plan({0: case}, streams, hz=hz, programs={})
-    whole["cells"][0] |= {"stack": {"name": stack, "hz": hz, "set": {}}, "seed": case.seed}
+    (cell,) = whole["cells"] + whole["path_cells"]
+    cell |= {"stack": {"name": stack, "hz": hz, "set": {}}, "seed": case.seed}
     try:
         text = run_model(json.dumps(whole), None)
     except BaseException as error:
@@ -33,6 +34,8 @@ def run(case: Case, run_model: RunModel, streams: Streams, *, stack: str, hz: in
                 found["transfer"] = event
             case "packets":
                 found["packets"] = event["packets"]
+            case "burst":
+                found.setdefault("completions_ns", []).append(event["completion_ns"])
             case "cell-error":
                 found["error"] = event["message"]
             case _:

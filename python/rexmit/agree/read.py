@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rexmit.agree.case import Case
+from rexmit.agree.paths.case import QUEUE_PACKETS, PathCase
 from rexmit.errors import UserError
 
+if TYPE_CHECKING:
+    from rexmit.campaign.grid import Cell
+    from rexmit.scenario.model import Scenario
 
-def read(path: Path) -> Case:
+
+def read(path: Path) -> Case | PathCase:
     """The case that a scenario of one cell is. Raises UserError for a scenario of another kind."""
     from rexmit.campaign.grid import cells
     from rexmit.scenario import load
@@ -20,7 +26,7 @@ def read(path: Path) -> Case:
     (cell,) = grid
     network = scenario.networks[cell.network]
     if network.paths is not None:
-        raise UserError(f"{path} is no case", "a case fetches a page over two links")
+        return _of_paths(path, scenario, cell)
     links = network.link_specs(cell.line_loss)
     plain = (
         scenario.ip.family == 4
@@ -47,4 +53,36 @@ def read(path: Path) -> Case:
         congestion_control=cell.congestion_control,
         receive_window_bytes=cell.receive_window_bytes,
         sysctls=dict(scenario.configs[cell.config].sysctl),
+    )
+
+
+def _of_paths(path: Path, scenario: Scenario, cell: Cell) -> PathCase:
+    config, work = scenario.configs[cell.config], scenario.workload
+    paths = scenario.networks[cell.network].path_specs(cell.line_loss)
+    plain = (
+        scenario.ip.family == 4
+        and scenario.ip.mtu == 1500
+        and all(one.jitter_ns == 0 and one.loss == 0 for one in paths)
+        and all(one.queue_packets == QUEUE_PACKETS for one in paths)
+        and config.patch is None
+    )
+    if cell.loss_pattern is None or work.burst_segments is None or not plain:
+        raise UserError(
+            f"{path} is no case",
+            "a case of paths loses by pattern, has workload.burst_segments, queues of "
+            f"{QUEUE_PACKETS} packets, no patch and nothing random",
+        )
+    return PathCase(
+        name=path.stem,
+        seed=scenario.seed,
+        protocol=config.protocol,
+        first_path=config.path,
+        path_rates_bps=tuple(one.rate_bps for one in paths),
+        path_delays_ns=tuple(one.delay_ns for one in paths),
+        bursts=work.bursts,
+        segments=work.burst_segments,
+        gap_ns=work.gap,
+        pattern=cell.loss_pattern,
+        congestion_control=cell.congestion_control,
+        sysctls=dict(config.sysctl),
     )

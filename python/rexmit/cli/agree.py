@@ -10,10 +10,13 @@ import typer
 from rexmit.errors import EXIT_FAILED, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator
 
+    from rexmit.agree.case import AnyCase
     from rexmit.agree.folder import About, Folder
     from rexmit.agree.judge import Judged
+    from rexmit.agree.kernel import Outcome
+    from rexmit.agree.paths.judge import PathJudged
 
 EXAMPLES = """\
 Examples:
@@ -24,6 +27,7 @@ Examples:
   rexmit agree --case runs/agree-6.1.192-7/7-12 --show
   rexmit agree --case tests/agree/cases/shift.toml --kernel 6.1 --show
   rexmit agree --kernel 6.12 --cases 2000 --fail-under 95
+  rexmit agree --kernel 6.12 --paths 2 --cases 500   bursts of TCP and Multipath TCP
 """
 
 
@@ -36,6 +40,9 @@ def agree(
         ),
     ] = None,
     cases: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many cases.")] = 300,
+    paths: Annotated[
+        int, typer.Option(min=1, max=2, help="2: bursts over two paths, TCP and MPTCP.")
+    ] = 1,
     seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="What they are drawn from.")] = 1,
     stack: Annotated[
         str | None,
@@ -68,7 +75,10 @@ def agree(
     fail_under: Annotated[
         float | None,
         typer.Option(
-            metavar="PERCENT", help="Exit with 1 if fewer cases agree on every packet.", min=0
+            metavar="PERCENT",
+            help="Exit with 1 if fewer cases agree: on every packet; with --paths 2, on resends "
+            "and completion.",
+            min=0,
         ),
     ] = None,
 ) -> None:
@@ -77,12 +87,15 @@ def agree(
     Each case is one transfer over a random network with random losses, of resends and of
     acknowledgements too, and random settings. Both sides log every packet. Kernel logs are kept:
     the same command goes on where it stopped, and compares with the model anew.
+
+    With --paths 2 a case is a connection of TCP or Multipath TCP that sends bursts over two paths
+    and loses the end of one; compared are path and mechanism of each resend, and completion.
     """
     import json
 
     from rexmit import stacks
-    from rexmit.agree import report
-    from rexmit.agree.judge import tally
+    from rexmit.agree import judge, report
+    from rexmit.agree.paths import judge as over_paths
 
     if show and case is None:
         raise UserError("--show is for one --case", usage=True)
@@ -95,17 +108,30 @@ def agree(
     if again is not None:
         folder, about = _there(again)
     else:
-        folder, about = _kernel_side(kernel, cases, seed, jobs, keep)
+        folder, about = _kernel_side(kernel, cases, seed, jobs, keep, paths)
     chosen = stack or about.stack
-    judged = _judge(folder, about, chosen)
-    found = tally(judged)
-    if as_json:
-        typer.echo(json.dumps({"folder": str(folder.path), "stack": chosen, **found.as_json()}))
+    pages: dict[int, Judged] = {}
+    bursts: dict[int, PathJudged] = {}
+    for number, one in _judge(folder, about, chosen):
+        if isinstance(one, judge.Judged):
+            pages[number] = one
+        else:
+            bursts[number] = one
+    if about.paths > 1:
+        of_bursts = over_paths.tally(bursts)
+        rates, agreed = of_bursts.as_json(), of_bursts.share(of_bursts.agree)
+        said = over_paths.lines(of_bursts, kernel=about.version, stack=chosen, hz=about.hz)
     else:
-        for line in report.lines(found, kernel=about.version, stack=chosen, hz=about.hz):
+        of_pages = judge.tally(pages)
+        rates, agreed = of_pages.as_json(), of_pages.share(of_pages.exact)
+        said = report.lines(of_pages, kernel=about.version, stack=chosen, hz=about.hz)
+    if as_json:
+        typer.echo(json.dumps({"folder": str(folder.path), "stack": chosen, **rates}))
+    else:
+        for line in said:
             typer.echo(line)
         typer.echo(f"kept in {folder.path}")
-    if fail_under is not None and found.share(found.exact) < fail_under:
+    if fail_under is not None and agreed < fail_under:
         raise typer.Exit(EXIT_FAILED)
 
 
@@ -117,7 +143,7 @@ def _there(path: Path) -> tuple[Folder, About]:
 
 
 def _kernel_side(
-    kernel: str | None, count: int, seed: int, jobs: int | None, keep: Path | None
+    kernel: str | None, count: int, seed: int, jobs: int | None, keep: Path | None, paths: int
 ) -> tuple[Folder, About]:
     """Run what was not run yet on the kernel."""
     import sys
@@ -125,6 +151,7 @@ def _kernel_side(
     from rexmit.agree import draw
     from rexmit.agree import kernel as side
     from rexmit.agree.folder import About, Folder
+    from rexmit.agree.paths import draw as over_paths
     from rexmit.campaign import progress as bars
     from rexmit.campaign.streams import core_streams
     from rexmit.engines.engine import cores
@@ -138,10 +165,17 @@ def _kernel_side(
         kernel_hash=engine.kernel.hash,
         guest_hash=engine.guest_hash,
         seed=seed,
+        paths=paths,
     )
     streams = core_streams()
-    cases = {index: draw.draw(streams, seed, index, about.series) for index in range(count)}
-    name = f"agree-{about.version}-{about.hz}-{seed}"
+
+    def drawn(index: int) -> AnyCase:
+        if paths > 1:
+            return over_paths.draw(streams, seed, index)
+        return draw.draw(streams, seed, index, about.series)
+
+    cases = {index: drawn(index) for index in range(count)}
+    name = f"agree-{about.version}-{about.hz}-{seed}{f'-paths-{paths}' if paths > 1 else ''}"
     folder = Folder.begin(keep or Path("runs") / name, about, cases)
     done = folder.outcomes()
     left = {number: case for number, case in cases.items() if number not in done}
@@ -162,30 +196,40 @@ def _kernel_side(
     return folder, about
 
 
-def _judge(folder: Folder, about: About, stack: str) -> Mapping[int, Judged]:
+def _judge(folder: Folder, about: About, stack: str) -> Iterator[tuple[int, Judged | PathJudged]]:
     """Hold the model against every kernel log of the folder, and keep the disagreements."""
-    from rexmit._core import run_model
-    from rexmit.agree.judge import judge
-    from rexmit.campaign.streams import core_streams
-
-    cases, streams = folder.cases(), core_streams()
+    cases = folder.cases()
     folder.clear_disagreements()
-    judged: dict[int, Judged] = {}
     for number, outcome in sorted(folder.outcomes().items()):
         if number not in cases:
             continue
-        one = judge(cases[number], outcome, run_model, streams, stack=stack, hz=about.hz)
-        judged[number] = one
-        if one.counts and not one.exact:
+        one = _judged(cases[number], outcome, stack, about.hz)
+        if one.counts and not one.agrees:
             title = f"{about.version} at {about.hz} Hz against {stack}: {one.kind}"
             folder.keep(one.case, title, (("kernel", one.kernel), ("model", one.model)))
-    return judged
+        yield number, one
+
+
+def _judged(case: AnyCase, outcome: Outcome, stack: str, hz: int) -> Judged | PathJudged:
+    """The model on one case."""
+    from rexmit._core import run_model
+    from rexmit.agree import judge
+    from rexmit.agree.case import Case
+    from rexmit.agree.paths import judge as over_paths
+    from rexmit.agree.paths.case import PathCase
+    from rexmit.campaign.streams import core_streams
+
+    streams = core_streams()
+    if isinstance(case, PathCase):
+        return over_paths.judge(case, outcome, run_model, streams, stack=stack, hz=hz)
+    if not isinstance(case, Case):
+        raise TypeError(f"a case of another kind: {case}")
+    return judge.judge(case, outcome, run_model, streams, stack=stack, hz=hz)
 
 
 def _one(case: Path, kernel: str | None, stack: str | None, *, show: bool) -> int:
     """Compare one case and say how it went: the exit status."""
-    from rexmit._core import run_model
-    from rexmit.agree.judge import judge
+    from rexmit.agree.judge import Judged
     from rexmit.agree.show import side_by_side
     from rexmit.campaign.streams import core_streams
 
@@ -195,7 +239,7 @@ def _one(case: Path, kernel: str | None, stack: str | None, *, show: bool) -> in
         from rexmit.agree.read import read
         from rexmit.engines.kernel import KernelEngine, find_kernel
 
-        wanted = read(case)
+        wanted: AnyCase = read(case)
         engine = KernelEngine.open(find_kernel(kernel), ["builtin"])
         outcome = run_alone(wanted, engine, streams)
         version, hz = engine.kernel.version, engine.kernel.hz
@@ -210,13 +254,17 @@ def _one(case: Path, kernel: str | None, stack: str | None, *, show: bool) -> in
         wanted, outcome = folder.cases()[number], outcomes[number]
         version, hz = about.version, about.hz
     chosen = stack or "linux-{}.{}".format(*version.split(".")[:2])
-    one = judge(wanted, outcome, run_model, streams, stack=chosen, hz=hz)
+    one = _judged(wanted, outcome, chosen, hz)
     if one.kernel_error is not None:
         raise UserError(f"the kernel did not run {wanted.name}: {one.kernel_error}")
     if show:
         typer.echo(wanted.scenario(wanted.name))
-        difference = one.verdict.difference if one.verdict else None
-        for line in side_by_side(one.kernel, one.model, difference):
-            typer.echo(line)
-    typer.echo(f"{wanted.name}: {'every packet agrees' if one.exact else one.kind}")
-    return 0 if one.exact else EXIT_FAILED
+        if isinstance(one, Judged):
+            difference = one.verdict.difference if one.verdict else None
+            for line in side_by_side(one.kernel, one.model, difference):
+                typer.echo(line)
+        else:
+            for line in one.by_path():
+                typer.echo(line)
+    typer.echo(f"{wanted.name}: {one.words}")
+    return 0 if one.agrees else EXIT_FAILED

@@ -1,0 +1,1 @@
+"""Cases of bursts over two paths."""

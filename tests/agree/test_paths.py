@@ -1,0 +1,199 @@
+"""Cases of two paths: how they are drawn, written, read, and held against each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rexmit import _core
+from rexmit.agree import model
+from rexmit.agree.folder import About, Folder
+from rexmit.agree.paths.case import PathCase
+from rexmit.agree.paths.compare import PathVerdict, compare, read
+from rexmit.agree.paths.draw import DELAY_NS, GAP_NS, RATE_BPS, SEGMENTS, draw
+from rexmit.agree.paths.judge import PathJudged, judge, lines, tally
+from rexmit.agree.read import read as read_scenario
+
+TICK = 4_000_000
+
+Row = list[object]
+
+
+@pytest.fixture(scope="module")
+def drawn() -> list[PathCase]:
+    return [draw(_core, 3, index) for index in range(300)]
+
+
+def test_a_case_is_the_same_whatever_else_is_drawn(drawn: list[PathCase]) -> None:
+    assert draw(_core, 3, 123) == drawn[123]
+    assert draw(_core, 4, 123) != drawn[123]
+    assert len({case.seed for case in drawn}) == len(drawn)
+
+
+def test_cases_are_within_bounds(drawn: list[PathCase]) -> None:
+    for case in drawn:
+        assert all(DELAY_NS[0] <= delay <= DELAY_NS[1] for delay in case.path_delays_ns)
+        assert all(RATE_BPS[0] <= rate <= RATE_BPS[1] for rate in case.path_rates_bps)
+        assert SEGMENTS[0] <= case.segments <= SEGMENTS[1]
+        assert GAP_NS[0] <= case.gap_ns <= GAP_NS[1]
+        assert case.first_path in (1, 2)
+        if case.protocol == "tcp":
+            assert case.pattern.startswith(f"path {case.first_path} ")
+            assert ";" not in case.pattern
+    assert {case.protocol for case in drawn} == {"tcp", "mptcp"}
+    assert {case.bursts for case in drawn} == {1, 2, 3}
+    assert {case.sysctls["net.ipv4.tcp_early_retrans"] for case in drawn} == {"0", "3"}
+    assert any(";" in case.pattern for case in drawn)
+    assert any("#1..2" in case.pattern for case in drawn)
+
+
+def test_a_case_is_read_back_as_it_was_written(drawn: list[PathCase], tmp_path: Path) -> None:
+    for case in drawn[:40]:
+        assert PathCase.from_json(case.as_json()) == case
+        path = tmp_path / f"{case.name}.toml"
+        path.write_text(case.scenario("a case"), encoding="utf-8")
+        assert read_scenario(path) == case
+    about = About("6.12.117-hz250-x", "6.12.117", 250, "k", "g", seed=3, paths=2)
+    folder = Folder.begin(tmp_path / "folder", about, dict(enumerate(drawn)))
+    assert folder.cases() == dict(enumerate(drawn))
+
+
+def data(
+    at_ms: float, place: int, path: int, mechanism: str | None = None, *, dropped: int = 0
+) -> Row:
+    seq = 1 + 1000 * place
+    at = round(at_ms * 1e6)
+    return [at, 0, seq, 1000, 16, 1, 509, dropped, mechanism, [], path, seq, 1]
+
+
+def ack(at_ms: float, path: int) -> Row:
+    return [round(at_ms * 1e6), 1, 1, 0, 16, 1001, 500, 0, None, [], path, None, 1001]
+
+
+KERNEL = [
+    ack(-30, 1),
+    data(0, 0, 1),
+    data(0, 1, 2),
+    data(1, 2, 1, dropped=1),
+    ack(40, 2),
+    data(90, 2, 1, "tlp"),
+    data(300, 2, 2, "mptcp-reinject"),
+]
+COMPLETE: list[int | None] = [340_000_000]
+
+
+def against(model: list[Row], complete: list[int | None] | None = None) -> PathVerdict:
+    return compare((read(KERNEL), COMPLETE), (read(model), complete or COMPLETE), TICK)
+
+
+def changed(place: int, *rows: Row) -> list[Row]:
+    return [*KERNEL[:place], *rows, *KERNEL[place + 1 :]]
+
+
+def test_equal_logs_agree_whenever_they_begin() -> None:
+    late = [[row[0] + 7_000_000, *row[1:]] for row in KERNEL if isinstance(row[0], int)]
+    verdict = against(late)
+    assert verdict.agrees
+    assert verdict.exact
+    assert verdict.resent
+    assert verdict.kind is None
+
+
+def test_acknowledgements_do_not_count() -> None:
+    assert against(changed(4)).exact
+
+
+def test_a_resend_on_another_path() -> None:
+    verdict = against(changed(6, data(300, 2, 1, "mptcp-reinject")))
+    assert not verdict.resends
+    assert not verdict.agrees
+    assert verdict.completion
+    assert verdict.kind == "mptcp-reinject on another path"
+
+
+def test_a_resend_by_another_mechanism() -> None:
+    verdict = against(changed(5, data(90, 2, 1, "rto")))
+    assert not verdict.resends
+    assert verdict.kind == "kernel tlp / model rto"
+    missing = against(changed(6))
+    assert missing.kind == "kernel mptcp-reinject / model nothing more"
+
+
+def test_completion_may_be_a_tick_apart_and_no_more() -> None:
+    assert against(KERNEL, [344_000_000]).agrees
+    late = against(KERNEL, [344_000_001])
+    assert late.resends
+    assert late.exact
+    assert not late.completion
+    assert late.kind == "a burst complete later in the model by 1 to 2 ticks"
+    assert against(KERNEL, [None]).kind == "a burst complete in one of the two only"
+
+
+def test_another_schedule_is_not_exact_and_is_said_where_a_resend_differs() -> None:
+    other = changed(2, data(0, 1, 1))
+    assert against(other).agrees
+    assert not against(other).exact
+    other[5] = data(90, 2, 1, "rto")
+    assert against(other).kind == "kernel tlp / model rto, after another schedule"
+
+
+def test_resends_of_two_paths_have_no_order_between_them() -> None:
+    swapped = [*KERNEL[:5], KERNEL[6], KERNEL[5]]
+    verdict = against(swapped)
+    assert verdict.resends
+    assert not verdict.exact
+
+
+UNSENT = 'the loss pattern\'s "path 2 burst 1 data -1" names a packet that is never sent'
+
+
+def test_what_one_side_never_sends_is_a_disagreement_and_what_neither_sends_no_case(
+    drawn: list[PathCase],
+) -> None:
+    case = drawn[0]
+
+    def refuses(_plan: str, _path: str | None) -> str:
+        return '{"type": "cell-error", "message": "x names a packet that is never sent"}'
+
+    def sends(_plan: str, _path: str | None) -> str:
+        return '{"type": "packets", "packets": []}'
+
+    def held(outcome: dict[str, object], side: str) -> PathJudged:
+        run = sends if side == "sends" else refuses
+        return judge(case, outcome, run, _core, stack="linux-6.12", hz=250)
+
+    assert not held({"error": UNSENT}, "refuses").counts
+    assert not held({"error": "the guest died"}, "sends").counts
+    assert held({"error": UNSENT}, "sends").kind == "only the model sends what is lost"
+    kernel: dict[str, object] = {"packets": KERNEL, "completions_ns": COMPLETE}
+    one = held(kernel, "refuses")
+    assert one.kind == "only the kernel sends what is lost"
+    found = tally({0: one, 1: PathJudged(case, kernel_error="x")})
+    assert (found.cases, found.failed, found.agree) == (1, 1, 0)
+    said = "\n".join(lines(found, kernel="6.12.117", stack="linux-6.12", hz=250))
+    assert f"1  only the kernel sends what is lost: {case.name}" in said
+
+
+def test_the_model_agrees_with_itself() -> None:
+    case = PathCase(
+        name="a",
+        seed=1,
+        protocol="mptcp",
+        first_path=1,
+        path_rates_bps=(54_000_000, 54_000_000),
+        path_delays_ns=(20_000_000, 30_000_000),
+        bursts=2,
+        segments=80,
+        gap_ns=2_000_000_000,
+        pattern="path 1 burst 2 data -1",
+    )
+    made = model.run(case, _core.run_model, _core, stack="linux-6.12", hz=250)
+    assert len(made["completions_ns"]) == 2
+    assert all(20_000_000 < time_ns < 1_000_000_000 for time_ns in made["completions_ns"])
+    one = judge(case, made, _core.run_model, _core, stack="linux-6.12", hz=250)
+    assert one.verdict is not None
+    assert one.verdict.resent
+    assert one.verdict.exact
+    assert one.words == "every packet agrees"
+    assert "path 2" in list(one.by_path())
