@@ -120,6 +120,17 @@ fn the_old_implementation_waits_for_its_probes() {
 }
 
 #[test]
+fn tcp_opens_on_the_path_that_it_is_told() {
+    let mut slow = cell("linux-6.12", [20, 60], "path 2 burst 2 data -1");
+    slow["protocol"] = json!("tcp");
+    slow["first_path"] = json!(2);
+    let row = transfer(&slow);
+    assert_eq!(row["path_packets"], "0 80");
+    assert_eq!(row["subflows"], 1);
+    assert_eq!(row["exact"], true);
+}
+
+#[test]
 fn a_stack_without_multipath_tcp_says_so() {
     let events = events(&cell("linux-3.10", [20, 20], "path 1 burst 2 data -1"));
     let message = events[0]["message"].as_str().unwrap();

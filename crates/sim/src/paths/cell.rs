@@ -233,8 +233,14 @@ impl Bench<'_> {
         let begin = self.begin(start);
         let mut world = World::new(parts, gate, &streams, begin);
         let settling = Duration::from_nanos(i64::try_from(cell.settling_ns())?);
-        let all = (first_path, if multipath { paths } else { 1 });
-        let now = bring_up(&mut world, begin, all, settling)?;
+        let others = (0..if multipath { paths } else { 0 }).filter(|path| *path != first_path);
+        let now = bring_up(
+            &mut world,
+            begin,
+            first_path,
+            &others.collect::<Vec<_>>(),
+            settling,
+        )?;
         let times = self.times(now, start);
         let first = times[0];
         let patience = cell.transfer_timeout_ns.max(cell.bursts.gap_ns);
@@ -332,7 +338,8 @@ fn wire(path: &rexmit_plan::Link) -> crate::link::Settings {
 fn bring_up(
     world: &mut World<'_>,
     begin: Time,
-    (first, paths): (usize, usize),
+    first: usize,
+    others: &[usize],
     settling: Duration,
 ) -> Result<Time> {
     let limit = begin + COMING_UP;
@@ -350,11 +357,11 @@ fn bring_up(
     let now = wait(world, &|world| world.is_open(first), &failed)?;
     world.say_hello(now);
     let now = wait(world, &|world| world.is_up(first), &failed)?;
-    for path in (0..paths).filter(|path| *path != first) {
-        world.open(now, path);
+    for path in others {
+        world.open(now, *path);
     }
-    let all = |world: &World<'_>| (0..paths).all(|path| world.is_up(path));
-    let failed = format!("of {paths} paths only some came up");
+    let all = |world: &World<'_>| others.iter().all(|path| world.is_up(*path));
+    let failed = format!("of {} paths only some came up", others.len() + 1);
     let now = wait(world, &all, &failed)?;
     // Now that all is up the client says so: its window is open before the first burst.
     world.say_hello(now);
