@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import ClassVar
 
 from rexmit.agree import classes, model
 from rexmit.agree.case import Case
 from rexmit.agree.compare import Verdict, compare
 from rexmit.agree.kernel import Outcome
 from rexmit.agree.packet import Packet, read
+from rexmit.agree.rates import Rates
 from rexmit.campaign.streams import Streams
 
 
@@ -73,38 +74,20 @@ def judge(
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
-    """How often the model and a kernel agree."""
+class Tally(Rates):
+    """How often the model and a kernel agree. Exact: order, bytes, mechanism, time within a
+    tick.
+    """
 
-    cases: int
-    failed: int
-    """Cases that the kernel did not run."""
-    with_resends: int
-    exact: int
-    """Every packet: order, bytes, mechanism, time within a tick."""
+    RATES: ClassVar = ("exact", "mechanisms", "packets", "recovery", "with_resends")
+
     mechanisms: int
     """The same packets in the same order for the same reasons, at any time."""
     packets: int
     """The same packets in the same order."""
     recovery: int
     """Mechanism of the first resend of lost data, and t_recover within a tick."""
-    kinds: Mapping[str, list[str]]
-    """Names of disagreeing cases by class, the most frequent class first."""
     skews: list[classes.Skew]
-
-    def share(self, count: int) -> float:
-        """Of the cases that count, in percent."""
-        return 100 * count / self.cases if self.cases else 0.0
-
-    def as_json(self) -> dict[str, Any]:
-        """For programs."""
-        rates = ("exact", "mechanisms", "packets", "recovery", "with_resends")
-        return {
-            "cases": self.cases,
-            "failed": self.failed,
-            **{f"{name}_percent": round(self.share(getattr(self, name)), 3) for name in rates},
-            "disagreements": dict(self.kinds),
-        }
 
 
 def tally(judged: Mapping[int, Judged]) -> Tally:

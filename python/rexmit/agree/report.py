@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rexmit.agree.judge import Tally
-
-_NAMED = 6
+from rexmit.agree.rates import kind_lines, rate_lines
 
 
 def lines(tally: Tally, *, kernel: str, stack: str, hz: int) -> Iterator[str]:
@@ -21,15 +20,8 @@ def lines(tally: Tally, *, kernel: str, stack: str, hz: int) -> Iterator[str]:
         ("mechanism and t_recover", tally.recovery, "of the first resend, within a tick"),
         ("resends", tally.with_resends, "cases in which something was sent again"),
     )
-    for name, count, about in rows:
-        remark = f"  {about}" if about else ""
-        yield f"  {name:<36}{tally.share(count):6.1f}%  {count:>6,}{remark}"
-    if tally.kinds:
-        yield ""
-        yield "first differing packet:"
-        for kind, names in tally.kinds.items():
-            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-            yield f"  {len(names):>4}  {kind}: {', '.join(names[:_NAMED])}{more}"
+    yield from rate_lines(tally, rows)
+    yield from kind_lines(tally, "first differing packet")
     if tally.skews:
         yield ""
         yield "more frequent among disagreements than among all cases:"

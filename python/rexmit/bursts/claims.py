@@ -24,10 +24,10 @@ from rexmit.bursts.paper import (
     TCP_TLP,
     TWO,
 )
+from rexmit.bursts.paper import SOURCE as PAPER
 from rexmit.errors import UserError
 from rexmit.tables.cells import Spread
-from rexmit.tables.claim import Claim
-from rexmit.tables.print_claims import Source
+from rexmit.tables.claim import Claim, Source
 from rexmit.tables.run_folder import Run
 from rexmit.tables.runner import tick_ns
 
@@ -219,16 +219,14 @@ _CLAIMS: Final[tuple[tuple[str, str, Callable[[_Study], Told]], ...]] = (
 YEAR: Final = "2017"
 
 
-def source() -> Source:
-    """Whose claims they are."""
-    from rexmit.bursts.paper import SOURCE
-
-    meant = (
-        f"equal: within {EQUAL * 100:g}%, a timer's tick or {ERRORS:g} standard errors; better, "
-        f"beats: by more than that; much: more than {MUCH * 100:g}%; differences of mean "
-        f"completion times, a network by its paths' delays in ms"
-    )
-    return Source(YEAR, SOURCE, meant)
+SOURCE: Final = Source(
+    YEAR,
+    PAPER,
+    f"equal: within {EQUAL * 100:g}%, a timer's tick or {ERRORS:g} standard errors; better, "
+    f"beats: by more than that; much: more than {MUCH * 100:g}%; differences of mean "
+    f"completion times, a network by its paths' delays in ms",
+)
+"""Whose claims they are."""
 
 
 def claims(run: Run, *, keep_inexact: bool = False) -> tuple[Claim, ...]:

@@ -208,8 +208,8 @@ def _show_tables(path: Path, asked: _Asked, *, as_json: bool) -> None:
 def _show_bursts(run: Run, view: Overview, asked: _Asked, *, as_json: bool) -> None:
     from rexmit.bursts.as_json import cases_data
     from rexmit.bursts.cases import cases as make_cases
+    from rexmit.bursts.claims import SOURCE
     from rexmit.bursts.claims import claims as make_claims
-    from rexmit.bursts.claims import source
     from rexmit.bursts.print_cases import print_cases
     from rexmit.tables.as_json import claims_data, overview_data
     from rexmit.tables.print_claims import print_claims
@@ -236,7 +236,7 @@ def _show_bursts(run: Run, view: Overview, asked: _Asked, *, as_json: bool) -> N
     print_cases(cases, out)
     if claims:
         out.print()
-        print_claims(claims, out, source())
+        print_claims(claims, out, SOURCE)
     print_command(view, out)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import polars as pl
@@ -32,10 +33,11 @@ class PathFlow:
     flow: Flow
     subflows: tuple[Subflow, ...]
     bursts: tuple[int, ...]
+    paths: Mapping[int, int]  #: the path that a packet took, by the identity of its step
 
     def path_of(self, step: Step) -> int:
         """The path that the step's packet took."""
-        return next(one.path for one in self.subflows if any(step is own for own in one.steps))
+        return self.paths[id(step)]
 
 
 def open_path_flow(run: Run, number: int) -> PathFlow:
@@ -68,6 +70,7 @@ def open_path_flow(run: Run, number: int) -> PathFlow:
         Flow(number, row, group_of(run, number), tuple(every)),
         subflows,
         tuple(round(at * 1e9) - start for at in bursts),
+        {id(step): one.path for one in subflows for step in one.steps},
     )
 
 

@@ -13,3 +13,14 @@ class Claim:
     words: str  #: the claim, shortened
     holds: bool | None
     measured: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """Whose claims they are: the year of the paper, what it is called, what its words are taken to
+    mean.
+    """
+
+    year: str
+    title: str
+    meant: str

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
 from typing import Final
 
 from rich.console import Console
 from rich.text import Text
 
 from rexmit.tables import paper
-from rexmit.tables.claim import Claim
+from rexmit.tables.claim import Claim, Source
 from rexmit.tables.claims import ABOUT, ALMOST_PERCENT, EQUAL_PERCENT, POINTS
 from rexmit.tables.grid import Column, Line, print_grid
 from rexmit.tables.terminal import say
@@ -20,17 +19,6 @@ _STYLES = {True: "", False: "yellow", None: "dim"}
 
 #: Columns of sentences: the claim's, the least of the other, and either in a pipe.
 _CLAIMED, _LEAST, _WIDE = 44, 28, 90
-
-
-@dataclass(frozen=True)
-class Source:
-    """Whose claims they are: the year of the paper, what it is called, what its words are taken to
-    mean.
-    """
-
-    year: str
-    title: str
-    meant: str
 
 
 TLP_2013: Final = Source(

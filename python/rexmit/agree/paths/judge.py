@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from rexmit.agree import model
 from rexmit.agree.kernel import Outcome
 from rexmit.agree.packet import Packet
 from rexmit.agree.paths.case import PathCase
 from rexmit.agree.paths.compare import PathVerdict, compare, read
+from rexmit.agree.rates import Rates, kind_lines, rate_lines
 from rexmit.agree.show import side_by_side
 from rexmit.campaign.streams import Streams
-
-_NAMED = 6
 
 _UNSENT = "names a packet that is never sent"
 """What both engines say of a case that loses data on a path that bears none of the burst."""
@@ -93,37 +92,19 @@ def judge(
 
 
 @dataclass(frozen=True, slots=True)
-class PathTally:
-    """How often the model and a kernel agree over two paths."""
+class PathTally(Rates):
+    """How often the model and a kernel agree over two paths. Exact: every packet of the server's
+    data.
+    """
 
-    cases: int
-    failed: int
-    """Cases that the kernel did not run."""
-    with_resends: int
+    RATES: ClassVar = ("agree", "resends", "completion", "exact", "with_resends")
+
     agree: int
     """Resends and completion."""
     resends: int
     """Path and mechanism of every resend."""
     completion: int
     """Every burst's, within a tick."""
-    exact: int
-    """Every packet of the server's data."""
-    kinds: Mapping[str, list[str]]
-    """Names of disagreeing cases by class, the most frequent class first."""
-
-    def share(self, count: int) -> float:
-        """Of the cases that count, in percent."""
-        return 100 * count / self.cases if self.cases else 0.0
-
-    def as_json(self) -> dict[str, Any]:
-        """For programs."""
-        rates = ("agree", "resends", "completion", "exact", "with_resends")
-        return {
-            "cases": self.cases,
-            "failed": self.failed,
-            **{f"{name}_percent": round(self.share(getattr(self, name)), 3) for name in rates},
-            "disagreements": dict(self.kinds),
-        }
 
 
 def tally(judged: Mapping[int, PathJudged]) -> PathTally:
@@ -158,12 +139,5 @@ def lines(tally: PathTally, *, kernel: str, stack: str, hz: int) -> Iterator[str
         ("every packet agrees", tally.exact, "path, bytes, mechanism, time within a tick"),
         ("resends", tally.with_resends, "cases in which something was sent again"),
     )
-    for name, count, about in rows:
-        remark = f"  {about}" if about else ""
-        yield f"  {name:<36}{tally.share(count):6.1f}%  {count:>6,}{remark}"
-    if tally.kinds:
-        yield ""
-        yield "first difference:"
-        for kind, names in tally.kinds.items():
-            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-            yield f"  {len(names):>4}  {kind}: {', '.join(names[:_NAMED])}{more}"
+    yield from rate_lines(tally, rows)
+    yield from kind_lines(tally, "first difference")
