@@ -28,6 +28,15 @@ impl FlowKey {
             dst_port: self.src_port,
         }
     }
+
+    /// The sender's address and port, then the receiver's.
+    #[must_use]
+    pub const fn ends(self) -> [SocketAddr; 2] {
+        [
+            SocketAddr::new(self.src, self.src_port),
+            SocketAddr::new(self.dst, self.dst_port),
+        ]
+    }
 }
 
 impl Hash for FlowKey {
@@ -55,8 +64,7 @@ impl Hash for FlowKey {
 impl fmt::Display for FlowKey {
     /// As in `10.0.0.1:80 > 10.0.0.2:40000`, IPv6 addresses in brackets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let src = SocketAddr::new(self.src, self.src_port);
-        let dst = SocketAddr::new(self.dst, self.dst_port);
+        let [src, dst] = self.ends();
         write!(f, "{src} > {dst}")
     }
 }

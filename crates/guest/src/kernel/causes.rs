@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind;
-use std::net::SocketAddr;
 
 use anyhow::{anyhow, Context, Result};
 use rexmit_tcp::Mechanism;
@@ -92,17 +91,14 @@ struct Record<'a> {
 
 /// The resends of `flow` that `text` tells of, in the order in which they were sent.
 fn records(text: &str, flow: FlowKey) -> Result<Vec<Record<'_>>> {
-    let ends = [
-        SocketAddr::new(flow.src, flow.src_port),
-        SocketAddr::new(flow.dst, flow.dst_port),
-    ];
+    let [sender, receiver] = flow.ends();
     let mut found = Vec::new();
     for line in text.lines() {
         let mut words = line.split_ascii_whitespace().skip(1);
         let (Some(from), Some(to)) = (words.next(), words.next()) else {
             continue; // The last line counts what found no room.
         };
-        if from.parse() == Ok(ends[0]) && to.parse() == Ok(ends[1]) {
+        if from.parse() == Ok(sender) && to.parse() == Ok(receiver) {
             let record = record(words).ok_or_else(|| anyhow!("{RECORD} has a line {line:?}"))?;
             // A probe with new data is no resend.
             if record.cause != "probe-new" {

@@ -4,4 +4,5 @@ pub mod causes;
 pub mod counters;
 pub mod mechanism;
 pub mod mptcp;
+pub mod sender;
 pub mod socket;

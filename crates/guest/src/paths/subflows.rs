@@ -16,8 +16,7 @@ impl Confirmed {
     pub fn packet(&mut self, packet: &TcpPacket<'_>, time: Time) {
         let flags = packet.flags();
         if !flags.syn() && !flags.rst() {
-            let flow = packet.flow();
-            let client = SocketAddr::new(flow.dst, flow.dst_port);
+            let [_, client] = packet.flow().ends();
             self.0.entry(client).or_insert(time);
         }
     }

@@ -1,6 +1,6 @@
 //! What the rule tells of a connection's packets, and what the kernel says of those that were sent again.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
 use anyhow::Result;
 use rexmit_loss::paths::{PathRule, Totals};
@@ -17,9 +17,7 @@ use super::subflows::Confirmed;
 use crate::capture::Buffer;
 use crate::filter::Observer;
 use crate::kernel::causes::CauseLog;
-use crate::kernel::counters::{Counters, Reader};
-use crate::kernel::mechanism::{self, Ledger};
-use crate::kernel::socket::Inspector;
+use crate::kernel::sender::SenderKernel;
 use crate::nfqueue::Fate;
 use crate::watch::{Options, Watcher};
 
@@ -64,7 +62,6 @@ pub struct Witness {
     captures: Option<(Buffer, Buffer)>,
     log: Option<PathLog>,
     clients: Vec<IpAddr>,
-    before: Counters,
     /// What the rule told of the packet at hand, if it has data.
     carried: Option<Carried>,
     /// What was told of it, if it is sent again.
@@ -72,14 +69,9 @@ pub struct Witness {
 }
 
 struct Kernel {
-    counters: Reader,
-    inspector: Inspector,
+    sender: SenderKernel,
     /// The kernel's own record of causes, where it keeps one.
     causes: Option<CauseLog>,
-    /// What takes its place.
-    ledger: Ledger,
-    rack: bool,
-    sack: bool,
 }
 
 impl Witness {
@@ -87,23 +79,16 @@ impl Witness {
     ///
     /// `clients`: the client's addresses, path by path.
     pub fn open(options: Options, clients: &[IpAddr]) -> Result<Self> {
-        let mut counters = Reader::open()?;
-        let before = counters.read()?;
         Ok(Self {
             kernel: Kernel {
-                counters,
-                inspector: Inspector::open()?,
+                sender: SenderKernel::open()?,
                 causes: CauseLog::open()?,
-                ledger: Ledger::new(before),
-                rack: false,
-                sack: false,
             },
             story: PathStory::new(0, 0, false),
             confirmed: Confirmed::default(),
             captures: options.captures,
             log: options.packets.then(PathLog::default),
             clients: clients.to_vec(),
-            before,
             carried: None,
             told: None,
         })
@@ -116,12 +101,10 @@ impl Watcher for Witness {
     type Seen = Seen;
 
     fn begin(&mut self, reading: Reading) -> Result<()> {
-        self.before = self.kernel.counters.read()?;
-        self.kernel.ledger = Ledger::new(self.before);
+        self.kernel.sender.begin(reading.rack)?;
         if let Some(causes) = &mut self.kernel.causes {
             causes.clear()?;
         }
-        self.kernel.rack = reading.rack;
         self.story = PathStory::new(reading.bursts, reading.paths, reading.lossy);
         self.confirmed = Confirmed::default();
         if let Some(log) = &mut self.log {
@@ -131,16 +114,16 @@ impl Watcher for Witness {
     }
 
     fn finish(&mut self, rule: &PathRule) -> Result<Seen> {
-        let after = self.kernel.counters.read()?;
-        let probes = after.probe_reinjections.zip(self.before.probe_reinjections);
+        let (before, after) = self.kernel.sender.counted()?;
+        let probes = after.probe_reinjections.zip(before.probe_reinjections);
         Ok(Seen {
             watched: self.story.finish(),
             totals: rule.counts().clone(),
             unmapped: rule.unmapped(),
             packets: self.log.as_mut().map(PathLog::take).unwrap_or_default(),
             confirmed: std::mem::take(&mut self.confirmed),
-            counts: after.since(&self.before),
-            mptcp_retransmissions: after.mptcp_retrans - self.before.mptcp_retrans,
+            counts: after.since(&before),
+            mptcp_retransmissions: after.mptcp_retrans - before.mptcp_retrans,
             probe_reinjections: probes.map(|(after, before)| after - before),
         })
     }
@@ -148,27 +131,15 @@ impl Watcher for Witness {
 
 impl PathSender for Kernel {
     fn socket(&mut self, flow: FlowKey) -> Result<Option<SocketInfo>> {
-        let (local, remote) = (
-            SocketAddr::new(flow.src, flow.src_port),
-            SocketAddr::new(flow.dst, flow.dst_port),
-        );
-        self.inspector.ask(local, remote)
+        self.sender.info(flow)
     }
 
     fn mechanism(&mut self, carried: &Carried) -> Result<Mechanism> {
-        if let Some(causes) = &mut self.causes {
-            return causes.next(carried.flow, carried.span.seq);
+        match &mut self.causes {
+            Some(causes) => causes.next(carried.flow, carried.span.seq),
+            // Only the counters are left: one resend at a time, whichever subflow's it is.
+            None => self.sender.cause(carried.flow, carried.highest),
         }
-        // Without the record only the counters are left: one resend at a time, whichever subflow's it is.
-        if let Some(info) = self.socket(carried.flow)? {
-            self.sack = info.sack;
-        }
-        let connection = mechanism::Connection {
-            sack: self.sack,
-            rack: self.rack,
-        };
-        let counters = self.counters.read()?;
-        Ok(self.ledger.next(counters, connection, carried.highest))
     }
 }
 

@@ -1,7 +1,5 @@
 //! What the kernel says at each drop and resend.
 
-use std::net::SocketAddr;
-
 use anyhow::Result;
 use rexmit_loss::{Event, Resent};
 use rexmit_plan::{comment, Direction, PacketLog, Sender, SocketInfo, Story, Told};
@@ -12,47 +10,27 @@ use rexmit_wire::{FlowKey, TcpPacket};
 use super::{AnyRule, Options, Reading, Seen, Watcher};
 use crate::capture::Buffer;
 use crate::filter::Observer;
-use crate::kernel::counters::{Counters, Reader};
-use crate::kernel::mechanism::{Connection, Ledger};
-use crate::kernel::socket::Inspector;
+use crate::kernel::sender::SenderKernel;
 use crate::nfqueue::Fate;
 
 /// Asks the kernel at each event of the rule; lives in the server's network namespace.
 pub struct Witness {
-    kernel: Kernel,
+    kernel: SenderKernel,
     story: Story,
     captures: Option<(Buffer, Buffer)>,
     log: Option<PacketLog>,
-    before: Counters,
     /// What was told of the packet at hand, if it is a resend.
     resend: Option<Told>,
-}
-
-struct Kernel {
-    counters: Reader,
-    inspector: Inspector,
-    ledger: Ledger,
-    rack: bool,
-    sack: bool,
 }
 
 impl Witness {
     /// For the calling thread's network namespace.
     pub fn open(options: Options) -> Result<Self> {
-        let mut counters = Reader::open()?;
-        let before = counters.read()?;
         Ok(Self {
-            kernel: Kernel {
-                counters,
-                inspector: Inspector::open()?,
-                ledger: Ledger::new(before),
-                rack: false,
-                sack: false,
-            },
+            kernel: SenderKernel::open()?,
             story: Story::new(false),
             captures: options.captures,
             log: options.packets.then(PacketLog::default),
-            before,
             resend: None,
         })
     }
@@ -64,9 +42,7 @@ impl Watcher for Witness {
     type Seen = Seen;
 
     fn begin(&mut self, reading: Reading) -> Result<()> {
-        self.before = self.kernel.counters.read()?;
-        self.kernel.ledger = Ledger::new(self.before);
-        self.kernel.rack = reading.rack;
+        self.kernel.begin(reading.rack)?;
         self.story = Story::new(reading.lossy);
         if let Some(log) = &mut self.log {
             log.take();
@@ -75,35 +51,22 @@ impl Watcher for Witness {
     }
 
     fn finish(&mut self, _: &AnyRule) -> Result<Seen> {
-        let after = self.kernel.counters.read()?;
+        let (before, after) = self.kernel.counted()?;
         Ok(Seen {
             transfers: self.story.finish(),
-            counts: after.since(&self.before),
+            counts: after.since(&before),
             packets: self.log.as_mut().map(PacketLog::take).unwrap_or_default(),
         })
     }
 }
 
-impl Sender for Kernel {
+impl Sender for SenderKernel {
     fn socket(&mut self, flow: FlowKey) -> Result<Option<SocketInfo>> {
-        let (local, remote) = (
-            SocketAddr::new(flow.src, flow.src_port),
-            SocketAddr::new(flow.dst, flow.dst_port),
-        );
-        self.inspector.ask(local, remote)
+        self.info(flow)
     }
 
     fn mechanism(&mut self, resent: &Resent) -> Result<Mechanism> {
-        // Once the socket waits for its last segments to die, it no longer says; SACK stays as it was.
-        if let Some(info) = self.socket(resent.flow)? {
-            self.sack = info.sack;
-        }
-        let connection = Connection {
-            sack: self.sack,
-            rack: self.rack,
-        };
-        let counters = self.counters.read()?;
-        Ok(self.ledger.next(counters, connection, resent.highest))
+        self.cause(resent.flow, resent.highest)
     }
 }
 
