@@ -16,7 +16,8 @@ from rexmit import _core
 from rexmit.agree.case import Case
 from rexmit.agree.draw import draw
 from rexmit.agree.judge import judge
-from rexmit.agree.kernel import Outcome, run, run_alone
+from rexmit.agree.kernel import run, run_alone
+from rexmit.agree.outcome import Outcome
 from rexmit.agree.packet import read as packets
 from rexmit.agree.read import read
 from rexmit.engines.engine import cores

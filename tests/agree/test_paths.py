@@ -12,8 +12,9 @@ from rexmit.agree.folder import About, Folder
 from rexmit.agree.paths.case import PathCase
 from rexmit.agree.paths.compare import PathVerdict, compare, read
 from rexmit.agree.paths.draw import DELAY_NS, GAP_NS, RATE_BPS, SEGMENTS, draw
-from rexmit.agree.paths.judge import PathJudged, judge, lines, tally
+from rexmit.agree.paths.judge import PathJudged, judge, tally
 from rexmit.agree.read import read as read_scenario
+from rexmit.agree.report import lines
 
 TICK = 4_000_000
 
@@ -96,7 +97,6 @@ def test_equal_logs_agree_whenever_they_begin() -> None:
     verdict = against(late)
     assert verdict.agrees
     assert verdict.exact
-    assert verdict.resent
     assert verdict.kind is None
 
 
@@ -170,7 +170,7 @@ def test_what_one_side_never_sends_is_a_disagreement_and_what_neither_sends_no_c
     one = held(kernel, "refuses")
     assert one.kind == "only the kernel sends what is lost"
     found = tally({0: one, 1: PathJudged(case, kernel_error="x")})
-    assert (found.cases, found.failed, found.agree) == (1, 1, 0)
+    assert (found.cases, found.failed, found.agree, found.with_resends) == (1, 1, 0, 1)
     said = "\n".join(lines(found, kernel="6.12.117", stack="linux-6.12", hz=250))
     assert f"1  only the kernel sends what is lost: {case.name}" in said
 
@@ -193,7 +193,7 @@ def test_the_model_agrees_with_itself() -> None:
     assert all(20_000_000 < time_ns < 1_000_000_000 for time_ns in made["completions_ns"])
     one = judge(case, made, _core.run_model, _core, stack="linux-6.12", hz=250)
     assert one.verdict is not None
-    assert one.verdict.resent
+    assert one.resent
     assert one.verdict.exact
     assert one.words == "every packet agrees"
-    assert "path 2" in list(one.by_path())
+    assert "path 2" in list(one.beside())

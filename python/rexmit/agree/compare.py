@@ -34,14 +34,17 @@ class Verdict:
     """The same packets, each within a tick."""
     recovery: bool
     """The first resend of a dropped byte: the same mechanism, after the same time within a tick."""
-    resends: bool
-    """The kernel resent something."""
     difference: Difference | None
 
     @property
     def exact(self) -> bool:
         """Every packet agrees: its place, its bytes, its mechanism, its time."""
         return self.packets and self.mechanisms and self.times
+
+    @property
+    def agrees(self) -> bool:
+        """What is counted: every packet."""
+        return self.exact
 
 
 def compare(kernel: Sequence[Packet], model: Sequence[Packet], tick_ns: int) -> Verdict:
@@ -55,7 +58,6 @@ def compare(kernel: Sequence[Packet], model: Sequence[Packet], tick_ns: int) -> 
         mechanisms=packets and all(one.mechanism == two.mechanism for one, two in pairs),
         times=packets and all(_close(one, two, tick_ns) for one, two in pairs),
         recovery=_same_recovery(recovery(ours), recovery(theirs), tick_ns),
-        resends=any(packet.mechanism is not None for packet in ours),
         difference=_first(ours, theirs, tick_ns),
     )
 

@@ -15,8 +15,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
-from rexmit.agree.case import AnyCase, Case
-from rexmit.agree.kernel import Outcome
+from rexmit.agree.any_case import AnyCase
+from rexmit.agree.case import Case
+from rexmit.agree.outcome import Outcome
 from rexmit.agree.paths.case import PathCase
 from rexmit.errors import UserError
 

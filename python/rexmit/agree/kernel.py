@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import Any, Final
 
-from rexmit.agree.case import AnyCase, plan
+from rexmit.agree.any_case import AnyCase, plan
+from rexmit.agree.outcome import Outcome, note
 from rexmit.campaign.streams import Streams
 from rexmit.engines.boot import BootOptions, GuestBoot, GuestDiedError, watch
 from rexmit.engines.engine import cores
@@ -20,9 +21,6 @@ CASES_A_BOOT: Final = 80
 HANG_LIMIT_S: Final = 60.0
 
 _SELDOM: Final = frozenset({"net.ipv4.tcp_reordering", "net.ipv4.tcp_rto_min_us"})
-
-Outcome = dict[str, Any]
-"""`transfer` (its row), `packets` (the log), `completions_ns` of bursts over paths, or `error`."""
 
 
 class _StoppedError(Exception):
@@ -95,24 +93,11 @@ def _run_batch(
         found: Outcome = {}
 
         def take(event: Mapping[str, Any], found: Outcome = found) -> None:
-            number = event.get("cell")
-            match event["type"]:
-                case "transfer" | "packets" as kind:
-                    found[kind] = event if kind == "transfer" else event["packets"]
-                case "cell-start":
-                    found["head_bytes"] = event.get("head_bytes")
-                    found["warnings"] = event["warnings"]
-                case "burst":
-                    found.setdefault("completions_ns", []).append(event["completion_ns"])
-                case "cell-error":
-                    found["error"] = event["message"]
-                case "cell-end":
-                    pass
-                case _:
-                    return
+            note(found, event)
             if event["type"] in ("cell-end", "cell-error"):
-                report(int(number or 0), dict(found))
-                left.pop(int(number or 0), None)
+                number = int(event["cell"])
+                report(number, dict(found))
+                left.pop(number, None)
                 found.clear()
 
         seed = streams.stream_u64(next(iter(left.values())).seed, "agree boot", 0, 1)[0]

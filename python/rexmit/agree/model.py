@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
 
-from rexmit.agree.case import AnyCase, plan
-from rexmit.agree.kernel import Outcome
+from rexmit.agree.any_case import AnyCase, plan
+from rexmit.agree.outcome import Outcome, note
 from rexmit.campaign.streams import Streams
 
 RunModel = Callable[[str, str | None], str]
@@ -28,16 +27,5 @@ def run(case: AnyCase, run_model: RunModel, streams: Streams, *, stack: str, hz:
         return {"error": f"{type(error).__name__}: {error}"}
     found: Outcome = {}
     for line in text.splitlines():
-        event: dict[str, Any] = json.loads(line)
-        match event["type"]:
-            case "transfer":
-                found["transfer"] = event
-            case "packets":
-                found["packets"] = event["packets"]
-            case "burst":
-                found.setdefault("completions_ns", []).append(event["completion_ns"])
-            case "cell-error":
-                found["error"] = event["message"]
-            case _:
-                pass
+        note(found, json.loads(line))
     return found

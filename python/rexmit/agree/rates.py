@@ -1,20 +1,26 @@
-"""Rates of agreement: the form that tallies of any kind of case have, as data and in print."""
+"""Rates of agreement: what tallies of any kind of case have."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
-_NAMED = 6
+from rexmit.agree.classes import Skew
+from rexmit.agree.judged import AnyJudged
 
 
-@dataclass(frozen=True, slots=True)
-class Rates:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rates(ABC):
     """What every tally counts."""
 
     RATES: ClassVar[tuple[str, ...]]
     """The counts that are given in percent."""
+    CASES: ClassVar[str]
+    """What is counted, in words."""
+    DIFFERENCE: ClassVar[str]
+    """What disagreements are classed by."""
 
     cases: int
     failed: int
@@ -24,6 +30,17 @@ class Rates:
     """Every packet agrees."""
     kinds: Mapping[str, list[str]]
     """Names of disagreeing cases by class, the most frequent class first."""
+    skews: Sequence[Skew] = ()
+    """Settings that disagreements have in common, where they were looked for."""
+
+    @property
+    @abstractmethod
+    def agreed(self) -> int:
+        """Cases that agree in what is counted."""
+
+    @abstractmethod
+    def rows(self) -> Sequence[tuple[str, int, str]]:
+        """In print: what agrees, in how many cases, what is meant."""
 
     def share(self, count: int) -> float:
         """Of the cases that count, in percent."""
@@ -39,18 +56,27 @@ class Rates:
         }
 
 
-def rate_lines(tally: Rates, rows: Iterable[tuple[str, int, str]]) -> Iterator[str]:
-    """A line a rate: its name, its count, what is meant."""
-    for name, count, about in rows:
-        remark = f"  {about}" if about else ""
-        yield f"  {name:<36}{tally.share(count):6.1f}%  {count:>6,}{remark}"
+class Common(TypedDict):
+    """The fields of `Rates` that come of any judged cases."""
+
+    cases: int
+    failed: int
+    with_resends: int
+    exact: int
+    kinds: Mapping[str, list[str]]
 
 
-def kind_lines(tally: Rates, title: str) -> Iterator[str]:
-    """The classes of disagreement; nothing where all agree."""
-    if tally.kinds:
-        yield ""
-        yield f"{title}:"
-        for kind, names in tally.kinds.items():
-            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-            yield f"  {len(names):>4}  {kind}: {', '.join(names[:_NAMED])}{more}"
+def common(judged: Mapping[int, AnyJudged[Any, Any, Any]]) -> Common:
+    """Add up what every tally counts."""
+    counted = [one for one in judged.values() if one.counts]
+    kinds: dict[str, list[str]] = {}
+    for one in counted:
+        if not one.agrees:
+            kinds.setdefault(one.kind or "", []).append(one.case.name)
+    return {
+        "cases": len(counted),
+        "failed": len(judged) - len(counted),
+        "with_resends": sum(one.resent for one in counted),
+        "exact": sum(one.exact for one in counted),
+        "kinds": dict(sorted(kinds.items(), key=lambda item: -len(item[1]))),
+    }

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
-from rexmit.agree.judge import Tally
-from rexmit.agree.rates import kind_lines, rate_lines
+from rexmit.agree.rates import Rates
+
+_NAMED: Final = 6
 
 
-def lines(tally: Tally, *, kernel: str, stack: str, hz: int) -> Iterator[str]:
+def lines(tally: Rates, *, kernel: str, stack: str, hz: int) -> Iterator[str]:
     """The rates, then the classes of disagreement and what they have in common."""
-    yield f"{tally.cases:,} cases, model {stack} against kernel {kernel} at {hz} Hz"
+    yield f"{tally.cases:,} {tally.CASES}, model {stack} against kernel {kernel} at {hz} Hz"
     if tally.failed:
         yield f"{tally.failed} more were not run by the kernel and do not count"
-    rows = (
-        ("every packet agrees", tally.exact, "order, bytes, mechanism, time within a tick"),
-        ("the same packets and mechanisms", tally.mechanisms, "at whatever time"),
-        ("the same packets in the same order", tally.packets, ""),
-        ("mechanism and t_recover", tally.recovery, "of the first resend, within a tick"),
-        ("resends", tally.with_resends, "cases in which something was sent again"),
-    )
-    yield from rate_lines(tally, rows)
-    yield from kind_lines(tally, "first differing packet")
+    for name, count, about in tally.rows():
+        remark = f"  {about}" if about else ""
+        yield f"  {name:<36}{tally.share(count):6.1f}%  {count:>6,}{remark}"
+    if tally.kinds:
+        yield ""
+        yield f"{tally.DIFFERENCE}:"
+        for kind, names in tally.kinds.items():
+            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            yield f"  {len(names):>4}  {kind}: {', '.join(names[:_NAMED])}{more}"
     if tally.skews:
         yield ""
         yield "more frequent among disagreements than among all cases:"

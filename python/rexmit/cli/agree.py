@@ -12,11 +12,12 @@ from rexmit.errors import EXIT_FAILED, UserError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rexmit.agree.case import AnyCase
+    from rexmit.agree.any_case import AnyCase
     from rexmit.agree.folder import About, Folder
     from rexmit.agree.judge import Judged
-    from rexmit.agree.kernel import Outcome
+    from rexmit.agree.outcome import Outcome
     from rexmit.agree.paths.judge import PathJudged
+    from rexmit.agree.rates import Rates
 
 EXAMPLES = """\
 Examples:
@@ -117,21 +118,15 @@ def agree(
             pages[number] = one
         else:
             bursts[number] = one
-    if about.paths > 1:
-        of_bursts = over_paths.tally(bursts)
-        rates, agreed = of_bursts.as_json(), of_bursts.share(of_bursts.agree)
-        said = over_paths.lines(of_bursts, kernel=about.version, stack=chosen, hz=about.hz)
-    else:
-        of_pages = judge.tally(pages)
-        rates, agreed = of_pages.as_json(), of_pages.share(of_pages.exact)
-        said = report.lines(of_pages, kernel=about.version, stack=chosen, hz=about.hz)
+    tally: Rates = over_paths.tally(bursts) if about.paths > 1 else judge.tally(pages)
     if as_json:
-        typer.echo(json.dumps({"folder": str(folder.path), "stack": chosen, **rates}))
+        told = {"folder": str(folder.path), "stack": chosen, **tally.as_json()}
+        typer.echo(json.dumps(told))
     else:
-        for line in said:
+        for line in report.lines(tally, kernel=about.version, stack=chosen, hz=about.hz):
             typer.echo(line)
         typer.echo(f"kept in {folder.path}")
-    if fail_under is not None and agreed < fail_under:
+    if fail_under is not None and tally.share(tally.agreed) < fail_under:
         raise typer.Exit(EXIT_FAILED)
 
 
@@ -182,7 +177,7 @@ def _kernel_side(
     progress = bars.for_stream(sys.stderr)
     progress.start(len(cases), len(cases) - len(left))
 
-    def take(number: int, outcome: side.Outcome) -> None:
+    def take(number: int, outcome: Outcome) -> None:
         folder.add(number, outcome)
         progress.advance(1)
         if "error" in outcome:
@@ -229,8 +224,6 @@ def _judged(case: AnyCase, outcome: Outcome, stack: str, hz: int) -> Judged | Pa
 
 def _one(case: Path, kernel: str | None, stack: str | None, *, show: bool) -> int:
     """Compare one case and say how it went: the exit status."""
-    from rexmit.agree.judge import Judged
-    from rexmit.agree.show import side_by_side
     from rexmit.campaign.streams import core_streams
 
     streams = core_streams()
@@ -259,12 +252,7 @@ def _one(case: Path, kernel: str | None, stack: str | None, *, show: bool) -> in
         raise UserError(f"the kernel did not run {wanted.name}: {one.kernel_error}")
     if show:
         typer.echo(wanted.scenario(wanted.name))
-        if isinstance(one, Judged):
-            difference = one.verdict.difference if one.verdict else None
-            for line in side_by_side(one.kernel, one.model, difference):
-                typer.echo(line)
-        else:
-            for line in one.by_path():
-                typer.echo(line)
+        for line in one.beside():
+            typer.echo(line)
     typer.echo(f"{wanted.name}: {one.words}")
     return 0 if one.agrees else EXIT_FAILED

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, Final, Self
+from dataclasses import dataclass
+from typing import Any, Final
 
-from rexmit.agree.case import PERIODS, TIMEOUT_NS
-from rexmit.campaign.plan import phase_period_ns, phases_ns
-from rexmit.campaign.streams import Streams
-from rexmit.scenario.units import DURATION, RATE
+from rexmit.agree.any_case import AnyCase, Hops, hops_as_cell, hops_as_scenario
+from rexmit.scenario.units import DURATION
 
 QUEUE_PACKETS: Final = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class PathCase:
-    """What both engines are given. `seed` fixes the timers' phase as the last burst starts."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathCase(AnyCase):
+    """Bursts over paths. `seed` fixes the timers' phase as the last of them starts."""
 
-    name: str
-    seed: int
     protocol: str
     """`tcp` or `mptcp`."""
     first_path: int
@@ -29,52 +23,20 @@ class PathCase:
     path_delays_ns: tuple[int, ...]
     """One way, of the whole path."""
     bursts: int
-    segments: int
-    """Of each burst."""
     gap_ns: int
     """From the first write of one burst to the first write of the next."""
-    pattern: str
-    congestion_control: str = "cubic"
-    sysctls: Mapping[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """The case that `as_json` wrote."""
-        data = json.loads(text)
-        pairs = {name: tuple(data[name]) for name in ("path_rates_bps", "path_delays_ns")}
-        return cls(**{**data, **pairs})
-
-    def as_json(self) -> str:
-        """One line."""
-        return json.dumps(asdict(self))
 
     @property
-    def receive_window_bytes(self) -> None:
-        """Clients of bursts bind none."""
-        return None
+    def _paths(self) -> Hops:
+        return list(zip(self.path_rates_bps, self.path_delays_ns, strict=True))
 
-    def cell(self, streams: Streams, *, number: int, hz: int) -> dict[str, Any]:
-        """The path cell of a plan, for either engine."""
-        period = phase_period_ns(hz)
+    def _cell(self) -> dict[str, Any]:
         return {
-            "id": number,
-            "label": self.name,
             "family": 4,
             "mtu": 1500,
-            "paths": [
-                {
-                    "rate_bps": rate,
-                    "delay_ns": delay,
-                    "jitter_ns": 0,
-                    "loss": 0.0,
-                    "queue_packets": QUEUE_PACKETS,
-                }
-                for rate, delay in zip(self.path_rates_bps, self.path_delays_ns, strict=True)
-            ],
+            "paths": hops_as_cell(self._paths, QUEUE_PACKETS),
             "protocol": self.protocol,
             "first_path": self.first_path,
-            "sysctls": dict(self.sysctls),
-            "congestion_control": self.congestion_control,
             "bursts": {
                 "count": self.bursts,
                 "segments": self.segments,
@@ -82,46 +44,18 @@ class PathCase:
                 "gap_ns": self.gap_ns,
             },
             "loss": {"pattern": self.pattern},
-            "starts": [{"repetition": 0, "phase_ns": phases_ns(streams, self.seed, 1, period)[0]}],
-            "phase_period_ns": PERIODS * period,
-            "capture": False,
-            "packets": True,
-            "transfer_timeout_ns": TIMEOUT_NS,
         }
 
-    def scenario(self, title: str) -> str:
-        """The case as a scenario file that `rexmit run` takes."""
-        paths = ", ".join(
-            f'{{ rate = "{RATE.text(rate)}", delay = "{DURATION.text(delay)}" }}'
-            for rate, delay in zip(self.path_rates_bps, self.path_delays_ns, strict=True)
-        )
-        sysctls = ", ".join(f'"{name}" = "{value}"' for name, value in self.sysctls.items())
-        lines = [
-            "format = 1",
-            f"title = {json.dumps(title)}",
-            f"seed = {self.seed}",
-            "",
-            "[networks.paths]",
-            f"paths = [{paths}]",
-            f"queue = {QUEUE_PACKETS}",
-            "",
-            "[configs.host]",
-            f'protocol = "{self.protocol}"',
-            f"path = {self.first_path}",
-            f"sysctl = {{ {sysctls} }}",
-            "",
-            "[tcp]",
-            f'congestion_control = "{self.congestion_control}"',
-            "",
-            "[workload]",
+    def _network(self) -> list[str]:
+        return ["[networks.paths]", *hops_as_scenario("paths", self._paths, QUEUE_PACKETS)]
+
+    def _config(self) -> list[str]:
+        return [f'protocol = "{self.protocol}"', f"path = {self.first_path}"]
+
+    def _workload(self) -> list[str]:
+        return [
             'server = "burst"',
             f"bursts = {self.bursts}",
             f"burst_segments = {self.segments}",
             f'gap = "{DURATION.text(self.gap_ns)}"',
-            f'timeout = "{DURATION.text(TIMEOUT_NS)}"',
-            "",
-            "[loss]",
-            'rule = "pattern"',
-            f'pattern = "{self.pattern}"',
         ]
-        return "\n".join(lines) + "\n"

@@ -56,8 +56,6 @@ class PathVerdict:
     """Every burst complete after the same time, within a tick."""
     exact: bool
     """Every packet of the server's data: path, bytes, mechanism, time within a tick."""
-    resent: bool
-    """The kernel resent something."""
     kind: str | None
     """The class of the disagreement, where there is one in resends or completion."""
 
@@ -90,7 +88,6 @@ def compare(
         resends=resends,
         completion=completion,
         exact=apart is None,
-        resent=any(one.packet.mechanism is not None for one in ours),
         kind=kind,
     )
 
