@@ -38,6 +38,21 @@ pub struct Local {
 }
 
 impl Local {
+    /// Of a host on Ethernet, over IPv4, that remembers nothing; timestamps are its clock, which runs by itself.
+    #[must_use]
+    pub fn ethernet(iss: SeqNum) -> Self {
+        Self {
+            iss,
+            timestamp_offset: 0,
+            mtu: 1500,
+            ip_header: 20,
+            window_clamp: None,
+            metrics: Metrics::default(),
+            look: Duration::ZERO,
+            subflow: None,
+        }
+    }
+
     /// The segment size that the interface allows: what the mss option announces.
     pub(super) fn mss(&self) -> u32 {
         self.mtu

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use rexmit_tcp::clock::Clock;
 use rexmit_tcp::connection::{Connection, Event, Local, Progress, Response, Sent, State};
-use rexmit_tcp::sender::Metrics;
 use rexmit_tcp::settings::Settings;
 use rexmit_tcp::stacks;
 use rexmit_tcp::Segment;
@@ -72,14 +71,8 @@ pub fn settings(stack: &str) -> Arc<Settings> {
 
 pub fn local(iss: u32, timestamp_offset: u32) -> Local {
     Local {
-        iss: SeqNum::new(iss),
         timestamp_offset,
-        mtu: 1500,
-        ip_header: 20,
-        window_clamp: None,
-        metrics: Metrics::default(),
-        look: Duration::ZERO,
-        subflow: None,
+        ..Local::ethernet(SeqNum::new(iss))
     }
 }
 

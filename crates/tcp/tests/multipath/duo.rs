@@ -6,7 +6,6 @@ use std::sync::Arc;
 use rexmit_tcp::clock::{Clock, Wheel};
 use rexmit_tcp::connection::{Event, Local};
 use rexmit_tcp::multipath::{Meta, Options, Outgoing};
-use rexmit_tcp::sender::Metrics;
 use rexmit_tcp::settings::Settings;
 use rexmit_tcp::{stacks, Mechanism, Segment};
 use rexmit_time::{Duration, Time};
@@ -47,16 +46,7 @@ const SERVER: usize = 0;
 const CLIENT: usize = 1;
 
 pub fn local(iss: u32) -> Local {
-    Local {
-        iss: SeqNum::new(iss),
-        timestamp_offset: 0,
-        mtu: 1500,
-        ip_header: 20,
-        window_clamp: None,
-        metrics: Metrics::default(),
-        look: Duration::ZERO,
-        subflow: None,
-    }
+    Local::ethernet(SeqNum::new(iss))
 }
 
 /// The settings of a stack at 1000 Hz whose timers fire at the tick asked for, with windows that hold nobody up.

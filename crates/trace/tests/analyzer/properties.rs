@@ -49,6 +49,16 @@ prop_compose! {
     }
 }
 
+/// Each packet at its time, from the waits before them.
+fn timed(packets: Vec<(Duration, Headers)>) -> Vec<(Time, Headers)> {
+    let mut now = Time::ZERO + Duration::from_secs(1_000);
+    let at = |(wait, headers)| {
+        now += wait;
+        (now, headers)
+    };
+    packets.into_iter().map(at).collect()
+}
+
 proptest! {
     #[test]
     fn every_packet_is_counted_once(
@@ -56,14 +66,7 @@ proptest! {
         most_connections in 1usize..4,
         most_events in 1usize..40,
     ) {
-        let mut now = Time::ZERO + Duration::from_secs(1_000);
-        let packets: Vec<(Time, Headers)> = packets
-            .into_iter()
-            .map(|(wait, headers)| {
-                now += wait;
-                (now, headers)
-            })
-            .collect();
+        let packets = timed(packets);
         let settings = Settings { most_connections, most_events, ..Settings::default() };
         let (analyzer, rows) = analyse(&packets, settings.clone());
         let counters = analyzer.counters();
@@ -99,14 +102,7 @@ proptest! {
 
     #[test]
     fn connections_do_not_touch_each_other(packets in proptest::collection::vec(packet(), 0..150)) {
-        let mut now = Time::ZERO + Duration::from_secs(1_000);
-        let packets: Vec<(Time, Headers)> = packets
-            .into_iter()
-            .map(|(wait, headers)| {
-                now += wait;
-                (now, headers)
-            })
-            .collect();
+        let packets = timed(packets);
         let (_, mut together) = analyse(&packets, Settings::default());
         let mut apart = Rows::default();
         for port in 40_000..40_003 {

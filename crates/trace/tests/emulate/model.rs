@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use rexmit_tcp::clock::Clock;
 use rexmit_tcp::connection::{Connection, Event, Local};
-use rexmit_tcp::sender::Metrics;
 use rexmit_tcp::settings::Settings;
 use rexmit_tcp::{stacks, Mechanism, SackList, Segment};
 use rexmit_time::{Duration, Stream, Streams, Time};
@@ -118,14 +117,8 @@ impl World {
 
 fn local(iss: u32) -> Local {
     Local {
-        iss: SeqNum::new(iss),
         timestamp_offset: 0x7fff_0000,
-        mtu: 1500,
-        ip_header: 20,
-        window_clamp: None,
-        metrics: Metrics::default(),
-        look: Duration::ZERO,
-        subflow: None,
+        ..Local::ethernet(SeqNum::new(iss))
     }
 }
 
