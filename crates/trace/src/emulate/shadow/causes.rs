@@ -65,10 +65,11 @@ impl Shadow {
             let (soon, late) = self.ticks.fires(span);
             (soonest + soon, latest + late)
         };
-        let fits = |window: (Time, Time), span: Duration| {
+        let mut add = |missed: u32, window: (Time, Time), span: Duration, structure: f64| {
             let mut likely = of_timer(moment.at, window, span, moment.slack);
             likely.weight += phased;
-            likely
+            let cause = Cause::Timeout { missed };
+            list.add(cause, Mechanism::Rto, likely, structure, Some(span));
         };
         let away = moment.slack > SEES_ALL;
         let job = self.timer.job();
@@ -99,25 +100,13 @@ impl Shadow {
         let mut gone = 0;
         let mut window = fires((armed, armed), span);
         let (mut state, mut span) = (state, span);
-        list.add(
-            Cause::Timeout { missed: 0 },
-            Mechanism::Rto,
-            fits(window, span),
-            place + state,
-            Some(span),
-        );
+        add(0, window, span, place + state);
         if away && job == Some(Job::Probe) && state == MUCH {
             // The probe was sent, and lost before the monitor.
             window = fires(self.timer.window(&self.ticks), self.rto);
             (span, state) = (self.rto, moment.unseen(1));
             gone = 1;
-            list.add(
-                Cause::Timeout { missed: 0 },
-                Mechanism::Rto,
-                fits(window, span),
-                place + state,
-                Some(span),
-            );
+            add(0, window, span, place + state);
         }
         // Earlier timeouts whose packets were lost before the monitor.
         let mut span = self.rto;
@@ -125,13 +114,8 @@ impl Shadow {
             span = (span * 2).min(self.settings.max_rto);
             window = fires(window, span);
             let unseen = moment.unseen(gone + missed);
-            list.add(
-                Cause::Timeout { missed },
-                Mechanism::Rto,
-                fits(window, span),
-                place + state + unseen - if gone > 0 { moment.unseen(gone) } else { 0.0 },
-                Some(span),
-            );
+            let in_state = if gone > 0 { moment.unseen(gone) } else { 0.0 };
+            add(missed, window, span, place + state + unseen - in_state);
         }
     }
 
