@@ -11,8 +11,11 @@ import typer
 from rexmit.errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rich.console import Console
+
     from rexmit.ladder.steps import Step
-    from rexmit.tables.overview import Overview
     from rexmit.tables.run_folder import Run
 
 
@@ -157,64 +160,70 @@ class _Asked:
     inexact: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of a run's page: what it is in JSON, by which name, and how it is printed."""
+
+    name: str
+    data: Callable[[], Any]
+    show: Callable[[Console], None]
+
+
 def _show_tables(path: Path, asked: _Asked, *, as_json: bool) -> None:
     from rexmit.bursts.cases import has_bursts
-    from rexmit.tables.as_json import claims_data, overview_data, table1_data, table4_data
-    from rexmit.tables.claims import claims as make_claims
+    from rexmit.tables.as_json import overview_data
     from rexmit.tables.overview import overview
-    from rexmit.tables.print_claims import print_claims
     from rexmit.tables.print_overview import print_command, print_overview
-    from rexmit.tables.print_table1 import print_table1
-    from rexmit.tables.print_table4 import print_table4
     from rexmit.tables.run_folder import open_run
-    from rexmit.tables.table1 import table1 as make_table1
-    from rexmit.tables.table4 import table4 as make_table4
     from rexmit.tables.terminal import console
 
     run = open_run(path)
     view = overview(run)
-    if has_bursts(run):
-        _show_bursts(run, view, asked, as_json=as_json)
-        return
-    inexact = asked.inexact
-    want4 = asked.table4 or not (asked.table1 or asked.claims)
-    four = make_table4(run, asked.losses, keep_inexact=inexact) if want4 else None
-    one = make_table1(run, asked.losses, keep_inexact=inexact) if asked.table1 else None
-    claims = make_claims(run, keep_inexact=inexact) if asked.claims else None
+    parts = list(_bursts(run, asked) if has_bursts(run) else _pages(run, asked))
     if as_json:
-        data: dict[str, Any] = {"run": overview_data(view)}
-        if four:
-            data["table4"] = table4_data(four)
-        if one:
-            data["table1"] = table1_data(one)
-        if claims:
-            data["claims"] = claims_data(claims)
-        _print_json(data)
+        _print_json({"run": overview_data(view), **{part.name: part.data() for part in parts}})
         return
     out = console()
     print_overview(view, out)
-    if four:
+    for part in parts:
         out.print()
-        print_table4(four, out, in_full=asked.table4)
-    if one:
-        out.print()
-        print_table1(one, out)
-    if claims:
-        out.print()
-        print_claims(claims, out)
+        part.show(out)
     print_command(view, out)
 
 
-def _show_bursts(run: Run, view: Overview, asked: _Asked, *, as_json: bool) -> None:
+def _pages(run: Run, asked: _Asked) -> Iterator[_Part]:
+    from rexmit.tables.as_json import claims_data, table1_data, table4_data
+    from rexmit.tables.claims import claims as make_claims
+    from rexmit.tables.print_claims import print_claims
+    from rexmit.tables.print_table1 import print_table1
+    from rexmit.tables.print_table4 import print_table4
+    from rexmit.tables.table1 import table1 as make_table1
+    from rexmit.tables.table4 import table4 as make_table4
+
+    inexact = asked.inexact
+    if asked.table4 or not (asked.table1 or asked.claims):
+        four = make_table4(run, asked.losses, keep_inexact=inexact)
+        yield _Part(
+            "table4",
+            lambda: table4_data(four),
+            lambda out: print_table4(four, out, in_full=asked.table4),
+        )
+    if asked.table1:
+        one = make_table1(run, asked.losses, keep_inexact=inexact)
+        yield _Part("table1", lambda: table1_data(one), lambda out: print_table1(one, out))
+    if asked.claims:
+        claims = make_claims(run, keep_inexact=inexact)
+        yield _Part("claims", lambda: claims_data(claims), lambda out: print_claims(claims, out))
+
+
+def _bursts(run: Run, asked: _Asked) -> Iterator[_Part]:
     from rexmit.bursts.as_json import cases_data
     from rexmit.bursts.cases import cases as make_cases
     from rexmit.bursts.claims import SOURCE
     from rexmit.bursts.claims import claims as make_claims
     from rexmit.bursts.print_cases import print_cases
-    from rexmit.tables.as_json import claims_data, overview_data
+    from rexmit.tables.as_json import claims_data
     from rexmit.tables.print_claims import print_claims
-    from rexmit.tables.print_overview import print_command, print_overview
-    from rexmit.tables.terminal import console
 
     if asked.table1 or asked.table4 or asked.losses is not None:
         raise UserError(
@@ -223,21 +232,12 @@ def _show_bursts(run: Run, view: Overview, asked: _Asked, *, as_json: bool) -> N
             usage=True,
         )
     cases = make_cases(run, keep_inexact=asked.inexact)
-    claims = make_claims(run, keep_inexact=asked.inexact) if asked.claims else None
-    if as_json:
-        data: dict[str, Any] = {"run": overview_data(view), "bursts": cases_data(cases)}
-        if claims:
-            data["claims"] = claims_data(claims)
-        _print_json(data)
-        return
-    out = console()
-    print_overview(view, out)
-    out.print()
-    print_cases(cases, out)
-    if claims:
-        out.print()
-        print_claims(claims, out, SOURCE)
-    print_command(view, out)
+    yield _Part("bursts", lambda: cases_data(cases), lambda out: print_cases(cases, out))
+    if asked.claims:
+        claims = make_claims(run, keep_inexact=asked.inexact)
+        yield _Part(
+            "claims", lambda: claims_data(claims), lambda out: print_claims(claims, out, SOURCE)
+        )
 
 
 def _show_beside(paths: list[Path], asked: _Asked, *, as_json: bool) -> None:
