@@ -32,6 +32,11 @@ class Stack:
         """Its timer ticks a second."""
         return int(self.settings["hz"])
 
+    @property
+    def has_mptcp(self) -> bool:
+        """It speaks Multipath TCP."""
+        return self.settings["mptcp_scheduler"] != "none"
+
     def plan(self) -> dict[str, Any]:
         """The STACK of a plan."""
         others = {key: value for key, value in self.changes.items() if key != "hz"}

@@ -13,12 +13,13 @@ import pytest
 from tests.campaign.conftest import FakeStreams, Lab, Told
 from tests.scenario.test_bursts import GOOD
 
-from rexmit.campaign.patches import suited
+from rexmit import stacks
 from rexmit.campaign.runner import Campaign, Request
+from rexmit.campaign.suited import suited
 from rexmit.engines.kernel import KernelEngine
 from rexmit.engines.model import ModelEngine
 from rexmit.errors import UserError
-from rexmit.scenario import from_plain
+from rexmit.scenario import Scenario, from_plain
 from rexmit.stacks import Stack
 from rexmit.store.schema import BURSTS, RETRANSMISSIONS, SUBFLOWS, TRANSFERS, polars_schema
 
@@ -172,16 +173,20 @@ def kernel(lab: Lab, *patches: str) -> KernelEngine:
     return KernelEngine(dataclasses.replace(lab.kernel, patches=patches), Path(), "g", {})
 
 
+def model(scenario: Scenario, stack: str | None = None) -> ModelEngine:
+    return ModelEngine(run_model, "1", "h", stacks.of_scenario(scenario, stack, None), ())
+
+
 def test_a_configuration_for_a_patch_is_left_out_where_the_kernel_lacks_it(lab: Lab) -> None:
     scenario = from_plain(with_patch())
     left, said = suited(scenario, kernel(lab))
     assert left.config_names == ("tcp", "mptcp")
     (line,) = said
     assert line.startswith("configuration new is left out: it needs the patch mptcp-reinject-on")
+    assert "rexmit kernel build 6.12 --patch mptcp-reinject-on-tlp" in line
     assert from_plain(left.effective()).config_names == ("tcp", "mptcp")
     assert suited(scenario, kernel(lab, "mptcp-reinject-on-tlp")) == (scenario, [])
-    engine = ModelEngine(run_model, "1", "h", {}, ())
-    assert suited(scenario, engine) == (scenario, [])
+    assert suited(scenario, model(scenario)) == (scenario, [])
 
 
 def test_a_configuration_asked_for_by_name_is_not_left_out(lab: Lab) -> None:
@@ -193,3 +198,28 @@ def test_a_configuration_asked_for_by_name_is_not_left_out(lab: Lab) -> None:
     with pytest.raises(UserError) as caught:
         suited(from_plain(only), kernel(lab))
     assert "--kernel 6.12+mptcp-reinject-on-tlp" in str(caught.value.hint)
+
+
+def test_a_kernel_without_multipath_tcp_is_refused_for_it(lab: Lab, tmp_path: Path) -> None:
+    config = tmp_path / "config"
+    engine = kernel(lab)
+    engine = dataclasses.replace(engine, kernel=dataclasses.replace(engine.kernel, config=config))
+    scenario = from_plain(STUDY)
+    # Where nobody knows, the kernel will say.
+    assert suited(scenario, engine) == (scenario, [])
+    config.write_text("CONFIG_INET=y\n# CONFIG_MPTCP is not set\nCONFIG_MPTCP_IPV6=y\n")
+    with pytest.raises(UserError, match="mptcp is of Multipath TCP, and the kernel fake") as caught:
+        suited(scenario, engine)
+    hint = str(caught.value.hint)
+    assert f"CONFIG_MPTCP is not set in {config}\n" in hint
+    assert hint.endswith("; or without it: --set config=tcp")
+    assert suited(from_plain(copy.deepcopy(STUDY) | {"config": ["tcp"]}), engine)[1] == []
+    config.write_text("CONFIG_MPTCP=y\n")
+    assert suited(scenario, engine) == (scenario, [])
+
+
+def test_a_stack_without_multipath_tcp_is_refused_for_it() -> None:
+    scenario = from_plain(STUDY)
+    with pytest.raises(UserError, match=r"and the stack linux-3\.10 does not have it") as caught:
+        suited(scenario, model(scenario, "linux-3.10"))
+    assert "linux-4.1, linux-6.1, linux-6.12; or without it" in str(caught.value.hint)

@@ -20,7 +20,7 @@ from pathlib import Path
 from rexmit.engines import kernel
 import rexmit.cli
 kernel.find_kernel = lambda spec: kernel.KernelIdentity(
-    "6.12.0-hz250-abc", Path("/no/kernel"), "6.12.0", 250, (), "abc"
+    "6.12.0-hz250-abc", Path("/no/kernel"), "6.12.0", 250, (), "abc", Path("kernel-config")
 )
 kernel.programs = lambda names: dict.fromkeys(names, "/bin/true")
 sys.argv[0] = "rexmit"
@@ -199,6 +199,21 @@ def test_version_and_help(folder: Path) -> None:
     for command in ("run", "show", "plot", "kernel build", "kernel exec", "tcpfilter"):
         assert f"  rexmit {command} " in shown
     assert "rexmit run tlp-2013 --set network=mobile" in rexmit(folder, "run", "--help").stdout
+
+
+def test_a_kernel_without_multipath_tcp_is_refused_and_nothing_is_written(folder: Path) -> None:
+    (folder / "kernel-config").write_text("# CONFIG_MPTCP is not set\n", encoding="utf-8")
+    done = rexmit(folder, "run", "mptcp-smoke", "--out", "here")
+    assert (done.returncode, done.stdout) == (1, "")
+    said = "configuration mptcp is of Multipath TCP, and the kernel 6.12.0-hz250-abc was built"
+    assert said in done.stderr
+    assert "CONFIG_MPTCP is not set in kernel-config" in done.stderr
+    assert "--set config=tcp" in done.stderr
+    assert {path.name for path in folder.iterdir()} == {"mine.toml", "kernel-config"}
+    agree = rexmit(folder, "agree", "--paths", "2", "--keep", "here")
+    assert agree.returncode == 1
+    assert "are of Multipath TCP, and the kernel 6.12.0-hz250-abc was built" in agree.stderr
+    assert not (folder / "here").exists()
 
 
 def test_a_configuration_without_its_patch_is_left_out_and_named(folder: Path) -> None:

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from rexmit import kernels
 from rexmit.errors import UserError
-from rexmit.kernels import recipe
+from rexmit.kernels import config, recipe
 from rexmit.kernels.build import build
 
 from .conftest import SERIES_PATCH, Tree, visible
@@ -42,6 +42,8 @@ def test_a_tree_becomes_a_kernel_that_is_found_again(tree: Tree, cache_root: Pat
     assert subprocess.run([kernel.path], capture_output=True, check=True).stdout == b"6.12.9\n"
     assert "CONFIG_HZ=250\n" in kernel.config.read_text()
     assert "CONFIG_GOOD=y\n" in kernel.config.read_text()
+    assert config.is_set(kernel.config, "GOOD")
+    assert not config.is_set(kernel.config, "OTHER")
     assert visible(cache_root) == [kernel.name]
     assert kernels.find("6.12") == kernel == kernels.find(kernel.hash[:6])
     assert build(str(tree.path)) == (kernel, False)

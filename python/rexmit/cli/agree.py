@@ -153,6 +153,10 @@ def _kernel_side(
     from rexmit.engines.kernel import KernelEngine, find_kernel
 
     engine = KernelEngine.open(find_kernel(kernel), ["builtin"])
+    if paths > 1 and (lack := engine.without_mptcp()) is not None:
+        raise UserError(
+            f"most cases of two paths are of Multipath TCP, and {lack.why}", lack.remedy
+        )
     about = About(
         kernel=engine.kernel.name,
         version=engine.kernel.version,

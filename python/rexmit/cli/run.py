@@ -110,9 +110,9 @@ def run(
     from rexmit import cli
     from rexmit.campaign import progress as progress_bars
     from rexmit.campaign.identity import digest, identity
-    from rexmit.campaign.patches import suited
     from rexmit.campaign.runner import Campaign, Request
     from rexmit.campaign.streams import core_streams
+    from rexmit.campaign.suited import suited
     from rexmit.engines.engine import CELLS_A_CORE, Interrupted, cores
 
     choice = _Choice(engine, kernel, stack, hz, hang_limit)

@@ -57,6 +57,16 @@ class Calls:
     """Whether to stop now."""
 
 
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """Something that an engine does not have."""
+
+    why: str
+    """What was seen."""
+    remedy: str
+    """What to do."""
+
+
 class Engine(Protocol):
     """What runs a scenario's transfers."""
 
@@ -85,6 +95,11 @@ class Engine(Protocol):
 
     def has_patch(self, name: str) -> bool:
         """Whether what this optional patch adds is there."""
+        ...
+
+    def without_mptcp(self, config: str) -> Lack | None:
+        """Why hosts in a configuration cannot speak Multipath TCP; None where nothing says so
+        before they try."""
         ...
 
     def run(self, tasks: Iterable[Task], calls: Calls, *, jobs: int) -> None:

@@ -11,8 +11,9 @@ from typing import Any, Final, Self
 from rexmit.engines import scheduler
 from rexmit.engines.attempt import Attempt, Health
 from rexmit.engines.boot import BootOptions, GuestBoot
-from rexmit.engines.engine import PLAN_VERSION, Calls, Task, cells_of
+from rexmit.engines.engine import PLAN_VERSION, Calls, Lack, Task, cells_of
 from rexmit.engines.guest import NETWORK_PROGRAMS, guest_binary, programs
+from rexmit.kernels import config as kernel_config
 
 NAME: Final = "kernel"
 
@@ -34,6 +35,8 @@ class KernelIdentity:
     hz: int
     patches: tuple[str, ...]
     hash: str
+    config: Path | None = None
+    """What it was configured with, where that is known."""
 
     def plain(self) -> dict[str, Any]:
         """For run.json; where it lies is this machine's own affair."""
@@ -57,6 +60,7 @@ def find_kernel(spec: str | None) -> KernelIdentity:
         hz=found.hz,
         patches=found.patches,
         hash=found.hash,
+        config=found.config,
     )
 
 
@@ -122,6 +126,17 @@ class KernelEngine:
     def has_patch(self, name: str) -> bool:
         """See Engine."""
         return name in self.kernel.patches
+
+    def without_mptcp(self, config: str = "") -> Lack | None:  # noqa: ARG002 - a kernel is one
+        """See Engine."""
+        file = self.kernel.config
+        if file is None or not file.is_file() or kernel_config.is_set(file, "MPTCP"):
+            return None
+        return Lack(
+            f"the kernel {self.kernel.name} was built without it",
+            f"CONFIG_MPTCP is not set in {file}\n"
+            "Name a kernel that has it with --kernel (rexmit kernel list, rexmit kernel build)",
+        )
 
     def run(self, tasks: Iterable[Task], calls: Calls, *, jobs: int) -> None:
         """See Engine. Each cell has a kernel of its own, pinned to a core."""

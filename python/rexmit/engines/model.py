@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
-from rexmit.engines.engine import PLAN_VERSION, Calls, Interrupted, Task, cells_of
+from rexmit import stacks
+from rexmit.engines.engine import PLAN_VERSION, Calls, Interrupted, Lack, Task, cells_of
 from rexmit.engines.intake import EVENTS, Intake
 from rexmit.engines.shares import PrivateFolder
 from rexmit.errors import UserError
@@ -90,6 +91,14 @@ class ModelEngine:
     def has_patch(self, name: str) -> bool:  # noqa: ARG002 - what patches add is a setting here
         """See Engine."""
         return True
+
+    def without_mptcp(self, config: str) -> Lack | None:
+        """See Engine."""
+        stack = self.stacks[config]
+        if stack.has_mptcp:
+            return None
+        able = ", ".join(name for name in stacks.names() if stacks.stack(name, {}).has_mptcp)
+        return Lack(f"the stack {stack.name} does not have it", f"name one that has: {able}")
 
     def run(self, tasks: Iterable[Task], calls: Calls, *, jobs: int) -> None:
         """See Engine. Cells run in threads; where one is told to stop and does not end soon, its

@@ -1,4 +1,4 @@
-"""Checks that a configured tree has what the fragment asks for.
+"""What kernels are configured with, and whether a configured tree has what the fragment asks for.
 
 `allnoconfig` drops silently what it cannot set: an option that depends on another one, or that
 another series calls something else. A kernel without its queueing discipline would only be found
@@ -43,6 +43,12 @@ def check(fragment: str, tree: Path) -> list[str]:
             + "\nUsually an option that it depends on is missing or has a new name.",
         )
     return sorted(wrong)
+
+
+def is_set(config: Path, option: str) -> bool:
+    """Whether a kernel with this configuration has the option built in."""
+    got = dict(_ASSIGNED.findall(config.read_text(encoding="utf-8")))
+    return got.get(option) == "y"
 
 
 def _same(got: str | None, asked: str) -> bool:

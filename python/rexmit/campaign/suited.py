@@ -1,0 +1,61 @@
+"""Whether an engine can run a scenario's configurations, told before anything runs.
+
+Those for an optional patch of the kernel are left out where it does not have the patch; those of
+Multipath TCP are refused where it does not have that.
+"""
+
+from __future__ import annotations
+
+from rexmit.engines.engine import Engine
+from rexmit.errors import UserError
+from rexmit.scenario import Scenario
+
+
+def suited(scenario: Scenario, engine: Engine) -> tuple[Scenario, list[str]]:
+    """The scenario without configurations that the engine lacks a patch for, and a line for each.
+
+    Raises UserError where one of them was asked for by its name, or none is left; and for those
+    that speak Multipath TCP where the engine does not.
+    """
+    scenario, left_out = _with_patches(scenario, engine)
+    _check_mptcp(scenario, engine)
+    return scenario, left_out
+
+
+def _with_patches(scenario: Scenario, engine: Engine) -> tuple[Scenario, list[str]]:
+    lacking = {
+        name: patch
+        for name in scenario.config_names
+        if (patch := scenario.configs[name].patch) is not None and not engine.has_patch(patch)
+    }
+    if not lacking:
+        return scenario, []
+    series = ".".join(engine.slug.split(".")[:2])
+
+    def remedy(patch: str) -> str:
+        return f"rexmit kernel build {series} --patch {patch}, then --kernel {series}+{patch}"
+
+    left = [name for name in scenario.config_names if name not in lacking]
+    if scenario.config is not None or not left:
+        name, patch = next(iter(lacking.items()))
+        raise UserError(
+            f"configuration {name} needs the patch {patch}, and {engine.slug} does not have it",
+            f"{remedy(patch)}; or --engine model",
+        )
+    said = [
+        f"configuration {name} is left out: it needs the patch {patch}, and {engine.slug} does not "
+        f"have it ({remedy(patch)})"
+        for name, patch in lacking.items()
+    ]
+    return scenario.model_copy(update={"config": tuple(left)}), said
+
+
+def _check_mptcp(scenario: Scenario, engine: Engine) -> None:
+    plain = [name for name in scenario.config_names if scenario.configs[name].protocol == "tcp"]
+    for name in scenario.config_names:
+        if name not in plain and (lack := engine.without_mptcp(name)) is not None:
+            others = f"; or without it: --set config={','.join(plain)}" if plain else ""
+            raise UserError(
+                f"configuration {name} is of Multipath TCP, and {lack.why}",
+                f"{lack.remedy}{others}",
+            )
