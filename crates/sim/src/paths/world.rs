@@ -31,6 +31,10 @@ enum Event {
     Timer(usize),
     /// The server begins a burst.
     Burst,
+    /// An end's program goes on: all that came at once is taken in before.
+    Program(usize),
+    /// The server's filter lets its packets go, once nothing else goes on.
+    Filter,
 }
 
 /// A packet under way.
@@ -67,6 +71,9 @@ pub struct World<'a> {
     /// The number of the first of them.
     first: u64,
     armed: [Time; 2],
+    /// What a program is to be told.
+    happened: [VecDeque<Happened>; 2],
+    filter_armed: bool,
     /// Packets of the server that wait for its filter.
     outbox: VecDeque<Out>,
     numbers: rexmit_time::Stream,
@@ -101,6 +108,8 @@ impl<'a> World<'a> {
             under_way: VecDeque::new(),
             first: 0,
             armed: [Time::MAX; 2],
+            happened: [VecDeque::new(), VecDeque::new()],
+            filter_armed: false,
             outbox: VecDeque::new(),
             numbers: streams.stream("isn", 0),
             bursts: None,
@@ -188,6 +197,8 @@ impl<'a> World<'a> {
             Event::Arrive(number) => self.arrive(now, number),
             Event::Timer(side) => self.timer(now, side),
             Event::Burst => self.burst(now),
+            Event::Program(side) => self.program(now, side),
+            Event::Filter => self.filter(now),
         }
         true
     }
@@ -294,7 +305,7 @@ impl<'a> World<'a> {
     }
 
     /// A program goes on.
-    fn happened(&mut self, now: Time, side: usize, event: Happened) {
+    fn tell(&mut self, now: Time, side: usize, event: Happened) {
         match (side, event) {
             (SERVER, Happened::Readable) => loop {
                 let taken = self.ends[SERVER].read(now, 1);
@@ -321,24 +332,43 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Lets an end and its program go on until both wait. The server's packets pass its filter when nothing else goes on.
+    /// Fetches what an end has to send and to tell. Its program and the server's filter have their turn after all that
+    /// comes in at this instant, as threads have after interrupts.
     fn settle(&mut self, now: Time, side: usize) {
-        loop {
-            if let Some(out) = self.ends[side].poll_transmit(now) {
-                if side == SERVER {
-                    self.outbox.push_back(out);
-                } else {
-                    self.send(now, side, out);
-                }
-            } else if let Some(event) = self.ends[side].poll_event() {
-                self.happened(now, side, event);
-            } else if let Some(out) = self.outbox.pop_front() {
-                self.send(now, SERVER, out);
+        while let Some(out) = self.ends[side].poll_transmit(now) {
+            if side == SERVER {
+                self.outbox.push_back(out);
             } else {
-                break;
+                self.send(now, side, out);
             }
         }
+        while let Some(event) = self.ends[side].poll_event() {
+            if self.happened[side].is_empty() {
+                self.queue.push(now, Event::Program(side));
+            }
+            self.happened[side].push_back(event);
+        }
+        if !self.outbox.is_empty() && !self.filter_armed {
+            self.filter_armed = true;
+            self.queue.push(now, Event::Filter);
+        }
         self.arm(side);
+    }
+
+    fn program(&mut self, now: Time, side: usize) {
+        for event in std::mem::take(&mut self.happened[side]) {
+            self.tell(now, side, event);
+        }
+        self.settle(now, side);
+    }
+
+    /// What leaves may make room in the host for more, which then has to pass as well.
+    fn filter(&mut self, now: Time) {
+        self.filter_armed = false;
+        while let Some(out) = self.outbox.pop_front() {
+            self.send(now, SERVER, out);
+        }
+        self.settle(now, SERVER);
     }
 
     fn send(&mut self, now: Time, from: usize, (path, sent, options): Out) {

@@ -61,13 +61,15 @@ impl SendBuffer {
         self.waits = true;
     }
 
-    /// The buffer grows if the congestion window has room, whether a writer of its own waits or not.
-    pub fn grow(&mut self, sender: &Sender) {
-        let out = match self.form {
+    /// The buffer grows if the congestion window has room, whether a writer of its own waits or not; `sent` new segments left
+    /// just now (`tcp_should_expand_sndbuf`).
+    pub fn grow(&mut self, sender: &Sender, sent: u32) {
+        let in_flight = match self.form {
             SenderForm::Linux3 => sender.packets_out(),
-            SenderForm::Linux6 => sender.in_flight(),
+            // Asked after each new segment: the first left when the others had not.
+            SenderForm::Linux6 => sender.in_flight().saturating_sub(sent.saturating_sub(1)),
         };
-        if out < sender.cwnd() {
+        if in_flight < sender.cwnd() {
             self.raise_for(sender);
         }
     }
@@ -93,14 +95,7 @@ impl SendBuffer {
         if !self.waits || (self.form == SenderForm::Linux3 && freed == 0) {
             return false;
         }
-        let in_flight = match self.form {
-            SenderForm::Linux3 => sender.packets_out(),
-            // Asked after each new segment: the first left when the others had not.
-            SenderForm::Linux6 => sender.in_flight().saturating_sub(sent.saturating_sub(1)),
-        };
-        if in_flight < sender.cwnd() {
-            self.raise_for(sender);
-        }
+        self.grow(sender, sent);
         let used = sender.buffered();
         let woken = used < self.limit && self.limit - used >= used / 2;
         self.waits &= !woken;

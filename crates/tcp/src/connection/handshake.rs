@@ -216,16 +216,16 @@ impl Handshake {
             // A shift of more than 14 is taken for 14 (RFC 7323 §2.3).
             window_scale: offered.window_scale.unwrap_or(0).min(14),
             peer_mss,
-            rtt: self.rtt(now, echo.filter(|_| offered.timestamps)),
+            rtt: self.rtt(now, local, echo.filter(|_| offered.timestamps)),
             timeouts: if spurious { 0 } else { self.timeouts },
         }
     }
 
     /// The round-trip time: by the clock, or by what is echoed if the segment was sent twice (`tcp_ack_update_rtt`).
-    fn rtt(&self, now: Time, echo: Option<u32>) -> Option<Duration> {
+    fn rtt(&self, now: Time, local: &Local, echo: Option<u32>) -> Option<Duration> {
         let estimator = self.settings.estimator;
         let unit = estimator.stamp_unit(&self.clock);
-        if self.repeated {
+        if self.repeated || local.subflow.is_some_and(|options| options.echoed_rtt) {
             let units = estimator.stamp(&self.clock, now).wrapping_sub(echo?);
             return Some(unit * i64::from(units.max(1)));
         }

@@ -135,7 +135,7 @@ impl Connection {
             now,
         );
         if self.local.subflow.is_some() {
-            sender.be_subflow();
+            sender.be_subflow(options.data);
             self.receiver.be_subflow(options.ack);
         }
         sender.established(
@@ -195,6 +195,16 @@ impl Connection {
         if segment.space() > 0 && !self.take_in(now, segment) {
             return;
         }
+        if self.local.subflow.is_some() {
+            self.unanswered = true;
+            return;
+        }
+        self.answer(now, freed);
+    }
+
+    /// The rest of what a segment asks for: to send, to wake a writer and to acknowledge (`tcp_data_snd_check`,
+    /// `tcp_ack_snd_check`). `freed`: bytes of the send buffer that it freed.
+    fn answer(&mut self, now: Time, freed: u32) {
         let sent = self.pump(now);
         if self.state == State::TimeWait {
             return;
@@ -204,6 +214,18 @@ impl Connection {
         if let Some(header) = self.receiver.acknowledge(now, &sending) {
             self.send_ack(now, header);
         }
+    }
+
+    /// Ends [`Connection::on_segment`] of a subflow, after the connection that it belongs to took what the segment says of
+    /// it (`mptcp_incoming_options` comes before `tcp_data_snd_check`).
+    pub(crate) fn finish_segment(&mut self, now: Time) {
+        if !std::mem::take(&mut self.unanswered) {
+            return;
+        }
+        if let Some(sender) = &mut self.sender {
+            sender.push_after_ack(now);
+        }
+        self.answer(now, 0);
     }
 
     /// Wakes a writer for whom there is room now.

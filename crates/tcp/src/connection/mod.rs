@@ -65,6 +65,8 @@ pub struct Connection {
     stray_answered: Option<i64>,
     /// The end of TIME_WAIT, or of an orphan's FIN_WAIT2.
     expires: Option<Time>,
+    /// A segment of a subflow waits for [`Connection::finish_segment`].
+    unanswered: bool,
     outbox: Outbox,
     events: Events,
     /// What is still asked of a sender that is gone.
@@ -103,6 +105,7 @@ impl Connection {
             orphan: false,
             stray_answered: None,
             expires: None,
+            unanswered: false,
             outbox: Outbox::default(),
             events: Events::default(),
             remains: None,

@@ -86,11 +86,11 @@ impl Connection {
         self.buffer.limit()
     }
 
-    /// A writer waits for the whole connection's buffer: this subflow's part grows if its congestion window has room
-    /// (`tcp_new_space`).
-    pub fn grow_send_buffer(&mut self) {
+    /// A writer waits for the whole connection's buffer: this subflow's part grows if its congestion window has room, or had
+    /// when the first of `new` segments left just now (`tcp_new_space`).
+    pub fn grow_send_buffer(&mut self, new: u32) {
         if let Some(sender) = &self.sender {
-            self.buffer.grow(sender);
+            self.buffer.grow(sender, new);
         }
     }
 
@@ -148,6 +148,16 @@ impl Connection {
         {
             self.send_ack(now, header);
         }
+    }
+
+    /// The segment that comes next has `options` bytes of Multipath TCP.
+    pub(crate) fn expect_options(&mut self, options: u32) {
+        self.receiver.expect_options(options);
+    }
+
+    /// What came in order on this subflow cannot be read, as data of others are missing before it.
+    pub(crate) fn acknowledge_unreadable(&mut self) {
+        self.receiver.acknowledge_unreadable();
     }
 
     /// Acknowledges at once what is there (`tcp_send_ack`).

@@ -14,6 +14,9 @@ pub struct SubflowOptions {
     pub data: u32,
     /// On an acknowledgement.
     pub ack: u32,
+    /// The first round-trip time is what the peer echoes, not what the clock says: upstream's of an MP_JOIN that came
+    /// (`tcp_check_req` leaves before `tcp_synack_rtt_meas` where `rsk_drop_req` holds).
+    pub echoed_rtt: bool,
 }
 
 /// What an end brings into a connection.

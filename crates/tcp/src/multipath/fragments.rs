@@ -47,11 +47,7 @@ pub(super) struct Fragments {
 impl Fragments {
     /// Takes up to `most` bytes that begin at `at`: what fits into the page at hand.
     pub fn take(&mut self, at: u64, most: u32) -> u32 {
-        let tail = self.queue.back().filter(|_| self.pending.is_some());
-        let grows = tail.is_some_and(|last| {
-            last.page == self.page && last.end() == at && self.page_used < PAGE
-        });
-        if !grows {
+        if !self.grows(at) {
             self.begin(at);
         }
         let len = most.min(PAGE - self.page_used);
@@ -61,6 +57,12 @@ impl Fragments {
             last.len += len;
         }
         len
+    }
+
+    /// The last fragment waits and has room for data that begin at `at` (`mptcp_frag_can_collapse_to`).
+    pub fn grows(&self, at: u64) -> bool {
+        let tail = self.queue.back().filter(|_| self.pending.is_some());
+        tail.is_some_and(|last| last.page == self.page && last.end() == at && self.page_used < PAGE)
     }
 
     fn begin(&mut self, at: u64) {

@@ -23,7 +23,10 @@ impl Meta {
             self.learn(index, &map);
         }
         let was_open = self.subflows[index].connection.state() == State::Established;
+        let (syn, ack) = (segment.flags.syn(), segment.flags.ack());
+        let header = options.header_len(self.settings.mptcp_options, syn, ack);
         let subflow = &mut self.subflows[index];
+        subflow.connection.expect_options(header);
         subflow.connection.on_segment(now, segment);
         subflow.failed = false;
         while let Some(event) = subflow.connection.poll_event() {
@@ -38,19 +41,19 @@ impl Meta {
         self.confirm(now, index, options);
         self.move_data(index);
         self.drain(now, index);
-        let acked = self.subflows[index].acked();
-        if let Some(acked) = acked {
-            self.subflows[index].mappings.forget_before(acked);
-        }
-        if self.writer_waits {
-            self.subflows[index].connection.grow_send_buffer();
-        }
         if let Some(ack) = options.ack {
             match self.settings.mptcp_scheduler {
                 MptcpScheduler::LingerTime => self.take_data_ack(now, index, ack.next),
                 _ => self.take_data_ack_of_pieces(now, index, ack.next),
             }
         }
+        self.subflows[index].connection.finish_segment(now);
+        self.drain(now, index);
+        let acked = self.subflows[index].acked();
+        if let Some(acked) = acked {
+            self.subflows[index].mappings.forget_before(acked);
+        }
+        self.look_for_space(index, 0);
     }
 
     /// A mapping came with a packet; if it has numbers of 64 bits, so have our acknowledgements from here on.
@@ -87,6 +90,7 @@ impl Meta {
             let left = subflow.connection.window_left();
             self.received.begin(now, left, mss);
         }
+        self.buffer_of_opened(index);
         self.subflows[index].offered = self.received.offered;
         if !self.is_client && !self.subflows[index].first {
             // The fourth packet of a join's handshake (RFC 8684 §3.2).
@@ -108,6 +112,7 @@ impl Meta {
     /// What came in order on the subflow goes where it belongs in the data.
     fn move_data(&mut self, index: usize) {
         let there = self.subflows[index].connection.received();
+        let mut moved = false;
         loop {
             let subflow = &mut self.subflows[index];
             let at = subflow.taken;
@@ -124,6 +129,10 @@ impl Meta {
             let taken = subflow.taken;
             subflow.known.forget_before(taken);
             self.readable |= self.received.take(map.data + (at - map.at), len);
+            moved = true;
+        }
+        if moved && self.received.readable() == 0 {
+            self.subflows[index].connection.acknowledge_unreadable();
         }
     }
 

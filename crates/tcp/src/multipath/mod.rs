@@ -8,6 +8,7 @@
 //!
 //! - `fragments` and `pieces` are the data on the sender's side, as the two generations keep them; `mapping` is which
 //!   data a subflow's bytes are.
+//! - `buffer` is the send buffer of the whole connection.
 //! - `upstream` and `linger`, `out_of_tree` and `lowest_rtt` are what sends them and the schedulers.
 //! - `retransmit` is upstream's timer and its stale subflows, `reinject` what the other does after a timeout or a probe.
 //! - `receive` puts the data in order, and `window` offers the memory that all subflows share.
@@ -18,6 +19,7 @@
 //! Not modelled: the end of a connection, addresses that are announced or removed, backup subflows, falling back to TCP,
 //! probes of a window of zero.
 
+mod buffer;
 mod fragments;
 mod input;
 mod linger;
@@ -41,9 +43,10 @@ use rexmit_time::Time;
 use crate::clock::Clock;
 use crate::connection::{Connection, Event, Local, Sent, SubflowOptions};
 use crate::segment::Segment;
-use crate::settings::{MptcpScheduler, Settings};
+use crate::settings::{MptcpOptions, MptcpScheduler, Settings};
 use crate::words::Mechanism;
 
+use buffer::SendBuffer;
 use fragments::Fragments;
 use pieces::Pieces;
 use receive::Received;
@@ -94,6 +97,8 @@ pub struct Meta {
     received: Received,
     /// The timer of the whole connection: the tick it is set to and when it fires.
     timer: Option<(i64, Time)>,
+    /// When something was put off.
+    put_off: Option<Time>,
     /// Ticks that it is set for when it is set anew (`timer_ival`, or the out-of-tree `icsk_rto`).
     interval: i64,
     /// Times in a row that the out-of-tree timer fired.
@@ -101,6 +106,7 @@ pub struct Meta {
     /// The subflow of the last choice, which holds for a burst (`last_snd`, before 6.6).
     last_chosen: Option<usize>,
     writer_waits: bool,
+    send_buffer: SendBuffer,
     nodelay: bool,
     /// The peer's mappings have numbers of 64 bits, so acknowledgements do as well (`use_64bit_ack`).
     long_acks: bool,
@@ -116,6 +122,7 @@ impl Meta {
     pub fn new(settings: Arc<Settings>, clock: Clock, is_client: bool) -> Self {
         Meta {
             received: Received::new(&settings),
+            send_buffer: SendBuffer::new(&settings),
             interval: clock.ticks_in(settings.min_rto),
             settings,
             clock,
@@ -128,6 +135,7 @@ impl Meta {
             fragments: Fragments::default(),
             pieces: Pieces::default(),
             timer: None,
+            put_off: None,
             backoff: 0,
             last_chosen: None,
             writer_waits: false,
@@ -142,7 +150,7 @@ impl Meta {
 
     /// Opens a subflow on `path`, the connection's first or a further one; gives its place.
     pub fn connect(&mut self, now: Time, path: usize, local: &Local) {
-        let local = self.local(local);
+        let local = self.local(local, false);
         let settings = Arc::clone(&self.settings);
         let connection = Connection::connect(settings, self.clock, &local, now);
         self.add(now, path, connection);
@@ -150,18 +158,20 @@ impl Meta {
 
     /// Answers a SYN that came on `path`.
     pub fn accept(&mut self, now: Time, path: usize, local: &Local, syn: &Segment) {
-        let local = self.local(local);
+        let joins = !self.subflows.is_empty();
+        let local = self.local(local, joins);
         let settings = Arc::clone(&self.settings);
         let connection = Connection::accept(settings, self.clock, &local, syn, now);
         self.add(now, path, connection);
     }
 
-    fn local(&self, local: &Local) -> Local {
+    fn local(&self, local: &Local, accepts_join: bool) -> Local {
         let form = self.settings.mptcp_options;
         Local {
             subflow: Some(SubflowOptions {
                 data: options::data_bytes(form, self.long_acks),
                 ack: options::ack_bytes(form, self.long_acks),
+                echoed_rtt: accepts_join && form == MptcpOptions::Rfc8684,
             }),
             ..*local
         }
@@ -177,7 +187,9 @@ impl Meta {
     pub fn on_segment(&mut self, now: Time, path: usize, segment: &Segment, options: &Options) {
         if let Some(index) = self.place(path) {
             self.take_segment(now, index, segment, options);
-            self.settle(now);
+            if self.send_buffer.is_stale() || self.subflows.iter().any(|s| s.delegated) {
+                self.put_off = Some(now);
+            }
         }
     }
 
@@ -186,10 +198,10 @@ impl Meta {
     pub fn deadline(&self) -> Option<Time> {
         let subflows = self.subflows.iter().filter_map(|s| s.connection.deadline());
         let own = self.timer.map(|(_, fires)| fires);
-        subflows.chain(own).min()
+        subflows.chain(own).chain(self.put_off).min()
     }
 
-    /// Runs the timers that are due.
+    /// Runs the timers that are due, and what segments put off until all that came with them were taken in.
     pub fn on_deadline(&mut self, now: Time) {
         for index in 0..self.subflows.len() {
             let connection = &self.subflows[index].connection;
@@ -229,12 +241,19 @@ impl Meta {
 
     /// Writes `bytes` without blocking. Returns what was taken; with less than `bytes`, [`Event::Writable`] follows.
     pub fn write(&mut self, now: Time, bytes: u32) -> u32 {
-        let taken = match self.settings.mptcp_scheduler {
-            MptcpScheduler::LingerTime => self.write_fragments(now, bytes),
-            _ => self.write_pieces(now, bytes),
-        };
-        self.settle(now);
-        taken
+        let mut taken = 0;
+        loop {
+            taken += match self.settings.mptcp_scheduler {
+                MptcpScheduler::LingerTime => self.write_fragments(now, bytes - taken),
+                _ => self.write_pieces(now, bytes - taken),
+            };
+            self.settle(now);
+            // What was sent may have made the buffer grow: a writer that is about to sleep looks once more
+            // (sk_stream_wait_memory).
+            if taken == bytes || self.buffered() >= self.send_buffer() {
+                return taken;
+            }
+        }
     }
 
     /// Takes up to `most` bytes of data in order.
@@ -294,17 +313,21 @@ impl Meta {
         self.subflows.iter().position(|s| s.path == path)
     }
 
-    /// Does what was put off until a call is over (`mptcp_subflow_delegate`).
+    /// Does what was put off (`mptcp_subflow_delegate`): until a call of the application's or a timer is over, or all segments
+    /// that came at once are taken in, as the kernel's softirq has it.
     fn settle(&mut self, now: Time) {
+        self.put_off = None;
         while let Some(index) = self.subflows.iter().position(|s| s.delegated) {
             self.subflows[index].delegated = false;
             self.push_from(now, index, true);
         }
+        self.settle_buffer();
         self.check_space();
     }
 
     /// Fetches what a subflow has to send, and adds what the connection has to say.
     fn drain(&mut self, now: Time, index: usize) {
+        let mut new = 0;
         while let Some(mut sent) = self.subflows[index].connection.poll_transmit(now) {
             let options = self.options_of(index, &sent.segment);
             if sent.segment.flags.ack() && !sent.segment.flags.syn() && !sent.segment.flags.rst() {
@@ -315,6 +338,7 @@ impl Meta {
                 let bytes = std::mem::take(&mut sent.in_host_bytes);
                 self.subflows[index].connection.left_host(now, bytes);
             }
+            new += u32::from(sent.segment.len > 0 && sent.mechanism.is_none());
             let again = self.subflows[index].sends_again(&sent.segment);
             if sent.mechanism.is_none() && again {
                 sent.mechanism = Some(Mechanism::MptcpReinject);
@@ -325,6 +349,9 @@ impl Meta {
                 sent,
                 options,
             });
+        }
+        if new > 0 {
+            self.look_for_space(index, new);
         }
     }
 }

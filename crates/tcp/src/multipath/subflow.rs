@@ -35,6 +35,8 @@ pub(super) struct Subflow {
     pub rate: u64,
     /// The scheduler chose it, and nothing was handed to it yet.
     pub scheduled: bool,
+    /// Its send buffer, as the connection's counts it (`cached_sndbuf`).
+    pub counted_buffer: u32,
     /// It is to send once the call is over.
     pub delegated: bool,
     /// It is passed over until it hears something.
@@ -65,6 +67,7 @@ impl Subflow {
             offered: 0,
             rate: 0,
             scheduled: false,
+            counted_buffer: 0,
             delegated: false,
             stale: false,
             stale_count: 0,

@@ -11,7 +11,10 @@ impl Meta {
     pub(super) fn write_fragments(&mut self, now: Time, bytes: u32) -> u32 {
         let mut taken = 0;
         while taken < bytes {
-            if self.fragments.cost >= self.send_buffer() {
+            // 6.1 lets a fragment grow that is there.
+            let asks = self.settings.mptcp_burst == MptcpBurst::Fragment
+                || !self.fragments.grows(self.end);
+            if asks && self.fragments.cost >= self.send_buffer() {
                 self.writer_waits = true;
                 break;
             }
@@ -23,28 +26,6 @@ impl Meta {
             self.push_pending(now);
         }
         taken
-    }
-
-    /// Bytes that the send buffer of the whole connection holds (`__mptcp_sync_sndbuf`; before 6.7 the largest of the
-    /// subflows').
-    pub(super) fn send_buffer(&self) -> u32 {
-        let each = self.subflows.iter().map(|s| s.connection.send_buffer());
-        match self.settings.mptcp_burst {
-            MptcpBurst::Fragment => self.settings.send_buffer[0] + each.sum::<u32>(),
-            MptcpBurst::Segment => each.max().unwrap_or(0).max(self.settings.send_buffer[1]),
-        }
-    }
-
-    /// A writer that waits is woken when a third of the buffer is free (`mptcp_write_space`).
-    pub(super) fn check_space(&mut self) {
-        if !self.writer_waits {
-            return;
-        }
-        let (used, limit) = (self.buffered(), self.send_buffer());
-        if used < limit && limit - used >= used / 2 {
-            self.writer_waits = false;
-            self.writable = true;
-        }
     }
 
     /// Hands out what may be, in the name of a program (`__mptcp_push_pending`).

@@ -45,7 +45,9 @@ impl Receiver {
     /// Now, not now, or after the delay (`__tcp_ack_snd_check`).
     fn at_once(&mut self, now: Time, sending: &Sending, form: DelayedAck) -> Option<bool> {
         let more_than_one = self.unacknowledged() > self.peer_mss
-            && ((form != DelayedAck::Linux3 && self.next == self.copied)
+            && ((form != DelayedAck::Linux3
+                && self.next == self.copied
+                && !self.leaves_to_reader())
                 || self.candidate() >= self.window.offered);
         if more_than_one || self.delay.is_quick() || self.delay.pending.now {
             return Some(true);

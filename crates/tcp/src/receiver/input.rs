@@ -156,7 +156,12 @@ impl Receiver {
         self.delay
             .on_data(now, self.window.offered, self.peer_mss, sending);
         if segment.len >= 128 {
-            self.grow(segment.len, buffer, self.queues.cost());
+            let mut buffer = *buffer;
+            if self.subflow.is_some() {
+                // Pages alone count (truesize_adjust): the connection above sends what programs wrote, not files.
+                buffer.cost = segment.len;
+            }
+            self.grow(segment.len, &buffer, self.queues.cost());
         }
     }
 
@@ -214,7 +219,8 @@ impl Receiver {
             self.delay.pending.pushed |= pushed;
             return;
         }
-        let whole = segment.len + segment.header_len();
+        // Options of a subflow in the header count as data here.
+        let whole = segment.len + segment.header_len() + self.subflow_options();
         if whole >= COMMON_MSS + HEADER
             || (whole >= LEAST_MSS + HEADER && !pushed && !segment.flags.fin())
         {

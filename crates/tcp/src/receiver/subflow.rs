@@ -2,6 +2,7 @@
 //! which all subflows share.
 
 use super::{Header, Receiver};
+use crate::settings::MptcpBurst;
 
 /// Bytes of TCP options that a header has room for.
 const OPTIONS: u32 = 40;
@@ -21,7 +22,11 @@ pub(super) struct Part {
     pool: Pool,
     /// Bytes of options on every acknowledgement.
     options: u32,
+    /// Bytes of options on the segment at hand.
+    theirs: u32,
     handed_over: u64,
+    /// The connection's reader is whom data wait for, not the subflow's (`mptcp_sockopt_sync_locked` sets `sk_rcvlowat` to 0).
+    leaves_to_reader: bool,
 }
 
 impl Receiver {
@@ -30,7 +35,9 @@ impl Receiver {
         self.subflow = Some(Part {
             pool: self.window.pool(0),
             options,
+            theirs: 0,
             handed_over: 0,
+            leaves_to_reader: self.settings.mptcp_burst == MptcpBurst::Fragment,
         });
     }
 
@@ -43,6 +50,31 @@ impl Receiver {
         }
         if let Some(part) = &mut self.subflow {
             part.handed_over += bytes;
+        }
+    }
+
+    /// The segment that comes next has `options` bytes of Multipath TCP.
+    pub(crate) fn expect_options(&mut self, options: u32) {
+        if let Some(part) = &mut self.subflow {
+            part.theirs = options;
+        }
+    }
+
+    pub(super) fn subflow_options(&self) -> u32 {
+        self.subflow.map_or(0, |part| part.theirs)
+    }
+
+    /// More than a full segment that waits for an acknowledgement makes one leave only if the window grows by it: the reader
+    /// will send it otherwise.
+    pub(super) fn leaves_to_reader(&self) -> bool {
+        self.subflow.is_some_and(|part| part.leaves_to_reader)
+    }
+
+    /// The subflow brought data that the connection's reader cannot have yet: no reader will acknowledge them
+    /// (`subflow_data_ready`).
+    pub(crate) fn acknowledge_unreadable(&mut self) {
+        if self.leaves_to_reader() && self.unacknowledged() > self.peer_mss {
+            self.delay.pending.now = true;
         }
     }
 

@@ -19,7 +19,8 @@ impl Sender {
             SenderForm::Linux3 => self.take_ack_linux3(ack),
             SenderForm::Linux6 => self.take_ack(ack),
         };
-        if accepted {
+        // Of a subflow the connection above first hands out what the acknowledgement allows.
+        if accepted && !self.apart {
             self.push_pending();
         }
     }

@@ -101,6 +101,8 @@ pub struct Sender {
     mss: u32,
     /// A segment stands for itself: its data need not follow those of the one before it (Multipath TCP).
     apart: bool,
+    /// Bytes of a subflow's options on every segment, which `mss` leaves room for.
+    subflow_options: u32,
     /// `snd_wnd`
     peer_window: u32,
     /// `max_window`
@@ -205,6 +207,7 @@ impl Sender {
             path_mss: mss,
             mss,
             apart: false,
+            subflow_options: 0,
             peer_window: 0,
             peer_window_max: 0,
             peer_window_seq: SeqNum::default(),

@@ -8,8 +8,15 @@ use crate::settings::SenderForm;
 
 impl Sender {
     /// Segments are not joined, neither before they are sent nor when they are sent again (`mptcp_skb_can_collapse`).
-    pub(crate) fn be_subflow(&mut self) {
+    pub(crate) fn be_subflow(&mut self, options: u32) {
         self.apart = true;
+        self.subflow_options = options;
+    }
+
+    /// Sends what an acknowledgement allows, after the connection above handed out what it may (`tcp_data_snd_check`).
+    pub(crate) fn push_after_ack(&mut self, now: Time) {
+        self.now = now;
+        self.push_pending();
     }
 
     /// Appends `bytes` to the last unsent segment, or begins a segment with them if they are to stand `apart` or there is
@@ -53,6 +60,7 @@ impl Sender {
 
     /// The options on every segment change from `before` to `after` bytes.
     pub(crate) fn change_options(&mut self, before: u32, after: u32) {
+        self.subflow_options = after;
         let without = self.path_mss + before;
         self.path_mss = without.saturating_sub(after).max(48);
         self.mss = self.mss.min(self.path_mss);

@@ -222,7 +222,8 @@ impl Sender {
             120
         };
         let segments = u64::from(self.window.cwnd.max(self.queue.out));
-        let rate = u64::from(self.mss) * (10_000 << 3) * percent * segments;
+        let mss = self.mss + self.subflow_options; // mss_cache
+        let rate = u64::from(mss) * (10_000 << 3) * percent * segments;
         self.pacing_rate = match self.rtt.srtt_us8() {
             0 => rate,
             srtt => rate / srtt,

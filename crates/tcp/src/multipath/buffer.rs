@@ -1,0 +1,100 @@
+//! The send buffer of the whole connection (`sk_sndbuf` of the MPTCP socket), and when a writer that found it full is woken.
+//!
+//! It follows those of the subflows, late: 6.12 adds them up when one of them was seen to differ from what was added last
+//! (`__mptcp_sync_sndbuf`), 6.1 takes the largest (`mptcp_propagate_sndbuf`). Both look when a subflow opens, and then only
+//! where a writer waits (`subflow_write_space`). A subflow that the server accepts counts from the first such look on.
+
+use super::Meta;
+use crate::settings::{MptcpBurst, MptcpScheduler, Settings};
+
+/// The buffer's size.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SendBuffer {
+    limit: u32,
+    /// The sum is to be taken anew once the call is over (`MPTCP_DELEGATE_SNDBUF`).
+    stale: bool,
+}
+
+impl SendBuffer {
+    pub fn new(settings: &Settings) -> Self {
+        SendBuffer {
+            limit: settings.send_buffer[1],
+            stale: false,
+        }
+    }
+
+    /// The sum is to be taken anew.
+    pub fn is_stale(&self) -> bool {
+        self.stale
+    }
+}
+
+impl Meta {
+    /// Bytes that the send buffer of the whole connection holds, overhead counted.
+    pub(super) fn send_buffer(&self) -> u32 {
+        if self.settings.mptcp_scheduler == MptcpScheduler::LingerTime {
+            return self.send_buffer.limit;
+        }
+        let each = self.subflows.iter().map(|s| s.connection.send_buffer());
+        each.max().unwrap_or(0).max(self.settings.send_buffer[1])
+    }
+
+    /// A subflow opened (`__mptcp_finish_join`, `__mptcp_sync_state`, `mptcp_stream_accept`).
+    pub(super) fn buffer_of_opened(&mut self, index: usize) {
+        if self.settings.mptcp_burst == MptcpBurst::Fragment {
+            let subflow = &self.subflows[index];
+            // A join that is accepted is put on the list after the sum is taken.
+            let counts = self.is_client || subflow.first;
+            self.add_up_buffers(|other| counts || other != index);
+        }
+    }
+
+    /// `__mptcp_sync_sndbuf` over the subflows that `counts` names.
+    fn add_up_buffers(&mut self, counts: impl Fn(usize) -> bool) {
+        let mut limit = self.settings.send_buffer[0];
+        for (index, subflow) in self.subflows.iter_mut().enumerate() {
+            if counts(index) {
+                subflow.counted_buffer = subflow.connection.send_buffer();
+                limit += subflow.counted_buffer;
+            }
+        }
+        self.send_buffer.limit = limit;
+        self.send_buffer.stale = false;
+    }
+
+    /// A subflow took an acknowledgement in or sent `new` segments: where a writer waits its part of the buffer may grow, and
+    /// the writer may go on (`tcp_check_space`, `subflow_write_space`).
+    pub(super) fn look_for_space(&mut self, index: usize, new: u32) {
+        if !self.writer_waits {
+            return;
+        }
+        let subflow = &mut self.subflows[index];
+        subflow.connection.grow_send_buffer(new);
+        let own = subflow.connection.send_buffer();
+        match self.settings.mptcp_burst {
+            MptcpBurst::Fragment => self.send_buffer.stale |= own != subflow.counted_buffer,
+            MptcpBurst::Segment => self.send_buffer.limit = self.send_buffer.limit.max(own),
+        }
+        self.check_space();
+    }
+
+    /// Takes the sum that was put off (`mptcp_subflow_process_delegated`).
+    pub(super) fn settle_buffer(&mut self) {
+        if self.send_buffer.stale {
+            self.add_up_buffers(|_| true);
+            self.check_space();
+        }
+    }
+
+    /// A writer that waits is woken when a third of the buffer is free (`mptcp_write_space`, `sk_stream_is_writeable`).
+    pub(super) fn check_space(&mut self) {
+        if !self.writer_waits {
+            return;
+        }
+        let (used, limit) = (self.buffered(), self.send_buffer());
+        if used < limit && limit - used >= used / 2 {
+            self.writer_waits = false;
+            self.writable = true;
+        }
+    }
+}
