@@ -2,10 +2,12 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
+use std::os::fd::AsFd;
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{anyhow, Context, Result};
+use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
 use rexmit_plan::BurstSeen;
 use rexmit_time::Time;
 
@@ -25,12 +27,13 @@ pub struct Schedule {
 
 /// Writes and reads all bursts of `schedule`. What did not come in time, and what was to come after that, has no end.
 ///
-/// The calling thread reads, one more writes: each burst in one piece, as a program does that has all of it.
+/// The calling thread reads, one more writes: each burst as far as the socket takes it, and the rest whenever it takes more,
+/// as servers of many connections do. A program that blocks in its write instead sleeps at random on 6.1 (see
+/// docs/notes/mptcp-blocked-writer.md).
 pub fn run(connection: &mut Connection, schedule: &Schedule) -> Result<Vec<BurstSeen>> {
     let Connection { client, server, .. } = connection;
     wait_at_most(client, schedule.patience)?;
-    // A client that gives up reads no more: the writer must not wait for it for ever.
-    server.set_write_timeout(Some(schedule.patience))?;
+    server.set_nonblocking(true)?;
     let (starts, ends) = thread::scope(|scope| {
         let writer = scope.spawn(|| {
             // Where it is refused the order is the scheduler's.
@@ -61,13 +64,32 @@ fn write(server: &mut TcpStream, schedule: &Schedule) -> Result<Vec<Time>> {
     for &time in &schedule.times {
         clock::sleep_until(time);
         starts.push(clock::now());
-        match server.write_all(&burst) {
-            Ok(()) => {}
-            Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-            Err(error) => return Err(error).context("the server cannot write"),
+        if !write_all(server, &burst, schedule.patience)? {
+            break;
         }
     }
     Ok(starts)
+}
+
+/// Writes all of `bytes`; false if the socket took nothing more for as long as `patience`: a client that gives up reads no
+/// more.
+fn write_all(server: &mut TcpStream, bytes: &[u8], patience: Duration) -> Result<bool> {
+    let mut left = bytes;
+    while !left.is_empty() {
+        match server.write(left) {
+            Ok(written) => left = &left[written..],
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                let mut waited = [PollFd::new(server.as_fd(), PollFlags::POLLOUT)];
+                let limit = PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX);
+                if poll(&mut waited, limit).context("poll")? == 0 {
+                    return Ok(false);
+                }
+            }
+            Err(error) => return Err(error).context("the server cannot write"),
+        }
+    }
+    Ok(true)
 }
 
 /// When the last byte of each burst was read.

@@ -25,8 +25,9 @@ const FRAME: u32 = 14;
 /// What happens; those at the same time in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    /// The packet of this number arrives.
-    Arrive(u64),
+    /// The next packet arrives at an end. Of several at once that of the wire which has waited for its packet for longest
+    /// comes first, as of timers that expire together that which was set first.
+    Arrive { number: u64, path: usize, to: usize },
     /// An end's timers.
     Timer(usize),
     /// The server begins a burst.
@@ -40,10 +41,16 @@ enum Event {
 /// A packet under way.
 #[derive(Clone, Copy, Debug)]
 struct Packet {
-    to: usize,
-    path: usize,
     sent: Sent,
     options: Options,
+}
+
+/// What is under way on a path in one direction, in the order of arrival.
+#[derive(Debug, Default)]
+struct Wire {
+    packets: VecDeque<(Time, Packet)>,
+    /// The number of the arrival that is awaited: that of the first of them.
+    awaited: u64,
 }
 
 /// What makes a world.
@@ -67,9 +74,10 @@ pub struct World<'a> {
     ends: [End; 2],
     /// `[path][sender]`
     links: Vec<[Link; 2]>,
-    under_way: VecDeque<Option<Packet>>,
-    /// The number of the first of them.
-    first: u64,
+    /// `[path][receiver]`
+    wires: Vec<[Wire; 2]>,
+    /// Arrivals that were awaited so far.
+    arrivals: u64,
     armed: [Time; 2],
     /// What a program is to be told.
     happened: [VecDeque<Happened>; 2],
@@ -105,8 +113,8 @@ impl<'a> World<'a> {
             queue: Queue::new(now),
             ends: [end(SERVER), end(CLIENT)],
             links: links.collect(),
-            under_way: VecDeque::new(),
-            first: 0,
+            wires: parts.links.iter().map(|_| Default::default()).collect(),
+            arrivals: 0,
             armed: [Time::MAX; 2],
             happened: [VecDeque::new(), VecDeque::new()],
             filter_armed: false,
@@ -194,7 +202,7 @@ impl<'a> World<'a> {
             return false;
         };
         match event {
-            Event::Arrive(number) => self.arrive(now, number),
+            Event::Arrive { number, path, to } => self.arrive(now, number, path, to),
             Event::Timer(side) => self.timer(now, side),
             Event::Burst => self.burst(now),
             Event::Program(side) => self.program(now, side),
@@ -203,21 +211,16 @@ impl<'a> World<'a> {
         true
     }
 
-    fn arrive(&mut self, now: Time, number: u64) {
-        let at = (number - self.first) as usize;
-        let Some(packet) = self.under_way.get_mut(at).and_then(Option::take) else {
+    fn arrive(&mut self, now: Time, number: u64, path: usize, to: usize) {
+        let wire = &mut self.wires[path][to];
+        if wire.awaited != number {
+            return;
+        }
+        let Some((_, packet)) = wire.packets.pop_front() else {
             return;
         };
-        while self.under_way.front().is_some_and(Option::is_none) {
-            self.under_way.pop_front();
-            self.first += 1;
-        }
-        let Packet {
-            to,
-            path,
-            sent,
-            options,
-        } = packet;
+        self.await_first(path, to);
+        let Packet { sent, options } = packet;
         let leaving = self.leaving(1 - to, path, &sent, &options);
         self.gate.on_received(now, &leaving);
         let opens = sent.segment.flags.syn() && !sent.segment.flags.ack();
@@ -282,13 +285,13 @@ impl<'a> World<'a> {
         self.arm_burst();
     }
 
-    /// The server writes what is left of its burst, as far as its buffer goes.
+    /// The server writes what is left of its burst until nothing more is taken.
     fn write(&mut self, now: Time) {
         while let Some(bursts) = self.bursts.as_mut().filter(|bursts| bursts.left > 0) {
             let bytes = u32::try_from(bursts.left).unwrap_or(u32::MAX);
             let taken = self.ends[SERVER].write(now, bytes);
             bursts.left -= u64::from(taken);
-            if taken < bytes {
+            if taken == 0 {
                 break;
             }
         }
@@ -383,18 +386,30 @@ impl<'a> World<'a> {
                 .into_iter()
                 .flatten()
             {
-                let number = self.first + self.under_way.len() as u64;
-                self.under_way.push_back(Some(Packet {
-                    to: 1 - from,
-                    path,
-                    sent,
-                    options,
-                }));
-                self.queue.push(time, Event::Arrive(number));
+                self.put_on_wire(time, path, 1 - from, Packet { sent, options });
             }
         }
         if sent.in_host_bytes > 0 {
             self.ends[from].left_host(now, path, sent.in_host_bytes);
+        }
+    }
+
+    fn put_on_wire(&mut self, time: Time, path: usize, to: usize, packet: Packet) {
+        let packets = &mut self.wires[path][to].packets;
+        let place = packets.partition_point(|(other, _)| *other <= time);
+        packets.insert(place, (time, packet));
+        if place == 0 {
+            self.await_first(path, to);
+        }
+    }
+
+    fn await_first(&mut self, path: usize, to: usize) {
+        let wire = &mut self.wires[path][to];
+        if let Some((time, _)) = wire.packets.front() {
+            self.arrivals += 1;
+            wire.awaited = self.arrivals;
+            let number = self.arrivals;
+            self.queue.push(*time, Event::Arrive { number, path, to });
         }
     }
 

@@ -239,21 +239,15 @@ impl Meta {
         }
     }
 
-    /// Writes `bytes` without blocking. Returns what was taken; with less than `bytes`, [`Event::Writable`] follows.
+    /// Writes `bytes` without blocking. Returns what was taken. With less than `bytes` the buffer was full; what was sent then
+    /// may have made it grow, so that the next write takes more at once. [`Event::Writable`] follows one that takes nothing.
     pub fn write(&mut self, now: Time, bytes: u32) -> u32 {
-        let mut taken = 0;
-        loop {
-            taken += match self.settings.mptcp_scheduler {
-                MptcpScheduler::LingerTime => self.write_fragments(now, bytes - taken),
-                _ => self.write_pieces(now, bytes - taken),
-            };
-            self.settle(now);
-            // What was sent may have made the buffer grow: a writer that is about to sleep looks once more
-            // (sk_stream_wait_memory).
-            if taken == bytes || self.buffered() >= self.send_buffer() {
-                return taken;
-            }
-        }
+        let taken = match self.settings.mptcp_scheduler {
+            MptcpScheduler::LingerTime => self.write_fragments(now, bytes),
+            _ => self.write_pieces(now, bytes),
+        };
+        self.settle(now);
+        taken
     }
 
     /// Takes up to `most` bytes of data in order.

@@ -1,21 +1,43 @@
 //! Data that came, put in order over all subflows (`__mptcp_move_skb`, `mptcp_data_queue_ofo`).
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rexmit_time::Time;
 
 use crate::receiver::truesize;
-use crate::settings::{Settings, WindowShare};
+use crate::settings::{MptcpScheduler, Settings, WindowShare};
 
 /// The share of payload that is reckoned with at first, of 256 (`TCP_DEFAULT_SCALING_RATIO`).
 pub(super) const HALF: u32 = 128;
 
-/// Data that came before others.
+/// Packets that a buffer joins to one at most: each brings a page (`MAX_SKB_FRAGS`).
+const PAGES: u32 = 17;
+
+/// A buffer with data: a packet, or several that were joined (`struct sk_buff`).
 #[derive(Clone, Copy, Debug)]
-struct Early {
+struct Buffer {
     start: u64,
     end: u64,
+    /// Bytes of memory (`truesize`).
     cost: u32,
+    pages: u32,
+}
+
+impl Buffer {
+    /// Takes in the data of `next` if it follows and both together are not too long for a receive buffer of `limit` bytes;
+    /// what it cost besides them is saved (`mptcp_try_coalesce`). Whether it did.
+    fn join(&mut self, next: &Buffer, limit: u32, overhead: u32) -> bool {
+        let fits = next.start == self.end
+            && next.end - self.start <= u64::from(limit >> 3)
+            && self.pages + next.pages <= PAGES;
+        if fits {
+            self.end = next.end;
+            self.pages += next.pages;
+            self.cost += next.cost - overhead;
+        }
+        fits
+    }
 }
 
 /// The data of a connection on the receiver's side.
@@ -25,10 +47,14 @@ pub(super) struct Received {
     pub next: u64,
     /// Read so far.
     copied: u64,
-    early: Vec<Early>,
-    /// What the packets that wait cost, early ones and those to be read.
+    /// What waits for data before it (`out_of_order_queue`).
+    early: Vec<Buffer>,
+    /// What waits for the reader (`receive_queue`).
+    ready: VecDeque<Buffer>,
+    /// So many of them the reader has seen: nothing is joined to those any more (`__mptcp_splice_receive_queue`).
+    seen: usize,
+    /// What all that waits costs (`sk_rmem_alloc`).
     cost: u32,
-    unread_cost: u32,
     /// Bytes of memory for packets (`sk_rcvbuf`).
     pub buffer: u32,
     /// The share of payload in what came, of 256 (`scaling_ratio`).
@@ -53,8 +79,9 @@ impl Received {
             next: 0,
             copied: 0,
             early: Vec::new(),
+            ready: VecDeque::new(),
+            seen: 0,
             cost: 0,
-            unread_cost: 0,
             ratio: HALF,
             offered: 0,
             last_window: 0,
@@ -75,37 +102,30 @@ impl Received {
         self.next - self.copied
     }
 
-    /// Data came; true if there is more to read.
+    /// Data came; true if there is more to read (`__mptcp_move_skb`, `__mptcp_ofo_queue`).
     pub fn take(&mut self, data: u64, len: u32) -> bool {
-        let end = data + u64::from(len);
-        let cost = self.settings.packet_overhead + len;
-        if end <= self.next {
+        let came = Buffer {
+            start: data,
+            end: data + u64::from(len),
+            cost: self.settings.packet_overhead + len,
+            pages: 1,
+        };
+        if came.end <= self.next {
             return false;
         }
         if data > self.next {
-            self.keep(data, end);
+            self.keep(came);
             return false;
         }
-        self.next = end;
-        self.cost += cost;
-        self.unread_cost += cost;
-        let longest = u64::from(self.buffer >> 3);
-        // What was kept joins what it follows, where both are not too long (__mptcp_ofo_queue).
-        let mut begin = data;
+        self.cost += came.cost;
+        self.append(came);
         while let Some(early) = self.early.first().copied() {
             if early.start > self.next {
                 break;
             }
             self.early.remove(0);
             if early.end > self.next {
-                self.unread_cost += early.cost;
-                if early.start == self.next && early.end - begin <= longest {
-                    self.cost -= self.settings.packet_overhead;
-                    self.unread_cost -= self.settings.packet_overhead;
-                } else {
-                    begin = early.start;
-                }
-                self.next = early.end;
+                self.append(early);
             } else {
                 self.cost -= early.cost;
             }
@@ -113,44 +133,71 @@ impl Received {
         true
     }
 
-    /// Keeps data that wait for others before them, together with those right before them if both are not too long
-    /// (`mptcp_data_queue_ofo`, `mptcp_try_coalesce`): what is joined costs its payload alone.
-    fn keep(&mut self, data: u64, end: u64) {
-        let at = self.early.partition_point(|early| early.start < data);
-        if self.early.get(at).is_some_and(|early| early.start == data) {
-            return;
+    /// Puts what is in order behind the rest, joined with the last that the reader has not seen if it can be.
+    fn append(&mut self, buffer: Buffer) {
+        let overhead = self.settings.packet_overhead;
+        let limit = self.buffer;
+        let unseen = self.ready.len() > self.seen;
+        let last = self.ready.back_mut().filter(|_| unseen);
+        if last.is_some_and(|last| last.join(&buffer, limit, overhead)) {
+            self.cost -= overhead;
+        } else {
+            let start = buffer.start.max(self.next);
+            self.ready.push_back(Buffer { start, ..buffer });
         }
-        let len = (end - data) as u32;
-        let longest = u64::from(self.buffer >> 3);
-        if let Some(before) = at.checked_sub(1).and_then(|n| self.early.get_mut(n)) {
-            if before.end >= end {
-                return;
-            }
-            if before.end == data && end - before.start <= longest {
-                before.end = end;
-                before.cost += len;
-                self.cost += len;
-                return;
-            }
-        }
-        let cost = self.settings.packet_overhead + len;
-        self.cost += cost;
-        let early = Early {
-            start: data,
-            end,
-            cost,
-        };
-        self.early.insert(at, early);
+        self.next = buffer.end;
     }
 
-    /// Takes up to `most` bytes for the reader.
+    /// Keeps data that wait for others before them, joined with those right before them if they can be
+    /// (`mptcp_data_queue_ofo`). What lies beyond the window that was offered is dropped.
+    fn keep(&mut self, came: Buffer) {
+        let upstream = self.settings.mptcp_scheduler == MptcpScheduler::LingerTime;
+        if upstream && came.end > self.offered {
+            return;
+        }
+        let overhead = self.settings.packet_overhead;
+        let mut at = self
+            .early
+            .partition_point(|early| early.start <= came.start);
+        if let Some(before) = at.checked_sub(1).and_then(|n| self.early.get_mut(n)) {
+            if before.end >= came.end {
+                return;
+            }
+            if before.join(&came, self.buffer, overhead) {
+                self.cost += came.cost - overhead;
+                return;
+            }
+            if before.start == came.start {
+                self.cost -= before.cost;
+                at -= 1;
+                self.early.remove(at);
+            }
+        }
+        while self
+            .early
+            .get(at)
+            .is_some_and(|early| early.end <= came.end)
+        {
+            self.cost -= self.early.remove(at).cost;
+        }
+        self.cost += came.cost;
+        self.early.insert(at, came);
+    }
+
+    /// Takes up to `most` bytes for the reader (`__mptcp_recvmsg_mskq`).
     pub fn read(&mut self, most: u32) -> u32 {
         let taken = self.readable().min(u64::from(most)) as u32;
         self.copied += u64::from(taken);
-        if self.readable() == 0 {
-            self.cost -= self.unread_cost;
-            self.unread_cost = 0;
+        while self
+            .ready
+            .front()
+            .is_some_and(|first| first.end <= self.copied)
+        {
+            if let Some(gone) = self.ready.pop_front() {
+                self.cost -= gone.cost;
+            }
         }
+        self.seen = self.ready.len();
         taken
     }
 

@@ -206,11 +206,8 @@ impl Meta {
 
     /// Data were acknowledged on a subflow, or its window moved (`ack_update_msk`).
     pub(super) fn take_data_ack(&mut self, now: Time, index: usize, next: u64) {
-        let una = if next > self.nxt {
-            self.una
-        } else {
-            self.una.max(next)
-        };
+        // What another subflow's acknowledgement overtook tells no more of the window.
+        let una = if next > self.nxt { self.una } else { next };
         let window = self.subflows[index]
             .sender()
             .map_or(0, |sender| sender.peer_window());
