@@ -269,18 +269,25 @@ impl Bench<'_> {
         })
     }
 
-    /// When a connection begins: as soon as the hosts are free, or so long before the burst whose time is given that it is
-    /// up by then.
+    /// When a connection begins, at the same phase as its bursts: as soon as the hosts are free, or so long before the burst
+    /// whose time is given that it is up by then.
     fn begin(&self, start: &Start) -> Time {
         let before = u64::from(self.cell.bursts.count - 1) * self.cell.bursts.gap_ns;
-        match start.boundary_ns {
+        let soonest = match start.boundary_ns {
             Some(boundary) => {
                 let first = (boundary + start.phase_ns).saturating_sub(before);
                 let early = first.saturating_sub(COMING_UP.as_nanos().unsigned_abs());
-                Time::from_nanos(early.max(UP.as_nanos()))
+                early.max(UP.as_nanos())
             }
-            None => self.free,
-        }
+            None => self.free.as_nanos(),
+        };
+        Time::from_nanos(self.at_phase(soonest, start.phase_ns))
+    }
+
+    /// The first time from `soonest` on that is `phase_ns` after a multiple of the cell's period.
+    fn at_phase(&self, soonest: u64, phase_ns: u64) -> u64 {
+        let period = self.cell.phase_period_ns.max(1);
+        soonest.saturating_sub(phase_ns).next_multiple_of(period) + phase_ns
     }
 
     /// The last burst is written at its phase after a multiple of the cell's period, the others before it, the first of them
@@ -288,15 +295,11 @@ impl Bench<'_> {
     fn times(&self, now: Time, start: &Start) -> Vec<Time> {
         let bursts = &self.cell.bursts;
         let before = u64::from(bursts.count - 1) * bursts.gap_ns;
-        let period = self.cell.phase_period_ns.max(1);
         let soonest = now.as_nanos() + before;
         let given = start.boundary_ns.map(|boundary| boundary + start.phase_ns);
-        let last = given.filter(|last| *last >= soonest).unwrap_or_else(|| {
-            soonest
-                .saturating_sub(start.phase_ns)
-                .next_multiple_of(period)
-                + start.phase_ns
-        });
+        let last = given
+            .filter(|last| *last >= soonest)
+            .unwrap_or_else(|| self.at_phase(soonest, start.phase_ns));
         (0..u64::from(bursts.count))
             .map(|burst| Time::from_nanos(last - before + burst * bursts.gap_ns))
             .collect()
