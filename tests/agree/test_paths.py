@@ -138,11 +138,21 @@ def test_another_schedule_is_not_exact_and_is_said_where_a_resend_differs() -> N
     assert against(other).kind == "kernel tlp / model rto, after another schedule"
 
 
-def test_resends_of_two_paths_have_no_order_between_them() -> None:
-    swapped = [*KERNEL[:5], KERNEL[6], KERNEL[5]]
+def test_packets_of_two_paths_have_no_order_between_them() -> None:
+    swapped = [KERNEL[0], KERNEL[2], KERNEL[1], *KERNEL[3:5], KERNEL[6], KERNEL[5]]
     verdict = against(swapped)
     assert verdict.resends
-    assert not verdict.exact
+    assert verdict.exact
+
+
+def test_a_packet_may_be_a_tick_apart_and_no_more() -> None:
+    assert against(changed(6, data(304, 2, 2, "mptcp-reinject"))).exact
+    assert not against(changed(6, data(304.1, 2, 2, "mptcp-reinject"))).exact
+
+
+def test_a_packet_more_is_not_exact() -> None:
+    assert not against([*KERNEL, data(301, 3, 1)]).exact
+    assert not against(KERNEL[:2]).exact
 
 
 UNSENT = 'the loss pattern\'s "path 2 burst 1 data -1" names a packet that is never sent'

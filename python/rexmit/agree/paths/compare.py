@@ -55,7 +55,7 @@ class PathVerdict:
     completion: bool
     """Every burst complete after the same time, within a tick."""
     exact: bool
-    """Every packet of the server's data: path, bytes, mechanism, time within a tick."""
+    """Every packet of the server's data on each path: bytes, mechanism, time within a tick."""
     kind: str | None
     """The class of the disagreement, where there is one in resends or completion."""
 
@@ -72,8 +72,7 @@ def compare(
 ) -> PathVerdict:
     """Hold the model's server data and completions against the kernel's."""
     (ours, our_times), (theirs, their_times) = kernel, model
-    apart = _first_apart(ours, theirs, tick_ns)
-    resends = _by_path(ours) == _by_path(theirs)
+    resends = _mechanisms(ours) == _mechanisms(theirs)
     completion = len(our_times) == len(their_times) and all(
         _late(one, two, tick_ns) is None for one, two in zip(our_times, their_times, strict=True)
     )
@@ -87,42 +86,55 @@ def compare(
     return PathVerdict(
         resends=resends,
         completion=completion,
-        exact=apart is None,
+        exact=_same_packets(ours, theirs, tick_ns),
         kind=kind,
     )
 
 
-def _by_path(data: Sequence[PathPacket]) -> dict[int, list[str]]:
-    """Mechanisms in order; two paths have no order between them that means anything."""
-    found: dict[int, list[str]] = {}
+def _by_path(data: Sequence[PathPacket]) -> dict[int, list[PathPacket]]:
+    """The packets of each path: two paths have no order between them that means anything."""
+    found: dict[int, list[PathPacket]] = {}
     for one in data:
-        if one.packet.mechanism is not None:
-            found.setdefault(one.path, []).append(one.packet.mechanism)
+        found.setdefault(one.path, []).append(one)
     return found
 
 
-def _first_apart(
-    ours: Sequence[PathPacket], theirs: Sequence[PathPacket], tick_ns: int
-) -> int | None:
-    """The place of the first packet in which the two differ."""
-    for place in range(max(len(ours), len(theirs))):
-        if place >= len(ours) or place >= len(theirs):
-            return place
-        one, two = ours[place], theirs[place]
+def _mechanisms(data: Sequence[PathPacket]) -> dict[int, list[str]]:
+    """Those of each path that has any, in order."""
+    again = [one for one in data if one.packet.mechanism is not None]
+    return {
+        path: [str(one.packet.mechanism) for one in packets]
+        for path, packets in _by_path(again).items()
+    }
+
+
+def _same_packets(ours: Sequence[PathPacket], theirs: Sequence[PathPacket], tick_ns: int) -> bool:
+    """Each path carries the same packets for the same reasons at the same times."""
+
+    def same(one: PathPacket, two: PathPacket) -> bool:
         late = abs(one.packet.at_ns - two.packet.at_ns)
-        same = one.what == two.what and one.packet.mechanism == two.packet.mechanism
-        if not same or late > tick_ns:
-            return place
-    return None
+        return (
+            one.what == two.what
+            and one.packet.mechanism == two.packet.mechanism
+            and late <= tick_ns
+        )
+
+    left, right = _by_path(ours), _by_path(theirs)
+    return left.keys() == right.keys() and all(
+        len(left[path]) == len(right[path]) and all(map(same, left[path], right[path]))
+        for path in left
+    )
 
 
 def _other_schedule(ours: Sequence[PathPacket], theirs: Sequence[PathPacket]) -> bool:
-    """Data went out in another order or on another path before anything was lost."""
-    for one, two in zip(ours, theirs, strict=False):
-        if one.what != two.what:
-            return True
-        if one.packet.dropped:
-            return False
+    """A path carried other data before anything was lost on it."""
+    left, right = _by_path(ours), _by_path(theirs)
+    for path in left.keys() | right.keys():
+        for one, two in zip(left.get(path, ()), right.get(path, ()), strict=False):
+            if one.what != two.what:
+                return True
+            if one.packet.dropped:
+                break
     return False
 
 
