@@ -102,7 +102,11 @@ class PathTally(Rates):
             ("resends and completion agree", self.agree, ""),
             ("the same resends", self.resends, "path and mechanism of each, re-injections too"),
             ("the same completion", self.completion, "of every burst, within a tick"),
-            ("every packet agrees", self.exact, "on each path: bytes, mechanism, time within a tick"),
+            (
+                "every packet agrees",
+                self.exact,
+                "on each path: bytes, mechanism, time within a tick",
+            ),
             ("resends", self.with_resends, "cases in which something was sent again"),
         )
 
