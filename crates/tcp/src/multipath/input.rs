@@ -40,6 +40,7 @@ impl Meta {
         }
         self.confirm(now, index, options);
         self.move_data(index);
+        self.share_memory(index);
         self.drain(now, index);
         if let Some(ack) = options.ack {
             match self.settings.mptcp_scheduler {

@@ -316,7 +316,9 @@ impl Meta {
             self.push_from(now, index, true);
         }
         self.settle_buffer();
-        self.check_space();
+        if self.settings.mptcp_scheduler == MptcpScheduler::LowestRtt {
+            self.check_space();
+        }
     }
 
     /// Fetches what a subflow has to send, and adds what the connection has to say.
