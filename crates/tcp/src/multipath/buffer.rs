@@ -4,6 +4,8 @@
 //! (`__mptcp_sync_sndbuf`), 6.1 takes the largest (`mptcp_propagate_sndbuf`). Both look when a subflow opens, and then only
 //! where a writer waits (`subflow_write_space`). A subflow that the server accepts counts from the first such look on.
 
+use rexmit_time::Time;
+
 use super::Meta;
 use crate::settings::{MptcpBurst, MptcpScheduler, Settings};
 
@@ -13,6 +15,8 @@ pub(super) struct SendBuffer {
     limit: u32,
     /// The sum is to be taken anew once the call is over (`MPTCP_DELEGATE_SNDBUF`).
     stale: bool,
+    /// The writer is still to be woken since it found the buffer full (`MPTCP_NOSPACE`, before 6.2).
+    wakes: bool,
 }
 
 impl SendBuffer {
@@ -20,6 +24,7 @@ impl SendBuffer {
         SendBuffer {
             limit: settings.send_buffer[1],
             stale: false,
+            wakes: false,
         }
     }
 
@@ -32,7 +37,7 @@ impl SendBuffer {
 impl Meta {
     /// Bytes that the send buffer of the whole connection holds, overhead counted.
     pub(super) fn send_buffer(&self) -> u32 {
-        if self.settings.mptcp_scheduler == MptcpScheduler::LingerTime {
+        if self.is_upstream() {
             return self.send_buffer.limit;
         }
         let each = self.subflows.iter().map(|s| s.connection.send_buffer());
@@ -92,9 +97,27 @@ impl Meta {
             return;
         }
         let (used, limit) = (self.buffered(), self.send_buffer());
-        if used < limit && limit - used >= used / 2 {
+        let wakes = match self.settings.mptcp_burst {
+            MptcpBurst::Segment if self.is_upstream() => self.send_buffer.wakes,
+            _ => true,
+        };
+        if wakes && used < limit && limit - used >= used / 2 {
+            self.send_buffer.wakes = false;
             self.writer_waits = false;
             self.writable = true;
         }
+    }
+
+    fn is_upstream(&self) -> bool {
+        self.settings.mptcp_scheduler == MptcpScheduler::LingerTime
+    }
+
+    /// A writer found the buffer full: what there is goes out (`mptcp_sendmsg`, its `wait_for_memory`). The writer, which does
+    /// not block, counts as one that waits even if that made room (`sk_stream_wait_memory`, its `do_eagain`).
+    pub(super) fn push_when_full(&mut self, now: Time) {
+        self.writer_waits = true;
+        self.send_buffer.wakes = true;
+        self.push_pending(now);
+        self.writer_waits = true;
     }
 }

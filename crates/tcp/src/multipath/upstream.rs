@@ -15,16 +15,14 @@ impl Meta {
             let asks = self.settings.mptcp_burst == MptcpBurst::Fragment
                 || !self.fragments.grows(self.end);
             if asks && self.fragments.cost >= self.send_buffer() {
-                self.writer_waits = true;
-                break;
+                self.push_when_full(now);
+                return taken;
             }
             let some = self.fragments.take(self.end, bytes - taken);
             taken += some;
             self.end += u64::from(some);
         }
-        if taken > 0 || self.writer_waits {
-            self.push_pending(now);
-        }
+        self.push_pending(now);
         taken
     }
 
