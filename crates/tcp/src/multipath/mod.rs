@@ -203,21 +203,27 @@ impl Meta {
 
     /// Runs the timers that are due, and what segments put off until all that came with them were taken in.
     pub fn on_deadline(&mut self, now: Time) {
+        let mut probing = Vec::new();
         for index in 0..self.subflows.len() {
             let connection = &self.subflows[index].connection;
-            if connection.deadline().is_some_and(|due| due <= now) {
-                self.subflow_timer(now, index);
+            if connection.deadline().is_some_and(|due| due <= now) && self.subflow_timer(now, index)
+            {
+                probing.push(index);
             }
         }
         if self.timer.is_some_and(|(_, fires)| fires <= now) {
             self.timer = None;
             self.on_timer(now);
         }
+        // The patch for upstream leaves it to the worker, which serves the connection's own timer first.
+        for index in probing {
+            self.reinject_on_probe(now, index);
+        }
         self.settle(now);
     }
 
-    /// A subflow's timers, and what a timeout or a probe of it makes of the others.
-    fn subflow_timer(&mut self, now: Time, index: usize) {
+    /// A subflow's timers, and what a timeout of it makes of the others; true if it sent a probe.
+    fn subflow_timer(&mut self, now: Time, index: usize) -> bool {
         let before = self.subflows[index].connection.counters();
         self.share_memory(index);
         self.subflows[index].connection.on_deadline(now);
@@ -226,9 +232,7 @@ impl Meta {
         if after.timeouts > before.timeouts && self.settings.mptcp_reinject_on_timeout {
             self.reinject_all(now, index);
         }
-        if after.probes > before.probes {
-            self.reinject_on_probe(now, index);
-        }
+        after.probes > before.probes
     }
 
     /// A packet left the host on `path`.
