@@ -42,8 +42,8 @@ pub struct Duo {
     left: u32,
 }
 
-const SERVER: usize = 0;
-const CLIENT: usize = 1;
+pub const SERVER: usize = 0;
+pub const CLIENT: usize = 1;
 
 pub fn local(iss: u32) -> Local {
     Local::ethernet(SeqNum::new(iss))
@@ -66,6 +66,12 @@ pub fn settings(stack: &str, changes: &[(&str, &str)]) -> Settings {
 impl Duo {
     /// A connection with a subflow on each path, these one-way delays, opened on the first.
     pub fn new(stack: &str, changes: &[(&str, &str)], delays_ms: &[i64]) -> Self {
+        let delays = delays_ms.iter().map(|ms| Duration::from_millis(*ms));
+        Self::of_delays(stack, changes, delays.collect())
+    }
+
+    /// The same with delays that need not be whole milliseconds.
+    pub fn of_delays(stack: &str, changes: &[(&str, &str)], delays: Vec<Duration>) -> Self {
         let settings = Arc::new(settings(stack, changes));
         let clock = Clock::linux(settings.hz, settings.wheel);
         let now = Time::from_nanos(5_000_000_000);
@@ -75,10 +81,7 @@ impl Duo {
             log: Vec::new(),
             read: 0,
             read_at: 0,
-            delays: delays_ms
-                .iter()
-                .map(|ms| Duration::from_millis(*ms))
-                .collect(),
+            delays,
             wire: BTreeMap::new(),
             count: 0,
             now,
@@ -92,12 +95,13 @@ impl Duo {
         duo.ends[CLIENT].write(duo.now, 1);
         duo.settle();
         duo.run_for(1_000);
-        for path in 1..delays_ms.len() {
+        let paths = duo.delays.len();
+        for path in 1..paths {
             duo.ends[CLIENT].connect(duo.now, path, &local(1_000 * path as u32));
             duo.settle();
         }
         duo.run_for(3_000);
-        for path in 0..delays_ms.len() {
+        for path in 0..paths {
             for end in &duo.ends {
                 assert!(end.confirmed(path).is_some(), "path {path}");
             }
@@ -112,6 +116,14 @@ impl Duo {
     pub fn losing(mut self, loses: impl FnMut(&Sent) -> bool + 'static) -> Self {
         self.loses = Box::new(loses);
         self
+    }
+
+    /// Ends the play: what is still under way is lost, and the test moves packets itself.
+    pub fn by_hand(self) -> Hand {
+        Hand {
+            ends: self.ends,
+            now: self.now,
+        }
     }
 
     /// The server writes `bytes`, as far as its buffer goes at once and the rest when there is room.
@@ -247,5 +259,41 @@ impl Duo {
         new.filter(|sent| sent.path == path && sent.by.is_none())
             .map(|sent| sent.data)
             .collect()
+    }
+}
+
+/// Two ends whose packets the test delivers, in the order and at the time that it wants.
+pub struct Hand {
+    /// Server and client.
+    pub ends: [Meta; 2],
+    pub now: Time,
+}
+
+impl Hand {
+    /// What an end sends now, all of which leaves its host.
+    pub fn sent(&mut self, from: usize) -> Vec<Outgoing> {
+        let mut all = Vec::new();
+        while let Some(out) = self.ends[from].poll_transmit() {
+            if out.sent.in_host_bytes > 0 {
+                self.ends[from].left_host(self.now, out.path, out.sent.in_host_bytes);
+            }
+            all.push(out);
+        }
+        all
+    }
+
+    /// An end takes a packet in.
+    pub fn deliver(&mut self, to: usize, out: &Outgoing) {
+        self.ends[to].on_segment(self.now, out.path, &out.sent.segment, &out.options);
+    }
+
+    /// What an end sends when it takes a packet in, before its timers.
+    pub fn answers(&mut self, to: usize, out: &Outgoing) -> Vec<Outgoing> {
+        self.deliver(to, out);
+        self.sent(to)
+    }
+
+    pub fn pass(&mut self, ms: i64) {
+        self.now += Duration::from_millis(ms);
     }
 }

@@ -2,4 +2,6 @@
 
 mod duo;
 mod out_of_tree;
+mod receiving;
+mod sending;
 mod upstream;
