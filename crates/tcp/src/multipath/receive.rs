@@ -280,3 +280,132 @@ impl Received {
         u32::try_from(needed.min(most)).ok()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::stacks;
+
+    const OVERHEAD: u32 = 768;
+    const MSS: u32 = 1000;
+
+    /// With a buffer of `buffer` bytes, and so large a window offered that nothing lies beyond.
+    fn received(stack: &str, buffer: u32) -> Received {
+        let (mut settings, _) = stacks::build(stack, &BTreeMap::new(), &BTreeMap::new()).unwrap();
+        settings.packet_overhead = OVERHEAD;
+        settings.receive_buffer = [4_096, buffer, buffer];
+        let mut received = Received::new(&Arc::new(settings));
+        received.offered = u64::MAX;
+        received
+    }
+
+    /// Data come in segments of [`MSS`] from `first` on, in order.
+    fn take(received: &mut Received, segments: std::ops::Range<u64>) {
+        for n in segments {
+            received.take(n * u64::from(MSS), MSS);
+        }
+    }
+
+    /// What so many segments cost in so many buffers.
+    fn cost(segments: u32, buffers: u32) -> u32 {
+        segments * MSS + buffers * OVERHEAD
+    }
+
+    #[test]
+    fn packets_in_order_are_joined_up_to_17_pages() {
+        let mut received = received("linux-6.12", 1 << 20);
+        take(&mut received, 0..17);
+        assert_eq!(received.cost(), cost(17, 1));
+        take(&mut received, 17..18);
+        assert_eq!(received.cost(), cost(18, 2));
+        take(&mut received, 18..34);
+        assert_eq!(received.cost(), cost(34, 2));
+    }
+
+    #[test]
+    fn packets_are_joined_up_to_an_eighth_of_the_buffer() {
+        let mut received = received("linux-6.12", 8 * 3 * MSS);
+        take(&mut received, 0..3);
+        assert_eq!(received.cost(), cost(3, 1));
+        take(&mut received, 3..4);
+        assert_eq!(received.cost(), cost(4, 2));
+    }
+
+    #[test]
+    fn nothing_is_joined_to_what_the_reader_has_seen() {
+        let mut received = received("linux-6.12", 1 << 20);
+        take(&mut received, 0..2);
+        assert_eq!(received.read(1), 1);
+        take(&mut received, 2..4);
+        assert_eq!(received.cost(), cost(4, 2));
+    }
+
+    #[test]
+    fn reading_frees_whole_buffers() {
+        let mut received = received("linux-6.12", 1 << 20);
+        take(&mut received, 0..18);
+        assert_eq!(received.read(17 * MSS - 1), 17 * MSS - 1);
+        assert_eq!(received.cost(), cost(18, 2));
+        assert_eq!(received.read(2), 2);
+        assert_eq!(received.cost(), cost(1, 1));
+        assert_eq!(received.read(2 * MSS), MSS - 1);
+        assert_eq!(received.cost(), 0);
+    }
+
+    #[test]
+    fn packets_out_of_order_are_joined_to_those_before_them() {
+        let mut received = received("linux-6.12", 1 << 20);
+        take(&mut received, 1..18);
+        assert_eq!(received.cost(), cost(17, 1));
+        take(&mut received, 18..19);
+        assert_eq!(received.cost(), cost(18, 2));
+        // Not to those behind them.
+        take(&mut received, 21..22);
+        take(&mut received, 20..21);
+        assert_eq!(received.cost(), cost(20, 4));
+        assert_eq!((received.next, received.readable()), (0, 0));
+    }
+
+    /// The gap closes, and the one packet in order takes nothing in that would make it too long.
+    #[test]
+    fn what_waited_is_joined_to_what_closes_the_gap() {
+        let mut received = received("linux-6.12", 1 << 20);
+        take(&mut received, 1..3);
+        assert!(received.take(0, MSS));
+        assert_eq!(received.cost(), cost(3, 1));
+        assert_eq!(received.readable(), 3 * u64::from(MSS));
+        take(&mut received, 4..21);
+        assert!(received.take(3 * u64::from(MSS), MSS));
+        // The fourth joins the first three, the other 17 are too many for that.
+        assert_eq!(received.cost(), cost(21, 2));
+        assert_eq!(received.readable(), 21 * u64::from(MSS));
+    }
+
+    #[test]
+    fn what_is_there_already_costs_nothing() {
+        let mut received = received("linux-6.12", 1 << 20);
+        take(&mut received, 1..3);
+        take(&mut received, 2..3);
+        take(&mut received, 1..2);
+        assert_eq!(received.cost(), cost(2, 1));
+        take(&mut received, 0..1);
+        take(&mut received, 0..3);
+        assert_eq!(received.cost(), cost(3, 1));
+        assert_eq!(received.readable(), 3 * u64::from(MSS));
+    }
+
+    #[test]
+    fn upstream_drops_what_lies_beyond_the_window() {
+        for (stack, kept) in [("linux-6.1", 1), ("linux-6.12", 1), ("linux-4.1", 2)] {
+            let mut received = received(stack, 1 << 20);
+            received.offered = 3 * u64::from(MSS);
+            take(&mut received, 2..3);
+            assert_eq!(received.cost(), cost(1, 1));
+            received.take(4 * u64::from(MSS) - 1, 1);
+            let more = (kept - 1) * (1 + OVERHEAD);
+            assert_eq!(received.cost(), cost(1, 1) + more, "{stack}");
+        }
+    }
+}

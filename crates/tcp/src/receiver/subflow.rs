@@ -161,3 +161,70 @@ impl Receiver {
             .then(|| self.header())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    use rexmit_time::Time;
+    use rexmit_wire::{Flags, SeqNum};
+
+    use super::*;
+    use crate::clock::Clock;
+    use crate::receiver::{Agreed, Sending};
+    use crate::segment::{Segment, Timestamps};
+    use crate::stacks;
+
+    /// A subflow's receiver that got segments of these lengths, each with `options` bytes of Multipath TCP.
+    fn after(lens: &[u32], options: u32) -> Receiver {
+        let (settings, _) =
+            stacks::build("linux-6.12", &BTreeMap::new(), &BTreeMap::new()).unwrap();
+        let settings = Arc::new(settings);
+        let clock = Clock::linux(settings.hz, settings.wheel);
+        let now = Time::from_nanos(1_000_000_000);
+        let mut receiver = Receiver::new(&settings, clock, 1460, 1448, None, true);
+        receiver.synchronize(SeqNum::new(1), 0);
+        let agreed = Agreed {
+            scaling: true,
+            timestamps: true,
+            sack: true,
+            segment: 1448,
+        };
+        receiver.open(now, &clock, &agreed);
+        receiver.be_subflow(12);
+        let sending = Sending {
+            srtt: None,
+            rto_ticks: 250,
+        };
+        for &len in lens {
+            let segment = Segment {
+                seq: receiver.next(),
+                flags: Flags::ACK,
+                len,
+                timestamps: Some(Timestamps::default()),
+                ..Segment::default()
+            };
+            receiver.expect_options(options);
+            receiver.on_data(now, &segment, &sending, |_| ());
+            receiver.hand_over();
+        }
+        receiver
+    }
+
+    /// `tcp_measure_rcv_mss` takes off a header with timestamps and no more.
+    #[test]
+    fn options_count_in_a_segment_size_guessed_from_short_segments() {
+        assert_eq!(after(&[1_420], 28).peer_mss, 1_420);
+        // One short segment tells nothing, two of a length do.
+        assert_eq!(after(&[1_420, 1_000], 28).peer_mss, 1_420);
+        assert_eq!(after(&[1_420, 1_000, 1_000], 28).peer_mss, 1_028);
+        assert_eq!(after(&[1_420, 1_000, 1_000], 20).peer_mss, 1_020);
+    }
+
+    /// What is longer than the guess counts as a full one, without options.
+    #[test]
+    fn a_full_segment_is_its_payload() {
+        assert_eq!(after(&[1_420, 1_000, 1_000, 1_100], 28).peer_mss, 1_100);
+    }
+}
