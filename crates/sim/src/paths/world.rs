@@ -430,3 +430,6 @@ impl<'a> World<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
