@@ -10,6 +10,9 @@ its argument:
 - `drop`: `[path, first word of a packet, for how long after the last burst's begin in s]`, each.
 
 The packets of h1 are left in $REXMIT_SCRATCH/h1.pcap.
+
+The server blocks in its writes. On 6.1 it sleeps at random there, by the boot's seed
+(docs/notes/mptcp-blocked-writer.md): how bursts fall to the paths is not what `rexmit run` shows.
 """
 
 from __future__ import annotations
