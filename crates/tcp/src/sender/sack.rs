@@ -368,7 +368,9 @@ impl Sender {
         self.sample_delivery(index, delivery);
         if marks.any(Marks::SACKED) {
             self.queue.unlist(index);
-            self.queue.join_sacked(index, segment.marks);
+            if !self.apart {
+                self.queue.join_sacked(index, segment.marks);
+            }
         }
         if !segment.seq.is_before(self.queue.highest_sack(self.una)) {
             self.queue.advance_highest_sack(segment.end);
