@@ -158,3 +158,62 @@ impl Fragments {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOLDS: u32 = PAGE - HEAD;
+
+    /// Fragments with the data of writes of these lengths, each as far as its page goes.
+    fn written(lens: &[u32]) -> Fragments {
+        let mut fragments = Fragments::default();
+        let mut at = 0;
+        for &len in lens {
+            at += u64::from(fragments.take(at, len));
+        }
+        fragments
+    }
+
+    #[test]
+    fn writes_share_a_fragment_up_to_the_end_of_its_page() {
+        let mut fragments = written(&[1_000]);
+        assert_eq!(fragments.cost, 1_000 + HEAD);
+        assert!(fragments.grows(1_000));
+        assert_eq!(fragments.take(1_000, PAGE), HOLDS - 1_000);
+        assert_eq!(fragments.cost, PAGE);
+        assert!(!fragments.grows(u64::from(HOLDS)));
+        assert_eq!(fragments.head().map(|head| head.len), Some(HOLDS));
+    }
+
+    /// What was handed out whole does not grow: the page goes on with a new head, at a multiple of 8 bytes.
+    #[test]
+    fn a_fragment_that_was_handed_out_does_not_grow() {
+        let mut fragments = written(&[1_001]);
+        fragments.advance(1_001);
+        fragments.next();
+        assert!(!fragments.grows(1_001));
+        assert_eq!(fragments.take(1_001, 500), 500);
+        assert_eq!(fragments.cost, 1_001 + 500 + 2 * HEAD + 7);
+        let head = fragments.head();
+        assert_eq!(head.map(|head| (head.start, head.len)), Some((1_001, 500)));
+    }
+
+    #[test]
+    fn what_is_acknowledged_of_a_fragment_is_freed_at_once() {
+        let mut fragments = written(&[PAGE, 10_000]);
+        fragments.advance(HOLDS);
+        fragments.next();
+        fragments.advance(4_000);
+        assert_eq!(fragments.cost, PAGE + 10_000 + HEAD);
+        fragments.acknowledge(20_000);
+        assert_eq!(fragments.cost, PAGE + 10_000 + HEAD - 20_000);
+        let first = fragments.first();
+        assert_eq!(first.map(|first| first.start), Some(20_000));
+        // The head goes with the last of its data.
+        fragments.acknowledge(u64::from(HOLDS) + 1_000);
+        assert_eq!(fragments.cost, 9_000 + HEAD);
+        let head = fragments.head();
+        assert_eq!(head.map(|head| (head.len, head.sent)), Some((9_000, 3_000)));
+    }
+}

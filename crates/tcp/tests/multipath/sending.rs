@@ -219,3 +219,37 @@ fn an_overtaken_acknowledgement_does_not_move_the_window() {
         assert_eq!(hand.ends[SERVER].sent().1, end, "{name}");
     }
 }
+
+/// 6.1 asks whether there is room where a fragment begins, and lets one that waits grow to the end of its page.
+#[test]
+fn a_waiting_fragment_of_6_1_grows_in_a_full_buffer() {
+    let mut hand = Duo::new("linux-6.1", &[], &[20]).by_hand();
+    assert_eq!(hand.ends[SERVER].write(hand.now, 32_000), 32_000);
+    assert_eq!(hand.ends[SERVER].write(hand.now, ALL), FRAGMENT - 32_000);
+    assert_eq!(hand.ends[SERVER].write(hand.now, ALL), 0);
+}
+
+#[test]
+fn a_waiting_fragment_of_6_12_does_not_grow_in_a_full_buffer() {
+    let mut hand = Duo::new("linux-6.12", &[], &[20]).by_hand();
+    assert_eq!(hand.ends[SERVER].write(hand.now, 60_000), 60_000);
+    assert_eq!(hand.ends[SERVER].write(hand.now, ALL), 0);
+}
+
+/// A large first window makes room while the write goes on that found the buffer full: 6.1 tells of that once. The socket stays
+/// marked as full, so the buffer follows the subflow's from 184,320 to 211,968 bytes, which seven pages fill.
+#[test]
+fn a_write_of_6_1_that_made_room_leaves_the_buffer_marked_as_full() {
+    let mut hand = Duo::new("linux-6.1", &[("initial_window", "40")], &[20]).by_hand();
+    assert_eq!(hand.ends[SERVER].write(hand.now, ALL), FRAGMENT);
+    assert_eq!(hand.ends[SERVER].poll_event(), Some(Event::Writable));
+    let data = hand.sent(SERVER);
+    hand.pass(20);
+    let acks = read_at_once(&mut hand, &data);
+    hand.pass(20);
+    for ack in &acks {
+        hand.deliver(SERVER, ack);
+        assert_eq!(hand.ends[SERVER].poll_event(), None);
+    }
+    assert_eq!(hand.ends[SERVER].write(hand.now, ALL), 7 * FRAGMENT);
+}
