@@ -176,10 +176,10 @@ mod tests {
     use crate::segment::{Segment, Timestamps};
     use crate::stacks;
 
-    /// A subflow's receiver that got segments of these lengths, each with `options` bytes of Multipath TCP.
-    fn after(lens: &[u32], options: u32) -> Receiver {
-        let (settings, _) =
-            stacks::build("linux-6.12", &BTreeMap::new(), &BTreeMap::new()).unwrap();
+    /// A receiver, a subflow's or not, that got segments of these lengths, each with `options` bytes of Multipath TCP.
+    fn receiver(stack: &str, subflow: bool, lens: &[u32], options: u32) -> Receiver {
+        let (mut settings, _) = stacks::build(stack, &BTreeMap::new(), &BTreeMap::new()).unwrap();
+        settings.receive_buffer = [4_096, 1 << 20, 1 << 20];
         let settings = Arc::new(settings);
         let clock = Clock::linux(settings.hz, settings.wheel);
         let now = Time::from_nanos(1_000_000_000);
@@ -192,7 +192,9 @@ mod tests {
             segment: 1448,
         };
         receiver.open(now, &clock, &agreed);
-        receiver.be_subflow(12);
+        if subflow {
+            receiver.be_subflow(12);
+        }
         let sending = Sending {
             srtt: None,
             rto_ticks: 250,
@@ -212,6 +214,10 @@ mod tests {
         receiver
     }
 
+    fn after(lens: &[u32], options: u32) -> Receiver {
+        receiver("linux-6.12", true, lens, options)
+    }
+
     /// `tcp_measure_rcv_mss` takes off a header with timestamps and no more.
     #[test]
     fn options_count_in_a_segment_size_guessed_from_short_segments() {
@@ -226,5 +232,20 @@ mod tests {
     #[test]
     fn a_full_segment_is_its_payload() {
         assert_eq!(after(&[1_420, 1_000, 1_000, 1_100], 28).peer_mss, 1_100);
+    }
+
+    /// `truesize_adjust`: where data are in pages the buffer before them does not count. Even of a short packet half of what
+    /// counts is data then, and the window grows by two segments; TCP's grows by less.
+    #[test]
+    fn the_window_grows_by_pages_alone() {
+        let grown = |subflow, lens: &[u32]| {
+            let before = receiver("linux-6.1", subflow, &[], 28).candidate_window();
+            receiver("linux-6.1", subflow, lens, 28).candidate_window() - before
+        };
+        // As the window field can tell it.
+        let unit = 1 << receiver("linux-6.1", true, &[], 28).scale();
+        let two = (2 * 1_448_u32).next_multiple_of(unit);
+        assert_eq!(grown(true, &[300]), two);
+        assert!((300..two).contains(&grown(false, &[300])));
     }
 }
