@@ -264,9 +264,9 @@ fn settle(
 /// A connection that shares its bursts out among the paths as a rehearsal did, so that positions from behind are what they
 /// are meant to be; that rehearsal; and how many connections before it did not.
 ///
-/// A scheduler that compares what it has measured of the paths decides otherwise after a microsecond more or less. Where
-/// it did, the connection is rehearsed at its own phase and repeated, then repeated by what the most rehearsals have
-/// shown, and so on, some times at most.
+/// A scheduler that compares what it has measured of the paths may decide otherwise at another phase, or where something
+/// is random from one connection to the next. Where it did, the connection is rehearsed at its own phase and repeated,
+/// then repeated by what the most rehearsals have shown, and so on, some times at most.
 fn as_rehearsed(
     bench: &mut PathBench,
     cell: &PathCell,
