@@ -16,7 +16,9 @@ pub use choices::{
     CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, InitialWindow, Recovery,
     RttSamples, SenderForm, TimeoutMarks, Tlp, WindowShare,
 };
-pub use multipath::{MptcpBurst, MptcpOptions, MptcpProbe, MptcpScheduler, MptcpTimer};
+pub use multipath::{
+    MptcpBuffer, MptcpBurst, MptcpOptions, MptcpProbe, MptcpScheduler, MptcpTimer,
+};
 pub use reflect::{Field, SettingError};
 pub use value::Value;
 
@@ -180,6 +182,11 @@ settings! {
         pub mptcp_burst_bytes: u32,
         /// How much stays on a subflow together.
         pub mptcp_burst: MptcpBurst,
+        /// How the send buffer of the whole connection follows those of its subflows.
+        pub mptcp_send_buffer: MptcpBuffer,
+        /// More than a full segment is acknowledged at once only if the window grows by it or nobody can read it yet; the
+        /// connection's reader acknowledges it otherwise (`sk_rcvlowat` of a subflow is 0).
+        pub mptcp_reader_acknowledges: bool,
         /// A timeout of a subflow sends what it has out again on another (`mptcp_reinject_data`).
         pub mptcp_reinject_on_timeout: bool,
         /// What a tail loss probe of a subflow sends again on another (seed 003, section V).

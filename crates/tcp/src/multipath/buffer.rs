@@ -7,7 +7,7 @@
 use rexmit_time::Time;
 
 use super::Meta;
-use crate::settings::{MptcpBurst, MptcpScheduler, Settings};
+use crate::settings::{MptcpBuffer, MptcpScheduler, Settings};
 
 /// The buffer's size.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,7 @@ impl Meta {
 
     /// A subflow opened (`__mptcp_finish_join`, `__mptcp_sync_state`, `mptcp_stream_accept`).
     pub(super) fn buffer_of_opened(&mut self, index: usize) {
-        if self.settings.mptcp_burst == MptcpBurst::Fragment {
+        if self.settings.mptcp_send_buffer == MptcpBuffer::Sum {
             let subflow = &self.subflows[index];
             // A join that is accepted is put on the list after the sum is taken.
             let counts = self.is_client || subflow.first;
@@ -76,9 +76,9 @@ impl Meta {
         let subflow = &mut self.subflows[index];
         subflow.connection.grow_send_buffer(new);
         let own = subflow.connection.send_buffer();
-        match self.settings.mptcp_burst {
-            MptcpBurst::Fragment => self.send_buffer.stale |= own != subflow.counted_buffer,
-            MptcpBurst::Segment => self.send_buffer.limit = self.send_buffer.limit.max(own),
+        match self.settings.mptcp_send_buffer {
+            MptcpBuffer::Sum => self.send_buffer.stale |= own != subflow.counted_buffer,
+            MptcpBuffer::Largest => self.send_buffer.limit = self.send_buffer.limit.max(own),
         }
         self.check_space();
     }
@@ -97,8 +97,8 @@ impl Meta {
             return;
         }
         let (used, limit) = (self.buffered(), self.send_buffer());
-        let wakes = match self.settings.mptcp_burst {
-            MptcpBurst::Segment if self.is_upstream() => self.send_buffer.wakes,
+        let wakes = match self.settings.mptcp_send_buffer {
+            MptcpBuffer::Largest if self.is_upstream() => self.send_buffer.wakes,
             _ => true,
         };
         if wakes && used < limit && limit - used >= used / 2 {

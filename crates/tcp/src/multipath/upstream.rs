@@ -4,7 +4,7 @@
 use rexmit_time::Time;
 
 use super::Meta;
-use crate::settings::MptcpBurst;
+use crate::settings::{MptcpBuffer, MptcpBurst};
 
 impl Meta {
     /// `mptcp_sendmsg`
@@ -12,7 +12,7 @@ impl Meta {
         let mut taken = 0;
         while taken < bytes {
             // 6.1 lets a fragment grow that is there.
-            let asks = self.settings.mptcp_burst == MptcpBurst::Fragment
+            let asks = self.settings.mptcp_send_buffer == MptcpBuffer::Sum
                 || !self.fragments.grows(self.end);
             if asks && self.fragments.cost >= self.send_buffer() {
                 self.push_when_full(now);

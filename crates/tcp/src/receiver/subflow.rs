@@ -2,7 +2,6 @@
 //! which all subflows share.
 
 use super::{Header, Receiver};
-use crate::settings::MptcpBurst;
 
 /// Bytes of TCP options that a header has room for.
 const OPTIONS: u32 = 40;
@@ -37,7 +36,7 @@ impl Receiver {
             options,
             theirs: 0,
             handed_over: 0,
-            leaves_to_reader: self.settings.mptcp_burst == MptcpBurst::Fragment,
+            leaves_to_reader: self.settings.mptcp_reader_acknowledges,
         });
     }
 

@@ -39,6 +39,17 @@ choices!(
     Fragment = "fragment",
 );
 
+/// How the send buffer of the whole connection follows those of its subflows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MptcpBuffer {
+    /// It is as large as the largest of them: out of tree, and upstream before 6.7 (`mptcp_propagate_sndbuf`).
+    Largest,
+    /// It is as large as all of them together (`__mptcp_sync_sndbuf`).
+    Sum,
+}
+
+choices!(MptcpBuffer, "send buffer", Largest = "largest", Sum = "sum",);
+
 /// What a tail loss probe of a subflow sends again on another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MptcpProbe {

@@ -6,7 +6,7 @@
 use super::linux_3_10;
 use super::page::{state, Page};
 use crate::settings::{
-    Estimator, MptcpBurst, MptcpOptions, MptcpProbe, MptcpScheduler, MptcpTimer,
+    Estimator, MptcpBuffer, MptcpBurst, MptcpOptions, MptcpProbe, MptcpScheduler, MptcpTimer,
 };
 
 pub(super) fn page() -> Page {
@@ -26,6 +26,8 @@ pub(super) fn page() -> Page {
         mptcp_scheduler = MptcpScheduler::LowestRtt, "net/mptcp/mptcp_sched.c get_available_subflow, v0.90";
         mptcp_burst_bytes = 65_428, "no effect: the scheduler is asked for each segment";
         mptcp_burst = MptcpBurst::Segment, "net/mptcp/mptcp_output.c mptcp_write_xmit, v0.90";
+        mptcp_send_buffer = MptcpBuffer::Largest, "assumption: as upstream before 6.7";
+        mptcp_reader_acknowledges = false, "upstream alone has it";
         mptcp_reinject_on_timeout = true, "net/mptcp/mptcp_output.c mptcp_reinject_data, mptcp_sub_retransmit_timer, v0.90";
         mptcp_reinject_on_probe = MptcpProbe::Off, "net/ipv4/tcp_output.c tcp_send_loss_probe, v0.90: the probe goes down its own subflow only; seed 003 proposes it";
         mptcp_timer = MptcpTimer::TwiceLongestTimeout, "net/mptcp/mptcp_ctrl.c mptcp_set_rto, v0.90";

@@ -6,8 +6,8 @@ use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
     CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, InitialWindow,
-    MptcpBurst, MptcpOptions, MptcpProbe, MptcpScheduler, MptcpTimer, Recovery, RttSamples,
-    SenderForm, TimeoutMarks, Tlp, WindowShare,
+    MptcpBuffer, MptcpBurst, MptcpOptions, MptcpProbe, MptcpScheduler, MptcpTimer, Recovery,
+    RttSamples, SenderForm, TimeoutMarks, Tlp, WindowShare,
 };
 
 pub(super) fn page_6_1() -> Page {
@@ -91,6 +91,8 @@ pub(super) fn page_6_1() -> Page {
         mptcp_scheduler = MptcpScheduler::LingerTime, "net/mptcp/protocol.c mptcp_subflow_get_send, 6.1";
         mptcp_burst_bytes = 65_428, "net/mptcp/protocol.c MPTCP_SEND_BURST_SIZE, 6.1: 65536 less the longest headers";
         mptcp_burst = MptcpBurst::Segment, "net/mptcp/protocol.c __mptcp_push_pending, 6.1: asks for each segment";
+        mptcp_send_buffer = MptcpBuffer::Largest, "net/mptcp/protocol.h mptcp_propagate_sndbuf, 6.1";
+        mptcp_reader_acknowledges = false, "net/mptcp/sockopt.c mptcp_sockopt_sync_locked, 6.1: leaves sk_rcvlowat alone";
         mptcp_reinject_on_timeout = false, "net/ipv4/tcp_timer.c tcp_retransmit_timer, 6.1: knows nothing of other subflows";
         mptcp_reinject_on_probe = MptcpProbe::Off, "net/ipv4/tcp_output.c tcp_send_loss_probe, 6.1: knows nothing of other subflows; the lab's patch adds it";
         mptcp_timer = MptcpTimer::PendingTimer, "net/mptcp/protocol.c mptcp_set_timeout, __mptcp_retrans, 6.1";
@@ -117,6 +119,8 @@ pub(super) fn page_6_12() -> Page {
         syn_linear_timeouts = 4, "net/ipv4/tcp_ipv4.c tcp_sk_init, 6.12";
         window_share = WindowShare::ScalingRatio, "include/net/tcp.h tcp_win_from_space, 6.12; since 6.6";
         mptcp_burst = MptcpBurst::Fragment, "net/mptcp/protocol.c __subflow_push_pending, 6.12";
+        mptcp_send_buffer = MptcpBuffer::Sum, "net/mptcp/protocol.h __mptcp_sync_sndbuf, 6.12";
+        mptcp_reader_acknowledges = true, "net/mptcp/sockopt.c mptcp_sockopt_sync_locked, 6.12: sk_rcvlowat is 0";
     }
     page
 }

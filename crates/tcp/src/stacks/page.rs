@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::settings::{MptcpBurst, MptcpOptions, MptcpProbe, MptcpScheduler, MptcpTimer, Settings};
+use crate::settings::{
+    MptcpBuffer, MptcpBurst, MptcpOptions, MptcpProbe, MptcpScheduler, MptcpTimer, Settings,
+};
 
 /// States settings on a page: `name = value, "source";` each. A later statement of the same setting replaces the
 /// earlier.
@@ -55,6 +57,8 @@ impl Page {
             mptcp_scheduler = MptcpScheduler::None, source;
             mptcp_burst_bytes = 65_428, "no effect: there is no Multipath TCP";
             mptcp_burst = MptcpBurst::Segment, "no effect: there is no Multipath TCP";
+            mptcp_send_buffer = MptcpBuffer::Largest, "no effect: there is no Multipath TCP";
+            mptcp_reader_acknowledges = false, "no effect: there is no Multipath TCP";
             mptcp_reinject_on_timeout = false, "no effect: there is no Multipath TCP";
             mptcp_reinject_on_probe = MptcpProbe::Off, "no effect: there is no Multipath TCP";
             mptcp_timer = MptcpTimer::None, "no effect: there is no Multipath TCP";
