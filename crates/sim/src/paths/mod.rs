@@ -8,6 +8,7 @@ mod cell;
 mod ends;
 mod gate;
 mod options;
+mod wires;
 mod world;
 
 pub use cell::run;

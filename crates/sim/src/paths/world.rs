@@ -11,6 +11,7 @@ use rexmit_wire::{FlowKey, SeqNum};
 use super::bursts::Bursts;
 use super::ends::{End, Out};
 use super::gate::{Gate, Leaving};
+use super::wires::{Arrival, Wires};
 use crate::link::{self, Link};
 use crate::machine::Stack;
 use crate::queue::Queue;
@@ -25,9 +26,8 @@ const FRAME: u32 = 14;
 /// What happens; those at the same time in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    /// The next packet arrives at an end. Of several at once that of the wire which has waited for its packet for longest
-    /// comes first, as of timers that expire together that which was set first.
-    Arrive { number: u64, path: usize, to: usize },
+    /// A packet arrives.
+    Arrive(Arrival),
     /// An end's timers.
     Timer(usize),
     /// The server begins a burst.
@@ -43,14 +43,6 @@ enum Event {
 struct Packet {
     sent: Sent,
     options: Options,
-}
-
-/// What is under way on a path in one direction, in the order of arrival.
-#[derive(Debug, Default)]
-struct Wire {
-    packets: VecDeque<(Time, Packet)>,
-    /// The number of the arrival that is awaited: that of the first of them.
-    awaited: u64,
 }
 
 /// What makes a world.
@@ -74,10 +66,7 @@ pub struct World<'a> {
     ends: [End; 2],
     /// `[path][sender]`
     links: Vec<[Link; 2]>,
-    /// `[path][receiver]`
-    wires: Vec<[Wire; 2]>,
-    /// Arrivals that were awaited so far.
-    arrivals: u64,
+    wires: Wires<Packet>,
     armed: [Time; 2],
     /// What a program is to be told.
     happened: [VecDeque<Happened>; 2],
@@ -113,8 +102,7 @@ impl<'a> World<'a> {
             queue: Queue::new(now),
             ends: [end(SERVER), end(CLIENT)],
             links: links.collect(),
-            wires: parts.links.iter().map(|_| Default::default()).collect(),
-            arrivals: 0,
+            wires: Wires::new(parts.links.len()),
             armed: [Time::MAX; 2],
             happened: [VecDeque::new(), VecDeque::new()],
             filter_armed: false,
@@ -202,7 +190,7 @@ impl<'a> World<'a> {
             return false;
         };
         match event {
-            Event::Arrive { number, path, to } => self.arrive(now, number, path, to),
+            Event::Arrive(arrival) => self.arrive(now, arrival),
             Event::Timer(side) => self.timer(now, side),
             Event::Burst => self.burst(now),
             Event::Program(side) => self.program(now, side),
@@ -211,15 +199,12 @@ impl<'a> World<'a> {
         true
     }
 
-    fn arrive(&mut self, now: Time, number: u64, path: usize, to: usize) {
-        let wire = &mut self.wires[path][to];
-        if wire.awaited != number {
-            return;
-        }
-        let Some((_, packet)) = wire.packets.pop_front() else {
+    fn arrive(&mut self, now: Time, arrival: Arrival) {
+        let Some((packet, next)) = self.wires.take(arrival) else {
             return;
         };
-        self.await_first(path, to);
+        self.await_arrival(next);
+        let Arrival { path, to, .. } = arrival;
         let Packet { sent, options } = packet;
         let leaving = self.leaving(1 - to, path, &sent, &options);
         self.gate.on_received(now, &leaving);
@@ -392,7 +377,10 @@ impl<'a> World<'a> {
                 .into_iter()
                 .flatten()
             {
-                self.put_on_wire(time, path, 1 - from, Packet { sent, options });
+                let first = self
+                    .wires
+                    .put(time, path, 1 - from, Packet { sent, options });
+                self.await_arrival(first);
             }
         }
         if sent.in_host_bytes > 0 {
@@ -400,22 +388,9 @@ impl<'a> World<'a> {
         }
     }
 
-    fn put_on_wire(&mut self, time: Time, path: usize, to: usize, packet: Packet) {
-        let packets = &mut self.wires[path][to].packets;
-        let place = packets.partition_point(|(other, _)| *other <= time);
-        packets.insert(place, (time, packet));
-        if place == 0 {
-            self.await_first(path, to);
-        }
-    }
-
-    fn await_first(&mut self, path: usize, to: usize) {
-        let wire = &mut self.wires[path][to];
-        if let Some((time, _)) = wire.packets.front() {
-            self.arrivals += 1;
-            wire.awaited = self.arrivals;
-            let number = self.arrivals;
-            self.queue.push(*time, Event::Arrive { number, path, to });
+    fn await_arrival(&mut self, next: Option<(Time, Arrival)>) {
+        if let Some((time, arrival)) = next {
+            self.queue.push(time, Event::Arrive(arrival));
         }
     }
 

@@ -79,14 +79,18 @@ fn arrivals(world: &mut World<'_>, count: usize) -> Vec<usize> {
 
 impl World<'_> {
     fn waiting(&self, path: usize, to: usize) -> usize {
-        self.wires[path][to].packets.len()
+        self.wires.times(path, to).count()
+    }
+
+    fn put_on_wire(&mut self, time: Time, path: usize, to: usize, packet: Packet) {
+        let first = self.wires.put(time, path, to, packet);
+        self.await_arrival(first);
     }
 
     /// Packets that are to arrive at an end by now.
     fn due(&self, to: usize) -> usize {
-        let wires = self.wires.iter().map(|wires| &wires[to].packets);
-        let packets = wires.flatten();
-        packets.filter(|(time, _)| *time <= self.now()).count()
+        let times = (0..2).flat_map(|path| self.wires.times(path, to));
+        times.filter(|time| *time <= self.now()).count()
     }
 
     /// Until `done`, which is to be soon.
