@@ -253,3 +253,29 @@ fn a_write_of_6_1_that_made_room_leaves_the_buffer_marked_as_full() {
     }
     assert_eq!(hand.ends[SERVER].write(hand.now, ALL), 7 * FRAGMENT);
 }
+
+/// Segments that are SACKed stay packets of their own, as their mappings differ: until an acknowledgement covers them, the
+/// scheduler finds as much queued on the subflow as before.
+#[test]
+fn sacked_segments_stay_apart_in_the_buffer_of_a_subflow() {
+    for name in KERNELS {
+        let mut hand = Duo::new(name, &[LARGE], &[20]).by_hand();
+        hand.ends[SERVER].write(hand.now, 10 * MSS);
+        let data = hand.sent(SERVER);
+        assert_eq!(lens(&data), [MSS; 10], "{name}");
+        let buffered = |hand: &Hand| {
+            let subflow = hand.ends[SERVER].subflow(0).unwrap();
+            subflow.sender().unwrap().buffered()
+        };
+        let before = buffered(&hand);
+        hand.pass(20);
+        let acks = read_at_once(&mut hand, &data[1..]);
+        hand.pass(20);
+        let resends: Vec<Outgoing> = acks
+            .iter()
+            .flat_map(|ack| hand.answers(SERVER, ack))
+            .collect();
+        assert_eq!(lens(&resends), [MSS], "{name}");
+        assert_eq!(buffered(&hand), before, "{name}");
+    }
+}

@@ -1,6 +1,7 @@
 //! Linux 6.x: fragments, the scheduler by linger time, and the timer that counts from pending ones.
 
 use rexmit_tcp::Mechanism::{MptcpReinject, Rto, Tlp};
+use rexmit_time::Duration;
 
 use super::duo::{Duo, Sent};
 
@@ -104,6 +105,25 @@ fn the_patch_does_not_send_what_the_other_carries() {
     let mut duo = linux("linux-6.12", &changes, &[20, 150]).losing(lost);
     duo.write(MSS).run_for(450);
     assert_eq!(duo.again(), [(200, 1, 0, MptcpReinject), (240, 0, 0, Tlp)]);
+}
+
+/// The probe is due 4 × 49.5 + 2 ms after the write, when the connection's timer fires: that finds the other subflow idle and
+/// sends the whole fragment there, and then carries what the probe would have sent.
+#[test]
+fn the_connections_timer_goes_before_the_patch() {
+    for name in ["linux-6.1", "linux-6.12"] {
+        let changes = [("mptcp_reinject_on_probe", "head")];
+        let delays = [49_500, 60_000].map(Duration::from_micros);
+        let duo = Duo::of_delays(name, &changes, delays.to_vec());
+        let mut duo = duo.losing(|sent| sent.path == 0);
+        duo.write(3 * MSS).run_for(300);
+        let last = 2 * u64::from(MSS);
+        let copies = [0, 1, 2].map(|n| (200, 1, n * u64::from(MSS), MptcpReinject));
+        let mut again = vec![(200, 0, last, Tlp)];
+        again.extend(copies);
+        assert_eq!(duo.again(), again, "{name}");
+        assert_eq!(duo.ends[0].counters().probe_reinjections, 0, "{name}");
+    }
 }
 
 /// Path 0 is dead. While the other is busy, the timer fires several times without a packet on path 0: then all its data go
