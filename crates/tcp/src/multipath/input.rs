@@ -65,6 +65,7 @@ impl Meta {
             len: map.len,
             again: false,
             carried_by: 0,
+            pages: map.pages,
         });
         let form = self.settings.mptcp_options;
         if form == MptcpOptions::Rfc8684 && !self.long_acks {
@@ -129,7 +130,8 @@ impl Meta {
             subflow.taken += u64::from(len);
             let taken = subflow.taken;
             subflow.known.forget_before(taken);
-            self.readable |= self.received.take(map.data + (at - map.at), len);
+            let data = map.data + (at - map.at);
+            self.readable |= self.received.take(data, len, map.pages);
             moved = true;
         }
         if moved && self.received.readable() == 0 {
@@ -152,6 +154,7 @@ impl Meta {
             data: map.data,
             subflow: map.at as u32 + 1,
             len: map.len,
+            pages: map.pages,
         });
         if segment.flags.syn() {
             return Options {

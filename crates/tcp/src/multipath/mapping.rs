@@ -14,6 +14,8 @@ pub(super) struct Mapping {
     pub again: bool,
     /// The subflows that carried the data when they were put here, this one included, as bits.
     pub carried_by: u32,
+    /// Pages of the sender's buffer that they lie in (`nr_frags`).
+    pub pages: u32,
 }
 
 impl Mapping {
@@ -45,6 +47,13 @@ impl Mappings {
     pub fn extend(&mut self, bytes: u32) {
         if let Some(last) = self.runs.back_mut() {
             last.len += bytes;
+        }
+    }
+
+    /// The last mapping reaches into one more page.
+    pub fn add_page(&mut self) {
+        if let Some(last) = self.runs.back_mut() {
+            last.pages += 1;
         }
     }
 

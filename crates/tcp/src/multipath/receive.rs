@@ -11,7 +11,7 @@ use crate::settings::{MptcpScheduler, Settings, WindowShare};
 /// The share of payload that is reckoned with at first, of 256 (`TCP_DEFAULT_SCALING_RATIO`).
 pub(super) const HALF: u32 = 128;
 
-/// Packets that a buffer joins to one at most: each brings a page (`MAX_SKB_FRAGS`).
+/// Pages of packets that a buffer joins at most (`MAX_SKB_FRAGS`).
 const PAGES: u32 = 17;
 
 /// A buffer with data: a packet, or several that were joined (`struct sk_buff`).
@@ -102,13 +102,13 @@ impl Received {
         self.next - self.copied
     }
 
-    /// Data came; true if there is more to read (`__mptcp_move_skb`, `__mptcp_ofo_queue`).
-    pub fn take(&mut self, data: u64, len: u32) -> bool {
+    /// Data came in a packet of so many pages; true if there is more to read (`__mptcp_move_skb`, `__mptcp_ofo_queue`).
+    pub fn take(&mut self, data: u64, len: u32, pages: u32) -> bool {
         let came = Buffer {
             start: data,
             end: data + u64::from(len),
             cost: self.settings.packet_overhead + len,
-            pages: 1,
+            pages,
         };
         if came.end <= self.next {
             return false;
@@ -304,7 +304,7 @@ mod tests {
     /// Data come in segments of [`MSS`] from `first` on, in order.
     fn take(received: &mut Received, segments: std::ops::Range<u64>) {
         for n in segments {
-            received.take(n * u64::from(MSS), MSS);
+            received.take(n * u64::from(MSS), MSS, 1);
         }
     }
 
@@ -322,6 +322,16 @@ mod tests {
         assert_eq!(received.cost(), cost(18, 2));
         take(&mut received, 18..34);
         assert_eq!(received.cost(), cost(34, 2));
+    }
+
+    #[test]
+    fn a_packet_of_two_pages_counts_twice() {
+        let mut received = received("linux-6.12", 1 << 20);
+        received.take(0, MSS, 2);
+        take(&mut received, 1..16);
+        assert_eq!(received.cost(), cost(16, 1));
+        take(&mut received, 16..17);
+        assert_eq!(received.cost(), cost(17, 2));
     }
 
     #[test]
@@ -373,11 +383,11 @@ mod tests {
     fn what_waited_is_joined_to_what_closes_the_gap() {
         let mut received = received("linux-6.12", 1 << 20);
         take(&mut received, 1..3);
-        assert!(received.take(0, MSS));
+        assert!(received.take(0, MSS, 1));
         assert_eq!(received.cost(), cost(3, 1));
         assert_eq!(received.readable(), 3 * u64::from(MSS));
         take(&mut received, 4..21);
-        assert!(received.take(3 * u64::from(MSS), MSS));
+        assert!(received.take(3 * u64::from(MSS), MSS, 1));
         // The fourth joins the first three, the other 17 are too many for that.
         assert_eq!(received.cost(), cost(21, 2));
         assert_eq!(received.readable(), 21 * u64::from(MSS));
@@ -403,7 +413,7 @@ mod tests {
             received.offered = 3 * u64::from(MSS);
             take(&mut received, 2..3);
             assert_eq!(received.cost(), cost(1, 1));
-            received.take(4 * u64::from(MSS) - 1, 1);
+            received.take(4 * u64::from(MSS) - 1, 1, 1);
             let more = (kept - 1) * (1 + OVERHEAD);
             assert_eq!(received.cost(), cost(1, 1) + more, "{stack}");
         }

@@ -130,6 +130,7 @@ impl Subflow {
                 len,
                 again,
                 carried_by: by,
+                pages: 1,
             });
         } else {
             self.mappings.extend(len);

@@ -174,6 +174,8 @@ impl Meta {
     pub(super) fn hand_segment(&mut self, now: Time, index: usize, at: u64, most: u32) -> u32 {
         let window = self.window_end.saturating_sub(at);
         let again = at < self.nxt;
+        let head = self.fragments.head();
+        let begins_page = head.is_some_and(|head| head.sent == 0 && head.start == at);
         let subflow = &mut self.subflows[index];
         let Some(mss) = subflow.sender().map(|sender| sender.mss()) else {
             return 0;
@@ -193,6 +195,9 @@ impl Meta {
             .connection
             .raise_peer_window(u32::try_from(window).unwrap_or(u32::MAX));
         subflow.append(now, at, len, room.is_none(), again, by);
+        if room.is_some() && begins_page {
+            subflow.mappings.add_page();
+        }
         len
     }
 

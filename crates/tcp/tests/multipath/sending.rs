@@ -72,6 +72,31 @@ fn the_first_round_trip_of_a_join_is_the_echoed_one() {
     }
 }
 
+/// A page of the send buffer holds 32,728 bytes: the segment in which the first ends reaches into the second.
+#[test]
+fn a_segment_that_a_page_ends_in_tells_of_two_pages() {
+    let mut hand = Duo::new("linux-6.12", &[], &[20]).by_hand();
+    assert_eq!(hand.ends[SERVER].write(hand.now, ALL), 2 * FRAGMENT);
+    let page = |at: u64| at / u64::from(FRAGMENT);
+    let mut spans = 0;
+    for _ in 0..20 {
+        hand.pass(20);
+        for packet in hand.sent(SERVER) {
+            let map = packet.options.map.unwrap();
+            let last = map.data + u64::from(map.len) - 1;
+            let pages = 1 + page(last) - page(map.data);
+            assert_eq!(u64::from(map.pages), pages, "{map:?}");
+            spans += u32::from(pages == 2);
+            hand.deliver(CLIENT, &packet);
+        }
+        hand.ends[CLIENT].read(hand.now, ALL);
+        for packet in hand.sent(CLIENT) {
+            hand.deliver(SERVER, &packet);
+        }
+    }
+    assert_eq!(spans, 1);
+}
+
 /// The least buffer of 4096 and the first subflow's 46,080 hold two pages. The writer waits, both subflows send, and then the
 /// join's count too. What a buffer has at first is in those of the subflows.
 #[test]
