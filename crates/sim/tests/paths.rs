@@ -178,5 +178,12 @@ fn the_log_maps_all_data() {
         assert_eq!(next, 2 * bytes + 1, "{stack}");
         let last = packets.iter().rev().find_map(|packet| packet[12].as_u64());
         assert!(last.is_some());
+        // Times are those since the last burst was to be written.
+        let mut data = packets
+            .iter()
+            .filter(|packet| packet[1] == 0 && packet[3] != 0);
+        let of_last = data.find(|packet| packet[11].as_u64() > Some(bytes));
+        let at_ns = of_last.unwrap()[0].as_u64().unwrap();
+        assert!(at_ns < 1_000_000, "{stack}: {at_ns}");
     }
 }

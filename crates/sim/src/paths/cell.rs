@@ -43,8 +43,8 @@ struct Bench<'a> {
 struct Told {
     seen: Seen,
     run: PathRun,
-    /// The first write of its first burst.
-    begin: Time,
+    /// When the last burst was to be written.
+    planned: Time,
 }
 
 /// Runs `cell` and appends its events to `out`; captures go below `share`.
@@ -150,7 +150,7 @@ impl Bench<'_> {
             self.free = free;
             told = self.connect(bytes, Some(&own), start, wants)?;
         }
-        let Told { seen, run, begin } = told;
+        let Told { seen, run, planned } = told;
         let rows = PathRows::new(cell, start, seen.watched, &run, &own);
         line(out, "transfer", &rows.transfer)?;
         for row in &rows.resends {
@@ -164,7 +164,7 @@ impl Bench<'_> {
         }
         if let Some(mut packets) = seen.packets {
             for packet in &mut packets {
-                packet.packet.at_ns -= begin.as_nanos() as i64;
+                packet.packet.at_ns -= planned.as_nanos() as i64;
             }
             let body = PathPackets {
                 cell: cell.id,
@@ -242,7 +242,7 @@ impl Bench<'_> {
             settling,
         )?;
         let times = self.times(now, start);
-        let first = times[0];
+        let planned = times.last().copied().unwrap_or(now);
         let patience = cell.transfer_timeout_ns.max(cell.bursts.gap_ns);
         let patience = Duration::from_nanos(i64::try_from(patience)?);
         world.begin(now, Bursts::new(times, bytes, patience, now));
@@ -265,7 +265,7 @@ impl Bench<'_> {
         Ok(Told {
             seen: world.gate.finish(),
             run,
-            begin: first,
+            planned,
         })
     }
 
