@@ -21,9 +21,10 @@ pub use log::PacketLog;
 pub use packets::{Direction, LoggedPacket, Packets};
 pub use part::{Change, Conversation, End, Exchange, Pace, Part, Side, Tails, Way, Ways};
 pub use paths::{
-    BurstRow, BurstSeen, Bursts, PathCell, PathCellStart, PathLog, PathPacket, PathPackets,
-    PathResend, PathResendRow, PathRow, PathRows, PathRun, PathSender, PathStory, PathTally,
-    PathWatched, Protocol, SubflowRow, SubflowSeen, SubflowState,
+    not_all_acknowledged, not_all_came, not_all_came_up, BurstRow, BurstSeen, Bursts, PathCell,
+    PathCellStart, PathLog, PathPacket, PathPackets, PathResend, PathResendRow, PathRow, PathRows,
+    PathRun, PathSender, PathStory, PathTally, PathWatched, Protocol, SubflowRow, SubflowSeen,
+    SubflowState,
 };
 pub use plan::{
     Cell, ClientKind, Exec, Link, Loss, Mode, NetworkPlan, PatternLoss, Place, Plan, Programs,

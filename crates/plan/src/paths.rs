@@ -5,6 +5,7 @@ mod log;
 mod packets;
 mod rows;
 mod story;
+mod words;
 
 pub use cell::{Bursts, PathCell, Protocol};
 pub use log::PathLog;
@@ -14,6 +15,7 @@ pub use rows::{
     SubflowSeen, SubflowState,
 };
 pub use story::{PathResend, PathSender, PathStory, PathTally, PathWatched};
+pub use words::{not_all_acknowledged, not_all_came, not_all_came_up};
 
 #[cfg(test)]
 mod tests;

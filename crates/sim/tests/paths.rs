@@ -187,3 +187,34 @@ fn the_log_maps_all_data() {
         assert!(at_ns < 1_000_000, "{stack}: {at_ns}");
     }
 }
+
+fn cell_error(cell: &Value) -> String {
+    let events = events(cell);
+    let error = events.iter().find(|event| event["type"] == "cell-error");
+    error.unwrap()["message"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn paths_that_do_not_come_up_are_named() {
+    let mut dead = cell("linux-6.12", [20, 30], "none");
+    dead["paths"][1]["loss"] = json!(1.0);
+    let message = cell_error(&dead);
+    assert!(
+        message.contains("path 2 did not come up within 10 s; path 1 did"),
+        "{message}"
+    );
+    dead["paths"][0]["loss"] = json!(1.0);
+    let message = cell_error(&dead);
+    assert!(message.contains("path 1 does not come up"), "{message}");
+}
+
+#[test]
+fn a_sender_that_is_not_heard_in_the_end_is_noted() {
+    let lost = "path 1 burst 2 ack 1..10000; path 2 burst 2 ack 1..10000";
+    let row = transfer(&cell("linux-6.12", [20, 30], lost));
+    let note = row["note"].as_str().unwrap();
+    assert!(
+        note.contains("not all that was sent was acknowledged 10 s after the last burst"),
+        "{note}"
+    );
+}

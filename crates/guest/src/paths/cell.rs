@@ -7,8 +7,8 @@ use anyhow::{bail, Context, Result};
 use rexmit_loss::paths::Totals;
 use rexmit_loss::pattern::Pattern;
 use rexmit_plan::{
-    BurstSeen, PathCell, PathCellStart, PathPackets, PathRows, PathRun, Start, SubflowSeen,
-    SubflowState,
+    not_all_acknowledged, not_all_came, BurstSeen, PathCell, PathCellStart, PathPackets, PathRows,
+    PathRun, Start, SubflowSeen, SubflowState,
 };
 use rexmit_time::{Duration, Time};
 
@@ -106,7 +106,7 @@ fn rehearse(
         let phase = cell.starts.first().map_or(0, |start| start.phase_ns);
         let told = connect(bench, cell, bytes, None, phase)?;
         if !told.run.complete {
-            bail!("a connection without loss did not bring all of its bursts");
+            bail!("{}", not_all_came(cell, &told.run.bursts));
         }
         let seen = told.seen.watched.mss_bytes;
         if seen > cell.mtu {
@@ -178,9 +178,8 @@ fn connect(
     let multipath = bench.scheduler.is_some();
     let mut notes = notes(&bursts, &schedule, seen.unmapped);
     if !heard {
-        notes.push(format!(
-            "not all that was sent was acknowledged {} s after the last burst: what was sent again later has no row",
-            LAST_WORDS.as_nanos() / 1_000_000_000
+        notes.push(not_all_acknowledged(
+            LAST_WORDS.as_nanos() as u64 / 1_000_000_000,
         ));
     }
     let run = PathRun {
@@ -211,7 +210,7 @@ fn schedule(cell: &PathCell, bytes: u64, phase_ns: u64) -> Result<Schedule> {
     Ok(Schedule {
         times,
         bytes: usize::try_from(bytes)?,
-        patience: time::Duration::from_nanos(cell.transfer_timeout_ns.max(bursts.gap_ns)),
+        patience: time::Duration::from_nanos(cell.patience_ns()),
     })
 }
 

@@ -9,7 +9,7 @@ use anyhow::{anyhow, bail, Context, Result};
 use nix::errno::Errno;
 use nix::sys::socket::{setsockopt, sockopt};
 use nix::sys::time::{TimeVal, TimeValLike};
-use rexmit_plan::Protocol;
+use rexmit_plan::{not_all_came_up, Protocol};
 
 use crate::clock;
 use crate::kernel::mptcp::{PathManager, IPPROTO_MPTCP};
@@ -143,7 +143,9 @@ impl Opener {
                 return Ok(up);
             }
             if clock::now().since(begin) > limit {
-                bail!("{}", incomplete(&up, paths));
+                let up: Vec<u32> = up.iter().map(|subflow| subflow.path).collect();
+                let paths: Vec<u32> = paths.iter().map(|path| *path as u32).collect();
+                bail!("{}", not_all_came_up(&up, &paths, COMING_UP.as_secs()));
             }
             std::thread::sleep(LOOK);
         }
@@ -209,24 +211,6 @@ impl Opener {
         std::thread::sleep(settling);
         Ok(())
     }
-}
-
-/// What to say where not all of `paths` have come up.
-fn incomplete(up: &[Subflow], paths: &[usize]) -> String {
-    let (there, missing): (Vec<usize>, Vec<usize>) = paths
-        .iter()
-        .partition(|path| up.iter().any(|subflow| subflow.path as usize == **path));
-    let list = |paths: &[usize]| {
-        let numbers: Vec<String> = paths.iter().map(ToString::to_string).collect();
-        let word = if numbers.len() == 1 { "path" } else { "paths" };
-        format!("{word} {}", numbers.join(", "))
-    };
-    let limit = COMING_UP.as_secs();
-    let mut text = format!("{} did not come up within {limit} s", list(&missing));
-    if !there.is_empty() {
-        text += &format!("; {} did", list(&there));
-    }
-    text
 }
 
 fn subflow(socket: &Connected, clients: &[IpAddr]) -> Option<Subflow> {
@@ -311,21 +295,4 @@ fn with_address(
     use nix::sys::socket::{SockaddrLike, SockaddrStorage};
     let storage = SockaddrStorage::from(address);
     Errno::result(call(storage.as_ptr(), storage.len()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_came_up_is_said() {
-        let up = |path| Subflow {
-            path,
-            client: "10.0.1.2:4000".parse().unwrap(),
-        };
-        let text = incomplete(&[up(1), up(3)], &[1, 2, 3]);
-        assert_eq!(text, "path 2 did not come up within 10 s; paths 1, 3 did");
-        let text = incomplete(&[], &[1, 2]);
-        assert_eq!(text, "paths 1, 2 did not come up within 10 s");
-    }
 }

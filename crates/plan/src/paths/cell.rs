@@ -164,6 +164,12 @@ impl PathCell {
             .any(|link| link.loss > 0.0 || u64::from(link.queue_packets) < segments + BESIDES)
     }
 
+    /// Nanoseconds without anything to read after which the client gives up: those between two bursts are no reason to.
+    #[must_use]
+    pub fn patience_ns(&self) -> u64 {
+        self.transfer_timeout_ns.max(self.bursts.gap_ns)
+    }
+
     /// Nanoseconds in which, after the last burst, a last acknowledgement crosses the network, and resends that were
     /// under way with it.
     #[must_use]

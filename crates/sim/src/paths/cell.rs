@@ -7,8 +7,9 @@ use anyhow::{anyhow, bail, Context, Result};
 use rexmit_loss::paths::Totals;
 use rexmit_loss::pattern::Pattern;
 use rexmit_plan::{
-    line, write_capture, PathCell, PathCellStart, PathPackets, PathRows, PathRun, PathStory,
-    Protocol, Start, SubflowSeen, SubflowState,
+    line, not_all_acknowledged, not_all_came, not_all_came_up, write_capture, PathCell,
+    PathCellStart, PathPackets, PathRows, PathRun, PathStory, Protocol, Start, SubflowSeen,
+    SubflowState,
 };
 use rexmit_tcp::settings::MptcpScheduler;
 use rexmit_time::{Duration, Streams, Time};
@@ -100,7 +101,7 @@ impl Bench<'_> {
             let bytes = cell.bursts.bytes_each(segment_bytes);
             let told = self.connect(bytes, None, &start, Wants::default())?;
             if !told.run.complete {
-                bail!("a connection without loss did not bring all of its bursts");
+                bail!("{}", not_all_came(cell, &told.run.bursts));
             }
             let seen = told.seen.watched.mss_bytes;
             if cell.bursts.segments.is_none() || seen == segment_bytes {
@@ -243,17 +244,22 @@ impl Bench<'_> {
         )?;
         let times = self.times(now, start);
         let planned = times.last().copied().unwrap_or(now);
-        let patience = cell.transfer_timeout_ns.max(cell.bursts.gap_ns);
-        let patience = Duration::from_nanos(i64::try_from(patience)?);
+        let patience = Duration::from_nanos(i64::try_from(cell.patience_ns())?);
         world.begin(now, Bursts::new(times, bytes, patience, now));
         let end = read_all(&mut world);
         let subflows = self.subflows(&world, &ports);
-        self.free = settle(&mut world, end, cell)?;
+        let heard;
+        (self.free, heard) = settle(&mut world, end, cell)?;
         let bursts = world.bursts.take().ok_or_else(|| anyhow!("no bursts"))?;
+        let mut notes = bursts.notes();
+        if !heard {
+            let limit_s = LAST_WORDS.as_nanos() as u64 / 1_000_000_000;
+            notes.push(not_all_acknowledged(limit_s));
+        }
         let meta = world.end(SERVER).meta();
         let run = PathRun {
             complete: bursts.is_complete(),
-            notes: bursts.notes(),
+            notes,
             bursts: bursts.seen(),
             subflows,
             counts: world.end(SERVER).counts(paths),
@@ -345,31 +351,39 @@ fn bring_up(
     others: &[usize],
     settling: Duration,
 ) -> Result<Time> {
-    let limit = begin + COMING_UP;
-    let wait = |world: &mut World<'_>, up: &dyn Fn(&World<'_>) -> bool, what: &str| {
+    let limit_s = COMING_UP.as_nanos() as u64 / 1_000_000_000;
+    // When that is so, unless it never is.
+    let wait = |world: &mut World<'_>, up: &dyn Fn(&World<'_>) -> bool| {
+        let limit = world.now() + COMING_UP;
         while !up(world) {
             if !world.step(limit) {
-                bail!("{what} within {} s", COMING_UP.as_secs_f64());
+                return None;
             }
         }
-        Ok(world.now())
+        Some(world.now())
     };
     world.open(begin, first);
-    let number = first + 1;
-    let failed = format!("path {number} does not come up");
-    let now = wait(world, &|world| world.is_open(first), &failed)?;
+    let failed = || anyhow!("path {} does not come up within {limit_s} s", first + 1);
+    let now = wait(world, &|world| world.is_open(first)).ok_or_else(failed)?;
     world.say_hello(now);
-    let now = wait(world, &|world| world.is_up(first), &failed)?;
+    let now = wait(world, &|world| world.is_up(first)).ok_or_else(failed)?;
     for path in others {
         world.open(now, *path);
     }
     let all = |world: &World<'_>| others.iter().all(|path| world.is_up(*path));
-    let failed = format!("of {} paths only some came up", others.len() + 1);
-    let now = wait(world, &all, &failed)?;
+    let Some(now) = wait(world, &all) else {
+        let mut paths = [&[first], others].concat();
+        paths.sort_unstable();
+        let number = |path: &usize| *path as u32 + 1;
+        let up = paths.iter().filter(|path| world.is_up(**path)).map(number);
+        let (up, all): (Vec<u32>, Vec<u32>) = (up.collect(), paths.iter().map(number).collect());
+        bail!("{}", not_all_came_up(&up, &all, limit_s));
+    };
     // Now that all is up the client says so: its window is open before the first burst.
     world.say_hello(now);
     let heard = |world: &World<'_>| world.heard() == 2;
-    let now = wait(world, &heard, "the client is not heard")?;
+    let now =
+        wait(world, &heard).ok_or_else(|| anyhow!("the client is not heard within {limit_s} s"))?;
     let until = now + settling;
     while world.step(until) {}
     Ok(until)
@@ -391,8 +405,9 @@ fn read_all(world: &mut World<'_>) -> Time {
     }
 }
 
-/// Runs until the server has heard of all that it sent, and what it sent needlessly has crossed the network.
-fn settle(world: &mut World<'_>, end: Time, cell: &PathCell) -> Result<Time> {
+/// Runs until the server has heard of all that it sent, and what it sent needlessly has crossed the network. When that is
+/// over, and whether it has heard.
+fn settle(world: &mut World<'_>, end: Time, cell: &PathCell) -> Result<(Time, bool)> {
     let limit = end + LAST_WORDS;
     let waits = |world: &World<'_>| {
         (0..cell.paths.len()).any(|path| {
@@ -406,7 +421,8 @@ fn settle(world: &mut World<'_>, end: Time, cell: &PathCell) -> Result<Time> {
     while waits(world) && world.step(limit) {
         quiet = quiet.max(world.now());
     }
+    let heard = !waits(world);
     let until = quiet + Duration::from_nanos(i64::try_from(cell.settling_ns())?);
     while world.step(until) {}
-    Ok(until)
+    Ok((until, heard))
 }

@@ -1,0 +1,50 @@
+//! What both engines say of connections that did not do what they were to do.
+
+use super::{BurstSeen, PathCell};
+
+/// Not all of `paths` came up within `limit_s` seconds: which did not, and which (`up`) did.
+#[must_use]
+pub fn not_all_came_up(up: &[u32], paths: &[u32], limit_s: u64) -> String {
+    let (there, missing): (Vec<u32>, Vec<u32>) = paths.iter().partition(|path| up.contains(path));
+    let list = |paths: &[u32]| {
+        let numbers: Vec<String> = paths.iter().map(ToString::to_string).collect();
+        let word = if numbers.len() == 1 { "path" } else { "paths" };
+        format!("{word} {}", numbers.join(", "))
+    };
+    let mut text = format!("{} did not come up within {limit_s} s", list(&missing));
+    if !there.is_empty() {
+        text += &format!("; {} did", list(&there));
+    }
+    text
+}
+
+/// Of a connection on which the pattern loses nothing, and which still did not bring all of its bursts.
+#[must_use]
+pub fn not_all_came(cell: &PathCell, bursts: &[BurstSeen]) -> String {
+    let came = bursts.iter().filter(|burst| burst.t_end.is_some()).count();
+    let (count, patience_s) = (cell.bursts.count, cell.patience_ns() as f64 / 1e9);
+    format!(
+        "without the losses of the pattern {came} of {count} bursts came, then the client read nothing for {patience_s} s"
+    )
+}
+
+/// A note on a connection whose sender was still waiting for acknowledgements `limit_s` seconds after the last burst.
+#[must_use]
+pub fn not_all_acknowledged(limit_s: u64) -> String {
+    format!(
+        "not all that was sent was acknowledged {limit_s} s after the last burst: what was sent again later has no row"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_up_is_said() {
+        let text = not_all_came_up(&[1, 3], &[1, 2, 3], 10);
+        assert_eq!(text, "path 2 did not come up within 10 s; paths 1, 3 did");
+        let text = not_all_came_up(&[], &[1, 2], 10);
+        assert_eq!(text, "paths 1, 2 did not come up within 10 s");
+    }
+}
