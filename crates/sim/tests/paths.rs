@@ -208,6 +208,21 @@ fn paths_that_do_not_come_up_are_named() {
     assert!(message.contains("path 1 does not come up"), "{message}");
 }
 
+/// 80 segments take 12 s at 80 kbit/s, and one is more than a tenth of a second under way.
+#[test]
+fn a_client_that_gives_up_without_losses_is_an_error_of_the_cell() {
+    let mut slow = cell("linux-6.12", [20, 30], "none");
+    slow["protocol"] = json!("tcp");
+    slow["paths"][0]["rate_bps"] = json!(80_000);
+    slow["bursts"]["gap_ns"] = json!(1);
+    slow["transfer_timeout_ns"] = json!(100_000_000);
+    let message = cell_error(&slow);
+    assert!(
+        message.contains("0 of 2 bursts came, then the client read nothing for 0.1 s"),
+        "{message}"
+    );
+}
+
 #[test]
 fn a_sender_that_is_not_heard_in_the_end_is_noted() {
     let lost = "path 1 burst 2 ack 1..10000; path 2 burst 2 ack 1..10000";

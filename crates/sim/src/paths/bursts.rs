@@ -23,6 +23,8 @@ pub struct Bursts {
     ends: Vec<Time>,
     /// When the client read last.
     last_read: Time,
+    /// The client waited too long and reads no more.
+    gave_up: bool,
 }
 
 impl Bursts {
@@ -36,6 +38,7 @@ impl Bursts {
             read: 0,
             ends: Vec::new(),
             last_read: now,
+            gave_up: false,
         }
     }
 
@@ -53,10 +56,10 @@ impl Bursts {
         self.left = self.bytes;
     }
 
-    /// Bytes that the client reads with its next call; 0 when it has all.
+    /// Bytes that the client reads with its next call; 0 when it has all or gave up.
     pub fn wanted(&self) -> u32 {
         let all = self.bytes * self.times.len() as u64;
-        if self.read >= all {
+        if self.gave_up || self.read >= all {
             return 0;
         }
         (self.bytes - self.read % self.bytes).min(BUFFER) as u32
@@ -74,6 +77,11 @@ impl Bursts {
     /// Whether the client has read everything.
     pub fn is_complete(&self) -> bool {
         self.ends.len() == self.times.len()
+    }
+
+    /// Nothing came for so long that the client reads no more.
+    pub fn give_up(&mut self) {
+        self.gave_up = true;
     }
 
     /// When the client gives up if nothing comes.

@@ -400,6 +400,9 @@ fn read_all(world: &mut World<'_>) -> Time {
         }
         let limit = bursts.gives_up();
         if !world.step(limit) {
+            if let Some(bursts) = &mut world.bursts {
+                bursts.give_up();
+            }
             return limit.max(world.now());
         }
     }
