@@ -87,7 +87,8 @@ def write(run: Run, folder: Path, formats: Iterable[str], *, keep_inexact: bool)
 def _draw(figure: Figure, found: Cases) -> Canvas:
     panels = len(figure.losses)
     bars = len(figure.networks) * (len(figure.configs) + 1)
-    wide = min(max(1.2 + 0.17 * bars, 3.6), 9.0)
+    # One panel alone has the figure's title above it.
+    wide = min(max(1.2 + 0.17 * bars, 5.2 if panels == 1 else 3.6), 9.0)
     canvas = Canvas(figsize=(wide * panels, 3.9), layout="constrained")
     FigureCanvasAgg(canvas)
     canvas.suptitle(figure.title, fontsize=10, fontweight="bold")
@@ -101,8 +102,15 @@ def _draw(figure: Figure, found: Cases) -> Canvas:
     every[0][0].set_ylim(0, _top(figure, found))
     every[0][0].set_ylabel("completion of the last burst (s)")
     handles, labels = every[0][0].get_legend_handles_labels()
-    canvas.legend(handles, labels, loc="outside lower center", ncols=len(labels))
-    canvas.text(0.995, 0.005, figure.small, ha="right", va="bottom", fontsize=7, color="#555555")
+    legend = canvas.legend(
+        handles,
+        labels,
+        loc="outside lower center",
+        ncols=len(labels),
+        title=figure.small,
+        title_fontsize=7,
+    )
+    legend.get_title().set_color("#555555")
     return canvas
 
 
@@ -127,7 +135,7 @@ def _panel(axes: Any, figure: Figure, found: Cases, loss: str) -> None:  # noqa:
         )
     names = ["-".join(f"{d:g}" for d in found.delays_ms[name]) for name in figure.networks]
     axes.set_xticks(range(len(names)), names)
-    axes.set_xlabel("one-way delays of the paths (ms), that of the losses first")
+    axes.set_xlabel("one-way delays of the paths (ms),\nthat of the losses first")
 
 
 def _top(figure: Figure, found: Cases) -> float:

@@ -1,0 +1,49 @@
+"""Figures of the 2017 study: nothing lies over anything else, and nothing beyond the edge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import pytest
+
+from rexmit.bursts import figures
+from rexmit.bursts.cases import cases
+from rexmit.bursts.paper import LOSSES
+from rexmit.figures.style import RC
+from rexmit.tables.run_folder import open_run
+
+WriteStudy = Callable[..., Path]
+
+
+def _words(canvas: Any) -> list[Any]:  # noqa: ANN401 - matplotlib's
+    found = [canvas._suptitle, *canvas.legends]
+    for axes in canvas.axes:
+        found += [axes.title, axes.xaxis.label, *axes.get_xticklabels()]
+    return found
+
+
+@pytest.mark.parametrize("pairs", [{(20, 30)}, {(20, 30), (120, 20)}, None])
+@pytest.mark.parametrize("losses", [1, 2, 3])
+def test_words_stand_apart_and_within_the_figure(
+    write_study: WriteStudy, pairs: set[tuple[int, int]] | None, losses: int
+) -> None:
+    wanted = list(LOSSES)[:losses]
+
+    def time(_config: str, pair: tuple[int, int], loss: str) -> float | None:
+        return 0.3 if loss in wanted and (pairs is None or pair in pairs) else None
+
+    run = open_run(write_study(time))
+    found = cases(run, keep_inexact=False)
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(RC)
+        for figure in figures.plan(run, found):
+            canvas = figures._draw(figure, found)
+            canvas.draw_without_rendering()
+            boxes = [word.get_window_extent() for word in _words(canvas)]
+            assert not [box for box in boxes if box.x0 < 0 or box.x1 > canvas.bbox.x1]
+            assert not [pair for pair in combinations(boxes, 2) if pair[0].overlaps(pair[1])]
