@@ -3,6 +3,7 @@
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -34,13 +35,15 @@ pub fn run(connection: &mut Connection, schedule: &Schedule) -> Result<Vec<Burst
     let Connection { client, server, .. } = connection;
     wait_at_most(client, schedule.patience)?;
     server.set_nonblocking(true)?;
+    let gone = AtomicBool::new(false);
     let (starts, ends) = thread::scope(|scope| {
         let writer = scope.spawn(|| {
             // Where it is refused the order is the scheduler's.
             let _ = priority::SERVER.take();
-            write(server, schedule)
+            write(server, schedule, &gone)
         });
         let ends = read(client, schedule);
+        gone.store(true, Ordering::Relaxed);
         let starts = writer.join();
         (
             starts.unwrap_or_else(|_| Err(anyhow!("the server panicked"))),
@@ -58,22 +61,27 @@ pub fn run(connection: &mut Connection, schedule: &Schedule) -> Result<Vec<Burst
         .collect())
 }
 
-fn write(server: &mut TcpStream, schedule: &Schedule) -> Result<Vec<Time>> {
+fn write(server: &mut TcpStream, schedule: &Schedule, gone: &AtomicBool) -> Result<Vec<Time>> {
     let burst = vec![b'x'; schedule.bytes];
     let mut starts = Vec::new();
     for &time in &schedule.times {
         clock::sleep_until(time);
         starts.push(clock::now());
-        if !write_all(server, &burst, schedule.patience)? {
+        if !write_all(server, &burst, schedule.patience, gone)? {
             break;
         }
     }
     Ok(starts)
 }
 
-/// Writes all of `bytes`; false if the socket took nothing more for as long as `patience`: a client that gives up reads no
-/// more.
-fn write_all(server: &mut TcpStream, bytes: &[u8], patience: Duration) -> Result<bool> {
+/// Writes all of `bytes`; false if the client is `gone` and the socket took nothing more for as long as `patience`. While
+/// the client reads, a slow line may leave a large buffer without room for longer.
+fn write_all(
+    server: &mut TcpStream,
+    bytes: &[u8],
+    patience: Duration,
+    gone: &AtomicBool,
+) -> Result<bool> {
     let mut left = bytes;
     while !left.is_empty() {
         match server.write(left) {
@@ -82,7 +90,8 @@ fn write_all(server: &mut TcpStream, bytes: &[u8], patience: Duration) -> Result
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 let mut waited = [PollFd::new(server.as_fd(), PollFlags::POLLOUT)];
                 let limit = PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX);
-                if poll(&mut waited, limit).context("poll")? == 0 {
+                let room = poll(&mut waited, limit).context("poll")? > 0;
+                if !room && gone.load(Ordering::Relaxed) {
                     return Ok(false);
                 }
             }
@@ -110,4 +119,53 @@ fn read(client: &mut TcpStream, schedule: &Schedule) -> Result<Vec<Option<Time>>
         *end = Some(clock::now());
     }
     Ok(ends)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_millis(20);
+
+    /// A server that does not block, and its client.
+    fn pair() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let server = listener.accept().unwrap().0;
+        server.set_nonblocking(true).unwrap();
+        (server, client)
+    }
+
+    /// More than the buffers of both ends hold.
+    fn burst() -> Vec<u8> {
+        vec![0; 64 << 20]
+    }
+
+    #[test]
+    fn a_server_waits_longer_than_its_client_while_that_reads() {
+        let (mut server, mut client) = pair();
+        let gone = AtomicBool::new(false);
+        let bytes = burst();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                thread::sleep(10 * PATIENCE);
+                let mut all = vec![0; bytes.len()];
+                // Whether all came is what the server is asked.
+                let _ = client.read_exact(&mut all);
+            });
+            let written = write_all(&mut server, &bytes, PATIENCE, &gone);
+            // A client that waits for the rest hears that there is none.
+            drop(server);
+            assert!(written.unwrap());
+        });
+    }
+
+    #[test]
+    fn a_server_gives_up_when_its_client_has() {
+        let (mut server, _client) = pair();
+        let gone = AtomicBool::new(true);
+        assert!(!write_all(&mut server, &burst(), PATIENCE, &gone).unwrap());
+    }
 }
