@@ -7,7 +7,7 @@
 use rexmit_time::Time;
 
 use super::Meta;
-use crate::settings::{MptcpBuffer, MptcpScheduler, Settings};
+use crate::settings::{MptcpBuffer, Settings};
 
 /// The buffer's size.
 #[derive(Clone, Copy, Debug)]
@@ -106,10 +106,6 @@ impl Meta {
             self.writer_waits = false;
             self.writable = true;
         }
-    }
-
-    fn is_upstream(&self) -> bool {
-        self.settings.mptcp_scheduler == MptcpScheduler::LingerTime
     }
 
     /// A writer found the buffer full: what there is goes out (`mptcp_sendmsg`, its `wait_for_memory`). The writer, which does

@@ -7,7 +7,7 @@ use super::options::{ack_bytes, data_bytes};
 use super::{DataAck, Hello, Map, Meta, Options};
 use crate::connection::{Event, State};
 use crate::segment::Segment;
-use crate::settings::{MptcpOptions, MptcpScheduler};
+use crate::settings::MptcpOptions;
 
 impl Meta {
     pub(super) fn take_segment(
@@ -43,9 +43,10 @@ impl Meta {
         self.share_memory(index);
         self.drain(now, index);
         if let Some(ack) = options.ack {
-            match self.settings.mptcp_scheduler {
-                MptcpScheduler::LingerTime => self.take_data_ack(now, index, ack.next),
-                _ => self.take_data_ack_of_pieces(now, index, ack.next),
+            if self.is_upstream() {
+                self.take_data_ack(now, index, ack.next);
+            } else {
+                self.take_data_ack_of_pieces(now, index, ack.next);
             }
         }
         self.subflows[index].connection.finish_segment(now);

@@ -246,9 +246,10 @@ impl Meta {
     /// Writes `bytes` without blocking. Returns what was taken. With less than `bytes` the buffer was full; what was sent then
     /// may have made it grow, so that the next write takes more at once. [`Event::Writable`] follows one that takes nothing.
     pub fn write(&mut self, now: Time, bytes: u32) -> u32 {
-        let taken = match self.settings.mptcp_scheduler {
-            MptcpScheduler::LingerTime => self.write_fragments(now, bytes),
-            _ => self.write_pieces(now, bytes),
+        let taken = if self.is_upstream() {
+            self.write_fragments(now, bytes)
+        } else {
+            self.write_pieces(now, bytes)
         };
         self.settle(now);
         taken
@@ -307,6 +308,11 @@ impl Meta {
         self.counters
     }
 
+    /// It is Linux's own Multipath TCP, not that of multipath-tcp.org.
+    fn is_upstream(&self) -> bool {
+        self.settings.mptcp_scheduler == MptcpScheduler::LingerTime
+    }
+
     fn place(&self, path: usize) -> Option<usize> {
         self.subflows.iter().position(|s| s.path == path)
     }
@@ -320,7 +326,7 @@ impl Meta {
             self.push_from(now, index, true);
         }
         self.settle_buffer();
-        if self.settings.mptcp_scheduler == MptcpScheduler::LowestRtt {
+        if !self.is_upstream() {
             self.check_space();
         }
     }
@@ -333,7 +339,7 @@ impl Meta {
             if sent.segment.flags.ack() && !sent.segment.flags.syn() && !sent.segment.flags.rst() {
                 sent.segment.window = self.offer(index, options.ack.is_some());
             }
-            if self.settings.mptcp_scheduler == MptcpScheduler::LowestRtt {
+            if !self.is_upstream() {
                 // Nothing is known of the hosts of that time: packets leave them as they are made.
                 let bytes = std::mem::take(&mut sent.in_host_bytes);
                 self.subflows[index].connection.left_host(now, bytes);

@@ -5,7 +5,7 @@ use rexmit_time::Time;
 use super::mapping::Mapping;
 use super::pieces::Piece;
 use super::Meta;
-use crate::settings::{MptcpProbe, MptcpScheduler};
+use crate::settings::MptcpProbe;
 
 impl Meta {
     /// A subflow timed out: all it has out goes to others as well, and it takes nothing new until it hears something
@@ -30,14 +30,14 @@ impl Meta {
         let mut outstanding = self.subflows[index].outstanding();
         outstanding.retain(|map| map.data_end() > una);
         for map in outstanding.iter().take(most) {
-            let taken = if self.settings.mptcp_scheduler == MptcpScheduler::LingerTime {
+            let taken = if self.is_upstream() {
                 self.reinject_upstream(now, index, map)
             } else {
                 self.reinject(map)
             };
             self.counters.probe_reinjections += u64::from(taken);
         }
-        if self.settings.mptcp_scheduler == MptcpScheduler::LowestRtt && most > 0 {
+        if !self.is_upstream() && most > 0 {
             self.push_pieces(now);
         }
     }
