@@ -24,8 +24,6 @@ pub(super) struct Part {
     /// Bytes of options on the segment at hand.
     theirs: u32,
     handed_over: u64,
-    /// The connection's reader is whom data wait for, not the subflow's (`mptcp_sockopt_sync_locked` sets `sk_rcvlowat` to 0).
-    leaves_to_reader: bool,
 }
 
 impl Receiver {
@@ -36,7 +34,6 @@ impl Receiver {
             options,
             theirs: 0,
             handed_over: 0,
-            leaves_to_reader: self.settings.mptcp_reader_acknowledges,
         });
     }
 
@@ -63,10 +60,10 @@ impl Receiver {
         self.subflow.map_or(0, |part| part.theirs)
     }
 
-    /// More than a full segment that waits for an acknowledgement makes one leave only if the window grows by it: the reader
-    /// will send it otherwise.
+    /// More than a full segment that waits for an acknowledgement makes one leave only if the window grows by it: the
+    /// connection's reader will send it otherwise (`mptcp_sockopt_sync_locked` sets `sk_rcvlowat` to 0).
     pub(super) fn leaves_to_reader(&self) -> bool {
-        self.subflow.is_some_and(|part| part.leaves_to_reader)
+        self.subflow.is_some() && self.settings.mptcp_reader_acknowledges
     }
 
     /// The subflow brought data that the connection's reader cannot have yet: no reader will acknowledge them
