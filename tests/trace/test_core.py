@@ -6,6 +6,7 @@ import signal
 import struct
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import polars as pl
@@ -146,13 +147,12 @@ def test_what_is_no_capture_is_an_error(tmp_path: Path) -> None:
 
 READ = """
 import sys
-from typer.testing import CliRunner
 
 from rexmit import _core
-from rexmit.cli import app
+
 trace = _core.Trace(["-"])
-print("reading", flush=True)
 try:
+    print("reading", flush=True)
     while (batch := trace.next_batch()) is not None:
         pass
 except KeyboardInterrupt:
@@ -181,6 +181,10 @@ def test_an_interruption_is_heard_while_nothing_comes() -> None:
         child.stdin.write(capture(1))
         child.stdin.flush()
         assert child.stdout.readline() == b"reading\n"
+        # The main thread sleeps when it waits for rows, which is where the signal must be heard.
+        stat, until = Path(f"/proc/{child.pid}/stat"), time.monotonic() + 60
+        while stat.read_text().rpartition(")")[2].split()[0] != "S":
+            assert time.monotonic() < until
         child.send_signal(signal.SIGINT)
         assert child.wait(60) == 1
         assert child.stderr.read() == b"interrupted\n"
