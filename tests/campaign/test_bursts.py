@@ -200,6 +200,20 @@ def test_a_configuration_asked_for_by_name_is_not_left_out(lab: Lab) -> None:
     assert "--kernel 6.12+mptcp-reinject-on-tlp" in str(caught.value.hint)
 
 
+def test_a_patch_that_is_not_known_is_said_with_those_that_are(lab: Lab) -> None:
+    data = with_patch(config=["new"])
+    data["configs"]["new"]["patch"] = "mptcp-reinject-on-tpl"
+    scenario = from_plain(data)
+    near = "Did you mean mptcp-reinject-on-tlp?"
+    with pytest.raises(UserError, match=r"and 6\.12\.0 does not have it") as caught:
+        suited(scenario, kernel(lab))
+    assert str(caught.value.hint).startswith(near)
+    assert "rexmit kernel build 6.12 --patch FILE" in str(caught.value.hint)
+    with pytest.raises(UserError, match="and the model knows no such patch") as caught:
+        suited(scenario, model(scenario))
+    assert str(caught.value.hint) == f"{near} It knows: mptcp-reinject-on-tlp"
+
+
 def test_a_kernel_without_multipath_tcp_is_refused_for_it(lab: Lab, tmp_path: Path) -> None:
     config = tmp_path / "config"
     engine = kernel(lab)

@@ -1,7 +1,7 @@
 """Whether an engine can run a scenario's configurations, told before anything runs.
 
-Those for an optional patch of the kernel are left out where it does not have the patch; those of
-Multipath TCP are refused where it does not have that.
+Those for an optional patch of the kernel are left out where the engine does not have the patch;
+those of Multipath TCP are refused where it does not have that.
 """
 
 from __future__ import annotations
@@ -24,28 +24,22 @@ def suited(scenario: Scenario, engine: Engine) -> tuple[Scenario, list[str]]:
 
 def _with_patches(scenario: Scenario, engine: Engine) -> tuple[Scenario, list[str]]:
     lacking = {
-        name: patch
+        name: (patch, lack)
         for name in scenario.config_names
-        if (patch := scenario.configs[name].patch) is not None and not engine.has_patch(patch)
+        if (patch := scenario.configs[name].patch) is not None
+        and (lack := engine.without_patch(patch)) is not None
     }
     if not lacking:
         return scenario, []
-    series = ".".join(engine.slug.split(".")[:2])
-
-    def remedy(patch: str) -> str:
-        return f"rexmit kernel build {series} --patch {patch}, then --kernel {series}+{patch}"
-
     left = [name for name in scenario.config_names if name not in lacking]
     if scenario.config is not None or not left:
-        name, patch = next(iter(lacking.items()))
-        raise UserError(
-            f"configuration {name} needs the patch {patch}, and {engine.slug} does not have it",
-            f"{remedy(patch)}; or --engine model",
-        )
+        name, (patch, lack) = next(iter(lacking.items()))
+        message = f"configuration {name} needs the patch {patch}, and {lack.why}"
+        raise UserError(message, lack.remedy)
     said = [
-        f"configuration {name} is left out: it needs the patch {patch}, and {engine.slug} does not "
-        f"have it ({remedy(patch)})"
-        for name, patch in lacking.items()
+        f"configuration {name} is left out: it needs the patch {patch}, and {lack.why} "
+        f"({lack.remedy})"
+        for name, (patch, lack) in lacking.items()
     ]
     return scenario.model_copy(update={"config": tuple(left)}), said
 

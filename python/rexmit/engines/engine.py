@@ -93,8 +93,8 @@ class Engine(Protocol):
         """Timer ticks a second of the hosts in a configuration."""
         ...
 
-    def has_patch(self, name: str) -> bool:
-        """Whether what this optional patch adds is there."""
+    def without_patch(self, name: str) -> Lack | None:
+        """Why what this optional patch adds is not there; None where it is."""
         ...
 
     def without_mptcp(self, config: str) -> Lack | None:

@@ -14,6 +14,7 @@ from rexmit.engines.boot import BootOptions, GuestBoot
 from rexmit.engines.engine import PLAN_VERSION, Calls, Lack, Task, cells_of
 from rexmit.engines.guest import NETWORK_PROGRAMS, guest_binary, programs
 from rexmit.kernels import config as kernel_config
+from rexmit.kernels import recipe
 
 NAME: Final = "kernel"
 
@@ -123,9 +124,16 @@ class KernelEngine:
         """See Engine."""
         return self.kernel.hz
 
-    def has_patch(self, name: str) -> bool:
+    def without_patch(self, name: str) -> Lack | None:
         """See Engine."""
-        return name in self.kernel.patches
+        if name in self.kernel.patches:
+            return None
+        series = ".".join(self.kernel.version.split(".")[:2])
+        build = f"rexmit kernel build {series} --patch"
+        remedy = f"{build} {name}, then --kernel {series}+{name}; or --engine model"
+        if name not in recipe.optional_patches(series):
+            remedy = f"{recipe.optional_hint(name, series)} One of your own: {build} FILE"
+        return Lack(f"{self.slug} does not have it", remedy)
 
     def without_mptcp(self, config: str = "") -> Lack | None:  # noqa: ARG002 - a kernel is one
         """See Engine."""

@@ -16,7 +16,8 @@ from rexmit import stacks
 from rexmit.engines.engine import PLAN_VERSION, Calls, Interrupted, Lack, Task, cells_of
 from rexmit.engines.intake import EVENTS, Intake
 from rexmit.engines.shares import PrivateFolder
-from rexmit.errors import UserError
+from rexmit.errors import UserError, closest
+from rexmit.kernels import recipe
 from rexmit.stacks import Stack
 from rexmit.store.record import Record
 
@@ -88,9 +89,14 @@ class ModelEngine:
         """See Engine."""
         return self.stacks[config].hz
 
-    def has_patch(self, name: str) -> bool:  # noqa: ARG002 - what patches add is a setting here
-        """See Engine."""
-        return True
+    def without_patch(self, name: str) -> Lack | None:
+        """See Engine. What the optional patches of kernels add is a setting of its stacks."""
+        known = recipe.optional_names()
+        if name in known:
+            return None
+        near = closest(name, known)
+        said = f"Did you mean {near}? " if near else ""
+        return Lack("the model knows no such patch", f"{said}It knows: {', '.join(known)}")
 
     def without_mptcp(self, config: str) -> Lack | None:
         """See Engine."""

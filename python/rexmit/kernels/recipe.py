@@ -80,6 +80,11 @@ def optional_patches(series: str) -> dict[str, Patch]:
     return {path.stem: Patch(path, path.stem) for path in found}
 
 
+def optional_names() -> list[str]:
+    """The names of all optional patches, whatever the series."""
+    return sorted({name for series in patched_series() for name in optional_patches(series)})
+
+
 def optional_patch(word: str, series: str) -> Patch:
     """The patch that `--patch WORD` means: a file, or the name of an optional one of the series."""
     if file := _patch_file(word):
