@@ -151,6 +151,8 @@ def test_one_case_beside_each_other() -> None:
         (("--show",), "--show is for one --case"),
         (("--again", "nowhere"), "nowhere is no folder of `rexmit agree`"),
         (("--again", "a", "--case", "b/c"), "not both"),
+        (("--again", "a", "--paths", "2"), "--again makes no use of --paths: leave it out"),
+        (("--case", "a/b", "--json"), "--case makes no use of --json: leave it out"),
         (("--kernel", "9.9"), "9.9"),
         (("--again", "a", "--stack", "linux-6.2"), "did you mean linux-6.12?"),
     ],

@@ -33,6 +33,7 @@ Examples:
 
 
 def agree(
+    context: typer.Context,
     kernel: Annotated[
         str | None,
         typer.Option(
@@ -102,6 +103,12 @@ def agree(
         raise UserError("--show is for one --case", usage=True)
     if case is not None and again is not None:
         raise UserError("give --case or --again, not both", usage=True)
+    if again is not None:
+        _without(context, "--again", ("kernel", "cases", "paths", "seed", "jobs", "keep"))
+    if case is not None:
+        _without(
+            context, "--case", ("cases", "paths", "seed", "jobs", "keep", "as_json", "fail_under")
+        )
     if stack is not None:
         stacks.known(stack)
     if case is not None:
@@ -128,6 +135,18 @@ def agree(
         typer.echo(f"kept in {folder.path}")
     if fail_under is not None and tally.share(tally.agreed) < fail_under:
         raise typer.Exit(EXIT_FAILED)
+
+
+def _without(context: typer.Context, option: str, others: tuple[str, ...]) -> None:
+    """Refuse what `option` makes no use of."""
+    for parameter in context.command.params:
+        if parameter.name not in others:
+            continue
+        source = context.get_parameter_source(parameter.name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise UserError(
+                f"{option} makes no use of {parameter.opts[0]}: leave it out", usage=True
+            )
 
 
 def _there(path: Path) -> tuple[Folder, About]:
