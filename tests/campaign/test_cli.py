@@ -217,12 +217,15 @@ def test_a_kernel_without_multipath_tcp_is_refused_and_nothing_is_written(folder
 
 
 def test_a_configuration_without_its_patch_is_left_out_and_named(folder: Path) -> None:
-    text = SCENARIO.replace("[configs.tlp]", '[configs.tlp]\n[configs.new]\npatch = "some-patch"')
+    text = SCENARIO.replace(
+        "[configs.tlp]", '[configs.tlp]\n[configs.new]\npatch = "mptcp-reinject-on-tlp"'
+    )
     (folder / "mine.toml").write_text(text, encoding="utf-8")
     words = ("run", "mine.toml", "--set", "network=near", "--set", "repeat=2", "--json")
     done = rexmit(folder, *words)
     assert done.returncode == 0, done.stderr
-    said = "configuration new is left out: it needs the patch some-patch, and 6.12.0 does not have"
+    patch = "mptcp-reinject-on-tlp"
+    said = f"configuration new is left out: it needs the patch {patch}, and 6.12.0 does not have"
     assert said in done.stderr
     meta = json.loads(done.stdout)
     assert meta["transfers"] == 12
@@ -230,5 +233,5 @@ def test_a_configuration_without_its_patch_is_left_out_and_named(folder: Path) -
     assert any(said in warning for warning in meta["warnings"])
     asked = rexmit(folder, *words, "--set", "config=new")
     assert asked.returncode == 1
-    assert "configuration new needs the patch some-patch" in asked.stderr
-    assert "rexmit kernel build 6.12 --patch some-patch" in asked.stderr
+    assert "configuration new needs the patch mptcp-reinject-on-tlp" in asked.stderr
+    assert "rexmit kernel build 6.12 --patch mptcp-reinject-on-tlp" in asked.stderr
