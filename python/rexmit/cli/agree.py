@@ -26,7 +26,7 @@ Examples:
   rexmit agree --kernel 6.1 --cases 300 --seed 7     random cases, kernel and model
   rexmit agree --again runs/agree-6.1.192-7          the model once more, without the kernel
   rexmit agree --case runs/agree-6.1.192-7/7-12 --show
-  rexmit agree --case tests/agree/cases/shift.toml --kernel 6.1 --show
+  rexmit agree --case tests/agree/cases/fin-travels-on-data.toml --kernel 6.1 --show
   rexmit agree --kernel 6.12 --cases 2000 --fail-under 95
   rexmit agree --kernel 6.12 --paths 2 --cases 500   bursts of TCP and Multipath TCP
 """
