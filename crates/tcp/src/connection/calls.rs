@@ -14,6 +14,16 @@ impl Connection {
     /// Writes `bytes` as `write`, `writev` or `send` do (from user memory), without blocking. `more`: MSG_MORE. Returns
     /// what was taken; less than `bytes` when the send buffer is full, and then [`Event::Writable`](super::Event::Writable) follows later.
     pub fn write(&mut self, now: Time, bytes: u32, more: bool) -> u32 {
+        if let Some(sender) = &self.sender {
+            // As long as nothing else holds a page it is filled again from its beginning (skb_page_frag_refill).
+            if sender.buffered() == 0 {
+                self.pages_from = Some(sender.nxt());
+            }
+        }
+        self.write_some(now, bytes, more)
+    }
+
+    fn write_some(&mut self, now: Time, bytes: u32, more: bool) -> u32 {
         let Some(sender) = self.sender.as_mut().filter(|_| self.state.can_write()) else {
             return 0;
         };
@@ -33,12 +43,13 @@ impl Connection {
     /// them (6.1: MSG_SENDPAGE_NOTLAST) or all at once (6.12: MSG_SPLICE_PAGES); both fill segments across the pages'
     /// edges, so that all leave full but the stream's last.
     pub fn send_file(&mut self, now: Time, offset: u64, bytes: u32) -> u32 {
+        self.pages_from = None;
         let mut taken = 0;
         while taken < bytes {
             let left = bytes - taken;
             let in_page = (offset + u64::from(taken)) % PAGE_BYTES;
             let filling = u64::from(left).min(PIPE_BYTES - in_page) as u32;
-            let written = self.write(now, filling, filling < left);
+            let written = self.write_some(now, filling, filling < left);
             taken += written;
             if written < filling {
                 self.push_from_full_buffer(now, written);

@@ -371,9 +371,6 @@ impl Connection {
         for header in acks.into_iter().flatten() {
             self.send_ack(now, header);
         }
-        if self.local.subflow.is_some() {
-            self.receiver.hand_over();
-        }
         if received.readable && !self.orphan {
             self.events.push(Event::Readable);
         }

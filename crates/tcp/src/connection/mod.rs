@@ -65,6 +65,8 @@ pub struct Connection {
     stray_answered: Option<i64>,
     /// The end of TIME_WAIT, or of an orphan's FIN_WAIT2.
     expires: Option<Time>,
+    /// Where the first page of those begins that writes fill; none while what is written are pages of a file.
+    pages_from: Option<SeqNum>,
     /// A segment of a subflow waits for [`Connection::finish_segment`].
     unanswered: bool,
     outbox: Outbox,
@@ -105,6 +107,7 @@ impl Connection {
             orphan: false,
             stray_answered: None,
             expires: None,
+            pages_from: None,
             unanswered: false,
             outbox: Outbox::default(),
             events: Events::default(),

@@ -1,12 +1,15 @@
 //! Segments on their way out: what the sender has, laid out with what the receiver has to say.
 
 use rexmit_time::Time;
-use rexmit_wire::Flags;
+use rexmit_wire::{Flags, SeqNum};
 
 use super::{Connection, Sent};
 use crate::receiver::Header;
 use crate::segment::{Segment, Timestamps};
 use crate::sender::Transmit;
+
+/// Bytes of a page that writes fill (`skb_page_frag_refill`).
+const WRITE_PAGE_BYTES: u32 = 32_768;
 
 impl Connection {
     /// Sends the SYN or the SYN-ACK.
@@ -71,6 +74,15 @@ impl Connection {
         }
     }
 
+    /// Pieces of pages that `len` bytes from `seq` on lie in.
+    fn pages_of(&self, seq: SeqNum, len: u32) -> u32 {
+        let Some(from) = self.pages_from.filter(|_| len > 0) else {
+            return 0;
+        };
+        let first = seq.offset_from(from).max(0) as u32;
+        (first + len - 1) / WRITE_PAGE_BYTES - first / WRITE_PAGE_BYTES + 1
+    }
+
     /// Sends what the sender wants sent, with the acknowledgement of the moment (`__tcp_transmit_skb`). A packet of several
     /// segments leaves the host's filter or its device cut into them (`tcp_tso_segment`): flags that end something go with
     /// the last, and with it what counts in the host.
@@ -99,6 +111,7 @@ impl Connection {
                     seq,
                     len,
                     flags: Flags(flags),
+                    pages: self.pages_of(seq, len),
                     ..plain
                 },
                 mechanism: transmit.mechanism,

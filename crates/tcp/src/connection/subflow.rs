@@ -3,7 +3,7 @@
 use rexmit_time::Time;
 
 use super::Connection;
-use crate::receiver::Pool;
+use crate::receiver::{Arrived, Pool};
 
 impl Connection {
     /// Appends `bytes` to the stream without sending them; in a segment of their own if they do not follow in the data
@@ -94,10 +94,19 @@ impl Connection {
         }
     }
 
-    /// Bytes of the stream in order so far, all of which went on to the connection.
-    #[must_use]
-    pub fn received(&self) -> u64 {
-        self.receiver.handed_over()
+    /// The next packet that came in order, for the connection.
+    pub(crate) fn hand_over(&mut self) -> Option<Arrived> {
+        self.receiver.hand_over()
+    }
+
+    /// Whether packets in order wait for the connection to take them (`mptcp_subflow_data_available`).
+    pub(crate) fn has_packets(&self) -> bool {
+        self.receiver.readable() > 0
+    }
+
+    /// Bytes of memory for packets that came (`sk_rcvbuf`).
+    pub(crate) fn receive_buffer(&self) -> u32 {
+        self.receiver.buffer()
     }
 
     /// The memory that the subflow shares with the others of its connection.

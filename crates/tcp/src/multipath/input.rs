@@ -6,6 +6,7 @@ use super::mapping::Mapping;
 use super::options::{ack_bytes, data_bytes};
 use super::{DataAck, Hello, Map, Meta, Options};
 use crate::connection::{Event, State};
+use crate::receiver::Arrived;
 use crate::segment::Segment;
 use crate::settings::MptcpOptions;
 
@@ -39,7 +40,7 @@ impl Meta {
             self.opened(now, index);
         }
         self.confirm(now, index, options);
-        self.move_data(index);
+        self.data_ready(index);
         self.share_memory(index);
         self.drain(now, index);
         if let Some(ack) = options.ack {
@@ -66,7 +67,7 @@ impl Meta {
             len: map.len,
             again: false,
             carried_by: 0,
-            pages: map.pages,
+            pages: 0,
         });
         let form = self.settings.mptcp_options;
         if form == MptcpOptions::Rfc8684 && !self.long_acks {
@@ -112,32 +113,76 @@ impl Meta {
         }
     }
 
-    /// What came in order on the subflow goes where it belongs in the data.
-    fn move_data(&mut self, index: usize) {
-        let there = self.subflows[index].connection.received();
-        let mut moved = false;
-        loop {
-            let subflow = &mut self.subflows[index];
-            let at = subflow.taken;
-            if at >= there {
-                break;
-            }
-            let Some(map) = subflow.known.find(at).copied() else {
-                // Bytes of which nothing says what they are.
-                subflow.taken = there;
-                break;
-            };
-            let len = (map.end().min(there) - at) as u32;
-            subflow.taken += u64::from(len);
-            let taken = subflow.taken;
-            subflow.known.forget_before(taken);
-            let data = map.data + (at - map.at);
-            self.readable |= self.received.take(data, len, map.pages);
-            moved = true;
+    /// What came in order on the subflow goes where it belongs in the data, unless there is no memory left for it
+    /// (`subflow_data_ready`, `mptcp_data_ready`).
+    fn data_ready(&mut self, index: usize) {
+        if !self.subflows[index].connection.has_packets() {
+            return;
         }
-        if moved && self.received.readable() == 0 {
+        let limit = self.subflows[index].connection.receive_buffer();
+        let mut news = true;
+        if !self.is_upstream() || self.received.cost() <= self.received.buffer.max(limit) {
+            let before = self.received.next;
+            news = self.move_packets(index);
+            self.readable |= self.received.next > before;
+            self.received.close_gap();
+        }
+        if news && self.received.readable() == 0 {
             self.subflows[index].connection.acknowledge_unreadable();
         }
+    }
+
+    /// Moves packets of a subflow until their memory is too much for the connection; whether any brought what had not been
+    /// read yet (`__mptcp_move_skbs_from_subflow`).
+    fn move_packets(&mut self, index: usize) -> bool {
+        let upstream = self.is_upstream();
+        if upstream {
+            let limit = self.subflows[index].connection.receive_buffer();
+            self.received.buffer = self.received.buffer.max(limit);
+        }
+        let mut news = false;
+        while let Some(packet) = self.subflows[index].connection.hand_over() {
+            news |= self.take_packet(index, &packet);
+            if upstream && self.received.cost() > self.received.buffer {
+                break;
+            }
+        }
+        news
+    }
+
+    /// A packet is data as the mappings say; bytes of which nothing says what they are are dropped.
+    fn take_packet(&mut self, index: usize, packet: &Arrived) -> bool {
+        let known = &mut self.subflows[index].known;
+        let (mut at, end) = (packet.at, packet.at + u64::from(packet.len));
+        let mut news = false;
+        while let Some(map) = known.find(at).copied().filter(|_| at < end) {
+            let len = (map.end().min(end) - at) as u32;
+            let data = map.data + (at - map.at);
+            news |= self.received.take(data, len, packet);
+            at += u64::from(len);
+        }
+        known.forget_before(end);
+        news
+    }
+
+    /// Takes what waits on the subflows since there was no memory for it; whether there is more to read
+    /// (`__mptcp_move_skbs`).
+    pub(super) fn move_what_waits(&mut self) -> bool {
+        if !self.is_upstream() {
+            return false;
+        }
+        let mut moved = false;
+        for index in 0..self.subflows.len() {
+            if self.subflows[index].connection.has_packets() {
+                self.move_packets(index);
+                moved = true;
+                if self.received.cost() > self.received.buffer {
+                    break;
+                }
+            }
+        }
+        self.received.close_gap();
+        moved && self.received.readable() > 0
     }
 
     /// What a packet that leaves on the subflow carries.
@@ -155,7 +200,6 @@ impl Meta {
             data: map.data,
             subflow: map.at as u32 + 1,
             len: map.len,
-            pages: map.pages,
         });
         if segment.flags.syn() {
             return Options {

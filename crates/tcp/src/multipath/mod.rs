@@ -257,7 +257,15 @@ impl Meta {
 
     /// Takes up to `most` bytes of data in order.
     pub fn read(&mut self, now: Time, most: u32) -> u32 {
-        let taken = self.received.read(most);
+        let mut taken = 0;
+        loop {
+            let some = self.received.read(most - taken);
+            taken += some;
+            self.adjust_buffer(now, some);
+            if taken == most || !self.move_what_waits() {
+                break;
+            }
+        }
         self.after_read(now, taken);
         taken
     }
@@ -336,6 +344,9 @@ impl Meta {
         let mut new = 0;
         while let Some(mut sent) = self.subflows[index].connection.poll_transmit(now) {
             let options = self.options_of(index, &sent.segment);
+            if let Some(map) = self.subflows[index].mapping_of(&sent.segment) {
+                sent.segment.pages = map.pages;
+            }
             if sent.segment.flags.ack() && !sent.segment.flags.syn() && !sent.segment.flags.rst() {
                 sent.segment.window = self.offer(index, options.ack.is_some());
             }

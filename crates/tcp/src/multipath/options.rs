@@ -29,9 +29,6 @@ pub struct Map {
     pub subflow: u32,
     /// Bytes.
     pub len: u32,
-    /// Pages of the sender's buffer that they lie in: not on the wire, but a packet brings its pages along where both hosts are
-    /// on one machine, as in the lab, and the receiver counts them.
-    pub pages: u32,
 }
 
 /// The options of one packet.

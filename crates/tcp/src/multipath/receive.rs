@@ -5,52 +5,52 @@ use std::sync::Arc;
 
 use rexmit_time::Time;
 
-use crate::receiver::truesize;
+use crate::receiver::{truesize, Arrived, Buffer};
 use crate::settings::{MptcpScheduler, Settings, WindowShare};
 
 /// The share of payload that is reckoned with at first, of 256 (`TCP_DEFAULT_SCALING_RATIO`).
 pub(super) const HALF: u32 = 128;
 
-/// Pages of packets that a buffer joins at most (`MAX_SKB_FRAGS`).
-const PAGES: u32 = 17;
-
-/// A buffer with data: a packet, or several that were joined (`struct sk_buff`).
+/// A packet with data, or several that were joined (`struct sk_buff`).
 #[derive(Clone, Copy, Debug)]
-struct Buffer {
+struct Packet {
     start: u64,
     end: u64,
-    /// Bytes of memory (`truesize`).
-    cost: u32,
-    pages: u32,
+    /// Its first bytes were there before.
+    cut: bool,
+    buffer: Buffer,
 }
 
-impl Buffer {
-    /// Takes in the data of `next` if it follows and both together are not too long for a receive buffer of `limit` bytes;
-    /// what it cost besides them is saved (`mptcp_try_coalesce`). Whether it did.
-    fn join(&mut self, next: &Buffer, limit: u32, overhead: u32) -> bool {
-        let fits = next.start == self.end
-            && next.end - self.start <= u64::from(limit >> 3)
-            && self.pages + next.pages <= PAGES;
-        if fits {
-            self.end = next.end;
-            self.pages += next.pages;
-            self.cost += next.cost - overhead;
+impl Packet {
+    fn len(&self) -> u32 {
+        (self.end - self.start) as u32
+    }
+
+    /// Takes in the packet `next` if it follows and both together are not too long for a receive buffer of `limit` bytes;
+    /// what that costs more (`mptcp_try_coalesce`).
+    fn join(&mut self, next: &Packet, limit: u32) -> Option<u32> {
+        let fits = next.end - self.start <= u64::from(limit >> 3);
+        if next.cut || next.start != self.end || !fits {
+            return None;
         }
-        fits
+        let more = self.buffer.take_in(&next.buffer, next.len())?;
+        self.end = next.end;
+        Some(more)
     }
 }
 
 /// The data of a connection on the receiver's side.
 pub(super) struct Received {
     settings: Arc<Settings>,
+    upstream: bool,
     /// The next byte in order (`ack_seq`).
     pub next: u64,
     /// Read so far.
     copied: u64,
     /// What waits for data before it (`out_of_order_queue`).
-    early: Vec<Buffer>,
+    early: Vec<Packet>,
     /// What waits for the reader (`receive_queue`).
-    ready: VecDeque<Buffer>,
+    ready: VecDeque<Packet>,
     /// So many of them the reader has seen: nothing is joined to those any more (`__mptcp_splice_receive_queue`).
     seen: usize,
     /// What all that waits costs (`sk_rmem_alloc`).
@@ -76,6 +76,7 @@ impl Received {
         Received {
             buffer: settings.receive_buffer[1],
             settings: Arc::clone(settings),
+            upstream: settings.mptcp_scheduler == MptcpScheduler::LingerTime,
             next: 0,
             copied: 0,
             early: Vec::new(),
@@ -102,23 +103,29 @@ impl Received {
         self.next - self.copied
     }
 
-    /// Data came in a packet of so many pages; true if there is more to read (`__mptcp_move_skb`, `__mptcp_ofo_queue`).
-    pub fn take(&mut self, data: u64, len: u32, pages: u32) -> bool {
-        let came = Buffer {
-            start: data,
+    /// `len` bytes of data came in a packet; false if all of them were there in order (`subflow_check_data_avail`,
+    /// `__mptcp_move_skb`). When all packets of an instant are taken, [`Self::close_gap`].
+    pub fn take(&mut self, data: u64, len: u32, arrived: &Arrived) -> bool {
+        let came = Packet {
+            start: data.max(self.next),
             end: data + u64::from(len),
-            cost: self.settings.packet_overhead + len,
-            pages,
+            cut: arrived.cut || data < self.next,
+            buffer: arrived.buffer,
         };
         if came.end <= self.next {
             return false;
         }
         if data > self.next {
             self.keep(came);
-            return false;
+        } else {
+            self.cost += came.buffer.cost;
+            self.append(came);
         }
-        self.cost += came.cost;
-        self.append(came);
+        true
+    }
+
+    /// What waited for data that are there now becomes readable (`__mptcp_ofo_queue`).
+    pub fn close_gap(&mut self) {
         while let Some(early) = self.early.first().copied() {
             if early.start > self.next {
                 break;
@@ -127,35 +134,37 @@ impl Received {
             if early.end > self.next {
                 self.append(early);
             } else {
-                self.cost -= early.cost;
+                self.cost -= early.buffer.cost;
             }
         }
-        true
     }
 
-    /// Puts what is in order behind the rest, joined with the last that the reader has not seen if it can be.
-    fn append(&mut self, buffer: Buffer) {
-        let overhead = self.settings.packet_overhead;
+    /// Puts what is in order, and paid for, behind the rest, joined with the last that the reader has not seen if it can be.
+    fn append(&mut self, packet: Packet) {
         let limit = self.buffer;
         let unseen = self.ready.len() > self.seen;
         let last = self.ready.back_mut().filter(|_| unseen);
-        if last.is_some_and(|last| last.join(&buffer, limit, overhead)) {
-            self.cost -= overhead;
-        } else {
-            let start = buffer.start.max(self.next);
-            self.ready.push_back(Buffer { start, ..buffer });
+        match last.and_then(|last| last.join(&packet, limit)) {
+            Some(more) => self.cost = self.cost + more - packet.buffer.cost,
+            None => {
+                let start = packet.start.max(self.next);
+                let cut = packet.cut || start > packet.start;
+                self.ready.push_back(Packet {
+                    start,
+                    cut,
+                    ..packet
+                });
+            }
         }
-        self.next = buffer.end;
+        self.next = packet.end;
     }
 
     /// Keeps data that wait for others before them, joined with those right before them if they can be
     /// (`mptcp_data_queue_ofo`). What lies beyond the window that was offered is dropped.
-    fn keep(&mut self, came: Buffer) {
-        let upstream = self.settings.mptcp_scheduler == MptcpScheduler::LingerTime;
-        if upstream && came.end > self.offered {
+    fn keep(&mut self, mut came: Packet) {
+        if self.upstream && came.end > self.offered {
             return;
         }
-        let overhead = self.settings.packet_overhead;
         let mut at = self
             .early
             .partition_point(|early| early.start <= came.start);
@@ -163,12 +172,12 @@ impl Received {
             if before.end >= came.end {
                 return;
             }
-            if before.join(&came, self.buffer, overhead) {
-                self.cost += came.cost - overhead;
+            if let Some(more) = before.join(&came, self.buffer) {
+                self.cost += more;
                 return;
             }
             if before.start == came.start {
-                self.cost -= before.cost;
+                self.cost -= before.buffer.cost;
                 at -= 1;
                 self.early.remove(at);
             }
@@ -178,9 +187,12 @@ impl Received {
             .get(at)
             .is_some_and(|early| early.end <= came.end)
         {
-            self.cost -= self.early.remove(at).cost;
+            self.cost -= self.early.remove(at).buffer.cost;
         }
-        self.cost += came.cost;
+        if self.upstream {
+            came.buffer.condense(came.len());
+        }
+        self.cost += came.buffer.cost;
         self.early.insert(at, came);
     }
 
@@ -194,7 +206,7 @@ impl Received {
             .is_some_and(|first| first.end <= self.copied)
         {
             if let Some(gone) = self.ready.pop_front() {
-                self.cost -= gone.cost;
+                self.cost -= gone.buffer.cost;
             }
         }
         self.seen = self.ready.len();
@@ -286,6 +298,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::segment::Segment;
     use crate::stacks;
 
     const OVERHEAD: u32 = 768;
@@ -301,10 +314,30 @@ mod tests {
         received
     }
 
+    /// `len` bytes of data come in a packet of so many pages.
+    fn come(received: &mut Received, data: u64, len: u32, pages: u32) -> bool {
+        let segment = Segment {
+            len,
+            pages,
+            ..Segment::default()
+        };
+        let buffer = Buffer::of(&received.settings, &segment);
+        let arrived = Arrived {
+            at: 0,
+            len,
+            cut: false,
+            buffer,
+        };
+        let before = received.next;
+        received.take(data, len, &arrived);
+        received.close_gap();
+        received.next > before
+    }
+
     /// Data come in segments of [`MSS`] from `first` on, in order.
     fn take(received: &mut Received, segments: std::ops::Range<u64>) {
         for n in segments {
-            received.take(n * u64::from(MSS), MSS, 1);
+            come(received, n * u64::from(MSS), MSS, 1);
         }
     }
 
@@ -327,7 +360,7 @@ mod tests {
     #[test]
     fn a_packet_of_two_pages_counts_twice() {
         let mut received = received("linux-6.12", 1 << 20);
-        received.take(0, MSS, 2);
+        come(&mut received, 0, MSS, 2);
         take(&mut received, 1..16);
         assert_eq!(received.cost(), cost(16, 1));
         take(&mut received, 16..17);
@@ -383,11 +416,11 @@ mod tests {
     fn what_waited_is_joined_to_what_closes_the_gap() {
         let mut received = received("linux-6.12", 1 << 20);
         take(&mut received, 1..3);
-        assert!(received.take(0, MSS, 1));
+        assert!(come(&mut received, 0, MSS, 1));
         assert_eq!(received.cost(), cost(3, 1));
         assert_eq!(received.readable(), 3 * u64::from(MSS));
         take(&mut received, 4..21);
-        assert!(received.take(3 * u64::from(MSS), MSS, 1));
+        assert!(come(&mut received, 3 * u64::from(MSS), MSS, 1));
         // The fourth joins the first three, the other 17 are too many for that.
         assert_eq!(received.cost(), cost(21, 2));
         assert_eq!(received.readable(), 21 * u64::from(MSS));
@@ -406,6 +439,18 @@ mod tests {
         assert_eq!(received.readable(), 3 * u64::from(MSS));
     }
 
+    /// What is left of a packet joins none (`MPTCP_SKB_CB(from)->offset`), but others join it.
+    #[test]
+    fn of_what_is_there_in_part_the_rest_counts() {
+        let mut received = received("linux-6.12", 1 << 20);
+        take(&mut received, 0..1);
+        assert!(come(&mut received, u64::from(MSS) / 2, MSS, 1));
+        assert_eq!(received.readable(), 3 * u64::from(MSS) / 2);
+        assert_eq!(received.cost(), cost(2, 2));
+        assert!(come(&mut received, 3 * u64::from(MSS) / 2, MSS, 1));
+        assert_eq!(received.cost(), cost(3, 2));
+    }
+
     #[test]
     fn upstream_drops_what_lies_beyond_the_window() {
         for (stack, kept) in [("linux-6.1", 1), ("linux-6.12", 1), ("linux-4.1", 2)] {
@@ -413,7 +458,7 @@ mod tests {
             received.offered = 3 * u64::from(MSS);
             take(&mut received, 2..3);
             assert_eq!(received.cost(), cost(1, 1));
-            received.take(4 * u64::from(MSS) - 1, 1, 1);
+            come(&mut received, 4 * u64::from(MSS) - 1, 1, 1);
             let more = (kept - 1) * (1 + OVERHEAD);
             assert_eq!(received.cost(), cost(1, 1) + more, "{stack}");
         }

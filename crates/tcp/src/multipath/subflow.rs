@@ -23,8 +23,6 @@ pub(super) struct Subflow {
     pub mappings: Mappings,
 
     // Receiving
-    /// Bytes taken from it.
-    pub taken: u64,
     /// What came is.
     pub known: Mappings,
     /// After the last byte of data that it offered to take (`rcv_wnd_sent`).
@@ -62,7 +60,6 @@ impl Subflow {
             confirmed: None,
             written: 0,
             mappings: Mappings::default(),
-            taken: 0,
             known: Mappings::default(),
             offered: 0,
             rate: 0,

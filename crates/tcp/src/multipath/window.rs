@@ -53,11 +53,8 @@ impl Meta {
         subflow.connection.extend_window(window);
     }
 
-    /// The reader took data, or looked: the buffer may grow, and what makes room is told (`mptcp_cleanup_rbuf`).
+    /// The reader took data, or looked: what makes room is told (`mptcp_cleanup_rbuf`).
     pub(super) fn after_read(&mut self, now: Time, taken: u32) {
-        if taken > 0 {
-            self.adjust_buffer(now, taken);
-        }
         let space = self.received.space();
         let cleanup = taken > 0 && space > 0 && space >= 2 * i64::from(self.received.last_window);
         let empty = taken > 0 && self.received.cost() == 0;
@@ -71,7 +68,11 @@ impl Meta {
         }
     }
 
-    fn adjust_buffer(&mut self, now: Time, taken: u32) {
+    /// The reader took data: the buffer may grow (`mptcp_rcv_space_adjust`).
+    pub(super) fn adjust_buffer(&mut self, now: Time, taken: u32) {
+        if taken == 0 {
+            return;
+        }
         let each = self.subflows.iter().map(|s| &s.connection);
         let round_trip = each.clone().map(|c| c.receiver_rtt_us()).max();
         let mss = each.map(|c| c.announced_mss()).max();

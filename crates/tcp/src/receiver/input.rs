@@ -54,7 +54,7 @@ impl Receiver {
         let packet = Packet {
             range,
             fin: segment.flags.fin(),
-            buffer: Buffer::of(&self.settings, segment.len),
+            buffer: Buffer::of(&self.settings, segment),
         };
         if range.start.is_after(self.next) {
             self.out_of_order(packet, segment, &mut acks);
@@ -156,17 +156,17 @@ impl Receiver {
         self.delay
             .on_data(now, self.window.offered, self.peer_mss, sending);
         if segment.len >= 128 {
-            let mut buffer = *buffer;
-            if self.subflow.is_some() {
-                // Pages alone count (truesize_adjust): the connection above sends what programs wrote, not files.
-                buffer.cost = segment.len;
-            }
-            self.grow(segment.len, &buffer, self.queues.cost());
+            let cost = if self.queues.is_tidy() {
+                buffer.cost_of_data()
+            } else {
+                buffer.cost
+            };
+            self.grow(segment.len, cost, self.queues.cost());
         }
     }
 
-    fn grow(&mut self, len: u32, buffer: &Buffer, used: u32) {
-        if self.window.grow(len, buffer, used, self.peer_mss) {
+    fn grow(&mut self, len: u32, cost: u32, used: u32) {
+        if self.window.grow(len, cost, used, self.peer_mss) {
             self.delay.one_quick();
         }
     }
@@ -191,7 +191,7 @@ impl Receiver {
             self.sacks.clear();
         }
         if placed == Placed::Joined && tidy {
-            self.grow(segment.len, &packet.buffer, used);
+            self.grow(segment.len, packet.buffer.cost_of_data(), used);
         }
         if self.delay.holds_sacks() && self.sacks.lands_low(packet.range) {
             // tcp_sack_compress_send_ack: what was held back leaves before this changes it.
@@ -199,7 +199,7 @@ impl Receiver {
         }
         self.sacks.add(packet.range);
         if placed == Placed::Queued && tidy {
-            self.grow(segment.len, &packet.buffer, used);
+            self.grow(segment.len, packet.buffer.cost, used);
         }
     }
 

@@ -34,9 +34,10 @@ use rtt::{Rtt, Unit};
 use sack::Sacks;
 use window::Window;
 
+pub(crate) use subflow::Arrived;
 pub use subflow::Pool;
 
-pub(crate) use memory::{truesize, DESCRIPTOR, SHARED_INFO};
+pub(crate) use memory::{truesize, Buffer, DESCRIPTOR, SHARED_INFO};
 
 /// The segment size below which a peer's segments tell nothing (`TCP_MSS_DEFAULT`).
 const COMMON_MSS: u32 = 536;

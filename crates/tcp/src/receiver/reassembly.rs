@@ -16,16 +16,20 @@ pub(crate) struct Packet {
 }
 
 impl Packet {
-    /// Takes in the packet that follows at once if its payload fits into this one's buffer (`tcp_try_coalesce`).
-    fn take_in(&mut self, next: &Packet, fin_too: bool) -> bool {
-        let len = next.range.len() - u32::from(next.fin);
-        let follows = next.range.start == self.range.end && (fin_too || !next.fin);
-        if !follows || !self.buffer.take_in(len) {
-            return false;
+    /// Bytes of payload.
+    fn len(&self) -> u32 {
+        self.range.len() - u32::from(self.fin)
+    }
+
+    /// Takes in the packet that follows at once if there is room, and what that costs more (`tcp_try_coalesce`).
+    fn take_in(&mut self, next: &Packet, fin_too: bool) -> Option<u32> {
+        if next.range.start != self.range.end || (next.fin && !fin_too) {
+            return None;
         }
+        let more = self.buffer.take_in(&next.buffer, next.len())?;
         self.range.end = next.range.end;
         self.fin |= next.fin;
-        true
+        Some(more)
     }
 }
 
@@ -51,6 +55,8 @@ pub(crate) struct Queues {
     /// Packets share buffers also when the second bears a FIN; packets out of order do so with any before them, not only
     /// with the last, and are charged anew (Linux since about 4.9).
     tidy: bool,
+    /// Packets of a subflow never share buffers: each has a mapping of its own (`mptcp_skb_can_collapse`).
+    apart: bool,
 }
 
 impl Queues {
@@ -59,6 +65,11 @@ impl Queues {
             tidy,
             ..Queues::default()
         }
+    }
+
+    /// From here on packets share no buffers.
+    pub fn keep_apart(&mut self) {
+        self.apart = true;
     }
 
     pub fn is_tidy(&self) -> bool {
@@ -82,17 +93,18 @@ impl Queues {
 
     /// Appends a packet for the reader (`tcp_queue_rcv`).
     pub fn append(&mut self, packet: Packet) {
-        if !self.join_last_in_order(&packet) {
-            self.cost += packet.buffer.cost;
-            self.in_order.push_back(packet);
+        match self.join_last_in_order(&packet) {
+            Some(more) => self.cost += more,
+            None => {
+                self.cost += packet.buffer.cost;
+                self.in_order.push_back(packet);
+            }
         }
     }
 
-    fn join_last_in_order(&mut self, packet: &Packet) -> bool {
-        let fin_too = self.tidy;
-        self.in_order
-            .back_mut()
-            .is_some_and(|last| last.take_in(packet, fin_too))
+    fn join_last_in_order(&mut self, packet: &Packet) -> Option<u32> {
+        let last = self.in_order.back_mut().filter(|_| !self.apart)?;
+        last.take_in(packet, self.tidy)
     }
 
     /// The first packet for the reader.
@@ -121,8 +133,11 @@ impl Queues {
         if at > 0 {
             let last = at == self.out_of_order.len();
             let before = &mut self.out_of_order[at - 1];
-            if (last || self.tidy) && before.take_in(&packet, fin_too) {
-                return Placed::Joined;
+            if (last || self.tidy) && !self.apart {
+                if let Some(more) = before.take_in(&packet, fin_too) {
+                    self.cost += more;
+                    return Placed::Joined;
+                }
             }
             if range.start.is_before(before.range.end) {
                 if !range.end.is_after(before.range.end) {
@@ -156,7 +171,7 @@ impl Queues {
             self.cost -= after.buffer.cost;
         }
         if self.tidy {
-            packet.buffer.cost = packet.buffer.condensed;
+            packet.buffer.condense(packet.len());
         }
         self.cost += packet.buffer.cost;
         self.out_of_order.insert(at, packet);
@@ -192,10 +207,10 @@ impl Queues {
                 self.cost -= packet.buffer.cost;
                 continue;
             }
-            if self.tidy && self.join_last_in_order(&packet) {
-                self.cost -= packet.buffer.cost;
-            } else {
-                self.in_order.push_back(packet);
+            let joined = Some(&packet).filter(|_| self.tidy);
+            match joined.and_then(|packet| self.join_last_in_order(packet)) {
+                Some(more) => self.cost = self.cost + more - packet.buffer.cost,
+                None => self.in_order.push_back(packet),
             }
             next = range.end;
             if packet.fin {

@@ -1,7 +1,7 @@
 //! A receiver as a subflow's: what comes in order goes on to the connection at once, and the window is that of the memory
 //! which all subflows share.
 
-use super::{Header, Receiver};
+use super::{Buffer, Header, Receiver};
 
 /// Bytes of TCP options that a header has room for.
 const OPTIONS: u32 = 40;
@@ -26,9 +26,25 @@ pub(super) struct Part {
     handed_over: u64,
 }
 
+/// A packet that came in order on a subflow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrived {
+    /// Where its bytes stand in the subflow's stream, from 0.
+    pub at: u64,
+    /// Bytes that were not there before.
+    pub len: u32,
+    /// Others were, before them in the packet.
+    pub cut: bool,
+    /// Its memory.
+    pub buffer: Buffer,
+}
+
 impl Receiver {
     /// Acknowledgements carry `options` bytes of Multipath TCP.
     pub(crate) fn be_subflow(&mut self, options: u32) {
+        if self.queues.is_tidy() {
+            self.queues.keep_apart();
+        }
         self.subflow = Some(Part {
             pool: self.window.pool(0),
             options,
@@ -37,16 +53,21 @@ impl Receiver {
         });
     }
 
-    /// All that is there in order goes on (`__mptcp_move_skbs_from_subflow`).
-    pub(crate) fn hand_over(&mut self) {
-        let bytes = u64::from(self.readable());
-        while let Some(packet) = self.queues.first().copied() {
-            self.queues.drop_first();
-            self.copied = packet.range.end;
-        }
-        if let Some(part) = &mut self.subflow {
-            part.handed_over += bytes;
-        }
+    /// The next packet in order goes on (`__mptcp_move_skbs_from_subflow`).
+    pub(crate) fn hand_over(&mut self) -> Option<Arrived> {
+        let packet = *self.queues.first()?;
+        let part = self.subflow.as_mut()?;
+        self.queues.drop_first();
+        let end = packet.range.end - u32::from(packet.fin);
+        let arrived = Arrived {
+            at: part.handed_over,
+            len: end.offset_from(self.copied).max(0) as u32,
+            cut: packet.range.start.is_before(self.copied),
+            buffer: packet.buffer,
+        };
+        part.handed_over += u64::from(arrived.len);
+        self.copied = packet.range.end;
+        Some(arrived)
     }
 
     /// The segment that comes next has `options` bytes of Multipath TCP.
@@ -72,10 +93,6 @@ impl Receiver {
         if self.leaves_to_reader() && self.unacknowledged() > self.peer_mss {
             self.delay.pending.now = true;
         }
-    }
-
-    pub(crate) fn handed_over(&self) -> u64 {
-        self.subflow.map_or(0, |part| part.handed_over)
     }
 
     pub(crate) fn set_pool(&mut self, pool: Pool) {
@@ -138,6 +155,10 @@ impl Receiver {
         self.window.ratio
     }
 
+    pub(crate) fn buffer(&self) -> u32 {
+        self.window.buffer
+    }
+
     pub(crate) fn window_left(&self) -> u32 {
         self.window.left(self.next)
     }
@@ -172,7 +193,8 @@ mod tests {
     use crate::segment::{Segment, Timestamps};
     use crate::stacks;
 
-    /// A receiver, a subflow's or not, that got segments of these lengths, each with `options` bytes of Multipath TCP.
+    /// A receiver that got segments of these lengths: a subflow's of what a program wrote, each with `options` bytes of
+    /// Multipath TCP, or another of a file.
     fn receiver(stack: &str, subflow: bool, lens: &[u32], options: u32) -> Receiver {
         let (mut settings, _) = stacks::build(stack, &BTreeMap::new(), &BTreeMap::new()).unwrap();
         settings.receive_buffer = [4_096, 1 << 20, 1 << 20];
@@ -200,12 +222,13 @@ mod tests {
                 seq: receiver.next(),
                 flags: Flags::ACK,
                 len,
+                pages: u32::from(subflow),
                 timestamps: Some(Timestamps::default()),
                 ..Segment::default()
             };
             receiver.expect_options(options);
             receiver.on_data(now, &segment, &sending, |_| ());
-            receiver.hand_over();
+            while receiver.hand_over().is_some() {}
         }
         receiver
     }
@@ -228,6 +251,32 @@ mod tests {
     #[test]
     fn a_full_segment_is_its_payload() {
         assert_eq!(after(&[1_420, 1_000, 1_000, 1_100], 28).peer_mss, 1_100);
+    }
+
+    /// Of a subflow each packet out of order is charged in full, a short one for the buffer that it fits into; others share.
+    #[test]
+    fn packets_of_a_subflow_share_no_buffer() {
+        let cost = |subflow| {
+            let mut receiver = receiver("linux-6.12", subflow, &[], 0);
+            let sending = Sending {
+                srtt: None,
+                rto_ticks: 250,
+            };
+            for (from, len) in [(1_000, 1_000), (2_000, 1_000), (3_000, 50)] {
+                let segment = Segment {
+                    seq: receiver.next() + from,
+                    flags: Flags::ACK,
+                    len,
+                    pages: 1,
+                    timestamps: Some(Timestamps::default()),
+                    ..Segment::default()
+                };
+                receiver.on_data(Time::from_nanos(2_000_000_000), &segment, &sending, |_| ());
+            }
+            receiver.queues.cost()
+        };
+        assert_eq!(cost(true), 2 * (832 + 1_000) + 832);
+        assert_eq!(cost(false), 832 + 2_050);
     }
 
     /// `truesize_adjust`: where data are in pages the buffer before them does not count. Even of a short packet half of what

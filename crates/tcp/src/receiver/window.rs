@@ -197,9 +197,9 @@ impl Window {
         }
     }
 
-    /// A packet of `len` bytes came whose memory is well used: more may come at once. True if the window grows
-    /// (`tcp_grow_window`).
-    pub fn grow(&mut self, len: u32, buffer: &Buffer, used: u32, peer_mss: u32) -> bool {
+    /// A packet of `len` bytes came that costs `cost`. If its memory is well used more may come at once: true if the window
+    /// grows (`tcp_grow_window`).
+    pub fn grow(&mut self, len: u32, cost: u32, used: u32, peer_mss: u32) -> bool {
         if self.early {
             if self.threshold >= self.clamp || i64::from(self.threshold) >= self.space(used) {
                 return false;
@@ -212,10 +212,10 @@ impl Window {
         } else {
             i64::from(self.clamp).min(self.space(used)) - i64::from(self.threshold)
         };
-        let increment = if self.share_of(i64::from(buffer.cost)) <= i64::from(len) {
+        let increment = if self.share_of(i64::from(cost)) <= i64::from(len) {
             2 * self.mss
         } else {
-            self.careful_increment(len, buffer, peer_mss)
+            self.careful_increment(len, cost, peer_mss)
         };
         if increment == 0 {
             return false;
@@ -225,8 +225,8 @@ impl Window {
     }
 
     /// As long as the window is small, packets may waste memory (`__tcp_grow_window`).
-    fn careful_increment(&self, len: u32, buffer: &Buffer, peer_mss: u32) -> u32 {
-        let mut cost = self.share_of(i64::from(buffer.cost)) >> 1;
+    fn careful_increment(&self, len: u32, cost: u32, peer_mss: u32) -> u32 {
+        let mut cost = self.share_of(i64::from(cost)) >> 1;
         let mut window = self.share_of(i64::from(self.largest_buffer)) >> 1;
         while i64::from(self.threshold) <= window {
             if cost <= i64::from(len) {

@@ -53,6 +53,20 @@ fn under_a_cork_all_segments_leave_full_and_the_fin_rides_on_the_last() {
     }
 }
 
+/// The memory that packets bring along: what a program wrote lies in pages, those of a file are copied into one buffer.
+#[test]
+fn a_request_lies_in_pages_and_a_file_does_not() {
+    let mut pair = Pair::new("linux-6.12", 100_000, 20.0);
+    pair.run(5000.0);
+    let pages = |down| {
+        let with_data = pair.sent(down).filter(|logged| logged.sent.segment.len > 0);
+        let mut pages: Vec<u32> = with_data.map(|one| one.sent.segment.pages).collect();
+        pages.dedup();
+        pages
+    };
+    assert_eq!((pages(false), pages(true)), (vec![1], vec![0]));
+}
+
 #[test]
 fn the_first_write_fills_a_send_buffer_of_twice_the_first_window() {
     // 2 * 10 segments at 2304 bytes each hold 21 of 768 + 1448 (832 in 6.12), as a segment is begun while anything is free.

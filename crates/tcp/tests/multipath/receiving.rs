@@ -104,3 +104,44 @@ fn what_cannot_be_read_yet_is_acknowledged_at_once() {
     let every_second: Vec<_> = [0, 1].into_iter().cycle().take(far.len()).collect();
     assert_eq!(counts, every_second);
 }
+
+/// The end of the data that `acks` acknowledge.
+fn acknowledged(acks: &[Outgoing]) -> u64 {
+    let ends = acks.iter().filter_map(|ack| ack.options.ack);
+    ends.map(|ack| ack.next).max().unwrap_or(0)
+}
+
+/// Short packets take the paths by turns, and those of the second come first: what is alone among missing data wastes memory.
+/// When it is used up the others wait on their subflows, until the reader makes room (`mptcp_data_ready`, `__mptcp_move_skbs`).
+#[test]
+fn packets_wait_on_their_subflow_while_memory_is_short() {
+    const LEN: u32 = 70;
+    const COST: u32 = 832 + LEN;
+    let narrow = [
+        ("initial_window", "400"),
+        ("send_buffer", "4096 1048576 4194304"),
+        ("moderate_receive_buffer", "false"),
+        ("receive_buffer", "4096 100000 100000"),
+    ];
+    let mut hand = Duo::new("linux-6.12", &narrow, &[20, 20]).by_hand();
+    hand.ends[SERVER].set_nodelay(hand.now, true);
+    let mut paths = [Vec::new(), Vec::new()];
+    for _ in 0..120 {
+        for path in &mut paths {
+            assert_eq!(hand.ends[SERVER].write(hand.now, LEN), LEN);
+            path.extend(hand.sent(SERVER));
+        }
+    }
+    hand.pass(20);
+    let [first, second] = paths;
+    // The first opens the window for the others.
+    let mut acks = hand.answers(CLIENT, &first[0]);
+    assert!(second.len() as u32 > 100_000 / COST);
+    for packet in second.iter().chain(&first[1..100]) {
+        acks.extend(hand.answers(CLIENT, packet));
+    }
+    // Nothing of the first path is let in any more.
+    assert_eq!(acknowledged(&acks), 2 * u64::from(LEN));
+    assert_eq!(hand.ends[CLIENT].read(hand.now, ALL), 200 * LEN);
+    assert_eq!(acknowledged(&hand.sent(CLIENT)), 200 * u64::from(LEN));
+}
