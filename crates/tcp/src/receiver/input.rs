@@ -71,7 +71,7 @@ impl Receiver {
                 return received;
             }
         }
-        if !self.has_memory() && !self.make_do(segment.len) {
+        if !self.has_memory() && !self.make_do(segment) {
             return received;
         }
         received.readable = true;
@@ -118,34 +118,53 @@ impl Receiver {
     }
 
     /// There is no memory for a packet in order. Whether it is taken all the same (`tcp_try_rmem_schedule`).
-    fn make_do(&mut self, len: u32) -> bool {
+    fn make_do(&mut self, segment: &Segment) -> bool {
         let empty = self.queues.nothing_to_read();
         match self.settings.delayed_ack {
             DelayedAck::Linux6 if empty => return true,
             _ => {}
         }
-        if self.prune() {
+        if self.prune(segment) {
             return true;
         }
         if self.settings.delayed_ack == DelayedAck::Linux612 {
             self.delay.pending.no_memory = true;
             self.delay.pending.now = true;
             self.delay.pending.scheduled = true;
-            return empty || len == 0;
+            return empty || segment.len == 0;
         }
         false
     }
 
-    /// Gets back within the bounds of memory, if need be by dropping what came out of order (`tcp_prune_queue`).
-    fn prune(&mut self) -> bool {
+    /// Gets back within the bounds of memory before `segment` is taken in, if need be by dropping what came out of order
+    /// (`tcp_prune_queue`).
+    fn prune(&mut self, segment: &Segment) -> bool {
         self.delay.no_quick();
         self.window.overrun(self.queues.cost());
         if self.has_memory() {
             return true;
         }
-        let enough = self.queues.prune(self.window.buffer);
-        self.sacks.clear();
-        enough
+        let bound = self.window.buffer;
+        let form = self.settings.delayed_ack;
+        // Packets of a subflow, each with a mapping of its own, are not put together.
+        if form != DelayedAck::Rfc && self.subflow.is_none() {
+            let window = |cost| self.window.share_of(i64::from(cost));
+            self.queues.collapse(self.copied, bound, &window);
+            if self.has_memory() {
+                return true;
+            }
+        }
+        let (step, keep) = match form {
+            DelayedAck::Rfc => (0, None),
+            // All of them.
+            DelayedAck::Linux3 => (u32::MAX, None),
+            DelayedAck::Linux6 => (bound >> 3, None),
+            DelayedAck::Linux612 => (bound >> 3, Some(segment.seq)),
+        };
+        if self.queues.prune(bound, step, keep) {
+            self.sacks.clear();
+        }
+        self.has_memory()
     }
 
     /// Data in order (`tcp_event_data_recv`).
@@ -173,7 +192,7 @@ impl Receiver {
 
     /// Data that wait for others before them (`tcp_data_queue_ofo`).
     fn out_of_order(&mut self, packet: Packet, segment: &Segment, acks: &mut impl FnMut(Header)) {
-        if !self.has_memory() && !self.prune() {
+        if !self.has_memory() && !self.prune(segment) {
             return;
         }
         self.delay.pending.scheduled = true;

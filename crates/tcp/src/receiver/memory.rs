@@ -10,6 +10,9 @@ pub(crate) const SHARED_INFO: u32 = 320;
 /// Pieces of pages that a packet has room for (`MAX_SKB_FRAGS`).
 const MOST_PAGES: u32 = 17;
 
+/// Bytes of data in a buffer of one page (`SKB_MAX_ORDER(0, 0)`).
+pub(crate) const FULL: u32 = 4096 - SHARED_INFO;
+
 /// What a buffer of `bytes` costs (`SKB_TRUESIZE`).
 pub(crate) const fn truesize(bytes: u32) -> u32 {
     bytes + DESCRIPTOR + SHARED_INFO
@@ -58,6 +61,23 @@ impl Buffer {
                 truesize(capacity)
             },
         }
+    }
+
+    /// A new buffer for `bytes` of data (`alloc_skb`).
+    pub fn empty(bytes: u32) -> Self {
+        let capacity = allocated(bytes);
+        Buffer {
+            cost: truesize(capacity),
+            pages: 0,
+            in_front: true,
+            room: capacity,
+            buffer: truesize(capacity),
+        }
+    }
+
+    /// `bytes` of data are put into it, for which it has room.
+    pub fn fill(&mut self, bytes: u32) {
+        self.room = self.room.saturating_sub(bytes);
     }
 
     /// What counts of a packet's cost where the buffer in front of its pages does not (`truesize_adjust`).

@@ -5,10 +5,11 @@
 //! go to the caller's `acks` as [`Header`]s, in order; [`Receiver::header`] makes the acknowledgement part of any other
 //! segment that leaves.
 //!
-//! Not modelled: urgent data, ECN, pruning by collapsing packets, and 3.10's prequeue, which processes packets only
+//! Not modelled: urgent data, ECN, and 3.10's prequeue, which processes packets only
 //! when the reader, blocked in `recv`, runs.
 
 mod acknowledge;
+mod collapse;
 mod delay;
 mod input;
 mod memory;

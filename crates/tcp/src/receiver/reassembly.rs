@@ -1,10 +1,12 @@
 //! What came: packets in order that wait for the reader, and packets out of order that wait for those before them.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use rexmit_wire::{SeqNum, SeqRange};
 
-use super::memory::Buffer;
+use super::collapse::collapse;
+use super::memory::{Buffer, FULL};
 use super::sack::Sacks;
 
 /// A packet, or several that share a buffer. Its range counts a FIN.
@@ -17,7 +19,7 @@ pub(crate) struct Packet {
 
 impl Packet {
     /// Bytes of payload.
-    fn len(&self) -> u32 {
+    pub fn len(&self) -> u32 {
         self.range.len() - u32::from(self.fin)
     }
 
@@ -228,14 +230,77 @@ impl Queues {
         self.out_of_order.shrink_to_fit();
     }
 
-    /// Drops the last that came out of order until `bound` is kept; whether that was enough (`tcp_prune_ofo_queue`).
-    pub fn prune(&mut self, bound: u32) -> bool {
-        while self.cost > bound {
-            match self.out_of_order.pop_back() {
-                Some(packet) => self.cost -= packet.buffer.cost,
-                None => return false,
+    /// Copies packets that waste memory into full buffers, those out of order first (`tcp_collapse_ofo_queue`). The reader
+    /// has what is before `read`; `bound` is the bytes of memory that there are, and `window` how much window some make.
+    pub fn collapse(&mut self, read: SeqNum, bound: u32, window: &impl Fn(u32) -> i64) {
+        let (mut at, mut tiny) = (0, 0);
+        while at < self.out_of_order.len() {
+            let (part, range) = self.run(at);
+            let cost = self.out_of_order.range(part.clone());
+            let cost: u32 = cost.map(|packet| packet.buffer.cost).sum();
+            at = part.end;
+            let alone = cost == self.out_of_order[part.start].buffer.cost;
+            if self.tidy && alone && range.len() < FULL {
+                tiny += cost;
+                if tiny > bound >> 3 {
+                    break;
+                }
+            } else {
+                let (saved, end) = collapse(&mut self.out_of_order, part, range, window);
+                self.save(saved);
+                at = end;
             }
         }
-        true
+        if let Some(last) = self.in_order.back() {
+            let range = SeqRange {
+                start: read,
+                end: last.range.end,
+            };
+            let all = 0..self.in_order.len();
+            let (saved, _) = collapse(&mut self.in_order, all, range, window);
+            self.save(saved);
+        }
+    }
+
+    fn save(&mut self, saved: i64) {
+        self.cost = (i64::from(self.cost) - saved) as u32;
+    }
+
+    /// The packets out of order from the one at `at` on that follow each other without a gap.
+    fn run(&self, at: usize) -> (Range<usize>, SeqRange) {
+        let mut range = self.out_of_order[at].range;
+        let mut end = at + 1;
+        while let Some(next) = self.out_of_order.get(end).map(|packet| packet.range) {
+            if next.start.is_after(range.end) {
+                break;
+            }
+            if next.end.is_after(range.end) {
+                range.end = next.end;
+            }
+            end += 1;
+        }
+        (at..end, range)
+    }
+
+    /// Drops the last that came out of order until `bound` is kept, `step` bytes of memory at a time; none of before
+    /// `keep`. Whether any went (`tcp_prune_ofo_queue`).
+    pub fn prune(&mut self, bound: u32, step: u32, keep: Option<SeqNum>) -> bool {
+        let (mut goal, mut any) = (i64::from(step), false);
+        while let Some(last) = self.out_of_order.back().copied() {
+            if keep.is_some_and(|keep| keep.is_after(last.range.start)) {
+                break;
+            }
+            self.out_of_order.pop_back();
+            self.cost -= last.buffer.cost;
+            any = true;
+            goal -= i64::from(last.buffer.cost);
+            if goal <= 0 {
+                if self.cost <= bound {
+                    break;
+                }
+                goal = i64::from(step);
+            }
+        }
+        any
     }
 }

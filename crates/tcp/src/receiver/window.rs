@@ -151,7 +151,7 @@ impl Window {
     }
 
     /// How much window `space` bytes of buffer are (`tcp_win_from_space`).
-    fn share_of(&self, space: i64) -> i64 {
+    pub fn share_of(&self, space: i64) -> i64 {
         match self.share {
             WindowShare::AdvWinScale(shift) if shift <= 0 => space >> -shift,
             WindowShare::AdvWinScale(shift) => space - (space >> shift),

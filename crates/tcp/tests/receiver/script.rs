@@ -22,6 +22,7 @@ pub struct Script {
     now: Time,
     timestamp: u32,
     reads: bool,
+    pages: u32,
     acks: Vec<(Time, Header)>,
     /// The acknowledgement that ended the handshake.
     pub opening: Header,
@@ -74,8 +75,15 @@ impl Script {
             now: begin,
             timestamp: 1,
             reads: true,
+            pages: 0,
             acks: Vec::new(),
         }
+    }
+
+    /// What comes was written by a program, not out of a file.
+    pub fn written(mut self) -> Self {
+        self.pages = 1;
+        self
     }
 
     /// The reader sleeps from now on, or reads on.
@@ -109,6 +117,7 @@ impl Script {
                 value: self.timestamp,
                 echo: 1,
             }),
+            pages: self.pages,
             ..Segment::default()
         };
         if !self.receiver.accepts(&segment) {
