@@ -11,6 +11,8 @@ use super::Pool;
 
 /// Segments that a window holds at first at least (`TCP_INIT_CWND`, `TCP_DEFAULT_INIT_RCVWND`).
 const FIRST_SEGMENTS: u32 = 10;
+/// The largest buffer that a program of Linux may ask for, if nobody changed `net.core.rmem_max`.
+const LARGEST_ASKED: u32 = 212_992;
 /// `TCP_DEFAULT_SCALING_RATIO` of 256.
 const HALF: u32 = 128;
 
@@ -75,12 +77,16 @@ impl Window {
             round_at: SeqNum::default(),
             round_space: 0,
         };
-        window.first(quantum.max(1), scaling);
+        let largest_asked = match settings.delayed_ack {
+            DelayedAck::Rfc => 0,
+            _ => LARGEST_ASKED,
+        };
+        window.first(quantum.max(1), scaling, largest_asked);
         window
     }
 
-    /// The first window and its scale (`tcp_select_initial_window`).
-    fn first(&mut self, quantum: u32, scaling: bool) {
+    /// The first window and its scale, which is for a buffer of `largest_asked` bytes too (`tcp_select_initial_window`).
+    fn first(&mut self, quantum: u32, scaling: bool, largest_asked: u32) {
         let mut space = (self.full_space().max(0) as u32).min(self.clamp);
         if space > quantum && self.share != WindowShare::Whole {
             space -= space % quantum;
@@ -91,7 +97,8 @@ impl Window {
             _ => space.min(65535),
         };
         if scaling {
-            let most = space.max(self.largest_buffer).min(self.clamp);
+            let most = space.max(self.largest_buffer).max(largest_asked);
+            let most = most.min(self.clamp);
             self.scale = (most.max(1).ilog2().saturating_sub(15)).min(14) as u8;
         }
         if self.early && quantum > 1 << self.scale {

@@ -150,7 +150,7 @@ fn a_short_tail_is_filled_up_before_it_leaves() {
     let narrow = [
         LARGE,
         ("moderate_receive_buffer", "false"),
-        ("receive_buffer", "4096 30000 30000"),
+        ("receive_buffer", "4096 31296 31296"),
     ];
     for name in KERNELS {
         let mut hand = Duo::new(name, &narrow, &[20]).by_hand();

@@ -36,8 +36,25 @@ fn a_route_s_window_bounds_it_and_its_scale() {
     assert_eq!(syn_window("linux-6.12", Some(200_000)), (64_240, 2));
 }
 
+/// `net.core.rmem_max` is 212,992.
+#[test]
+fn a_small_buffer_s_scale_is_that_of_the_largest_a_program_may_ask_for() {
+    for (stack, scale) in [("linux-3.10", 2), ("linux-6.12", 2), ("rfc", 0)] {
+        let small = [("receive_buffer", "4096 16384 32768")];
+        assert_eq!(first_window(stack, &small, None).1, scale, "{stack}");
+    }
+}
+
 fn syn_window(stack: &str, clamp: Option<u32>) -> (u16, u8) {
-    let (settings, _) = stacks::build(stack, &BTreeMap::new(), &BTreeMap::new()).unwrap();
+    first_window(stack, &[], clamp)
+}
+
+fn first_window(stack: &str, set: &[(&str, &str)], clamp: Option<u32>) -> (u16, u8) {
+    let set: BTreeMap<String, String> = set
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect();
+    let (settings, _) = stacks::build(stack, &set, &BTreeMap::new()).unwrap();
     let clock = Clock::linux(settings.hz, settings.wheel);
     let receiver = Receiver::new(&Arc::new(settings), clock, 1460, 1460, clamp, true);
     (receiver.syn_window(), receiver.scale())
