@@ -8,7 +8,7 @@ import pytest
 
 from rexmit import _core
 from rexmit.agree.case import Case
-from rexmit.agree.draw import RATE_BPS, RTT_NS, SEGMENTS, draw
+from rexmit.agree.draw import BUFFER_BYTES, RATE_BPS, RTT_NS, SEGMENTS, draw
 from rexmit.agree.read import read
 from rexmit.errors import UserError
 
@@ -42,6 +42,14 @@ def test_cases_cover_what_they_should(drawn: list[Case]) -> None:
     assert sum("data" in case.pattern for case in drawn) > 360
     assert any(case.receive_window_bytes for case in drawn)
     assert any("net.ipv4.tcp_rto_min_us" in case.sysctls for case in drawn)
+    assert 20 < sum(case.queue_packets < 4000 for case in drawn) < 100
+    for name in ("tcp_rmem", "tcp_wmem"):
+        given = [
+            case.sysctls[full] for case in drawn if (full := f"net.ipv4.{name}") in case.sysctls
+        ]
+        assert 20 < len(given) < 100
+        for _, first, most in map(str.split, given):
+            assert int(first) <= int(most) <= BUFFER_BYTES[1]
 
 
 def test_a_case_comes_back_from_its_scenario(drawn: list[Case], tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from rexmit import _core
 from rexmit.agree import model
 from rexmit.agree.folder import About, Folder
-from rexmit.agree.paths.case import PathCase
+from rexmit.agree.paths.case import QUEUE_PACKETS, PathCase
 from rexmit.agree.paths.compare import PathVerdict, compare, read
 from rexmit.agree.paths.draw import DELAY_NS, GAP_NS, RATE_BPS, SEGMENTS, draw
 from rexmit.agree.paths.judge import PathJudged, judge, tally
@@ -46,6 +46,9 @@ def test_cases_are_within_bounds(drawn: list[PathCase]) -> None:
     assert {case.bursts for case in drawn} == {1, 2, 3}
     assert {case.sysctls["net.ipv4.tcp_early_retrans"] for case in drawn} == {"0", "3"}
     assert any(";" in case.pattern for case in drawn)
+    assert {case.queue_packets == QUEUE_PACKETS for case in drawn} == {True, False}
+    for name in ("tcp_rmem", "tcp_wmem"):
+        assert {f"net.ipv4.{name}" in case.sysctls for case in drawn} == {True, False}
     assert any("#1..2" in case.pattern for case in drawn)
 
 

@@ -14,6 +14,10 @@ T = TypeVar("T")
 RATE_BPS: Final = (500_000, 1_000_000_000)
 RTT_NS: Final = (1_000_000, 800_000_000)
 SEGMENTS: Final = (1, 400)
+QUEUE_PACKETS: Final = (5, 200)
+"""Of a queue that may overflow."""
+BUFFER_BYTES: Final = (16_384, 1_048_576)
+"""The largest that a host's buffer may become, where it is not as usual."""
 
 _DRAWS: Final = 64
 """Numbers drawn ahead of what a part of a case needs, at a time."""
@@ -75,13 +79,30 @@ def draw(streams: Streams, seed: int, index: int, series: tuple[int, int]) -> Ca
         seed=streams.stream_u64(seed, "agree phase", index, 1)[0] >> 16,
         rates_bps=_rates(dice("rate")),
         delays_ns=_delays(dice("delay")),
-        queue_packets=4000,
+        queue_packets=queue(dice("queue"), 4000),
         segments=segments,
         pattern=_pattern(dice("data"), dice("resends"), dice("acks"), segments),
         congestion_control=dice("control").pick([(7, "cubic"), (3, "reno")]),
         receive_window_bytes=_window(dice("window")),
-        sysctls=_sysctls(dice("sysctls"), series),
+        sysctls=_sysctls(dice("sysctls"), series) | buffers(dice("buffers")),
     )
+
+
+def queue(dice: Dice, ample: int) -> int:
+    """Packets that the queues hold: mostly more than there are."""
+    few = round(dice.log_between(*QUEUE_PACKETS))
+    return few if dice.chance(0.15) else ample
+
+
+def buffers(dice: Dice) -> dict[str, str]:
+    """Receive and send buffers of both hosts: mostly the kernel's own."""
+    found: dict[str, str] = {}
+    for name in ("tcp_rmem", "tcp_wmem"):
+        wanted, most = dice.chance(0.15), round(dice.log_between(*BUFFER_BYTES))
+        first = round(dice.log_between(8192, most))
+        if wanted:
+            found[f"net.ipv4.{name}"] = f"4096 {first} {most}"
+    return found
 
 
 def _rates(dice: Dice) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rexmit.agree.case import Case
-from rexmit.agree.paths.case import QUEUE_PACKETS, PathCase
+from rexmit.agree.paths.case import PathCase
 from rexmit.errors import UserError
 
 if TYPE_CHECKING:
@@ -63,14 +63,14 @@ def _of_paths(path: Path, scenario: Scenario, cell: Cell) -> PathCase:
         scenario.ip.family == 4
         and scenario.ip.mtu == 1500
         and all(one.jitter_ns == 0 and one.loss == 0 for one in paths)
-        and all(one.queue_packets == QUEUE_PACKETS for one in paths)
+        and len({one.queue_packets for one in paths}) == 1
         and config.patch is None
     )
     if cell.loss_pattern is None or work.burst_segments is None or not plain:
         raise UserError(
             f"{path} is no case",
-            "a case of paths loses by pattern, has workload.burst_segments, queues of "
-            f"{QUEUE_PACKETS} packets, no patch and nothing random",
+            "a case of paths loses by pattern, has workload.burst_segments, queues of one length, "
+            "no patch and nothing random",
         )
     return PathCase(
         name=path.stem,
@@ -82,6 +82,7 @@ def _of_paths(path: Path, scenario: Scenario, cell: Cell) -> PathCase:
         bursts=work.bursts,
         segments=work.burst_segments,
         gap_ns=work.gap,
+        queue_packets=paths[0].queue_packets,
         pattern=cell.loss_pattern,
         congestion_control=cell.congestion_control,
         sysctls=dict(config.sysctl),

@@ -9,6 +9,7 @@ from rexmit.agree.any_case import AnyCase, Hops, hops_as_cell, hops_as_scenario
 from rexmit.scenario.units import DURATION
 
 QUEUE_PACKETS: Final = 1000
+"""More than there are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +26,8 @@ class PathCase(AnyCase):
     bursts: int
     gap_ns: int
     """From the first write of one burst to the first write of the next."""
+    queue_packets: int = QUEUE_PACKETS
+    """Of each direction of each path."""
 
     @property
     def _paths(self) -> Hops:
@@ -34,7 +37,7 @@ class PathCase(AnyCase):
         return {
             "family": 4,
             "mtu": 1500,
-            "paths": hops_as_cell(self._paths, QUEUE_PACKETS),
+            "paths": hops_as_cell(self._paths, self.queue_packets),
             "protocol": self.protocol,
             "first_path": self.first_path,
             "bursts": {
@@ -47,7 +50,7 @@ class PathCase(AnyCase):
         }
 
     def _network(self) -> list[str]:
-        return ["[networks.paths]", *hops_as_scenario("paths", self._paths, QUEUE_PACKETS)]
+        return ["[networks.paths]", *hops_as_scenario("paths", self._paths, self.queue_packets)]
 
     def _config(self) -> list[str]:
         return [f'protocol = "{self.protocol}"', f"path = {self.first_path}"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from rexmit.agree.draw import Dice
-from rexmit.agree.paths.case import PathCase
+from rexmit.agree.draw import Dice, buffers, queue
+from rexmit.agree.paths.case import QUEUE_PACKETS, PathCase
 from rexmit.campaign.streams import Streams
 
 RATE_BPS: Final = (5_000_000, 200_000_000)
@@ -39,7 +39,9 @@ def draw(streams: Streams, seed: int, index: int) -> PathCase:
         # Whole milliseconds, as one would write them.
         gap_ns=round(bursts.between(*GAP_NS) / 1e6) * 1_000_000,
         pattern=_pattern(dice("pattern"), count, first_path if protocol == "tcp" else None),
-        sysctls={"net.ipv4.tcp_early_retrans": settings.pick([(1, "0"), (2, "3")])},
+        queue_packets=queue(dice("queue"), QUEUE_PACKETS),
+        sysctls={"net.ipv4.tcp_early_retrans": settings.pick([(1, "0"), (2, "3")])}
+        | buffers(dice("buffers")),
     )
 
 
