@@ -13,12 +13,16 @@ from typing import Any
 import pytest
 
 from rexmit import _core
+from rexmit.agree.any_case import AnyCase
 from rexmit.agree.case import Case
 from rexmit.agree.draw import draw
-from rexmit.agree.judge import judge
+from rexmit.agree.judge import Judged, judge
 from rexmit.agree.kernel import run, run_alone
 from rexmit.agree.outcome import Outcome
 from rexmit.agree.packet import read as packets
+from rexmit.agree.paths import judge as over_paths
+from rexmit.agree.paths.case import PathCase
+from rexmit.agree.paths.judge import PathJudged
 from rexmit.agree.read import read
 from rexmit.engines.engine import cores
 from rexmit.engines.kernel import KernelEngine, find_kernel
@@ -90,18 +94,23 @@ def open_kernel(name: str) -> KernelEngine:
     return KernelEngine.open(find_kernel(name), ["builtin"])
 
 
+def judged(case: AnyCase, outcome: Outcome, stack: str, hz: int) -> Judged | PathJudged:
+    if isinstance(case, PathCase):
+        return over_paths.judge(case, outcome, _core.run_model, _core, stack=stack, hz=hz)
+    assert isinstance(case, Case)
+    return judge(case, outcome, _core.run_model, _core, stack=stack, hz=hz)
+
+
 @pytest.mark.parametrize("kernel", ["6.1", "6.12"])
 def test_cases_that_once_disagreed_agree(kernel: str) -> None:
     engine = open_kernel(kernel)
-    found = map(read, CASES)
-    cases = {number: case for number, case in enumerate(found) if isinstance(case, Case)}
-    assert len(cases) == len(CASES)
+    cases = dict(enumerate(map(read, CASES)))
     outcomes: dict[int, Outcome] = {}
     run(cases, engine, _core, cores=cores(), on_outcome=outcomes.__setitem__)
     apart = []
     for number, case in cases.items():
         stack, hz = f"linux-{kernel}", engine.kernel.hz
-        one = judge(case, outcomes[number], _core.run_model, _core, stack=stack, hz=hz)
+        one = judged(case, outcomes[number], stack, hz)
         if not one.exact:
             apart.append((case.name, one.kind, one.kernel_error))
     assert not apart
