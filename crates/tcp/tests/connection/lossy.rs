@@ -61,7 +61,7 @@ proptest! {
         let mut pair = Pair::new(stack, path.body, path.rtt_ms)
             .with_path(move |_| fates.next().map_or(Fate::Pass, fate));
         // A segment may be lost too often, and then the connection is given up.
-        pair.run(1_000_000.0);
+        pair.run(100_000_000.0);
         // Nor is a FIN known any more after TIME_WAIT, and the client's reset then.
         let ends = [Some(&pair.client), pair.server.as_ref()];
         let gave_up = ends.into_iter().flatten().any(|end| end.saw(Event::TimedOut));
