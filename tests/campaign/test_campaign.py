@@ -215,7 +215,7 @@ def test_a_hanging_kernel_costs_one_cell(lab: Lab, tmp_path: Path) -> None:
     lab.fake(hang="near tlp 1", log=str(tmp_path / "log"))
     began = time.monotonic()
     meta = lab.run(settings=("network=near",), hang_limit_s=1.0)
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 30
     (failed,) = meta["failed_cells"]
     assert failed["cell"] == 4
     assert failed["message"] == "no sign of life for 1 s; it was busy with: transfer 2 of many"

@@ -115,7 +115,7 @@ def test_an_interrupt_says_how_to_go_on(folder: Path) -> None:
         assert process.poll() is None
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    out, errors = process.communicate(timeout=10)
+    out, errors = process.communicate(timeout=60)
     assert process.returncode == 1
     assert out == ""
     assert "Traceback" not in errors

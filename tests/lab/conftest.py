@@ -95,7 +95,7 @@ class Zygote:
     def close(self) -> None:
         """End it."""
         self._calls.close()
-        self._process.wait(timeout=10)
+        self._process.wait(timeout=60)
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ def test_output_is_visible_while_the_command_runs(lab: Lab, tmp_path: Path) -> N
         assert process.poll() is None
         (tmp_path / "go").touch()
         assert line(process.stdout) == b"last\n"
-        assert process.wait(timeout=10) == 0
+        assert process.wait(timeout=60) == 0
     finally:
         process.kill()
         process.communicate()
@@ -103,7 +103,7 @@ def test_a_reader_that_goes_away_ends_the_command(lab: Lab) -> None:
     assert line(process.stdout) == b"y\n"
     assert process.stdout is not None
     process.stdout.close()
-    assert process.wait(timeout=10) == 1
+    assert process.wait(timeout=60) == 1
     assert process.stderr is not None
     assert b"Traceback" not in process.stderr.read()
     process.stderr.close()

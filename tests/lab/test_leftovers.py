@@ -31,8 +31,8 @@ class Started:
         return [pid for pid in self.below if state(pid) not in ("", "Z", "X")]
 
     def wait_for_the_end(self) -> None:
-        """All that ran below is gone within two seconds."""
-        until = time.monotonic() + 2
+        """All that ran below is gone within twenty seconds."""
+        until = time.monotonic() + 20
         while self.alive() and time.monotonic() < until:
             time.sleep(0.01)
         assert self.alive() == []
@@ -94,7 +94,7 @@ def running(lab: Lab, *words: str) -> Iterator[Started]:
 def test_a_signal_ends_everything(lab: Lab, number: int, status: int) -> None:
     with running(lab, *lab.exec_words("sh", "-c", FOREVER)) as started:
         started.process.send_signal(number)
-        assert started.process.wait(timeout=5) == status
+        assert started.process.wait(timeout=30) == status
         started.wait_for_the_end()
         assert not started.folder.exists()
         assert started.process.stderr is not None
@@ -105,7 +105,7 @@ def test_a_signal_ends_a_command_that_spins(lab: Lab) -> None:
     script = "echo started; sleep 1; while :; do :; done"
     with running(lab, *lab.exec_words("sh", "-c", script)) as started:
         started.process.send_signal(signal.SIGINT)
-        assert started.process.wait(timeout=5) == 130
+        assert started.process.wait(timeout=30) == 130
         started.wait_for_the_end()
         assert not started.folder.exists()
 
@@ -124,7 +124,7 @@ def test_the_launcher_takes_the_kernel_with_it(lab: Lab) -> None:
     with running(lab, *lab.exec_words("sh", "-c", FOREVER)) as started:
         launcher = started.below[0]
         os.kill(launcher, signal.SIGKILL)
-        assert started.process.wait(timeout=5) == 1
+        assert started.process.wait(timeout=30) == 1
         started.wait_for_the_end()
         assert not started.folder.exists()
         assert started.process.stderr is not None
@@ -137,7 +137,7 @@ def test_a_kernel_that_is_killed_is_reported(lab: Lab) -> None:
             # The first may take the others along.
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        assert started.process.wait(timeout=5) == 1
+        assert started.process.wait(timeout=30) == 1
         started.wait_for_the_end()
         assert not started.folder.exists()
         assert started.process.stderr is not None
@@ -181,7 +181,7 @@ def test_a_campaign_that_is_ended_leaves_no_kernel(lab: Lab, tmp_path: Path, num
             time.sleep(0.01)
         started = Started(process, below, share_of(below))
         process.send_signal(number)
-        assert process.wait(timeout=10) == (-9 if number == signal.SIGKILL else 1)
+        assert process.wait(timeout=60) == (-9 if number == signal.SIGKILL else 1)
         started.wait_for_the_end()
         if number == signal.SIGKILL:
             lab.exec("true").ok()

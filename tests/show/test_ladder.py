@@ -124,7 +124,7 @@ sending = st.tuples(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(st.lists(sending, max_size=30))
 @example([(1, True, 0, 0), *[(1, False, 0, 0)] * 5])
 def test_whatever_arrives_is_matched_in_order(
