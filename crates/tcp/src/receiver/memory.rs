@@ -48,7 +48,7 @@ impl Buffer {
             first
         } else {
             // Linearised with 128 bytes to spare.
-            allocated(first + (filled - first) + 128)
+            allocated(filled + 128)
         };
         Buffer {
             cost: settings.packet_overhead + len,
