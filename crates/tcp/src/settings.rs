@@ -12,6 +12,7 @@ mod reflect;
 mod tests;
 mod value;
 
+pub(crate) use choices::FIRST_RATIO;
 pub use choices::{
     CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, InitialWindow, Recovery,
     RttSamples, SenderForm, TimeoutMarks, Tlp, WindowShare,

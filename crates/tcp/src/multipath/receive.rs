@@ -6,10 +6,7 @@ use std::sync::Arc;
 use rexmit_time::Time;
 
 use crate::receiver::{truesize, Arrived, Buffer};
-use crate::settings::{MptcpScheduler, Settings, WindowShare};
-
-/// The share of payload that is reckoned with at first, of 256 (`TCP_DEFAULT_SCALING_RATIO`).
-pub(super) const HALF: u32 = 128;
+use crate::settings::{MptcpScheduler, Settings, WindowShare, FIRST_RATIO};
 
 /// A packet with data, or several that were joined (`struct sk_buff`).
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +80,7 @@ impl Received {
             ready: VecDeque::new(),
             seen: 0,
             cost: 0,
-            ratio: HALF,
+            ratio: FIRST_RATIO,
             offered: 0,
             last_window: 0,
             round_began: None,
@@ -231,12 +228,7 @@ impl Received {
 
     /// How much window `space` bytes of buffer are (`mptcp_win_from_space`).
     fn share_of(&self, space: i64) -> i64 {
-        match self.settings.window_share {
-            WindowShare::AdvWinScale(shift) if shift <= 0 => space >> -shift,
-            WindowShare::AdvWinScale(shift) => space - (space >> shift),
-            WindowShare::ScalingRatio => (space * i64::from(self.ratio)) >> 8,
-            WindowShare::Whole => space,
-        }
+        self.settings.window_share.of(space, self.ratio)
     }
 
     /// The reader took `taken` bytes; a buffer that must be larger (`mptcp_rcv_space_adjust`). `round_trip_us` is the longest of

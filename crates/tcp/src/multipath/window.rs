@@ -3,9 +3,9 @@
 
 use rexmit_time::Time;
 
-use super::receive::HALF;
 use super::Meta;
 use crate::receiver::Pool;
+use crate::settings::FIRST_RATIO;
 
 impl Meta {
     /// Tells a subflow what memory there is.
@@ -77,7 +77,7 @@ impl Meta {
         let round_trip = each.clone().map(|c| c.receiver_rtt_us()).max();
         let mss = each.map(|c| c.announced_mss()).max();
         let ratios = self.subflows.iter().map(|s| s.connection.payload_ratio());
-        let sizes = (mss.unwrap_or(536), ratios.min().unwrap_or(HALF));
+        let sizes = (mss.unwrap_or(536), ratios.min().unwrap_or(FIRST_RATIO));
         let larger = self
             .received
             .reader_took(now, taken, round_trip.unwrap_or(0), sizes);

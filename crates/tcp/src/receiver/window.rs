@@ -3,7 +3,7 @@
 use rexmit_time::Time;
 use rexmit_wire::SeqNum;
 
-use crate::settings::{DelayedAck, Settings, WindowShare};
+use crate::settings::{DelayedAck, Settings, WindowShare, FIRST_RATIO};
 
 use super::memory::{truesize, Buffer};
 use super::rtt::Rtt;
@@ -13,8 +13,6 @@ use super::Pool;
 const FIRST_SEGMENTS: u32 = 10;
 /// The largest buffer that a program of Linux may ask for, if nobody changed `net.core.rmem_max`.
 const LARGEST_ASKED: u32 = 212_992;
-/// `TCP_DEFAULT_SCALING_RATIO` of 256.
-const HALF: u32 = 128;
 
 /// A receive window (`rcv_wnd`, `rcv_ssthresh`, `window_clamp`, `sk_rcvbuf`, `rcvq_space`).
 #[derive(Clone, Debug)]
@@ -66,7 +64,7 @@ impl Window {
             early: settings.delayed_ack == DelayedAck::Linux3,
             first_segments: settings.first_window_segments,
             header_room: settings.header_room,
-            ratio: HALF,
+            ratio: FIRST_RATIO,
             clamp: clamp.unwrap_or(65535 << 14),
             threshold: 0,
             offered: 0,
@@ -159,12 +157,7 @@ impl Window {
 
     /// How much window `space` bytes of buffer are (`tcp_win_from_space`).
     pub fn share_of(&self, space: i64) -> i64 {
-        match self.share {
-            WindowShare::AdvWinScale(shift) if shift <= 0 => space >> -shift,
-            WindowShare::AdvWinScale(shift) => space - (space >> shift),
-            WindowShare::ScalingRatio => (space * i64::from(self.ratio)) >> 8,
-            WindowShare::Whole => space,
-        }
+        self.share.of(space, self.ratio)
     }
 
     /// The window of the whole buffer (`tcp_full_space`).

@@ -233,6 +233,22 @@ pub enum WindowShare {
     Whole,
 }
 
+/// The share of payload in what arrives that is reckoned with at first, of 256 (`TCP_DEFAULT_SCALING_RATIO`).
+pub(crate) const FIRST_RATIO: u32 = 128;
+
+impl WindowShare {
+    /// How much window `space` bytes of buffer are where `ratio` of 256 parts of what arrives are payload
+    /// (`tcp_win_from_space`, `mptcp_win_from_space`).
+    pub(crate) fn of(self, space: i64, ratio: u32) -> i64 {
+        match self {
+            WindowShare::AdvWinScale(shift) if shift <= 0 => space >> -shift,
+            WindowShare::AdvWinScale(shift) => space - (space >> shift),
+            WindowShare::ScalingRatio => (space * i64::from(ratio)) >> 8,
+            WindowShare::Whole => space,
+        }
+    }
+}
+
 impl Value for WindowShare {
     fn text(&self) -> String {
         match self {
