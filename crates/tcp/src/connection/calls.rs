@@ -9,16 +9,17 @@ use crate::settings::WindowShare;
 /// Pages that `sendfile` moves at a time: those of a pipe (`PIPE_DEF_BUFFERS`).
 const PIPE_BYTES: u64 = 16 * PAGE_BYTES;
 const PAGE_BYTES: u64 = 4096;
+/// Bytes of the page that a program's writes are copied to (`skb_page_frag_refill`).
+pub(crate) const WRITE_PAGE_BYTES: u32 = 32_768;
 
 impl Connection {
     /// Writes `bytes` as `write`, `writev` or `send` do (from user memory), without blocking. `more`: MSG_MORE. Returns
     /// what was taken; less than `bytes` when the send buffer is full, and then [`Event::Writable`](super::Event::Writable) follows later.
     pub fn write(&mut self, now: Time, bytes: u32, more: bool) -> u32 {
-        if let Some(sender) = &self.sender {
+        let sender = self.sender.as_ref();
+        if let Some(idle) = sender.filter(|sender| sender.buffered() == 0) {
             // As long as nothing else holds a page it is filled again from its beginning (skb_page_frag_refill).
-            if sender.buffered() == 0 {
-                self.pages_from = Some(sender.nxt());
-            }
+            self.pages_from = Some(idle.nxt());
         }
         self.write_some(now, bytes, more)
     }

@@ -36,6 +36,7 @@ use handshake::Handshake;
 use outbox::Outbox;
 use types::Events;
 
+pub(crate) use calls::WRITE_PAGE_BYTES;
 pub use response::{Progress, Response};
 pub use socket::Socket;
 pub use types::{Event, Local, Sent, State, SubflowOptions};

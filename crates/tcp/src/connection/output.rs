@@ -3,13 +3,10 @@
 use rexmit_time::Time;
 use rexmit_wire::{Flags, SeqNum};
 
-use super::{Connection, Sent};
+use super::{Connection, Sent, WRITE_PAGE_BYTES};
 use crate::receiver::Header;
 use crate::segment::{Segment, Timestamps};
 use crate::sender::Transmit;
-
-/// Bytes of a page that writes fill (`skb_page_frag_refill`).
-const WRITE_PAGE_BYTES: u32 = 32_768;
 
 impl Connection {
     /// Sends the SYN or the SYN-ACK.

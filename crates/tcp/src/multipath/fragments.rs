@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
-/// Bytes of the page that a program's writes are copied to (`skb_page_frag_refill`).
-const PAGE: u32 = 32_768;
+use crate::connection::WRITE_PAGE_BYTES as PAGE;
+
 /// Bytes that a fragment takes of it besides its data (`sizeof(struct mptcp_data_frag)`).
 const HEAD: u32 = 40;
 /// Bytes that must be left for a fragment to begin.
