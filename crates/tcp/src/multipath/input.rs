@@ -185,8 +185,13 @@ impl Meta {
         moved && self.received.readable() > 0
     }
 
-    /// What a packet that leaves on the subflow carries.
-    pub(super) fn options_of(&self, index: usize, segment: &Segment) -> Options {
+    /// What a packet that leaves on the subflow carries; `map` is the mapping of its payload.
+    pub(super) fn options_of(
+        &self,
+        index: usize,
+        segment: &Segment,
+        map: Option<&Mapping>,
+    ) -> Options {
         let subflow = &self.subflows[index];
         let hello = if subflow.first {
             Hello::Capable
@@ -196,7 +201,7 @@ impl Meta {
         if segment.flags.rst() {
             return Options::default();
         }
-        let map = subflow.mapping_of(segment).map(|map| Map {
+        let map = map.map(|map| Map {
             data: map.data,
             subflow: map.at as u32 + 1,
             len: map.len,

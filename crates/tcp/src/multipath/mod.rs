@@ -343,10 +343,11 @@ impl Meta {
     fn drain(&mut self, now: Time, index: usize) {
         let mut new = 0;
         while let Some(mut sent) = self.subflows[index].connection.poll_transmit(now) {
-            let options = self.options_of(index, &sent.segment);
-            if let Some(map) = self.subflows[index].mapping_of(&sent.segment) {
+            let map = self.subflows[index].mapping_of(&sent.segment);
+            if let Some(map) = &map {
                 sent.segment.pages = map.pages;
             }
+            let options = self.options_of(index, &sent.segment, map.as_ref());
             if sent.segment.flags.ack() && !sent.segment.flags.syn() && !sent.segment.flags.rst() {
                 sent.segment.window = self.offer(index, options.ack.is_some());
             }
@@ -356,8 +357,7 @@ impl Meta {
                 self.subflows[index].connection.left_host(now, bytes);
             }
             new += u32::from(sent.segment.len > 0 && sent.mechanism.is_none());
-            let again = self.subflows[index].sends_again(&sent.segment);
-            if sent.mechanism.is_none() && again {
+            if sent.mechanism.is_none() && map.is_some_and(|map| map.again) {
                 sent.mechanism = Some(Mechanism::MptcpReinject);
                 self.counters.reinjections += 1;
             }

@@ -112,11 +112,6 @@ impl Subflow {
         self.mappings.find(self.offset_of(segment)?).copied()
     }
 
-    /// Whether another subflow carried what `segment` does.
-    pub fn sends_again(&self, segment: &Segment) -> bool {
-        self.mapping_of(segment).is_some_and(|map| map.again)
-    }
-
     /// Hands `len` bytes of data to the subflow, without sending them.
     pub fn append(&mut self, now: Time, data: u64, len: u32, apart: bool, again: bool, by: u32) {
         self.connection.append(now, len, apart);
