@@ -43,7 +43,7 @@ use rexmit_time::Time;
 use crate::clock::Clock;
 use crate::connection::{Connection, Event, Local, Sent, SubflowOptions};
 use crate::segment::Segment;
-use crate::settings::{MptcpOptions, MptcpScheduler, Settings};
+use crate::settings::{MptcpOptions, Settings};
 use crate::words::Mechanism;
 
 use buffer::SendBuffer;
@@ -316,9 +316,8 @@ impl Meta {
         self.counters
     }
 
-    /// It is Linux's own Multipath TCP, not that of multipath-tcp.org.
     fn is_upstream(&self) -> bool {
-        self.settings.mptcp_scheduler == MptcpScheduler::LingerTime
+        self.settings.has_upstream_mptcp()
     }
 
     fn place(&self, path: usize) -> Option<usize> {

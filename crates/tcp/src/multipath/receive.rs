@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rexmit_time::Time;
 
 use crate::receiver::{truesize, Arrived, Buffer};
-use crate::settings::{MptcpScheduler, Settings, WindowShare, FIRST_RATIO};
+use crate::settings::{Settings, WindowShare, FIRST_RATIO};
 
 /// A packet with data, or several that were joined (`struct sk_buff`).
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +39,6 @@ impl Packet {
 /// The data of a connection on the receiver's side.
 pub(super) struct Received {
     settings: Arc<Settings>,
-    upstream: bool,
     /// The next byte in order (`ack_seq`).
     pub next: u64,
     /// Read so far.
@@ -73,7 +72,6 @@ impl Received {
         Received {
             buffer: settings.receive_buffer[1],
             settings: Arc::clone(settings),
-            upstream: settings.mptcp_scheduler == MptcpScheduler::LingerTime,
             next: 0,
             copied: 0,
             early: Vec::new(),
@@ -159,7 +157,8 @@ impl Received {
     /// Keeps data that wait for others before them, joined with those right before them if they can be
     /// (`mptcp_data_queue_ofo`). What lies beyond the window that was offered is dropped.
     fn keep(&mut self, mut came: Packet) {
-        if self.upstream && came.end > self.offered {
+        let upstream = self.settings.has_upstream_mptcp();
+        if upstream && came.end > self.offered {
             return;
         }
         let mut at = self
@@ -186,7 +185,7 @@ impl Received {
         {
             self.cost -= self.early.remove(at).buffer.cost;
         }
-        if self.upstream {
+        if upstream {
             came.buffer.condense(came.len());
         }
         self.cost += came.buffer.cost;

@@ -1,6 +1,7 @@
 //! The settings of Multipath TCP that are a choice among named forms.
 
 use super::value::choices;
+use super::Settings;
 
 /// Which subflow takes new data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,13 @@ choices!(
     Segment = "segment",
     Fragment = "fragment",
 );
+
+impl Settings {
+    /// Multipath TCP is Linux's own, not that of multipath-tcp.org.
+    pub(crate) fn has_upstream_mptcp(&self) -> bool {
+        self.mptcp_scheduler == MptcpScheduler::LingerTime
+    }
+}
 
 /// How the send buffer of the whole connection follows those of its subflows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
