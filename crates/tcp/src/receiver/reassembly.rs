@@ -209,8 +209,12 @@ impl Queues {
                 self.cost -= packet.buffer.cost;
                 continue;
             }
-            let joined = Some(&packet).filter(|_| self.tidy);
-            match joined.and_then(|packet| self.join_last_in_order(packet)) {
+            let joined = if self.tidy {
+                self.join_last_in_order(&packet)
+            } else {
+                None
+            };
+            match joined {
                 Some(more) => self.cost = self.cost + more - packet.buffer.cost,
                 None => self.in_order.push_back(packet),
             }
