@@ -193,6 +193,8 @@ mod tests {
     use crate::segment::{Segment, Timestamps};
     use crate::stacks;
 
+    const NOW: Time = Time::from_nanos(1_000_000_000);
+
     /// A receiver that got segments of these lengths: a subflow's of what a program wrote, each with `options` bytes of
     /// Multipath TCP, or another of a file.
     fn receiver(stack: &str, subflow: bool, lens: &[u32], options: u32) -> Receiver {
@@ -200,7 +202,6 @@ mod tests {
         settings.receive_buffer = [4_096, 1 << 20, 1 << 20];
         let settings = Arc::new(settings);
         let clock = Clock::linux(settings.hz, settings.wheel);
-        let now = Time::from_nanos(1_000_000_000);
         let mut receiver = Receiver::new(&settings, clock, 1460, 1448, None, true);
         receiver.synchronize(SeqNum::new(1), 0);
         let agreed = Agreed {
@@ -209,28 +210,33 @@ mod tests {
             sack: true,
             segment: 1448,
         };
-        receiver.open(now, &clock, &agreed);
+        receiver.open(NOW, &clock, &agreed);
         if subflow {
             receiver.be_subflow(12);
         }
+        for &len in lens {
+            receiver.expect_options(options);
+            come(&mut receiver, 0, len, u32::from(subflow));
+            while receiver.hand_over().is_some() {}
+        }
+        receiver
+    }
+
+    /// A segment of `len` bytes in so many pages comes, `from` bytes behind what came in order.
+    fn come(receiver: &mut Receiver, from: u32, len: u32, pages: u32) {
+        let segment = Segment {
+            seq: receiver.next() + from,
+            flags: Flags::ACK,
+            len,
+            pages,
+            timestamps: Some(Timestamps::default()),
+            ..Segment::default()
+        };
         let sending = Sending {
             srtt: None,
             rto_ticks: 250,
         };
-        for &len in lens {
-            let segment = Segment {
-                seq: receiver.next(),
-                flags: Flags::ACK,
-                len,
-                pages: u32::from(subflow),
-                timestamps: Some(Timestamps::default()),
-                ..Segment::default()
-            };
-            receiver.expect_options(options);
-            receiver.on_data(now, &segment, &sending, |_| ());
-            while receiver.hand_over().is_some() {}
-        }
-        receiver
+        receiver.on_data(NOW, &segment, &sending, |_| ());
     }
 
     fn after(lens: &[u32], options: u32) -> Receiver {
@@ -258,20 +264,8 @@ mod tests {
     fn packets_of_a_subflow_share_no_buffer() {
         let cost = |subflow| {
             let mut receiver = receiver("linux-6.12", subflow, &[], 0);
-            let sending = Sending {
-                srtt: None,
-                rto_ticks: 250,
-            };
             for (from, len) in [(1_000, 1_000), (2_000, 1_000), (3_000, 50)] {
-                let segment = Segment {
-                    seq: receiver.next() + from,
-                    flags: Flags::ACK,
-                    len,
-                    pages: 1,
-                    timestamps: Some(Timestamps::default()),
-                    ..Segment::default()
-                };
-                receiver.on_data(Time::from_nanos(2_000_000_000), &segment, &sending, |_| ());
+                come(&mut receiver, from, len, 1);
             }
             receiver.queues.cost()
         };

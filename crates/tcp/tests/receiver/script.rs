@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rexmit_tcp::clock::Clock;
 use rexmit_tcp::receiver::{Agreed, Header, Receiver, Sending};
+use rexmit_tcp::settings::Settings;
 use rexmit_tcp::{stacks, Segment, Timestamps};
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{Flags, SeqNum, SeqRange};
@@ -28,6 +29,16 @@ pub struct Script {
     pub opening: Header,
 }
 
+/// The settings of the stack `name`, some of them changed.
+pub fn settings(name: &str, set: &[(&str, &str)]) -> Arc<Settings> {
+    let set: BTreeMap<String, String> = set
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect();
+    let (settings, _) = stacks::build(name, &set, &BTreeMap::new()).unwrap();
+    Arc::new(settings)
+}
+
 impl Script {
     /// The receiver of the stack `name`, after an active open.
     pub fn new(name: &str) -> Self {
@@ -36,12 +47,7 @@ impl Script {
 
     /// With other settings, and the stream's first byte at `first`.
     pub fn with(name: &str, set: &[(&str, &str)], first: u32) -> Self {
-        let set: BTreeMap<String, String> = set
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-            .collect();
-        let (settings, _) = stacks::build(name, &set, &BTreeMap::new()).unwrap();
-        let settings = Arc::new(settings);
+        let settings = settings(name, set);
         let clock = Clock {
             hz: settings.hz,
             ..Clock::linux(settings.hz, settings.wheel)

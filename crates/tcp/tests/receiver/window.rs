@@ -1,14 +1,10 @@
 //! The window that is offered.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use rexmit_tcp::clock::Clock;
 use rexmit_tcp::receiver::Receiver;
-use rexmit_tcp::stacks;
 use rexmit_wire::Flags;
 
-use crate::script::{Script, FULL};
+use crate::script::{settings, Script, FULL};
 
 /// The window field of the last acknowledgement, scaled.
 fn offered(script: &mut Script) -> u32 {
@@ -50,13 +46,9 @@ fn syn_window(stack: &str, clamp: Option<u32>) -> (u16, u8) {
 }
 
 fn first_window(stack: &str, set: &[(&str, &str)], clamp: Option<u32>) -> (u16, u8) {
-    let set: BTreeMap<String, String> = set
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-        .collect();
-    let (settings, _) = stacks::build(stack, &set, &BTreeMap::new()).unwrap();
+    let settings = settings(stack, set);
     let clock = Clock::linux(settings.hz, settings.wheel);
-    let receiver = Receiver::new(&Arc::new(settings), clock, 1460, 1460, clamp, true);
+    let receiver = Receiver::new(&settings, clock, 1460, 1460, clamp, true);
     (receiver.syn_window(), receiver.scale())
 }
 
