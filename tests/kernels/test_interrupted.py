@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.processes import state
 
 from rexmit import kernels
 from rexmit.kernels.build import build
@@ -46,11 +47,7 @@ def _until(condition: Callable[[], bool]) -> None:
 
 
 def _alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return state != "Z"
+    return state(pid) not in ("", "Z")
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from tests.lab.conftest import Lab
+from tests.processes import stat_fields, state
 
 FOREVER = "echo started; sleep 1; while :; do sleep 3600; done"
 
@@ -36,18 +37,6 @@ class Started:
         while self.alive() and time.monotonic() < until:
             time.sleep(0.01)
         assert self.alive() == []
-
-
-def stat_fields(pid: int) -> list[str]:
-    """/proc/PID/stat from the state on; empty when there is no such process."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except (FileNotFoundError, ProcessLookupError):
-        return []
-
-
-def state(pid: int) -> str:
-    return (stat_fields(pid) or [""])[0]
 
 
 def descendants(pid: int) -> list[int]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.processes import state
 from typer.testing import CliRunner
 
 from rexmit import _core
@@ -182,8 +183,8 @@ def test_an_interruption_is_heard_while_nothing_comes() -> None:
         child.stdin.flush()
         assert child.stdout.readline() == b"reading\n"
         # The main thread sleeps when it waits for rows, which is where the signal must be heard.
-        stat, until = Path(f"/proc/{child.pid}/stat"), time.monotonic() + 60
-        while stat.read_text().rpartition(")")[2].split()[0] != "S":
+        until = time.monotonic() + 60
+        while state(child.pid) != "S":
             assert time.monotonic() < until
         child.send_signal(signal.SIGINT)
         assert child.wait(60) == 1
