@@ -1,5 +1,5 @@
 """`python -m rexmit` is the `rexmit` command."""
 
-from rexmit.cli import main
+from rexmit.main import main
 
 main()

@@ -139,7 +139,7 @@ def test_an_interruption_is_heard_within_a_case(tmp_path: Path) -> None:
         while not (logs.exists() and logs.stat().st_size) and time.monotonic() < until:
             time.sleep(0.1)
         run.send_signal(signal.SIGINT)
-        assert run.wait(timeout=60) != 0
+        assert run.wait(timeout=60) == 130
     outcomes = [json.loads(line) for line in logs.read_text(encoding="utf-8").splitlines()]
     assert outcomes
     assert not any("error" in outcome for _, outcome in outcomes)

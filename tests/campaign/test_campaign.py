@@ -15,8 +15,8 @@ import polars as pl
 import pytest
 from tests.campaign.conftest import Lab
 
-from rexmit.engines.engine import Interrupted
 from rexmit.errors import UserError
+from rexmit.interrupt import Interrupted, installed
 from rexmit.store.folder import TABLES, RunFolder
 from rexmit.store.schema import RETRANSMISSIONS, TRANSFERS, polars_schema
 
@@ -124,7 +124,7 @@ def test_an_interrupted_run_goes_on_and_gives_the_same_rows(
             os.kill(os.getpid(), number)
 
     lab.fake(log=str(tmp_path / "log"), slow=0.001)
-    with pytest.raises(Interrupted):
+    with installed(), pytest.raises(Interrupted):
         lab.run("cut", on_advance=interrupt)
     assert lab.told.closed
     for boot in lab.boots(tmp_path / "log"):
@@ -318,7 +318,7 @@ def interrupted(lab: Lab) -> Path:
             os.kill(os.getpid(), signal.SIGTERM)
 
     lab.fake(slow=0.001)
-    with pytest.raises(Interrupted):
+    with installed(), pytest.raises(Interrupted):
         lab.run(settings=("network=near",), on_advance=stop)
     lab.fake()
     return lab.tmp_path / "run" / "partial"

@@ -18,13 +18,13 @@ BEFORE = """
 import sys
 from pathlib import Path
 from rexmit.engines import kernel
-import rexmit.cli
+import rexmit.main
 kernel.find_kernel = lambda spec: kernel.KernelIdentity(
     "6.12.0-hz250-abc", Path("/no/kernel"), "6.12.0", 250, (), "abc", Path("kernel-config")
 )
 kernel.programs = lambda names: dict.fromkeys(names, "/bin/true")
 sys.argv[0] = "rexmit"
-rexmit.cli.main()
+rexmit.main.main()
 """
 """The program with a kernel that need not be built."""
 
@@ -116,7 +116,7 @@ def test_an_interrupt_says_how_to_go_on(folder: Path) -> None:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     out, errors = process.communicate(timeout=60)
-    assert process.returncode == 1
+    assert process.returncode == 130
     assert out == ""
     assert "Traceback" not in errors
     assert "rexmit: stopped; " in errors

@@ -18,9 +18,9 @@ from tests.campaign.conftest import FakeStreams, Lab, Told
 
 from rexmit import stacks
 from rexmit.campaign.runner import Campaign, Request
-from rexmit.engines.engine import Interrupted
 from rexmit.engines.model import ModelEngine
 from rexmit.errors import UserError
+from rexmit.interrupt import Interrupted, installed
 
 Run = Callable[..., dict[str, Any]]
 
@@ -131,7 +131,7 @@ def test_an_interrupted_run_goes_on_and_gives_the_same_rows(
             os.kill(os.getpid(), signal.SIGINT)
 
     model["slow"] = 0.0005
-    with pytest.raises(Interrupted):
+    with installed(), pytest.raises(Interrupted):
         run("cut", on_advance=interrupt)
     folder = lab.tmp_path / "cut"
     assert json.loads((folder / "run.json").read_text())["state"] == "unfinished"
@@ -144,9 +144,8 @@ def test_an_interrupted_run_goes_on_and_gives_the_same_rows(
 
 
 def test_a_cell_that_does_not_end_does_not_hold_up_an_interrupt(
-    run: Run, model: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    run: Run, model: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr("rexmit.engines.model._PATIENCE_S", 0.1)
     model["slow"] = 60
 
     def interrupt() -> None:
@@ -156,7 +155,7 @@ def test_a_cell_that_does_not_end_does_not_hold_up_an_interrupt(
 
     threading.Thread(target=interrupt, daemon=True).start()
     began = time.monotonic()
-    with pytest.raises(Interrupted):
+    with installed(), pytest.raises(Interrupted):
         run("run", "repeat=1")
     assert time.monotonic() - began < 30
 

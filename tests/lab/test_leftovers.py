@@ -87,7 +87,7 @@ def test_a_signal_ends_everything(lab: Lab, number: int, status: int) -> None:
         started.wait_for_the_end()
         assert not started.folder.exists()
         assert started.process.stderr is not None
-        assert started.process.stderr.read() == b""
+        assert started.process.stderr.read() == b"rexmit: stopped\n"
 
 
 def test_a_signal_ends_a_command_that_spins(lab: Lab) -> None:
@@ -170,7 +170,7 @@ def test_a_campaign_that_is_ended_leaves_no_kernel(lab: Lab, tmp_path: Path, num
             time.sleep(0.01)
         started = Started(process, below, share_of(below))
         process.send_signal(number)
-        assert process.wait(timeout=60) == (-9 if number == signal.SIGKILL else 1)
+        assert process.wait(timeout=60) == (-9 if number == signal.SIGKILL else 128 + number)
         started.wait_for_the_end()
         if number == signal.SIGKILL:
             lab.exec("true").ok()

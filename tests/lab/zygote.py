@@ -1,7 +1,7 @@
 """Runs rexmit for the tests: a process that has it imported and forks for each call.
 
 To start Python and to import takes several times as long as to boot a kernel. What runs in the fork
-is `rexmit.cli.main`, with a command line, an environment, a folder and outputs of its own.
+is `rexmit.main.main`, with a command line, an environment, a folder and outputs of its own.
 
 `python zygote.py FD` serves calls that come over the socket FD; `python zygote.py FD nobody` does
 it as an unprivileged user. `python zygote.py - nobody WORDS` is `rexmit WORDS` as that user.
@@ -23,7 +23,8 @@ CAP_DAC_READ_SEARCH = 1 << 2
 CAPABILITY_VERSION_3 = 0x20080522
 
 MODULES = (
-    *("rexmit.campaign.runner", "rexmit.cli", "rexmit.engines.command", "rexmit.engines.kernel"),
+    *("rexmit.campaign.runner", "rexmit.cli", "rexmit.main", "rexmit.outputs"),
+    *("rexmit.engines.command", "rexmit.engines.kernel"),
     *("rexmit.kernels", "rexmit.ladder.flow", "rexmit.ladder.render", "rexmit.scenario"),
     *("rexmit.campaign.progress", "rexmit.campaign.plan", "rexmit.store.tables"),
     *("polars", "pydantic", "rich.console", "rich.progress", "typer"),
@@ -75,7 +76,6 @@ def serve(calls: socket.socket) -> None:
 
 def run(call: dict[str, object], out: int, err: int) -> NoReturn:
     """Be one call of rexmit."""
-    status = 1
     try:
         words, env = call["words"], call["env"]
         assert isinstance(words, list)
@@ -87,18 +87,15 @@ def run(call: dict[str, object], out: int, err: int) -> NoReturn:
         os.chdir(str(call["cwd"]))
         sys.argv = ["rexmit", *words]
         signal.alarm(int(str(call["seconds"])))
-        from rexmit.cli import main
+        from rexmit.main import main
 
         main()
-        status = 0
-    except SystemExit as end:
-        status = end.code if isinstance(end.code, int) else 1 if end.code else 0
     except BaseException:
         traceback.print_exc()
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(status)
+        os._exit(1)
 
 
 if __name__ == "__main__":
@@ -107,7 +104,7 @@ if __name__ == "__main__":
         drop_rights()
     if where == "-":
         sys.argv = ["rexmit", *rest[1:]]
-        from rexmit.cli import main
+        from rexmit.main import main
 
         main()
     else:

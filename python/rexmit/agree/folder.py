@@ -20,6 +20,7 @@ from rexmit.agree.case import Case
 from rexmit.agree.outcome import Outcome
 from rexmit.agree.paths.case import PathCase
 from rexmit.errors import UserError
+from rexmit.store.files import write_text, writing
 
 FORMAT: Final = 1
 
@@ -75,12 +76,10 @@ class Folder:
                     f"{path} is there already and not empty", "name another with --keep"
                 )
             path.mkdir(parents=True, exist_ok=True)
-            (path / "cases.jsonl").write_text(
-                "".join(f"{case.as_json()}\n" for case in cases.values()), encoding="utf-8"
+            write_text(
+                path / "cases.jsonl", "".join(f"{case.as_json()}\n" for case in cases.values())
             )
-            meta.write_text(
-                json.dumps({"format": FORMAT, **asdict(about)}, indent=2) + "\n", encoding="utf-8"
-            )
+            write_text(meta, json.dumps({"format": FORMAT, **asdict(about)}, indent=2) + "\n")
             folder._end_torn_line()
         except OSError as error:
             raise UserError(
@@ -128,7 +127,8 @@ class Folder:
 
     def add(self, number: int, outcome: Outcome) -> None:
         """Append what the kernel did in a case."""
-        with (self.path / "kernel.jsonl").open("a", encoding="utf-8") as file:
+        path = self.path / "kernel.jsonl"
+        with writing(path), path.open("a", encoding="utf-8") as file:
             file.write(json.dumps([number, outcome], separators=(",", ":")) + "\n")
 
     def clear_disagreements(self) -> None:
@@ -139,7 +139,7 @@ class Folder:
         """Keep a disagreement: the case as a scenario, both logs."""
         place = self.path / "disagreements" / case.name
         place.mkdir(parents=True, exist_ok=True)
-        (place / f"{case.name}.toml").write_text(case.scenario(about), encoding="utf-8")
+        write_text(place / f"{case.name}.toml", case.scenario(about))
         for name, log in logs:
             text = "[\n" + ",\n".join(json.dumps(row) for row in log) + "\n]\n"
-            (place / f"{name}.json").write_text(text, encoding="utf-8")
+            write_text(place / f"{name}.json", text)

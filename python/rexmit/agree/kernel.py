@@ -11,7 +11,7 @@ from typing import Any, Final
 from rexmit.agree.any_case import AnyCase, plan
 from rexmit.agree.outcome import Outcome, note
 from rexmit.campaign.streams import Streams
-from rexmit.engines.boot import BootOptions, GuestBoot, GuestDiedError, watch
+from rexmit.engines.boot import BootOptions, GuestBoot, GuestDiedError, NoLongerWantedError, watch
 from rexmit.engines.engine import cores
 from rexmit.engines.kernel import KernelEngine
 
@@ -21,10 +21,6 @@ CASES_A_BOOT: Final = 80
 HANG_LIMIT_S: Final = 60.0
 
 _SELDOM: Final = frozenset({"net.ipv4.tcp_reordering", "net.ipv4.tcp_rto_min_us"})
-
-
-class _StoppedError(Exception):
-    """The comparison was interrupted: no more cases."""
 
 
 def run(
@@ -37,7 +33,7 @@ def run(
 ) -> None:
     """Run the cases by number; `on_outcome` is called for each, one at a time.
 
-    An interruption ends the boots under way with the case at hand.
+    An interrupt ends the boots under way.
     """
     lock, stop = threading.Lock(), threading.Event()
     batches = _batches(dict(sorted(cases.items(), key=_likeness)), CASES_A_BOOT)
@@ -45,8 +41,6 @@ def run(
     def report(number: int, outcome: Outcome) -> None:
         with lock:
             on_outcome(number, outcome)
-        if stop.is_set():
-            raise _StoppedError
 
     def work(core: int) -> None:
         while not stop.is_set():
@@ -54,7 +48,7 @@ def run(
                 batch = next(batches, None)
             if batch is None:
                 return
-            _run_batch(batch, engine, streams, core=core, report=report)
+            _run_batch(batch, engine, streams, core=core, report=report, end=stop.is_set)
 
     with ThreadPoolExecutor(max_workers=len(cores)) as pool:
         try:
@@ -86,6 +80,7 @@ def _run_batch(
     *,
     core: int,
     report: Callable[[int, Outcome], None],
+    end: Callable[[], bool],
 ) -> None:
     """Run a batch in one boot; where that dies, the case at fault fails and the rest go on."""
     left = dict(batch)
@@ -105,7 +100,9 @@ def _run_batch(
         options = BootOptions(kernel=engine.kernel.path, core=core, seed=seed)
         with GuestBoot(options, whole, guest=engine.guest) as boot:
             try:
-                watch(boot, on_event=take, hang_limit_s=HANG_LIMIT_S, poll_s=0.01)
+                watch(boot, on_event=take, hang_limit_s=HANG_LIMIT_S, poll_s=0.01, end=end)
+                return
+            except NoLongerWantedError:
                 return
             except GuestDiedError as error:
                 if not left:

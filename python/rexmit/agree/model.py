@@ -8,6 +8,7 @@ from collections.abc import Callable
 from rexmit.agree.any_case import AnyCase, plan
 from rexmit.agree.outcome import Outcome, note
 from rexmit.campaign.streams import Streams
+from rexmit.interrupt import Interrupted
 
 RunModel = Callable[[str, str | None], str]
 """See `rexmit._core.run_model`."""
@@ -22,7 +23,7 @@ def run(case: AnyCase, run_model: RunModel, streams: Streams, *, stack: str, hz:
         text = run_model(json.dumps(whole), None)
     except BaseException as error:
         # A panic of the machines is a disagreement too, and no end of the comparison.
-        if isinstance(error, KeyboardInterrupt | SystemExit):
+        if isinstance(error, KeyboardInterrupt | SystemExit | Interrupted):
             raise
         return {"error": f"{type(error).__name__}: {error}"}
     found: Outcome = {}

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from rexmit import interrupt
 from rexmit.campaign import grid
 from rexmit.campaign.grid import Cell
 from rexmit.campaign.identity import differences, identity
-from rexmit.campaign.interrupt import asked_to_stop
 from rexmit.campaign.plan import boot_seed, cell_plan, phase_period_ns, phases_ns
 from rexmit.campaign.progress import Progress
 from rexmit.campaign.streams import Streams
-from rexmit.engines.engine import Calls, Engine, Interrupted, Task
+from rexmit.engines.engine import Calls, Engine, Task
 from rexmit.errors import UserError
+from rexmit.interrupt import Interrupted
 from rexmit.scenario import Scenario
 from rexmit.store.folder import FORMAT, RunFolder
 from rexmit.store.record import FailedCell, Record
@@ -94,8 +95,7 @@ class Campaign:
         """Run what is left and give back run.json as it stands then.
 
         Raises UserError where the folder holds another run or nothing can run, OSError where the
-        folder cannot be written, and Interrupted. Cells that ended before stay in the
-        folder.
+        folder cannot be written. Cells that ended before stay in the folder, interrupted or not.
         """
         request = self.request
         folder = RunFolder(request.out)
@@ -103,7 +103,7 @@ class Campaign:
         finished = self._finished(folder, asked)
         if finished is not None:
             return finished
-        with folder.locked(), asked_to_stop() as stop:
+        with interrupt.undone_by(interrupt.nothing), folder.locked():
             # Another may have been at work here since, until just now.
             finished = self._finished(folder, asked)
             if finished is not None:
@@ -111,7 +111,7 @@ class Campaign:
                 return finished
             before = folder.read_meta()
             try:
-                return self._run(folder, asked, before or {}, stop=stop)
+                return self._run(folder, asked, before or {})
             except (UserError, OSError):
                 if before is None and not folder.has_records:
                     folder.clear()
@@ -131,8 +131,6 @@ class Campaign:
         folder: RunFolder,
         asked: Mapping[str, Any],
         before: Mapping[str, Any],
-        *,
-        stop: Callable[[], bool],
     ) -> dict[str, Any]:
         request = self.request
         cells = {cell.id: cell for cell in grid.cells(request.scenario)}
@@ -166,7 +164,7 @@ class Campaign:
         save(UNFINISHED)
         self.progress.start(grid.transfers(cells.values()), self.totals.transfers)
         try:
-            calls = Calls(on_transfers=self.progress.advance, on_end=keep, stop=stop)
+            calls = Calls(on_transfers=self.progress.advance, on_end=keep)
             self.engine.run(map(self._task, left.values()), calls, jobs=request.jobs)
         except Interrupted:
             save(UNFINISHED)

@@ -1,6 +1,6 @@
 """The command line: `rexmit COMMAND`.
 
-Commands live in a module each; this one registers them and reports errors.
+Commands live in a module each; this one registers them. `rexmit.main` runs them and reports errors.
 
 Start-up stays fast: a command module imports only Typer and `rexmit.errors` at its top, the rest
 inside the command.
@@ -8,12 +8,11 @@ inside the command.
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
-from rexmit.errors import EXIT_FAILED, EXIT_OK, UserError
+from rexmit.errors import EXIT_OK
 
 EXAMPLES = """\
 Examples:
@@ -135,17 +134,3 @@ app.command(
     epilog=tcpfilter.EXAMPLE,
 )(tcpfilter.tcpfilter)
 app.add_typer(kernel.app, name="kernel", short_help="Build, list and use kernels.")
-
-
-def main() -> None:
-    """Run the command line and end the process: 0 done, 1 failed, 2 wrong usage."""
-    try:
-        app()
-    except UserError as error:
-        sys.stdout.flush()
-        print(error.text(), file=sys.stderr)
-        sys.exit(error.exit_status)
-    except BrokenPipeError:
-        # The reader of our output has gone (`rexmit show RUN | head`).
-        sys.stderr.close()
-        sys.exit(EXIT_FAILED)

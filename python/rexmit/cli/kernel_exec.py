@@ -90,9 +90,7 @@ def exec_(
     output comes through as it is written; it has no input. 127 means that it could not be run.
     """
     import os
-    import signal
     import sys
-    from types import FrameType
 
     from rexmit.engines.boot import BootOptions
     from rexmit.engines.command import Command, execute
@@ -111,11 +109,6 @@ def exec_(
         network = _network(net, settings or [])
     found = find_kernel(kernel)
 
-    def stop(number: int, _frame: FrameType | None) -> None:
-        raise typer.Exit(128 + number)  # The guest is ended and its files removed on the way out.
-
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, stop)
     # Calls at a time share the cores: neighbours in the process table take different ones.
     cores = sorted(os.sched_getaffinity(0))
     core = cores[os.getpid() % len(cores)]

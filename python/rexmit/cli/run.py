@@ -113,7 +113,8 @@ def run(
     from rexmit.campaign.runner import Campaign, Request
     from rexmit.campaign.streams import core_streams
     from rexmit.campaign.suited import suited
-    from rexmit.engines.engine import CELLS_A_CORE, Interrupted, cores
+    from rexmit.engines.engine import CELLS_A_CORE, cores
+    from rexmit.interrupt import Interrupted
 
     choice = _Choice(engine, kernel, stack, hz, hang_limit)
     choice.check()
@@ -150,11 +151,10 @@ def run(
     again = f"{request.command} --out {shlex.quote(str(request.out))}"
     try:
         meta = campaign.run()
-    except Interrupted:
-        raise UserError(
-            f"stopped; {campaign.totals.transfers:,} transfers are kept in {request.out}",
-            f"to go on: {again}",
-        ) from None
+    except Interrupted as stopped:
+        stopped.what = f"stopped; {campaign.totals.transfers:,} transfers are kept in {request.out}"
+        stopped.hint = f"to go on: {again}"
+        raise
     except OSError as error:
         where = error.filename or request.out
         raise UserError(

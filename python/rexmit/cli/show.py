@@ -337,16 +337,15 @@ def _show_path_flow(run: Run, asked: _Flow) -> None:
 
 
 def _show_traced(path: Path, asked: _Flow) -> None:
-    import tempfile
-
     from rexmit.ladder.print_traced import near_time, print_traced, traced_data
     from rexmit.ladder.traced import open_traced
+    from rexmit.store.files import scratch_folder
     from rexmit.tables.terminal import console
     from rexmit.trace.folder import open_trace
     from rexmit.trace.run import run
 
-    with tempfile.TemporaryDirectory(prefix="rexmit-show-") as temporary:
-        trace = open_trace(path) if path.is_dir() else run([path], Path(temporary) / "t", whatif=())
+    with scratch_folder() as temporary:
+        trace = open_trace(path) if path.is_dir() else run([path], temporary / "t", whatif=())
         opened = open_traced(trace, asked.which, asked.at)
     if asked.as_json:
         _print_json(traced_data(opened))

@@ -182,8 +182,7 @@ def _traces(
     """The traces of these sets of files. Without `out` their tables lie in a temporary folder that
     goes with `open_tables`. A folder of a trace is opened instead.
     """
-    import tempfile
-
+    from rexmit.store.files import scratch_folder
     from rexmit.trace.folder import is_trace, open_trace
     from rexmit.trace.run import run
 
@@ -195,8 +194,7 @@ def _traces(
         if out is not None:
             folder = out if len(each) == 1 else out / f"{number}-{files[0].name.partition('.')[0]}"
         else:
-            temporary = tempfile.TemporaryDirectory(prefix="rexmit-trace-")
-            folder = Path(open_tables.enter_context(temporary)) / "trace"
+            folder = open_tables.enter_context(scratch_folder()) / "trace"
         made.append(run(files, folder, csv=csv, whatif=whatif, jobs=jobs))
     return made
 

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rexmit.errors import UserError
-
 if TYPE_CHECKING:
     from rexmit.truth.corpus import Tally
 
@@ -55,10 +53,10 @@ def truth(
     import time
 
     from rexmit.campaign import progress as bars
-    from rexmit.campaign.interrupt import asked_to_stop
     from rexmit.campaign.streams import core_streams
     from rexmit.cli import version
-    from rexmit.engines.engine import Interrupted, cores
+    from rexmit.engines.engine import cores
+    from rexmit.interrupt import Interrupted
     from rexmit.truth import corpus, draw
     from rexmit.truth.kernel import open_engine
 
@@ -82,15 +80,10 @@ def truth(
     progress.start(connections, 0)
     began = time.monotonic()
     try:
-        with asked_to_stop() as stop:
-            tally = corpus.make(
-                folder, parts, engine, about, cores=slots, on_part=progress.advance, stop=stop
-            )
-    except Interrupted:
-        raise UserError("stopped; nothing of the corpus is kept") from None
-    except OSError as error:
-        where = error.filename or folder
-        raise UserError(f"{where}: {error.strerror or error}") from None
+        tally = corpus.make(folder, parts, engine, about, cores=slots, on_part=progress.advance)
+    except Interrupted as stopped:
+        stopped.what = "stopped; nothing of the corpus is kept"
+        raise
     finally:
         progress.close()
     seconds = round(time.monotonic() - began, 1)

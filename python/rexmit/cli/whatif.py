@@ -115,7 +115,6 @@ def calibrate(
     keep: bool,
 ) -> dict[str, Any]:
     """Runs the check, and with `keep` keeps its errors for `rexmit trace`."""
-    import tempfile
     from dataclasses import asdict
     from datetime import UTC, datetime
 
@@ -123,17 +122,19 @@ def calibrate(
 
     from rexmit import cli
     from rexmit.engines.engine import cores
+    from rexmit.store.files import scratch_folder, whole
     from rexmit.whatif.calibration import Calibration, save
     from rexmit.whatif.check import check, errors
 
-    with tempfile.TemporaryDirectory(prefix="rexmit-whatif-") as scratch:
-        root = out or Path(scratch)
+    with scratch_folder() as scratch:
+        root = out or scratch
         rows = pl.concat(
             check(base, root / f"{number}", seed=seed, kernel=kernel, jobs=jobs or len(cores()))
             for number, base in enumerate(bases)
         )
         if out is not None:
-            rows.write_parquet(out / "check.parquet")
+            with whole(out / "check.parquet") as temporary:
+                rows.write_parquet(temporary)
     calibration = Calibration(
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         program=cli.version(),

@@ -43,6 +43,10 @@ class GuestHungError(GuestDiedError):
     """The guest gave no sign of life for too long (real time) and was killed."""
 
 
+class NoLongerWantedError(Exception):
+    """Nobody waits for this boot any more."""
+
+
 @dataclass(frozen=True, slots=True)
 class BootOptions:
     """How a kernel is booted. `seed` fixes its randomness; `core` is the one it is pinned to."""
@@ -237,12 +241,14 @@ def watch(
     outputs: Mapping[str, Callable[[bytes], None]] | None = None,
     hang_limit_s: float | None = 60.0,
     poll_s: float = 0.02,
+    end: Callable[[], bool] | None = None,
 ) -> Event:
     """Look after one boot until it ends and give back its `exit` event.
 
     `outputs` are called with what is appended to files of the share (`stdout`, `stderr`). Raises
     GuestHungError when no event came for `hang_limit_s` real seconds, GuestDiedError for an end
-    that was not clean. Everything the guest wrote before has been handed over by then.
+    that was not clean. Everything the guest wrote before has been handed over by then. Raises
+    NoLongerWantedError soon after `end` says true, for boots that other threads look after.
     """
     tails = {name: (Tail(boot.share / name), give) for name, give in (outputs or {}).items()}
 
@@ -262,6 +268,8 @@ def watch(
                 break
             if boot.ended:
                 continue
+            if end is not None and end():
+                raise NoLongerWantedError
             if boot.fault is not None:
                 boot.kill()
             elif hang_limit_s is not None and boot.silent_s > hang_limit_s:

@@ -25,10 +25,6 @@ CELLS_A_CORE: Final = 4
 """More cells than this at a time on a core only cost memory, and make kernels seem to hang."""
 
 
-class Interrupted(Exception):  # noqa: N818 - no error: somebody asked for it
-    """The engine was told to stop."""
-
-
 @dataclass(frozen=True, slots=True)
 class Task:
     """A cell to run. `plan` is the cell as an engine reads it, its id `CELL_ID`; all that is random
@@ -52,9 +48,6 @@ class Calls:
     on_end: Callable[[Record, Path | None], None]
     """A cell has ended. The folder has its captures, `ID-REPETITION.HOST.pcapng`, until this
     returns; None where there are none."""
-
-    stop: Callable[[], bool]
-    """Whether to stop now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +98,8 @@ class Engine(Protocol):
     def run(self, tasks: Iterable[Task], calls: Calls, *, jobs: int) -> None:
         """Run every cell, `jobs` at a time.
 
-        Raises Interrupted when `calls.stop` says so, UserError for what no other try would do
-        better. However it ends, nothing is left running.
+        Raises UserError for what no other try would do better. However it ends, interrupted too,
+        nothing is left running.
         """
         ...
 

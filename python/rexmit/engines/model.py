@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from rexmit import stacks
-from rexmit.engines.engine import PLAN_VERSION, Calls, Interrupted, Lack, Task, cells_of
+from rexmit.engines.engine import PLAN_VERSION, Calls, Lack, Task, cells_of
 from rexmit.engines.intake import EVENTS, Intake
 from rexmit.engines.shares import PrivateFolder
 from rexmit.errors import UserError, closest
@@ -25,12 +25,6 @@ NAME: Final = "model"
 
 RunModel = Callable[[str, str | None], str]
 """Runs a plan and gives its events, a JSON object a line; the folder gets captures."""
-
-_POLL_S: Final = 0.05
-"""Real seconds between two looks at whether to stop."""
-
-_PATIENCE_S: Final = 2.0
-"""Real seconds that cells under way have to end in, once told to stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,33 +101,26 @@ class ModelEngine:
         return Lack(f"the stack {stack.name} does not have it", f"name one that has: {able}")
 
     def run(self, tasks: Iterable[Task], calls: Calls, *, jobs: int) -> None:
-        """See Engine. Cells run in threads; where one is told to stop and does not end soon, its
-        thread goes down with the program."""
+        """See Engine. Cells run in threads, which go down with the program when it is interrupted;
+        what they still write to is removed."""
         waiting = iter(tasks)
         ended: queue.SimpleQueue[_Cell] = queue.SimpleQueue()
-        running = 0
-        while True:
-            while running < jobs and (task := next(waiting, None)) is not None:
-                cell = _Cell(task, self._cell(task), ended)
-                threading.Thread(target=cell.run, args=(self.run_model,), daemon=True).start()
-                running += 1
-            if not running:
-                return
-            try:
-                cell = ended.get(timeout=_POLL_S)
-            except queue.Empty:
-                if calls.stop():
-                    _let_end(ended, running)
-                    raise Interrupted from None
-                continue
-            running -= 1
-            try:
+        running: list[_Cell] = []
+        try:
+            while True:
+                while len(running) < jobs and (task := next(waiting, None)) is not None:
+                    cell = _Cell(task, self._cell(task), ended)
+                    running.append(cell)
+                    threading.Thread(target=cell.run, args=(self.run_model,), daemon=True).start()
+                if not running:
+                    return
+                cell = ended.get()
                 _hand_over(cell, calls)
-            finally:
+                running.remove(cell)
                 cell.close()
-            if calls.stop():
-                _let_end(ended, running)
-                raise Interrupted
+        finally:
+            for cell in running:
+                cell.close()
 
     def _cell(self, task: Task) -> dict[str, Any]:
         stack = self.stacks[task.config]
@@ -240,13 +227,3 @@ def _memory_bytes() -> int:
     except ImportError:  # no such thing on Windows
         return 0
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
-def _let_end(ended: queue.SimpleQueue[_Cell], running: int) -> None:
-    until = time.monotonic() + _PATIENCE_S
-    while running and (left := until - time.monotonic()) > 0:
-        try:
-            ended.get(timeout=left).close()
-        except queue.Empty:
-            return
-        running -= 1

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from rexmit.engines.attempt import Attempt
-from rexmit.engines.engine import Calls, Interrupted, Task, cores
+from rexmit.engines.engine import Calls, Task, cores
 
 POLL_S: Final = 0.02
 """Real seconds between two looks at the kernels."""
@@ -20,8 +20,7 @@ Begin = Callable[[Task, int], Attempt]
 def run(tasks: Iterable[Task], begin: Begin, calls: Calls, *, jobs: int) -> None:
     """Run every cell, `jobs` at a time.
 
-    With more jobs than cores, cores are shared. Raises Interrupted when told to stop. However it
-    ends, no kernel is left running.
+    With more jobs than cores, cores are shared. However it ends, no kernel is left running.
     """
     usable = cores()
     waiting = deque(tasks)
@@ -29,8 +28,6 @@ def run(tasks: Iterable[Task], begin: Begin, calls: Calls, *, jobs: int) -> None
     running: dict[int, Attempt] = {}
     try:
         while waiting or running:
-            if calls.stop():
-                raise Interrupted
             while waiting and free:
                 slot = free.popleft()
                 running[slot] = begin(waiting.popleft(), usable[slot % len(usable)])

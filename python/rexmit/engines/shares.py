@@ -15,6 +15,8 @@ import tempfile
 from pathlib import Path
 from typing import IO, Final
 
+from rexmit import interrupt
+
 _PREFIX: Final = "rexmit-"
 _LOCK: Final = "lock"
 
@@ -32,12 +34,14 @@ class PrivateFolder:
         root = temporary_root()
         _sweep(root)
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=root))
+        interrupt.begin(self.remove)
         self._lock = _locked(self.path)
 
     def remove(self) -> None:
         """Remove it and all that is in it."""
         shutil.rmtree(self.path, ignore_errors=True)
         self._lock.close()
+        interrupt.finish(self.remove)
 
 
 def _locked(folder: Path) -> IO[bytes]:

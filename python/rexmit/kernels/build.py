@@ -8,17 +8,16 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
 from typing import Final
 
 from rich.console import Console
 
+from rexmit import interrupt
 from rexmit.errors import UserError
 from rexmit.kernels import cache, config, patches, recipe, source, tools
 from rexmit.kernels.cache import Kernel
@@ -104,7 +103,7 @@ def build(
     tools.require()
     place = source.resolve(spec, install=tools.install_package)
     with (
-        _stopped_cleanly(),
+        interrupt.undone_by(interrupt.nothing),
         ExitStack() as stack,
         BuildProgress(console or Console(stderr=True)) as progress,
     ):
@@ -277,25 +276,3 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
             return
         except subprocess.TimeoutExpired:
             continue
-
-
-@contextmanager
-def _stopped_cleanly() -> Iterator[None]:
-    """Turn the signals that end a process into exceptions, so that what it began is undone."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        del frame
-        for each in before:
-            signal.signal(each, signal.SIG_IGN)
-        sys.exit(128 + number)
-
-    try:
-        before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGHUP)}
-    except ValueError:  # not the main thread, which is the one that gets signals
-        yield
-        return
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

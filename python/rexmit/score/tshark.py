@@ -15,7 +15,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import tempfile
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,6 +24,7 @@ import polars as pl
 
 from rexmit.errors import UserError
 from rexmit.score.claims import SCHEMA
+from rexmit.store.files import scratch_folder
 
 RECOVERY: Final = "recovery"
 TIMEOUT: Final = "timeout"
@@ -95,9 +95,9 @@ def _run(capture: Path) -> str:
     words += ["-o", "tcp.desegment_tcp_streams:FALSE", "-E", "occurrence=l"]
     for field in _FIELDS:
         words += ["-e", field]
-    with tempfile.TemporaryDirectory() as settings:
+    with scratch_folder() as settings:
         # A user's preferences change what is analysed.
-        environment = {**os.environ, "LC_ALL": "C", "WIRESHARK_CONFIG_DIR": settings}
+        environment = {**os.environ, "LC_ALL": "C", "WIRESHARK_CONFIG_DIR": str(settings)}
         done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
     if done.returncode:
         told = [line for line in done.stderr.splitlines() if "root" not in line]

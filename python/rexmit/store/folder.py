@@ -13,7 +13,7 @@ from typing import IO, Any, Final
 
 from rexmit.errors import UserError
 from rexmit.store import record as records
-from rexmit.store.files import is_temporary, write_text
+from rexmit.store.files import copy, is_temporary, write_text
 from rexmit.store.record import Record
 
 FORMAT: Final = 1
@@ -170,12 +170,8 @@ class RunFolder:
         for path in sorted(source.glob("*-*.pcapng")):
             self.captures.mkdir(exist_ok=True)
             name = f"{cell}-{path.name.partition('-')[2]}"
-            temporary = self.captures / f".{name}.tmp"
-            try:
-                shutil.move(path, temporary)
-                temporary.replace(self.captures / name)
-            finally:
-                temporary.unlink(missing_ok=True)
+            copy(path, self.captures / name)
+            path.unlink()
 
     def drop_partial(self) -> None:
         """Remove what only an unfinished run needs."""

@@ -6,8 +6,6 @@ The tables depend on the rows alone: the same rows give the same bytes, however 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,14 +72,8 @@ def write_tables(
         if table.name not in ALWAYS and not whole_table.height:
             path.unlink(missing_ok=True)
             continue
-        _write(path, partial(whole_table.write_parquet, compression="zstd"))
+        with whole(path) as temporary:
+            whole_table.write_parquet(temporary, compression="zstd")
         if table.name == "transfers":
-            _write(folder / "transfers.csv", whole_table.write_csv)
-
-
-def _write(path: Path, write: Callable[[BytesIO], object]) -> None:
-    # By way of memory: of a full disk Polars tells in an error of its own.
-    buffer = BytesIO()
-    write(buffer)
-    with whole(path) as temporary:
-        temporary.write_bytes(buffer.getbuffer())
+            with whole(folder / "transfers.csv") as temporary:
+                whole_table.write_csv(temporary)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from rexmit.errors import UserError
-from rexmit.store.files import write_text
+from rexmit.store.files import whole_folder, write_text
 from rexmit.synth import tables
 from rexmit.synth.mixes import Mix
 
@@ -59,16 +57,10 @@ def make(order: Order, folder: Path, command: str, report: Report) -> Made:
     """Make the folder `folder`, which must not be there."""
     if folder.exists():
         raise UserError(f"{folder} is there already", "give another with --out, or remove it")
-    partial = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
-    try:
-        (partial / "captures").mkdir(parents=True)
+    with whole_folder(folder) as partial:
+        (partial / "captures").mkdir()
         made = _fill(order, partial, report)
         _describe(order, partial, command, made)
-        partial.rename(folder)
-    except OSError as error:
-        raise UserError(f"{error.filename or folder}: {error.strerror or error}") from error
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
     return made
 
 

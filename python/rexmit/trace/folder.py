@@ -8,9 +8,9 @@ well, and `figures/`.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -19,6 +19,7 @@ from typing import Any, Final, Self
 import polars as pl
 
 from rexmit.errors import UserError
+from rexmit.store.files import whole_folder
 from rexmit.store.schema import polars_schema
 from rexmit.store.trace_schema import TABLES
 from rexmit.trace.source import Batch, Facts, conformed, empty
@@ -73,10 +74,9 @@ class Writer:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._work = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        self._whole = ExitStack()
         self._waiting: dict[str, list[pl.DataFrame]] = {name: [] for name in TABLES}
         self._parts: dict[str, list[Path]] = {name: [] for name in TABLES}
-        self._finished = False
 
     def __enter__(self) -> Self:
         if self.path.exists() and not self.path.is_dir():
@@ -87,7 +87,7 @@ class Writer:
                 "name an empty or a new folder with --out",
             )
         try:
-            (self._work / "parts").mkdir(parents=True)
+            self._made = self._whole.enter_context(whole_folder(self.path))
         except OSError as error:
             raise UserError(
                 f"{self.path}: cannot be written: {error.strerror}", "name another with --out"
@@ -100,7 +100,7 @@ class Writer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        shutil.rmtree(self._work, ignore_errors=True)
+        self._whole.__exit__(kind, error, trace)
 
     def add(self, batch: Batch) -> None:
         """Keeps the rows of a batch; they are on the disk when there are many."""
@@ -111,29 +111,30 @@ class Writer:
                 if waiting * len(TABLES[name]) >= _PART_VALUES:
                     self._flush(name)
 
+    @property
+    def _parts_folder(self) -> Path:
+        return self._made / "parts"
+
     def _flush(self, name: str) -> None:
         if self._waiting[name]:
             rows = pl.concat(self._waiting[name])
-            part = self._work / "parts" / f"{name}-{len(self._parts[name]):06}.parquet"
+            self._parts_folder.mkdir(exist_ok=True)
+            part = self._parts_folder / f"{name}-{len(self._parts[name]):06}.parquet"
             rows.write_parquet(part, compression="lz4")
             self._parts[name].append(part)
             self._waiting[name] = []
 
     def finish(self, facts: Facts, meta: Mapping[str, Any], *, csv: bool = False) -> Trace:
-        """Joins the parts and puts the folder in its place."""
-        made = self._work / "made"
-        made.mkdir()
-        try:
-            for name in TABLES:
-                self._join(name, made / f"{name}.parquet")
-                if csv:
-                    pl.scan_parquet(made / f"{name}.parquet").sink_csv(made / f"{name}.csv")
-            whole = {"format": FORMAT, "kind": "trace", **meta, "facts": asdict(facts)}
-            text = json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
-            (made / META).write_text(text, encoding="utf-8")
-            self._put(made)
-        except OSError as error:
-            raise UserError(f"{self.path}: cannot be written: {error}") from error
+        """Joins the parts. The folder is in its place once the writer is left."""
+        made = self._made
+        for name in TABLES:
+            self._join(name, made / f"{name}.parquet")
+            if csv:
+                pl.scan_parquet(made / f"{name}.parquet").sink_csv(made / f"{name}.csv")
+        shutil.rmtree(self._parts_folder, ignore_errors=True)
+        whole = {"format": FORMAT, "kind": "trace", **meta, "facts": asdict(facts)}
+        text = json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+        (made / META).write_text(text, encoding="utf-8")
         return Trace(self.path, whole, facts)
 
     def _join(self, name: str, path: Path) -> None:
@@ -144,13 +145,6 @@ class Writer:
             return
         self._flush(name)
         pl.scan_parquet(parts).sink_parquet(path, compression="zstd")
-
-    def _put(self, made: Path) -> None:
-        """The old folder makes room in one step and the new one takes its place in the next."""
-        if self.path.exists():
-            self.path.rename(self._work / "old")
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        made.rename(self.path)
 
 
 def is_trace(path: Path) -> bool:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import shlex
+import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
+from rexmit.interrupt import spared
 from rexmit.tables.terminal import count
 from rexmit.trace.folder import Trace, Writer
-from rexmit.trace.interrupt import interruptible
 from rexmit.trace.source import STDIN, Source, open_source
 
 _TELL_EVERY_S: Final = 5.0
@@ -31,7 +32,7 @@ def run(
 
     began = time.monotonic()
     pipe = any(str(path) == STDIN for path in captures)
-    with Writer(folder) as writer, interruptible(pipe=pipe):
+    with Writer(folder) as writer, spared(_PipesOwn(pipe)):
         source = open_source(captures, whatif=whatif, jobs=jobs)
         tell = Teller(source)
         try:
@@ -48,6 +49,24 @@ def run(
             "wall_s": round(time.monotonic() - began, 3),
         }
         return writer.finish(source.facts(), meta, csv=csv)
+
+
+class _PipesOwn:
+    """The first Ctrl-C where a pipe is read: it is left to the program that writes the pipe.
+
+    In `tcpdump -w - | rexmit trace -` the terminal sends Ctrl-C to both, and tcpdump then ends the
+    pipe. The second one counts.
+    """
+
+    def __init__(self, pipe: bool) -> None:
+        self._left = 1 if pipe else 0
+
+    def __call__(self, number: int) -> bool:
+        if number != signal.SIGINT or not self._left:
+            return False
+        self._left -= 1
+        print("rexmit: waiting for the pipe to end; Ctrl-C again to give up", file=sys.stderr)
+        return True
 
 
 class Teller:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +12,7 @@ from typing import Any, Final
 
 from rexmit.engines.kernel import KernelEngine
 from rexmit.errors import UserError
+from rexmit.store.files import copy, whole_folder
 from rexmit.truth import causes, counters, follow, kernel, label, packets
 from rexmit.truth.draw import Part
 from rexmit.truth.kernel import POINTS, Ran
@@ -72,7 +71,8 @@ class Corpus:
                 "The corpus would be wrong; this is a fault of rexmit or of the kernel's patch.",
             ) from None
         for point in POINTS:
-            shutil.copyfile(ran.capture(point), self._folder / "captures" / ran.capture(point).name)
+            capture = ran.capture(point)
+            copy(capture, self._folder / "captures" / capture.name)
         resends = [row for flow in labelled.flows for row in _resend_rows(ran, flow)]
         stack = "linux-{}.{}".format(*self._engine.kernel.version.split(".")[:2])
         connections = list(_connection_rows(ran, labelled, stack))
@@ -245,30 +245,20 @@ def make(
     *,
     cores: Sequence[int],
     on_part: Callable[[int], None],
-    stop: Callable[[], bool],
 ) -> Tally:
     """Make the corpus in the new folder `out`; `on_part` gets the connections of each part done.
 
-    Raises Interrupted when `stop` says so, and leaves nothing then.
+    However it ends, there is the whole corpus or nothing.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UserError(f"{out} is there already and not empty", "name a new folder", usage=True)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
-    try:
+    with whole_folder(out) as temporary:
         corpus = Corpus(temporary, engine)
 
         def take(ran: Ran) -> None:
             corpus.add(ran)
             on_part(len(ran.part.plan["connections"]))
 
-        kernel.run(parts, engine, cores=cores, on_part=take, stop=stop)
+        kernel.run(parts, engine, cores=cores, on_part=take)
         corpus.finish(about)
-        temporary.chmod(0o755)
-        if out.exists():
-            out.rmdir()
-        temporary.rename(out)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
     return corpus.tally

@@ -9,8 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from rexmit.engines.boot import BootOptions, Event, GuestBoot, GuestDiedError, watch
-from rexmit.engines.engine import PLAN_VERSION, Interrupted
+from rexmit.engines.boot import (
+    BootOptions,
+    Event,
+    GuestBoot,
+    GuestDiedError,
+    NoLongerWantedError,
+    watch,
+)
+from rexmit.engines.engine import PLAN_VERSION
 from rexmit.engines.guest import NETWORK_PROGRAMS, programs
 from rexmit.engines.kernel import HANG_LIMIT_S, HEARTBEAT_S, KernelEngine
 from rexmit.errors import UserError
@@ -18,8 +25,6 @@ from rexmit.truth.draw import Part
 
 MEMORY: Final = "384M"
 NO_LOG: Final = "does not record why it sends"
-LOOK_S: Final = 0.2
-"""Real seconds between two looks whether to stop."""
 POINTS: Final = ("sender", "switch", "receiver")
 
 
@@ -55,11 +60,10 @@ def run(
     *,
     cores: Sequence[int],
     on_part: Callable[[Ran], None],
-    stop: Callable[[], bool],
 ) -> None:
     """Run every part; `on_part` is called for each as it ends, from several threads.
 
-    The first error ends it, with the boots under way. Raises Interrupted when `stop` says so.
+    The first error, or an interrupt, ends it with the boots under way.
     """
     waiting, lock, ended = iter(parts), threading.Lock(), threading.Event()
 
@@ -75,11 +79,9 @@ def run(
         try:
             left = {pool.submit(work, core) for core in cores}
             while left:
-                done, left = wait(left, timeout=LOOK_S, return_when=FIRST_COMPLETED)
+                done, left = wait(left, return_when=FIRST_COMPLETED)
                 for future in done:
                     future.result()
-                if stop():
-                    raise Interrupted
         finally:
             ended.set()
 
@@ -94,7 +96,7 @@ def run_part(
 ) -> None:
     """One part on a kernel of its own. Raises UserError where that fails.
 
-    Once `ended` is set it ends at the guest's next sign of life, without `on_part`.
+    Once `ended` is set it ends soon, without `on_part`.
     """
     plan = {
         "version": PLAN_VERSION,
@@ -107,13 +109,19 @@ def run_part(
     with GuestBoot(options, plan, guest=engine.guest) as boot:
 
         def take(event: Event) -> None:
-            if ended is not None and ended.is_set():
-                raise Interrupted
             if event["type"] in ("part-start", "part-end", "part-error"):
                 told.setdefault(event["type"], dict(event))
 
         try:
-            watch(boot, on_event=take, hang_limit_s=engine.hang_limit_s, poll_s=0.01)
+            watch(
+                boot,
+                on_event=take,
+                hang_limit_s=engine.hang_limit_s,
+                poll_s=0.01,
+                end=ended.is_set if ended is not None else None,
+            )
+        except NoLongerWantedError:
+            return
         except GuestDiedError as error:
             tail = "\n".join(error.console_tail[-6:])
             raise UserError(f"part {part.name}: {error}", tail) from None

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from rexmit.store.files import write_text
 from rexmit.whatif.settings import kind
 
 FORMAT: Final = 1
@@ -61,10 +62,7 @@ def save(calibration: Calibration, path: Path | None = None) -> Path:
     """Keeps it, whole or not at all."""
     path = path or place()
     path.parent.mkdir(parents=True, exist_ok=True)
-    work = path.with_name(f".{path.name}.{os.getpid()}")
-    text = json.dumps({"format": FORMAT, **asdict(calibration)}, indent=2) + "\n"
-    work.write_text(text, encoding="utf-8")
-    work.replace(path)
+    write_text(path, json.dumps({"format": FORMAT, **asdict(calibration)}, indent=2) + "\n")
     return path
 
 

@@ -49,10 +49,11 @@ def check(base: Base, folder: Path, *, seed: int, kernel: str | None, jobs: int)
 def _run(base: Base, folder: Path, *, seed: int, kernel: str | None, jobs: int) -> None:
     from rexmit import cli, stacks
     from rexmit import scenario as scenarios
+    from rexmit.campaign.progress import Silent
     from rexmit.campaign.runner import Campaign, Request
     from rexmit.campaign.streams import core_streams
     from rexmit.engines import kernel as kernels
-    from rexmit.engines.engine import Engine, Interrupted
+    from rexmit.engines.engine import Engine
     from rexmit.engines.model import ModelEngine
 
     data = scenario(base, seed=seed, kernel=kernel is not None)
@@ -73,10 +74,7 @@ def _run(base: Base, folder: Path, *, seed: int, kernel: str | None, jobs: int) 
         jobs=jobs,
         capture=True,
     )
-    try:
-        meta = Campaign(request, engine, core_streams(), _Silent()).run()
-    except Interrupted:
-        raise UserError("stopped", "give the command again") from None
+    meta = Campaign(request, engine, core_streams(), Silent()).run()
     for cell in meta["failed_cells"]:
         raise UserError(f"{cell['label']}: {cell['message']}")
 
@@ -111,20 +109,6 @@ def _analysed(capture: Path, settings: list[str]) -> tuple[str | None, dict[str,
         rows = batch["whatif"].filter(pl.col("direction") == "backward")
         changes |= dict(rows.select("setting", "change_s").iter_rows())
     return stack, changes
-
-
-class _Silent:
-    """Tells nothing: a check takes seconds."""
-
-    def start(self, total: int, done: int) -> None: ...
-
-    def advance(self, transfers: int) -> None: ...
-
-    def failed(self, label: str, message: str) -> None: ...
-
-    def note(self, text: str) -> None: ...
-
-    def close(self) -> None: ...
 
 
 def errors(rows: pl.DataFrame) -> list[dict[str, Any]]:

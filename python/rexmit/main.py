@@ -1,0 +1,58 @@
+"""The program `rexmit`: signals, outputs, errors and the exit status around the command line.
+
+Importing the commands takes a few tenths of a second, so signals are seen to before it.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from rexmit import interrupt
+
+
+def main() -> NoReturn:
+    """Run the command line and end the process.
+
+    Exit status: 0 done, 1 failed, 2 wrong usage, 128 and the signal's number when interrupted.
+    """
+    interrupt.install()
+    from rexmit import outputs
+    from rexmit.errors import UserError
+
+    outputs.open_all()
+    try:
+        try:
+            status = _run()
+        except BaseException as error:
+            stopped = interrupt.came()
+            if stopped is None or isinstance(error, interrupt.Interrupted):
+                raise
+            raise stopped from error
+    except UserError as error:
+        outputs.say(error.text())
+        status = error.exit_status
+    except interrupt.Interrupted as stopped:
+        outputs.say(UserError(stopped.what, stopped.hint).text())
+        status = stopped.exit_status
+    outputs.end(status)
+
+
+def _run() -> int:
+    """Run the command line; its exit status."""
+    from rexmit import outputs
+    from rexmit.cli import app
+    from rexmit.errors import EXIT_FAILED
+
+    try:
+        try:
+            app()
+            status: object = None
+        except SystemExit as end:
+            status = end.code
+        outputs.flush()
+    except BrokenPipeError:
+        # The reader of our output has gone (`rexmit show RUN | head`).
+        return EXIT_FAILED
+    except OSError as error:
+        raise outputs.explained(error) from error
+    return status if isinstance(status, int) else EXIT_FAILED if status else 0
