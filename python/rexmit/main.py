@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from rexmit import interrupt
+from rexmit import interrupt, outputs
 
 
 def main() -> NoReturn:
@@ -15,11 +15,11 @@ def main() -> NoReturn:
 
     Exit status: 0 done, 1 failed, 2 wrong usage, 128 and the signal's number when interrupted.
     """
+    # First of all: what is opened now must not get the number of an output that is closed.
+    outputs.open_all()
     interrupt.install()
-    from rexmit import outputs
     from rexmit.errors import UserError
 
-    outputs.open_all()
     try:
         try:
             status = _run()
@@ -39,7 +39,6 @@ def main() -> NoReturn:
 
 def _run() -> int:
     """Run the command line; its exit status."""
-    from rexmit import outputs
     from rexmit.cli import app
     from rexmit.errors import EXIT_FAILED
 

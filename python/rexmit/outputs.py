@@ -10,7 +10,6 @@ import contextlib
 import io
 import os
 import sys
-from pathlib import Path
 from typing import NoReturn
 
 from rexmit.errors import UserError
@@ -81,7 +80,7 @@ def explained(error: OSError) -> UserError:
     if error.filename is not None:
         return UserError(f"{os.fsdecode(error.filename)}: {why}")
     try:
-        Path().stat()
+        os.stat(".")  # noqa: PTH116 - pathlib takes time to import
     except FileNotFoundError:
         return UserError("the working folder has been removed", "change to another")
     return UserError(why)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rexmit.cli.limits import MOST_JOBS
 from rexmit.errors import EXIT_FAILED, UserError
 
 if TYPE_CHECKING:
@@ -52,7 +53,9 @@ def agree(
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", "-j", min=1, help="Kernels at a time. Default: one a core."),
+        typer.Option(
+            "--jobs", "-j", min=1, max=MOST_JOBS, help="Kernels at a time. Default: one a core."
+        ),
     ] = None,
     keep: Annotated[
         Path | None,

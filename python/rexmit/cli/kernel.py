@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from rexmit.cli import kernel_exec
+from rexmit.cli.limits import MOST_JOBS
 
 app = typer.Typer(
     help="Build and list the kernels that experiments run on, or run a command in one.",
@@ -48,7 +49,9 @@ def build(
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", "-j", min=1, help="Compilers at a time (default: one a core)."),
+        typer.Option(
+            "--jobs", "-j", min=1, max=MOST_JOBS, help="Compilers at a time (default: one a core)."
+        ),
     ] = None,
 ) -> None:
     """Build a kernel, unless it has been built already, and print its name.

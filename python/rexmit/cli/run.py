@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rexmit.cli.limits import MOST_JOBS
 from rexmit.errors import EXIT_FAILED, UserError
 
 if TYPE_CHECKING:
@@ -59,7 +60,9 @@ def run(
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", "-j", min=1, help="Cells at a time. Default: one a core."),
+        typer.Option(
+            "--jobs", "-j", min=1, max=MOST_JOBS, help="Cells at a time. Default: one a core."
+        ),
     ] = None,
     settings: Annotated[
         list[str] | None,

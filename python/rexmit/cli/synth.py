@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rexmit.cli.limits import MOST_JOBS
 from rexmit.errors import UserError
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def synth(
     ] = "pcapng",
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", "-j", min=1, max=64, help="Threads. Default: one a core."),
+        typer.Option("--jobs", "-j", min=1, max=MOST_JOBS, help="Threads. Default: one a core."),
     ] = None,
     json_output: Annotated[bool, typer.Option("--json", help="Say what was made as JSON.")] = False,
     list_mixes: Annotated[bool, typer.Option("--list", help="List the mixes and end.")] = False,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rexmit.cli.limits import MOST_JOBS
 from rexmit.errors import UserError
 
 if TYPE_CHECKING:
@@ -72,7 +73,12 @@ def trace(
     jobs: Annotated[
         int | None,
         typer.Option(
-            "--jobs", "-j", min=1, help="Threads. [default: one a core]", show_default=False
+            "--jobs",
+            "-j",
+            min=1,
+            max=MOST_JOBS,
+            help="Threads. [default: one a core]",
+            show_default=False,
         ),
     ] = None,
     formats: Annotated[

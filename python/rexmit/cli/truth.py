@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rexmit.cli.limits import MOST_JOBS
+
 if TYPE_CHECKING:
     from rexmit.truth.corpus import Tally
 
@@ -36,7 +38,9 @@ def truth(
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", "-j", min=1, help="Kernels at a time. Default: one a core."),
+        typer.Option(
+            "--jobs", "-j", min=1, max=MOST_JOBS, help="Kernels at a time. Default: one a core."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:

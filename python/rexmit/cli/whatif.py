@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rexmit.cli.limits import MOST_JOBS
 from rexmit.errors import UserError
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def whatif(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Of the transfers.")] = 1,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="Cells at a time.")
+        int | None, typer.Option("--jobs", "-j", min=1, max=MOST_JOBS, help="Cells at a time.")
     ] = None,
     out: Annotated[
         Path | None,
@@ -122,7 +123,7 @@ def calibrate(
 
     from rexmit import cli
     from rexmit.engines.engine import cores
-    from rexmit.store.files import scratch_folder, whole
+    from rexmit.store.files import scratch_folder, whole_file
     from rexmit.whatif.calibration import Calibration, save
     from rexmit.whatif.check import check, errors
 
@@ -133,8 +134,8 @@ def calibrate(
             for number, base in enumerate(bases)
         )
         if out is not None:
-            with whole(out / "check.parquet") as temporary:
-                rows.write_parquet(temporary)
+            with whole_file(out / "check.parquet") as file:
+                rows.write_parquet(file)
     calibration = Calibration(
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         program=cli.version(),

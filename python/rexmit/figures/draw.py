@@ -18,7 +18,7 @@ from rexmit.errors import UserError
 from rexmit.figures.plan import Figure
 from rexmit.figures.series import Series, offsets
 from rexmit.figures.style import RC, Look, looks
-from rexmit.store.files import whole
+from rexmit.store.files import whole_file
 
 FORMATS = ("pdf", "png", "svg")
 
@@ -167,8 +167,8 @@ def save(canvas: Canvas, path: Path, ending: str) -> None:
     """Writes one file, whole or not at all. Raises UserError where it cannot be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with whole(path) as temporary:
-            canvas.savefig(temporary, format=ending, metadata=_METADATA[ending])
+        with whole_file(path) as file:
+            canvas.savefig(file, format=ending, metadata=_METADATA[ending])
     except OSError as error:
         raise UserError(
             f"{path}: cannot be written: {error.strerror or error}",

@@ -11,6 +11,7 @@ import contextlib
 import ctypes
 import fcntl
 import glob
+import io
 import os
 import re
 import shutil
@@ -18,36 +19,24 @@ import tempfile
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import IO, Any, Final, cast
 
 from rexmit import interrupt
 
 
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Inside, errors of the system that concern no other file are told of `path`.
-
-    Polars has errors of its own for what the system refuses, with the number in their text.
-    """
+    """Inside, errors of the system that name no other file name `path`."""
     try:
         yield
     except OSError as error:
-        number = error.errno or _system_error(error)
-        if number is None:
-            raise
-        ours = error.filename is None or Path(os.fsdecode(error.filename)) == _temporary(path)
-        name = str(path) if ours else error.filename
-        raise OSError(number, os.strerror(number), name) from error
-    except Exception as error:
-        number = _system_error(error)
-        if number is None or not type(error).__module__.startswith("polars"):
-            raise
-        raise OSError(number, os.strerror(number), str(path)) from error
-
-
-def _system_error(error: Exception) -> int | None:
-    found = re.search(r"\(os error (\d+)\)", str(error))
-    return int(found[1]) if found else None
+        # Rust's errors have the number in their text alone.
+        if error.errno is None and (found := re.search(r"\(os error (\d+)\)", str(error))):
+            number = int(found[1])
+            raise OSError(number, os.strerror(number), str(path)) from error
+        if error.filename is None or Path(os.fsdecode(error.filename)) == _temporary(path):
+            error.filename = str(path)
+        raise
 
 
 def _temporary(path: Path) -> Path:
@@ -72,6 +61,59 @@ def whole(path: Path) -> Iterator[Path]:
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write; it becomes `path` at the end, as with `whole`.
+
+    For libraries (Polars, matplotlib), which make errors of their own of what the system refuses:
+    whatever they raise then, the first refusal is what is raised here.
+    """
+    with whole(path) as temporary, _File(temporary) as file:
+        try:
+            yield cast(IO[bytes], file)
+        except Exception as error:
+            if file.refusal is not None:
+                raise file.refusal from error
+            raise
+
+
+class _File(io.RawIOBase):
+    """A file that remembers what the system refused."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._file = path.open("wb", buffering=0)
+        self.refusal: OSError | None = None
+
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:  # noqa: ANN401 - any buffer
+        rest = memoryview(data).cast("B")
+        size = len(rest)
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError as error:
+            self.refusal = self.refusal or error
+            raise
+        return size
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def close(self) -> None:
+        if not self.closed:
+            self._file.close()
+        super().close()
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rexmit.errors import UserError
-from rexmit.store.files import whole
+from rexmit.store.files import whole_file
 from rexmit.store.record import Record
 from rexmit.store.rows import KNOWN, TABLES, guest_field
 from rexmit.store.schema import ALWAYS, ORDERS, Column, polars_schema
@@ -72,8 +72,8 @@ def write_tables(
         if table.name not in ALWAYS and not whole_table.height:
             path.unlink(missing_ok=True)
             continue
-        with whole(path) as temporary:
-            whole_table.write_parquet(temporary, compression="zstd")
+        with whole_file(path) as file:
+            whole_table.write_parquet(file, compression="zstd")
         if table.name == "transfers":
-            with whole(folder / "transfers.csv") as temporary:
-                whole_table.write_csv(temporary)
+            with whole_file(folder / "transfers.csv") as file:
+                whole_table.write_csv(file)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rexmit.store.files import whole_file
 from rexmit.store.schema import Column, polars_schema
 from rexmit.synth.schema import CONNECTIONS, RESENDS
 
@@ -23,8 +24,9 @@ def write(parts: Iterable[tuple[str, Path, Path]], folder: Path) -> None:
     for part, resends_csv, connections_csv in parts:
         resends.append(_resends(part, resends_csv))
         connections.append(_connections(part, connections_csv))
-    pl.concat(resends).write_parquet(folder / "resends.parquet", compression="zstd")
-    pl.concat(connections).write_parquet(folder / "connections.parquet", compression="zstd")
+    for name, parts_of_it in (("resends", resends), ("connections", connections)):
+        with whole_file(folder / f"{name}.parquet") as file:
+            pl.concat(parts_of_it).write_parquet(file, compression="zstd")
 
 
 def _read(path: Path) -> pl.DataFrame:

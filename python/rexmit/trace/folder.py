@@ -19,7 +19,7 @@ from typing import Any, Final, Self
 import polars as pl
 
 from rexmit.errors import UserError
-from rexmit.store.files import whole_folder
+from rexmit.store.files import whole_file, whole_folder, write_text
 from rexmit.store.schema import polars_schema
 from rexmit.store.trace_schema import TABLES
 from rexmit.trace.source import Batch, Facts, conformed, empty
@@ -120,7 +120,8 @@ class Writer:
             rows = pl.concat(self._waiting[name])
             self._parts_folder.mkdir(exist_ok=True)
             part = self._parts_folder / f"{name}-{len(self._parts[name]):06}.parquet"
-            rows.write_parquet(part, compression="lz4")
+            with whole_file(part) as file:
+                rows.write_parquet(file, compression="lz4")
             self._parts[name].append(part)
             self._waiting[name] = []
 
@@ -130,21 +131,25 @@ class Writer:
         for name in TABLES:
             self._join(name, made / f"{name}.parquet")
             if csv:
-                pl.scan_parquet(made / f"{name}.parquet").sink_csv(made / f"{name}.csv")
+                with whole_file(made / f"{name}.csv") as file:
+                    pl.scan_parquet(made / f"{name}.parquet").sink_csv(file)
         shutil.rmtree(self._parts_folder, ignore_errors=True)
         whole = {"format": FORMAT, "kind": "trace", **meta, "facts": asdict(facts)}
         text = json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
-        (made / META).write_text(text, encoding="utf-8")
+        write_text(made / META, text)
         return Trace(self.path, whole, facts)
 
     def _join(self, name: str, path: Path) -> None:
         parts = self._parts[name]
-        if not parts:
-            whole = pl.concat([empty(name), *self._waiting[name]])
-            whole.sort(*_ORDER[name], maintain_order=True).write_parquet(path, compression="zstd")
-            return
-        self._flush(name)
-        pl.scan_parquet(parts).sink_parquet(path, compression="zstd")
+        if parts:
+            self._flush(name)
+        with whole_file(path) as file:
+            if parts:
+                pl.scan_parquet(parts).sink_parquet(file, compression="zstd")
+            else:
+                rows = pl.concat([empty(name), *self._waiting[name]])
+                rows = rows.sort(*_ORDER[name], maintain_order=True)
+                rows.write_parquet(file, compression="zstd")
 
 
 def is_trace(path: Path) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from rexmit.engines.kernel import KernelEngine
 from rexmit.errors import UserError
-from rexmit.store.files import copy, whole_folder
+from rexmit.store.files import copy, whole_file, whole_folder, write_text
 from rexmit.truth import causes, counters, follow, kernel, label, packets
 from rexmit.truth.draw import Part
 from rexmit.truth.kernel import POINTS, Ran
@@ -95,12 +95,12 @@ class Corpus:
         ordered = [self._rows[name] for name in sorted(self._rows)]
         resends = [row for part, _ in ordered for row in part]
         connections = [row for _, part in ordered for row in part]
-        pl.DataFrame(resends, schema=resends_schema).write_parquet(self._folder / "resends.parquet")
-        pl.DataFrame(connections, schema=connections_schema).write_parquet(
-            self._folder / "connections.parquet"
-        )
+        with whole_file(self._folder / "resends.parquet") as file:
+            pl.DataFrame(resends, schema=resends_schema).write_parquet(file)
+        with whole_file(self._folder / "connections.parquet") as file:
+            pl.DataFrame(connections, schema=connections_schema).write_parquet(file)
         text = json.dumps({**about, **self.tally.as_json()}, indent=2)
-        (self._folder / "truth.json").write_text(text + "\n", encoding="utf-8")
+        write_text(self._folder / "truth.json", text + "\n")
 
 
 @dataclass(slots=True)
