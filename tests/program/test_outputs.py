@@ -63,6 +63,13 @@ def test_a_disk_that_fills_up_during_a_run_is_one_line_and_the_run_goes_on(
     assert "go on: rexmit run smoke" in done.stderr
 
 
+def test_captures_that_find_no_room_are_one_line_that_names_where_they_go(
+    on_full_disk: Call,
+) -> None:
+    done = on_full_disk(*SMALL_RUN, "--capture", room="1M")
+    one_line(done, FULL, "run/captures/")
+
+
 def test_figures_on_a_full_disk_are_one_line(on_full_disk: Call) -> None:
     prepare = shlex.join([*REXMIT, *SMALL_RUN]) + " >&2"
     one_line(on_full_disk("plot", "run", prepare=prepare), FULL, "run/figures")
