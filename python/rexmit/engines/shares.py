@@ -1,6 +1,7 @@
-"""Private temporary folders for boots, on a tmpfs where there is one, that do not pile up.
+"""Private temporary folders for boots that do not pile up and that nobody else can get at.
 
-A program that is killed outright cannot clean up. So each folder holds a lock of its owner's, which
+They stand in a folder of the user's own, so that a name taken by somebody else blocks nobody. A
+program that is killed outright cannot clean up. So each folder holds a lock of its owner's, which
 the kernel lets go whatever the owner's end is, and whoever makes a folder first removes those whose
 owner is gone.
 """
@@ -11,20 +12,83 @@ import contextlib
 import fcntl
 import os
 import shutil
+import stat
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Final
 
 from rexmit import interrupt
+from rexmit.errors import UserError
 
-_PREFIX: Final = "rexmit-"
+_NAME: Final = "rexmit"
 _LOCK: Final = "lock"
+_NEEDED_BYTES: Final = 1 << 20
+_NEEDED_FILES: Final = 16
+
+
+def _roots() -> Iterator[Path]:
+    """Where a user's folder may stand: memory first."""
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    if runtime and Path(runtime).is_absolute() and _is_private(Path(runtime)):
+        yield Path(runtime)
+    temporary = os.environ.get("TMPDIR") or "/tmp"  # noqa: S108 - only for folders of our own
+    for path in (Path("/dev/shm"), Path(temporary)):  # noqa: S108
+        if path.is_dir() and os.access(path, os.W_OK):
+            yield path
 
 
 def temporary_root() -> Path:
-    """Where the folders are made."""
-    shm = Path("/dev/shm")  # noqa: S108 - only a place to make private folders in
-    return shm if shm.is_dir() and os.access(shm, os.W_OK) else Path(tempfile.gettempdir())
+    """The user's folder, made if need be. Raises UserError where there is no room for one."""
+    full: dict[str, None] = {}
+    for root in _roots():
+        if _has_room(root):
+            return _own_folder(root)
+        full[f"{root} (it has {_size(root) >> 20} MiB)"] = None
+    if not full:
+        raise UserError(
+            "there is no place for the kernel's shared folder", "TMPDIR names one to write in"
+        )
+    raise UserError(
+        f"the file system of the kernel's shared folder is full: {', '.join(full)}",
+        "make room there, or set TMPDIR to a folder on another",
+    )
+
+
+def _has_room(root: Path) -> bool:
+    found = os.statvfs(root)
+    enough = found.f_bavail * found.f_frsize >= _NEEDED_BYTES
+    # Some file systems do not count files.
+    return enough and (found.f_files == 0 or found.f_favail >= _NEEDED_FILES)
+
+
+def _size(root: Path) -> int:
+    found = os.statvfs(root)
+    return found.f_blocks * found.f_frsize
+
+
+def _is_private(path: Path) -> bool:
+    """A folder, not a link to one, that is ours and closed to others."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return False
+    ours = found.st_uid == os.geteuid() and found.st_mode & 0o077 == 0
+    return stat.S_ISDIR(found.st_mode) and ours
+
+
+def _own_folder(root: Path) -> Path:
+    """The user's folder below `root`. Another name serves where somebody has taken the first."""
+    name = f"{_NAME}-{os.geteuid()}"
+    first = root / name
+    with contextlib.suppress(FileExistsError):
+        first.mkdir(mode=0o700)
+    if _is_private(first):
+        return first
+    for path in sorted(root.glob(f"{name}-*")):
+        if _is_private(path):
+            return path
+    return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=root))
 
 
 class PrivateFolder:
@@ -33,7 +97,7 @@ class PrivateFolder:
     def __init__(self) -> None:
         root = temporary_root()
         _sweep(root)
-        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=root))
+        self.path = Path(tempfile.mkdtemp(prefix="boot-", dir=root))
         interrupt.begin(self.remove)
         self._lock = _locked(self.path)
 
@@ -54,8 +118,11 @@ def _locked(folder: Path) -> IO[bytes]:
 
 
 def _sweep(root: Path) -> None:
-    for path in root.glob(f"{_PREFIX}*/{_LOCK}"):
-        with contextlib.suppress(OSError), path.open("rb") as lock:
-            if os.fstat(lock.fileno()).st_uid == os.geteuid():
+    for path in root.glob(f"boot-*/{_LOCK}"):
+        with contextlib.suppress(OSError):
+            lock = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 shutil.rmtree(path.parent, ignore_errors=True)
+            finally:
+                os.close(lock)
