@@ -13,8 +13,9 @@ from typing import IO, Any, Final
 
 from rexmit.errors import UserError
 from rexmit.store import record as records
-from rexmit.store.files import copy, is_temporary, write_text
+from rexmit.store.files import is_temporary, whole, write_text
 from rexmit.store.record import Record
+from rexmit.store.untrusted import copy_file
 
 FORMAT: Final = 1
 """The version of run.json."""
@@ -170,8 +171,10 @@ class RunFolder:
         for path in sorted(source.glob("*-*.pcapng")):
             self.captures.mkdir(exist_ok=True)
             name = f"{cell}-{path.name.partition('-')[2]}"
-            copy(path, self.captures / name)
-            path.unlink()
+            if path.is_file() and not path.is_symlink():
+                with whole(self.captures / name) as temporary:
+                    copy_file(path, temporary)
+                path.unlink()
 
     def drop_partial(self) -> None:
         """Remove what only an unfinished run needs."""
