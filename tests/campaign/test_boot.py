@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from rexmit.engines import (
 )
 from rexmit.engines.boot import Event
 from rexmit.engines.shares import PrivateFolder
-from rexmit.engines.tail import LineTail, last_lines
+from rexmit.engines.tail import LineTail, LineTooLongError, Tail, last_lines
 from rexmit.errors import UserError
 
 OPTIONS = BootOptions(kernel=Path("/no/kernel"), core=0, seed=0x1234)
@@ -34,11 +35,17 @@ def alive(pid: int) -> bool:
     return Path(f"/proc/{pid}/cmdline").exists()
 
 
+def share_of(boot: GuestBoot) -> Path:
+    """Where the folder is that the guest was given."""
+    return boot.channel.path(".").readlink()
+
+
 def test_arguments_are_the_contracts() -> None:
     options = BootOptions(kernel=Path("/k"), core=3, seed=255, memory="128M", clock="polling")
     words = " ".join(options.arguments(Path("/s")))
     assert words == (
-        "boot --kernel /k --share /s --core 3 --seed 00000000000000ff --memory 128M --clock polling"
+        "boot --kernel /k --share /s --core 3 --seed 00000000000000ff --memory 128M "
+        "--clock polling --share-limit 4096M --scratch-limit 64M"
     )
     assert "--core" not in BootOptions(kernel=Path("/k")).arguments(Path("/s"))
 
@@ -48,7 +55,7 @@ def test_watch_hands_over_events_and_output() -> None:
     events: list[Event] = []
     output = bytearray()
     with GuestBoot(OPTIONS, EXEC) as boot:
-        share = boot.share
+        share = share_of(boot)
         last = watch(boot, on_event=events.append, outputs={"stdout": output.extend})
         assert boot.clean
         assert boot.console_tail() == ["Linux version 6.12.0-fake"]
@@ -82,7 +89,7 @@ def test_leaving_kills_and_cleans_up(lab: Lab, tmp_path: Path) -> None:
             time.sleep(0.01)
         (entry,) = lab.boots(tmp_path / "log")
         assert alive(entry["pid"])
-        share = boot.share
+        share = share_of(boot)
     assert not alive(entry["pid"])
     assert not share.parent.exists()
     assert boot.usage is not None
@@ -125,26 +132,52 @@ def test_what_a_killed_program_left_is_removed(
         assert not folder.path.exists()
 
 
-def test_lines_still_being_written_wait(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    tail = LineTail(path)
+@pytest.fixture
+def file(tmp_path: Path) -> Iterator[int]:
+    """An open file."""
+    descriptor = os.open(tmp_path / "file", os.O_RDWR | os.O_CREAT)
+    yield descriptor
+    os.close(descriptor)
+
+
+def test_lines_still_being_written_wait(file: int) -> None:
+    tail = LineTail(file)
     assert tail.lines() == []
-    with path.open("wb", buffering=0) as file:
-        file.write(b"one\ntw")
-        assert tail.lines() == [b"one"]
-        file.write(b"o\n")
-        assert tail.lines() == [b"two"]
-        assert tail.lines() == []
-    tail.close()
+    os.write(file, b"one\ntw")
+    assert tail.lines() == [b"one"]
+    os.write(file, b"o\n")
+    assert tail.lines() == [b"two"]
+    assert tail.lines() == []
 
 
-def test_last_lines_are_as_a_terminal_shows_them(tmp_path: Path) -> None:
-    path = tmp_path / "console"
-    assert last_lines(path, 3) == []
-    path.write_bytes(b"a\r\n\rb\r\r\n\r\n\xff c \r\nd")
-    assert last_lines(path, 3) == ["b", "\ufffd c", "d"]
-    path.write_bytes(b"x" * 100_000 + b"\nend\n")
-    assert last_lines(path, 1) == ["end"]
+def test_a_line_without_an_end_is_not_read_for_ever(
+    file: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rexmit.engines.tail.LONGEST_LINE", 3 << 20)
+    tail = LineTail(file)
+    os.write(file, b"x" * (3 << 20))
+    assert tail.lines() == []
+    os.write(file, b"x" * (2 << 20))
+    with pytest.raises(LineTooLongError):
+        tail.lines()
+
+
+def test_what_was_read_takes_no_room(file: int) -> None:
+    tail = Tail(file)
+    piece = bytes(range(256)) * 4096
+    for _ in range(20):
+        os.write(file, piece)
+        assert tail.read() == piece
+        assert tail.read() == b""
+    assert os.fstat(file).st_blocks * 512 <= 2 << 20
+
+
+def test_last_lines_are_as_a_terminal_shows_them(file: int) -> None:
+    assert last_lines(file, 3) == []
+    os.write(file, b"a\r\n\rb\r\r\n\r\n\xff c \r\nd")
+    assert last_lines(file, 3) == ["b", "\ufffd c", "d"]
+    os.write(file, b"x" * 100_000 + b"\nend\n")
+    assert last_lines(file, 1) == ["end"]
 
 
 def test_where_the_guest_program_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

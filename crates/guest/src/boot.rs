@@ -1,7 +1,7 @@
 //! `boot`: runs a user-mode kernel with this program as its process 1, inside a [`sandbox`](crate::sandbox).
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -16,6 +16,7 @@ use nix::sys::wait::{waitpid, WaitStatus};
 use nix::unistd::{fork, ForkResult, Pid};
 
 use crate::sandbox::{self, Layout};
+use crate::share::{Limits, Share};
 
 /// How the guest's clock moves.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,6 +34,7 @@ struct Options {
     seed: u64,
     memory_mb: u64,
     clock: Clock,
+    limits: Limits,
 }
 
 /// The guest's wall clock at boot, nanoseconds since 1970 (2025-01-01): a fixed one, or two boots would differ.
@@ -45,6 +47,10 @@ fn parse(mut arguments: lexopt::Parser) -> Result<Options> {
     use lexopt::prelude::*;
     let (mut kernel, mut share, mut core, mut seed, mut memory_mb, mut clock) =
         (None, None, None, 0, 256, Clock::Virtual);
+    let mut limits = Limits {
+        share_mb: 4096,
+        scratch_mb: 1024,
+    };
     while let Some(argument) = arguments.next()? {
         match argument {
             Long("kernel") => kernel = Some(PathBuf::from(arguments.value()?)),
@@ -53,12 +59,12 @@ fn parse(mut arguments: lexopt::Parser) -> Result<Options> {
             Long("seed") => {
                 seed = u64::from_str_radix(&arguments.value()?.string()?, 16).context("--seed")?;
             }
-            Long("memory") => {
-                let text = arguments.value()?.string()?;
-                let number = text
-                    .strip_suffix('M')
-                    .ok_or_else(|| anyhow!("--memory {text}: MiB are meant, as 256M"))?;
-                memory_mb = number.parse().with_context(|| format!("--memory {text}"))?;
+            Long("memory") => memory_mb = mebibytes("--memory", &arguments.value()?)?,
+            Long("share-limit") => {
+                limits.share_mb = mebibytes("--share-limit", &arguments.value()?)?;
+            }
+            Long("scratch-limit") => {
+                limits.scratch_mb = mebibytes("--scratch-limit", &arguments.value()?)?;
             }
             Long("clock") => {
                 clock = match arguments.value()?.string()?.as_str() {
@@ -81,7 +87,16 @@ fn parse(mut arguments: lexopt::Parser) -> Result<Options> {
         seed,
         memory_mb,
         clock,
+        limits,
     })
+}
+
+fn mebibytes(option: &str, value: &OsStr) -> Result<u64> {
+    let text = value.to_string_lossy();
+    let number = text
+        .strip_suffix('M')
+        .ok_or_else(|| anyhow!("{option} {text}: MiB are meant, as 256M"))?;
+    number.parse().with_context(|| format!("{option} {text}"))
 }
 
 fn command_line(options: &Options) -> Vec<OsString> {
@@ -127,7 +142,6 @@ pub fn run(arguments: lexopt::Parser) -> Result<i32> {
     match unsafe { fork() }.context("fork")? {
         ForkResult::Parent { child } => {
             let status = waitpid(child, None)?;
-            let _ = fs::remove_dir(options.share.join(".root"));
             Ok(match status {
                 WaitStatus::Exited(_, code) => code,
                 WaitStatus::Signaled(_, signal, _) => 128 + signal as i32,
@@ -149,6 +163,7 @@ fn inside(options: &Options) -> Result<i32> {
     die_with_parent()?;
     let init = env::current_exe().context("cannot find this program's own file")?;
     // The kernel's page tables and the like are its process's own memory; the tmpfs holds the guest's.
+    let share = Share::set_up(&options.share, options.limits)?;
     sandbox::enter(&options.share, &init, (options.memory_mb + 16) << 20)?;
     let mut command = Command::new(&options.kernel);
     command
@@ -172,6 +187,7 @@ fn inside(options: &Options) -> Result<i32> {
         .spawn()
         .with_context(|| format!("cannot run {}", options.kernel.display()))?;
     let kernel = Pid::from_raw(i32::try_from(kernel.id())?);
+    share.watch(kernel);
     loop {
         match waitpid(None, None)? {
             WaitStatus::Exited(pid, code) if pid == kernel => return Ok(code),

@@ -1,7 +1,7 @@
 //! Runs one command of the host inside the guest and passes on what it writes.
 
 use std::fs::OpenOptions;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -65,8 +65,8 @@ pub fn run(exec: &Exec, programs: &Programs, share: &Path, report: &Report) -> R
         }
     };
     let (done, copied) = mpsc::channel();
-    pass_on(child.stdout.take(), &share.join("stdout"), done.clone())?;
-    pass_on(child.stderr.take(), &share.join("stderr"), done)?;
+    pass_on(child.stdout.take(), share, "stdout", report, done.clone())?;
+    pass_on(child.stderr.take(), share, "stderr", report, done)?;
     let status = child.wait()?;
     for _ in 0..2 {
         // Both ends of the pipes are closed, or a daemon still holds them.
@@ -77,20 +77,38 @@ pub fn run(exec: &Exec, programs: &Programs, share: &Path, report: &Report) -> R
         .unwrap_or_else(|| 128 + status.signal().unwrap_or(0)))
 }
 
-fn pass_on(from: Option<impl Read + Send + 'static>, to: &Path, done: Sender<()>) -> Result<()> {
+/// Starts a thread that appends what comes `from` the command to a file of the shared folder. The host stops the whole
+/// kernel while it has much to read, so that nothing here waits for it.
+fn pass_on(
+    from: Option<impl Read + Send + 'static>,
+    share: &Path,
+    name: &'static str,
+    report: &Report,
+    done: Sender<()>,
+) -> Result<()> {
     let Some(mut from) = from else {
         bail!("a pipe is missing")
     };
+    let to = share.join(name);
     let mut file = OpenOptions::new()
         .append(true)
         .create(true)
-        .open(to)
+        .open(&to)
         .with_context(|| to.display().to_string())?;
+    let report = report.clone();
     thread::spawn(move || {
         let mut buffer = [0; 64 << 10];
-        while let Ok(length @ 1..) = from.read(&mut buffer) {
-            file.write_all(&buffer[..length])
-                .expect("the shared folder cannot be written");
+        loop {
+            match from.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(length) => {
+                    if let Err(error) = file.write_all(&buffer[..length]) {
+                        report.fault(&format!("cannot pass on what comes on {name}: {error}"));
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => report.fault(&format!("cannot read what comes on {name}: {error}")),
+            }
         }
         let _ = done.send(());
     });

@@ -20,8 +20,18 @@ use rexmit_plan::{Plan, VERSION};
 /// What goes wrong before the plan's events can be written goes to the console.
 pub fn run() -> ! {
     if let Err(error) = run_plan() {
-        println!("rexmit-guest: {error:#}");
+        give_up(&format!("{error:#}"));
     }
+    switch_off()
+}
+
+/// Says on the console why the guest cannot go on, and switches off.
+pub fn give_up(why: &str) -> ! {
+    println!("rexmit-guest: {why}");
+    switch_off()
+}
+
+fn switch_off() -> ! {
     let Err(error) = reboot(RebootMode::RB_POWER_OFF);
     // Process 1 that ends makes the kernel panic, which the host sees as what it is.
     println!("rexmit-guest: cannot switch off: {error}");
@@ -33,6 +43,10 @@ fn run_plan() -> Result<()> {
     allow_all_congestion_controls()?;
     let share = Path::new(Layout::SHARE);
     let report = Report::create(&share.join("events.jsonl"))?;
+    if !report.is_fresh()? {
+        // User-mode Linux reboots by executing itself again: the same plan would run for ever.
+        report.fault("the guest rebooted");
+    }
     nix::unistd::sethostname("rexmit")?;
     let release = nix::sys::utsname::uname()?
         .release()

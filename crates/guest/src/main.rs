@@ -23,6 +23,7 @@ mod report;
 mod sandbox;
 mod server;
 mod settings;
+mod share;
 mod tcpfilter;
 mod truth;
 mod watch;
@@ -45,7 +46,7 @@ fn dispatch() -> Result<i32> {
         None if std::process::id() == 1 => init::run(),
         _ => bail!(
             "usage: rexmit-guest boot --kernel PATH --share DIR [--core N] [--seed HEX] [--memory 256M] \
-             [--clock virtual|polling]\n       rexmit-guest tcpfilter N|--pattern TEXT [--queue 0] [--mode sequence|hold] [--json]"
+             [--clock virtual|polling] [--share-limit 4096M] [--scratch-limit 1024M]\n       rexmit-guest tcpfilter N|--pattern TEXT [--queue 0] [--mode sequence|hold] [--json]"
         ),
     }
 }

@@ -3,7 +3,7 @@
 //! hostfs writes through, so a line is on the host as soon as it is written, whatever becomes of the guest.
 
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -12,7 +12,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-use crate::clock;
+use crate::{clock, init};
 
 /// The channel; clones write to the same file.
 #[derive(Clone)]
@@ -27,7 +27,7 @@ struct Inner {
 }
 
 impl Report {
-    /// Opens the channel, a fresh file at `path`.
+    /// Opens the channel, the file at `path`.
     pub fn create(path: &Path) -> Result<Self> {
         let file = OpenOptions::new()
             .append(true)
@@ -43,17 +43,31 @@ impl Report {
         })
     }
 
+    /// Whether nothing stands in the channel yet: a kernel that was started again has told of its first start.
+    pub fn is_fresh(&self) -> Result<bool> {
+        Ok(self.lock().file.metadata()?.len() == 0)
+    }
+
     /// Writes one event: `kind` and the fields of `body`, which is an object.
     ///
-    /// A channel that cannot be written is the end of this program's use, so that it panics.
+    /// Where the channel cannot be written the guest is of no more use: it says so on the console and switches off.
     pub fn event(&self, kind: &str, body: &impl Serialize) {
+        if let Err(error) = self.try_event(kind, body) {
+            init::give_up(&format!("cannot write its events: {error}"));
+        }
+    }
+
+    /// Ends the guest at once, and says why to the host and on the console.
+    pub fn fault(&self, message: &str) -> ! {
+        // The console may be all that is left.
+        let _ = self.try_event("fault", &serde_json::json!({"message": message}));
+        init::give_up(message)
+    }
+
+    fn try_event(&self, kind: &str, body: &impl Serialize) -> io::Result<()> {
         let mut text = Vec::new();
         rexmit_plan::line(&mut text, kind, body).expect("an event's body must be an object");
-        let mut inner = self.lock();
-        inner
-            .file
-            .write_all(&text)
-            .expect("the events file cannot be written");
+        self.lock().file.write_all(&text)
     }
 
     /// Says what goes on now, and repeats it in every heartbeat.

@@ -105,7 +105,7 @@ pub fn enter(share: &Path, init: &Path, memory_bytes: u64) -> Result<()> {
     for device in DEVICES {
         bind(Path::new(device), &inside(device), false)?;
     }
-    bind(share, &inside(Layout::SHARE), false)?;
+    bind(share, &inside(Layout::SHARE), true)?;
     set_attributes(
         &inside(Layout::SHARE),
         libc::MOUNT_ATTR_NODEV | libc::MOUNT_ATTR_NOSUID,

@@ -70,6 +70,12 @@ def exec_(
             metavar="DIR", help="Bring back here what the command leaves in $REXMIT_SCRATCH."
         ),
     ] = None,
+    scratch_limit: Annotated[
+        int,
+        typer.Option(
+            metavar="MIB", min=1, max=1 << 20, help="The most that $REXMIT_SCRATCH holds."
+        ),
+    ] = 1024,
     seed: Annotated[
         int, typer.Option(min=0, max=2**64 - 1, help="Seed of the kernel's randomness.")
     ] = 1,
@@ -79,7 +85,8 @@ def exec_(
         typer.Option(
             metavar="S",
             min=0,
-            help="End a guest whose clock stands still for so many real seconds; 0: never.",
+            help="End a guest that for so many real seconds writes nothing while its clock stands "
+            "still; 0: never.",
         ),
     ] = 60.0,
 ) -> None:
@@ -93,7 +100,7 @@ def exec_(
     import sys
 
     from rexmit.engines.boot import BootOptions
-    from rexmit.engines.command import Command, execute
+    from rexmit.engines.command import SHARE_MIB, Command, execute
     from rexmit.engines.kernel import find_kernel
 
     if settings and net is None:
@@ -114,7 +121,9 @@ def exec_(
     core = cores[os.getpid() % len(cores)]
     status = execute(
         Command(argv, network, (host or "h1") if network else None),
-        BootOptions(found.path, core, seed, f"{memory}M", clock.value),
+        BootOptions(
+            found.path, core, seed, f"{memory}M", clock.value, SHARE_MIB, scratch_mib=scratch_limit
+        ),
         on_stdout=_writer(sys.stdout.fileno()),
         on_stderr=_writer(sys.stderr.fileno()),
         hang_limit_s=hang_limit or None,

@@ -52,7 +52,7 @@ class Attempt:
     @property
     def captures(self) -> Path:
         """The folder of the guest's captures, until `close`."""
-        return self._guest.share / "captures"
+        return self._guest.channel.path("captures")
 
     def close(self) -> None:
         """Kill the kernel, whatever it is at, and remove its files."""

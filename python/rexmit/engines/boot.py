@@ -1,8 +1,8 @@
 """One kernel, booted by the guest program from a plan: its events, its end, its console.
 
 A `GuestBoot` never blocks: `poll` gives what is new, so that one thread can look after many.
-`watch` is the loop for one boot alone. The share folder lies on a tmpfs where there is one, and
-goes with the boot unless it was moved away before.
+`watch` is the loop for one boot alone. What the guest wrote goes with the boot unless it was copied
+away before.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
+from rexmit.engines.channel import Channel
 from rexmit.engines.guest import guest_binary
 from rexmit.engines.shares import PrivateFolder
-from rexmit.engines.tail import LineTail, Tail, last_lines
+from rexmit.engines.tail import LineTail, LineTooLongError, Tail, last_lines
+from rexmit.errors import UserError
 
 Event = Mapping[str, Any]
 
@@ -29,6 +31,9 @@ NO_SANDBOX: Final = 125
 """Exit status of the guest program where the sandbox could not be made."""
 
 CONSOLE_LINES: Final = 20
+
+SAYS: Final = "rexmit-guest: "
+"""What a line of the guest program itself begins with, on the console or standard error."""
 
 
 class GuestDiedError(Exception):
@@ -56,6 +61,10 @@ class BootOptions:
     seed: int | None = None
     memory: str = "256M"
     clock: str = "virtual"
+    share_mib: int = 4096
+    """The most that the shared folder may hold: captures, output that nobody has read yet."""
+    scratch_mib: int = 64
+    """The most that the scratch folder of a command may hold."""
 
     def arguments(self, share: Path) -> list[str]:
         """The guest program's arguments."""
@@ -64,7 +73,9 @@ class BootOptions:
             found += ["--core", str(self.core)]
         if self.seed is not None:
             found += ["--seed", f"{self.seed:016x}"]
-        return [*found, "--memory", self.memory, "--clock", self.clock]
+        found += ["--memory", self.memory, "--clock", self.clock]
+        limits = ["--share-limit", f"{self.share_mib}M", "--scratch-limit", f"{self.scratch_mib}M"]
+        return [*found, *limits]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,29 +92,27 @@ class GuestBoot:
     def __init__(
         self, options: BootOptions, plan: Mapping[str, Any], *, guest: Path | None = None
     ) -> None:
-        self._private = PrivateFolder()
-        folder = self._private.path
-        self.share = folder / "share"
-        try:
-            for name in ("", "scratch", "captures"):
-                (self.share / name).mkdir()
-            (self.share / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
-            self._events = LineTail(self.share / "events.jsonl")
-            self._console = folder / "console"
-            self._errors = folder / "errors"
+        self._closing = contextlib.ExitStack()
+        with contextlib.ExitStack() as undo:
+            private = PrivateFolder()
+            undo.callback(private.remove)
+            share = private.path / "share"
+            share.mkdir()
+            _write_plan(share / "plan.json", plan)
+            self.channel = undo.enter_context(Channel(share))
+            self._events = LineTail(self.channel["events.jsonl"])
+            # Memory of no file system: what the kernel says comes through on a full one, too.
+            self._console, self._errors = (_nameless(undo, name) for name in ("console", "errors"))
             program = guest or guest_binary()
-            with self._console.open("wb") as console, self._errors.open("wb") as errors:
-                # A session of its own: an interrupt from the terminal is ours to act on.
-                self._process = subprocess.Popen(
-                    [str(program), *options.arguments(self.share)],
-                    stdin=subprocess.DEVNULL,
-                    stdout=console,
-                    stderr=errors,
-                    start_new_session=True,
-                )
-        except BaseException:
-            self._private.remove()
-            raise
+            # A session of its own: an interrupt from the terminal is ours to act on.
+            self._process = subprocess.Popen(
+                [str(program), *options.arguments(share)],
+                stdin=self.channel.theirs.fileno(),
+                stdout=self._console,
+                stderr=self._errors,
+                start_new_session=True,
+            )
+            self._closing = undo.pop_all()
         self.started_at = time.monotonic()
         self._last_sign = self.started_at
         self._status: int | None = None
@@ -153,16 +162,26 @@ class GuestBoot:
         """
         if self._status is None:
             self._reap(os.WNOHANG)
+        self.channel.receive()
         found: list[Event] = []
-        for line in self._events.lines():
+        try:
+            lines = self._events.lines() if self.fault is None else []
+        except LineTooLongError:
+            lines = []
+            self.fault = "the guest wrote a line that has no end"
+        for line in lines:
+            event = self._parse(line)
             if self.fault is not None:
                 break
-            event = self._parse(line)
             if event is not None:
                 found.append(event)
         if found:
-            self._last_sign = time.monotonic()
+            self.give_sign()
         return found
+
+    def give_sign(self) -> None:
+        """The guest is alive now: it has written something, or could not while we were at work."""
+        self._last_sign = time.monotonic()
 
     def _parse(self, line: bytes) -> Event | None:
         try:
@@ -170,6 +189,10 @@ class GuestBoot:
             kind = event["type"]
         except (ValueError, TypeError, KeyError):
             self.fault = f"the guest wrote a line that is no event: {line[:200]!r}"
+            return None
+        if kind == "fault" or (kind == "hello" and self.hello is not None):
+            # A guest may keep its first events from its second self.
+            self.fault = str(event.get("message", "the guest rebooted"))
             return None
         if kind == "hello":
             self.hello = event
@@ -203,7 +226,7 @@ class GuestBoot:
         """
         said = self.errors()
         if self.hello is not None:
-            said = [line for line in said if line.startswith("rexmit-guest:")]
+            said = [line for line in said if line.startswith(SAYS)]
         last = last_lines(self._console, count)
         # A panic says why before it prints a stack that is longer than what is shown here.
         reasons = self.console_lines("Kernel panic - not syncing", "Out of memory:")
@@ -220,18 +243,37 @@ class GuestBoot:
 
     def how_it_ended(self) -> str:
         """The end of a boot that was not clean, in words."""
+        full = self.channel.full(".")
+        where = f"; it has filled its shared folder ({full})" if full else ""
         if self.fault is not None:
-            return self.fault
+            return self.fault + where
         status = self._status
         if status is not None and status < 0:
             return f"the kernel was killed by signal {-status}"
-        return f"the kernel died (exit status {status})"
+        if status == 0 and (said := self.console_lines(SAYS)):
+            return said[-1].partition(SAYS)[2] + where
+        return f"the kernel died (exit status {status}){where}"
 
     def close(self) -> None:
         """Kill what still runs and remove the share folder."""
         self.kill()
-        self._events.close()
-        self._private.remove()
+        self._closing.close()
+
+
+def _write_plan(path: Path, plan: Mapping[str, Any]) -> None:
+    try:
+        path.write_text(json.dumps(plan), encoding="utf-8")
+    except OSError as error:
+        raise UserError(
+            f"cannot write the plan of a kernel to {path}: {error.strerror}",
+            "make room there, or set TMPDIR to a folder on another file system",
+        ) from None
+
+
+def _nameless(undo: contextlib.ExitStack, name: str) -> int:
+    descriptor = os.memfd_create(f"rexmit-{name}")
+    undo.callback(os.close, descriptor)
+    return descriptor
 
 
 def watch(
@@ -245,45 +287,43 @@ def watch(
 ) -> Event:
     """Look after one boot until it ends and give back its `exit` event.
 
-    `outputs` are called with what is appended to files of the share (`stdout`, `stderr`). Raises
-    GuestHungError when no event came for `hang_limit_s` real seconds, GuestDiedError for an end
-    that was not clean. Everything the guest wrote before has been handed over by then. Raises
+    `outputs` are called with what is appended to files of the share (`stdout`, `stderr`); while
+    they take their time the kernel stands still, and that is no silence. Raises GuestHungError when
+    no event and no output came for `hang_limit_s` real seconds, GuestDiedError for an end that was
+    not clean. Everything the guest wrote before has been handed over by then. Raises
     NoLongerWantedError soon after `end` says true, for boots that other threads look after.
     """
-    tails = {name: (Tail(boot.share / name), give) for name, give in (outputs or {}).items()}
+    tails = [(Tail(boot.channel[name]), give) for name, give in (outputs or {}).items()]
 
     def hand_over() -> None:
         for event in boot.poll():
             if on_event is not None:
                 on_event(event)
-        for tail, give in tails.values():
+        for tail, give in tails:
             while data := tail.read():
                 give(data)
+                boot.give_sign()
 
-    try:
-        while True:
-            ended = boot.ended
+    while True:
+        ended = boot.ended
+        hand_over()
+        if ended:
+            break
+        if boot.ended:
+            continue
+        if end is not None and end():
+            raise NoLongerWantedError
+        if boot.fault is not None:
+            boot.kill()
+        elif hang_limit_s is not None and boot.silent_s > hang_limit_s:
+            boot.kill()
             hand_over()
-            if ended:
-                break
-            if boot.ended:
-                continue
-            if end is not None and end():
-                raise NoLongerWantedError
-            if boot.fault is not None:
-                boot.kill()
-            elif hang_limit_s is not None and boot.silent_s > hang_limit_s:
-                boot.kill()
-                hand_over()
-                raise GuestHungError(
-                    f"no sign of life for {hang_limit_s:g} s; it was busy with: {boot.doing}",
-                    boot.console_tail(),
-                )
-            else:
-                time.sleep(poll_s)
-    finally:
-        for tail, _ in tails.values():
-            tail.close()
+            raise GuestHungError(
+                f"no sign of life for {hang_limit_s:g} s; it was busy with: {boot.doing}",
+                boot.console_tail(),
+            )
+        else:
+            time.sleep(poll_s)
     if not boot.clean or boot.exit_event is None:
         raise GuestDiedError(boot.how_it_ended(), boot.console_tail())
     return boot.exit_event

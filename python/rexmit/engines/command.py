@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +11,13 @@ from typing import Any, Final
 from rexmit.engines.boot import BootOptions, GuestBoot, GuestDiedError, watch
 from rexmit.engines.guest import NETWORK_PROGRAMS, programs
 from rexmit.errors import UserError
+from rexmit.store.untrusted import Budget, UntrustedError, copy_tree
 
 VERSION: Final = 1
+SHARE_MIB: Final = 256
+"""The most that the shared folder holds beside the scratch folder. Output waits there to be read,
+some MiB of it."""
+
 HEARTBEAT_S: Final = {"virtual": 5.0, "polling": 0.05}
 """Virtual seconds between signs of life, by the kind of clock. A program that polls the clock makes
 it crawl, a few hundredths of real time."""
@@ -73,7 +77,8 @@ def execute(
 ) -> int:
     """Run it and give back its exit status. Raises UserError where the guest does not live to tell.
 
-    `keep` gets what the command left in its scratch folder, whatever its exit status is.
+    `keep` gets what the command left in its scratch folder, whatever its exit status is: all of it,
+    or nothing and a UserError.
     """
     if keep is not None:
         keep = _place(keep)
@@ -89,7 +94,11 @@ def execute(
             raise UserError(str(error), f"the kernel's last lines:\n{lines}") from None
         finally:
             if keep is not None:
-                _keep(boot.share / "scratch", keep)
+                boot.kill()
+                _keep(boot, keep)
+        if (full := boot.channel.full("scratch")) is not None:
+            text = f"rexmit: the scratch folder is full ({full}; --scratch-limit gives more)\n"
+            on_stderr(text.encode())
         for line in boot.console_lines("Out of memory:"):
             on_stderr(f"rexmit: {line.strip()} (--memory gives the kernel more)\n".encode())
     return int(event["status"])
@@ -109,16 +118,18 @@ def _place(keep: Path) -> Path:
     return place
 
 
-def _keep(scratch: Path, keep: Path) -> None:
+def _keep(boot: GuestBoot, keep: Path) -> None:
     """Copy the scratch folder's files, folders and links to where the user wants them."""
-
-    def odd(folder: str, names: list[str]) -> set[str]:
-        # What a guest made of pipes, sockets and the like has no contents to bring back.
-        paths = {name: Path(folder) / name for name in names}
-        return {
-            name
-            for name, path in paths.items()
-            if not (path.is_symlink() or path.is_dir() or path.is_file())
-        }
-
-    shutil.copytree(scratch, keep, symlinks=True, ignore=odd, dirs_exist_ok=True)
+    scratch = boot.channel["scratch"]
+    room = os.fstatvfs(scratch)
+    # A file system of its own holds no more than this: more can only be files with many names.
+    budget = Budget(bytes=room.f_blocks * room.f_frsize, files=room.f_files)
+    try:
+        copy_tree(scratch, keep, budget)
+    except UntrustedError as error:
+        raise UserError(f"{keep}: the scratch folder is not brought back: {error}") from None
+    except OSError as error:
+        raise UserError(
+            f"{keep}: the scratch folder cannot be brought back: {error.strerror}",
+            "nothing of it is kept",
+        ) from None

@@ -1,64 +1,91 @@
-"""Reading files that another process is still writing."""
+"""Reading files that another process is still writing, and freeing what was read."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import BinaryIO, Final
+import os
+from typing import Final
 
 CHUNK: Final = 1 << 20
+LONGEST_LINE: Final = 64 << 20
+"""Bytes. Lines of events are shorter by far."""
+
+_BLOCK: Final = 1 << 16
+_FALLOC_FL_KEEP_SIZE: Final = 1
+_FALLOC_FL_PUNCH_HOLE: Final = 2
+
+
+class LineTooLongError(Exception):
+    """A line has no end within `LONGEST_LINE`."""
 
 
 class Tail:
-    """What was appended to a file since the last look. The file may not be there yet."""
+    """What was appended to an open file since the last look, whatever its owner seeks to.
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file: BinaryIO | None = None
+    What has been read is taken for dealt with at the next look, and no longer takes room.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        """The descriptor remains the caller's. It must be open for writing, too."""
+        self._file = descriptor
+        self._read = 0
+        self._freed = 0
 
     def read(self) -> bytes:
         """New bytes, at most 1 MiB of them; empty when there is nothing new."""
-        if self._file is None:
-            try:
-                self._file = self._path.open("rb", buffering=0)
-            except FileNotFoundError:
-                return b""
-        return self._file.read(CHUNK) or b""
+        if self._read - self._freed >= CHUNK:
+            end = self._read // _BLOCK * _BLOCK
+            _free(self._file, self._freed, end - self._freed)
+            self._freed = end
+        data = os.pread(self._file, CHUNK, self._read)
+        self._read += len(data)
+        return data
 
-    def close(self) -> None:
-        """Let go of the file."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+
+def _free(descriptor: int, begin: int, length: int) -> None:
+    """Make a hole in a file. A file system that has no holes keeps what it has."""
+    import ctypes
+
+    libc = ctypes.CDLL(None)
+    offset = ctypes.c_int64
+    mode = _FALLOC_FL_PUNCH_HOLE | _FALLOC_FL_KEEP_SIZE
+    libc.fallocate(descriptor, mode, offset(begin), offset(length))
 
 
 class LineTail:
-    """Complete lines that were appended to a file since the last look."""
+    """Complete lines that were appended to an open file since the last look."""
 
-    def __init__(self, path: Path) -> None:
-        self._tail = Tail(path)
+    def __init__(self, descriptor: int) -> None:
+        """The descriptor remains the caller's."""
+        self._file = descriptor
+        self._tail = Tail(descriptor)
         self._rest = b""
 
     def lines(self) -> list[bytes]:
-        """New complete lines, without their ends; a line still being written waits."""
+        """New complete lines, without their ends; a line still being written waits.
+
+        Ends with what there is now, however fast more is written. Raises LineTooLongError.
+        """
         found: list[bytes] = []
-        while data := self._tail.read():
-            *complete, self._rest = (self._rest + data).split(b"\n")
-            found += complete
+        left = os.fstat(self._file).st_size
+        pieces = [self._rest]
+        while left > 0 and (data := self._tail.read()):
+            left -= len(data)
+            first, *others = data.split(b"\n")
+            pieces.append(first)
+            if others:
+                *complete, last = others
+                found += [b"".join(pieces), *complete]
+                pieces = [last]
+            elif sum(map(len, pieces)) > LONGEST_LINE:
+                raise LineTooLongError
+        self._rest = b"".join(pieces)
         return found
 
-    def close(self) -> None:
-        """Let go of the file."""
-        self._tail.close()
 
-
-def last_lines(path: Path, count: int, *, most_bytes: int = 1 << 16) -> list[str]:
-    """The last non-empty lines of a file, as a terminal would show them (no carriage returns)."""
-    try:
-        with path.open("rb") as file:
-            size = file.seek(0, 2)
-            file.seek(max(0, size - most_bytes))
-            text = file.read().decode("utf-8", "replace")
-    except FileNotFoundError:
-        return []
+def last_lines(descriptor: int, count: int, *, most_bytes: int = 1 << 16) -> list[str]:
+    """The last non-empty lines of an open file, as a terminal would show them (no carriage
+    returns)."""
+    size = os.fstat(descriptor).st_size
+    text = os.pread(descriptor, most_bytes, max(0, size - most_bytes)).decode("utf-8", "replace")
     lines = [line.replace("\r", "").rstrip() for line in text.split("\n")]
     return [line for line in lines if line][-count:]

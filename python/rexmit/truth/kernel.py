@@ -129,7 +129,7 @@ def run_part(
             raise _failed(part, engine, str(failure["message"]))
         if not {"part-start", "part-end"} <= told.keys():
             raise UserError(f"part {part.name}: the guest did not run it")
-        on_part(Ran(part, boot.share, told["part-start"], told["part-end"]))
+        on_part(Ran(part, boot.channel.path("."), told["part-start"], told["part-end"]))
 
 
 def _failed(part: Part, engine: KernelEngine, message: str) -> UserError:

@@ -1,0 +1,75 @@
+"""What `--keep` brings back from a guest that means no good."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from tests.lab.conftest import Done, Lab
+
+
+def keep(lab: Lab, script: str, to: Path, *options: str) -> Done:
+    """Run a script in the scratch folder, which is brought back."""
+    words = f'cd "$REXMIT_SCRATCH"; {script}'
+    return lab.sh(words, options=("--keep", str(to), *options))
+
+
+def test_no_file_comes_back_with_rights(lab: Lab, tmp_path: Path) -> None:
+    script = """
+        mkdir folder; for f in plain folder/root; do cp /bin/true $f; chmod 6755 $f; done
+        chown 12345:12345 plain; chmod 7777 folder
+        mkdir closed; : > closed/f; chmod 0 closed/f closed
+    """
+    keep(lab, script, tmp_path / "keep").ok()
+    found = {
+        str(path.relative_to(tmp_path / "keep")): path.lstat()
+        for path in (tmp_path / "keep").rglob("*")
+    }
+    assert {name: oct(entry.st_mode & 0o7777) for name, entry in found.items()} == {
+        "plain": "0o755",
+        "folder": "0o777",
+        "folder/root": "0o755",
+        "closed": "0o700",
+        "closed/f": "0o0",
+    }
+    assert {(entry.st_uid, entry.st_gid) for entry in found.values()} == {
+        (os.geteuid(), os.getegid())
+    }
+
+
+def test_a_scratch_folder_that_became_a_link_is_not_followed(lab: Lab, tmp_path: Path) -> None:
+    (lab.user.home / "private").write_text("precious")
+    home = lab.user.home
+    script = f": > mine; cd /; mv /rexmit/scratch /rexmit/x && ln -s {home} /rexmit/scratch; true"
+    done = keep(lab, script, tmp_path / "keep")
+    assert done.status == 0
+    assert [path.name for path in (tmp_path / "keep").iterdir()] == ["mine"]
+
+
+def test_links_come_back_as_links(lab: Lab, tmp_path: Path) -> None:
+    keep(lab, "ln -s /etc etc; ln -s /etc/passwd passwd", tmp_path / "keep").ok()
+    assert (tmp_path / "keep" / "etc").readlink() == Path("/etc")
+    assert (tmp_path / "keep" / "passwd").readlink() == Path("/etc/passwd")
+
+
+def test_holes_take_no_room(lab: Lab, tmp_path: Path) -> None:
+    keep(lab, "truncate -s 50G hole; echo end >> hole", tmp_path / "keep").ok()
+    found = (tmp_path / "keep" / "hole").stat()
+    assert found.st_size == (50 << 30) + 4
+    assert found.st_blocks * 512 < 1 << 20
+
+
+def test_what_is_too_deep_is_refused_whole(lab: Lab, tmp_path: Path) -> None:
+    script = "echo first > first; i=0; while [ $i -lt 300 ]; do mkdir d; cd d; i=$((i + 1)); done"
+    done = keep(lab, script, tmp_path / "keep")
+    assert done.status == 1
+    assert "the scratch folder is not brought back: its folders are more than 200 deep" in done.err
+    assert list((tmp_path / "keep").iterdir()) == []
+
+
+def test_a_file_of_many_names_is_not_brought_back_over_and_over(lab: Lab, tmp_path: Path) -> None:
+    script = "head -c 1000000 /dev/urandom > 0; for i in $(seq 1 20); do ln 0 $i; done"
+    done = keep(lab, script, tmp_path / "keep", "--scratch-limit", "8")
+    assert done.status == 1
+    assert "it holds too much" in done.err
+    assert list((tmp_path / "keep").iterdir()) == []
