@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from tests.lab.conftest import Done, Lab
@@ -14,17 +13,15 @@ def keep(lab: Lab, script: str, to: Path, *options: str) -> Done:
     return lab.sh(words, options=("--keep", str(to), *options))
 
 
-def test_no_file_comes_back_with_rights(lab: Lab, tmp_path: Path) -> None:
+def test_no_file_comes_back_with_rights(anyone: Lab, tmp_path: Path) -> None:
     script = """
         mkdir folder; for f in plain folder/root; do cp /bin/true $f; chmod 6755 $f; done
         chown 12345:12345 plain; chmod 7777 folder
         mkdir closed; : > closed/f; chmod 0 closed/f closed
     """
-    keep(lab, script, tmp_path / "keep").ok()
-    found = {
-        str(path.relative_to(tmp_path / "keep")): path.lstat()
-        for path in (tmp_path / "keep").rglob("*")
-    }
+    to = anyone.user.home / f"keep-{tmp_path.name}"
+    keep(anyone, script, to).ok()
+    found = {str(path.relative_to(to)): path.lstat() for path in to.rglob("*")}
     assert {name: oct(entry.st_mode & 0o7777) for name, entry in found.items()} == {
         "plain": "0o755",
         "folder": "0o777",
@@ -32,9 +29,9 @@ def test_no_file_comes_back_with_rights(lab: Lab, tmp_path: Path) -> None:
         "closed": "0o700",
         "closed/f": "0o0",
     }
-    assert {(entry.st_uid, entry.st_gid) for entry in found.values()} == {
-        (os.geteuid(), os.getegid())
-    }
+    mine = to.stat()
+    owners = {(entry.st_uid, entry.st_gid) for entry in found.values()}
+    assert owners == {(mine.st_uid, mine.st_gid)}
 
 
 def test_a_scratch_folder_that_became_a_link_is_not_followed(lab: Lab, tmp_path: Path) -> None:

@@ -118,7 +118,8 @@ impl Share {
 
 fn lay_memory(folder: &Path, limit_mb: u64) -> Result<()> {
     let files = (limit_mb * FILES_PER_MIB).max(256);
-    let options = format!("mode=700,size={limit_mb}m,nr_inodes={files}");
+    // Open to the guest's other users; nobody outside sees these mounts.
+    let options = format!("mode=755,size={limit_mb}m,nr_inodes={files}");
     mount(
         Some("tmpfs"),
         folder,
