@@ -118,7 +118,7 @@ pub fn run(arguments: lexopt::Parser) -> Result<i32> {
     let sandbox = Sandbox {
         view: view(&options)?,
         identity,
-        filter: Filter::Program,
+        filter: Filter::Kernel,
         program: Program {
             files: vec![c_string(Layout::KERNEL)?],
             name: &options.kernel,
