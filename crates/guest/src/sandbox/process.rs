@@ -51,11 +51,14 @@ pub fn c_string(text: impl AsRef<OsStr>) -> Result<CString> {
 
 /// Runs a program in the sandbox that this process is in, and reaps what it leaves; its exit status.
 pub(super) fn run(program: &Program<'_>, filter: Filter) -> Result<i32> {
-    let filter = filter.compile();
+    // What is true of the program is to be true of this process, and neither is to be traced by what it starts: that
+    // would lead around both.
+    prctl::set_dumpable(false).context("prctl(PR_SET_DUMPABLE)")?;
+    filter.compile().install()?;
     // SAFETY: this process has one thread, so the child may do anything.
     match unsafe { fork() }.context("fork")? {
         ForkResult::Child => {
-            let error = start(program, &filter).unwrap_err();
+            let error = start(program).unwrap_err();
             let reason = error
                 .downcast_ref::<Errno>()
                 .map_or_else(|| format!("{error:#}"), |errno| errno.desc().to_lowercase());
@@ -81,7 +84,7 @@ pub(super) fn run(program: &Program<'_>, filter: Filter) -> Result<i32> {
     }
 }
 
-fn start(program: &Program, filter: &super::seccomp::Compiled) -> Result<Infallible> {
+fn start(program: &Program) -> Result<Infallible> {
     die_with_parent()?;
     chdir(program.folder).or_else(|_| chdir("/"))?;
     if program.fixed_layout {
@@ -91,7 +94,6 @@ fn start(program: &Program, filter: &super::seccomp::Compiled) -> Result<Infalli
         dup2_stdin(File::open("/dev/null").context("/dev/null")?)?;
         close_others()?;
     }
-    filter.install()?;
     // Not execvp(3), which hands a file that is no program to the shell.
     let mut error = Errno::ENOENT;
     for file in &program.files {
