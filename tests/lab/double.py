@@ -1,9 +1,9 @@
 """A kernel that is none: tries to leave the sandbox, from where a guest kernel's own process stands.
 
-`boot --kernel` runs it in the kernel's place; `confine` runs it, too. The ways, and what on the host
-they lead to, are in plan.json of the shared folder (or the file that its argument names). It prints
-`{"way": "what came of it"}`: "out" where the way led out, else why not. Each way is tried in a process
-of its own, so that one which is killed for trying does not keep the others from it.
+`boot --kernel` runs it in the kernel's place; `confine` runs it, too. The ways, and what on the
+host they lead to, are in plan.json of the shared folder (or the file that its argument names). It
+prints `{"way": "what came of it"}`: "out" where the way led out, else why not. Each way is tried in
+a process of its own, so that one which is killed for trying does not keep the others from it.
 """
 
 from __future__ import annotations
@@ -123,8 +123,6 @@ def packet(_: str) -> None:
 @way
 def interfaces(_: str) -> None:
     """The host's cards by name: the loopback of an empty network is not the host's."""
-    if set(os.listdir("/sys/class/net") if Path("/sys/class").exists() else []) - {"lo"}:
-        return
     lines = Path("/proc/net/dev").read_text(encoding="utf-8").splitlines()[2:]
     if not {line.split(":")[0].strip() for line in lines} - {"lo"}:
         raise RefusedError("an empty network")
@@ -256,7 +254,7 @@ def kill(pid: str) -> None:
 @way
 def processes(_: str) -> None:
     """See processes of the host: here are the launcher, this one and its parent."""
-    found = [name for name in os.listdir("/proc") if name.isdigit()]
+    found = [path for path in Path("/proc").iterdir() if path.name.isdigit()]
     if len(found) <= 3:
         raise RefusedError("its own")
 
@@ -270,12 +268,12 @@ def launcher(_: str) -> None:
 @way
 def descriptors(_: str) -> None:
     """Files that the launcher has open, besides the outputs."""
-    for name in os.listdir("/proc/self/fd"):
+    for path in Path("/proc/self/fd").iterdir():
         try:
-            target = os.readlink(f"/proc/self/fd/{name}")
+            target = str(path.readlink())
         except FileNotFoundError:
             continue
-        if int(name) > 2 and not target.startswith(("/proc/", "pipe:")):
+        if int(path.name) > 2 and not target.startswith(("/proc/", "pipe:")):
             return
     raise RefusedError("none")
 
@@ -322,7 +320,7 @@ def io_uring(_: str) -> None:
 def perf(_: str) -> None:
     """What the processor counts."""
     attributes = buffer(128)
-    attributes[4] = 128
+    attributes[4:5] = [b"\x80"]
     call(298, attributes, 0, -1, -1, 0)
 
 
@@ -375,7 +373,7 @@ def type_into(_: str) -> None:
     try:
         call(16, 1, 0x5412, b"x")
     except OSError as error:
-        if os.strerror(error.errno) != "Inappropriate ioctl for device":
+        if error.strerror != "Inappropriate ioctl for device":
             raise
     # The filter lets it through.
 

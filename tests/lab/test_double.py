@@ -12,7 +12,7 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,7 +44,7 @@ class Host:
         """Whether root has to become somebody else to be this user."""
         return self.user.name == "nobody" and os.geteuid() == 0
 
-    def run(self, *words: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run the guest program as that user."""
         who: dict[str, Any] = {}
         if self.unprivileged:
@@ -60,7 +60,6 @@ class Host:
             timeout=60,
             check=False,
             **who,
-            **options,
         )
 
 
@@ -110,7 +109,8 @@ def host(request: pytest.FixtureRequest) -> Iterator[Host]:
         others.chmod(0o600)
         give(others, STRANGER)
         words = ["sleep", "1000"]
-        neighbour = subprocess.Popen(words, user=65534) if os.geteuid() == 0 else subprocess.Popen(words)  # fmt: skip
+        who: dict[str, Any] = {"user": 65534} if os.geteuid() == 0 else {}
+        neighbour = subprocess.Popen(words, **who)
         stack.callback(neighbour.wait)
         stack.callback(neighbour.kill)
         ways: Ways = {
@@ -180,9 +180,6 @@ def share(host: Host, name: str) -> Path:
     (folder / "plan.json").write_text(json.dumps(host.ways), encoding="utf-8")
     give(folder, 65534 if host.user.name == "nobody" else os.geteuid())
     return folder
-
-
-Tries = Callable[[str], str]
 
 
 @pytest.fixture(scope="module")

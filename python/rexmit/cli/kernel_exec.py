@@ -70,6 +70,13 @@ def exec_(
             metavar="DIR", help="Bring back here what the command leaves in $REXMIT_SCRATCH."
         ),
     ] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[=VALUE]",
+            help="Give the command this variable, too; without a value, the one it has here.",
+        ),
+    ] = None,
     seed: Annotated[
         int, typer.Option(min=0, max=2**64 - 1, help="Seed of the kernel's randomness.")
     ] = 1,
@@ -88,6 +95,9 @@ def exec_(
     The command sees this machine's files and can write none of them: what it writes below /tmp,
     /var and /run stays in the guest, and $REXMIT_SCRATCH is a folder that --keep brings back. Its
     output comes through as it is written; it has no input. 127 means that it could not be run.
+
+    Places of keys and passwords are empty for it, and of the environment it gets PATH, HOME, LANG
+    and their like: --env passes on more.
     """
     import os
     import signal
@@ -95,7 +105,7 @@ def exec_(
     from types import FrameType
 
     from rexmit.engines.boot import BootOptions
-    from rexmit.engines.command import Command, execute
+    from rexmit.engines.command import Command, execute, named_variables
     from rexmit.engines.kernel import find_kernel
 
     if settings and net is None:
@@ -109,6 +119,7 @@ def exec_(
     network = None
     if net is not None:
         network = _network(net, settings or [])
+    variables = named_variables(env or [])
     found = find_kernel(kernel)
 
     def stop(number: int, _frame: FrameType | None) -> None:
@@ -120,7 +131,7 @@ def exec_(
     cores = sorted(os.sched_getaffinity(0))
     core = cores[os.getpid() % len(cores)]
     status = execute(
-        Command(argv, network, (host or "h1") if network else None),
+        Command(argv, network, (host or "h1") if network else None, variables),
         BootOptions(found.path, core, seed, f"{memory}M", clock.value),
         on_stdout=_writer(sys.stdout.fileno()),
         on_stderr=_writer(sys.stderr.fileno()),
