@@ -1,4 +1,4 @@
-"""A kernel that is none: tries to leave the sandbox, from where a guest kernel's own process stands.
+"""A kernel that is none: tries to leave the sandbox, from where a guest kernel's process stands.
 
 `boot --kernel` runs it in the kernel's place; `confine` runs it, too. The ways, and what on the
 host they lead to, are in plan.json of the shared folder (or the file that its argument names). It
