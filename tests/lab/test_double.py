@@ -130,6 +130,7 @@ def host(request: pytest.FixtureRequest) -> Iterator[Host]:
             "open /dev/kmsg": ("device", "/dev/kmsg"),
             "write a sysctl": ("append", "/proc/sys/vm/swappiness"),
             "read /proc/kcore": ("read", "/proc/kcore"),
+            "read the launcher's environment": ("read", "/proc/1/environ"),
             **{
                 f"make a {name} namespace": ("namespaces", str(flag))
                 for name, flag in NAMESPACES.items()
@@ -154,6 +155,7 @@ NAMES: Final = (
     *("connect to an abstract socket", "connect to a socket", "trace a process"),
     *("signal a process", "attach shared memory", "become root", "become another"),
     *("open /dev/mem", "open /dev/kmsg", "write a sysctl", "read /proc/kcore"),
+    "read the launcher's environment",
     *(f"make a {name} namespace" for name in NAMESPACES),
     *ALONE,
 )
