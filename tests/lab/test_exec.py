@@ -114,7 +114,8 @@ def test_the_command_has_the_folder_and_the_environment_of_its_caller(lab: Lab) 
         pwd; printf "%s|" "$ODD" "${UNSET-none}"
         [ -d "$REXMIT_SCRATCH" ] && [ -w "$REXMIT_SCRATCH" ]
     """
-    done = lab.rexmit(*lab.exec_words("sh", "-c", script), env={"ODD": "two\nlines 'é' $HOME"}).ok()
+    words = lab.exec_words("sh", "-c", script, options=("--env", "ODD"))
+    done = lab.rexmit(*words, env={"ODD": "two\nlines 'é' $HOME"}).ok()
     assert done.text == f"{lab.user.home}\ntwo\nlines 'é' $HOME|none|"
 
 
@@ -211,11 +212,45 @@ def test_a_working_folder_that_was_removed_is_told(lab: Lab, tmp_path: Path) -> 
     assert "the working folder has been removed" in done.stderr
 
 
+def test_of_the_environment_it_gets_what_is_listed(lab: Lab) -> None:
+    surroundings = {"GITHUB_TOKEN": "secret", "AWS_SECRET_ACCESS_KEY": "secret", "PGPASSWORD": "s"}
+    env = {**surroundings, "LC_TIME": "C", "TZ": "UTC", "LANG": "C.UTF-8"}
+    done = lab.rexmit(*lab.exec_words("env"), env=env).ok()
+    names = {line.split("=")[0] for line in done.lines}
+    assert not names & set(surroundings)
+    assert "secret" not in done.text
+    assert {"LC_TIME", "TZ", "LANG", "PATH", "HOME", "REXMIT_SCRATCH"} <= names
+
+
+def test_variables_that_are_asked_for_are_added(lab: Lab) -> None:
+    options = ("--env", "NEW=a=b", "--env", "HERE", "--env", "TZ=Asia/Tokyo", "--env", "EMPTY=")
+    script = 'printf "%s|" "$NEW" "$HERE" "$TZ" "${EMPTY-unset}"'
+    words = lab.exec_words("sh", "-c", script, options=options)
+    assert lab.rexmit(*words, env={"HERE": "of the caller"}).ok().text == (
+        "a=b|of the caller|Asia/Tokyo||"
+    )
+
+
+@pytest.mark.parametrize("setting", ["NO_SUCH_VARIABLE", "=value", ""])
+def test_a_variable_that_is_none_is_wrong_usage(lab: Lab, setting: str) -> None:
+    done = lab.exec("true", options=("--env", setting))
+    assert done.status == 2
+    assert "--env" in done.err
+
+
 def test_a_variable_that_is_no_text_does_no_harm(lab: Lab) -> None:
-    words = lab.command(*lab.exec_words("sh", "-c", 'echo "$PLAIN${ODD-}"'))
-    env = {**os.environb, b"ODD": b"x\xffy", b"PLAIN": b"plain"}
+    words = lab.command(*lab.exec_words("sh", "-c", 'echo "$LANG${LC_ODD-}"'))
+    env = {**os.environb, b"LC_ODD": b"x\xffy", b"LANG": b"plain"}
     done = subprocess.run(words, env=env, capture_output=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (0, b"plain\n")
+
+
+def test_a_variable_that_is_no_text_cannot_be_asked_for(lab: Lab) -> None:
+    words = lab.command(*lab.exec_words("true", options=("--env", "ODD")))
+    env = {**os.environb, b"ODD": b"x\xffy"}
+    done = subprocess.run(words, env=env, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert b"no text" in done.stderr
 
 
 @pytest.mark.parametrize(

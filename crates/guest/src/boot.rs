@@ -1,21 +1,18 @@
 //! `boot`: runs a user-mode kernel with this program as its process 1, inside a [`sandbox`](crate::sandbox).
 
 use std::env;
-use std::ffi::{OsStr, OsString};
+use std::ffi::{CString, OsStr};
 use std::fs;
-use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::iter;
+use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, Context, Result};
 use nix::sched::{sched_setaffinity, CpuSet};
-use nix::sys::personality::{self, Persona};
-use nix::sys::prctl;
-use nix::sys::signal::Signal;
-use nix::sys::wait::{waitpid, WaitStatus};
-use nix::unistd::{fork, ForkResult, Pid};
+use nix::unistd::Pid;
 
-use crate::sandbox::{self, Layout};
+use crate::sandbox::{
+    c_string, die_with_parent, Filter, Identity, Layout, Place, Program, Sandbox, View, PATH,
+};
 use crate::share::{Limits, Share};
 
 /// How the guest's clock moves.
@@ -39,9 +36,6 @@ struct Options {
 
 /// The guest's wall clock at boot, nanoseconds since 1970 (2025-01-01): a fixed one, or two boots would differ.
 const START_NS: u64 = 1_735_689_600_000_000_000;
-
-/// Exit status when the sandbox could not be made, as `env` and `chroot` have it.
-pub const NO_SANDBOX: i32 = 125;
 
 fn parse(mut arguments: lexopt::Parser) -> Result<Options> {
     use lexopt::prelude::*;
@@ -99,12 +93,12 @@ fn mebibytes(option: &str, value: &OsStr) -> Result<u64> {
     number.parse().with_context(|| format!("{option} {text}"))
 }
 
-fn command_line(options: &Options) -> Vec<OsString> {
+fn command_line(options: &Options) -> Result<Vec<CString>> {
     let clock = match options.clock {
         Clock::Virtual => "time-travel=inf-cpu",
         Clock::Polling => "time-travel",
     };
-    [
+    let words = [
         format!("mem={}M", options.memory_mb),
         "root=/dev/root".into(),
         "rootfstype=hostfs".into(),
@@ -118,10 +112,10 @@ fn command_line(options: &Options) -> Vec<OsString> {
         clock.into(),
         format!("time-travel-start={START_NS}"),
         format!("random-seed={:016x}", options.seed),
-    ]
-    .into_iter()
-    .map(OsString::from)
-    .collect()
+    ];
+    iter::once(c_string(&options.kernel))
+        .chain(words.into_iter().map(c_string))
+        .collect()
 }
 
 /// Boots as the arguments say and waits; the exit status is 0 after a clean power-off.
@@ -134,69 +128,58 @@ pub fn run(arguments: lexopt::Parser) -> Result<i32> {
         sched_setaffinity(Pid::from_raw(0), &set)
             .with_context(|| format!("cannot pin to core {core}"))?;
     }
-    if let Err(error) = sandbox::unshare_namespaces() {
-        eprintln!("rexmit-guest: {error:#}");
-        return Ok(NO_SANDBOX);
-    }
-    // SAFETY: this process has one thread, so the child may do anything.
-    match unsafe { fork() }.context("fork")? {
-        ForkResult::Parent { child } => {
-            let status = waitpid(child, None)?;
-            Ok(match status {
-                WaitStatus::Exited(_, code) => code,
-                WaitStatus::Signaled(_, signal, _) => 128 + signal as i32,
-                other => bail!("unexpected end of the kernel: {other:?}"),
-            })
-        }
-        ForkResult::Child => {
-            let status = inside(&options).unwrap_or_else(|error| {
-                eprintln!("rexmit-guest: {error:#}");
-                NO_SANDBOX
-            });
-            std::process::exit(status);
-        }
-    }
+    let sandbox = Sandbox {
+        view: view(&options)?,
+        identity: Identity::kernel(),
+        filter: Filter::Kernel,
+        program: Program {
+            files: vec![c_string(Layout::KERNEL)?],
+            name: &options.kernel,
+            arguments: command_line(&options)?,
+            environment: [
+                format!("PATH={PATH}"),
+                "HOME=/".into(),
+                format!("TMPDIR={}", Layout::MEMORY),
+            ]
+            .into_iter()
+            .map(c_string)
+            .collect::<Result<_>>()?,
+            folder: Path::new("/"),
+            inherits: false,
+            // The kernel adds the gap before its heap to the memory it manages; a random gap would make each boot another.
+            fixed_layout: true,
+        },
+        prepare: &|identity| {
+            let share = Share::set_up(&options.share, options.limits)?;
+            identity.give(&options.share)?;
+            Ok(Box::new(|kernel| share.watch(kernel)))
+        },
+    };
+    sandbox.run()
 }
 
-/// Process 1 of the PID namespace: makes the sandbox, starts the kernel, reaps what it leaves.
-fn inside(options: &Options) -> Result<i32> {
-    die_with_parent()?;
+fn view(options: &Options) -> Result<View> {
     let init = env::current_exe().context("cannot find this program's own file")?;
-    // The kernel's page tables and the like are its process's own memory; the tmpfs holds the guest's.
-    let share = Share::set_up(&options.share, options.limits)?;
-    sandbox::enter(&options.share, &init, (options.memory_mb + 16) << 20)?;
-    let mut command = Command::new(&options.kernel);
-    command
-        .args(command_line(options))
-        .env_clear()
-        .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
-        .env("HOME", "/")
-        .env("TMPDIR", Layout::MEMORY)
-        .stdin(Stdio::null())
-        .current_dir("/");
-    // The kernel adds the gap before its heap to the memory it manages; a random gap would make each boot another.
-    let fixed = personality::get()? | Persona::ADDR_NO_RANDOMIZE;
-    // SAFETY: both system calls are async-signal-safe.
-    unsafe {
-        command.pre_exec(move || {
-            personality::set(fixed)?;
-            Ok(prctl::set_pdeathsig(Signal::SIGKILL)?)
-        });
-    }
-    let kernel = command
-        .spawn()
-        .with_context(|| format!("cannot run {}", options.kernel.display()))?;
-    let kernel = Pid::from_raw(i32::try_from(kernel.id())?);
-    share.watch(kernel);
-    loop {
-        match waitpid(None, None)? {
-            WaitStatus::Exited(pid, code) if pid == kernel => return Ok(code),
-            WaitStatus::Signaled(pid, signal, _) if pid == kernel => return Ok(128 + signal as i32),
-            _ => {}
-        }
-    }
-}
-
-fn die_with_parent() -> Result<()> {
-    prctl::set_pdeathsig(Signal::SIGKILL).context("prctl(PR_SET_PDEATHSIG)")
+    Ok(View {
+        places: vec![
+            Place::Readable {
+                from: init,
+                to: Layout::INIT.into(),
+            },
+            Place::Readable {
+                from: options.kernel.clone(),
+                to: Layout::KERNEL.into(),
+            },
+            Place::Writable {
+                from: options.share.clone(),
+                to: Layout::SHARE.into(),
+            },
+            Place::Memory {
+                to: Layout::MEMORY.into(),
+                // The kernel's page tables and the like are its process's own memory; this holds the guest's.
+                bytes: Some((options.memory_mb + 16) << 20),
+            },
+        ],
+        shown: Vec::new(),
+    })
 }

@@ -1,7 +1,7 @@
 //! The program that sets up hosts and runs transfers inside a kernel of their own.
 //!
-//! One static binary with several callings: `boot` starts a user-mode kernel on the host, and the same file is that
-//! kernel's process 1.
+//! One static binary with several callings: `boot` starts a user-mode kernel on the host, the same file is that kernel's
+//! process 1, and `confine` runs a build of foreign code.
 
 mod bench;
 mod boot;
@@ -9,6 +9,7 @@ mod capture;
 mod cell;
 mod client;
 mod clock;
+mod confine;
 mod exec;
 mod filter;
 mod init;
@@ -42,11 +43,14 @@ fn dispatch() -> Result<i32> {
     let mut arguments = lexopt::Parser::from_env();
     match arguments.next()? {
         Some(lexopt::Arg::Value(name)) if name == "boot" => boot::run(arguments),
+        Some(lexopt::Arg::Value(name)) if name == "confine" => confine::run(arguments),
         Some(lexopt::Arg::Value(name)) if name == "tcpfilter" => tcpfilter::run(arguments),
         None if std::process::id() == 1 => init::run(),
         _ => bail!(
             "usage: rexmit-guest boot --kernel PATH --share DIR [--core N] [--seed HEX] [--memory 256M] \
-             [--clock virtual|polling] [--share-limit 4096M] [--scratch-limit 1024M]\n       rexmit-guest tcpfilter N|--pattern TEXT [--queue 0] [--mode sequence|hold] [--json]"
+             [--clock virtual|polling] [--share-limit 4096M] [--scratch-limit 1024M]
+       rexmit-guest confine [--write DIR]... [--show PATH]... -- PROGRAM ARGS...
+       rexmit-guest tcpfilter N|--pattern TEXT [--queue 0] [--mode sequence|hold] [--json]"
         ),
     }
 }

@@ -53,11 +53,8 @@ pub struct Share {
 
 impl Share {
     /// Lays the file systems over `folder`, with the plan in it, and hands them to the caller over standard input where
-    /// that is a socket. Call it in a mount namespace of its own.
+    /// that is a socket. Call it in a mount namespace that keeps its mounts to itself.
     pub fn set_up(folder: &Path, limits: Limits) -> Result<Self> {
-        const NONE: Option<&str> = None;
-        mount(NONE, "/", NONE, MsFlags::MS_REC | MsFlags::MS_PRIVATE, NONE)
-            .context("cannot make the mounts private")?;
         let plan = fs::read(folder.join("plan.json")).context("plan.json")?;
         lay_memory(folder, limits.share_mb)?;
         fs::write(folder.join("plan.json"), plan).context("plan.json")?;

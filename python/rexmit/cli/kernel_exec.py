@@ -76,6 +76,13 @@ def exec_(
             metavar="MIB", min=1, max=1 << 20, help="The most that $REXMIT_SCRATCH holds."
         ),
     ] = 1024,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[=VALUE]",
+            help="Give the command this variable, too; without a value, the one it has here.",
+        ),
+    ] = None,
     seed: Annotated[
         int, typer.Option(min=0, max=2**64 - 1, help="Seed of the kernel's randomness.")
     ] = 1,
@@ -95,12 +102,15 @@ def exec_(
     The command sees this machine's files and can write none of them: what it writes below /tmp,
     /var and /run stays in the guest, and $REXMIT_SCRATCH is a folder that --keep brings back. Its
     output comes through as it is written; it has no input. 127 means that it could not be run.
+
+    Places of keys and passwords are empty for it, and of the environment it gets PATH, HOME, LANG
+    and their like: --env passes on more.
     """
     import os
     import sys
 
     from rexmit.engines.boot import BootOptions
-    from rexmit.engines.command import SHARE_MIB, Command, execute
+    from rexmit.engines.command import SHARE_MIB, Command, execute, named_variables
     from rexmit.engines.kernel import find_kernel
 
     if settings and net is None:
@@ -114,13 +124,14 @@ def exec_(
     network = None
     if net is not None:
         network = _network(net, settings or [])
+    variables = named_variables(env or [])
     found = find_kernel(kernel)
 
     # Calls at a time share the cores: neighbours in the process table take different ones.
     cores = sorted(os.sched_getaffinity(0))
     core = cores[os.getpid() % len(cores)]
     status = execute(
-        Command(argv, network, (host or "h1") if network else None),
+        Command(argv, network, (host or "h1") if network else None, variables),
         BootOptions(
             found.path, core, seed, f"{memory}M", clock.value, SHARE_MIB, scratch_mib=scratch_limit
         ),

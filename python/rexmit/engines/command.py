@@ -30,6 +30,8 @@ class Command:
     argv: Sequence[str]
     network: Mapping[str, Any] | None = None
     host: str | None = None
+    env: Mapping[str, str] | None = None
+    """Variables besides those that every command gets."""
 
     def plan(self, clock: str) -> dict[str, Any]:
         """The plan of a boot that runs the command here and now: its folder, its environment."""
@@ -40,7 +42,7 @@ class Command:
             "exec": {
                 "argv": list(self.argv),
                 "cwd": _here(),
-                "env": _environment(),
+                "env": {**_environment(), **(self.env or {})},
                 "network": self.network,
                 "host": self.host,
             },
@@ -54,16 +56,56 @@ def _here() -> str:
         raise UserError("the working folder has been removed", "change to another") from None
 
 
+PASSED_ON: Final = frozenset(
+    {
+        *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "PWD", "LANG", "LANGUAGE", "TZ"),
+        *("TERM", "COLUMNS", "LINES", "NO_COLOR", "EDITOR", "PAGER", "SOURCE_DATE_EPOCH"),
+        *("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHASHSEED", "LD_LIBRARY_PATH"),
+    }
+)
+"""Variables that a command gets from its caller, and all LC_*. What else a caller has may be a
+token or a password, which no guest is told without being asked to."""
+
+
 def _environment() -> dict[str, str]:
-    """This process's, without what is no text: a plan is UTF-8."""
+    """What of this process's is passed on, without what is no text: a plan is UTF-8."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if (name in PASSED_ON or name.startswith("LC_")) and _is_text(value)
+    }
+
+
+def named_variables(settings: Sequence[str]) -> dict[str, str]:
+    """The variables of `NAME=VALUE`, and of `NAME` with the value that it has here.
+
+    Raises UserError for what names none.
+    """
     found = {}
-    for name, value in os.environ.items():
-        try:
-            (name + value).encode()
-        except UnicodeEncodeError:
-            continue
+    for setting in settings:
+        name, given, value = setting.partition("=")
+        if not name or "\0" in setting:
+            raise UserError(f"--env {setting}: no name", "write NAME=VALUE or NAME", usage=True)
+        if not given:
+            if name not in os.environ:
+                raise UserError(
+                    f"--env {name}: there is no such variable here",
+                    f"give it a value: --env {name}=VALUE",
+                    usage=True,
+                )
+            value = os.environ[name]
+        if not _is_text(name + value):
+            raise UserError(f"--env {name}: its value is no text (UTF-8)", usage=True)
         found[name] = value
     return found
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def execute(
