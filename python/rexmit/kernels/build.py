@@ -21,7 +21,7 @@ from rich.console import Console
 
 from rexmit.errors import UserError
 from rexmit.kernels import cache, config, patches, recipe, source, tools
-from rexmit.kernels.cache import Kernel
+from rexmit.kernels.kernel import Kernel, save
 from rexmit.kernels.progress import BuildProgress
 from rexmit.kernels.recipe import Patch
 from rexmit.kernels.source import Source
@@ -191,7 +191,7 @@ def _compile(order: Order, work: Path, lock: int, jobs: int, progress: BuildProg
         seconds=round(progress.seconds, 1),
         steps=steps,
     )
-    cache.save(kernel, out)
+    save(kernel, out)
     return cache.install(out, order.name)
 
 
