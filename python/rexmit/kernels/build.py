@@ -21,10 +21,12 @@ from rich.console import Console
 
 from rexmit.errors import UserError
 from rexmit.kernels import cache, config, patches, recipe, source, tools
+from rexmit.kernels.confine import Confinement
 from rexmit.kernels.kernel import Kernel, save
 from rexmit.kernels.progress import BuildProgress
 from rexmit.kernels.recipe import Patch
 from rexmit.kernels.source import Source
+from rexmit.kernels.within import read_within
 
 # What make prints for the kernels of Debian's packages; later builds go by their predecessor.
 EXPECTED_STEPS: Final = 1390
@@ -125,12 +127,11 @@ def build(
             if ready := wait_for_it(order):
                 return ready, False
         work, lock = stack.enter_context(cache.workplace())
-        tree = work / "tree"
         progress.phase(f"Unpacking {place.spec}" if place.kind != "tree" else "Copying the tree")
         # Which series' patch a name means is known only once the tree is there.
         possible = [patch for word in extra for patch in recipe.patches_called(word)]
-        identity = source.unpack(place, tree, also=patches.files(possible))
-        version = source.tree_version(tree, place.spec)
+        identity = source.unpack(place, work, Confinement(None), also=patches.files(possible))
+        version = source.tree_version(work / "tree", place.spec)
         final = _order(place, identity, version, hz, extra)
         if order is None and (ready := wait_for_it(final)):
             return ready, False
@@ -173,7 +174,7 @@ def _compile(order: Order, work: Path, lock: int, jobs: int, progress: BuildProg
     subprocess.run(["strip", "-o", out / "linux", tree / "linux"], check=True)
     (out / "linux").chmod(0o755)
     _try_out(out / "linux", order)
-    shutil.copyfile(tree / ".config", out / "config")
+    (out / "config").write_text(read_within(tree / ".config") or "", encoding="utf-8")
     kernel = Kernel(
         name=order.name,
         path=out / "linux",
