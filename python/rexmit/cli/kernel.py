@@ -50,15 +50,27 @@ def build(
         int | None,
         typer.Option("--jobs", "-j", min=1, help="Compilers at a time (default: one a core)."),
     ] = None,
+    unconfined: Annotated[
+        bool,
+        typer.Option(
+            "--unconfined",
+            help="Run the code of the source and its patches without a sandbox, with your rights.",
+        ),
+    ] = False,
 ) -> None:
     """Build a kernel, unless it has been built already, and print its name.
 
     It takes about three minutes on two cores and no rights. The kernels lie in
     ~/.cache/rexmit/kernels, or in $REXMIT_CACHE/kernels; an interrupted build leaves nothing there.
+
+    Building a tree or tarball RUNS ITS CODE: makefiles, scripts, and programs made from it. That
+    happens in a sandbox without a network, without your home and with nothing to write but the
+    build's own folder. Where there can be no sandbox (a container without user namespaces), only
+    Debian's source is built, or with --unconfined, any.
     """
     from rexmit.kernels.build import build as build_kernel
 
-    kernel, new = build_kernel(source, hz=hz, extra=patch or (), jobs=jobs)
+    kernel, new = build_kernel(source, hz=hz, extra=patch or (), jobs=jobs, unconfined=unconfined)
     # The name alone on standard output, for scripts.
     typer.echo(kernel.name)
     built = (
