@@ -99,6 +99,26 @@ def cache_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache" / "kernels"
 
 
+GUEST = """\
+#!/bin/sh
+test "$1" = confine || exit 2
+echo "$*" >>"$0.calls"
+while test "$1" != --; do shift; done
+shift
+exec "$@"
+"""
+
+
+@pytest.fixture(autouse=True)
+def guest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A guest program that confines nothing, and has in `calls` what it was asked to."""
+    path = tmp_path / "guest"
+    path.write_text(GUEST)
+    path.chmod(0o755)
+    monkeypatch.setenv("REXMIT_GUEST", str(path))
+    return path
+
+
 @pytest.fixture(autouse=True)
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A fragment and patches for the fake tree, instead of the real ones."""

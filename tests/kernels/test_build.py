@@ -231,6 +231,12 @@ def test_the_surroundings_do_not_leak_in(tree: Tree, monkeypatch: pytest.MonkeyP
     build(str(tree.path), jobs=2)
 
 
+def test_programs_that_some_users_have_are_none_of_the_kernels(tree: Tree) -> None:
+    # What the kernel's configuration says of them would make it another program.
+    tree.hook('test "$RUSTC$BINDGEN$PAHOLE" = falsefalsefalse')
+    build(str(tree.path))
+
+
 def test_only_some_frequencies_are_possible(tree: Tree) -> None:
     with pytest.raises(UserError, match="HZ 300") as caught:
         build(str(tree.path), hz=300)

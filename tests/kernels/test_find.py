@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 from rexmit import kernels
 from rexmit.cli import app
 from rexmit.errors import UserError
-from rexmit.kernels import cache, recipe
+from rexmit.kernels import checksums, recipe
+from rexmit.kernels.kernel import save
 
 from .conftest import Tree
 
@@ -42,7 +43,9 @@ def _put(
     (folder / "linux").write_text("#!/bin/sh")
     (folder / "linux").chmod(0o755)
     kernel = kernels.Kernel(path=folder / "linux", **fields)  # type: ignore[arg-type]
-    cache.save(kernel, folder)
+    save(kernel, folder)
+    (folder / "config").write_text("CONFIG_GOOD=y\n")
+    checksums.write(folder)
     return kernel
 
 

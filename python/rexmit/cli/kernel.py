@@ -53,15 +53,27 @@ def build(
             "--jobs", "-j", min=1, max=MOST_JOBS, help="Compilers at a time (default: one a core)."
         ),
     ] = None,
+    unconfined: Annotated[
+        bool,
+        typer.Option(
+            "--unconfined",
+            help="Run the code of the source and its patches without a sandbox, with your rights.",
+        ),
+    ] = False,
 ) -> None:
     """Build a kernel, unless it has been built already, and print its name.
 
     It takes about three minutes on two cores and no rights. The kernels lie in
     ~/.cache/rexmit/kernels, or in $REXMIT_CACHE/kernels; an interrupted build leaves nothing there.
+
+    Building a tree or tarball RUNS ITS CODE: makefiles, scripts, and programs made from it. That
+    happens in a sandbox without a network, without your home and with nothing to write but the
+    build's own folder. Where there can be no sandbox (a container without user namespaces), only
+    Debian's source is built, or with --unconfined, any.
     """
     from rexmit.kernels.build import build as build_kernel
 
-    kernel, new = build_kernel(source, hz=hz, extra=patch or (), jobs=jobs)
+    kernel, new = build_kernel(source, hz=hz, extra=patch or (), jobs=jobs, unconfined=unconfined)
     # The name alone on standard output, for scripts.
     typer.echo(kernel.name)
     built = (
@@ -76,27 +88,42 @@ def list_kernels(
         bool, typer.Option("--json", help="Print all that is known of them as JSON.")
     ] = False,
 ) -> None:
-    """List the kernels that have been built; the one used by default has a star."""
+    """List the kernels that have been built; the one used by default has a star.
+
+    A damaged one, whose files are not those that were built, is named as such; the command that
+    built it builds it again.
+    """
     from rexmit import kernels
+    from rexmit.kernels import checksums
 
     found = kernels.kernels()
+    remains = kernels.remains()
     default = kernels.default()
+    faults = {kernel: checksums.fault(kernel) for kernel in found}
     if json_output:
         import json
 
-        rows = [{**k.as_json(), "default": k == default, "current": k.current} for k in found]
+        rows = [
+            {**k.as_json(), "default": k == default, "current": k.current, "fault": faults[k]}
+            for k in found
+        ]
+        rows += [
+            {"name": p.name, "default": False, "current": False, "fault": "damaged"}
+            for p in remains
+        ]
         typer.echo(json.dumps(rows, indent=2))
         return
-    if not found:
+    if not found and not remains:
         typer.echo("No kernel is built. Build one: rexmit kernel build")
         return
     from rich.console import Console
     from rich.table import Table
 
+    names = [*(kernel.name for kernel in found), *(folder.name for folder in remains)]
     table = Table(box=None, header_style="bold", pad_edge=False)
     # Names are there to be copied: never cut on a narrow screen or in a pipe.
     table.add_column("")
-    table.add_column("Name", no_wrap=True, min_width=max(len(kernel.name) for kernel in found))
+    table.add_column("Name", no_wrap=True, min_width=max(map(len, names)))
     table.add_column("Version", no_wrap=True)
     table.add_column("HZ", justify="right")
     table.add_column("Patches", no_wrap=True)
@@ -110,12 +137,24 @@ def list_kernels(
             str(kernel.hz),
             ", ".join(kernel.patches) or "none",
             f"{kernel.size / 1e6:.1f} MB",
-            "" if kernel.current else "other options",
+            _remark(kernel.current, faults[kernel]),
         )
+    for folder in remains:
+        table.add_row("", folder.name, "", "", "", "", "damaged")
     console = Console()
     if not console.is_terminal:
         console.width = 200
     console.print(table)
+
+
+def _remark(current: bool, fault: str | None) -> str:
+    from rexmit.kernels import checksums
+
+    if fault == checksums.NONE_KEPT:
+        return "no checksums"
+    if fault:
+        return "damaged"
+    return "" if current else "other options"
 
 
 app.command(

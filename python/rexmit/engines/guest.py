@@ -1,14 +1,16 @@
-"""Where the guest program is, and the programs of this machine that it uses inside."""
+"""The programs of this machine that are used inside a guest, and the guest program itself."""
 
 from __future__ import annotations
 
 import os
 import shutil
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Final
 
 from rexmit.errors import UserError
+from rexmit.guest import guest_binary
+
+__all__ = ["NETWORK_PROGRAMS", "PACKAGES", "guest_binary", "programs"]
 
 PACKAGES: Final = {
     "nginx": "nginx-light",
@@ -22,19 +24,6 @@ PACKAGES: Final = {
 
 NETWORK_PROGRAMS: Final = ("ip", "tc", "nft")
 """What any network inside a guest is set up with."""
-
-
-def guest_binary() -> Path:
-    """The `rexmit-guest` program: `$REXMIT_GUEST`, else the one in the package.
-
-    Raises UserError where there is none.
-    """
-    override = os.environ.get("REXMIT_GUEST")
-    path = Path(override) if override else Path(__file__).parents[1] / "bin" / "rexmit-guest"
-    if not os.access(path, os.X_OK) or not path.is_file():
-        hint = "REXMIT_GUEST names it" if override else "run `make` in the source tree"
-        raise UserError(f"there is no guest program at {path}", hint)
-    return path.absolute()
 
 
 def programs(required: Iterable[str]) -> dict[str, str | None]:

@@ -1,5 +1,7 @@
 """Kernels as programs: building them, keeping them, finding them."""
 
-from rexmit.kernels.cache import Kernel, default, find, kernels
+from rexmit.kernels.cache import kernels, remains
+from rexmit.kernels.kernel import Kernel
+from rexmit.kernels.lookup import default, find
 
-__all__ = ["Kernel", "default", "find", "kernels"]
+__all__ = ["Kernel", "default", "find", "kernels", "remains"]

@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+from collections import deque
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -20,14 +21,22 @@ from rich.console import Console
 from rexmit import interrupt
 from rexmit.errors import UserError
 from rexmit.kernels import cache, config, patches, recipe, source, tools
-from rexmit.kernels.cache import Kernel
+from rexmit.kernels.confine import Confinement
+from rexmit.kernels.kernel import Kernel, printable, save
 from rexmit.kernels.progress import BuildProgress
 from rexmit.kernels.recipe import Patch
 from rexmit.kernels.source import Source
+from rexmit.kernels.within import read_within
 
 # What make prints for the kernels of Debian's packages; later builds go by their predecessor.
 EXPECTED_STEPS: Final = 1390
 LOG_LINES_SHOWN: Final = 20
+LONGEST_NAME: Final = 200
+"""Of a kernel, in bytes: it is a folder's."""
+
+_LONGEST_LINE: Final = 1 << 16
+_LARGEST_LOG: Final = 64 << 20
+_TRY_OUT_S: Final = 60.0
 
 # Variables that would change what make builds, and those of a make that runs this program.
 _SCRUBBED: Final = re.compile(
@@ -43,6 +52,9 @@ _FIXED: Final = {
     "LC_ALL": "C",
     "TZ": "UTC",
 }
+# No part of these kernels; but their versions, where the user has them, would be part of the
+# configuration, and so of the program.
+_ABSENT: Final = ("RUSTC=false", "BINDGEN=false", "PAHOLE=false")
 
 
 @dataclass(frozen=True)
@@ -54,6 +66,13 @@ class Order:
     version: str
     hz: int
     extra: tuple[Patch, ...]
+
+    @property
+    def trusted(self) -> bool:
+        """Whether all code in it comes from Debian or with rexmit."""
+        return self.source.kind == "debian" and all(
+            patch.path.is_relative_to(recipe.DATA) for patch in self.extra
+        )
 
     @property
     def series(self) -> str:
@@ -79,8 +98,12 @@ class Order:
     @property
     def name(self) -> str:
         """The name in the cache: what a person looks for, and the beginning of the hash."""
-        words = [self.version, f"hz{self.hz}", *(p.name[:40] for p in self.extra), self.key[:12]]
-        return "-".join(re.sub(r"[^\w.+-]+", "_", word) for word in words)
+        patched = [patch.name[:40] for patch in self.extra]
+        words = [self.version, f"hz{self.hz}", *patched, self.key[:12]]
+        name = "-".join(re.sub(r"[^\w.+-]+", "_", word) for word in words)
+        if len(os.fsencode(name)) <= LONGEST_NAME:
+            return name
+        return f"{self.version}-hz{self.hz}-{len(patched)}_patches-{self.key[:12]}"
 
 
 def build(
@@ -89,19 +112,25 @@ def build(
     hz: int = recipe.DEFAULT_HZ,
     extra: Sequence[str] = (),
     jobs: int | None = None,
+    unconfined: bool = False,
     console: Console | None = None,
 ) -> tuple[Kernel, bool]:
     """Build the kernel unless the cache has it. Returns it and whether it was built just now.
 
     `spec` is a series of Debian's, a source tree or a tarball; `extra` are files or names of
     optional patches, applied in this order after those of the series; `jobs` defaults to the number
-    of cores this process may use. Raises UserError for anything that the user can mend.
+    of cores this process may use.
+
+    Building runs code of the source, in the guest program's sandbox. Where there can be none, only
+    Debian's source is built, or with `unconfined`, which does without the sandbox, any. Raises
+    UserError for anything that the user can mend.
     """
     if hz not in recipe.HZ_CHOICES:
         choices = ", ".join(map(str, recipe.HZ_CHOICES))
         raise UserError(f"HZ {hz} is not possible", f"Choose one of {choices}.", usage=True)
     tools.require()
     place = source.resolve(spec, install=tools.install_package)
+    confinement = Confinement(None) if unconfined else Confinement.probe()
     with (
         interrupt.undone_by(interrupt.nothing),
         ExitStack() as stack,
@@ -124,17 +153,30 @@ def build(
             if ready := wait_for_it(order):
                 return ready, False
         work, lock = stack.enter_context(cache.workplace())
-        tree = work / "tree"
         progress.phase(f"Unpacking {place.spec}" if place.kind != "tree" else "Copying the tree")
         # Which series' patch a name means is known only once the tree is there.
         possible = [patch for word in extra for patch in recipe.patches_called(word)]
-        identity = source.unpack(place, tree, also=patches.files(possible))
-        version = source.tree_version(tree, place.spec)
+        identity = source.unpack(place, work, confinement, also=patches.files(possible))
+        version = source.tree_version(work / "tree", place.spec)
         final = _order(place, identity, version, hz, extra)
         if order is None and (ready := wait_for_it(final)):
             return ready, False
-        kernel = _compile(final, work, lock, jobs or len(os.sched_getaffinity(0)), progress)
+        if confinement.why_not:
+            _without_sandbox(final, confinement.why_not, progress)
+        jobs = jobs or len(os.sched_getaffinity(0))
+        kernel = _compile(final, work, lock, jobs, confinement, progress)
     return kernel, True
+
+
+def _without_sandbox(order: Order, why: str, progress: BuildProgress) -> None:
+    """Say that the build is not confined. Raises UserError for foreign source."""
+    if not order.trusted:
+        raise UserError(
+            f"{order.source.spec} cannot be built in a sandbox here: {why}",
+            "Building runs the makefiles and scripts of the source and its patches. If you trust "
+            "them: rexmit kernel build --unconfined …",
+        )
+    progress.note(f"Building without a sandbox: {why}")
 
 
 def _order(place: Source, identity: str, version: str, hz: int, extra: Sequence[str]) -> Order:
@@ -144,17 +186,24 @@ def _order(place: Source, identity: str, version: str, hz: int, extra: Sequence[
     )
 
 
-def _compile(order: Order, work: Path, lock: int, jobs: int, progress: BuildProgress) -> Kernel:
+def _compile(
+    order: Order,
+    work: Path,
+    lock: int,
+    jobs: int,
+    confinement: Confinement,
+    progress: BuildProgress,
+) -> Kernel:
     tree = work / "tree"
     compiler = tools.compiler()
     for patch in [*recipe.series_patches(order.patches_of), *order.extra]:
-        if said := patches.apply(patch, tree, order.version):
+        if said := patches.apply(patch, tree, order.version, confinement):
             progress.note(f"Patch {said}")
     fragment = recipe.fragment_text(order.hz)
     (work / "fragment").write_text(fragment, encoding="utf-8")
 
     progress.phase(f"Configuring Linux {order.version}")
-    make = _Make(order, tree, work / "log", lock)
+    make = _Make(order, work, lock, confinement)
     make.run([f"KCONFIG_ALLCONFIG={work / 'fragment'}", "allnoconfig"])
     if unknown := config.check(fragment, tree):
         progress.note(f"Linux {order.version} has no option {', '.join(unknown)}")
@@ -169,10 +218,9 @@ def _compile(order: Order, work: Path, lock: int, jobs: int, progress: BuildProg
 
     out = work / "out"
     out.mkdir()
-    subprocess.run(["strip", "-o", out / "linux", tree / "linux"], check=True)
-    (out / "linux").chmod(0o755)
-    _try_out(out / "linux", order)
-    shutil.copyfile(tree / ".config", out / "config")
+    _strip(tree / "linux", out / "linux", order, confinement)
+    _try_out(out / "linux", order, confinement)
+    (out / "config").write_text(read_within(tree / ".config") or "", encoding="utf-8")
     kernel = Kernel(
         name=order.name,
         path=out / "linux",
@@ -190,34 +238,46 @@ def _compile(order: Order, work: Path, lock: int, jobs: int, progress: BuildProg
         seconds=round(progress.seconds, 1),
         steps=steps,
     )
-    cache.save(kernel, out)
+    save(kernel, out)
     return cache.install(out, order.name)
 
 
-def _try_out(program: Path, order: Order) -> None:
-    try:
-        done = subprocess.run(
-            [program, "--version"], capture_output=True, text=True, check=False, timeout=60
+def _strip(built: Path, program: Path, order: Order, confinement: Confinement) -> None:
+    done = confinement.run(
+        ["strip", "-o", program, built], write=[program.parent], show=[built.parent]
+    )
+    if done.status or program.is_symlink() or not program.is_file():
+        raise UserError(
+            f"Linux {order.version} was built but is no program", done.text.strip() or None
         )
+    program.chmod(0o755)
+
+
+def _try_out(program: Path, order: Order, confinement: Confinement) -> None:
+    try:
+        done = confinement.run([program, "--version"], show=[program.parent], timeout_s=_TRY_OUT_S)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UserError(f"Linux {order.version} was built but does not start: {error}") from error
-    if done.returncode or not done.stdout.strip():
+    if done.status or not done.text.strip():
         raise UserError(
-            f"Linux {order.version} was built but does not start (status {done.returncode})",
-            (done.stdout + done.stderr).strip() or None,
+            f"Linux {order.version} was built but does not start (status {done.status})",
+            done.text.strip() or None,
         )
 
 
 class _Make:
     """Runs make in a tree; what it prints goes to a log."""
 
-    def __init__(self, order: Order, tree: Path, log: Path, lock: int) -> None:
+    def __init__(self, order: Order, work: Path, lock: int, confinement: Confinement) -> None:
         self._order = order
-        self._tree = tree
-        self._log = log
+        self._tree = work / "tree"
+        self._fragment = work / "fragment"
+        self._log = work / "log"
+        self._last: deque[bytes] = deque(maxlen=LOG_LINES_SHOWN)
         self._lock = lock
+        self._confinement = confinement
         inherited = {k: v for k, v in os.environ.items() if not _SCRUBBED.fullmatch(k)}
-        self._environment = {**inherited, **_FIXED}
+        self._environment = confinement.environment({**inherited, **_FIXED})
 
     def run(self, arguments: list[str]) -> None:
         """Run make to its end."""
@@ -229,7 +289,11 @@ class _Make:
         """Run make, yielding after each line it prints for a step how many those are."""
         with self._log.open("ab") as log:
             process = subprocess.Popen(
-                ["make", "-C", str(self._tree), "ARCH=um", *arguments],
+                self._confinement.command(
+                    ["make", "-C", self._tree, "ARCH=um", *_ABSENT, *arguments],
+                    write=[self._tree],
+                    show=[self._fragment],
+                ),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -242,8 +306,10 @@ class _Make:
             assert process.stdout is not None  # noqa: S101
             try:
                 done = 0
-                for line in process.stdout:
-                    log.write(line)
+                while line := process.stdout.readline(_LONGEST_LINE):
+                    self._last.append(line)
+                    if log.tell() < _LARGEST_LOG:
+                        log.write(line)
                     if line.startswith(b"  "):
                         done += 1
                         yield done
@@ -260,10 +326,13 @@ class _Make:
         kept = cache.root() / ".logs" / f"{self._order.name}.log"
         kept.parent.mkdir(exist_ok=True)
         shutil.copyfile(self._log, kept)
-        lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = [
+            printable(line.decode(errors="replace").rstrip("\n").expandtabs(), 500)
+            for line in self._last
+        ]
         raise UserError(
             f"building Linux {self._order.version} failed (make ended with status {status})",
-            "\n".join([*lines[-LOG_LINES_SHOWN:], f"The whole log: {kept}"]),
+            "\n".join([*lines, f"The whole log: {kept}"]),
         )
 
 

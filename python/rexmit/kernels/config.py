@@ -11,7 +11,9 @@ import re
 from pathlib import Path
 
 from rexmit.errors import UserError
+from rexmit.kernels.within import files_within, read_within
 
+_OTHERS = re.compile(r"arch/(?!um/|x86/)")
 _ASSIGNED = re.compile(r"^CONFIG_(\w+)=(.*)$", re.M)
 
 
@@ -21,7 +23,7 @@ def check(fragment: str, tree: Path) -> list[str]:
     Returns the options that this tree does not know at all, which is no error: series differ.
     Raises UserError for options that it knows but that are not set as asked.
     """
-    got = dict(_ASSIGNED.findall((tree / ".config").read_text(encoding="utf-8")))
+    got = dict(_ASSIGNED.findall(read_within(tree / ".config") or ""))
     wrong = {
         option: value
         for option, value in _ASSIGNED.findall(fragment)
@@ -59,12 +61,11 @@ def _definitions(tree: Path, options: set[str]) -> dict[str, str]:
     """Which of the options the tree defines, and where."""
     define = re.compile(r"^\s*(?:menu)?config\s+(\w+)\s*$", re.M)
     found: dict[str, str] = {}
-    for path in sorted(tree.rglob("Kconfig*")):
-        name = str(path.relative_to(tree))
+    for name in sorted(files_within(tree)):
         # Other architectures' options are not this kernel's.
-        if not path.is_file() or re.match(r"arch/(?!um/|x86/)", name):
+        if not name.rpartition("/")[2].startswith("Kconfig") or _OTHERS.match(name):
             continue
-        for option in define.findall(path.read_text(encoding="utf-8", errors="replace")):
+        for option in define.findall(read_within(tree / name) or ""):
             if option in options:
                 found.setdefault(option, name)
     return found

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
 from rexmit.errors import UserError
+from rexmit.kernels.confine import Confinement, Result
+from rexmit.kernels.kernel import printable
 from rexmit.kernels.recipe import Patch
+from rexmit.kernels.within import files_within, read_within
+
+_MOST_SHOWN: Final = 10_000
+_CHANGE: Final = re.compile(
+    rb"^(@@ -|(new file|deleted file|old) mode |(rename|copy) from )", re.MULTILINE
+)
 
 
 def files(patches: Iterable[Patch]) -> frozenset[str]:
@@ -20,37 +28,36 @@ def files(patches: Iterable[Patch]) -> frozenset[str]:
     return frozenset(names)
 
 
-def apply(patch: Patch, tree: Path, version: str) -> str:
+def apply(patch: Patch, tree: Path, version: str, confinement: Confinement) -> str:
     """Apply one patch to the tree. Returns what there is to say about it, mostly nothing.
 
     A patch that the tree has already is left out and said so. Raises UserError with the part that
     does not apply, if one does not.
     """
-    if _run(patch, tree, "--reverse", "--dry-run").returncode == 0:
+    if not _CHANGE.search(patch.path.read_bytes()):
+        raise UserError(f"patch {patch.path} holds no change in diff's unified format")
+    if _run(patch, tree, confinement, "--reverse", "--dry-run").status == 0:
         return f"{patch.name}: the tree has it already"
-    done = _run(patch, tree, "--no-backup-if-mismatch")
-    if done.returncode == 0:
-        return f"{patch.name}: applied, with other lines around it" if "fuzz" in done.stdout else ""
-    rejects = sorted(tree.rglob("*.rej"))
+    done = _run(patch, tree, confinement, "--no-backup-if-mismatch")
+    if done.status == 0:
+        return f"{patch.name}: applied, with other lines around it" if "fuzz" in done.text else ""
     parts = [
-        f"{path.relative_to(tree).with_suffix('')}:\n{path.read_text(errors='replace').rstrip()}"
-        for path in rejects
+        f"{printable(name.removesuffix('.rej'))}:\n{text.rstrip()}"
+        for name in sorted(files_within(tree))
+        if name.endswith(".rej") and (text := read_within(tree / name, _MOST_SHOWN))
     ]
     raise UserError(
         f"patch {patch.path} does not apply to Linux {version}",
-        "\n".join(parts) or done.stdout.strip(),
+        "\n".join(parts) or done.text.strip(),
     )
 
 
-def _run(patch: Patch, tree: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["patch", "-p1", "--force", *options, "--input", str(patch.path)],
-        cwd=tree,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
+def _run(patch: Patch, tree: Path, confinement: Confinement, *options: str) -> Result:
+    # A patch in another format may be a program (ed's).
+    command = ["patch", "-p1", "--force", "--unified", "-d", str(tree), *options]
+    return confinement.run(
+        command,
+        write=[tree],
+        stdin=patch.path.read_bytes(),
         env={"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C"},
     )

@@ -37,6 +37,11 @@ class Patch:
         return hashlib.blake2b(self.path.read_bytes(), digest_size=16).hexdigest()
 
 
+def is_series(text: str) -> bool:
+    """Whether it is written as a series is: `6.12`."""
+    return re.fullmatch(r"[0-9]{1,4}\.[0-9]{1,4}", text) is not None
+
+
 def numbers(series: str) -> tuple[int, int]:
     """A series as two numbers that compare as versions do: `6.12` after `6.1`."""
     major, minor = series.split(".")
@@ -52,7 +57,7 @@ def fragment_text(hz: int) -> str:
 def patched_series() -> list[str]:
     """The series that there are patches for, oldest first."""
     folder = DATA / "patches"
-    names = [p.name for p in folder.iterdir() if re.fullmatch(r"\d+\.\d+", p.name)]
+    names = [p.name for p in folder.iterdir() if is_series(p.name)]
     return sorted(names, key=numbers)
 
 

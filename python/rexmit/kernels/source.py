@@ -7,18 +7,18 @@ read, and may be in any state: built in, configured, changed.
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import shutil
-import subprocess
-import tarfile
-from collections.abc import Callable, Iterator, Set
-from contextlib import contextmanager
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final, Literal
+from typing import Final, Literal
 
 from rexmit.errors import UserError
+from rexmit.kernels import recipe, tarball, worktree
+from rexmit.kernels.confine import Confinement
+from rexmit.kernels.kernel import printable
+from rexmit.kernels.newtree import NewTree
+from rexmit.kernels.within import read_within
 
 DEBIAN_SOURCES: Final = Path("/usr/src")
 
@@ -30,12 +30,7 @@ UNUSED: Final = re.compile(
 )
 KEPT: Final = re.compile(r"(.*/)?(Kconfig|Makefile|Kbuild|Platform)[^/]*")
 
-# What building leaves in a tree, for trees where git cannot tell.
-BUILT: Final = re.compile(
-    r"(.*/)?(\.[^/]*\.(cmd|d|o)|[^/]*\.(o|a|ko|mod|mod\.c|order|symvers)|\.config[^/]*|\.tmp_[^/]*)"
-    r"|(arch/[^/]+/)?include/(generated|config)/.*|linux|vmlinux[^/]*|System\.map|\.version"
-    r"|\.missing-syscalls\.d"
-)
+_VERSION: Final = re.compile(r"[0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,6}[A-Za-z0-9._+~-]{0,64}")
 
 
 @dataclass(frozen=True)
@@ -54,7 +49,7 @@ def resolve(spec: str, *, install: Callable[[str], None]) -> Source:
     `install` is called with the name of the Debian package when that is missing; it installs it or
     raises UserError.
     """
-    if re.fullmatch(r"\d+\.\d+", spec):
+    if recipe.is_series(spec):
         path = DEBIAN_SOURCES / f"linux-source-{spec}.tar.xz"
         if not path.exists():
             install(f"linux-source-{spec}")
@@ -81,15 +76,22 @@ def wanted(name: str) -> bool:
     return not UNUSED.fullmatch(name) or KEPT.fullmatch(name) is not None
 
 
-def unpack(source: Source, tree: Path, *, also: Set[str] = frozenset()) -> str:
-    """Copy what the build needs of the source, and the files `also`, into the new folder `tree`.
+def unpack(
+    source: Source, work: Path, confinement: Confinement, *, also: Set[str] = frozenset()
+) -> str:
+    """Copy what the build needs of the source, and the files `also`, into the new folder
+    `work/tree`.
 
     Returns what identifies the source: a hash of the tarball or of what was copied.
     """
-    tree.mkdir(parents=True)
+
+    def needed(name: str) -> bool:
+        return wanted(name) or name in also
+
+    tree = NewTree(work / "tree", source.spec)
     if source.kind == "tree":
-        return _copy_tree(source.path, tree, also)
-    _extract(source, tree, also)
+        return worktree.copy(source.path, tree, work, confinement, needed)
+    tarball.extract(source.path, tree, source.spec, confinement, needed)
     return tarball_digest(source.path)
 
 
@@ -110,125 +112,17 @@ def version(makefile: str, where: str) -> str:
     if not {"VERSION", "PATCHLEVEL"} <= fields.keys():
         raise UserError(f"{where} is not a kernel source: its Makefile states no version")
     text = f"{fields['VERSION']}.{fields['PATCHLEVEL']}.{fields.get('SUBLEVEL') or '0'}"
-    return text + fields.get("EXTRAVERSION", "").strip()
+    text += fields.get("EXTRAVERSION", "").strip()
+    if not _VERSION.fullmatch(text):
+        raise UserError(
+            f"{where} is not a kernel source: its Makefile states the version {printable(text)}"
+        )
+    return text
 
 
 def tree_version(tree: Path, where: str) -> str:
     """The version of an unpacked tree; `where` names it in an error."""
-    try:
-        text = (tree / "Makefile").read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
-        raise UserError(f"{where} is not a kernel source: it has no Makefile") from None
+    text = read_within(tree / "Makefile")
+    if text is None:
+        raise UserError(f"{where} is not a kernel source: it has no Makefile")
     return version(text, where)
-
-
-def _copy_tree(top: Path, tree: Path, also: Set[str]) -> str:
-    identity = hashlib.blake2b(digest_size=16)
-    made = {""}
-    for name in sorted(_tree_files(top)):
-        if not wanted(name) and name not in also:
-            continue
-        source = top / name
-        folder = name.rpartition("/")[0]
-        if folder not in made:
-            (tree / folder).mkdir(parents=True, exist_ok=True)
-            made.add(folder)
-        if source.is_symlink():
-            link = source.readlink()
-            (tree / name).symlink_to(link)
-            identity.update(f"link {name} {link}\n".encode())
-            continue
-        try:
-            content = source.read_bytes()
-        except (FileNotFoundError, IsADirectoryError):
-            continue  # removed but still in git's index, or a submodule
-        executable = os.access(source, os.X_OK)
-        (tree / name).write_bytes(content)
-        if executable:
-            (tree / name).chmod(0o755)
-        identity.update(f"file {name} {executable} {len(content)}\n".encode())
-        identity.update(content)
-    return identity.hexdigest()
-
-
-def _tree_files(top: Path) -> Iterator[str]:
-    """The files of a tree that are source: what git does not ignore, or else what is not built."""
-    if (top / ".git").exists() and shutil.which("git"):
-        # The owner of the tree may be somebody else, which git refuses unless told.
-        git = ["git", "-c", "safe.directory=*", "-C", str(top), "ls-files", "-z"]
-        listed = subprocess.run(
-            [*git, "--cached", "--others", "--exclude-standard"], capture_output=True, check=False
-        )
-        if listed.returncode == 0:
-            yield from (os.fsdecode(name) for name in listed.stdout.split(b"\0") if name)
-            return
-    for folder, folders, files in os.walk(top):
-        prefix = os.path.relpath(folder, top) + "/" if folder != str(top) else ""
-        if ".git" in folders:
-            folders.remove(".git")
-        links = [d for d in folders if os.path.islink(os.path.join(folder, d))]  # noqa: PTH114, PTH118
-        for name in files + links:
-            if not BUILT.fullmatch(prefix + name):
-                yield prefix + name
-
-
-def _extract(source: Source, tree: Path, also: Set[str]) -> None:
-    made = {""}
-    with _tar_stream(source.path) as stream:
-        try:
-            with tarfile.open(fileobj=stream, mode="r|*", bufsize=1 << 20) as archive:
-                prefix: str | None = None
-                for member in archive:
-                    name = member.name.removeprefix("./").removeprefix(".")
-                    if prefix is None:
-                        # The first entry is the folder that holds the tree, or a file in it.
-                        prefix = name.partition("/")[0] + "/" if name else ""
-                    if name + "/" == prefix or not name:
-                        continue
-                    if not name.startswith(prefix):
-                        raise UserError(f"{source.spec}: not one folder with a kernel in it")
-                    name = name.removeprefix(prefix)
-                    if ".." in name.split("/") or name.startswith("/"):
-                        raise UserError(f"{source.spec}: {member.name} leads out of the tarball")
-                    if wanted(name) or name in also:
-                        _write_member(archive, member, tree, name, made)
-        except tarfile.TarError as error:
-            raise UserError(f"{source.spec}: not a readable tarball ({error})") from error
-
-
-def _write_member(
-    archive: tarfile.TarFile, member: tarfile.TarInfo, tree: Path, name: str, made: set[str]
-) -> None:
-    folder = name.rpartition("/")[0]
-    if folder not in made:
-        # A link made by an earlier member must not lead this one out of the tree.
-        (tree / folder).mkdir(parents=True, exist_ok=True)
-        if not (tree / folder).resolve().is_relative_to(tree.resolve()):
-            raise UserError(f"{member.name} leads out of the tarball")
-        made.add(folder)
-    if member.issym():
-        (tree / name).symlink_to(member.linkname)
-    elif member.isfile() and (content := archive.extractfile(member)):
-        with open(tree / name, "xb") as file:  # noqa: PTH123 (35,000 files)
-            shutil.copyfileobj(content, file, 1 << 20)
-        if member.mode & 0o111:
-            (tree / name).chmod(0o755)
-
-
-@contextmanager
-def _tar_stream(path: Path) -> Iterator[IO[bytes]]:
-    """The bytes of a tarball; of one in xz those of the tar in it (by a process of its own)."""
-    with path.open("rb") as file:
-        if file.read(6) != b"\xfd7zXZ\0":
-            file.seek(0)
-            yield file
-            return
-    with subprocess.Popen(
-        ["xz", "-dc", str(path)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    ) as xz:
-        assert xz.stdout is not None  # noqa: S101
-        try:
-            yield xz.stdout
-        finally:
-            xz.stdout.close()
-            xz.wait()

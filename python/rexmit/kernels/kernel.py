@@ -1,0 +1,145 @@
+"""A built kernel, and its description in `kernel.json`."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from dataclasses import MISSING, asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Final
+
+from rexmit.errors import UserError
+from rexmit.kernels import recipe
+
+FORMAT: Final = 1
+DESCRIPTION: Final = "kernel.json"
+_LARGEST_DESCRIPTION: Final = 1 << 20
+
+_TYPES: Final[dict[str, type | tuple[type, ...]]] = {"str": str, "int": int, "float": (int, float)}
+_STRINGS: Final = "tuple[str, ...]"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A built kernel."""
+
+    name: str
+    path: Path
+    """The program."""
+    version: str
+    """As its source states it, such as `6.12.117`."""
+    series: str
+    """As in `6.12`."""
+    hz: int
+    patches: tuple[str, ...]
+    """Patches besides those that every kernel of the series gets."""
+    hash: str
+    """Of what it was made from: source, configuration, patches, HZ."""
+    recipe: str
+    """Of what this version of rexmit puts to the source (see `recipe.digest`)."""
+    source: str
+    """`debian`, `tarball` or `tree`, and the path, set apart by a space."""
+    compiler: str
+    """Not part of the hash: in virtual time computing takes no time, so it cannot be seen."""
+    built: str
+    """When, in UTC, ISO 8601."""
+    size: int
+    """Of the program, in bytes."""
+    seconds: float
+    """How long it took to build."""
+    steps: int
+    """Lines that make printed, for the progress of later builds."""
+    patch_hashes: tuple[str, ...] = ()
+    """Of the content of `patches`, in their order."""
+
+    @property
+    def folder(self) -> Path:
+        """Where it lies, with all that belongs to it."""
+        return self.path.parent
+
+    @property
+    def config(self) -> Path:
+        """The configuration it was built with."""
+        return self.folder / "config"
+
+    @property
+    def current(self) -> bool:
+        """Whether this version of rexmit would build it in the same way."""
+        try:
+            patches_of = recipe.series_for(self.series)
+        except UserError:
+            return False
+        if self.recipe != recipe.digest(self.hz, patches_of):
+            return False
+        ours = recipe.optional_patches(patches_of)
+        return all(
+            ours[name].digest() == digest
+            for name, digest in zip(self.patches, self.patch_hashes, strict=False)
+            if name in ours
+        )
+
+    @property
+    def build_command(self) -> str:
+        """The command that builds it again. A patch of the user's own goes by its name there."""
+        kind, _, path = self.source.partition(" ")
+        words = ["rexmit", "kernel", "build", self.series if kind == "debian" else path]
+        if self.hz != recipe.DEFAULT_HZ:
+            words += ["--hz", str(self.hz)]
+        for patch in self.patches:
+            words += ["--patch", patch]
+        return shlex.join(words)
+
+    def as_json(self) -> dict[str, Any]:
+        """What `kernel.json` holds, and the path."""
+        return {**asdict(self), "path": str(self.path)}
+
+
+def load(folder: Path) -> Kernel | None:
+    """The kernel in a folder, or None where there is no whole one.
+
+    Of the program's content only the size is looked at: see `checksums` for more.
+    """
+    try:
+        with (folder / DESCRIPTION).open(encoding="utf-8") as file:
+            stored = json.loads(file.read(_LARGEST_DESCRIPTION))
+        if stored.pop("format") != FORMAT:
+            return None
+        kernel = _kernel({**stored, "name": folder.name}, folder / "linux")
+        whole = kernel.path.stat().st_size == kernel.size and os.access(kernel.path, os.X_OK)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+    return kernel if whole else None
+
+
+def _kernel(stored: dict[str, Any], path: Path) -> Kernel:
+    """Raises ValueError, TypeError or KeyError for what describes no kernel."""
+    values: dict[str, Any] = {"path": path}
+    for field in fields(Kernel):
+        if field.name == "path" or (field.default is not MISSING and field.name not in stored):
+            continue
+        value = stored.pop(field.name)
+        if field.type == _STRINGS:
+            if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+                raise TypeError(field.name)
+            value = tuple(value)
+        elif isinstance(value, bool) or not isinstance(value, _TYPES[str(field.type)]):
+            raise TypeError(field.name)
+        values[field.name] = value
+    if stored or not recipe.is_series(values["series"]):
+        raise ValueError(str(path))
+    return Kernel(**values)
+
+
+def save(kernel: Kernel, folder: Path) -> None:
+    """Write `kernel.json` into the folder of a kernel that is being finished."""
+    stored = {"format": FORMAT, **kernel.as_json()}
+    del stored["path"]
+    text = json.dumps(stored, indent=2) + "\n"
+    (folder / DESCRIPTION).write_text(text, encoding="utf-8")
+
+
+def printable(text: str, most: int = 100) -> str:
+    """Text of somebody else's, such as a file name, for a line on a terminal."""
+    cut = text if len(text) <= most else text[: most - 1] + "…"
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in cut)

@@ -1,0 +1,99 @@
+"""Which of the built kernels is meant."""
+
+from __future__ import annotations
+
+import re
+
+from rexmit.errors import UserError
+from rexmit.kernels import checksums, recipe
+from rexmit.kernels.cache import kernels
+from rexmit.kernels.kernel import Kernel
+
+
+def find(spec: str | None = None) -> Kernel:
+    """The kernel that `spec` means.
+
+    None: the newest 6.12 of Debian's with HZ 250 and no patches of the user's. `6.1`, `6.1@1000`:
+    likewise of that series (where there is none of Debian's, the only other one);
+    `6.12+NAME`, `6.12@1000+NAME+NAME`: the same with these patches, in this order. Anything else is
+    the beginning of a name or hash that only one kernel has.
+
+    Raises UserError, which lists what there is and how to build what was asked for; also for a
+    kernel whose files are not those that were built, which is found out by reading them.
+    """
+    kernel = _meant(spec)
+    if fault := checksums.fault(kernel):
+        what = (
+            "Take it over, or build it again" if fault == checksums.NONE_KEPT else "Build it again"
+        )
+        raise UserError(
+            f"kernel {kernel.name} is {fault}",
+            f"{what}: {kernel.build_command}\nIt lies in {kernel.folder}",
+        )
+    return kernel
+
+
+def _meant(spec: str | None) -> Kernel:
+    present = kernels()
+    wanted = spec or recipe.DEFAULT_SERIES
+    plain, *patches = wanted.split("+")
+    series, _, hz_text = plain.partition("@")
+    if recipe.is_series(series) and re.fullmatch("[0-9]{0,6}", hz_text):
+        hz = int(hz_text or recipe.DEFAULT_HZ)
+        meant = [k for k in present if (k.series, k.hz, list(k.patches)) == (series, hz, patches)]
+        usable = [k for k in meant if k.current]
+        chosen = [k for k in usable if k.source.startswith("debian ")]
+        if not chosen and spec is not None:
+            chosen = usable
+            if len(usable) > 1:
+                raise UserError(f"kernel {wanted} may be several", _listing(usable))
+        if chosen:
+            return max(chosen, key=lambda k: k.built)
+        if patches and not meant:
+            _check_patches(wanted, series, patches, present)
+        command = " ".join(
+            [
+                f"rexmit kernel build {series}",
+                *([f"--hz {hz}"] if hz_text else []),
+                *(f"--patch {name}" for name in patches),
+            ]
+        )
+        why = "was built with other options or patches" if meant else "is not built"
+        raise UserError(f"kernel {wanted} {why}", f"Build it: {command}\n{_listing(present)}")
+    matches = [k for k in present if k.name == wanted] or [
+        k for k in present if k.name.startswith(wanted) or k.hash.startswith(wanted)
+    ]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise UserError(f"kernel {wanted} may be several", _listing(matches))
+    raise UserError(
+        f"there is no kernel {wanted}",
+        f"{_listing(present)}\nBuild one: rexmit kernel build 6.1|6.12|FOLDER|TARBALL",
+    )
+
+
+def default() -> Kernel | None:
+    """The kernel that is used where none is named, if it is built."""
+    try:
+        return find(None)
+    except UserError:
+        return None
+
+
+def _check_patches(wanted: str, series: str, names: list[str], present: list[Kernel]) -> None:
+    """Raise UserError for a patch that is neither ours nor in any kernel."""
+    patches_of = recipe.series_for(series)
+    known = {*recipe.optional_patches(patches_of), *(name for k in present for name in k.patches)}
+    for name in names:
+        if name not in known:
+            raise UserError(
+                f"kernel {wanted}: there is no patch {name or '(empty)'}",
+                recipe.optional_hint(name, patches_of),
+            )
+
+
+def _listing(found: list[Kernel]) -> str:
+    if not found:
+        return "No kernel is built."
+    return "\n".join(["There are:", *(f"  {kernel.name}" for kernel in found)])

@@ -1,0 +1,205 @@
+"""Reads a source tree of the user's or of somebody else's, and runs nothing that it says.
+
+Which files are source is best known by git. A repository's own settings name programs that git
+runs (`core.fsmonitor`, for one); so git is given a repository of ours that has only the list of
+the tree's files, and never reads that of the tree.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import stat
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from rexmit.errors import UserError
+from rexmit.kernels.confine import Confinement
+from rexmit.kernels.kernel import printable
+from rexmit.kernels.newtree import NewTree
+from rexmit.kernels.within import file_content, files_within
+
+# What building leaves in a tree, for trees where git cannot tell.
+BUILT: Final = re.compile(
+    r"(.*/)?(\.[^/]*\.(cmd|d|o)|[^/]*\.(o|a|ko|mod|mod\.c|order|symvers)|\.config[^/]*|\.tmp_[^/]*)"
+    r"|(arch/[^/]+/)?include/(generated|config)/.*|linux|vmlinux[^/]*|System\.map|\.version"
+    r"|\.missing-syscalls\.d"
+)
+
+_BLOCK: Final = 1 << 20
+_MOST_NAMES: Final = 1 << 28
+_LARGEST_INDEX: Final = 1 << 28
+_LARGEST_TEXT: Final = 1 << 20
+_GIT_S: Final = 600.0
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+
+
+def copy(
+    top: Path, tree: NewTree, scratch: Path, confinement: Confinement, wanted: Callable[[str], bool]
+) -> str:
+    """Copy the files and links of the tree `top` that are source and `wanted` into `tree`.
+
+    `scratch` is a folder for temporary files. Returns a hash of what was copied. No link is
+    followed; what is neither file nor link is left out. Raises UserError.
+    """
+    identity = hashlib.blake2b(digest_size=16)
+    with _Folders(top) as folders:
+        for name in sorted(_names(top, scratch, confinement)):
+            if not wanted(name):
+                continue
+            folder, _, base = name.rpartition("/")
+            try:
+                within = folders.open(folder)
+                found = os.stat(base, dir_fd=within, follow_symlinks=False)
+                if stat.S_ISLNK(found.st_mode):
+                    target = os.readlink(base, dir_fd=within)
+                    tree.link(name, target)
+                    identity.update(os.fsencode(f"link {name} {target}\n"))
+                elif stat.S_ISREG(found.st_mode):
+                    descriptor = os.open(base, _FILE, dir_fd=within)
+                    _copy_file(descriptor, name, tree, identity)
+            except (FileNotFoundError, NotADirectoryError):
+                continue  # removed but still in git's index
+            except OSError as error:
+                raise UserError(f"{top}/{printable(name)}: {error.strerror}") from error
+    return identity.hexdigest()
+
+
+def _copy_file(descriptor: int, name: str, tree: NewTree, identity: hashlib.blake2b) -> None:
+    with os.fdopen(descriptor, "rb", buffering=0) as file:
+        found = os.fstat(descriptor)
+        executable = found.st_mode & 0o111 != 0
+        identity.update(os.fsencode(f"file {name} {executable} {found.st_size}\n"))
+
+        def blocks() -> Iterator[bytes]:
+            left = found.st_size
+            while block := file.read(_BLOCK):
+                left -= len(block)
+                identity.update(block)
+                yield block
+            if left:
+                raise UserError(f"{printable(name)} changed while it was copied")
+
+        tree.file(name, blocks(), executable=executable)
+
+
+class _Folders:
+    """Opens the folders of a tree, each below the one that holds it, so that no link is followed
+    even if one is put there meanwhile."""
+
+    def __init__(self, top: Path) -> None:
+        self._top = os.open(top, os.O_RDONLY | os.O_DIRECTORY)
+        self._name = ""
+        self._open = os.dup(self._top)
+
+    def __enter__(self) -> _Folders:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._open)
+        os.close(self._top)
+
+    def open(self, name: str) -> int:
+        """A descriptor of the folder, good until the next call. A link is no folder."""
+        if name == self._name:
+            return self._open
+        at = os.dup(self._top)
+        try:
+            for part in name.split("/") if name else ():
+                below = os.open(part, _FOLDER, dir_fd=at)
+                os.close(at)
+                at = below
+        except BaseException:
+            os.close(at)
+            raise
+        os.close(self._open)
+        self._name, self._open = name, at
+        return at
+
+
+def _names(top: Path, scratch: Path, confinement: Confinement) -> Iterator[str]:
+    """The files of a tree that are source: what git does not ignore, or else what is not built."""
+    if (top / ".git").exists() and shutil.which("git"):
+        listed = _names_of_git(top, scratch / "git", confinement)
+        if listed is not None:
+            yield from listed
+            return
+    yield from (name for name in files_within(top) if not BUILT.fullmatch(name))
+
+
+def _names_of_git(top: Path, repository: Path, confinement: Confinement) -> list[str] | None:
+    """What git lists for the tree, or None where it cannot."""
+    for folder in ("objects", "refs", "info"):
+        (repository / folder).mkdir(parents=True)
+    (repository / "HEAD").write_text("ref: refs/heads/main\n", encoding="ascii")
+    (repository / "config").write_text(
+        "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tfsmonitor = false\n"
+        "\thooksPath = /dev/null\n\texcludesFile = /dev/null\n\tuntrackedCache = false\n",
+        encoding="ascii",
+    )
+    place, common = _repository_of(top)
+    if index := file_content(place / "index", _LARGEST_INDEX):
+        (repository / "index").write_bytes(index)
+    ignored = [_short(path) for path in (_users_ignores(), common / "info" / "exclude")]
+    (repository / "info" / "exclude").write_bytes(b"\n".join(ignored))
+    command = ["git", f"--git-dir={repository}", f"--work-tree={top}", "-C", str(top)]
+    command += ["--no-pager", "--no-optional-locks", "ls-files", "-z"]
+    environment = _without_git() | {
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_ALLOW_PROTOCOL": "",
+    }
+    try:
+        listed = confinement.run(
+            [*command, "--cached", "--others", "--exclude-standard"],
+            show=[top, repository],
+            env=environment,
+            errors=False,
+            timeout_s=_GIT_S,
+            most=_MOST_NAMES,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    if listed.status:
+        return None
+    return [os.fsdecode(name) for name in listed.output.split(b"\0") if name]
+
+
+def _without_git() -> dict[str, str]:
+    return {name: text for name, text in os.environ.items() if not name.startswith("GIT_")}
+
+
+def _users_ignores() -> Path:
+    """The file in which the user, not the tree, says what is never source."""
+    asked = subprocess.run(
+        ["git", "config", "--global", "--type=path", "core.excludesFile"],
+        cwd="/",
+        capture_output=True,
+        check=False,
+        env=_without_git(),
+    )
+    if asked.returncode == 0:
+        return Path(os.fsdecode(asked.stdout.rstrip(b"\n")))
+    base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(base) / "git" / "ignore"
+
+
+def _repository_of(top: Path) -> tuple[Path, Path]:
+    """Where git keeps the tree's index, and what it has in common with other trees of it."""
+    place = top / ".git"
+    if not place.is_dir():
+        text = os.fsdecode(_short(place))
+        place = top / text.removeprefix("gitdir:").strip()
+    shared = os.fsdecode(_short(place / "commondir")).strip()
+    return place, place / shared
+
+
+def _short(path: Path) -> bytes:
+    return file_content(path, _LARGEST_TEXT) or b""
