@@ -1,10 +1,7 @@
 //! Any packets of a few connections, in any order and at any time: nothing panics, every packet is counted once, and what
 //! is kept stays within its bounds.
 
-#![no_main]
-
-use libfuzzer_sys::arbitrary::{self, Arbitrary};
-use libfuzzer_sys::fuzz_target;
+use arbitrary::{Arbitrary, Unstructured};
 use rexmit_tcp::Mechanism;
 use rexmit_time::{Duration, Time};
 use rexmit_trace::analyzer::{Analyzer, Of, Rows};
@@ -45,12 +42,18 @@ struct Packet {
 /// Multipath TCP options: few keys, tokens and places, so that subflows join and data meet.
 #[derive(Arbitrary, Debug)]
 struct Options {
-    capable: Option<(bool, Option<u8>, Option<u8>, Option<u16>)>,
+    capable: Option<CapableOption>,
     /// The token of a key, or one that no key has.
     join: Option<Result<u8, u8>>,
-    dss: Option<(Option<DataNumber>, Option<(DataNumber, u16, u16)>)>,
+    dss: Option<DssOption>,
     failed: bool,
 }
+
+/// Whether it is of the older version; the sender's and the receiver's key; the length of the data.
+type CapableOption = (bool, Option<u8>, Option<u8>, Option<u16>);
+
+/// A data acknowledgement; a mapping: its data sequence number, its place in the subflow, its length.
+type DssOption = (Option<DataNumber>, Option<(DataNumber, u16, u16)>);
 
 /// Near a key's first number, or any.
 #[derive(Arbitrary, Debug)]
@@ -198,7 +201,14 @@ impl Packet {
     }
 }
 
-fuzz_target!(|script: Script| {
+/// Reads the bytes as packets and analyses them.
+pub fn analyzer(bytes: &[u8]) {
+    if let Ok(script) = Script::arbitrary_take_rest(Unstructured::new(bytes)) {
+        analyze(&script);
+    }
+}
+
+fn analyze(script: &Script) {
     let settings = Settings {
         most_connections: usize::from(script.most_connections % 5),
         most_events: usize::from(script.most_events),
@@ -250,4 +260,4 @@ fuzz_target!(|script: Script| {
     assert!(subflows > 0 || !rows.retransmissions.iter().any(reinjected));
     rows.sort();
     let _ = tables(&rows, "capture", &[]);
-});
+}

@@ -1,14 +1,12 @@
 //! Any bytes are read as a capture to its end.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
 use rexmit_wire::capture::{Batch, End, Reader, Rotation};
 
 /// Bytes that are read at most: a few packed ones can unpack to very many.
 const MOST_BYTES: usize = 64 << 20;
 
-fuzz_target!(|bytes: &[u8]| {
+/// Reads the bytes as a capture, and as a rotation of two files.
+pub fn capture(bytes: &[u8]) {
     let Ok(mut reader) = Reader::new(bytes) else {
         return;
     };
@@ -51,4 +49,4 @@ fuzz_target!(|bytes: &[u8]| {
         (batch.len(), errors),
         (2 * packets, 2 * usize::from(failed))
     );
-});
+}

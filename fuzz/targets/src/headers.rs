@@ -1,12 +1,10 @@
 //! Any bytes of any link are decoded.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
 use rexmit_wire::headers::{Headers, Notes};
 use rexmit_wire::{mptcp, LinkType, TcpPacket};
 
-fuzz_target!(|bytes: &[u8]| {
+/// Reads a link type, an original length and a frame.
+pub fn headers(bytes: &[u8]) {
     let Some((&[link, link_high, l0, l1, l2, l3], data)) = bytes.split_first_chunk() else {
         return;
     };
@@ -38,4 +36,4 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(packet) = TcpPacket::parse(data) {
         assert!(mptcp::options(&packet).count() <= 13);
     }
-});
+}
