@@ -91,12 +91,24 @@ bench: kernel ## Benchmarks
 	cargo bench --locked --package rexmit-benches
 	$(BIN)/python benches/lab.py
 
-# Needs what no test needs: cargo install cargo-fuzz, rustup toolchain install nightly.
+# Needs what no test needs: cargo install cargo-fuzz, rustup toolchain install nightly,
+# .venv/bin/pip install atheris. What is found goes into fuzz/corpus, which git ignores; what is
+# worth keeping goes into fuzz/seeds, which the tests try (CONTRIBUTING.md).
 FUZZ_SECONDS ?= 600
-fuzz: ## Fuzz capture files, headers and the analyser, FUZZ_SECONDS (600) each
-	cargo +nightly fuzz run capture -- -max_len=8000 -max_total_time=$(FUZZ_SECONDS)
-	cargo +nightly fuzz run headers -- -max_len=400 -max_total_time=$(FUZZ_SECONDS)
-	cargo +nightly fuzz run analyzer -- -max_len=8000 -max_total_time=$(FUZZ_SECONDS)
+FUZZ_RUST    := analyzer:8000 capture:8000 headers:400 plan:4000
+FUZZ_PYTHON  := events:4000 record:4000 run:8000 scenario:4000 setting:400
+fuzz: core ## Fuzz all that is read from outside, FUZZ_SECONDS (600) each
+	@for target in $(FUZZ_RUST); do \
+		name=$${target%:*}; mkdir -p fuzz/corpus/$$name; echo "== $$name"; \
+		cargo +nightly fuzz run $$name fuzz/corpus/$$name fuzz/seeds/$$name -- \
+			-max_len=$${target#*:} -max_total_time=$(FUZZ_SECONDS) -timeout=60; \
+	done
+	@for target in $(FUZZ_PYTHON); do \
+		name=$${target%:*}; mkdir -p fuzz/corpus/$$name fuzz/artifacts/$$name; echo "== $$name"; \
+		$(BIN)/python -m tests.fuzz $$name fuzz/corpus/$$name fuzz/seeds/$$name \
+			-max_len=$${target#*:} -max_total_time=$(FUZZ_SECONDS) -timeout=60 \
+			-artifact_prefix=fuzz/artifacts/$$name/; \
+	done
 
 lock: $(VENV_STAMP) ## Write the lock files of Python anew from pyproject.toml
 	PYTHON='$(BIN)/python' scripts/lock-python
