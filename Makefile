@@ -20,6 +20,12 @@ MANIFESTS   := Cargo.toml Cargo.lock $(wildcard crates/*/Cargo.toml)
 CORE_RUST   := $(shell find crates -name '*.rs' -not -path 'crates/guest/*')
 GUEST_RUST  := $(shell find crates -name '*.rs' -not -path 'crates/python/*')
 
+# Built without optimisation: a third of the time, and what it does takes a second.
+DENY_VERSION := 0.20.2
+DENY         := target/cargo-deny-$(DENY_VERSION)/bin/cargo-deny
+# A clone of RustSec's database of advisories, for `make check`.
+ADVISORY_DB  ?=
+
 VENV_STAMP  := $(VENV)/rexmit-locked
 CORE        := python/rexmit/_core.abi3.so
 GUEST       := python/rexmit/bin/rexmit-guest
@@ -80,12 +86,26 @@ test: kernels ## All tests, those on real kernels included
 	cargo test --locked --workspace
 	$(BIN)/pytest
 
-check: setup ## Format, lints and types; warnings are errors
+$(DENY): | base
+	@echo '== cargo-deny $(DENY_VERSION)'
+	CARGO_PROFILE_DEV_DEBUG=0 cargo install --quiet --locked --debug --no-default-features \
+		--root target/cargo-deny-$(DENY_VERSION) --no-track cargo-deny@$(DENY_VERSION)
+
+check: setup $(DENY) ## Format, lints, types, dependencies; warnings are errors
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
+	cargo fetch --quiet --locked
+	$(DENY) --frozen check --hide-inclusion-graph bans licenses sources
+	$(BIN)/python scripts/python-licences requirements.lock
+ifneq ($(ADVISORY_DB),)
+	@mkdir -p target/advisories
+	@# As cargo-deny names its clone of https://github.com/RustSec/advisory-db.
+	@ln -sfn '$(abspath $(ADVISORY_DB))' target/advisories/advisory-db-3157b0e258782691
+	$(DENY) --frozen check --hide-inclusion-graph advisories
+endif
 
 bench: kernel ## Benchmarks
 	cargo bench --locked --package rexmit-benches
