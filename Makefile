@@ -20,6 +20,12 @@ MANIFESTS   := Cargo.toml Cargo.lock $(wildcard crates/*/Cargo.toml)
 CORE_RUST   := $(shell find crates -name '*.rs' -not -path 'crates/guest/*')
 GUEST_RUST  := $(shell find crates -name '*.rs' -not -path 'crates/python/*')
 
+# Built without optimisation: a third of the time, and what it does takes a second.
+DENY_VERSION := 0.20.2
+DENY         := target/cargo-deny-$(DENY_VERSION)/bin/cargo-deny
+# A clone of RustSec's database of advisories, for `make check`.
+ADVISORY_DB  ?=
+
 VENV_STAMP  := $(VENV)/rexmit-locked
 CORE        := python/rexmit/_core.abi3.so
 GUEST       := python/rexmit/bin/rexmit-guest
@@ -80,23 +86,49 @@ test: kernels ## All tests, those on real kernels included
 	cargo test --locked --workspace
 	$(BIN)/pytest
 
-check: setup ## Format, lints and types; warnings are errors
+$(DENY): | base
+	@echo '== cargo-deny $(DENY_VERSION)'
+	CARGO_PROFILE_DEV_DEBUG=0 cargo install --quiet --locked --debug --no-default-features \
+		--root target/cargo-deny-$(DENY_VERSION) --no-track cargo-deny@$(DENY_VERSION)
+
+check: setup $(DENY) ## Format, lints, types, dependencies; warnings are errors
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
+	cargo fetch --quiet --locked
+	$(DENY) --frozen check --hide-inclusion-graph bans licenses sources
+	$(BIN)/python scripts/python-licences requirements.lock
+ifneq ($(ADVISORY_DB),)
+	@mkdir -p target/advisories
+	@# As cargo-deny names its clone of https://github.com/RustSec/advisory-db.
+	@ln -sfn '$(abspath $(ADVISORY_DB))' target/advisories/advisory-db-3157b0e258782691
+	$(DENY) --frozen check --hide-inclusion-graph advisories
+endif
 
 bench: kernel ## Benchmarks
 	cargo bench --locked --package rexmit-benches
 	$(BIN)/python benches/lab.py
 
-# Needs what no test needs: cargo install cargo-fuzz, rustup toolchain install nightly.
+# Needs what no test needs: cargo install cargo-fuzz, rustup toolchain install nightly,
+# .venv/bin/pip install atheris. What is found goes into fuzz/corpus, which git ignores; what is
+# worth keeping goes into fuzz/seeds, which the tests try (CONTRIBUTING.md).
 FUZZ_SECONDS ?= 600
-fuzz: ## Fuzz capture files, headers and the analyser, FUZZ_SECONDS (600) each
-	cargo +nightly fuzz run capture -- -max_len=8000 -max_total_time=$(FUZZ_SECONDS)
-	cargo +nightly fuzz run headers -- -max_len=400 -max_total_time=$(FUZZ_SECONDS)
-	cargo +nightly fuzz run analyzer -- -max_len=8000 -max_total_time=$(FUZZ_SECONDS)
+FUZZ_RUST    := analyzer:8000 capture:8000 headers:400 plan:4000
+FUZZ_PYTHON  := events:4000 record:4000 run:8000 scenario:4000 setting:400
+fuzz: core ## Fuzz all that is read from outside, FUZZ_SECONDS (600) each
+	@for target in $(FUZZ_RUST); do \
+		name=$${target%:*}; mkdir -p fuzz/corpus/$$name; echo "== $$name"; \
+		cargo +nightly fuzz run $$name fuzz/corpus/$$name fuzz/seeds/$$name -- \
+			-max_len=$${target#*:} -max_total_time=$(FUZZ_SECONDS) -timeout=60; \
+	done
+	@for target in $(FUZZ_PYTHON); do \
+		name=$${target%:*}; mkdir -p fuzz/corpus/$$name fuzz/artifacts/$$name; echo "== $$name"; \
+		$(BIN)/python -m tests.fuzz $$name fuzz/corpus/$$name fuzz/seeds/$$name \
+			-max_len=$${target#*:} -max_total_time=$(FUZZ_SECONDS) -timeout=60 \
+			-artifact_prefix=fuzz/artifacts/$$name/; \
+	done
 
 lock: $(VENV_STAMP) ## Write the lock files of Python anew from pyproject.toml
 	PYTHON='$(BIN)/python' scripts/lock-python

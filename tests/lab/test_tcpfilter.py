@@ -9,6 +9,7 @@ import sys
 import pytest
 from tests.lab.conftest import Done, Lab
 
+from rexmit.cli.tcpfilter import EXAMPLE
 from rexmit.engines import guest_binary
 
 ROW = re.compile(r"\d+, \d+, \d+, (\d+\.\d{9}|nan), (\d+\.\d{9}|nan), ([01]|nan)")
@@ -195,6 +196,27 @@ def test_a_signal_ends_it_under_load(lab: Lab) -> None:
     (took,) = (int(line.split()[1]) for line in done.lines if line.startswith("took"))
     assert took < 100, "milliseconds of virtual time"
     assert done.lines.count("same") == 4
+
+
+@pytest.mark.parametrize("signal", ["TERM", "KILL"])
+def test_with_the_rule_of_the_help_the_server_serves_on_after_the_filter(
+    lab: Lab, signal: str
+) -> None:
+    (rule,) = (line.strip() for line in EXAMPLE.splitlines() if "NFQUEUE" in line)
+    script = f"""
+        nft delete table inet t
+        # The guest's kernel has the tables that iptables used before nftables.
+        iptables() {{ iptables-legacy "$@"; }}
+        {rule}
+        start() {{ "$guest" tcpfilter 5 --queue 0 > rows 2> said & filter=$!; sleep 0.2; }}
+        start; get; end {signal}
+        rm got; get --max-time 20
+    """
+    done = serve(lab, "5", script)
+    assert [line.split()[0] for line in done.lines if line.startswith("200 ")] == ["200"] * 2
+    assert done.lines.count("same") == 2
+    (row,) = (line.split(", ") for line in done.lines if ROW.fullmatch(line))
+    assert row[2] == "5", "the rule does send the server's packets to the filter"
 
 
 def test_a_pattern_drops_by_position(lab: Lab) -> None:

@@ -300,3 +300,19 @@ def test_scenarios_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert error.value.exit_status == 2
     with pytest.raises(UserError, match="is a folder"):
         find("scenarios")
+
+
+@pytest.mark.parametrize(
+    "setting", ["repeat=" + "9" * 5000, "vary=[{segments = " + "9" * 5000 + "}]", "title=\udc80"]
+)
+def test_a_set_that_python_cannot_read_is_refused(file: Path, setting: str) -> None:
+    with pytest.raises(UserError, match=r"^--set ") as caught:
+        load(file, [setting])
+    assert caught.value.usage
+
+
+def test_a_number_of_thousands_of_digits_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "x.toml"
+    file.write_text("seed = " + "9" * 5000, encoding="utf-8")
+    with pytest.raises(UserError, match=r"x\.toml: a number has too many digits"):
+        load(file)

@@ -11,7 +11,7 @@ EXAMPLE = """\
 Examples:
 
 \b
-  iptables -A OUTPUT -o h1-eth0 -p tcp --sport 80 -j NFQUEUE --queue-num 0
+  iptables -A OUTPUT -o h1-eth0 -p tcp --sport 80 -j NFQUEUE --queue-num 0 --queue-bypass
   rexmit tcpfilter 5
   rexmit tcpfilter --pattern 'data 3 3#2 -1'
 """
@@ -58,7 +58,9 @@ def tcpfilter(
     Or packets by position, with --pattern.
 
     A firewall rule has to send the server's packets to the queue; that takes root, and so does
-    listening there. For every transfer one line is printed:
+    listening there. With --queue-bypass (nft: bypass) in the rule the server answers on when
+    nothing listens; without it the kernel drops every packet then. For every transfer one line is
+    printed:
 
     \b
       <transfer size>, <transfer segments>, <dropped segments>, <t_total>, <t_recover>, <isTLP>

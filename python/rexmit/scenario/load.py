@@ -71,6 +71,9 @@ def load(path: FilePath, settings: Iterable[str] = (), *, stacks: bool = True) -
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise _syntax(path, text, error) from None
+    except ValueError:
+        # Python reads whole numbers of up to 4,300 digits.
+        raise UserError(f"{path}: a number has too many digits") from None
     except RecursionError:
         raise UserError(f"{path}: lists or tables lie too deep in one another") from None
     return check(data, Sources(str(path), locate(text)), settings, stacks=stacks)

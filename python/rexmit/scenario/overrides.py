@@ -32,6 +32,10 @@ def apply(data: dict[str, Any], setting: str) -> Iterator[Path]:
 
     Raises UserError where the text is no KEY=VALUE or the key leads nowhere.
     """
+    try:
+        setting.encode()
+    except UnicodeEncodeError:
+        raise UserError(f"--set {setting!r}: this is no UTF-8 text", usage=True) from None
     key, equals, text = setting.partition("=")
     path = _split(key.strip())
     if not equals or not path:
@@ -62,13 +66,18 @@ def _value(path: list[str], text: str, setting: str) -> object:
     if text[:1] in ("[", "{", '"', "'"):
         try:
             return tomllib.loads(f"value = {text}")["value"]
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             raise UserError(
                 f"--set {setting}: the value is no TOML ({error})",
                 "quote the whole for the shell: --set 'KEY=[{…}, {…}]'",
                 usage=True,
             ) from None
-    items = [_scalar(item.strip()) for item in text.split(",")]
+    try:
+        items = [_scalar(item.strip()) for item in text.split(",")]
+    except ValueError:
+        raise UserError(
+            f"--set {_text(tuple(path))}: a number of too many digits", usage=True
+        ) from None
     if "" in items:
         raise UserError(
             f"--set {setting}: a value is missing",

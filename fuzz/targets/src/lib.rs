@@ -1,0 +1,25 @@
+//! What the fuzzers call: bytes in, and a panic where something is wrong.
+//!
+//! They stand here and not in the fuzzers themselves so that a stable compiler can try the kept seeds on them
+//! (`tests/seeds.rs`).
+
+mod analyzer;
+mod capture;
+mod headers;
+mod plan;
+
+pub use analyzer::analyzer;
+pub use capture::capture;
+pub use headers::headers;
+pub use plan::plan;
+
+/// A target: its name, which is that of its folder of seeds too, and what is called.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// Every target.
+pub const ALL: [Target; 4] = [
+    ("analyzer", analyzer),
+    ("capture", capture),
+    ("headers", headers),
+    ("plan", plan),
+];
