@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rexmit.store.files import write_text
+from rexmit.store.plain_json import loads
 from rexmit.store.rows import TABLES, Table
 
 FORMAT: Final = 4
@@ -73,12 +74,12 @@ def read(path: Path) -> Record:
         head, _, text = path.read_text(encoding="utf-8").partition("\n")
         if head != _head(text.removesuffix("\n")):
             raise ValueError("its digest is another, or another version of rexmit wrote it")
-        plain = json.loads(text)
+        plain = loads(text)
         record = Record(**plain)
         if plain.keys() != set(_FIELDS):
             raise ValueError("a field is missing")
         whole = all(table.fits(row) for table in TABLES for row in record.rows(table))
-    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"it is no record ({error})") from None
     if not whole:
         raise ValueError("a row has other fields")
