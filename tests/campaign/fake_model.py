@@ -71,7 +71,7 @@ def run_model(plan: str, share: str | None) -> str:
     for start in starts:
         time.sleep(BEHAVIOUR.get("slow", 0))
         clock += cell["phase_period_ns"]
-        told += _transfer(cell, start, clock + start["phase_ns"])
+        told += transfer(cell, start, clock + start["phase_ns"])
         if share is not None and cell["capture"]:
             for host in ("h1", "h2"):
                 name = f"{cell['id']}-{start['repetition']}.{host}.pcapng"
@@ -92,7 +92,8 @@ def _number(*what: object) -> int:
     return int.from_bytes(hashlib.sha256(repr(what).encode()).digest()[:4], "big")
 
 
-def _transfer(cell: dict[str, Any], start: dict[str, Any], begin: int) -> list[dict[str, Any]]:
+def transfer(cell: dict[str, Any], start: dict[str, Any], begin: int) -> list[dict[str, Any]]:
+    """The events of a transfer: its row, and those of its resends."""
     lost, repetition = cell["loss"]["segments"], start["repetition"]
     recover = 40_000_000 + _number(cell["seed"], cell["stack"], repetition) % 1_000_000
     row = {

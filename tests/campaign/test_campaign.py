@@ -335,6 +335,31 @@ def test_a_damaged_record_runs_again(lab: Lab, damage: str) -> None:
     assert lab.files("run") == lab.files("whole")
 
 
+def test_a_digit_that_flips_in_a_record_is_seen(lab: Lab) -> None:
+    lab.run("whole", settings=("network=near",))
+    file = sorted(interrupted(lab).glob("cell-*.json"))[0]
+    text = file.read_text()
+    place = text.index('"t_total_ns":') + len('"t_total_ns":')
+    file.write_text(text[:place] + str((int(text[place]) + 1) % 8 + 1) + text[place + 1 :])
+    assert lab.run(settings=("network=near",))["state"] == "complete"
+    assert any(f"{file} was damaged" in note for note in lab.told.notes)
+    assert lab.files("run") == lab.files("whole")
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_damaged_table_of_a_complete_run_is_made_again(lab: Lab, name: str) -> None:
+    settings = ("network=near", "repeat=3")
+    lab.run(settings=settings)
+    before = lab.files("run")
+    file = lab.tmp_path / "run" / name
+    damaged = bytearray(file.read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    file.write_bytes(damaged)
+    assert lab.run(settings=settings)["state"] == "complete"
+    assert any(f"{file}: damaged" in note for note in lab.told.notes)
+    assert lab.files("run") == before
+
+
 def test_a_record_under_another_name_is_not_taken(lab: Lab) -> None:
     lab.run("whole", settings=("network=near",))
     file = sorted(interrupted(lab).glob("cell-*.json"))[0]

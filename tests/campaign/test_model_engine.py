@@ -181,11 +181,12 @@ def test_a_cell_that_fails_leaves_the_others(
     assert run()["state"] == "complete"
 
 
-def test_what_is_no_event_ends_the_run(run: Run, lab: Lab, model: dict[str, Any]) -> None:
-    model["garbage"] = "all"
-    with pytest.raises(UserError, match="the model wrote what is no event"):
-        run()
-    assert not (lab.tmp_path / "run").exists()
+def test_what_is_no_event_fails_its_cell(run: Run, lab: Lab, model: dict[str, Any]) -> None:
+    model["garbage"] = "near er 1"
+    meta = run()
+    (failed,) = meta["failed_cells"]
+    assert failed["message"].startswith("the model wrote a line that is no event")
+    assert meta["transfers"] == 800 == lab.told.done
 
 
 def test_captures_are_kept_by_cell(run: Run, lab: Lab) -> None:

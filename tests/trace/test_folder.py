@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import random
 from pathlib import Path
 
 import polars as pl
@@ -90,10 +92,42 @@ def test_damaged_and_missing(tmp_path: Path) -> None:
         open_trace(tmp_path)
     path = write_trace(tmp_path / "t").path
     (path / "whatif.parquet").write_bytes(b"")
+    with pytest.raises(UserError, match=r"whatif\.parquet: damaged: it has 0 bytes"):
+        open_trace(path)
+    # An older version wrote no digests.
+    meta = json.loads((path / "trace.json").read_text())
+    del meta["tables"]
+    (path / "trace.json").write_text(json.dumps(meta))
     with pytest.raises(UserError, match=r"whatif\.parquet: cannot be read"):
         open_trace(path)
     pl.DataFrame({"flow": []}).write_parquet(path / "whatif.parquet")
     with pytest.raises(UserError, match=r"column .*setting.* is missing"):
+        open_trace(path)
+
+
+def test_a_byte_that_flips_is_seen(tmp_path: Path) -> None:
+    path = write_trace(tmp_path / "t").path
+    dice = random.Random(2)  # noqa: S311 - no secret
+    for name in TABLES:
+        file = path / f"{name}.parquet"
+        good = file.read_bytes()
+        for _ in range(8):
+            bad = bytearray(good)
+            bad[dice.randrange(len(bad))] ^= 1 << dice.randrange(8)
+            file.write_bytes(bad)
+            with pytest.raises(UserError, match=rf"{name}\.parquet: damaged"):
+                open_trace(path)
+        file.write_bytes(good)
+    open_trace(path)
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", "{", '{"format": 1, "facts": []}', '{"format": NaN}', "[" * 5000 + "]" * 5000]
+)
+def test_a_damaged_trace_json_is_named(tmp_path: Path, text: str) -> None:
+    path = write_trace(tmp_path / "t").path
+    (path / "trace.json").write_text(text)
+    with pytest.raises(UserError, match=r"trace\.json: cannot be read"):
         open_trace(path)
 
 

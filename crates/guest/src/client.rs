@@ -1,16 +1,17 @@
 //! The clients: this program's own, `curl`, `lynx -dump`. Each fetches the page once, over a new connection.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{bail, Context, Result};
+use nix::sys::socket::{setsockopt, sockopt};
 
 use crate::clock;
 use crate::server::PAGE;
-use rexmit_plan::{ClientKind, Fetched, Programs};
+use rexmit_plan::{ClientKind, Ended, Fetched, Programs};
 
 /// A client, ready to fetch.
 pub enum Client {
@@ -47,13 +48,13 @@ impl Client {
                     &limit.as_secs_f64().to_string(),
                     &url(server),
                 ]);
-                run(command, program, Some(page_bytes))
+                run(command, program, Some(page_bytes), limit)
             }
             Self::Lynx(program) => {
                 let mut command = Command::new(program);
                 let timeout = format!("-read_timeout={}", limit.as_secs().max(1));
                 command.args([&timeout, "-dump", &url(server)]);
-                run(command, program, None)
+                run(command, program, None, limit)
             }
         }
     }
@@ -68,8 +69,30 @@ fn url(server: SocketAddr) -> String {
 
 fn builtin(server: SocketAddr, page_bytes: usize, limit: Duration) -> Result<Fetched> {
     let begin = clock::now();
-    let mut stream =
-        TcpStream::connect_timeout(&server, limit).context("the client cannot connect")?;
+    let ended = exchange(server, page_bytes, begin, limit)?;
+    Ok(Fetched {
+        duration_ns: clock::now().as_nanos() - begin.as_nanos(),
+        ended,
+        said: None,
+    })
+}
+
+/// How the connection of a client that began at `begin` ends.
+fn exchange(
+    server: SocketAddr,
+    page_bytes: usize,
+    begin: rexmit_time::Time,
+    limit: Duration,
+) -> Result<Ended> {
+    let broken = "the client's connection broke";
+    let mut stream = match TcpStream::connect_timeout(&server, limit) {
+        Ok(stream) => stream,
+        Err(error) => {
+            return ending(&error)
+                .ok_or(error)
+                .context("the client cannot connect")
+        }
+    };
     stream.set_read_timeout(Some(limit))?;
     let host = server.ip();
     let request = format!(
@@ -78,22 +101,28 @@ fn builtin(server: SocketAddr, page_bytes: usize, limit: Duration) -> Result<Fet
         env!("CARGO_PKG_VERSION")
     );
     // In one piece: Nagle's algorithm would hold back a second one for a round trip.
-    stream.write_all(request.as_bytes())?;
+    if let Err(error) = stream.write_all(request.as_bytes()) {
+        return ending(&error).ok_or(error).context(broken);
+    }
     let mut buffer = [0; 64 << 10];
     let (mut head, mut body_bytes) = (Vec::new(), None);
     let until = begin + rexmit_time::Duration::from_nanos(i64::try_from(limit.as_nanos())?);
     let mut reads = 0_u32;
-    let complete = loop {
+    loop {
         // A look at the clock is not free, so not at every segment.
         reads += 1;
         if reads % 16 == 0 && clock::now() > until {
-            break false;
+            abort(&stream)?;
+            return Ok(Ended::TimedOut);
         }
         let length = match stream.read(&mut buffer) {
-            Ok(0) => break body_bytes == Some(page_bytes),
+            Ok(0) if body_bytes == Some(page_bytes) => return Ok(Ended::Finished),
+            Ok(0) => return Ok(Ended::Short),
             Ok(length) => length,
-            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => break false,
-            Err(error) => return Err(error).context("the client's connection broke"),
+            Err(error) => {
+                abort(&stream)?;
+                return ending(&error).ok_or(error).context(broken);
+            }
         };
         match &mut body_bytes {
             Some(bytes) => *bytes += length,
@@ -108,15 +137,37 @@ fn builtin(server: SocketAddr, page_bytes: usize, limit: Duration) -> Result<Fet
                 }
             }
         }
+    }
+}
+
+/// Has `stream` reset its connection when it is closed: the server is not to go on in the time of the next transfer.
+fn abort(stream: &TcpStream) -> Result<()> {
+    let at_once = libc::linger {
+        l_onoff: 1,
+        l_linger: 0,
     };
-    Ok(Fetched {
-        duration_ns: clock::now().as_nanos() - begin.as_nanos(),
-        complete,
-    })
+    Ok(setsockopt(stream, sockopt::Linger, &at_once)?)
+}
+
+/// How a transfer ended in which a call failed with `error`; `None` where that is no way for one to end.
+pub fn ending(error: &std::io::Error) -> Option<Ended> {
+    // connect_timeout(3) makes up an error for a wait that was too long, without a number.
+    match (error.kind(), error.raw_os_error()) {
+        (ErrorKind::WouldBlock, _) | (ErrorKind::TimedOut, None) => Some(Ended::TimedOut),
+        (ErrorKind::TimedOut, Some(_)) => Some(Ended::GaveUp),
+        (ErrorKind::ConnectionReset | ErrorKind::BrokenPipe, _) => Some(Ended::Reset),
+        (ErrorKind::ConnectionRefused, _) => Some(Ended::Refused),
+        _ => None,
+    }
 }
 
 /// Runs a client program that writes the page, or what it made of it (`None`), to its standard output.
-fn run(mut command: Command, program: &Path, page_bytes: Option<usize>) -> Result<Fetched> {
+fn run(
+    mut command: Command,
+    program: &Path,
+    page_bytes: Option<usize>,
+    limit: Duration,
+) -> Result<Fetched> {
     let begin = clock::now();
     command
         .stdin(Stdio::null())
@@ -132,17 +183,84 @@ fn run(mut command: Command, program: &Path, page_bytes: Option<usize>) -> Resul
         .with_context(|| format!("cannot run {}", program.display()))?;
     let output = child.wait_with_output()?;
     let duration_ns = clock::now().as_nanos() - begin.as_nanos();
-    if output.stdout.is_empty() && !output.status.success() {
-        bail!(
+    let whole = page_bytes.is_none_or(|bytes| output.stdout.len() == bytes);
+    let mut said = None;
+    let ended = match output.status.code() {
+        Some(0) if whole => Ended::Finished,
+        Some(0) => Ended::Short,
+        // lynx has one status for all that can go wrong.
+        Some(code) if page_bytes.is_some() => curl_ending(code),
+        _ if duration_ns >= limit.as_nanos() as u64 => Ended::TimedOut,
+        _ => Ended::Failed,
+    };
+    if ended == Ended::Failed {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        said = Some(format!(
             "{} failed ({}): {}",
             program.display(),
             output.status,
-            String::from_utf8_lossy(&output.stderr).trim()
-        );
+            errors.trim()
+        ));
     }
-    let whole = page_bytes.is_none_or(|bytes| output.stdout.len() == bytes);
     Ok(Fetched {
         duration_ns,
-        complete: output.status.success() && whole,
+        ended,
+        said,
     })
+}
+
+/// How a transfer ended, by curl's exit status (curl(1), EXIT CODES).
+fn curl_ending(status: i32) -> Ended {
+    match status {
+        28 => Ended::TimedOut,
+        // It does not say why it could not connect: the lab's links lead everywhere and its server listens.
+        7 => Ended::GaveUp,
+        // Less than was promised; nothing at all.
+        18 | 52 => Ended::Short,
+        // It could not send, it could not receive.
+        55 | 56 => Ended::Reset,
+        _ => Ended::Failed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn a_client_says_how_its_transfer_ended() {
+        let limit = Duration::from_millis(200);
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let server = listener.local_addr().unwrap();
+        let fetch = || builtin(server, 5, limit).unwrap().ended;
+        let answer = |response: &'static [u8]| {
+            let listener = listener.try_clone().unwrap();
+            std::thread::spawn(move || {
+                let (mut stream, _) = listener.accept().unwrap();
+                let _ = stream.read(&mut [0; 1024]);
+                stream.write_all(response).unwrap();
+            })
+        };
+        let serving = answer(b"HTTP/1.1 200 OK\r\n\r\n12345");
+        assert_eq!(fetch(), Ended::Finished);
+        serving.join().unwrap();
+        let serving = answer(b"HTTP/1.1 200 OK\r\n\r\n123");
+        assert_eq!(fetch(), Ended::Short);
+        serving.join().unwrap();
+        assert_eq!(fetch(), Ended::TimedOut, "nobody answers");
+        drop(listener);
+        assert_eq!(fetch(), Ended::Refused);
+    }
+
+    #[test]
+    fn a_kernel_that_gives_up_is_no_client_that_does() {
+        let of = |number| ending(&io::Error::from_raw_os_error(number));
+        assert_eq!(of(libc::ETIMEDOUT), Some(Ended::GaveUp));
+        assert_eq!(of(libc::ECONNRESET), Some(Ended::Reset));
+        assert_eq!(of(libc::EAGAIN), Some(Ended::TimedOut));
+        assert_eq!(of(libc::EBADF), None);
+    }
 }

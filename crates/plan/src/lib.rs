@@ -6,6 +6,7 @@
 
 mod capture;
 mod check;
+mod ended;
 mod events;
 mod log;
 mod packets;
@@ -16,6 +17,7 @@ mod row;
 mod story;
 
 pub use capture::{write_capture, Captured};
+pub use ended::Ended;
 pub use events::{line, CellStart, Ignored};
 pub use log::PacketLog;
 pub use packets::{Direction, LoggedPacket, Packets};
@@ -28,7 +30,7 @@ pub use paths::{
 };
 pub use plan::{
     Cell, ClientKind, Exec, Link, Loss, Mode, NetworkPlan, PatternLoss, Place, Plan, Programs,
-    Server, Stack, Start, TailLoss, Workload, VERSION,
+    Server, Stack, Start, TailLoss, Workload, REHEARSAL_NS, VERSION,
 };
 pub use row::{Counts, Fetched, ResendRow, Row};
 pub use story::{comment, Resend, Sender, SocketInfo, Story, Told, Watched};

@@ -128,6 +128,10 @@ pub struct Stack {
     pub set: BTreeMap<String, String>,
 }
 
+/// How long, at least, a client waits in a transfer without loss that shows what a cell's transfers are made of:
+/// the longest timeout that a scenario may name, an hour.
+pub const REHEARSAL_NS: u64 = 3_600_000_000_000;
+
 impl Cell {
     /// Nanoseconds in which, after a transfer, a last acknowledgement crosses the network, and resends that were under
     /// way with it. Where every packet is logged the log is to end with nothing under way: needless resends may fill the
@@ -349,7 +353,7 @@ impl TailLoss {
 }
 
 /// One transfer of a cell.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Start {
     /// Its number.

@@ -1,18 +1,31 @@
 //! The rows of a transfer, as the events file has them.
 
+use rexmit_loss::Transfer;
 use rexmit_time::{Duration, Time};
+use rexmit_wire::SeqNum;
 use serde::Serialize;
 
+use crate::ended::Ended;
 use crate::plan::{Cell, Start};
 use crate::story::{Resend, Watched};
 
 /// What the client saw of one transfer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fetched {
-    /// From before the connection is opened to the end of the file.
+    /// From before the connection is opened to the end of the file, or to where the client gave up.
     pub duration_ns: u64,
+    /// How it ended.
+    pub ended: Ended,
+    /// What the client's program said of an end that was none of its transfer's.
+    pub said: Option<String>,
+}
+
+impl Fetched {
     /// The whole page came.
-    pub complete: bool,
+    #[must_use]
+    pub fn complete(&self) -> bool {
+        self.ended == Ended::Finished
+    }
 }
 
 /// What the server's host counted during one transfer.
@@ -41,10 +54,10 @@ pub struct Row {
     dropped_segments: u64,
     dropped_packets: u64,
     fin_on_data: Option<bool>,
-    mss_bytes: u32,
+    mss_bytes: Option<u32>,
     exact: bool,
     stalled: bool,
-    t_start_ns: u64,
+    t_start_ns: Option<u64>,
     t_drop_ns: Option<u64>,
     t_retransmit_ns: Option<u64>,
     t_fin_retransmit_ns: Option<u64>,
@@ -61,10 +74,11 @@ pub struct Row {
     srtt_us: Option<u32>,
     rto_us: Option<u32>,
     client_ns: u64,
-    client_port: u16,
+    client_port: Option<u16>,
     isn_server: Option<u32>,
     isn_client: Option<u32>,
     complete: bool,
+    ended: Ended,
     note: Option<String>,
 }
 
@@ -81,30 +95,32 @@ pub struct ResendRow<'a> {
 }
 
 impl Row {
-    /// The row of repetition `start`; `others` counts further transfers that were seen in its time.
+    /// The row of repetition `start`, in whose time `seen` came by, the first of which is meant. There is none where no
+    /// response left the server: the transfer, of `size_bytes`, has a row all the same.
     #[must_use]
     pub fn new(
         cell: &Cell,
         start: &Start,
-        watched: &Watched,
+        size_bytes: u64,
+        seen: &[Watched],
         counts: Counts,
-        fetched: Fetched,
-        others: usize,
+        fetched: &Fetched,
     ) -> Self {
-        let Watched {
-            transfer,
-            at_drop,
-            mechanism,
-            isn_client,
-            ..
-        } = watched;
+        let watched = seen.first();
+        let transfer = watched.map(|watched| &watched.transfer);
+        let at_drop = watched.and_then(|watched| watched.at_drop);
         let lossy = cell.lossy();
-        let mut notes: Vec<String> = transfer.note().into_iter().collect();
+        let mut notes: Vec<String> = match transfer {
+            Some(transfer) => transfer.note().into_iter().collect(),
+            None => vec!["no head of a response left the server".to_owned()],
+        };
+        notes.extend(fetched.said.clone());
         // Two witnesses of one thing: a difference must show.
-        if counts.resends != transfer.resends {
+        let resends = transfer.map_or(0, |transfer| transfer.resends);
+        if counts.resends != resends {
             notes.push(format!(
-                "the sender counts {} resends, the filter {}",
-                counts.resends, transfer.resends
+                "the sender counts {} resends, the filter {resends}",
+                counts.resends
             ));
         }
         if counts.host_queue > 0 {
@@ -113,42 +129,47 @@ impl Row {
                 counts.host_queue
             ));
         }
-        if others > 0 {
-            notes.push(format!("{} transfers seen, this is the first", others + 1));
+        if seen.len() > 1 {
+            notes.push(format!("{} transfers seen, this is the first", seen.len()));
         }
+        let time = |of: fn(&Transfer) -> Option<Time>| transfer.and_then(of).map(Time::as_nanos);
+        let span =
+            |of: fn(&Transfer) -> Option<Duration>| transfer.and_then(of).map(Duration::as_nanos);
+        let count = |of: fn(&Transfer) -> u64| transfer.map_or(0, of);
         Self {
             cell: cell.id,
             repetition: start.repetition,
             phase_ns: start.phase_ns,
-            transfer_size_bytes: transfer.size_bytes(),
-            transfer_segments: transfer.segments,
-            dropped_segments: transfer.dropped_segments,
-            dropped_packets: transfer.dropped_packets,
-            fin_on_data: transfer.fin_on_data,
-            mss_bytes: transfer.mss_bytes,
-            exact: transfer.exact,
-            stalled: transfer.stalled,
-            t_start_ns: transfer.t_start.as_nanos(),
-            t_drop_ns: transfer.t_drop.map(Time::as_nanos),
-            t_retransmit_ns: transfer.t_retransmit.map(Time::as_nanos),
-            t_fin_retransmit_ns: transfer.t_fin_retransmit.map(Time::as_nanos),
-            t_end_ns: transfer.t_end.map(Time::as_nanos),
-            t_recover_ns: transfer.t_recover().map(Duration::as_nanos),
-            t_total_ns: transfer.t_total().map(Duration::as_nanos),
-            is_tlp: transfer.is_tlp,
-            mechanism: *mechanism,
+            transfer_size_bytes: transfer.map_or(size_bytes, Transfer::size_bytes),
+            transfer_segments: count(|one| one.segments),
+            dropped_segments: count(|one| one.dropped_segments),
+            dropped_packets: count(|one| one.dropped_packets),
+            fin_on_data: transfer.and_then(|one| one.fin_on_data),
+            mss_bytes: transfer.map(|one| one.mss_bytes),
+            exact: transfer.is_some_and(|one| one.exact),
+            stalled: transfer.is_some_and(|one| one.stalled),
+            t_start_ns: time(|one| Some(one.t_start)),
+            t_drop_ns: time(|one| one.t_drop),
+            t_retransmit_ns: time(|one| one.t_retransmit),
+            t_fin_retransmit_ns: time(|one| one.t_fin_retransmit),
+            t_end_ns: time(|one| one.t_end),
+            t_recover_ns: span(Transfer::t_recover),
+            t_total_ns: span(Transfer::t_total),
+            is_tlp: transfer.and_then(|one| one.is_tlp),
+            mechanism: watched.and_then(|watched| watched.mechanism),
             resends: counts.resends,
             timeouts: counts.timeouts,
             probes: counts.probes,
-            needless_resends: (!lossy).then_some(transfer.needless_resends),
+            needless_resends: (!lossy).then_some(count(|one| one.needless_resends)),
             dsacks: counts.dsacks,
             srtt_us: at_drop.map(|info| info.srtt_us),
             rto_us: at_drop.map(|info| info.rto_us),
             client_ns: fetched.duration_ns,
-            client_port: transfer.flow.dst_port,
-            isn_server: transfer.isn.map(|isn| isn.get()),
-            isn_client: *isn_client,
-            complete: fetched.complete,
+            client_port: transfer.map(|one| one.flow.dst_port),
+            isn_server: transfer.and_then(|one| one.isn).map(SeqNum::get),
+            isn_client: watched.and_then(|watched| watched.isn_client),
+            complete: fetched.complete(),
+            ended: fetched.ended,
             note: (!notes.is_empty()).then(|| notes.join("; ")),
         }
     }

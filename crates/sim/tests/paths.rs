@@ -188,39 +188,41 @@ fn the_log_maps_all_data() {
     }
 }
 
-fn cell_error(cell: &Value) -> String {
-    let events = events(cell);
-    let error = events.iter().find(|event| event["type"] == "cell-error");
-    error.unwrap()["message"].as_str().unwrap().to_owned()
+/// How the connection of a cell ended, and what its row and its cell's warnings say.
+fn ended(cell: &Value) -> (String, String, String) {
+    let row = transfer(cell);
+    assert_eq!(row["complete"], false, "{row}");
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let warnings = events(cell)[0]["warnings"].to_string();
+    (text(&row["ended"]), text(&row["note"]), warnings)
 }
 
 #[test]
 fn paths_that_do_not_come_up_are_named() {
     let mut dead = cell("linux-6.12", [20, 30], "none");
     dead["paths"][1]["loss"] = json!(1.0);
-    let message = cell_error(&dead);
-    assert!(
-        message.contains("path 2 did not come up within 10 s; path 1 did"),
-        "{message}"
-    );
+    let said = "path 2 did not come up within 10 s; path 1 did";
+    let (how, note, warnings) = ended(&dead);
+    assert_eq!(how, "not-connected");
+    assert!(note.contains(said) && warnings.contains(said), "{note}");
     dead["paths"][0]["loss"] = json!(1.0);
-    let message = cell_error(&dead);
-    assert!(message.contains("path 1 does not come up"), "{message}");
+    let (how, note, _) = ended(&dead);
+    assert_eq!(how, "not-connected");
+    assert!(note.contains("path 1 does not come up"), "{note}");
 }
 
 /// 80 segments take 12 s at 80 kbit/s, and one is more than a tenth of a second under way.
 #[test]
-fn a_client_that_gives_up_without_losses_is_an_error_of_the_cell() {
+fn a_client_that_gives_up_without_losses_has_a_row_and_its_cell_a_warning() {
     let mut slow = cell("linux-6.12", [20, 30], "none");
     slow["protocol"] = json!("tcp");
     slow["paths"][0]["rate_bps"] = json!(80_000);
     slow["bursts"]["gap_ns"] = json!(1);
     slow["transfer_timeout_ns"] = json!(100_000_000);
-    let message = cell_error(&slow);
-    assert!(
-        message.contains("0 of 2 bursts came, then the client read nothing for 0.1 s"),
-        "{message}"
-    );
+    let (how, _, warnings) = ended(&slow);
+    assert_eq!(how, "timed-out");
+    let said = "0 of 2 bursts came, then the client read nothing for 0.1 s";
+    assert!(warnings.contains(said), "{warnings}");
 }
 
 #[test]

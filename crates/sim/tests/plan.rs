@@ -271,3 +271,26 @@ fn a_filter_that_holds_the_tail_drops_the_same_where_it_does_not_stall() {
         .unwrap()
         .contains("the original was still in the host"));
 }
+
+#[test]
+fn every_transfer_has_a_row_however_it_ends() {
+    let mut cut = cell(FAST, 0, "linux-6.12");
+    cut["loss"] = json!({"rule": "pattern", "pattern": "data 5#1..100"});
+    cut["transfer_timeout_ns"] = json!(60_000_000_000_u64);
+    let mut dead = cell(FAST, 0, "linux-6.12");
+    dead["network"]["links"][0]["loss"] = json!(1.0);
+    dead["transfer_timeout_ns"] = json!(2_000_000_000_u64);
+    let mut hasty = cell(MOBILE, 0, "linux-6.12");
+    hasty["transfer_timeout_ns"] = json!(150_000_000_u64);
+    for (cell, segments) in [(cut, true), (dead, false), (hasty, true)] {
+        let events = run(&[cell]);
+        assert!(of_type(&events, "cell-error").is_empty(), "{events:?}");
+        let row = of_type(&events, "transfer")[0];
+        assert_eq!(
+            (&row["ended"], &row["complete"]),
+            (&json!("timed-out"), &json!(false))
+        );
+        assert!(row["fin_on_data"].is_null());
+        assert_eq!(!row["t_start_ns"].is_null(), segments, "{row}");
+    }
+}

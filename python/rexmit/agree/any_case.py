@@ -12,6 +12,7 @@ from rexmit.campaign.plan import phase_period_ns, phases_ns
 from rexmit.campaign.streams import Streams
 from rexmit.engines.engine import PLAN_VERSION
 from rexmit.scenario.units import DURATION, RATE
+from rexmit.store.plain_json import loads
 
 PERIODS: Final = 64
 """A case starts at a multiple of this many phase periods: long timers have steps that long."""
@@ -43,7 +44,7 @@ class AnyCase(ABC):
     @classmethod
     def from_json(cls, text: str) -> Self:
         """The case that `as_json` wrote."""
-        data: dict[str, Any] = json.loads(text)
+        data: dict[str, Any] = loads(text)
         for name, value in data.items():
             data[name] = tuple(value) if isinstance(value, list) else value
         return cls(**data)

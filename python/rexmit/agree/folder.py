@@ -9,9 +9,10 @@ has a folder of its own below `disagreements/`, with a scenario that `rexmit run
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -21,8 +22,35 @@ from rexmit.agree.outcome import Outcome
 from rexmit.agree.paths.case import PathCase
 from rexmit.errors import UserError
 from rexmit.store.files import write_text, writing
+from rexmit.store.plain_json import Check, loads, read, shape, text, whole
 
 FORMAT: Final = 1
+
+
+def _format(value: object, where: str) -> None:
+    whole(FORMAT, FORMAT)(value, where)
+
+
+def _version(value: object, where: str) -> None:
+    text(value, where)
+    if not re.match(r"\d+\.\d+", str(value)):
+        raise ValueError(f"{where} must be a kernel's version")
+
+
+_CHECK: Final[Check] = shape(
+    {
+        "format": _format,
+        "kernel": text,
+        "version": _version,
+        "hz": whole(1),
+        "kernel_hash": text,
+        "guest_hash": text,
+        "seed": whole(0, 2**64 - 1),
+        "paths": whole(1, 32),
+    },
+    needed=("format", "kernel", "version", "hz", "kernel_hash", "guest_hash", "seed"),
+)
+"""What this program reads of an agree.json."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,32 +125,39 @@ class Folder:
     def about(self) -> About:
         """Raises UserError where the folder is none of ours."""
         try:
-            data = json.loads((self.path / "agree.json").read_text(encoding="utf-8"))
-            if data.pop("format") != FORMAT:
-                raise ValueError
-            return About(**data)
-        except (OSError, ValueError, KeyError, TypeError):
+            data = read(self.path / "agree.json")
+            _CHECK(data, "")
+        except (OSError, ValueError) as error:
             raise UserError(
-                f"{self.path} is no folder of `rexmit agree`", "make one: rexmit agree --keep DIR"
+                f"{self.path} is no folder of `rexmit agree` ({error})",
+                "make one: rexmit agree --keep DIR",
             ) from None
+        return About(**{one.name: data[one.name] for one in fields(About) if one.name in data})
 
     def cases(self) -> dict[int, AnyCase]:
         """All cases by number."""
-        lines = (self.path / "cases.jsonl").read_text(encoding="utf-8").splitlines()
         kind = PathCase if self.about().paths > 1 else Case
-        return {number: kind.from_json(line) for number, line in enumerate(lines)}
+        path = self.path / "cases.jsonl"
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+            return {number: kind.from_json(line) for number, line in enumerate(lines)}
+        except (OSError, ValueError, TypeError, AttributeError) as error:
+            raise UserError(
+                f"{path}: cannot be read: {error}", "the file is damaged; run the cases again"
+            ) from None
 
     def outcomes(self) -> dict[int, Outcome]:
         """What the kernel did in the cases that were run, by number."""
         found: dict[int, Outcome] = {}
         path = self.path / "kernel.jsonl"
         if path.exists():
-            for line in path.read_text(encoding="utf-8").splitlines():
+            for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
                 try:
-                    number, outcome = json.loads(line)
-                except ValueError:  # the last line of a run that was killed
+                    number, outcome = loads(line)
+                except (ValueError, TypeError):  # the last line of a run that was killed
                     continue
-                found[number] = outcome
+                if type(number) is int and isinstance(outcome, dict):
+                    found[number] = outcome
         return found
 
     def add(self, number: int, outcome: Outcome) -> None:

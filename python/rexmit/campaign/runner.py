@@ -20,8 +20,10 @@ from rexmit.engines.engine import Calls, Engine, Task
 from rexmit.errors import UserError
 from rexmit.interrupt import Interrupted
 from rexmit.scenario import Scenario
-from rexmit.store.folder import FORMAT, RunFolder
+from rexmit.store import digests
+from rexmit.store.folder import RunFolder
 from rexmit.store.record import FailedCell, Record
+from rexmit.store.run_json import FORMAT
 from rexmit.store.tables import write_tables
 
 UNFINISHED: Final = "unfinished"
@@ -90,6 +92,8 @@ class Campaign:
     totals: Totals = field(default_factory=Totals)
     was_complete: bool = False
     """There was nothing left to do: the folder holds the whole run already."""
+    fault: str | None = None
+    """What is wrong with the tables of a run that was complete: then it is made again."""
 
     def run(self) -> dict[str, Any]:
         """Run what is left and give back run.json as it stands then.
@@ -123,7 +127,9 @@ class Campaign:
         if there is None:
             return None
         _refuse_to_mix(folder, there, asked)
-        self.was_complete = there["state"] == COMPLETE and folder.has_tables
+        done = there["state"] == COMPLETE
+        self.fault = folder.tables_fault(there) if done else None
+        self.was_complete = done and self.fault is None
         return there if self.was_complete else None
 
     def _run(
@@ -137,13 +143,15 @@ class Campaign:
         began = time.monotonic()
         wall_before = float(before.get("wall_s", 0.0))
 
-        def save(state: str) -> dict[str, Any]:
+        def save(state: str, tables: Mapping[str, Any] | None) -> dict[str, Any]:
             meta = self._meta(
                 asked,
                 state=state,
                 created=before.get("created"),
                 wall_s=wall_before + time.monotonic() - began,
             )
+            if tables is not None:
+                meta[digests.KEY] = tables
             folder.write_meta(meta)
             return meta
 
@@ -161,22 +169,29 @@ class Campaign:
         for record in folder.records(damaged=self.progress.note):
             del left[record.cell]
             self.totals.add(record)
-        save(UNFINISHED)
+        if self.fault is not None:
+            self.progress.note(f"{self.fault}: the run is made again")
+        # What tables there are are those of an earlier try.
+        earlier = before.get(digests.KEY)
+        save(UNFINISHED, earlier)
         self.progress.start(grid.transfers(cells.values()), self.totals.transfers)
         try:
             calls = Calls(on_transfers=self.progress.advance, on_end=keep)
             self.engine.run(map(self._task, left.values()), calls, jobs=request.jobs)
         except Interrupted:
-            save(UNFINISHED)
+            save(UNFINISHED, earlier)
             raise
         finally:
             self.progress.close()
+        if earlier is not None:
+            # A program that is killed while it writes leaves no digests of other tables.
+            save(UNFINISHED, None)
         write_tables(
             folder.path,
             folder.records(),
             lambda cell: _knowledge(request.scenario, cells[cell]),
         )
-        meta = save(FAILED if self.totals.failed else COMPLETE)
+        meta = save(FAILED if self.totals.failed else COMPLETE, folder.table_digests())
         if not self.totals.failed:
             folder.drop_partial()
         return meta

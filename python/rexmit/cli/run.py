@@ -224,20 +224,22 @@ class _Choice:
 
 def _scenario(spec: str, settings: list[str], *, stacks: bool) -> tuple[str, Any]:
     """The scenario and its name: from its file, or from what a run.json holds."""
-    import json
-
     from rexmit import scenario
+    from rexmit.store.run_json import read_run
 
     if not spec.endswith(".json"):
         file = scenario.find(spec)
         return file.stem, scenario.load(file, settings, stacks=stacks)
     try:
-        meta = json.loads(Path(spec).read_text(encoding="utf-8"))
-        name, data = Path(str(meta["name"])).name, dict(meta["scenario"])
+        meta = read_run(Path(spec))
+        name, data = meta["name"], meta["scenario"]
     except OSError as error:
         raise UserError(f"cannot read {spec}: {error.strerror}", usage=True) from None
-    except (ValueError, KeyError, TypeError):
-        raise UserError(f"{spec} is no run.json of a run", usage=True) from None
+    except KeyError as error:
+        what = f"{spec} is no run.json of a run: {error.args[0]} is missing"
+        raise UserError(what, usage=True) from None
+    except ValueError as error:
+        raise UserError(f"{spec} is no run.json of a run: {error}", usage=True) from None
     return name, scenario.from_plain(data, where=spec, settings=settings, stacks=stacks)
 
 

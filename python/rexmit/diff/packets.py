@@ -6,6 +6,7 @@ sends, what it is sent when that arrives.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 
@@ -107,13 +108,13 @@ def find_pair(matched: Matched, text: str) -> tuple[Pair, int | None]:
     (usage) for none and for several.
     """
     words, slash, rest = text.rpartition("/")
-    if slash and rest.isdecimal():
+    if slash and re.fullmatch("[0-9]{1,18}", rest):
         repetition: int | None = int(rest)
     else:
         words, repetition = text, None
     names = words.split()
     if len(names) == 1 and names[0].isdecimal():
-        found = [pair for pair in matched.pairs if pair.a.number == int(names[0])]
+        found = [pair for pair in matched.pairs if str(pair.a.number) == names[0]]
     else:
         found = [pair for pair in matched.pairs if _is_told(pair, names)]
     if len(found) == 1 and names:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from rexmit.errors import UserError, closest
+from rexmit.scenario.values import MOST_LOST
 from rexmit.tables.axes import SWEPT, VARIANT, Value, with_axes, words
 from rexmit.tables.run_folder import Run
 from rexmit.tables.terminal import count
@@ -139,7 +140,7 @@ def selection(only: Sequence[str], maps: Sequence[str]) -> Selection:
                 usage=True,
             )
         axis = _axis(name, f"--cell {text}")
-        chosen[axis] = frozenset(_values(axis, values, text))
+        chosen[axis] = _values(axis, values, text)
     mapped: dict[str, dict[str, str]] = {}
     for text in maps:
         name, colon, sides = text.partition(":")
@@ -166,21 +167,28 @@ def _axis(name: str, where: str) -> str:
     return name
 
 
-def _values(axis: str, text: str, whole: str) -> list[str]:
+def _values(axis: str, text: str, whole: str) -> frozenset[str]:
     parts = [part.strip() for part in text.split(",")]
     if axis != "lost_segments":
-        return parts
-    numbers: list[str] = []
+        return frozenset(parts)
+    numbers: set[str] = set()
     for part in parts:
-        ends = re.fullmatch(r"(\d+)(?:\.\.(\d+))?", part)
+        ends = re.fullmatch(r"([0-9]{1,18})(?:\.\.([0-9]{1,18}))?", part)
         if ends is None:
             raise UserError(
                 f"--cell {whole}: {part!r} is no number and no range",
                 "lost segments are written like 5, 0..20 or 1,2,5",
                 usage=True,
             )
-        numbers += map(str, range(int(ends[1]), int(ends[2] or ends[1]) + 1))
-    return numbers
+        first, last = int(ends[1]), int(ends[2] or ends[1])
+        if last < first or last > MOST_LOST:
+            raise UserError(
+                f"--cell {whole}: no cell has the lost segments {part}",
+                f"a range goes up, and to {MOST_LOST:,} at most",
+                usage=True,
+            )
+        numbers.update(map(str, range(first, last + 1)))
+    return frozenset(numbers)
 
 
 def _text(value: Value) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from rexmit.engines.engine import CELL_ID, Task
-from rexmit.errors import UserError
 from rexmit.store.record import FailedCell, Record
 from rexmit.store.rows import TABLES, Table
 
@@ -43,31 +42,45 @@ class Intake:
         self._ended = False
 
     def take(self, event: Event) -> None:
-        """Take in an event of the cell. Raises UserError for one that no such engine tells."""
+        """Take in an event of the cell. One that no such engine tells fails the cell."""
         kind = event["type"]
         early = not self._started and kind not in ("cell-start", "cell-error")
         if event.get("cell") != CELL_ID or self._ended or early:
-            raise UserError(f"{self._teller} told of {kind} out of turn", _BUILD_AGAIN)
-        if kind == "cell-start":
+            self._refuse(f"{self._teller} told of {kind} out of turn")
+        elif kind == "cell-start":
             self._started = True
             self._note(event)
         elif kind in _TABLE_OF:
-            table = _TABLE_OF[kind]
-            self.record.rows(table).append(self._row(event, table))
-            if kind == "transfer":
-                self._on_transfers(1)
+            self._add(event, _TABLE_OF[kind])
         elif kind == "cell-end":
             self._end()
         else:
             self.fail(str(event.get("message")), [])
+
+    def _add(self, event: Event, table: Table) -> None:
+        fault = table.fault(event)
+        if fault is not None:
+            self._refuse(f"{self._teller} told of a {table.event} in which {fault}")
+            return
+        names = (*table.must_have, *table.may_have)
+        self.record.rows(table).append({name: event[name] for name in names if name in event})
+        if table.event == "transfer":
+            self._on_transfers(1)
 
     def fail(self, message: str, console_tail: list[str]) -> None:
         """The cell has failed, unless it has ended before.
 
         A failed cell has no rows: half a cell would pass for a whole one in every mean.
         """
-        if self._ended:
-            return
+        if not self._ended:
+            self._fail(message, console_tail)
+
+    def _refuse(self, fault: str) -> None:
+        """Events are not what they must be: the cell fails, if it had ended well too."""
+        if self.record.failed is None:
+            self._fail(f"{fault}; {_BUILD_AGAIN}", [])
+
+    def _fail(self, message: str, console_tail: list[str]) -> None:
         self._ended = True
         if self.record.transfers:
             self._on_transfers(-len(self.record.transfers))
@@ -76,7 +89,12 @@ class Intake:
         self.record.failed = FailedCell(self._task.cell, self._task.label, message, console_tail)
 
     def _note(self, event: Event) -> None:
-        for entry in event.get("ignored") or ():
+        ignored, warnings = (event.get(name) or [] for name in ("ignored", "warnings"))
+        lists = isinstance(ignored, list) and isinstance(warnings, list)
+        if not lists or not all(isinstance(entry, Mapping) for entry in ignored):
+            self._refuse(f"{self._teller} told of a cell-start that is none")
+            return
+        for entry in ignored:
             found = {
                 "config": self._task.config,
                 "setting": str(entry.get("setting", "")),
@@ -84,9 +102,9 @@ class Intake:
             }
             if found not in self.record.ignored:
                 self.record.ignored.append(found)
-        for warning in event.get("warnings") or ():
+        for warning in map(str, warnings):
             if warning not in self.record.warnings:
-                self.record.warnings.append(str(warning))
+                self.record.warnings.append(warning)
 
     def _end(self) -> None:
         numbers = sorted(row["repetition"] for row in self.record.transfers)
@@ -94,12 +112,3 @@ class Intake:
             self._ended = True
         else:
             self.fail(f"{self._teller} gave {len(numbers)} of {self._task.repeat} transfers", [])
-
-    def _row(self, event: Event, table: Table) -> dict[str, Any]:
-        try:
-            row = {name: event[name] for name in table.must_have}
-        except KeyError:
-            missing = ", ".join(name for name in table.must_have if name not in event)
-            raise UserError(f"{self._teller} left {missing} out of a row", _BUILD_AGAIN) from None
-        row.update((name, event[name]) for name in table.may_have if name in event)
-        return row

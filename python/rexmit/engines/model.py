@@ -16,7 +16,7 @@ from rexmit import stacks
 from rexmit.engines.engine import PLAN_VERSION, Calls, Lack, Task, cells_of
 from rexmit.engines.intake import EVENTS, Intake
 from rexmit.engines.shares import PrivateFolder
-from rexmit.errors import UserError, closest
+from rexmit.errors import closest
 from rexmit.kernels import recipe
 from rexmit.stacks import Stack
 from rexmit.store.record import Record
@@ -173,7 +173,7 @@ def _hand_over(cell: _Cell, calls: Calls) -> None:
 
 
 def _record(cell: _Cell, on_transfers: Callable[[int], None]) -> Record:
-    """The record of a cell that has ended. Raises UserError for events that are none."""
+    """The record of a cell that has ended."""
     done = 0
 
     def count(transfers: int) -> None:
@@ -184,8 +184,10 @@ def _record(cell: _Cell, on_transfers: Callable[[int], None]) -> Record:
     times: list[int] = []
     if cell.error is not None:
         intake.fail(_words(cell.error), [])
+    elif (events := _events(cell.text)) is None:
+        intake.fail("the model wrote a line that is no event; build the package again", [])
     else:
-        for event in _events(cell.text):
+        for event in events:
             if isinstance(at := event.get("virtual_ns"), int):
                 times.append(at)
             if event["type"] in EVENTS:
@@ -201,16 +203,15 @@ def _record(cell: _Cell, on_transfers: Callable[[int], None]) -> Record:
     return record
 
 
-def _events(text: str) -> list[dict[str, Any]]:
+def _events(text: str) -> list[dict[str, Any]] | None:
+    """None where a line is no event."""
     try:
         events = json.loads(f"[{','.join(text.splitlines())}]")
-        for event in events:
-            event["type"]
-    except (ValueError, TypeError, KeyError) as error:
-        raise UserError(
-            f"the model wrote what is no event ({error})", "build the package again: `make setup`"
-        ) from None
-    return list(events)
+    except (ValueError, RecursionError):
+        return None
+    if all(isinstance(one, dict) and isinstance(one.get("type"), str) for one in events):
+        return list(events)
+    return None
 
 
 def _words(error: BaseException) -> str:

@@ -44,6 +44,11 @@ def open_path_flow(run: Run, number: int) -> PathFlow:
     """Raises UserError for a number without a row, a run without captures, unreadable ones."""
     files = captures(run, number)
     row = run.transfers.row(number, named=True)
+    if not row["subflows"]:
+        raise UserError(
+            f"{run.path}: flow {number} has no subflow: its connection never came up",
+            row["note"] or "choose another transfer",
+        )
     mine = (pl.col("cell") == row["cell"]) & (pl.col("repetition") == row["repetition"])
     rows = run.subflows().filter(mine).sort("path").to_dicts()
     ports = [int(one["client_port"]) for one in rows]

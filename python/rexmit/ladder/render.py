@@ -182,7 +182,8 @@ def summary(flow: Flow) -> str:
     of = " of what was dropped" if row["dropped_packets"] and row["line_loss"] else ""
     facts.append(f"first resend{of}: {row['mechanism']}" if row["mechanism"] else "no resend")
     if not row["complete"]:
-        facts.append("incomplete: the client did not get every byte")
+        ended = f" ({row['ended']})" if row["ended"] else ""
+        facts.append(f"incomplete{ended}: the client did not get every byte")
     if row["note"]:
         facts.append(row["note"])
     return "; ".join(facts)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -30,6 +31,14 @@ from rexmit.scenario.model import (
 from rexmit.scenario.problem import Problem
 from rexmit.scenario.toml_lines import Path, locate
 from rexmit.scenario.units import SIZE
+
+_LONG_KEY: Final = re.compile(
+    r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){64}"""
+)
+"""A key of so many parts, over which the reader of TOML takes minutes."""
+
+MOST_CELLS: Final = 1_000_000
+"""Of a grid: more would not fit into memory, and take years."""
 
 
 class Sources:
@@ -68,14 +77,18 @@ def load(path: FilePath, settings: Iterable[str] = (), *, stacks: bool = True) -
     except UnicodeDecodeError as error:
         raise UserError(f"{path} is no UTF-8 text (byte {error.start})") from None
     try:
-        data = tomllib.loads(text)
+        data = None if _LONG_KEY.search(text) else tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise _syntax(path, text, error) from None
     except ValueError:
         # Python reads whole numbers of up to 4,300 digits.
         raise UserError(f"{path}: a number has too many digits") from None
     except RecursionError:
-        raise UserError(f"{path}: lists or tables lie too deep in one another") from None
+        data = None
+    if data is None or override.too_deep(data):
+        raise UserError(
+            f"{path}: lists or tables lie too deep in one another", "no scenario needs that"
+        )
     return check(data, Sources(str(path), locate(text)), settings, stacks=stacks)
 
 
@@ -110,7 +123,39 @@ def check(
     problems = [*_across(scenario), *_stacks(scenario, allowed=stacks)]
     if problems:
         raise _report(sources, problems)
+    cells = _most_cells(scenario)
+    if cells > MOST_CELLS:
+        raise UserError(
+            f"{sources.file}: the grid has {cells:,} cells",
+            f"at most {MOST_CELLS:,}: give fewer values, or several scenarios",
+        )
     return scenario
+
+
+def _most_cells(scenario: Scenario) -> int:
+    """The cells of the grid, those counted twice that are in it twice."""
+    work, tcp = scenario.workload, scenario.tcp
+    points = 0
+    for name in scenario.network_names:
+        base = {
+            "page": len(work.pages),
+            "window": len(work.receive_window),
+            "client": len(work.client),
+            "algorithm": len(tcp.congestion_control),
+            "line_loss": len(scenario.networks[name].loss),
+        }
+        points += math.prod(base.values())
+        for vary in scenario.vary:
+            own = {
+                "page": vary.size or vary.segments,
+                "window": vary.receive_window,
+                "client": vary.client,
+                "algorithm": vary.congestion_control,
+                "line_loss": vary.line_loss,
+            }
+            points += math.prod(len(own[key] or "") or base[key] for key in base)
+    losses = scenario.loss.pattern or scenario.loss.segments
+    return points * len(scenario.config_names) * len(losses)
 
 
 def _syntax(path: FilePath, text: str, error: tomllib.TOMLDecodeError) -> UserError:

@@ -11,10 +11,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from rexmit.errors import UserError, closest
 from rexmit.scenario.toml_lines import Path
+
+DEEPEST: Final = 16
+"""No key of a scenario has so many parts."""
 
 _TEXTS = frozenset({"title", "about"})
 
@@ -44,10 +47,36 @@ def apply(data: dict[str, Any], setting: str) -> Iterator[Path]:
             "for example: --set network=mobile --set loss.segments=0..20",
             usage=True,
         )
+    if len(path) > DEEPEST:
+        raise UserError(
+            f"--set {path[0]}.{path[1]}.…: a key of {len(path):,} parts",
+            "no key of a scenario lies so deep",
+            usage=True,
+        )
     value = _value(path, text.strip(), setting)
+    if too_deep(value):
+        raise UserError(
+            f"--set {key.strip()}=…: lists or tables lie too deep in one another", usage=True
+        )
     for full in list(_expand(data, path, setting)):
         _put(data, full, value)
         yield full
+
+
+def too_deep(data: object) -> bool:
+    """Whether lists and tables lie deeper in one another than in any scenario."""
+    level = [data]
+    for _ in range(2 * DEEPEST):
+        inner: list[object] = []
+        for value in level:
+            if isinstance(value, dict):
+                inner += value.values()
+            elif isinstance(value, list):
+                inner += value
+        if not inner:
+            return False
+        level = inner
+    return True
 
 
 def _split(key: str) -> list[str]:
@@ -88,7 +117,7 @@ def _value(path: list[str], text: str, setting: str) -> object:
 
 
 def _scalar(text: str) -> int | bool | str:
-    if re.fullmatch(r"-?[0-9]+", text):
+    if re.fullmatch(r"-?[0-9]{1,40}", text):
         return int(text)
     return {"true": True, "false": False}.get(text, text)
 
@@ -106,7 +135,7 @@ def _expand(data: dict[str, Any], path: list[str], setting: str) -> Iterator[Pat
         step: str | int = part
         inner: object = None
         if isinstance(node, list):
-            if not part.isdecimal() or int(part) >= len(node):
+            if not re.fullmatch("[0-9]{1,9}", part) or int(part) >= len(node):
                 raise UserError(
                     f"--set {setting}: {_text(done)} is a list of {len(node)}, not {part}",
                     f"its entries are 0 to {len(node) - 1}",

@@ -134,7 +134,7 @@ def counts_from(least: int, most: int) -> BeforeValidator:
 
     def one(value: object) -> Iterable[int]:
         if isinstance(value, str) and (
-            match := re.fullmatch(r"([0-9]+)\.\.([0-9]+)", value.strip())
+            match := re.fullmatch(r"([0-9]{1,18})\.\.([0-9]{1,18})", value.strip())
         ):
             first, last = int(match[1]), int(match[2])
             if last < first:
@@ -148,10 +148,14 @@ def counts_from(least: int, most: int) -> BeforeValidator:
 
     def read(value: object) -> tuple[int, ...]:
         items = value if isinstance(value, list | tuple) else [value]
-        numbers = [number for item in items for number in one(item)]
-        for number in numbers:
-            if not least <= number <= most:
-                raise wrong(f"{number} is not between {least} and {most:,}", allowed)
+        numbers: list[int] = []
+        for item in items:
+            for number in one(item):
+                if not least <= number <= most:
+                    raise wrong(f"{number} is not between {least} and {most:,}", allowed)
+                numbers.append(number)
+            if len(numbers) > most - least + 1:
+                raise wrong("some numbers are there more than once", allowed)
         return _distinct(numbers, str)
 
     return BeforeValidator(read)

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +13,18 @@ from typing import Any, Final
 import polars as pl
 
 from rexmit.errors import UserError, closest
+from rexmit.store import digests
+from rexmit.store.plain_json import (
+    Check,
+    anything,
+    either,
+    list_of,
+    nothing,
+    read,
+    shape,
+    text,
+    whole,
+)
 
 VERSION: Final = 1
 """The version of truth.json."""
@@ -25,6 +36,19 @@ _ENDINGS: Final = (".pcapng", ".pcap", ".pcapng.gz", ".pcap.gz", ".pcapng.zst", 
 
 _RESENDS: Final = ("part", "flow", "seq_start", "seq_end", "mechanism", "need", "dropped")
 _CONNECTIONS: Final = ("part", "flow", "stack")
+
+
+_CHECK: Final[Check] = shape(
+    {
+        "version": whole(),
+        "kind": text,
+        "kernels": either(nothing, list_of(anything)),
+        "seed": either(nothing, whole(0, 2**64 - 1)),
+        digests.KEY: digests.CHECK,
+    },
+    needed=("version",),
+)
+"""What this program reads of a truth.json."""
 
 
 @dataclass(frozen=True)
@@ -149,6 +173,9 @@ def open_corpus(path: Path) -> Corpus:
             "`rexmit truth` and `rexmit synth` make one",
         )
     meta = _meta(path / "truth.json")
+    fault = digests.fault(path, meta)
+    if fault is not None:
+        raise UserError(fault, "make the corpus again")
     resends = _table(path / "resends.parquet", _RESENDS)
     connections = _table(path / "connections.parquet", _CONNECTIONS)
     captures = tuple(_captures(path / "captures"))
@@ -162,16 +189,17 @@ def open_corpus(path: Path) -> Corpus:
 
 def _meta(file: Path) -> dict[str, Any]:
     try:
-        meta = json.loads(file.read_text(encoding="utf-8"))
+        meta = read(file)
+        _CHECK(meta, "")
         version = meta["version"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError) as error:
         raise UserError(f"{file}: cannot be read: {error}", "make the corpus again") from error
     if version != VERSION:
         raise UserError(
             f"{file}: the corpus has version {version}, this program reads version {VERSION}",
             "make the corpus again",
         )
-    return dict(meta)
+    return meta
 
 
 def _table(file: Path, columns: tuple[str, ...]) -> pl.DataFrame:

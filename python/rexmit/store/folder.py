@@ -12,26 +12,18 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from rexmit.errors import UserError
+from rexmit.store import digests
 from rexmit.store import record as records
 from rexmit.store.files import is_temporary, whole, write_text
 from rexmit.store.record import Record
+from rexmit.store.run_json import FORMAT, NAME, OtherFormatError, read_run
 from rexmit.store.untrusted import copy_file
 
-FORMAT: Final = 1
-"""The version of run.json."""
-
 TABLES: Final = ("transfers.parquet", "transfers.csv", "retransmissions.parquet")
+"""The tables of every run."""
 
-_MUST_HAVE: Final[Mapping[str, type | tuple[type, ...]]] = {
-    "state": str,
-    "created": str,
-    "command": str,
-    "wall_s": (int, float),
-    "virtual_s": (int, float),
-    "transfers": int,
-    "failed_cells": list,
-}
-"""What this program reads of a run.json of its own, besides what the run's identity is."""
+ALL_TABLES: Final = (*TABLES, "bursts.parquet", "subflows.parquet")
+"""Those and what only some have."""
 
 
 class RunFolder:
@@ -39,7 +31,7 @@ class RunFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.meta_file = path / "run.json"
+        self.meta_file = path / NAME
         self.partial = path / "partial"
         self.captures = path / "captures"
 
@@ -66,34 +58,32 @@ class RunFolder:
                 )
             return None
         try:
-            meta = json.loads(self.meta_file.read_text(encoding="utf-8"))
-            found = meta["format"]
-        except (ValueError, TypeError, KeyError, IndexError) as error:
-            raise self._damaged(f"it is no run.json ({error})") from None
-        if found != FORMAT:
+            return read_run(self.meta_file, own=True)
+        except OtherFormatError as error:
             raise UserError(
-                f"{self.meta_file} has format {found}, this program writes {FORMAT}",
+                f"{self.meta_file} has format {error.found}, this program writes {FORMAT}",
                 "name another folder with --out",
-            )
-        for key, kind in _MUST_HAVE.items():
-            if not isinstance(meta.get(key), kind):
-                raise self._damaged(f"{key} is missing or of another type")
-        return dict(meta)
-
-    def _damaged(self, why: str) -> UserError:
-        return UserError(
-            f"cannot read {self.meta_file}: {why}",
-            "name another folder with --out, or remove this one",
-        )
+            ) from None
+        except ValueError as error:
+            raise UserError(
+                f"cannot read {self.meta_file}: it is no run.json of a run ({error})",
+                "name another folder with --out, or remove this one",
+            ) from None
 
     def write_meta(self, meta: Mapping[str, Any]) -> None:
         """Write run.json, whole or not at all."""
         write_text(self.meta_file, json.dumps(meta, indent=2, ensure_ascii=False) + "\n")
 
-    @property
-    def has_tables(self) -> bool:
-        """All tables are there."""
-        return all((self.path / name).is_file() for name in TABLES)
+    def table_digests(self) -> dict[str, Any]:
+        """The digests of all tables, for run.json."""
+        return digests.of(self.path, ALL_TABLES)
+
+    def tables_fault(self, meta: Mapping[str, Any]) -> str | None:
+        """What is wrong with the tables, by what `meta`, its run.json, says of them."""
+        for name in TABLES:
+            if not (self.path / name).is_file():
+                return f"{self.path / name}: not there"
+        return digests.fault(self.path, meta)
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:

@@ -1,21 +1,24 @@
 """What one cell of a campaign gave, as the guest said it: kept in `partial/` until the run ends.
 
-A record is one JSON file per cell, written when its kernel has ended. Times are still in
-nanoseconds and rows still lack what the campaign knows of the cell; `store.tables` makes the tables
-of it.
+A record is a file of two lines of JSON per cell, written when its kernel has ended. Times are
+still in nanoseconds and rows still lack what the campaign knows of the cell; `store.tables` makes
+the tables of it. The first line has the digest of the second: a digit that flips on the disk would
+pass for another number.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final
 
 from rexmit.store.files import write_text
+from rexmit.store.plain_json import loads
 from rexmit.store.rows import TABLES, Table
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 
 
 @dataclass(slots=True)
@@ -55,20 +58,27 @@ _FIELDS: Final = tuple(entry.name for entry in fields(Record) if entry.name != "
 
 def write(record: Record, path: Path) -> None:
     """Write the record of a cell that did not fail, whole or not at all."""
-    plain = {"format": FORMAT, **{name: getattr(record, name) for name in _FIELDS}}
-    write_text(path, json.dumps(plain, separators=(",", ":")))
+    text = json.dumps({name: getattr(record, name) for name in _FIELDS}, separators=(",", ":"))
+    write_text(path, f"{_head(text)}\n{text}\n")
+
+
+def _head(text: str) -> str:
+    """The first line of a record with this text."""
+    digest = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+    return json.dumps({"format": FORMAT, "blake2b": digest})
 
 
 def read(path: Path) -> Record:
     """A record that `write` wrote. Raises ValueError for anything else, OSError as it comes."""
     try:
-        plain = json.loads(path.read_text(encoding="utf-8"))
-        if plain.pop("format") != FORMAT:
-            raise ValueError("another version of rexmit wrote it")
+        head, _, text = path.read_text(encoding="utf-8").partition("\n")
+        if head != _head(text.removesuffix("\n")):
+            raise ValueError("its digest is another, or another version of rexmit wrote it")
+        plain = loads(text)
         record = Record(**plain)
         if plain.keys() != set(_FIELDS):
             raise ValueError("a field is missing")
-        whole = all(table.fits(record.rows(table)) for table in TABLES)
+        whole = all(table.fits(row) for table in TABLES for row in record.rows(table))
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"it is no record ({error})") from None
     if not whole:

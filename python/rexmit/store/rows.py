@@ -6,9 +6,9 @@ The guest writes integers, nanoseconds and microseconds; what the campaign knows
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from rexmit.store.schema import BURSTS, RETRANSMISSIONS, SUBFLOWS, TRANSFERS, Column
 
@@ -51,11 +51,40 @@ class Table:
     must_have: tuple[str, ...]
     may_have: tuple[str, ...]
 
-    def fits(self, rows: Iterable[Mapping[str, Any]]) -> bool:
-        """Whether every row has all fields that it must have, and none but those and what it may
-        have."""
-        must, may = set(self.must_have), {*self.must_have, *self.may_have}
-        return all(must <= row.keys() <= may for row in rows)
+    def fault(self, row: Mapping[str, Any]) -> str | None:
+        """What keeps a row out of the table: a field that it lacks, or that has a value which is
+        none of its column's. Fields that the table does not have are no fault."""
+        missing = [name for name in self.must_have if name not in row]
+        if missing:
+            return f"{', '.join(missing)} is missing"
+        for column in self.columns:
+            if column.name not in KNOWN:
+                name, _ = guest_field(column)
+                if not _suits(column, row.get(name)):
+                    return f"{name} is {row.get(name)!r:.40}"
+        return None
+
+    def fits(self, row: Mapping[str, Any]) -> bool:
+        """Whether a row can be one of the table and has no field besides."""
+        return self.fault(row) is None and row.keys() <= {*self.must_have, *self.may_have}
+
+
+_LARGEST: Final = 2**63
+
+
+def _suits(column: Column, value: object) -> bool:
+    """Whether a value can stand in the column."""
+    if value is None:
+        return column.nullable
+    match column.kind:
+        case "text":
+            return isinstance(value, str)
+        case "boolean":
+            return isinstance(value, bool)
+        case "integer":
+            return type(value) is int and -_LARGEST <= value < _LARGEST
+        case "number":
+            return type(value) in (int, float) and abs(cast("float", value)) < _LARGEST
 
 
 def _table(name: str, event: str, columns: tuple[Column, ...]) -> Table:

@@ -45,7 +45,11 @@ TRANSFERS: Final[tuple[Column, ...]] = (
     Column("config", "text", "set of kernel settings of the scenario"),
     Column("lost_segments", "integer", "data segments asked to be lost at the end of the transfer"),
     Column("repetition", "integer", "number of the transfer within its cell, from 0"),
-    Column("transfer_size_bytes", "integer", "HTTP head and body together, as sent on the wire"),
+    Column(
+        "transfer_size_bytes",
+        "integer",
+        "HTTP head and body together, as sent on the wire; as planned where nothing was sent",
+    ),
     Column("transfer_segments", "integer", "data segments of the transfer, resends not counted"),
     Column("dropped_segments", "integer", "data segments that the rule dropped"),
     Column("t_total_s", "number", "t_end - t_start", nullable=True),
@@ -56,7 +60,12 @@ TRANSFERS: Final[tuple[Column, ...]] = (
         "the first resend held the highest sequence sent; null for 0 or 1 drops",
         nullable=True,
     ),
-    Column("fin_on_data", "boolean", "the FIN travelled on the last data segment"),
+    Column(
+        "fin_on_data",
+        "boolean",
+        "the FIN travelled on the last data segment; null where no FIN was sent",
+        nullable=True,
+    ),
     Column(
         "mechanism",
         "text",
@@ -149,6 +158,14 @@ TRANSFERS: Final[tuple[Column, ...]] = (
         "probe_reinjections",
         "integer",
         "re-injections that tail loss probes caused, where something counts them",
+    ),
+    _later(
+        "ended",
+        "text",
+        "how the client's transfer ended: finished; short (the server closed before all had come); "
+        "timed-out (the scenario's timeout); gave-up (its TCP sent too often without an answer); "
+        "reset; refused; not-connected (a path of a connection with bursts did not come up); "
+        "failed (the client's program, see the note)",
     ),
 )
 

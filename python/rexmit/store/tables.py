@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rexmit.errors import UserError
 from rexmit.store.files import whole_file
 from rexmit.store.record import Record
 from rexmit.store.rows import KNOWN, TABLES, guest_field
@@ -37,11 +36,6 @@ def _frame(columns: tuple[Column, ...], known: Knowledge, rows: Sequence[Row]) -
             values = [row.get(name) if column.later else row[name] for row in rows]
             if scale != 1:
                 values = [None if value is None else value / scale for value in values]
-        if not column.nullable and any(value is None for value in values):
-            raise UserError(
-                f"the guest left {column.name} out of a row",
-                "the guest program and this package do not belong together: build them again",
-            )
         series.append(pl.Series(column.name, values, dtype=kind))
     return pl.DataFrame(series)
 

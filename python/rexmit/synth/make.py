@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rexmit.errors import UserError
+from rexmit.store import digests
 from rexmit.store.files import whole_folder, write_text
 from rexmit.synth import tables
 from rexmit.synth.mixes import Mix
@@ -130,5 +131,6 @@ def _describe(order: Order, folder: Path, command: str, made: Made) -> None:
         "snaplen_bytes": order.snaplen,
         "parts": made,
         "mixes": order.mixes,
+        digests.KEY: digests.of(folder, ("resends.parquet", "connections.parquet")),
     }
     write_text(folder / "truth.json", json.dumps(about, indent=2) + "\n")

@@ -129,7 +129,7 @@ def _single(run: _Campaign) -> Told:
 def _fin(run: _Campaign) -> str:
     """Whether the lost tail had a FIN of its own: then a single segment is not all that is out."""
     rows = run.run.transfers.filter((pl.col("config") == TLP) & (pl.col("lost_segments") == 1))
-    bare = int((~rows["fin_on_data"]).sum())
+    bare = int((~rows["fin_on_data"].fill_null(True)).sum())
     if not bare:
         return "; the FIN is on the data"
     return f"; a FIN of its own in {bare:,} of {count(rows.height, 'transfer')}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import Any
 import polars as pl
 
 from rexmit.errors import UserError
-from rexmit.store.folder import FORMAT
+from rexmit.store import digests
+from rexmit.store.run_json import FORMAT, NAME, OtherFormatError, read_run
 from rexmit.store.schema import BURSTS, RETRANSMISSIONS, SUBFLOWS, TRANSFERS, Column, polars_schema
 from rexmit.tables.terminal import count
 
@@ -70,6 +70,9 @@ def open_run(path: Path) -> Run:
         )
     if meta is None:
         raise _no_run(path)
+    fault = digests.fault(path, meta)
+    if fault is not None:
+        raise UserError(fault, _mended_by(path, meta))
     transfers = _parquet(table, TRANSFERS)
     if transfers.is_empty():
         raise UserError(f"{path}: the run has no transfer", _why_empty(meta))
@@ -77,22 +80,30 @@ def open_run(path: Path) -> Run:
 
 
 def _meta(path: Path) -> dict[str, Any] | None:
-    file = path / "run.json"
+    file = path / NAME
     if not file.is_file():
         return None
     try:
-        meta = json.loads(file.read_text(encoding="utf-8"))
+        return read_run(file)
+    except OtherFormatError as error:
+        raise UserError(
+            f"{file}: the run has format {error.found}, this program reads format {FORMAT}",
+            "show it with the version of rexmit that wrote it, or repeat the run",
+        ) from None
     except (OSError, ValueError) as error:
         raise UserError(
             f"{file}: cannot be read: {error}", "the file is damaged; repeat the run"
-        ) from error
-    found = meta.get("format") if isinstance(meta, dict) else None
-    if found != FORMAT:
-        raise UserError(
-            f"{file}: the run has format {found}, this program reads format {FORMAT}",
-            "show it with the version of rexmit that wrote it, or repeat the run",
-        )
-    return dict(meta)
+        ) from None
+
+
+def _again(path: Path, meta: dict[str, Any] | None) -> str:
+    """The command that goes on with the run, or makes it again where it is."""
+    command = (meta or {}).get("command") or "rexmit run SCENARIO"
+    return f"`{command} --out {shlex.quote(str(path))}`"
+
+
+def _mended_by(path: Path, meta: dict[str, Any]) -> str:
+    return f"{_again(path, meta)} makes the tables again"
 
 
 def _no_run(path: Path) -> UserError:
@@ -102,11 +113,10 @@ def _no_run(path: Path) -> UserError:
 
 
 def _unfinished(path: Path, meta: dict[str, Any] | None) -> UserError:
-    command = (meta or {}).get("command") or "rexmit run SCENARIO"
-    again = f"`{command} --out {shlex.quote(str(path))}`"
     return UserError(
         f"{path}: the run is not finished",
-        f"{again} continues it where it stopped; what is done is kept in {path / 'partial'}",
+        f"{_again(path, meta)} continues it where it stopped; "
+        f"what is done is kept in {path / 'partial'}",
     )
 
 
@@ -135,10 +145,19 @@ def _parquet(file: Path, columns: tuple[Column, ...]) -> pl.DataFrame:
         for c in columns
         if c.later and c.name not in frame.columns
     )
+    hint = "the table was written by another version of rexmit; repeat the run"
     missing = [c.name for c in columns if c.name not in frame.columns]
     if missing:
-        raise UserError(
-            f"{file}: column {', '.join(missing)} is missing",
-            "the table was written by another version of rexmit; repeat the run",
-        )
-    return frame
+        raise UserError(f"{file}: column {', '.join(missing)} is missing", hint)
+    for column in columns:
+        found, due = frame.schema[column.name], types[column.name]
+        # A column without a value has no type of its own; of numbers the width makes no difference.
+        alike = found in (due, pl.Null) or (found.is_integer() and due.is_numeric())
+        if not alike:
+            raise UserError(f"{file}: column {column.name} has type {found}, not {due}", hint)
+        if not column.nullable and frame[column.name].has_nulls():
+            raise UserError(f"{file}: column {column.name} lacks a value", hint)
+    try:
+        return frame.cast({column.name: types[column.name] for column in columns})
+    except pl.exceptions.PolarsError as error:
+        raise UserError(f"{file}: cannot be read: {error}", hint) from None

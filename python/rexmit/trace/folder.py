@@ -19,7 +19,9 @@ from typing import Any, Final, Self
 import polars as pl
 
 from rexmit.errors import UserError
+from rexmit.store import digests
 from rexmit.store.files import whole_file, whole_folder, write_text
+from rexmit.store.plain_json import list_of, mapping_of, number, one_of, read, shape, text, whole
 from rexmit.store.schema import polars_schema
 from rexmit.store.trace_schema import TABLES
 from rexmit.trace.source import Batch, Facts, conformed, empty
@@ -34,6 +36,32 @@ _PART_VALUES: Final = 8_000_000
 sorted; a larger one keeps the order in which its connections ended (the same however many threads
 analysed them), so that memory does not grow with the length of a capture.
 """
+
+_FILES: Final = tuple(f"{name}.{kind}" for name in TABLES for kind in ("parquet", "csv"))
+
+_CHECK: Final = shape(
+    {
+        "kind": one_of("trace"),
+        "captures": list_of(text),
+        "files": list_of(text),
+        "command": text,
+        "wall_s": number(),
+        "facts": shape(
+            {
+                "packets": whole(),
+                "tcp_packets": whole(),
+                "bytes": whole(),
+                "not_understood": mapping_of(whole()),
+                "evicted": whole(),
+                "warnings": list_of(text),
+                "settings": list_of(text),
+            }
+        ),
+        digests.KEY: digests.CHECK,
+    },
+    needed=("format", "facts"),
+)
+"""What this program reads of a trace.json."""
 
 _ORDER: Final[Mapping[str, tuple[str, ...]]] = {
     "connections": ("connection",),
@@ -134,10 +162,15 @@ class Writer:
                 with whole_file(made / f"{name}.csv") as file:
                     pl.scan_parquet(made / f"{name}.parquet").sink_csv(file)
         shutil.rmtree(self._parts_folder, ignore_errors=True)
-        whole = {"format": FORMAT, "kind": "trace", **meta, "facts": asdict(facts)}
-        text = json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
-        write_text(made / META, text)
-        return Trace(self.path, whole, facts)
+        about = {
+            "format": FORMAT,
+            "kind": "trace",
+            **meta,
+            "facts": asdict(facts),
+            digests.KEY: digests.of(made, _FILES),
+        }
+        write_text(made / META, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
+        return Trace(self.path, about, facts)
 
     def _join(self, name: str, path: Path) -> None:
         parts = self._parts[name]
@@ -163,9 +196,10 @@ def open_trace(path: Path) -> Trace:
         what = "there is no such folder" if not path.exists() else "it holds no trace"
         raise UserError(f"{path}: {what}", f"rexmit trace CAPTURE --out {path}")
     try:
-        meta = json.loads((path / META).read_text(encoding="utf-8"))
+        meta = read(path / META)
+        _CHECK(meta, "")
         found, facts = meta["format"], Facts(**meta["facts"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, TypeError) as error:
         raise UserError(
             f"{path / META}: cannot be read: {error}", "analyse the captures again"
         ) from error
@@ -175,6 +209,9 @@ def open_trace(path: Path) -> Trace:
             "analyse the captures again",
         )
     trace = Trace(path, meta, facts)
+    fault = digests.fault(path, meta, [f"{name}.parquet" for name in TABLES])
+    if fault is not None:
+        raise UserError(fault, "analyse the captures again")
     for name, columns in TABLES.items():
         _check(trace, name, set(polars_schema(columns)))
     return trace

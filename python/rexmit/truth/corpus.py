@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from rexmit.engines.kernel import KernelEngine
 from rexmit.errors import UserError
+from rexmit.store import digests
 from rexmit.store.files import copy, whole_file, whole_folder, write_text
 from rexmit.truth import causes, counters, follow, kernel, label, packets
 from rexmit.truth.draw import Part
@@ -99,7 +100,8 @@ class Corpus:
             pl.DataFrame(resends, schema=resends_schema).write_parquet(file)
         with whole_file(self._folder / "connections.parquet") as file:
             pl.DataFrame(connections, schema=connections_schema).write_parquet(file)
-        text = json.dumps({**about, **self.tally.as_json()}, indent=2)
+        tables = digests.of(self._folder, ("resends.parquet", "connections.parquet"))
+        text = json.dumps({**about, **self.tally.as_json(), digests.KEY: tables}, indent=2)
         write_text(self._folder / "truth.json", text + "\n")
 
 

@@ -5,14 +5,32 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
 from rexmit.store.files import write_text
+from rexmit.store.plain_json import list_of, number, read, shape, text, whole
 from rexmit.whatif.settings import kind
 
 FORMAT: Final = 1
+
+_ROW: Final = shape(
+    {"setting": text, "n": whole(), "median": number(), "p95": number()},
+    needed=("setting", "n", "median", "p95"),
+)
+
+_CHECK: Final = shape(
+    {
+        "format": whole(),
+        "made": text,
+        "program": text,
+        "engine": text,
+        "seed": whole(0, 2**64 - 1),
+        "rows": list_of(_ROW),
+    },
+    needed=("format", "made", "program", "engine", "seed", "rows"),
+)
 
 
 @dataclass(frozen=True)
@@ -69,9 +87,10 @@ def save(calibration: Calibration, path: Path | None = None) -> Path:
 def load(program: str, path: Path | None = None) -> Calibration | None:
     """What is kept; None where nothing is, or it was made by another version of the program."""
     try:
-        data = json.loads((path or place()).read_text(encoding="utf-8"))
-        if data.pop("format") != FORMAT or data["program"] != program:
-            return None
-        return Calibration(**data)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        data = read(path or place())
+        _CHECK(data, "")
+    except (OSError, ValueError):
         return None
+    if data["format"] != FORMAT or data["program"] != program:
+        return None
+    return Calibration(**{entry.name: data[entry.name] for entry in fields(Calibration)})

@@ -132,11 +132,24 @@ impl Network {
         self.switch.batch(programs.tc()?, &["-batch", "-"], &lines)
     }
 
-    /// Puts other links in the place of those at hand, which lie in the switch (`at = "wire"`), and drops what is in
-    /// their queues.
+    /// Puts other links in the place of those at hand, with their ends in the same place, and drops what is in their
+    /// queues.
     pub fn replace_links(&self, plan: &NetworkPlan, programs: &Programs) -> Result<()> {
         let mut lines = Vec::new();
         for (n, wire) in [1, 2].into_iter().zip(&plan.links) {
+            if plan.at == Place::Host {
+                let host = if n == 1 { &self.h1 } else { &self.h2 };
+                let anew = |device: &str| {
+                    let mut lines = vec![format!("qdisc del dev {device} root")];
+                    lines.extend(link::mininet(device, wire));
+                    lines
+                };
+                let own = anew(host.device);
+                host.namespace
+                    .batch(programs.tc()?, &["-batch", "-"], &own)?;
+                lines.extend(anew(&format!("s1-eth{n}")));
+                continue;
+            }
             for device in [format!("h{n}-wire"), format!("s1-wire{n}")] {
                 lines.push(format!("qdisc del dev {device} root"));
                 lines.extend(link::wire(&device, wire));

@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use anyhow::{anyhow, Context, Result};
 use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
-use rexmit_plan::BurstSeen;
+use rexmit_plan::{BurstSeen, Ended};
 use rexmit_time::Time;
 
 use super::connection::{wait_at_most, Connection};
+use crate::client::ending;
 use crate::clock;
 use crate::priority;
 
@@ -26,12 +27,13 @@ pub struct Schedule {
     pub patience: Duration,
 }
 
-/// Writes and reads all bursts of `schedule`. What did not come in time, and what was to come after that, has no end.
+/// Writes and reads all bursts of `schedule`, and how that ended. What did not come in time, and what was to come after
+/// that, has no end.
 ///
 /// The calling thread reads, one more writes: each burst as far as the socket takes it, and the rest whenever it takes more,
 /// as servers of many connections do. A program that blocks in its write instead sleeps at random on 6.1 (see
 /// docs/notes/mptcp-blocked-writer.md).
-pub fn run(connection: &mut Connection, schedule: &Schedule) -> Result<Vec<BurstSeen>> {
+pub fn run(connection: &mut Connection, schedule: &Schedule) -> Result<(Vec<BurstSeen>, Ended)> {
     let Connection { client, server, .. } = connection;
     wait_at_most(client, schedule.patience)?;
     server.set_nonblocking(true)?;
@@ -50,15 +52,16 @@ pub fn run(connection: &mut Connection, schedule: &Schedule) -> Result<Vec<Burst
             ends,
         )
     });
-    let (starts, ends) = (starts?, ends?);
+    let (starts, (ends, ended)) = (starts?, ends?);
     let bursts = starts.into_iter().zip(ends);
-    Ok(bursts
+    let bursts = bursts
         .map(|(t_start, t_end)| BurstSeen {
             t_start,
             t_end,
             bytes: schedule.bytes as u64,
         })
-        .collect())
+        .collect();
+    Ok((bursts, ended))
 }
 
 fn write(server: &mut TcpStream, schedule: &Schedule, gone: &AtomicBool) -> Result<Vec<Time>> {
@@ -95,14 +98,16 @@ fn write_all(
                     return Ok(false);
                 }
             }
+            // The connection has ended: what that was its client tells.
+            Err(error) if ending(&error).is_some() => return Ok(false),
             Err(error) => return Err(error).context("the server cannot write"),
         }
     }
     Ok(true)
 }
 
-/// When the last byte of each burst was read.
-fn read(client: &mut TcpStream, schedule: &Schedule) -> Result<Vec<Option<Time>>> {
+/// When the last byte of each burst was read, and how that ended.
+fn read(client: &mut TcpStream, schedule: &Schedule) -> Result<(Vec<Option<Time>>, Ended)> {
     let mut buffer = vec![0; 64 << 10];
     let mut ends = vec![None; schedule.times.len()];
     for end in &mut ends {
@@ -110,15 +115,17 @@ fn read(client: &mut TcpStream, schedule: &Schedule) -> Result<Vec<Option<Time>>
         while missing > 0 {
             let room = missing.min(buffer.len());
             match client.read(&mut buffer[..room]) {
-                Ok(0) => return Err(anyhow!("the server closed the connection")),
+                Ok(0) => return Ok((ends, Ended::Short)),
                 Ok(length) => missing -= length,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(ends),
-                Err(error) => return Err(error).context("the client's connection broke"),
+                Err(error) => {
+                    let ended = ending(&error).ok_or(error);
+                    return Ok((ends, ended.context("the client's connection broke")?));
+                }
             }
         }
         *end = Some(clock::now());
     }
-    Ok(ends)
+    Ok((ends, Ended::Finished))
 }
 
 #[cfg(test)]

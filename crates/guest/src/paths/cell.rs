@@ -7,8 +7,8 @@ use anyhow::{bail, Context, Result};
 use rexmit_loss::paths::Totals;
 use rexmit_loss::pattern::Pattern;
 use rexmit_plan::{
-    not_all_acknowledged, not_all_came, BurstSeen, PathCell, PathCellStart, PathPackets, PathRows,
-    PathRun, Start, SubflowSeen, SubflowState,
+    not_all_acknowledged, not_all_came, BurstSeen, Ended, PathCell, PathCellStart, PathPackets,
+    PathRows, PathRun, Programs, Start, SubflowSeen, SubflowState, REHEARSAL_NS,
 };
 use rexmit_time::{Duration, Time};
 
@@ -62,7 +62,7 @@ fn run_on(bench: &mut PathBench, cell: &PathCell, around: &Surroundings<'_>) -> 
         format!("{}: rehearsing without loss", cell.label),
     );
     let mut warnings = Vec::new();
-    let mut rehearsals = rehearse(bench, cell, &mut warnings)?;
+    let mut rehearsals = rehearse(bench, cell, around.programs, &mut warnings)?;
     let totals = rehearsals.likeliest();
     totals.check(&cell.loss.pattern.parse()?)?;
     let (read_back, ignored) = &bench.settings;
@@ -98,15 +98,27 @@ fn run_on(bench: &mut PathBench, cell: &PathCell, around: &Surroundings<'_>) -> 
 fn rehearse(
     bench: &mut PathBench,
     cell: &PathCell,
+    programs: &Programs,
     warnings: &mut Vec<String>,
 ) -> Result<Rehearsals> {
     let mut segment_bytes = cell.mtu;
+    let (mut undisturbed, paths) = (None, &cell.paths);
     loop {
+        let cell = undisturbed.as_ref().unwrap_or(cell);
         let bytes = cell.bursts.bytes_each(segment_bytes);
         let phase = cell.starts.first().map_or(0, |start| start.phase_ns);
         let told = connect(bench, cell, bytes, None, phase)?;
-        if !told.run.complete {
-            bail!("{}", not_all_came(cell, &told.run.bursts));
+        if !told.run.complete() {
+            let why = not_all_came(cell, &told.run);
+            if undisturbed.is_some() {
+                bail!("{why}");
+            }
+            // What becomes of the cell's connections is for their rows to tell.
+            warnings.push(why);
+            let calm = without_chance(cell);
+            bench.network.replace_wires(&calm.paths, programs)?;
+            undisturbed = Some(calm);
+            continue;
         }
         let seen = told.seen.watched.mss_bytes;
         if seen > cell.mtu {
@@ -124,10 +136,23 @@ fn rehearse(
                 }
             }
             forget_packets(bench);
+            if undisturbed.is_some() {
+                bench.network.replace_wires(paths, programs)?;
+            }
             return Ok(Rehearsals::new(bytes, told.seen.totals));
         }
         segment_bytes = seen;
     }
+}
+
+/// The same cell over paths that lose nothing by chance, with a client that waits.
+fn without_chance(cell: &PathCell) -> PathCell {
+    let mut calm = cell.clone();
+    for path in &mut calm.paths {
+        path.loss = 0.0;
+    }
+    calm.transfer_timeout_ns = calm.transfer_timeout_ns.max(REHEARSAL_NS);
+    calm
 }
 
 /// A connection that was watched.
@@ -153,9 +178,12 @@ fn connect(
     let begin = after(clock::now().as_nanos(), cell, phase_ns);
     clock::sleep_until(begin);
     let settling = time::Duration::from_nanos(cell.settling_ns());
-    let mut connection = bench.opener.connect(&bench.network, settling)?;
+    let mut connection = match bench.opener.connect(&bench.network, settling)? {
+        Ok(connection) => connection,
+        Err(why) => return not_connected(bench, begin, settling, why),
+    };
     let schedule = schedule(cell, bytes, phase_ns)?;
-    let bursts = bursts::run(&mut connection, &schedule)?;
+    let (bursts, ended) = bursts::run(&mut connection, &schedule)?;
     let end = clock::now();
     let state = bench.opener.state(&connection)?;
     let heard = settle(bench, cell, &connection)?;
@@ -183,8 +211,7 @@ fn connect(
         ));
     }
     let run = PathRun {
-        complete: bursts.len() == schedule.times.len()
-            && bursts.iter().all(|burst| burst.t_end.is_some()),
+        ended,
         notes,
         bursts,
         subflows,
@@ -195,6 +222,27 @@ fn connect(
         probe_reinjections: seen.probe_reinjections.filter(|_| multipath),
     };
     let planned = schedule.times.last().copied().unwrap_or(begin);
+    Ok(Told { seen, run, planned })
+}
+
+/// What is told of a connection that did not come up, and `why`.
+fn not_connected(
+    bench: &mut PathBench,
+    begin: Time,
+    settling: time::Duration,
+    why: String,
+) -> Result<Told> {
+    let planned = clock::now();
+    bench.opener.wait_until_gone(&bench.network, settling)?;
+    let seen = bench.watch.finish()?;
+    let run = PathRun {
+        ended: Ended::NotConnected,
+        notes: vec![why],
+        counts: seen.counts,
+        client_ns: planned.as_nanos() - begin.as_nanos(),
+        scheduler: bench.scheduler.clone(),
+        ..PathRun::default()
+    };
     Ok(Told { seen, run, planned })
 }
 
@@ -279,7 +327,7 @@ fn as_rehearsed(
     let mut repeated = 0;
     while repeated + 1 < ROUNDS {
         let sent = &told.seen.totals;
-        if !told.run.complete || sent.differences(&pattern, &rehearsal).is_empty() {
+        if !told.run.complete() || sent.differences(&pattern, &rehearsal).is_empty() {
             break;
         }
         rehearsal = rehearsals.likeliest().clone();

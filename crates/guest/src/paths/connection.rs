@@ -31,6 +31,21 @@ const HELLO: [u8; 1] = [b'?'];
 /// without one the kernel drops the first data that overtakes the first subflow's (docs/notes/mptcp-first-window.md).
 const READY: [u8; 1] = [b'!'];
 
+/// How long is waited until nothing is left of a connection: longer than a server sends its SYN-ACK again, virtual time.
+const GOING: Duration = Duration::from_secs(300);
+
+/// Why a connection did not come up on a network that loses packets.
+#[derive(Debug)]
+struct NotUp(String);
+
+impl std::fmt::Display for NotUp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NotUp {}
+
 /// A connection that is ready for bursts.
 pub struct Connection {
     /// The client's end.
@@ -100,21 +115,40 @@ impl Opener {
     ///
     /// The client's kernel takes a connection for confirmed, and asks for further subflows, when the server has
     /// acknowledged data: so the client says something. `settling` passes before the connection is left to its bursts.
-    pub fn connect(&mut self, network: &PathNetwork, settling: Duration) -> Result<Connection> {
+    ///
+    /// Of a connection that does not come up, why: packets may be lost.
+    pub fn connect(
+        &mut self,
+        network: &PathNetwork,
+        settling: Duration,
+    ) -> Result<std::result::Result<Connection, String>> {
+        match self.bring_up(network, settling) {
+            Ok(connection) => Ok(Ok(connection)),
+            Err(error) if error.is::<NotUp>() => Ok(Err(format!("{error}"))),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn bring_up(&mut self, network: &PathNetwork, settling: Duration) -> Result<Connection> {
         let (clients, first_path) = (&network.clients, self.first_path);
         let from = *clients
             .get(first_path - 1)
             .ok_or_else(|| anyhow!("no path {first_path}"))?;
         let to = SocketAddr::new(network.h1.address, PORT);
-        let mut client = connect(from, to, self.protocol)
-            .with_context(|| format!("path {first_path} does not come up"))?;
-        client.write_all(&HELLO)?;
-        let (mut server, _) = self
-            .listener
-            .accept()
-            .with_context(|| format!("path {first_path} does not come up at the server"))?;
+        let silent = |_| {
+            let limit_s = COMING_UP.as_secs();
+            NotUp(format!(
+                "path {first_path} does not come up within {limit_s} s"
+            ))
+        };
+        let mut client = connect(from, to, self.protocol, silent)?;
+        // Until all is up its end is to be that of the connection.
+        end_at_once(&client, true)?;
+        client.write_all(&HELLO).map_err(silent)?;
+        let (mut server, _) = self.listener.accept().map_err(silent)?;
+        end_at_once(&server, true)?;
         wait_at_most(&server, COMING_UP)?;
-        server.read_exact(&mut [0; HELLO.len()])?;
+        server.read_exact(&mut [0; HELLO.len()]).map_err(silent)?;
         // A burst is one write: what is left of it at its end is not to wait for more.
         server.set_nodelay(true)?;
         let paths: Vec<usize> = match self.protocol {
@@ -122,8 +156,15 @@ impl Opener {
             Protocol::Mptcp => (1..=clients.len()).collect(),
         };
         let subflows = self.confirmed(clients, &paths)?;
-        client.write_all(&READY)?;
-        server.read_exact(&mut [0; READY.len()])?;
+        let unheard = |_| {
+            let limit_s = COMING_UP.as_secs();
+            NotUp(format!("the client is not heard within {limit_s} s"))
+        };
+        client.write_all(&READY).map_err(unheard)?;
+        server.read_exact(&mut [0; READY.len()]).map_err(unheard)?;
+        for end in [&client, &server] {
+            end_at_once(end, false)?;
+        }
         std::thread::sleep(settling);
         Ok(Connection {
             client,
@@ -145,7 +186,7 @@ impl Opener {
             if clock::now().since(begin) > limit {
                 let up: Vec<u32> = up.iter().map(|subflow| subflow.path).collect();
                 let paths: Vec<u32> = paths.iter().map(|path| *path as u32).collect();
-                bail!("{}", not_all_came_up(&up, &paths, COMING_UP.as_secs()));
+                bail!(NotUp(not_all_came_up(&up, &paths, COMING_UP.as_secs())));
             }
             std::thread::sleep(LOOK);
         }
@@ -192,25 +233,41 @@ impl Opener {
         network: &PathNetwork,
         settling: Duration,
     ) -> Result<()> {
-        let at_once = libc::linger {
-            l_onoff: 1,
-            l_linger: 0,
-        };
         for end in [&connection.client, &connection.server] {
-            setsockopt(end, sockopt::Linger, &at_once)?;
+            end_at_once(end, true)?;
         }
         drop(connection);
+        self.wait_until_gone(network, settling)
+    }
+
+    /// Waits until no host has anything of a connection, and `settling` more.
+    pub fn wait_until_gone(&mut self, network: &PathNetwork, settling: Duration) -> Result<()> {
         let begin = clock::now();
-        let limit = rexmit_time::Duration::from_nanos(COMING_UP.as_nanos() as i64);
+        let limit = rexmit_time::Duration::from_nanos(GOING.as_nanos() as i64);
         while !self.sockets(&network.clients)?.iter().all(Vec::is_empty) {
             if clock::now().since(begin) > limit {
                 bail!("a connection does not go away");
             }
+            // One that came up after its client had gone is nobody's.
+            self.listener.set_nonblocking(true)?;
+            if let Ok((left, _)) = self.listener.accept() {
+                end_at_once(&left, true)?;
+            }
+            self.listener.set_nonblocking(false)?;
             std::thread::sleep(LOOK);
         }
         std::thread::sleep(settling);
         Ok(())
     }
+}
+
+/// Has the closing of `end` reset its connection, or not.
+fn end_at_once(end: &TcpStream, at_once: bool) -> Result<()> {
+    let linger = libc::linger {
+        l_onoff: at_once.into(),
+        l_linger: 0,
+    };
+    Ok(setsockopt(end, sockopt::Linger, &linger)?)
 }
 
 fn subflow(socket: &Connected, clients: &[IpAddr]) -> Option<Subflow> {
@@ -260,7 +317,13 @@ fn listen(own: SocketAddr, protocol: Protocol) -> Result<TcpListener> {
     Ok(TcpListener::from(socket))
 }
 
-fn connect(from: IpAddr, to: SocketAddr, protocol: Protocol) -> Result<TcpStream> {
+/// Connects `from` an address; where nobody answers the error is `silent`.
+fn connect(
+    from: IpAddr,
+    to: SocketAddr,
+    protocol: Protocol,
+    silent: impl Fn(std::io::Error) -> NotUp,
+) -> Result<TcpStream> {
     let socket = socket(SocketAddr::new(from, 0), protocol)?;
     setsockopt(&socket, sockopt::SendTimeout, &time(COMING_UP))?;
     let connected = with_address(to, |address, length| {
@@ -269,7 +332,7 @@ fn connect(from: IpAddr, to: SocketAddr, protocol: Protocol) -> Result<TcpStream
     });
     match connected {
         Ok(_) => Ok(TcpStream::from(socket)),
-        Err(Errno::EINPROGRESS) => bail!("no answer within {} s", COMING_UP.as_secs()),
+        Err(error @ (Errno::EINPROGRESS | Errno::ETIMEDOUT)) => bail!(silent(error.into())),
         Err(error) => Err(error).with_context(|| format!("from {from} to {to}")),
     }
 }

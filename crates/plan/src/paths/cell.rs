@@ -19,7 +19,7 @@ const MOST_BYTES: u64 = 1 << 32;
 
 /// One point of a campaign's grid whose server writes bursts to a client with an address on each of several paths: the
 /// same connection several times, at different phases of the kernel's timers.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PathCell {
     /// The cell's number in the grid.

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::cell::{PathCell, Protocol};
 use super::story::{PathResend, PathWatched};
+use crate::ended::Ended;
 use crate::events::Ignored;
 use crate::plan::Start;
 use crate::row::Counts;
@@ -43,8 +44,8 @@ pub struct PathRun {
     pub counts: Counts,
     /// From before the connection is opened to the end of the last burst, at the client.
     pub client_ns: u64,
-    /// The client read every byte.
-    pub complete: bool,
+    /// How it ended, for its client.
+    pub ended: Ended,
     /// The packet scheduler, as the engine names it; `None` for plain TCP.
     pub scheduler: Option<String>,
     /// Packets that the connection sent again at its own level (MPTCPRetrans); `None` for plain TCP.
@@ -53,6 +54,14 @@ pub struct PathRun {
     pub probe_reinjections: Option<u64>,
     /// What a reader of the row should know besides.
     pub notes: Vec<String>,
+}
+
+impl PathRun {
+    /// The client read every byte.
+    #[must_use]
+    pub fn complete(&self) -> bool {
+        self.ended == Ended::Finished
+    }
 }
 
 /// One burst, seen from both ends on one clock.
@@ -131,6 +140,7 @@ pub struct PathRow {
     isn_server: Option<u32>,
     isn_client: Option<u32>,
     complete: bool,
+    ended: Ended,
     note: Option<String>,
     protocol: Protocol,
     first_path: u32,
@@ -325,7 +335,8 @@ impl PathRow {
             client_port: run.subflows.iter().find(first_port).map(|s| s.client_port),
             isn_server: watched.isns.map(|(server, _)| server),
             isn_client: watched.isns.map(|(_, client)| client),
-            complete: run.complete,
+            complete: run.complete(),
+            ended: run.ended,
             note: (!notes.is_empty()).then(|| notes.join("; ")),
             protocol: cell.protocol,
             first_path: cell.first_path,

@@ -8,7 +8,7 @@ use rexmit_wire::{FlowKey, SeqNum};
 
 use super::*;
 use crate::story::SocketInfo;
-use crate::{Counts, Plan, Start};
+use crate::{Counts, Ended, Plan, Start};
 
 const CELL: &str = r#"{
   "version": 1,
@@ -281,7 +281,7 @@ fn run() -> PathRun {
             probes: 1,
             ..Counts::default()
         },
-        complete: true,
+        ended: Ended::Finished,
         scheduler: Some("default".into()),
         mptcp_retransmissions: Some(1),
         ..PathRun::default()
@@ -357,6 +357,7 @@ fn the_row_is_of_the_last_burst() {
 fn differences_between_witnesses_show() {
     let mut run = run();
     run.counts.resends = 5;
+    run.ended = Ended::TimedOut;
     run.bursts[1].t_end = None;
     let (_, row) = rows(&run, vec![vec![2, 1], vec![2, 1]]);
     assert_eq!(row["exact"], false);
@@ -365,4 +366,8 @@ fn differences_between_witnesses_show() {
         "path 1 burst 2 had 1 packets of new data, 2 without loss; the sender counts 5 resends, the filter 3"
     );
     assert!(row["t_total_ns"].is_null() && row["t_end_ns"].is_null());
+    assert_eq!(
+        (&row["complete"], &row["ended"]),
+        (&false.into(), &"timed-out".into())
+    );
 }

@@ -1,6 +1,7 @@
 //! What both engines say of connections that did not do what they were to do.
 
-use super::{BurstSeen, PathCell};
+use super::{PathCell, PathRun};
+use crate::ended::Ended;
 
 /// Not all of `paths` came up within `limit_s` seconds: which did not, and which (`up`) did.
 #[must_use]
@@ -20,8 +21,15 @@ pub fn not_all_came_up(up: &[u32], paths: &[u32], limit_s: u64) -> String {
 
 /// Of a connection on which the pattern loses nothing, and which still did not bring all of its bursts.
 #[must_use]
-pub fn not_all_came(cell: &PathCell, bursts: &[BurstSeen]) -> String {
-    let came = bursts.iter().filter(|burst| burst.t_end.is_some()).count();
+pub fn not_all_came(cell: &PathCell, run: &PathRun) -> String {
+    if run.ended == Ended::NotConnected {
+        return run.notes.join("; ");
+    }
+    let came = run
+        .bursts
+        .iter()
+        .filter(|burst| burst.t_end.is_some())
+        .count();
     let (count, patience_s) = (cell.bursts.count, cell.patience_ns() as f64 / 1e9);
     format!(
         "without the losses of the pattern {came} of {count} bursts came, then the client read nothing for {patience_s} s"

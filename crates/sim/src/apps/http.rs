@@ -86,8 +86,8 @@ pub struct Browser {
     pub received: u64,
     /// When the end of the file was read.
     pub finished: Option<Time>,
-    /// The connection broke before that.
-    pub failed: bool,
+    /// The connection broke before that: `Reset` or `TimedOut`.
+    pub broke: Option<Event>,
 }
 
 impl Browser {
@@ -100,7 +100,7 @@ impl Browser {
             busy_until: None,
             received: 0,
             finished: None,
-            failed: false,
+            broke: None,
         }
     }
 
@@ -119,7 +119,7 @@ impl Browser {
             Event::Readable | Event::PeerClosed if self.finished.is_none() => {
                 self.read(now, socket);
             }
-            Event::Reset | Event::TimedOut => self.failed = true,
+            Event::Reset | Event::TimedOut => self.broke = Some(event),
             _ => {}
         }
     }

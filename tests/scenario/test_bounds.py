@@ -1,0 +1,78 @@
+"""Scenarios, settings and choices that are too large or too deep: a clear line, and soon."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rexmit.diff.pairs import selection
+from rexmit.errors import UserError
+from rexmit.scenario import find, load
+
+
+def refused(*settings: str) -> str:
+    with pytest.raises(UserError) as caught:
+        load(find("smoke"), settings)
+    return caught.value.text()
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("loss.segments=0..1000000000", "1000000000 is more than 100,000"),
+        (f"loss.segments=0..{'9' * 5000}", "is no whole number and no range"),
+        ("loss.segments=0..100000,0..100000", "some numbers are there more than once"),
+        (f"loss.segments={'1' * 5000}", "is no whole number"),
+        (f"a{'.a' * 50_000}=1", "a key of 50,001 parts"),
+        (f"workload.receive_window={'[' * 500}1{']' * 500}", "the value is no TOML"),
+        (f"workload.receive_window={'[' * 40}1{']' * 40}", "lie too deep in one another"),
+        (f"networks.high-speed.links.{'1' * 5000}.rate=1bit", "does not fit"),
+        (f"seed=[{'1' * 5000}]", "the value is no TOML"),
+    ],
+)
+def test_settings(setting: str, said: str) -> None:
+    assert said in refused(setting)
+
+
+def test_a_grid_that_is_too_large() -> None:
+    said = refused("workload.segments=1..10000", "loss.segments=0..1000")
+    assert "the grid has 40,040,000 cells" in said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"a{'.a' * 50_000} = 1",
+        f"[{'a.' * 50_000}a]",
+        '"a" . ' * 50_000 + "a = 1",
+        f"a = {'[' * 50_000}",
+        f"a = {'[' * 200}{']' * 200}",
+        f"a = {'{a=' * 100}1{'}' * 100}",
+    ],
+)
+def test_files_that_are_nested_too_deep(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "deep.toml"
+    file.write_text(text)
+    with pytest.raises(UserError, match="lie too deep in one another"):
+        load(file)
+
+
+def test_a_file_with_a_number_of_thousands_of_digits(tmp_path: Path) -> None:
+    file = tmp_path / "long.toml"
+    file.write_text(f"format = {'1' * 6000}")
+    with pytest.raises(UserError, match="digits"):
+        load(file)
+
+
+@pytest.mark.parametrize(
+    "text", ["lost=1..100000000", f"lost={'9' * 5000}", "lost=5..1", "lost=0..100001", "lost=a"]
+)
+def test_cells_that_no_run_has(text: str) -> None:
+    with pytest.raises(UserError, match="--cell lost=") as caught:
+        selection([text], [])
+    assert caught.value.usage
+
+
+def test_cells_that_a_run_may_have() -> None:
+    assert selection(["lost=1..3,2,100000"], []).only["lost_segments"] == {"1", "2", "3", "100000"}
