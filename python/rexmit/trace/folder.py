@@ -115,7 +115,8 @@ class Writer:
         if self._waiting[name]:
             rows = pl.concat(self._waiting[name])
             part = self._work / "parts" / f"{name}-{len(self._parts[name]):06}.parquet"
-            rows.write_parquet(part, compression="lz4")
+            # Read once, and whole: statistics would say what to leave out.
+            rows.write_parquet(part, compression="lz4", statistics=False)
             self._parts[name].append(part)
             self._waiting[name] = []
 

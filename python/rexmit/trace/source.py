@@ -60,6 +60,8 @@ def conformed(name: str, rows: pl.DataFrame) -> pl.DataFrame:
     """
     columns: tuple[Column, ...] = TABLES[name]
     types = polars_schema(columns)
+    if list(rows.schema.items()) == list(types.items()):
+        return rows
     missing = [c.name for c in columns if c.name not in rows.columns and not c.nullable]
     if missing:
         raise ValueError(f"{name}: column {', '.join(missing)} is missing")

@@ -22,8 +22,8 @@ pub struct Of<T> {
 /// Rows that are ready.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
-    /// Connections that have ended.
-    pub connections: Vec<Of<rows::Connection>>,
+    /// Connections that have ended. They are large, and pass through many hands.
+    pub connections: Vec<Of<Box<rows::Connection>>>,
     /// Resends, most with their connection, those of long ones before.
     pub retransmissions: Vec<Of<rows::Retransmission>>,
     /// What other settings would have done.

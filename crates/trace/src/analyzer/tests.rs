@@ -142,7 +142,7 @@ fn a_flood_puts_out_none_but_its_own() {
     while analyzer.finish(100) {}
     let mut rows = Rows::default();
     analyzer.drain(&mut rows);
-    let evicted = |of: &&Of<crate::rows::Connection>| of.row.evicted;
+    let evicted = |of: &&Of<Box<crate::rows::Connection>>| of.row.evicted;
     assert!(rows
         .connections
         .iter()

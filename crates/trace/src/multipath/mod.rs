@@ -141,7 +141,7 @@ impl Multipath {
     }
 
     /// A subflow has ended; its row comes out with those of the others.
-    pub fn end(&mut self, place: Place, row: Of<rows::Connection>, out: &mut Rows) {
+    pub fn end(&mut self, place: Place, row: Of<Box<rows::Connection>>, out: &mut Rows) {
         let Some(group) = self.groups.get_mut(&place.group) else {
             out.connections.push(row);
             return;
