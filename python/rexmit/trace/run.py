@@ -12,7 +12,7 @@ from typing import Final
 from rexmit.tables.terminal import count
 from rexmit.trace.folder import Trace, Writer
 from rexmit.trace.interrupt import interruptible
-from rexmit.trace.source import STDIN, Source, open_source
+from rexmit.trace.source import CONNECTIONS_LIMIT, STDIN, Source, open_source
 
 _TELL_EVERY_S: Final = 5.0
 """Seconds between two lines of progress where no terminal shows a moving one."""
@@ -25,6 +25,7 @@ def run(
     csv: bool = False,
     whatif: Sequence[str] = ("default",),
     jobs: int | None = None,
+    connections_limit: int = CONNECTIONS_LIMIT,
 ) -> Trace:
     """Analyses the files as one stream and writes the folder, whole or not at all."""
     from rexmit import cli
@@ -32,7 +33,9 @@ def run(
     began = time.monotonic()
     pipe = any(str(path) == STDIN for path in captures)
     with Writer(folder) as writer, interruptible(pipe=pipe):
-        source = open_source(captures, whatif=whatif, jobs=jobs)
+        source = open_source(
+            captures, whatif=whatif, jobs=jobs, connections_limit=connections_limit
+        )
         tell = Teller(source)
         try:
             for batch in source.batches():
