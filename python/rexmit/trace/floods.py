@@ -25,7 +25,8 @@ _BEGUN: Final = (
 """An attempt: its SYN, or the answer to one, was seen, but no whole handshake, and no data but the
 SYN's own (RFC 7413)."""
 
-_ENDS: Final = r"^(.*):(\d+) > (.*):(\d+)$"
+_PORT: Final = "0123456789"
+"""What stands at the end of an address and port, behind a colon."""
 
 
 @dataclass(frozen=True)
@@ -74,10 +75,17 @@ def flood(trace: Trace) -> Flood | None:
     duration_s: float = row["end_s"] - row["start_s"]
     if begun < duration_s * LEAST_RATE:
         return None
-    ends = connections.filter(_BEGUN).select(
-        pl.col("flow").str.extract(_ENDS, 1).alias("source"),
-        pl.col("flow").str.extract(_ENDS, 3).alias("host"),
-        pl.col("flow").str.split(" > ").list.last().alias("service"),
+    ends = (
+        connections.filter(_BEGUN)
+        .select(
+            pl.col("flow").str.split_exact(" > ", 1).struct.rename_fields(["client", "service"])
+        )
+        .unnest("flow")
+        .select(
+            "service",
+            pl.col("client").str.strip_chars_end(_PORT).alias("source"),
+            pl.col("service").str.strip_chars_end(_PORT).alias("host"),
+        )
     )
     services = ends.group_by("service").len()
     top = services.sort("len", "service", descending=[True, False]).head(1)
