@@ -240,6 +240,7 @@ def _traces(
                 files,
                 folder,
                 csv=csv,
+                passing=out is None,
                 whatif=whatif,
                 jobs=jobs,
                 connections_limit=connections_limit,

@@ -69,10 +69,13 @@ class Writer:
     """Writes a folder in one go; whatever ends it early leaves nothing behind.
 
     A folder that holds a trace is replaced at the end, one that holds anything else is refused.
+    Of a folder that is not to be kept (`passing`) a table of several parts stays in them: a folder
+    by the table's name, which is read as the file is.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, passing: bool = False) -> None:
         self.path = path
+        self._passing = passing
         self._work = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         self._waiting: dict[str, list[pl.DataFrame]] = {name: [] for name in TABLES}
         self._parts: dict[str, list[Path]] = {name: [] for name in TABLES}
@@ -144,6 +147,11 @@ class Writer:
             whole.sort(*_ORDER[name], maintain_order=True).write_parquet(path, compression="zstd")
             return
         self._flush(name)
+        if self._passing:
+            path.mkdir()
+            for part in parts:
+                part.rename(path / part.name)
+            return
         pl.scan_parquet(parts).sink_parquet(path, compression="zstd")
 
     def _put(self, made: Path) -> None:

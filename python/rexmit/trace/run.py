@@ -23,16 +23,19 @@ def run(
     folder: Path,
     *,
     csv: bool = False,
+    passing: bool = False,
     whatif: Sequence[str] = ("default",),
     jobs: int | None = None,
     connections_limit: int = CONNECTIONS_LIMIT,
 ) -> Trace:
-    """Analyses the files as one stream and writes the folder, whole or not at all."""
+    """Analyses the files as one stream and writes the folder, whole or not at all; `passing` says
+    that it is not to be kept.
+    """
     from rexmit import cli
 
     began = time.monotonic()
     pipe = any(str(path) == STDIN for path in captures)
-    with Writer(folder) as writer, interruptible(pipe=pipe):
+    with Writer(folder, passing=passing) as writer, interruptible(pipe=pipe):
         source = open_source(
             captures, whatif=whatif, jobs=jobs, connections_limit=connections_limit
         )
