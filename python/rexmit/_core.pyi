@@ -190,6 +190,9 @@ class Trace:
         - `boolean`: bytes 0 and 1;
         - `text`: for each row the 32-bit index of its line in a text, -1 where it is null.
 
+        The first column has a value for each row. Another in which all rows have one value has it
+        once.
+
         Raises ValueError when nothing can be read at all; what cannot be read to its end gives its
         rows, and a warning in `summary`.
         """
@@ -199,7 +202,8 @@ class Trace:
         """What was counted; ValueError before the last batch.
 
         `packets` in the capture, `tcp_packets` and `connections` of them, `bytes` on the wire,
-        `skipped` packets by reason, connections `evicted` to make room, `strays` that fit no
-        connection, `stray_resets` without one, `steps_back` of the clock, `first_s` and `last_s`,
-        `warnings` as sentences, and the `settings` that were replayed.
+        `skipped` packets by reason, connections `evicted` to make room and `evicted_openings` of
+        them that had only begun, `strays` that fit no connection, `stray_resets` without one,
+        `steps_back` of the clock, `first_s` and `last_s`, `warnings` as sentences, and the
+        `settings` that were replayed.
         """

@@ -7,6 +7,7 @@ that the tests can try the kept seeds on them (`tests/fuzz`).
 from __future__ import annotations
 
 import contextlib
+import os
 import tempfile
 import tomllib
 from collections.abc import Callable
@@ -97,7 +98,7 @@ def events(data: bytes) -> None:
     """What the guest program writes; of a cell that ended well the record can be read back."""
     task = Task(cell=0, label="x", config="tlp", repeat=1, seed=1, plan={})
     with GuestBoot(BootOptions(Path("/no/kernel")), {}, guest=Path("/bin/true")) as guest:
-        (guest.share / "events.jsonl").write_bytes(data)
+        os.write(guest.channel["events.jsonl"], data)
         attempt = Attempt(
             task, guest, hang_limit_s=60, on_transfers=_never, health=Health(kernel_runs=True)
         )

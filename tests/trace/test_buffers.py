@@ -31,6 +31,29 @@ def test_every_kind_and_its_null() -> None:
     assert list(made.schema.values()) == kinds
 
 
+def test_a_single_value_is_that_of_all_rows() -> None:
+    made = frame(
+        [
+            ("of", "text", struct.pack("=3i", 0, 0, 0), "x.pcap\n"),
+            ("n", "integer", struct.pack("=q", 7), None),
+            ("m", "integer", struct.pack("=q", 0), b"\0"),
+            ("x", "number", struct.pack("=d", float("nan")), None),
+            ("is", "boolean", b"\1", None),
+            ("word", "text", struct.pack("=i", -1), ""),
+        ]
+    )
+    assert made.to_dict(as_series=False) == {
+        "of": ["x.pcap"] * 3,
+        "n": [7] * 3,
+        "m": [None] * 3,
+        "x": [None] * 3,
+        "is": [True] * 3,
+        "word": [None] * 3,
+    }
+    kinds = [pl.String, pl.Int64, pl.Int64, pl.Float64, pl.Boolean, pl.String]
+    assert list(made.schema.values()) == kinds
+
+
 def test_no_rows() -> None:
     made = frame([("word", "text", b"", ""), ("n", "integer", b"", b"")])
     assert made.schema == {"word": pl.String, "n": pl.Int64}

@@ -56,6 +56,20 @@ def test_a_table_of_several_parts_keeps_the_order_in_which_it_came(
     assert made.scan("connections").collect()["connection"].to_list() == [3, 0, 2, 1]
 
 
+def test_a_passing_table_stays_in_its_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folders, "_PART_VALUES", 1)
+    rows = [[connection(connection=3)], [connection(connection=1)], [connection(connection=2)]]
+    with Writer(tmp_path / "t", passing=True) as writer:
+        for some in rows:
+            writer.add(batch(connections=some))
+        trace = writer.finish(Facts(), {})
+    assert (trace.path / "connections.parquet").is_dir()
+    assert trace.scan("connections").collect()["connection"].to_list() == [3, 1, 2]
+    assert trace.scan("retransmissions").collect().is_empty()
+
+
 def test_an_error_leaves_nothing_and_the_old_trace(tmp_path: Path) -> None:
     path = tmp_path / "t"
     write_trace(path, connections=[connection()])

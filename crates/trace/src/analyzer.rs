@@ -1,77 +1,26 @@
 //! Packets in, rows out: the connections of one capture, or of one shard of it.
 
-use rexmit_time::{Duration, Time};
-use rexmit_wire::table::{Hashed, Slot, Table};
+mod counters;
+mod ready;
+#[cfg(test)]
+mod tests;
+
+use rexmit_time::Time;
+use rexmit_wire::table::{Hashed, Keyed, Slot, Table};
 use rexmit_wire::{FlowKey, Headers};
 
-use crate::connection::{Belongs, Common, Connection, Pair};
+use crate::connection::{Belongs, Common, Connection, Opening, Pair};
 use crate::multipath::{Multipath, Signal};
-use crate::rows;
 use crate::settings::Settings;
-use crate::whatif::Totals;
+
+pub use counters::Counters;
+pub use ready::{Of, Rows};
 
 /// No packet is longer, in bytes: super-segments have 512 KiB at most (`GSO_MAX_SIZE` of Linux). A capture that says so is wrong.
 const LONGEST: u32 = 1 << 24;
 
-/// A row and the connection that it belongs to.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Of<T> {
-    /// The connection's number.
-    pub connection: u64,
-    /// Its first packet.
-    pub start: Time,
-    /// Client to server.
-    pub flow: FlowKey,
-    /// The row.
-    pub row: T,
-}
-
-/// Rows that are ready.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Rows {
-    /// Connections that have ended.
-    pub connections: Vec<Of<rows::Connection>>,
-    /// Resends, most with their connection, those of long ones before.
-    pub retransmissions: Vec<Of<rows::Retransmission>>,
-    /// What other settings would have done.
-    pub whatif: Vec<Of<rows::WhatIf>>,
-    /// What the settings of a grid would have done, summed up; sums of several pieces of rows add up.
-    pub totals: Totals,
-}
-
-impl Rows {
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// How many rows there are in all.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        let rows = self.connections.len() + self.retransmissions.len() + self.whatif.len();
-        rows + usize::from(!self.totals.is_empty())
-    }
-
-    /// Adds those of `other`.
-    pub fn append(&mut self, other: &mut Rows) {
-        self.connections.append(&mut other.connections);
-        self.retransmissions.append(&mut other.retransmissions);
-        self.whatif.append(&mut other.whatif);
-        self.totals.append(&core::mem::take(&mut other.totals));
-    }
-
-    /// Orders rows by their connections: start, flow, number; those of one connection stay as they are.
-    pub fn sort(&mut self) {
-        fn sort<T>(rows: &mut [Of<T>]) {
-            // Rows are large: each is moved once.
-            rows.sort_by_cached_key(|of| (of.start, of.flow, of.connection));
-        }
-        sort(&mut self.connections);
-        sort(&mut self.retransmissions);
-        sort(&mut self.whatif);
-    }
-}
+/// One in so many connections remembered may always be one that has only begun.
+const OPENINGS: usize = 8;
 
 /// What [`Analyzer::prefetch`] fetches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,51 +33,23 @@ pub enum Prefetch {
     Log,
 }
 
-/// What was counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Packets taken.
-    pub packets: u64,
-    /// Connections begun.
-    pub connections: u64,
-    /// Connections put out to make room for others.
-    pub evicted: u64,
-    /// Packets with numbers that fit nothing of the open connection whose addresses they bear.
-    pub strays: u64,
-    /// RSTs without a connection.
-    pub stray_resets: u64,
-    /// Packets whose time stamp was before that of the packet before.
-    pub steps_back: u64,
-    /// The longest such step.
-    pub longest_step_back: Duration,
-}
-
-impl Counters {
-    /// Adds those of `other`.
-    pub fn add(&mut self, other: &Counters) {
-        self.packets += other.packets;
-        self.connections += other.connections;
-        self.evicted += other.evicted;
-        self.strays += other.strays;
-        self.stray_resets += other.stray_resets;
-        self.steps_back += other.steps_back;
-        self.longest_step_back = self.longest_step_back.max(other.longest_step_back);
-    }
-}
-
 /// The connections of one capture, or of one shard of it.
 #[derive(Debug)]
 pub struct Analyzer {
     common: Common,
+    /// Connections of which there is hardly more than the first packet.
+    openings: Table<Opening>,
     table: Table<Connection>,
+    /// How many both tables hold at most.
+    capacity: usize,
     multipath: Multipath,
     rows: Rows,
     counters: Counters,
     /// The next connection's number, and how far they are apart.
     next: u64,
     stride: u64,
-    /// Up to where connections have been ended by [`Analyzer::finish`].
-    finished: Slot,
+    /// Up to where connections have been ended by [`Analyzer::finish`], in either table.
+    finished: [Slot; 2],
 }
 
 impl Analyzer {
@@ -142,15 +63,19 @@ impl Analyzer {
     #[must_use]
     pub fn shard(settings: Settings, number: u64, of: u64) -> Self {
         let of = of.max(1);
+        let capacity = settings.most_connections / usize::try_from(of).unwrap_or(1);
+        let capacity = capacity.clamp(1, Slot::MAX as usize);
         Analyzer {
-            table: Table::new(settings.most_connections / usize::try_from(of).unwrap_or(1)),
+            openings: Table::new(capacity),
+            table: Table::new(capacity),
+            capacity,
             multipath: Multipath::default(),
             common: Common::new(settings),
             rows: Rows::default(),
             counters: Counters::default(),
             next: number,
             stride: of,
-            finished: 0,
+            finished: [0; 2],
         }
     }
 
@@ -163,7 +88,7 @@ impl Analyzer {
     /// Connections remembered now.
     #[must_use]
     pub fn connections(&self) -> usize {
-        self.table.len()
+        self.table.len() + self.openings.len()
     }
 
     /// The next packet, in the capture's order.
@@ -184,7 +109,12 @@ impl Analyzer {
         if self.counters.strays != strays {
             return;
         }
-        let slot = self.table.find(hash, &Pair(headers.flow));
+        let pair = Pair(headers.flow);
+        let mut slot = self.table.find(hash, &pair);
+        if slot.is_none() && Multipath::is_told_by(headers, signal) {
+            let opening = self.openings.find(hash, &pair);
+            slot = opening.and_then(|opening| self.unfold(opening, hash));
+        }
         let Some(connection) = slot.and_then(|slot| self.table.get(slot)) else {
             return;
         };
@@ -204,7 +134,18 @@ impl Analyzer {
             self.counters.strays += 1;
             return;
         }
-        if let Some(slot) = self.table.find(hash, &Pair(headers.flow)) {
+        let pair = Pair(headers.flow);
+        let mut found = self.table.find(hash, &pair);
+        if found.is_none() {
+            if let Some(slot) = self.openings.find(hash, &pair) {
+                let opening = self.openings.get(slot);
+                if opening.is_some_and(|opening| opening.keep(at, headers, &self.common.settings)) {
+                    return;
+                }
+                found = self.unfold(slot, hash);
+            }
+        }
+        if let Some(slot) = found {
             if let Some(connection) = self.table.get(slot) {
                 if !connection.is_over(at, &self.common.settings) {
                     match connection.belongs(headers) {
@@ -233,10 +174,15 @@ impl Analyzer {
     #[inline]
     pub fn prefetch(&self, hash: Hashed, step: Prefetch) {
         match step {
-            Prefetch::Index => self.table.prefetch(hash),
+            Prefetch::Index => {
+                self.table.prefetch(hash);
+                self.openings.prefetch(hash);
+            }
             Prefetch::Connection => {
                 if let Some(connection) = self.table.likely(hash) {
                     connection.prefetch();
+                } else if let Some(opening) = self.openings.likely(hash) {
+                    opening.prefetch();
                 }
             }
             Prefetch::Log => {
@@ -253,22 +199,58 @@ impl Analyzer {
             self.counters.stray_resets += 1;
             return;
         }
-        while self.table.is_full() {
-            let Some(slot) = self.table.unused() else {
-                break;
-            };
-            self.counters.evicted += 1;
-            self.end(slot, true);
-        }
-        let mut connection = Connection::new(self.next, at, headers);
+        while self.connections() >= self.capacity && self.make_room() {}
+        let id = self.next;
         self.next += self.stride;
         self.counters.connections += 1;
-        connection.packet(at, headers, &mut self.common);
-        self.table.insert(hash, connection);
+        if let Some(opening) = Opening::new(id, at, headers) {
+            self.openings.insert(hash, opening);
+        } else {
+            let mut connection = Connection::new(id, at, headers);
+            connection.packet(at, headers, &mut self.common);
+            self.table.insert(hash, connection);
+        }
     }
 
-    /// Looks at some `visits` connections, in turn, and ends those that are over at `now`.
+    /// Has a connection that goes on where those are of which there is more than the first packet.
+    fn unfold(&mut self, slot: Slot, hash: Hashed) -> Option<Slot> {
+        let opening = self.openings.remove(slot)?;
+        let connection = opening.unfold(&mut self.common);
+        Some(self.table.insert(hash, connection))
+    }
+
+    /// Puts out the connection unused for longest; false if there is none.
+    ///
+    /// Those that have only begun go first, whatever their age: a flood does not put out what others have sent. An eighth of
+    /// the room is theirs nevertheless, or with many idle connections no new one would live until its answer comes.
+    fn make_room(&mut self) -> bool {
+        let first = self.openings.len() > self.capacity / OPENINGS || self.table.is_empty();
+        let ended = if first {
+            let slot = self.openings.unused();
+            slot.and_then(|slot| self.openings.remove(slot))
+                .map(|opening| opening.unfold(&mut self.common))
+        } else {
+            let slot = self.table.unused();
+            slot.and_then(|slot| self.table.remove(slot))
+        };
+        let any = ended.is_some();
+        if let Some(connection) = ended {
+            self.counters.evicted += 1;
+            self.counters.evicted_openings += u64::from(first);
+            self.ended(connection, true);
+        }
+        any
+    }
+
+    /// Looks at some `visits` connections of either table, in turn, and ends those that are over at `now`.
     pub fn expire(&mut self, now: Time, visits: u32) {
+        for _ in 0..visits.min(self.openings.slots()) {
+            let slot = self.openings.step();
+            let over = |opening: &Opening| opening.may_be_over(now, &self.common.settings);
+            if self.openings.peek(slot).is_some_and(over) {
+                self.end_opening(slot, now);
+            }
+        }
         for _ in 0..visits.min(self.table.slots()) {
             let slot = self.table.step();
             let over = |connection: &Connection| connection.is_over(now, &self.common.settings);
@@ -281,11 +263,20 @@ impl Analyzer {
     /// Ends some `most` of the connections that are left when the capture has ended; false when none is.
     pub fn finish(&mut self, most: usize) -> bool {
         let mut ended = 0;
-        while ended < most && self.finished < self.table.slots() {
-            let slot = self.finished;
-            self.finished += 1;
+        while ended < most && self.finished[0] < self.table.slots() {
+            let slot = self.finished[0];
+            self.finished[0] += 1;
             if self.table.peek(slot).is_some() {
                 self.end(slot, false);
+                ended += 1;
+            }
+        }
+        while ended < most && self.finished[1] < self.openings.slots() {
+            let slot = self.finished[1];
+            self.finished[1] += 1;
+            if let Some(opening) = self.openings.remove(slot) {
+                let connection = opening.unfold(&mut self.common);
+                self.ended(connection, false);
                 ended += 1;
             }
         }
@@ -297,29 +288,46 @@ impl Analyzer {
         out.append(&mut self.rows);
     }
 
+    /// Ends a connection that has only begun, if it is over at `now`.
+    fn end_opening(&mut self, slot: Slot, now: Time) {
+        let Some(opening) = self.openings.remove(slot) else {
+            return;
+        };
+        let connection = opening.unfold(&mut self.common);
+        if connection.is_over(now, &self.common.settings) {
+            self.ended(connection, false);
+        } else {
+            self.table.insert(Hashed::of(connection.key()), connection);
+        }
+    }
+
     fn end(&mut self, slot: Slot, evicted: bool) {
         if let Some(connection) = self.table.remove(slot) {
-            let (id, start, flow) = (connection.id(), connection.start, connection.flow());
-            let subflow = connection.subflow();
-            let row = connection.finish(evicted, &mut self.common);
-            if let Some(plan) = &self.common.settings.whatif {
-                let rows = &mut self.common.whatif;
-                self.rows.totals.take(rows, plan.detailed(), &row);
-            }
-            if let Some(place) = subflow {
-                self.multipath.resent(place, &mut self.common.resends);
-            }
-            self.take(id, start, flow);
-            let row = Of {
-                connection: id,
-                start,
-                flow,
-                row,
-            };
-            match subflow {
-                Some(place) => self.multipath.end(place, row, &mut self.rows),
-                None => self.rows.connections.push(row),
-            }
+            self.ended(connection, evicted);
+        }
+    }
+
+    fn ended(&mut self, connection: Connection, evicted: bool) {
+        let (id, start, flow) = (connection.id(), connection.start, connection.flow());
+        let subflow = connection.subflow();
+        let row = connection.finish(evicted, &mut self.common);
+        if let Some(plan) = &self.common.settings.whatif {
+            let rows = &mut self.common.whatif;
+            self.rows.totals.take(rows, plan.detailed(), &row);
+        }
+        if let Some(place) = subflow {
+            self.multipath.resent(place, &mut self.common.resends);
+        }
+        self.take(id, start, flow);
+        let row = Of {
+            connection: id,
+            start,
+            flow,
+            row,
+        };
+        match subflow {
+            Some(place) => self.multipath.end(place, row, &mut self.rows),
+            None => self.rows.connections.push(row),
         }
     }
 

@@ -98,10 +98,13 @@ class Writer:
     """Writes a folder in one go; whatever ends it early leaves nothing behind.
 
     A folder that holds a trace is replaced at the end, one that holds anything else is refused.
+    Of a folder that is not to be kept (`passing`) a table of several parts stays in them: a folder
+    by the table's name, which is read as the file is.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, passing: bool = False) -> None:
         self.path = path
+        self._passing = passing
         self._whole = ExitStack()
         self._waiting: dict[str, list[pl.DataFrame]] = {name: [] for name in TABLES}
         self._parts: dict[str, list[Path]] = {name: [] for name in TABLES}
@@ -149,7 +152,8 @@ class Writer:
             self._parts_folder.mkdir(exist_ok=True)
             part = self._parts_folder / f"{name}-{len(self._parts[name]):06}.parquet"
             with whole_file(part) as file:
-                rows.write_parquet(file, compression="lz4")
+                # Read once, and whole: statistics would say what to leave out.
+                rows.write_parquet(file, compression="lz4", statistics=False)
             self._parts[name].append(part)
             self._waiting[name] = []
 
@@ -176,6 +180,11 @@ class Writer:
         parts = self._parts[name]
         if parts:
             self._flush(name)
+        if parts and self._passing:
+            path.mkdir()
+            for part in parts:
+                part.rename(path / part.name)
+            return
         with whole_file(path) as file:
             if parts:
                 pl.scan_parquet(parts).sink_parquet(file, compression="zstd")

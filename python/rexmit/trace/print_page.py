@@ -14,6 +14,7 @@ from rexmit.tables.grid import Column, Line, print_grid
 from rexmit.tables.terminal import NONE, count, duration, say
 from rexmit.trace import terms
 from rexmit.trace.advice import Advice
+from rexmit.trace.floods import Flood
 from rexmit.trace.source import Facts
 from rexmit.trace.summary import Multipath, OfMechanism, Sender, Summary, Totals, Worst
 
@@ -43,7 +44,7 @@ def print_page(
     """
     totals = made.totals
     say(console, Text(_title(captures, facts, totals), "bold"))
-    _print_totals(facts, totals, made.multipath, console)
+    _print_totals(facts, made, console)
     for warning in warnings(facts, totals):
         say(console, Text.assemble(("warning: ", "yellow"), warning))
     if made.mechanisms:
@@ -79,9 +80,8 @@ def _title(captures: Iterable[str], facts: Facts, totals: Totals) -> str:
     return f"{told} in {duration(totals.end_s - totals.start_s)}{when}"
 
 
-def _print_totals(
-    facts: Facts, totals: Totals, multipath: Multipath | None, console: Console
-) -> None:
+def _print_totals(facts: Facts, made: Summary, console: Console) -> None:
+    totals, multipath = made.totals, made.multipath
     every = totals.connections
     waited = f"{_waited(totals.lost_s)} for resends, in connections that lasted "
     waited += f"{_waited(totals.duration_s)} altogether"
@@ -102,8 +102,29 @@ def _print_totals(
         lines.append(("not TCP", f"{count(sum(others.values()), 'packet')}: {_counts(others)}"))
     if multipath is not None:
         lines.append(("Multipath TCP", _multipath(multipath)))
+    if made.flood is not None:
+        lines.append(_flood(made.flood))
     for label, text in lines:
         say(console, f"{label:<16} {text}")
+
+
+def _flood(made: Flood) -> tuple[str, str]:
+    """What it is called, and the line that says so."""
+    addresses = "address" if made.sources == 1 else "addresses"
+    over = f"from {made.sources:,} {addresses} in {_waited(made.duration_s)}"
+    told = f"{count(made.connections, 'connection')} ({_share(made.share, 1)} of all)"
+    most = f"{made.for_service:,} of them"
+    if made.kind == "backscatter":
+        return "backscatter", (
+            f"of {told} only the answer to a SYN came by, as when others flood a host under forged "
+            f"addresses; {most} from {made.service}, in {_waited(made.duration_s)}"
+        )
+    never = f"{told} never got beyond the handshake, {over}"
+    if made.kind == "syn-flood":
+        return "SYN flood", f"{never}; {most} to {made.service}"
+    host = f"of {made.hosts:,} hosts" if made.hosts > 1 else f"of {made.service.rpartition(':')[0]}"
+    ports = f"{made.services:,} ports {host}"
+    return "scan", f"{never}, to {ports}; most, {made.for_service:,}, to {made.service}"
 
 
 def _multipath(made: Multipath) -> str:
@@ -118,6 +139,8 @@ def _multipath(made: Multipath) -> str:
 def warnings(facts: Facts, totals: Totals) -> list[str]:
     """What to know before the page is trusted."""
     told = [*facts.warnings]
+    if facts.evicted:
+        told.append("--connections-limit says how many connections are remembered at a time")
     strange = {why: n for why, n in facts.not_understood.items() if why not in _NOT_TCP}
     if strange:
         every = sum(strange.values())

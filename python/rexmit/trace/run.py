@@ -13,7 +13,7 @@ from typing import Final
 from rexmit.interrupt import spared
 from rexmit.tables.terminal import count
 from rexmit.trace.folder import Trace, Writer
-from rexmit.trace.source import STDIN, Source, open_source
+from rexmit.trace.source import CONNECTIONS_LIMIT, STDIN, Source, open_source
 
 _TELL_EVERY_S: Final = 5.0
 """Seconds between two lines of progress where no terminal shows a moving one."""
@@ -24,16 +24,22 @@ def run(
     folder: Path,
     *,
     csv: bool = False,
+    passing: bool = False,
     whatif: Sequence[str] = ("default",),
     jobs: int | None = None,
+    connections_limit: int = CONNECTIONS_LIMIT,
 ) -> Trace:
-    """Analyses the files as one stream and writes the folder, whole or not at all."""
+    """Analyses the files as one stream and writes the folder, whole or not at all; `passing` says
+    that it is not to be kept.
+    """
     from rexmit import cli
 
     began = time.monotonic()
     pipe = any(str(path) == STDIN for path in captures)
-    with Writer(folder) as writer, spared(_PipesOwn(pipe)):
-        source = open_source(captures, whatif=whatif, jobs=jobs)
+    with Writer(folder, passing=passing) as writer, spared(_PipesOwn(pipe)):
+        source = open_source(
+            captures, whatif=whatif, jobs=jobs, connections_limit=connections_limit
+        )
         tell = Teller(source)
         try:
             for batch in source.batches():

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 STDIN: Final = "-"
 """The name of standard input."""
 
+CONNECTIONS_LIMIT: Final = 2_000_000
+"""Connections remembered at a time."""
+
 Batch = Mapping[str, pl.DataFrame]
 """Rows by the table's name, in the columns of `trace_schema`."""
 
@@ -27,7 +30,8 @@ Batch = Mapping[str, pl.DataFrame]
 @dataclass(frozen=True)
 class Facts:
     """What was read. `not_understood` counts packets by why they were left out, `evicted`
-    connections that made room for others, `warnings` are sentences (a capture that ends within a
+    connections that made room for others and `evicted_openings` of them that had hardly more than a
+    first packet, `warnings` are sentences (a capture that ends within a
     packet, a clock that steps back), `settings` those under which the connections were replayed.
     """
 
@@ -36,6 +40,7 @@ class Facts:
     bytes: int = 0
     not_understood: Mapping[str, int] = field(default_factory=dict)
     evicted: int = 0
+    evicted_openings: int = 0
     warnings: Sequence[str] = ()
     settings: Sequence[str] = ()
 
@@ -60,6 +65,8 @@ def conformed(name: str, rows: pl.DataFrame) -> pl.DataFrame:
     """
     columns: tuple[Column, ...] = TABLES[name]
     types = polars_schema(columns)
+    if list(rows.schema.items()) == list(types.items()):
+        return rows
     missing = [c.name for c in columns if c.name not in rows.columns and not c.nullable]
     if missing:
         raise ValueError(f"{name}: column {', '.join(missing)} is missing")
@@ -75,10 +82,16 @@ def empty(name: str) -> pl.DataFrame:
 
 
 def open_source(
-    captures: Sequence[Path], *, whatif: Sequence[str] = ("default",), jobs: int | None = None
+    captures: Sequence[Path],
+    *,
+    whatif: Sequence[str] = ("default",),
+    jobs: int | None = None,
+    connections_limit: int = CONNECTIONS_LIMIT,
 ) -> Source:
     """The analysis of the files as one stream, in time order; `-` is standard input. `whatif` names
-    the settings under which connections are replayed.
+    the settings under which connections are replayed. More than `connections_limit` open at a time
+    are not remembered: those unused for longest are ended early, such as have only begun before
+    others.
 
     Raises UserError where a file is not there or cannot be opened, or there is no such setting.
     """
@@ -88,7 +101,12 @@ def open_source(
         if str(path) != STDIN and not path.exists():
             raise UserError(f"{path}: there is no such file", "give captures, or - for a pipe")
     try:
-        trace = _core.Trace(captures, jobs=jobs, whatif=list(whatif) or False)
+        trace = _core.Trace(
+            captures,
+            jobs=jobs,
+            whatif=list(whatif) or False,
+            most_connections=connections_limit,
+        )
     except OSError as error:
         raise UserError(f"cannot be read: {error}", "give captures, or - for a pipe") from error
     except ValueError as error:
@@ -125,6 +143,7 @@ class _Core:
             bytes=told["bytes"],
             not_understood=told["skipped"],
             evicted=told["evicted"],
+            evicted_openings=told["evicted_openings"],
             warnings=told["warnings"],
             settings=told.get("settings", []),
         )

@@ -9,6 +9,7 @@ import polars as pl
 
 from rexmit.store.trace_schema import MECHANISMS
 from rexmit.trace import terms
+from rexmit.trace.floods import Flood, flood
 from rexmit.trace.folder import Trace
 from rexmit.trace.reasons import reason, waited_s
 from rexmit.trace.systems import agreement
@@ -109,10 +110,11 @@ class Multipath:
 class Summary:
     """Everything but what other settings would have done. `agreement`: for how many senders that
     both resends and SYN name it is the same system, and how many these are. `multipath` is None
-    where there is no Multipath TCP.
+    where there is no Multipath TCP, `flood` where the capture is no flood or scan.
     """
 
     totals: Totals
+    flood: Flood | None
     multipath: Multipath | None
     mechanisms: tuple[OfMechanism, ...]
     senders: tuple[Sender, ...]
@@ -124,7 +126,13 @@ def summary(trace: Trace) -> Summary:
     """Reads the trace's tables once each."""
     senders, same = _senders(trace)
     return Summary(
-        _totals(trace), _multipath(trace), _mechanisms(trace), senders, same, _worst(trace)
+        _totals(trace),
+        flood(trace),
+        _multipath(trace),
+        _mechanisms(trace),
+        senders,
+        same,
+        _worst(trace),
     )
 
 

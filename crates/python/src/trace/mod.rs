@@ -155,6 +155,7 @@ impl Trace {
         dict.set_item("connections", counters.connections)?;
         dict.set_item("skipped", summary.skips.iter().collect::<BTreeMap<_, _>>())?;
         dict.set_item("evicted", counters.evicted)?;
+        dict.set_item("evicted_openings", counters.evicted_openings)?;
         dict.set_item("strays", counters.strays)?;
         dict.set_item("stray_resets", counters.stray_resets)?;
         dict.set_item("steps_back", summary.steps_back)?;
@@ -186,29 +187,58 @@ impl Trace {
     }
 }
 
-/// A table's columns: name, kind, the buffer, and what belongs to it.
+/// A table's columns: name, kind, the buffer, and what belongs to it. The first has a value for each row, of which there is
+/// one; another that has one value in all rows has it once: most columns of most tables.
 fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
-    for column in &table.columns {
+    for (number, column) in table.columns.iter().enumerate() {
         let name = &column.name;
+        let rows = column.values.len();
+        let some = if number > 0 && rows > 1 && is_one(&column.values) {
+            1
+        } else {
+            rows
+        };
         match &column.values {
             Values::Integer(values, mask) => {
-                let mask = mask.as_ref().map(|mask| PyBytes::new(py, mask));
-                list.append((name, "integer", PyBytes::new(py, bytes(values)), mask))?;
+                let mask = mask.as_ref().map(|mask| PyBytes::new(py, &mask[..some]));
+                list.append((
+                    name,
+                    "integer",
+                    PyBytes::new(py, bytes(&values[..some])),
+                    mask,
+                ))?;
             }
             Values::Number(values) => {
-                list.append((name, "number", PyBytes::new(py, bytes(values)), py.None()))?;
+                let values = PyBytes::new(py, bytes(&values[..some]));
+                list.append((name, "number", values, py.None()))?;
             }
             Values::Boolean(values) => {
-                list.append((name, "boolean", PyBytes::new(py, values), py.None()))?;
+                let values = PyBytes::new(py, &values[..some]);
+                list.append((name, "boolean", values, py.None()))?;
             }
             Values::Text(indices, texts) => {
-                let indices = PyBytes::new(py, bytes(indices));
+                let indices = PyBytes::new(py, bytes(&indices[..some]));
                 list.append((name, "text", indices, &texts.lines))?;
             }
         }
     }
     Ok(list)
+}
+
+/// Whether all rows have one value, bit for bit.
+fn is_one(values: &Values) -> bool {
+    fn same<T: PartialEq + Copy>(values: &[T]) -> bool {
+        values
+            .first()
+            .is_none_or(|first| values.iter().all(|value| value == first))
+    }
+    match values {
+        Values::Integer(values, mask) => same(values) && mask.as_deref().is_none_or(same),
+        Values::Number(values) => same::<u64>(bytemuck::cast_slice(values)),
+        Values::Boolean(values) => same(values),
+        Values::Text(indices, _) => same(indices),
+    }
 }
 
 /// Numbers as bytes, in the machine's order.

@@ -102,13 +102,18 @@ impl Texts {
 pub(super) struct Filler {
     columns: Vec<Column>,
     at: usize,
+    /// How many rows the table will have.
+    rows: usize,
     prefix: &'static str,
 }
 
 impl Filler {
     /// A table of `rows`, some at a time.
     pub fn fill<T>(rows: &[T], mut pass: impl FnMut(&mut Filler, &[T])) -> Table {
-        let mut filler = Filler::default();
+        let mut filler = Filler {
+            rows: rows.len(),
+            ..Filler::default()
+        };
         // Without rows, one pass over nothing makes the columns.
         for some in rows
             .chunks(super::TOGETHER)
@@ -127,11 +132,11 @@ impl Filler {
         self.prefix = prefix;
     }
 
-    fn values(&mut self, name: &str, new: fn() -> Values) -> &mut Values {
+    fn values(&mut self, name: &str, new: fn(usize) -> Values) -> &mut Values {
         if self.at == self.columns.len() {
             self.columns.push(Column {
                 name: format!("{}{name}", self.prefix),
-                values: new(),
+                values: new(self.rows),
             });
         }
         self.at += 1;
@@ -139,14 +144,15 @@ impl Filler {
     }
 
     pub fn integer(&mut self, name: &str, add: impl Iterator<Item = i64>) {
-        if let Values::Integer(values, _) = self.values(name, || Values::Integer(Vec::new(), None))
+        if let Values::Integer(values, _) =
+            self.values(name, |rows| Values::Integer(Vec::with_capacity(rows), None))
         {
             values.extend(add);
         }
     }
 
     pub fn integer_or_null(&mut self, name: &str, add: impl Iterator<Item = Option<i64>>) {
-        let new = || Values::Integer(Vec::new(), Some(Vec::new()));
+        let new = |rows| Values::Integer(Vec::with_capacity(rows), Some(Vec::with_capacity(rows)));
         if let Values::Integer(values, Some(mask)) = self.values(name, new) {
             for value in add {
                 values.push(value.unwrap_or(0));
@@ -156,7 +162,9 @@ impl Filler {
     }
 
     pub fn number(&mut self, name: &str, add: impl Iterator<Item = Option<f64>>) {
-        if let Values::Number(values) = self.values(name, || Values::Number(Vec::new())) {
+        if let Values::Number(values) =
+            self.values(name, |rows| Values::Number(Vec::with_capacity(rows)))
+        {
             values.extend(add.map(|value| value.unwrap_or(f64::NAN)));
         }
     }
@@ -166,27 +174,29 @@ impl Filler {
     }
 
     pub fn boolean(&mut self, name: &str, add: impl Iterator<Item = bool>) {
-        if let Values::Boolean(values) = self.values(name, || Values::Boolean(Vec::new())) {
+        if let Values::Boolean(values) =
+            self.values(name, |rows| Values::Boolean(Vec::with_capacity(rows)))
+        {
             values.extend(add.map(u8::from));
         }
     }
 
     pub fn text<'t>(&mut self, name: &str, add: impl Iterator<Item = Option<&'t str>>) {
-        let new = || Values::Text(Vec::new(), Texts::default());
+        let new = |rows| Values::Text(Vec::with_capacity(rows), Texts::default());
         if let Values::Text(values, texts) = self.values(name, new) {
             values.extend(add.map(|text| text.map_or(-1, |text| texts.word(text))));
         }
     }
 
     pub fn flow(&mut self, name: &str, add: impl Iterator<Item = FlowKey>) {
-        let new = || Values::Text(Vec::new(), Texts::default());
+        let new = |rows| Values::Text(Vec::with_capacity(rows), Texts::default());
         if let Values::Text(values, texts) = self.values(name, new) {
             values.extend(add.map(|flow| texts.flow(flow)));
         }
     }
 
     pub fn flow_or_null(&mut self, name: &str, add: impl Iterator<Item = Option<FlowKey>>) {
-        let new = || Values::Text(Vec::new(), Texts::default());
+        let new = |rows| Values::Text(Vec::with_capacity(rows), Texts::default());
         if let Values::Text(values, texts) = self.values(name, new) {
             values.extend(add.map(|flow| flow.map_or(-1, |flow| texts.flow(flow))));
         }

@@ -6,14 +6,14 @@ use super::buffers::{seconds, whole, Filler, Table};
 use crate::analyzer::Of;
 use crate::rows::{Connection, HalfRow, Inferred, Parameters, Position, Role};
 
-pub(super) fn table(rows: &[Of<Connection>], capture: &str) -> Table {
+pub(super) fn table(rows: &[Of<Box<Connection>>], capture: &str) -> Table {
     let names = Names::new();
     Filler::fill(rows, |table, rows| {
         table.prefix("");
         table.text("capture", rows.iter().map(|_| Some(capture)));
         table.integer("connection", rows.iter().map(|of| whole(of.connection)));
         table.flow("flow", rows.iter().map(|of| of.row.flow));
-        let all = || rows.iter().map(|of| &of.row);
+        let all = || rows.iter().map(|of| &*of.row);
         table.number("start_s", all().map(|row| seconds(row.start)));
         table.number("end_s", all().map(|row| seconds(row.end)));
         table.seconds(

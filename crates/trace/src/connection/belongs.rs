@@ -52,7 +52,7 @@ impl Connection {
         let (me, peer) = (direction as usize, direction.reversed() as usize);
         let side = &self.sides[me];
         match &self.cold.syns[me] {
-            Some(syn) if syn.isn == headers.seq => return Belongs::Here,
+            Some(syn) if syn.seq == headers.seq => return Belongs::Here,
             // Its first packet: an answer to the client's SYN.
             None if side.packets == 0 && self.cold.syns[peer].is_some() => return Belongs::Here,
             _ => {}

@@ -4,7 +4,7 @@ use rexmit_time::{Duration, Time};
 use rexmit_wire::headers::SynOptions;
 use rexmit_wire::Headers;
 
-use super::{Connection, Syn};
+use super::{Connection, Kept};
 use crate::event::Direction;
 use crate::facts::SenderFacts;
 
@@ -13,10 +13,10 @@ impl Connection {
     pub(super) fn syn(&mut self, at: Time, direction: Direction, headers: &Headers) {
         let me = direction as usize;
         let known = &mut self.cold.syns[me];
-        let again = known.as_ref().is_some_and(|syn| syn.isn == headers.seq);
+        let again = known.as_ref().is_some_and(|syn| syn.seq == headers.seq);
         let count = &mut self.cold.syn_counts[me];
         *count = if again { count.saturating_add(1) } else { 1 };
-        *known = Syn::of(at, headers);
+        *known = Kept::syn(at, headers);
         if again {
             self.trouble[me] = true;
         } else {
@@ -37,7 +37,7 @@ impl Connection {
         let Some(answer) = answer.as_ref() else {
             return;
         };
-        if direction == Direction::Forward && headers.ack.is_after(answer.isn) {
+        if direction == Direction::Forward && headers.ack.is_after(answer.seq) {
             let once = self.cold.syn_counts[Direction::Backward as usize] == 1;
             let part = Some(at.since(answer.at)).filter(|part| once && !part.is_negative());
             self.cold.client_part = part;
@@ -76,7 +76,7 @@ impl Connection {
             ),
         };
         SenderFacts {
-            isn: syn.map(|syn| syn.isn),
+            isn: syn.map(|syn| syn.seq),
             client: of == Direction::Forward,
             mss,
             sack,

@@ -147,7 +147,7 @@ impl Connection {
     }
 
     /// The connection is over: its row, and all others that are left.
-    pub fn finish(mut self, evicted: bool, common: &mut Common) -> rows::Connection {
+    pub fn finish(mut self, evicted: bool, common: &mut Common) -> Box<rows::Connection> {
         for of in BOTH {
             // Trouble before the handshake was over.
             let late = self.trouble[of as usize] && self.logging;
@@ -155,8 +155,12 @@ impl Connection {
                 self.cold.due[of as usize] = Some(Box::new(self.facts(of)));
             }
         }
-        let mut row = self.row(evicted);
-        for (of, row) in BOTH.into_iter().zip([&mut row.forward, &mut row.backward]) {
+        let mut row = Box::new(self.row(evicted));
+        let whole = &mut *row;
+        for (of, row) in BOTH
+            .into_iter()
+            .zip([&mut whole.forward, &mut whole.backward])
+        {
             let half = match self.cold.due[of as usize].take() {
                 Some(facts) => Some(self.make_half(of, &facts, common)),
                 None => self.cold.halves[of as usize].take().map(|half| *half),

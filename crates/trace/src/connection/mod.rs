@@ -4,11 +4,12 @@ mod belongs;
 mod doubled;
 mod facts;
 mod keep;
+mod kept;
 mod log;
+mod opening;
 mod pair;
 mod row;
 mod side;
-mod syn;
 
 use std::collections::VecDeque;
 
@@ -25,11 +26,12 @@ use crate::settings::Settings;
 
 pub(crate) use belongs::Belongs;
 use doubled::Mark;
+use kept::Kept;
 use log::Log;
 pub(crate) use log::Spare;
+pub(crate) use opening::Opening;
 pub use pair::Pair;
 use side::Side;
-use syn::Syn;
 
 /// What the connections of an analyzer share.
 #[derive(Debug)]
@@ -104,7 +106,7 @@ struct Cold {
     id: u64,
     mid_stream: bool,
     /// The SYN or SYN-ACK of each side, the last one if it sent several, and how often it sent that.
-    syns: [Option<Syn>; 2],
+    syns: [Option<Kept>; 2],
     syn_counts: [u32; 2],
     /// Keep-alives without payload of each side.
     probes: [u32; 2],
@@ -145,15 +147,8 @@ impl Connection {
     /// A connection whose first packet is `headers`, which still has to be given to it.
     pub fn new(id: u64, at: Time, headers: &Headers) -> Self {
         let flags = headers.flags;
-        let flow = headers.flow;
-        let from_client = if flags.syn() {
-            !flags.ack()
-        } else {
-            // A server's port is the lower one, mostly (RFC 6335 §6).
-            flow.src_port >= flow.dst_port
-        };
         Connection {
-            pair: Pair(if from_client { flow } else { flow.reversed() }),
+            pair: Pair::begun_by(headers),
             trouble: [false; 2],
             ttls: [0; 2],
             closed: Closed::Open,
@@ -214,7 +209,7 @@ impl Connection {
             signal,
             isn: self.cold.syns[direction as usize]
                 .as_ref()
-                .map(|syn| syn.isn),
+                .map(|syn| syn.seq),
             delay: delay.unwrap_or(Duration::ZERO),
         }
     }

@@ -3,11 +3,25 @@
 use core::hash::{Hash, Hasher};
 use core::net::IpAddr;
 
-use rexmit_wire::FlowKey;
+use rexmit_wire::{FlowKey, Headers};
 
 /// A connection by either of its directions: both are equal, and have one hash.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair(pub FlowKey);
+
+impl Pair {
+    /// The connection whose first packet is `headers`, client to server.
+    pub(crate) fn begun_by(headers: &Headers) -> Self {
+        let flow = headers.flow;
+        let from_client = if headers.flags.syn() {
+            !headers.flags.ack()
+        } else {
+            // A server's port is the lower one, mostly (RFC 6335 §6).
+            flow.src_port >= flow.dst_port
+        };
+        Pair(if from_client { flow } else { flow.reversed() })
+    }
+}
 
 impl PartialEq for Pair {
     #[inline]

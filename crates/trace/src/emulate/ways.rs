@@ -69,6 +69,10 @@ impl Leaning {
     /// more than `most`.
     #[must_use]
     pub fn evidence(&self, most: f64) -> [f64; WAYS] {
+        if *self == Leaning::default() {
+            // Nearly every connection: nothing was sent again.
+            return [0.0; WAYS];
+        }
         let usual = usual();
         let said: [f64; WAYS] = core::array::from_fn(|way| self.scores[way] - usual[way]);
         let best = said.into_iter().fold(f64::NEG_INFINITY, f64::max);

@@ -209,13 +209,13 @@ impl Group {
     }
 
     /// A subflow has ended. Gives out the rows when all have.
-    pub(super) fn end(&mut self, number: u32, row: Of<rows::Connection>, out: &mut Rows) {
+    pub(super) fn end(&mut self, number: u32, row: Of<Box<rows::Connection>>, out: &mut Rows) {
         let Some(subflow) = self.subflows.get_mut(number as usize) else {
             out.connections.push(row);
             return;
         };
         subflow.ended = true;
-        subflow.row = Some(Box::new(row));
+        subflow.row = Some(row);
         self.alive -= 1;
         self.rows += 1;
         if self.alive == 0 || self.rows > MOST_ROWS {
@@ -265,7 +265,7 @@ impl Group {
                 row.resends[reinject] = half.reinjections;
                 row.time_lost[reinject] = half.lost;
             }
-            out.connections.push(*of);
+            out.connections.push(of);
         }
         self.rows = 0;
     }

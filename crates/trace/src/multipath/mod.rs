@@ -20,6 +20,8 @@ mod subflow;
 
 use std::collections::BTreeMap;
 
+use rexmit_wire::Headers;
+
 use crate::analyzer::{Of, Rows};
 use crate::event::Direction;
 use crate::rows::{self, Retransmission, Role};
@@ -82,26 +84,17 @@ impl Multipath {
         Some(place)
     }
 
+    /// Whether a connection is a subflow by this packet, whatever was seen of it before.
+    pub fn is_told_by(headers: &Headers, signal: &Signal) -> bool {
+        signal.token.is_some() || role(headers, signal).is_some()
+    }
+
     /// The subflow that a connection turns out to be.
     fn join(&mut self, whose: &Whose, seen: &Seen<'_>) -> Option<Place> {
-        let signal = seen.signal;
-        if let Some(token) = signal.token {
+        if let Some(token) = seen.signal.token {
             return Some(self.join_by(token, whose, seen.direction));
         }
-        let syn = seen.headers.flags.syn();
-        // A SYN alone is an offer, and the answer may be plain TCP.
-        let capable = signal.capable.is_some_and(|capable| {
-            capable.sender_key.is_some() && (!syn || seen.headers.flags.ack())
-        });
-        let role = if capable {
-            Some(Role::Initial)
-        } else if signal.joins {
-            Some(Role::Join)
-        } else if signal.dss.is_some() && !syn {
-            None
-        } else {
-            return None;
-        };
+        let role = role(seen.headers, seen.signal)?;
         Some(self.found(whose, role, false))
     }
 
@@ -148,7 +141,7 @@ impl Multipath {
     }
 
     /// A subflow has ended; its row comes out with those of the others.
-    pub fn end(&mut self, place: Place, row: Of<rows::Connection>, out: &mut Rows) {
+    pub fn end(&mut self, place: Place, row: Of<Box<rows::Connection>>, out: &mut Rows) {
         let Some(group) = self.groups.get_mut(&place.group) else {
             out.connections.push(row);
             return;
@@ -169,5 +162,23 @@ impl Multipath {
                 }
             }
         }
+    }
+}
+
+/// How the connection of this packet began as a subflow, if it is known; none if the packet does not make it one.
+fn role(headers: &Headers, signal: &Signal) -> Option<Option<Role>> {
+    let syn = headers.flags.syn();
+    // A SYN alone is an offer, and the answer may be plain TCP.
+    let capable = signal
+        .capable
+        .is_some_and(|capable| capable.sender_key.is_some() && (!syn || headers.flags.ack()));
+    if capable {
+        Some(Some(Role::Initial))
+    } else if signal.joins {
+        Some(Some(Role::Join))
+    } else if signal.dss.is_some() && !syn {
+        Some(None)
+    } else {
+        None
     }
 }

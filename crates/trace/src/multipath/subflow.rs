@@ -31,7 +31,7 @@ pub(super) struct Subflow {
     pub halves: [Half; 2],
     pub ended: bool,
     /// Its row, which waits for the other subflows.
-    pub row: Option<Box<Of<rows::Connection>>>,
+    pub row: Option<Of<Box<rows::Connection>>>,
 }
 
 /// One direction of a subflow.

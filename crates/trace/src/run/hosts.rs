@@ -31,7 +31,7 @@ type Host = (IpAddr, Option<&'static str>);
 #[derive(Debug, Default)]
 struct Waiting {
     resends: Vec<Of<Retransmission>>,
-    connection: Option<Of<Connection>>,
+    connection: Option<Of<Box<Connection>>>,
 }
 
 /// The hosts, and what waits.
@@ -256,7 +256,7 @@ mod tests {
             multipath: None,
         };
         Rows {
-            connections: vec![of(number, flow, connection)],
+            connections: vec![of(number, flow, Box::new(connection))],
             retransmissions: vec![of(number, flow, resend)],
             ..Rows::default()
         }

@@ -65,8 +65,9 @@ impl Summary {
         }
         if counters.evicted > 0 {
             self.warnings.push(format!(
-                "{} connections were ended early to make room for others",
-                counters.evicted
+                "{} connections were ended early to make room for others, {} of them with hardly more than a first \
+                 packet: what came of them later counts as further connections, begun before the capture",
+                counters.evicted, counters.evicted_openings
             ));
         }
         if counters.strays > 0 {

@@ -10,7 +10,7 @@ use crate::script::{analyse, flow, with_sack, Script, RST, SYN_ACK};
 fn only(script: &Script) -> Connection {
     let rows = script.rows();
     assert_eq!(rows.connections.len(), 1, "{rows:#?}");
-    rows.connections[0].row.clone()
+    *rows.connections[0].row.clone()
 }
 
 fn ms(millis: i64) -> Duration {

@@ -1,0 +1,38 @@
+//! What an analysis counts.
+
+use rexmit_time::Duration;
+
+/// What was counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Packets taken.
+    pub packets: u64,
+    /// Connections begun.
+    pub connections: u64,
+    /// Connections put out to make room for others.
+    pub evicted: u64,
+    /// Of those, such as had only begun: no data, no complete handshake.
+    pub evicted_openings: u64,
+    /// Packets with numbers that fit nothing of the open connection whose addresses they bear.
+    pub strays: u64,
+    /// RSTs without a connection.
+    pub stray_resets: u64,
+    /// Packets whose time stamp was before that of the packet before.
+    pub steps_back: u64,
+    /// The longest such step.
+    pub longest_step_back: Duration,
+}
+
+impl Counters {
+    /// Adds those of `other`.
+    pub fn add(&mut self, other: &Counters) {
+        self.packets += other.packets;
+        self.connections += other.connections;
+        self.evicted += other.evicted;
+        self.evicted_openings += other.evicted_openings;
+        self.strays += other.strays;
+        self.stray_resets += other.stray_resets;
+        self.steps_back += other.steps_back;
+        self.longest_step_back = self.longest_step_back.max(other.longest_step_back);
+    }
+}

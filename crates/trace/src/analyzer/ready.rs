@@ -1,0 +1,67 @@
+//! Rows that are ready, with the connections that they belong to.
+
+use rexmit_time::Time;
+use rexmit_wire::FlowKey;
+
+use crate::rows;
+use crate::whatif::Totals;
+
+/// A row and the connection that it belongs to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Of<T> {
+    /// The connection's number.
+    pub connection: u64,
+    /// Its first packet.
+    pub start: Time,
+    /// Client to server.
+    pub flow: FlowKey,
+    /// The row.
+    pub row: T,
+}
+
+/// Rows that are ready.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rows {
+    /// Connections that have ended. They are large, and pass through many hands.
+    pub connections: Vec<Of<Box<rows::Connection>>>,
+    /// Resends, most with their connection, those of long ones before.
+    pub retransmissions: Vec<Of<rows::Retransmission>>,
+    /// What other settings would have done.
+    pub whatif: Vec<Of<rows::WhatIf>>,
+    /// What the settings of a grid would have done, summed up; sums of several pieces of rows add up.
+    pub totals: Totals,
+}
+
+impl Rows {
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many rows there are in all.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        let rows = self.connections.len() + self.retransmissions.len() + self.whatif.len();
+        rows + usize::from(!self.totals.is_empty())
+    }
+
+    /// Adds those of `other`.
+    pub fn append(&mut self, other: &mut Rows) {
+        self.connections.append(&mut other.connections);
+        self.retransmissions.append(&mut other.retransmissions);
+        self.whatif.append(&mut other.whatif);
+        self.totals.append(&core::mem::take(&mut other.totals));
+    }
+
+    /// Orders rows by their connections: start, flow, number; those of one connection stay as they are.
+    pub fn sort(&mut self) {
+        fn sort<T>(rows: &mut [Of<T>]) {
+            // Rows are large: each is moved once.
+            rows.sort_by_cached_key(|of| (of.start, of.flow, of.connection));
+        }
+        sort(&mut self.connections);
+        sort(&mut self.retransmissions);
+        sort(&mut self.whatif);
+    }
+}

@@ -1,0 +1,109 @@
+//! What is kept of a packet that may be wanted whole again.
+
+use rexmit_time::Time;
+use rexmit_wire::headers::{Notes, Sack, SynOptions, Timestamps};
+use rexmit_wire::{Flags, FlowKey, Headers, SeqNum};
+
+/// A packet, less what its connection knows anyway and its SACK blocks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kept {
+    /// When it came by.
+    pub at: Time,
+    /// Its sequence number.
+    pub seq: SeqNum,
+    /// The options of a SYN; without meaning for other packets.
+    pub options: SynOptions,
+    ack: SeqNum,
+    payload_len: u32,
+    stamps: (u32, u32),
+    ip_id: u16,
+    window: u16,
+    pub flags: Flags,
+    ttl: u8,
+    ecn: u8,
+    notes: Notes,
+    /// Which of the fields mean something.
+    there: There,
+}
+
+/// Which fields of a [`Kept`] mean something, in one byte: there may be a million of them.
+#[derive(Clone, Copy, Debug)]
+struct There(u8);
+
+impl There {
+    const OPTIONS: u8 = 1;
+    const STAMPS: u8 = 2;
+    const IP_ID: u8 = 4;
+    const DONT_FRAGMENT: u8 = 8;
+
+    fn of(headers: &Headers) -> Self {
+        let bit = |there: bool, bit| if there { bit } else { 0 };
+        There(
+            bit(headers.syn.is_some(), There::OPTIONS)
+                | bit(headers.timestamps.is_some(), There::STAMPS)
+                | bit(headers.ip_id.is_some(), There::IP_ID)
+                | bit(headers.dont_fragment, There::DONT_FRAGMENT),
+        )
+    }
+
+    const fn has(self, bit: u8) -> bool {
+        self.0 & bit != 0
+    }
+}
+
+impl Kept {
+    /// What is kept of a packet.
+    pub fn of(at: Time, headers: &Headers) -> Self {
+        Kept {
+            at,
+            seq: headers.seq,
+            options: headers.syn.unwrap_or_default(),
+            ack: headers.ack,
+            payload_len: headers.payload_len,
+            stamps: headers
+                .timestamps
+                .map_or((0, 0), |stamps| (stamps.value, stamps.echo)),
+            ip_id: headers.ip_id.unwrap_or(0),
+            window: headers.window,
+            flags: headers.flags,
+            ttl: headers.ttl,
+            ecn: headers.ecn,
+            notes: headers.notes,
+            there: There::of(headers),
+        }
+    }
+
+    /// As [`Kept::of`]; none unless the packet is a SYN or SYN-ACK.
+    pub fn syn(at: Time, headers: &Headers) -> Option<Self> {
+        Some(Kept::of(at, headers)).filter(Kept::is_syn)
+    }
+
+    /// Whether it is a SYN or SYN-ACK.
+    pub const fn is_syn(&self) -> bool {
+        self.there.has(There::OPTIONS)
+    }
+
+    /// The packet's headers again, without its SACK blocks.
+    pub fn headers(&self, flow: FlowKey) -> Headers {
+        let (value, echo) = self.stamps;
+        Headers {
+            flow,
+            seq: self.seq,
+            ack: self.ack,
+            payload_len: self.payload_len,
+            window: self.window,
+            flags: self.flags,
+            ttl: self.ttl,
+            ip_id: self.there.has(There::IP_ID).then_some(self.ip_id),
+            dont_fragment: self.there.has(There::DONT_FRAGMENT),
+            ecn: self.ecn,
+            notes: self.notes,
+            timestamps: self
+                .there
+                .has(There::STAMPS)
+                .then_some(Timestamps { value, echo }),
+            sack: Sack::default(),
+            syn: self.is_syn().then_some(self.options),
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! What connections cost that never get beyond their first packets, in bytes of memory.
+//!
+//! A counting allocator counts, so the numbers are the same on every machine.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Mutex;
+
+use rexmit_time::{Duration, Time};
+use rexmit_trace::analyzer::Analyzer;
+use rexmit_trace::settings::Settings;
+use rexmit_wire::headers::{Notes, OptionLayout, Sack, SynOptions, Timestamps};
+use rexmit_wire::{Flags, FlowKey, Headers, SeqNum};
+
+/// Bytes in use, each block with what a usual allocator (glibc's) adds to it.
+static IN_USE: AtomicUsize = AtomicUsize::new(0);
+
+/// The tests share the counters.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+struct Counting;
+
+fn with_header(size: usize) -> usize {
+    (size + 8).next_multiple_of(16).max(32)
+}
+
+// SAFETY: every call goes to the system's allocator as it is.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        IN_USE.fetch_add(with_header(layout.size()), Ordering::Relaxed);
+        // SAFETY: as the caller says.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        IN_USE.fetch_sub(with_header(layout.size()), Ordering::Relaxed);
+        // SAFETY: as the caller says.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const SYN_ACK: Flags = Flags(Flags::SYN.0 | Flags::ACK.0);
+const RST_ACK: Flags = Flags(Flags::RST.0 | Flags::ACK.0);
+
+/// The first packet of connection `n`, as Linux makes it.
+fn packet(n: u32, flags: Flags) -> Headers {
+    let [a, b, c, d] = (0x0b00_0000 + n / 50_000).to_be_bytes();
+    let mut layout = OptionLayout::default();
+    for (kind, length) in [(2, 4), (4, 2), (8, 10), (1, 1), (3, 3)] {
+        layout.push(kind, length);
+    }
+    Headers {
+        flow: FlowKey {
+            src: [a, b, c, d].into(),
+            dst: [10, 0, 0, 1].into(),
+            src_port: 1_024 + (n % 50_000) as u16,
+            dst_port: 80,
+        },
+        seq: SeqNum::new(n.wrapping_mul(0x9e37_79b9)),
+        ack: SeqNum::new(0),
+        payload_len: 0,
+        window: 64_240,
+        flags,
+        ttl: 64,
+        ip_id: Some(n as u16),
+        dont_fragment: true,
+        ecn: 0,
+        notes: Notes::default(),
+        timestamps: Some(Timestamps { value: n, echo: 0 }),
+        sack: Sack::default(),
+        syn: flags.syn().then(|| SynOptions {
+            mss: Some(1_460),
+            window_scale: Some(7),
+            sack_permitted: true,
+            timestamps: true,
+            layout,
+            ip_header_len: 20,
+            ..SynOptions::default()
+        }),
+    }
+}
+
+/// The other side's answer.
+fn answer(n: u32, flags: Flags) -> Headers {
+    let first = packet(n, Flags::SYN);
+    Headers {
+        flow: first.flow.reversed(),
+        ack: first.seq + 1,
+        ..packet(n, flags)
+    }
+}
+
+/// Bytes that a connection takes up; `packets` gives the packets of each, a second apart.
+fn bytes_each(packets: impl Fn(u32) -> Vec<Headers>) -> usize {
+    let _alone = ONE_AT_A_TIME.lock().unwrap();
+    let run = |connections: u32| {
+        let before = IN_USE.load(Ordering::Relaxed);
+        let mut analyzer = Analyzer::new(Settings::default());
+        let mut now = Time::ZERO + Duration::from_secs(1_000);
+        for n in 0..connections {
+            for (packet, later) in packets(n).iter().zip(0..) {
+                analyzer.packet(now + Duration::from_secs(later), packet);
+            }
+            now += Duration::from_nanos(1_000);
+        }
+        assert_eq!(analyzer.connections(), connections as usize);
+        IN_USE.load(Ordering::Relaxed) - before
+    };
+    // Of both the index has just doubled: it never takes up more for each.
+    const FEW: u32 = (1 << 15) + 100;
+    (run(2 * FEW) - run(FEW)) / FEW as usize
+}
+
+fn again(n: u32, times: u32) -> Vec<Headers> {
+    let again = |k| Headers {
+        ip_id: Some((n + k) as u16),
+        timestamps: Some(Timestamps {
+            value: n + 1_000 * k,
+            echo: 0,
+        }),
+        ..packet(n, Flags::SYN)
+    };
+    (0..=times).map(again).collect()
+}
+
+#[test]
+fn a_connection_that_nobody_answers_takes_up_300_bytes() {
+    for (what, bytes) in [
+        ("SYN", bytes_each(|n| vec![packet(n, Flags::SYN)])),
+        ("SYN and three more", bytes_each(|n| again(n, 3))),
+        ("SYN-ACK", bytes_each(|n| vec![packet(n, SYN_ACK)])),
+        ("ACK", bytes_each(|n| vec![packet(n, Flags::ACK)])),
+        (
+            "SYN with data",
+            bytes_each(|n| {
+                vec![Headers {
+                    payload_len: 100,
+                    ..packet(n, Flags::SYN)
+                }]
+            }),
+        ),
+        (
+            "data",
+            bytes_each(|n| {
+                vec![Headers {
+                    payload_len: 100,
+                    ..packet(n, Flags::ACK)
+                }]
+            }),
+        ),
+    ] {
+        println!("{what}: {bytes} bytes");
+        assert!(bytes <= 300, "{what}: {bytes}");
+    }
+}
+
+#[test]
+fn what_is_answered_without_data_takes_up_little_more() {
+    for (what, bytes) in [
+        (
+            "SYN and SYN-ACK",
+            bytes_each(|n| vec![packet(n, Flags::SYN), answer(n, SYN_ACK)]),
+        ),
+        (
+            "SYN and RST",
+            bytes_each(|n| vec![packet(n, Flags::SYN), answer(n, RST_ACK)]),
+        ),
+        ("SYN and ten more", bytes_each(|n| again(n, 10))),
+    ] {
+        println!("{what}: {bytes} bytes");
+        assert!(bytes <= 450, "{what}: {bytes}");
+    }
+}
+
+#[test]
+fn a_reset_of_nothing_takes_up_nothing() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap();
+    let before = IN_USE.load(Ordering::Relaxed);
+    let mut analyzer = Analyzer::new(Settings::default());
+    let empty = IN_USE.load(Ordering::Relaxed);
+    for n in 0..10_000 {
+        analyzer.packet(Time::ZERO, &packet(n, Flags::RST));
+    }
+    assert!(empty >= before);
+    assert_eq!(IN_USE.load(Ordering::Relaxed), empty);
+}
