@@ -3,8 +3,7 @@
 //! A counting allocator counts, so the numbers are the same on every machine.
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::Mutex;
+use std::cell::Cell;
 
 use rexmit_time::{Duration, Time};
 use rexmit_trace::analyzer::Analyzer;
@@ -12,28 +11,32 @@ use rexmit_trace::settings::Settings;
 use rexmit_wire::headers::{Notes, OptionLayout, Sack, SynOptions, Timestamps};
 use rexmit_wire::{Flags, FlowKey, Headers, SeqNum};
 
-/// Bytes in use, each block with what a usual allocator (glibc's) adds to it.
-static IN_USE: AtomicUsize = AtomicUsize::new(0);
+thread_local! {
+    /// Bytes that this thread has taken less those that it gave back, each block with what a usual allocator (glibc's) adds
+    /// to it. Tests on other threads do not count here.
+    static IN_USE: Cell<isize> = const { Cell::new(0) };
+}
 
-/// The tests share the counters.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+fn in_use() -> isize {
+    IN_USE.get()
+}
 
 struct Counting;
 
-fn with_header(size: usize) -> usize {
-    (size + 8).next_multiple_of(16).max(32)
+fn with_header(size: usize) -> isize {
+    (size + 8).next_multiple_of(16).max(32) as isize
 }
 
 // SAFETY: every call goes to the system's allocator as it is.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        IN_USE.fetch_add(with_header(layout.size()), Ordering::Relaxed);
+        IN_USE.set(IN_USE.get() + with_header(layout.size()));
         // SAFETY: as the caller says.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        IN_USE.fetch_sub(with_header(layout.size()), Ordering::Relaxed);
+        IN_USE.set(IN_USE.get() - with_header(layout.size()));
         // SAFETY: as the caller says.
         unsafe { System.dealloc(block, layout) }
     }
@@ -94,10 +97,9 @@ fn answer(n: u32, flags: Flags) -> Headers {
 }
 
 /// Bytes that a connection takes up; `packets` gives the packets of each, a second apart.
-fn bytes_each(packets: impl Fn(u32) -> Vec<Headers>) -> usize {
-    let _alone = ONE_AT_A_TIME.lock().unwrap();
+fn bytes_each(packets: impl Fn(u32) -> Vec<Headers>) -> isize {
     let run = |connections: u32| {
-        let before = IN_USE.load(Ordering::Relaxed);
+        let before = in_use();
         let mut analyzer = Analyzer::new(Settings::default());
         let mut now = Time::ZERO + Duration::from_secs(1_000);
         for n in 0..connections {
@@ -107,11 +109,11 @@ fn bytes_each(packets: impl Fn(u32) -> Vec<Headers>) -> usize {
             now += Duration::from_nanos(1_000);
         }
         assert_eq!(analyzer.connections(), connections as usize);
-        IN_USE.load(Ordering::Relaxed) - before
+        in_use() - before
     };
     // Of both the index has just doubled: it never takes up more for each.
     const FEW: u32 = (1 << 15) + 100;
-    (run(2 * FEW) - run(FEW)) / FEW as usize
+    (run(2 * FEW) - run(FEW)) / FEW as isize
 }
 
 fn again(n: u32, times: u32) -> Vec<Headers> {
@@ -177,13 +179,10 @@ fn what_is_answered_without_data_takes_up_little_more() {
 
 #[test]
 fn a_reset_of_nothing_takes_up_nothing() {
-    let _alone = ONE_AT_A_TIME.lock().unwrap();
-    let before = IN_USE.load(Ordering::Relaxed);
     let mut analyzer = Analyzer::new(Settings::default());
-    let empty = IN_USE.load(Ordering::Relaxed);
+    let empty = in_use();
     for n in 0..10_000 {
         analyzer.packet(Time::ZERO, &packet(n, Flags::RST));
     }
-    assert!(empty >= before);
-    assert_eq!(IN_USE.load(Ordering::Relaxed), empty);
+    assert_eq!(in_use(), empty);
 }
