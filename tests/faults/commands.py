@@ -61,24 +61,31 @@ def _without(path: Path, keys: set[str]) -> str:
 
 
 def _by_number(path: Path) -> str:
-    """Its lines come in the order in which cases ended; of a case the last one counts. Times are
-    those of a boot, which several cases share."""
+    """Its lines come in the order in which cases ended; of a case the last one counts.
+
+    Cases share a boot: times, initial sequence numbers and ports depend on those before.
+    """
     found: dict[str, Any] = {}
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             number, outcome = json.loads(line)
         except ValueError:
             continue
-        found[str(number)] = _without_times(outcome)
+        found[str(number)] = _of_its_own(outcome)
     return json.dumps(found, sort_keys=True)
 
 
-def _without_times(data: Any) -> Any:  # noqa: ANN401 - JSON
+def _of_its_own(data: Any) -> Any:  # noqa: ANN401 - JSON
     if not isinstance(data, dict):
         return data
-    left = {key: value for key, value in data.items() if not key.endswith("_ns")}
+    transfer = {
+        key: value
+        for key, value in (data.get("transfer") or {}).items()
+        if not key.endswith(("_ns", "_us", "_port")) and not key.startswith("isn_")
+    }
     # A packet begins with its time.
-    return {**left, "packets": [packet[1:] for packet in data.get("packets", ())]}
+    packets = [packet[1:] for packet in data.get("packets", ())]
+    return {**data, "transfer": transfer, "packets": packets}
 
 
 def _no_claim(_folder: Path) -> bool:
