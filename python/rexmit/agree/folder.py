@@ -125,6 +125,11 @@ class Folder:
                 found[number] = outcome
         return found
 
+    def done(self) -> set[int]:
+        """The numbers of the cases that the kernel has run. Those that it did not run are tried
+        again: what ended it may have come from elsewhere."""
+        return {number for number, outcome in self.outcomes().items() if "error" not in outcome}
+
     def add(self, number: int, outcome: Outcome) -> None:
         """Append what the kernel did in a case."""
         path = self.path / "kernel.jsonl"
