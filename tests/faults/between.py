@@ -116,7 +116,8 @@ class Damage:
     def forget(self) -> None:
         """Remove what is of nobody."""
         for path in self.foreign:
-            remove(path)
+            if path.parent.is_dir():
+                remove(path)
 
 
 _DO = {

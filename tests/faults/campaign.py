@@ -27,7 +27,8 @@ END_S = 30.0
 ADVICE_ROUNDS = 4
 
 SHARES_WITHOUT_LOCK_STAY = True
-"""A share whose owner was killed before it had its lock is swept by nobody yet."""
+"""A share without a lock is swept by nobody yet: its owner was killed before it had one, or could
+not remove the folder because the model was still writing to it."""
 
 
 class WrongError(Exception):
@@ -245,13 +246,16 @@ class _Campaign:
         self._told.faults.append((fault.kind, outcome))
         if left := program.outlive(END_S):
             raise WrongError(self._all(course.calls[0], [f"left processes: {_words(left)}"]))
-        finished = [one for one in course.calls if one.status == 0]
+        finished = [one for one in course.calls if self._is_done(one)]
         if finished:
             self._compare(finished[0], "says that it is done")
         elif not self._damage and self._claims():
             self._compare(course.calls[0], "left what says that it is whole")
         self._whole_before = self._command.is_whole(self._out) and not self._damage
         return bool(finished)
+
+    def _is_done(self, one: Running) -> bool:
+        return one.status == 0 and self._command.done_says in one.call.out()
 
     def _claims(self) -> bool:
         if not self._command.is_whole(self._out):
@@ -361,15 +365,18 @@ class _Campaign:
         """A killed program's are removed by whoever makes one next."""
         from rexmit.engines.shares import PrivateFolder
 
-        killed = [kind for kind, _ in self._told.faults if kind.startswith("kill")]
-        if not killed:
-            raise WrongError(self._all(one, [f"left: {', '.join(self._place.shares.entries())}"]))
+        there = self._locked() if SHARES_WITHOUT_LOCK_STAY else self._place.shares.entries()
+        if there and not any(kind.startswith("kill") for kind, _ in self._told.faults):
+            raise WrongError(self._all(one, [f"left: {', '.join(there)}"]))
         PrivateFolder().remove()
-        left = self._place.shares.entries()
-        locked = [name for name in left if (self._place.shares.path / name / "lock").exists()]
-        if locked or (left and not SHARES_WITHOUT_LOCK_STAY):
+        left = self._locked() if SHARES_WITHOUT_LOCK_STAY else self._place.shares.entries()
+        if left:
             raise WrongError(self._all(one, [f"left, and not swept: {', '.join(left)}"]))
         self._place.shares.clear()
+
+    def _locked(self) -> list[str]:
+        shares = self._place.shares
+        return [name for name in shares.entries() if (shares.path / name / "lock").exists()]
 
     def _all(self, one: Running, found: list[str]) -> str:
         """All that there is to say of something wrong."""

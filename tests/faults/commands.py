@@ -110,6 +110,8 @@ class Command:
     has_shares: bool = False
     starts_others: bool = False
     may_be_process: bool = True
+    done_says: str = ""
+    """What it prints where it has done all; without that, 0 means that it has told of failures."""
     prints: bool = False
     """What it prints is compared as well."""
     refuses_what_is_there: bool = False
@@ -205,6 +207,7 @@ COMMANDS = {
         ("agree", "--kernel", SERIES, "--cases", "10", "--json", "--keep", "OUT"),
         2,
         is_whole=_no_claim,
+        done_says='"failed": 0',
         prints=True,
         reads=("agree", "--again", "OUT", "--json"),
         kernel=True,
