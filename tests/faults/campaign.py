@@ -31,6 +31,10 @@ SHARES_WITHOUT_LOCK_STAY = True
 not remove the folder because the model was still writing to it."""
 
 
+_STAY = (".lock", ".locks", ".logs")
+"""Of the cache of kernels."""
+
+
 class WrongError(Exception):
     """Something that must not be."""
 
@@ -232,6 +236,7 @@ class _Campaign:
             self._command, self._command.words, "attempt", jobs=each.jobs, process=each.process
         )
         usual_s = self._reference.seconds + 0.3 * each.process
+        hidden = self._hidden()
         course = attempt(call, fault, self._place, usual_s)
         if course.hung:
             self._hung(course.calls)
@@ -246,6 +251,12 @@ class _Campaign:
         self._told.faults.append((fault.kind, outcome))
         if left := program.outlive(END_S):
             raise WrongError(self._all(course.calls[0], [f"left processes: {_words(left)}"]))
+        interrupted = all((one.status or 0) > 128 for one in course.calls)
+        if interrupted and (left_there := sorted(self._hidden() - hidden)):
+            seconds = f"ended in {course.calls[0].seconds:.1f} s"
+            raise WrongError(
+                self._all(course.calls[0], [f"{seconds}, left: {', '.join(left_there)}"])
+            )
         finished = [one for one in course.calls if self._is_done(one)]
         if finished:
             self._compare(finished[0], "says that it is done")
@@ -253,6 +264,11 @@ class _Campaign:
             self._compare(course.calls[0], "left what says that it is whole")
         self._whole_before = self._command.is_whole(self._out) and not self._damage
         return bool(finished)
+
+    def _hidden(self) -> set[str]:
+        """What has the name of something temporary."""
+        found = self._place.disk.path.rglob(".*")
+        return {str(p) for p in found if p.name not in _STAY and not _below_hidden(p)}
 
     def _is_done(self, one: Running) -> bool:
         return one.status == 0 and self._command.done_says in one.call.out()
@@ -272,19 +288,17 @@ class _Campaign:
             one.wait(END_S)
         raise WrongError(self._all(calls[0], [f"no end in {PATIENCE_S:.0f} s: {shown}"]))
 
-    def _compare(self, one: Running, why: str) -> None:
+    def _compare(self, one: Running, why: str, *, at_the_end: bool = False) -> None:
         self._damage.forget()
         found, wanted = files(self._out), self._reference.result
+        if not at_the_end:
+            # What a call could not remove, the next one does.
+            found = {name: told for name, told in found.items() if "/." not in f"/{name}"}
         if found != wanted:
             names = sorted(
                 name for name in {*found, *wanted} if found.get(name) != wanted.get(name)
             )
-            shown = [
-                f"{name}: {told[name]}"
-                for name in names
-                for told in (wanted, found)
-                if len(told.get(name, "")) > 64
-            ]
+            shown = [_parting(name, wanted.get(name, ""), found.get(name, "")) for name in names]
             differs = f"{why}, and differs in: {', '.join(names)}"
             raise WrongError(self._all(one, [differs, *shown]))
         if self._command.prints and one.status == 0 and one.call.out() != self._reference.out:
@@ -317,7 +331,7 @@ class _Campaign:
             self._heed(one, said)
         else:
             raise WrongError(self._all(one, ["undisturbed, it came to no end"]))
-        self._compare(one, "the end")
+        self._compare(one, "the end", at_the_end=True)
         self._nothing_left(one)
 
     def _heed(self, one: Running, said: str) -> None:
@@ -347,7 +361,7 @@ class _Campaign:
         found += [
             str(path.relative_to(self._place.disk.path))
             for path in self._out.rglob("*")
-            if path.name.startswith(".") and path.name not in (".lock", ".locks", ".logs")
+            if path.name.startswith(".") and path.name not in _STAY
         ]
         empty = [p.name for p in self._out.rglob("*") if p.is_dir() and not any(p.iterdir())]
         found += [f"empty folder {name}" for name in empty if name != ".locks"]
@@ -390,6 +404,18 @@ class _Campaign:
             *("what is there:", *place),
         ]
         return "\n".join(text)
+
+
+def _below_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts[:-1])
+
+
+def _parting(name: str, wanted: str, found: str) -> str:
+    """Where two texts part."""
+    pairs = enumerate(zip(wanted, found, strict=False))
+    same = next((at for at, (one, other) in pairs if one != other), min(len(wanted), len(found)))
+    begin = max(0, same - 100)
+    return f"  {name}: …{wanted[begin : same + 100]}… and …{found[begin : same + 100]}…"
 
 
 def _words(pids: list[int]) -> str:
