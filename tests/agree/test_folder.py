@@ -44,6 +44,13 @@ def test_what_cannot_be_a_folder_is_refused(tmp_path: Path, name: str) -> None:
         Folder.begin(tmp_path / name, ABOUT, CASES)
 
 
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    Folder.begin(tmp_path, ABOUT, CASES)
+    (tmp_path / "kernel.jsonl").mkdir()
+    with pytest.raises(UserError, match=r"kernel\.jsonl: cannot be written: Is a directory"):
+        Folder.begin(tmp_path, ABOUT, CASES)
+
+
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "other").write_text("mine", encoding="utf-8")
     with pytest.raises(UserError, match="not empty"):

@@ -83,7 +83,8 @@ class Folder:
             folder._end_torn_line()
         except OSError as error:
             raise UserError(
-                f"{path}: cannot be written: {error.strerror}", "name another folder with --keep"
+                f"{error.filename or path}: cannot be written: {error.strerror}",
+                "name another folder with --keep, or remove this one",
             ) from None
         return folder
 
