@@ -33,8 +33,8 @@ class Course:
 def attempt(call: Call, fault: Fault, place: Place, usual_s: float) -> Course:
     """Run the call and let the fault happen."""
     if fault.kind == "files":
-        # Python's own start takes a dozen; with fewer than eight nothing is imported.
-        fewest = 16 if call.process else 8
+        # Python takes a dozen to start, and Polars panics with fewer than nine.
+        fewest = 16 if call.process else 10
         call = dataclasses.replace(call, most_files=int(fewest + 60 * fault.number**2))
     running = start(call)
     course = Course([running], applied=fault.kind == "files")
