@@ -19,8 +19,8 @@ NEVER = (
 """In what a program says."""
 
 AWAITED_ENDS = ("subprocess.CalledProcessError: Command '['strip'",)
-"""Ends that are known to be wrong and wait for a change elsewhere: what is said then. `kernel build`
-does not see to a strip that finds the disk full or is killed."""
+"""What is said at ends that are known to be wrong. To be emptied when `kernel build` sees to a
+strip that finds the disk full or is killed."""
 
 
 def wrong(one: Running, fault: Fault | None, *, damaged: bool) -> list[str]:
