@@ -30,7 +30,7 @@ VENV_STAMP  := $(VENV)/rexmit-locked
 CORE        := python/rexmit/_core.abi3.so
 GUEST       := python/rexmit/bin/rexmit-guest
 
-.PHONY: help setup base system core kernel kernels run test check bench fuzz lock clean
+.PHONY: help setup base system core kernel kernels run test soak check bench fuzz lock clean
 
 help: ## Show this list
 	@echo 'rexmit: a laboratory for TCP loss recovery'
@@ -85,6 +85,11 @@ run: core ## The TLP campaign of 2013: the paper, its kernel's model, real kerne
 test: kernels ## All tests, those on real kernels included
 	cargo test --locked --workspace
 	$(BIN)/pytest
+
+FAULTS ?= 2000
+SEED   ?= $(shell date +%Y%m%d)
+soak: kernel ## FAULTS (2000) faults at random in what writes, drawn from SEED (today)
+	$(BIN)/python -m tests.faults --faults $(FAULTS) --seed $(SEED)
 
 $(DENY): | base
 	@echo '== cargo-deny $(DENY_VERSION)'

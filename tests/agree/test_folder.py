@@ -27,11 +27,28 @@ def test_a_torn_line_takes_no_other_with_it(tmp_path: Path) -> None:
     assert set(again.outcomes()) == {0, 1, 2}
 
 
+def test_a_case_that_the_kernel_did_not_run_is_tried_again(tmp_path: Path) -> None:
+    folder = Folder.begin(tmp_path, ABOUT, CASES)
+    folder.add(0, {"error": "the kernel was killed by signal 9"})
+    folder.add(1, {"packets": []})
+    assert folder.done() == {1}
+    folder.add(0, {"packets": []})
+    assert folder.done() == {0, 1}
+    assert folder.outcomes()[0] == {"packets": []}
+
+
 @pytest.mark.parametrize("name", ["file", "file/below"])
 def test_what_cannot_be_a_folder_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(UserError, match="cannot be written"):
         Folder.begin(tmp_path / name, ABOUT, CASES)
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    Folder.begin(tmp_path, ABOUT, CASES)
+    (tmp_path / "kernel.jsonl").mkdir()
+    with pytest.raises(UserError, match=r"kernel\.jsonl: cannot be written: Is a directory"):
+        Folder.begin(tmp_path, ABOUT, CASES)
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:

@@ -310,6 +310,19 @@ def test_a_finished_run_that_lost_a_table_is_made_again(lab: Lab) -> None:
     assert lab.files("run") == before
 
 
+def test_what_a_program_left_that_was_killed_at_its_very_end_goes(lab: Lab) -> None:
+    settings = ("network=near", "repeat=2")
+    lab.run(settings=settings)
+    before = lab.files("run")
+    partial = lab.tmp_path / "run" / "partial"
+    partial.mkdir()
+    for name in ("lock", "cell-000000.json", ".cell-000001.json.77.tmp"):
+        (partial / name).touch()
+    assert lab.run(settings=settings)["state"] == "complete"
+    assert not partial.exists()
+    assert lab.files("run") == before
+
+
 def interrupted(lab: Lab) -> Path:
     """The partial folder of a run that was stopped with some cells done."""
 

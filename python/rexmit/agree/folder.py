@@ -111,7 +111,8 @@ class Folder:
             folder._end_torn_line()
         except OSError as error:
             raise UserError(
-                f"{path}: cannot be written: {error.strerror}", "name another folder with --keep"
+                f"{error.filename or path}: cannot be written: {error.strerror}",
+                "name another folder with --keep, or remove this one",
             ) from None
         return folder
 
@@ -159,6 +160,11 @@ class Folder:
                 if type(number) is int and isinstance(outcome, dict):
                     found[number] = outcome
         return found
+
+    def done(self) -> set[int]:
+        """The numbers of the cases that the kernel has run. Those that it did not run are tried
+        again: what ended it may have come from elsewhere."""
+        return {number for number, outcome in self.outcomes().items() if "error" not in outcome}
 
     def add(self, number: int, outcome: Outcome) -> None:
         """Append what the kernel did in a case."""

@@ -105,7 +105,8 @@ class Campaign:
         folder = RunFolder(request.out)
         asked = identity(self.engine, request.scenario, capture=request.capture)
         finished = self._finished(folder, asked)
-        if finished is not None:
+        # A program that was killed at its very end may have left what only an unfinished run needs.
+        if finished is not None and not folder.partial.exists():
             return finished
         with interrupt.undone_by(interrupt.nothing), folder.locked():
             # Another may have been at work here since, until just now.

@@ -198,7 +198,7 @@ def _kernel_side(
     cases = {index: drawn(index) for index in range(count)}
     name = f"agree-{about.version}-{about.hz}-{seed}{f'-paths-{paths}' if paths > 1 else ''}"
     folder = Folder.begin(keep or Path("runs") / name, about, cases)
-    done = folder.outcomes()
+    done = folder.done()
     left = {number: case for number, case in cases.items() if number not in done}
     progress = bars.for_stream(sys.stderr)
     progress.start(len(cases), len(cases) - len(left))

@@ -253,7 +253,9 @@ def make(
     However it ends, there is the whole corpus or nothing.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UserError(f"{out} is there already and not empty", "name a new folder", usage=True)
+        raise UserError(
+            f"{out} is there already and not empty", "give another with --out, or remove it"
+        )
     with whole_folder(out) as temporary:
         corpus = Corpus(temporary, engine)
 
