@@ -146,6 +146,34 @@ def test_connections_that_do_not_come_up(tmp_path: Path, engine: str) -> None:
     assert "has no subflow: its connection never came up" in done.stderr
 
 
+ROUGH = """
+format = 1
+repeat = 6
+[networks.rough]
+rate = "2Mbit"
+delay = "10ms"
+loss = "50%"
+queue = 5
+[configs.plain]
+[workload]
+client = ["builtin", "curl"]
+segments = 40
+timeout = "20s"
+[loss]
+rule = "pattern"
+pattern = ["data 5 8#1..9; ack 2..9", "data fin#1..100"]
+"""
+
+
+@pytest.mark.kernel
+def test_what_is_left_of_a_transfer_is_not_in_the_next_row(tmp_path: Path) -> None:
+    _, rows = ran(tmp_path, ROUGH, "kernel")
+    assert rows.height == 24
+    assert not rows["complete"].all()
+    # Two witnesses of each transfer, and one transfer seen in its time.
+    assert not rows["note"].fill_null("").str.contains("the sender counts|transfers seen").any()
+
+
 positions = st.one_of(
     st.integers(1, 60).map(str),
     st.integers(1, 9).map("-{}".format),

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time;
 
-use anyhow::{anyhow, bail, Context, Result};
+use anyhow::{bail, Context, Result};
 use rexmit_loss::tail::{Settings, TailRule};
 use rexmit_plan::{
     Cell, CellStart, Fetched, Packets, Programs, ResendRow, Row, Start, REHEARSAL_NS,
@@ -42,21 +42,110 @@ pub fn run(cell: &Cell, bench: &mut Option<Bench>, around: &Surroundings<'_>) ->
         }
         None => Bench::set_up(cell, around.programs, around.series)?,
     };
-    // The rest happens on the client's host.
-    let complete = in_thread(|| {
-        ready.network.h2.namespace.enter()?;
-        run_on(&mut ready, cell, around)
-    })?;
-    // What did not end may go on.
-    *bench = complete.then_some(ready);
-    Ok(())
+    let mut progress = Progress::default();
+    loop {
+        // The rest happens on the client's host.
+        let done = in_thread(|| {
+            ready.network.h2.namespace.enter()?;
+            run_on(&mut ready, cell, around, &mut progress)
+        })?;
+        // What did not end may go on, and send in the time of the next transfer.
+        if done == Done::All {
+            *bench = (!progress.cut).then_some(ready);
+            return Ok(());
+        }
+        let lengths = std::mem::take(&mut ready.lengths);
+        drop(ready);
+        ready = Bench::set_up(cell, around.programs, around.series)?;
+        ready.lengths = lengths;
+        progress.cut = false;
+    }
 }
 
-/// Whether all transfers were complete.
-fn run_on(bench: &mut Bench, cell: &Cell, around: &Surroundings<'_>) -> Result<bool> {
+/// How far a cell is.
+#[derive(Default)]
+struct Progress {
+    /// A rehearsal did not complete: the next one is over links that lose nothing by chance, with a client that waits. What
+    /// the cell's transfers come to is for their rows to tell.
+    undisturbed: bool,
+    /// The page, once it is fitted and told of.
+    page: Option<Page>,
+    /// Transfers that were made.
+    made: usize,
+    /// The last transfer on this bench did not complete.
+    cut: bool,
+}
+
+/// What has become of a cell on a bench.
+#[derive(PartialEq, Eq)]
+enum Done {
+    /// It has all of its rows.
+    All,
+    /// A transfer did not complete: it goes on with another bench.
+    Part,
+}
+
+fn run_on(
+    bench: &mut Bench,
+    cell: &Cell,
+    around: &Surroundings<'_>,
+    progress: &mut Progress,
+) -> Result<Done> {
+    let report = around.report;
+    let page = match progress.page {
+        Some(page) => {
+            bench.server.set_page(page.bytes)?;
+            page
+        }
+        None => match fitted(bench, cell, around, progress)? {
+            Some(page) => *progress.page.insert(page),
+            None => return Ok(Done::Part),
+        },
+    };
+    let of = cell.starts.len();
+    while let Some(start) = cell.starts.get(progress.made) {
+        progress.made += 1;
+        let place = progress.made;
+        report.doing(
+            Some(cell.id),
+            format!("{}: transfer {place} of {of}", cell.label),
+        );
+        let complete = repeat(bench, cell, start, page, around)
+            .with_context(|| format!("repetition {}", start.repetition))?;
+        progress.cut = !complete;
+        if progress.cut && place < of {
+            return Ok(Done::Part);
+        }
+    }
+    report.event(
+        "cell-end",
+        &serde_json::json!({"cell": cell.id, "virtual_ns": clock::now().as_nanos()}),
+    );
+    Ok(Done::All)
+}
+
+/// The page that makes the cell's transfers as long as they are to be, and tells of it. `None` when a transfer that was to
+/// show that did not complete: then there is another try.
+fn fitted(
+    bench: &mut Bench,
+    cell: &Cell,
+    around: &Surroundings<'_>,
+    progress: &mut Progress,
+) -> Result<Option<Page>> {
     let report = around.report;
     report.doing(Some(cell.id), format!("{}: fitting the page", cell.label));
     let mut warnings = Vec::new();
+    let mut timeout_ns = cell.transfer_timeout_ns;
+    if progress.undisturbed {
+        warnings.push(format!(
+            "a transfer from which the rule took nothing did not complete in {} s either",
+            timeout_ns as f64 / 1e9
+        ));
+        timeout_ns = timeout_ns.max(REHEARSAL_NS);
+        let mut lossless = cell.network.clone();
+        lossless.links.iter_mut().for_each(|link| link.loss = 0.0);
+        bench.network.replace_links(&lossless, around.programs)?;
+    }
     let page = match bench.lengths.page(cell) {
         Some(page) => {
             bench.server.set_page(page.bytes)?;
@@ -64,15 +153,25 @@ fn run_on(bench: &mut Bench, cell: &Cell, around: &Surroundings<'_>) -> Result<b
         }
         None => {
             let mut lengths = std::mem::take(&mut bench.lengths);
-            let mut said = Vec::new();
-            let page = lengths.fit(cell, &mut warnings, |page| {
-                rehearse(bench, cell, page, around.programs, &mut said)
-            })?;
+            let fit = lengths.fit(cell, &mut warnings, |page| {
+                rehearse(bench, cell, page, timeout_ns)
+            });
             bench.lengths = lengths;
-            warnings.append(&mut said);
-            page
+            match fit {
+                Ok(page) => page,
+                Err(error) if error.is::<Incomplete>() && !progress.undisturbed => {
+                    progress.undisturbed = true;
+                    return Ok(None);
+                }
+                Err(error) => return Err(error),
+            }
         }
     };
+    if progress.undisturbed {
+        bench
+            .network
+            .replace_links(&cell.network, around.programs)?;
+    }
     let (read_back, ignored) = &bench.settings;
     let body = CellStart {
         cell: cell.id,
@@ -85,66 +184,24 @@ fn run_on(bench: &mut Bench, cell: &Cell, around: &Surroundings<'_>) -> Result<b
         warnings: &warnings,
     };
     report.event("cell-start", &body);
-    let mut complete = true;
-    for (index, start) in cell.starts.iter().enumerate() {
-        let (place, of) = (index + 1, cell.starts.len());
-        report.doing(
-            Some(cell.id),
-            format!("{}: transfer {place} of {of}", cell.label),
-        );
-        complete &= repeat(bench, cell, start, page, around)
-            .with_context(|| format!("repetition {}", start.repetition))?;
-    }
-    report.event(
-        "cell-end",
-        &serde_json::json!({"cell": cell.id, "virtual_ns": clock::now().as_nanos()}),
-    );
-    Ok(complete)
+    Ok(Some(page))
 }
 
-/// One transfer without loss by rule.
-///
-/// Where it does not complete there is another, over links that lose nothing by chance and with a client that waits: what
-/// the cell's transfers come to is for their rows to tell.
-fn rehearse(
-    bench: &Bench,
-    cell: &Cell,
-    page: Page,
-    programs: &Programs,
-    warnings: &mut Vec<String>,
-) -> Result<Shown> {
+/// A transfer without loss by rule that did not complete, and why.
+#[derive(Debug)]
+struct Incomplete(String);
+
+impl std::fmt::Display for Incomplete {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "a transfer without loss did not complete: {}", self.0)
+    }
+}
+
+impl std::error::Error for Incomplete {}
+
+/// One transfer without loss by rule. The error is [`Incomplete`] where it shows nothing.
+fn rehearse(bench: &Bench, cell: &Cell, page: Page, timeout_ns: u64) -> Result<Shown> {
     bench.server.set_page(page.bytes)?;
-    if let Ok(shown) = show(bench, cell, page, cell.transfer_timeout_ns)? {
-        return Ok(shown);
-    }
-    if warnings.is_empty() {
-        warnings.push(format!(
-            "a transfer from which the rule took nothing did not complete in {} s either",
-            cell.transfer_timeout_ns as f64 / 1e9
-        ));
-    }
-    let mut lossless = cell.network.clone();
-    for link in &mut lossless.links {
-        link.loss = 0.0;
-    }
-    bench.network.replace_links(&lossless, programs)?;
-    let shown = show(
-        bench,
-        cell,
-        page,
-        cell.transfer_timeout_ns.max(REHEARSAL_NS),
-    )?;
-    bench.network.replace_links(&cell.network, programs)?;
-    shown.map_err(|why| anyhow!("a transfer without loss did not complete: {why}"))
-}
-
-/// What a transfer from which the rule takes nothing shows, or why it shows nothing.
-fn show(
-    bench: &Bench,
-    cell: &Cell,
-    page: Page,
-    timeout_ns: u64,
-) -> Result<std::result::Result<Shown, String>> {
     let rule = TailRule::new(Settings {
         segments: 0,
         linger: Duration::MAX,
@@ -157,17 +214,20 @@ fn show(
         h1.clear();
         h2.clear();
     });
-    Ok(match seen.map(|watched| watched.transfer) {
-        Some(transfer) if fetched.complete() => Ok(Shown {
-            mss_bytes: transfer.mss_bytes,
-            head_bytes: transfer.head_bytes,
-            segments: transfer.segments,
-        }),
-        Some(transfer) => Err(fetched.said.or(transfer.note()).unwrap_or_default()),
-        None => Err(fetched
+    let why = match seen.map(|watched| watched.transfer) {
+        Some(transfer) if fetched.complete() => {
+            return Ok(Shown {
+                mss_bytes: transfer.mss_bytes,
+                head_bytes: transfer.head_bytes,
+                segments: transfer.segments,
+            })
+        }
+        Some(transfer) => fetched.said.or(transfer.note()).unwrap_or_default(),
+        None => fetched
             .said
-            .unwrap_or_else(|| "the filter saw no transfer".into())),
-    })
+            .unwrap_or_else(|| "the filter saw no transfer".into()),
+    };
+    bail!(Incomplete(why))
 }
 
 fn fetch(bench: &Bench, cell: &Cell, page: Page, timeout_ns: u64) -> Result<Fetched> {

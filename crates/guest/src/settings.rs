@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, Context, Result};
 use nix::errno::Errno;
@@ -18,6 +18,10 @@ const ALWAYS: [(&str, &str); 3] = [
     ("net.ipv4.tcp_rmem", "4096 131072 6291456"),
     ("net.ipv4.tcp_wmem", "4096 16384 4194304"),
 ];
+
+/// The same of what not every kernel has. With it a connection of Multipath TCP whose SYNs were lost would make all later
+/// ones of an hour plain TCP (6.12, `mptcp_active_disable`).
+const WHERE_THERE: [(&str, &str); 1] = [("net.mptcp.blackhole_timeout", "0")];
 
 /// Bounds the window that `host` offers to about `bytes`, whatever program runs there: the receive buffer cannot grow, and
 /// holds what makes such a window (`tcp_win_from_space`).
@@ -68,6 +72,7 @@ pub fn apply(
 ) -> Result<BTreeMap<String, String>> {
     let mut read_back = BTreeMap::new();
     let mut all: Vec<(&str, &str)> = ALWAYS.to_vec();
+    all.extend(WHERE_THERE.iter().filter(|(name, _)| is_there(name)));
     all.extend(
         sysctls
             .iter()
@@ -93,6 +98,11 @@ pub fn apply(
         .with_context(|| format!("on host {}", host.name()))?;
     }
     Ok(read_back)
+}
+
+/// Whether the kernel has this sysctl.
+fn is_there(name: &str) -> bool {
+    Path::new("/proc/sys").join(name.replace('.', "/")).exists()
 }
 
 /// Sets one sysctl of the calling thread's network namespace and returns the value that the kernel has then.

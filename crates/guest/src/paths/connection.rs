@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::{anyhow, bail, Context, Result};
 use nix::errno::Errno;
+use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
 use nix::sys::socket::{setsockopt, sockopt};
 use nix::sys::time::{TimeVal, TimeValLike};
 use rexmit_plan::{not_all_came_up, Protocol};
@@ -145,7 +146,9 @@ impl Opener {
         // Until all is up its end is to be that of the connection.
         end_at_once(&client, true)?;
         client.write_all(&HELLO).map_err(silent)?;
-        let (mut server, _) = self.listener.accept().map_err(silent)?;
+        let mut server = self
+            .accept(COMING_UP)?
+            .ok_or_else(|| silent(std::io::ErrorKind::TimedOut.into()))?;
         end_at_once(&server, true)?;
         wait_at_most(&server, COMING_UP)?;
         server.read_exact(&mut [0; HELLO.len()]).map_err(silent)?;
@@ -171,6 +174,19 @@ impl Opener {
             server,
             subflows,
         })
+    }
+
+    /// The server's end of a connection that came up within `limit`.
+    ///
+    /// A listening socket of Multipath TCP waits for ever in accept(2), whatever its SO_RCVTIMEO: that of its first subflow
+    /// counts, which nothing sets (`mptcp_stream_accept`, 6.12).
+    fn accept(&self, limit: Duration) -> Result<Option<TcpStream>> {
+        let mut waited = [PollFd::new(self.listener.as_fd(), PollFlags::POLLIN)];
+        let limit = PollTimeout::try_from(limit).unwrap_or(PollTimeout::MAX);
+        if poll(&mut waited, limit).context("poll")? == 0 {
+            return Ok(None);
+        }
+        Ok(Some(self.listener.accept().context("accept")?.0))
     }
 
     /// Waits until a subflow of each of `paths` is confirmed at both ends.
@@ -249,11 +265,9 @@ impl Opener {
                 bail!("a connection does not go away");
             }
             // One that came up after its client had gone is nobody's.
-            self.listener.set_nonblocking(true)?;
-            if let Ok((left, _)) = self.listener.accept() {
+            if let Some(left) = self.accept(Duration::ZERO)? {
                 end_at_once(&left, true)?;
             }
-            self.listener.set_nonblocking(false)?;
             std::thread::sleep(LOOK);
         }
         std::thread::sleep(settling);
@@ -312,8 +326,6 @@ fn listen(own: SocketAddr, protocol: Protocol) -> Result<TcpListener> {
     let socket = socket(own, protocol)?;
     // SAFETY: a live descriptor.
     Errno::result(unsafe { libc::listen(socket.as_raw_fd(), 8) }).context("listen")?;
-    // accept(2) waits no longer either.
-    wait_at_most(&socket, COMING_UP)?;
     Ok(TcpListener::from(socket))
 }
 
