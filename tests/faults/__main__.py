@@ -12,6 +12,8 @@ import selectors
 import shlex
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 from tests.faults.commands import COMMANDS
 from tests.faults.plan import plan, plans
@@ -27,6 +29,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--commands", default="all", help="all, kernel, other, or by commas")
     # For the test of the driver itself.
     parser.add_argument("--break-results", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--place", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--part", type=int, help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -46,15 +49,25 @@ def _drive(given: argparse.Namespace) -> None:
         chosen = [plan(given.seed, given.campaign, names)]
     else:
         chosen = plans(given.seed, given.faults, names)[given.part :: given.drivers]
-    driver = Driver(break_results=given.break_results)
+    driver = Driver(given.place, break_results=given.break_results)
     for each in chosen:
         print(json.dumps(driver.run(each).plain()), flush=True)
 
 
-def _driver(words: list[str], part: int) -> subprocess.Popen[bytes]:
+def _driver(words: list[str], part: int, place: str) -> subprocess.Popen[bytes]:
     unshare = ["unshare", "--mount", *(() if os.geteuid() == 0 else ("--map-root-user",))]
     return subprocess.Popen(
-        [*unshare, sys.executable, "-m", "tests.faults", *words, "--part", str(part)],
+        [
+            *unshare,
+            sys.executable,
+            "-m",
+            "tests.faults",
+            *words,
+            "--part",
+            str(part),
+            "--place",
+            place,
+        ],
         stdout=subprocess.PIPE,
     )
 
@@ -70,7 +83,9 @@ def main() -> int:
     count = 1 if given.campaign is not None else given.drivers
     words = [*sys.argv[1:], "--drivers", str(count)]
     print(f"seed {given.seed}", flush=True)
-    drivers = [_driver(words, part) for part in range(count)]
+    # A driver mounts what is its own there; with its end the folders are empty.
+    places = [tempfile.mkdtemp(prefix="faults-") for _ in range(count)]
+    drivers = [_driver(words, part, place) for part, place in enumerate(places)]
     try:
         with selectors.DefaultSelector() as selector:
             for one in drivers:
@@ -91,6 +106,8 @@ def main() -> int:
         for one in drivers:
             one.kill()
             one.wait()
+        for place in places:
+            Path(place).rmdir()
     print(report.summary())
     return 1 if report.wrong or failed else 0
 

@@ -73,9 +73,9 @@ class Reference:
 class Driver:
     """Runs campaigns in a place of its own."""
 
-    def __init__(self, *, break_results: bool = False) -> None:
+    def __init__(self, root: Path, *, break_results: bool = False) -> None:
         self._break_results = break_results
-        self._place = place = Place()
+        self._place = place = Place(root)
         program.prepare()
         make_inputs(place)
         self._capture = place.inputs / "synth" / "captures" / "campus-sender.pcapng"
@@ -132,7 +132,7 @@ class Driver:
             _copy(out, place.inputs / "synth")
         read = None
         if command.reads is not None:
-            read = _ended(self._call(command, command.reads, "reference"), 0).call.out()
+            read = _shown(_ended(self._call(command, command.reads, "reference"), 0).call.out())
         return Reference(result, seconds, printed, read, before)
 
     def _out(self, command: Command) -> Path:
@@ -191,6 +191,8 @@ class _Campaign:
         self._place, self._command, self._reference = place, command, reference
         self._call, self._told = call, told
         self._damage = Damage()
+        self._finished = False
+        """The last attempt came to its end: what is read then is the whole result."""
         self._out = place.disk.path / ("cache" if command.words[0] == "kernel" else "out")
         self._whole_before = False
 
@@ -220,7 +222,7 @@ class _Campaign:
         self._place.disk.clear()
         self._place.shares.clear()
         self._damage = Damage()
-        self._whole_before = False
+        self._whole_before = self._finished = False
         if self._command.kernel:
             self._place.fetch_kernel(SERIES)
         if self._reference.before is not None:
@@ -263,7 +265,8 @@ class _Campaign:
         elif not self._damage and self._claims():
             self._compare(course.calls[0], "left what says that it is whole")
         self._whole_before = self._command.is_whole(self._out) and not self._damage
-        return bool(finished)
+        self._finished = bool(finished)
+        return self._finished
 
     def _hidden(self) -> set[str]:
         """What has the name of something temporary."""
@@ -310,6 +313,10 @@ class _Campaign:
         one = _ended(self._call(self._command, self._command.reads, "read"))
         found = wrong(one, None, damaged=True)
         self._note(f"read: {one.status} {message(one).strip()}")
+        # A list of kernels leaves out damaged ones, and a comparison has the cases that it finds.
+        told_whole = self._finished and self._command.reads[0] in ("show", "trace", "score")
+        if told_whole and one.status == 0 and _shown(one.call.out()) != self._reference.read:
+            found.append("read something else, and did not say so")
         if found:
             raise WrongError(self._all(one, found))
 
@@ -364,7 +371,7 @@ class _Campaign:
             if path.name.startswith(".") and path.name not in _STAY
         ]
         empty = [p.name for p in self._out.rglob("*") if p.is_dir() and not any(p.iterdir())]
-        found += [f"empty folder {name}" for name in empty if name != ".locks"]
+        found += [f"empty folder {name}" for name in empty if name not in _STAY]
         if found:
             raise WrongError(self._all(one, [f"left over: {', '.join(found)}"]))
         if self._place.shares.entries():
@@ -372,7 +379,7 @@ class _Campaign:
         if left := [path.name for path in self._place.temporary.iterdir()]:
             for path in list(self._place.temporary.iterdir()):
                 remove(path)
-            if self._told.faults and not any(kind == "kill" for kind, _ in self._told.faults):
+            if self._told.faults and not self._was_killed():
                 raise WrongError(self._all(one, [f"left in TMPDIR: {', '.join(left)}"]))
 
     def _sweep_shares(self, one: Running) -> None:
@@ -380,13 +387,16 @@ class _Campaign:
         from rexmit.engines.shares import PrivateFolder
 
         there = self._locked() if SHARES_WITHOUT_LOCK_STAY else self._place.shares.entries()
-        if there and not any(kind.startswith("kill") for kind, _ in self._told.faults):
+        if there and not self._was_killed():
             raise WrongError(self._all(one, [f"left: {', '.join(there)}"]))
         PrivateFolder().remove()
         left = self._locked() if SHARES_WITHOUT_LOCK_STAY else self._place.shares.entries()
         if left:
             raise WrongError(self._all(one, [f"left, and not swept: {', '.join(left)}"]))
         self._place.shares.clear()
+
+    def _was_killed(self) -> bool:
+        return any(kind.startswith("kill") for kind, _ in self._told.faults)
 
     def _locked(self) -> list[str]:
         shares = self._place.shares
@@ -408,6 +418,11 @@ class _Campaign:
 
 def _below_hidden(path: Path) -> bool:
     return any(part.startswith(".") for part in path.parts[:-1])
+
+
+def _shown(text: str) -> str:
+    """What `show` prints, without how long the run took."""
+    return re.sub(r"transfers in [^(]* \(", "transfers (", text)
 
 
 def _parting(name: str, wanted: str, found: str) -> str:

@@ -10,7 +10,6 @@ import ctypes
 import errno
 import os
 import shutil
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,10 +68,10 @@ class Disk:
 class Place:
     """All folders of a driver."""
 
-    def __init__(self) -> None:
+    def __init__(self, root: Path) -> None:
         if _libc.mount(b"none", b"/", None, _MS_PRIVATE_RECURSIVE, None):
             raise OSError(ctypes.get_errno(), "no mount namespace of its own")
-        self.root = Path(tempfile.mkdtemp(prefix="faults-"))
+        self.root = root
         Disk(self.root, 512).mount()
         self.disk = Disk(self.root / "disk", 96)
         self.shares = Disk(Path("/dev/shm"), 96)  # noqa: S108 - one of our own
