@@ -254,7 +254,7 @@ fn analyze(script: &Script) {
     );
     // A resend for each piece of each packet, at most, and a re-injection.
     assert!(rows.retransmissions.len() <= 2 * script.packets.len());
-    let joined = |of: &Of<Connection>| of.row.multipath.is_some();
+    let joined = |of: &Of<Box<Connection>>| of.row.multipath.is_some();
     let subflows = rows.connections.iter().filter(|of| joined(of)).count();
     let reinjected = |of: &Of<Retransmission>| of.row.mechanism == Mechanism::MptcpReinject;
     assert!(subflows > 0 || !rows.retransmissions.iter().any(reinjected));
