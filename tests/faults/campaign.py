@@ -26,11 +26,6 @@ END_S = 30.0
 
 ADVICE_ROUNDS = 4
 
-SHARES_WITHOUT_LOCK_STAY = True
-"""A share without a lock is swept by nobody yet: its owner was killed before it had one, or could
-not remove the folder because the model was still writing to it."""
-
-
 _STAY = (".lock", ".locks", ".logs")
 """Of the cache of kernels."""
 
@@ -386,21 +381,17 @@ class _Campaign:
         """A killed program's are removed by whoever makes one next."""
         from rexmit.engines.shares import PrivateFolder
 
-        there = self._locked() if SHARES_WITHOUT_LOCK_STAY else self._place.shares.entries()
+        there = self._place.shares.entries()
         if there and not self._was_killed():
             raise WrongError(self._all(one, [f"left: {', '.join(there)}"]))
         PrivateFolder().remove()
-        left = self._locked() if SHARES_WITHOUT_LOCK_STAY else self._place.shares.entries()
+        left = self._place.shares.entries()
         if left:
             raise WrongError(self._all(one, [f"left, and not swept: {', '.join(left)}"]))
         self._place.shares.clear()
 
     def _was_killed(self) -> bool:
         return any(kind.startswith("kill") for kind, _ in self._told.faults)
-
-    def _locked(self) -> list[str]:
-        shares = self._place.shares
-        return [name for name in shares.entries() if (shares.path / name / "lock").exists()]
 
     def _all(self, one: Running, found: list[str]) -> str:
         """All that there is to say of something wrong."""

@@ -1,28 +1,26 @@
 """Private temporary folders for boots that do not pile up and that nobody else can get at.
 
 They stand in a folder of the user's own, so that a name taken by somebody else blocks nobody. A
-program that is killed outright cannot clean up. So each folder holds a lock of its owner's, which
-the kernel lets go whatever the owner's end is, and whoever makes a folder first removes those whose
-owner is gone.
+program that is killed outright cannot clean up. So each folder is locked by its owner, and whoever
+makes one first removes those whose owner is gone.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 from rexmit import interrupt
 from rexmit.errors import UserError
+from rexmit.store.files import owned, sweep
 
 _NAME: Final = "rexmit"
-_LOCK: Final = "lock"
 _NEEDED_BYTES: Final = 1 << 20
 _NEEDED_FILES: Final = 16
 
@@ -96,33 +94,15 @@ class PrivateFolder:
 
     def __init__(self) -> None:
         root = temporary_root()
-        _sweep(root)
-        self.path = Path(tempfile.mkdtemp(prefix="boot-", dir=root))
+        sweep(root.glob("boot-*"))
+        self.path, self._lock = owned(lambda: Path(tempfile.mkdtemp(prefix="boot-", dir=root)))
+        self._held = True
         interrupt.begin(self.remove)
-        self._lock = _locked(self.path)
 
     def remove(self) -> None:
         """Remove it and all that is in it."""
         shutil.rmtree(self.path, ignore_errors=True)
-        self._lock.close()
+        if self._held:
+            self._held = False
+            os.close(self._lock)
         interrupt.finish(self.remove)
-
-
-def _locked(folder: Path) -> IO[bytes]:
-    fresh = folder / ".lock"
-    lock = fresh.open("wb")
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    # It gets its name when it is locked: a lock by that name that can be had has no owner.
-    fresh.rename(folder / _LOCK)
-    return lock
-
-
-def _sweep(root: Path) -> None:
-    for path in root.glob(f"boot-*/{_LOCK}"):
-        with contextlib.suppress(OSError):
-            lock = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(path.parent, ignore_errors=True)
-            finally:
-                os.close(lock)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+from rexmit import interrupt
 from rexmit.errors import UserError
 from rexmit.kernels import checksums, recipe
 from rexmit.kernels.kernel import Kernel, load
@@ -65,7 +66,8 @@ def workplace() -> Iterator[tuple[Path, int]]:
         descriptor = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o644)
         fcntl.flock(descriptor, fcntl.LOCK_EX)
     try:
-        yield folder, descriptor
+        with interrupt.undone_by(lambda: _remove(folder)):
+            yield folder, descriptor
     finally:
         _remove(folder)
         os.close(descriptor)

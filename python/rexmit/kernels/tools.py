@@ -37,7 +37,10 @@ def require() -> None:
 def compiler() -> str:
     """The first line of what the C compiler says of itself."""
     done = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=False)
-    return done.stdout.partition("\n")[0]
+    said = done.stdout.partition("\n")[0]
+    if done.returncode or not said:
+        raise UserError(f"gcc --version failed (status {done.returncode})", done.stderr or None)
+    return said
 
 
 def install_package(package: str) -> None:

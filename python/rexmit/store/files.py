@@ -16,7 +16,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final, cast
@@ -127,35 +127,41 @@ def whole_folder(path: Path) -> Iterator[Path]:
     remove = partial(shutil.rmtree, temporary, ignore_errors=True)
     with interrupt.undone_by(remove), writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(path)
+        sweep(path.parent.glob(f".{glob.escape(path.name)}.*.tmp"))
+
+        def make() -> Path:
+            temporary.mkdir()
+            return temporary
+
+        _, descriptor = owned(make)
         try:
-            with _owned(temporary):
-                yield temporary
-                _put(temporary, path)
+            yield temporary
+            _put(temporary, path)
         finally:
             remove()
+            os.close(descriptor)
 
 
-@contextlib.contextmanager
-def _owned(folder: Path) -> Iterator[None]:
-    """Make a folder and hold a lock on it, which the kernel lets go whatever the owner's end is."""
+def owned(make: Callable[[], Path]) -> tuple[Path, int]:
+    """A folder that `make` makes, and a descriptor that holds a lock on it.
+
+    The kernel lets the lock go whatever the owner's end is: a folder whose lock can be had is of
+    nobody, and `sweep` removes it.
+    """
     while True:
-        folder.mkdir()
+        folder = make()
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         # Whoever swept in between took it for one without an owner.
-        if folder.exists() and os.fstat(descriptor).st_ino == folder.stat().st_ino:
-            break
-        os.close(descriptor)
-    try:
-        yield
-    finally:
+        with contextlib.suppress(FileNotFoundError):
+            if os.fstat(descriptor).st_ino == folder.stat().st_ino:
+                return folder, descriptor
         os.close(descriptor)
 
 
-def _sweep(path: Path) -> None:
-    """Remove the temporary folders of `path` whose owner is gone."""
-    for folder in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+def sweep(folders: Iterable[Path]) -> None:
+    """Remove those of these folders that are of nobody (see `owned`)."""
+    for folder in folders:
         with contextlib.suppress(OSError):
             descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:

@@ -104,7 +104,8 @@ class RunFolder:
         while True:
             self.partial.mkdir(parents=True, exist_ok=True)
             try:
-                lock = path.open("w")
+                flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+                lock = os.fdopen(os.open(path, flags, 0o666), "r+")
             except FileNotFoundError:
                 continue  # whoever was here has just removed it
             try:
