@@ -348,7 +348,9 @@ class _Campaign:
             "remove (this|it)|holds other files|is no folder of|not empty|is there already", said
         ):
             self._remove(self._out, said)
-        elif "is not built" in said or "there is no kernel" in said:
+        elif re.search(
+            "is not built|there is no kernel|kernel .* is (damaged|of an older version)", said
+        ):
             self._told.removed.append(f"the kernel, built again: {said.splitlines()[0]}")
             self._place.fetch_kernel(SERIES)
         else:
@@ -369,7 +371,7 @@ class _Campaign:
         found += [f"empty folder {name}" for name in empty if name not in _STAY]
         if found:
             raise WrongError(self._all(one, [f"left over: {', '.join(found)}"]))
-        if self._place.shares.entries():
+        if self._place.shares_left():
             self._sweep_shares(one)
         if left := [path.name for path in self._place.temporary.iterdir()]:
             for path in list(self._place.temporary.iterdir()):
@@ -381,11 +383,11 @@ class _Campaign:
         """A killed program's are removed by whoever makes one next."""
         from rexmit.engines.shares import PrivateFolder
 
-        there = self._place.shares.entries()
+        there = self._place.shares_left()
         if there and not self._was_killed():
             raise WrongError(self._all(one, [f"left: {', '.join(there)}"]))
         PrivateFolder().remove()
-        left = self._place.shares.entries()
+        left = self._place.shares_left()
         if left:
             raise WrongError(self._all(one, [f"left, and not swept: {', '.join(left)}"]))
         self._place.shares.clear()

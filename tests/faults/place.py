@@ -83,6 +83,10 @@ class Place:
             folder.mkdir()
         self._kernels = kernels.cache.root()
 
+    def shares_left(self) -> list[str]:
+        """The private folders of boots that are there."""
+        return sorted(str(path) for path in self.shares.path.glob("rexmit-*/share-*"))
+
     def fetch_kernel(self, series: str) -> None:
         """A whole kernel in the driver's own cache, and nothing else there."""
         remove(self.cache)

@@ -94,8 +94,8 @@ class PrivateFolder:
 
     def __init__(self) -> None:
         root = temporary_root()
-        sweep(root.glob("boot-*"))
-        self.path, self._lock = owned(lambda: Path(tempfile.mkdtemp(prefix="boot-", dir=root)))
+        sweep(root.glob("share-*"))
+        self.path, self._lock = owned(lambda: Path(tempfile.mkdtemp(prefix="share-", dir=root)))
         self._held = True
         interrupt.begin(self.remove)
 
