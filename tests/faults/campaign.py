@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -373,6 +374,9 @@ class _Campaign:
             raise WrongError(self._all(one, [f"left over: {', '.join(found)}"]))
         if self._place.shares_left():
             self._sweep_shares(one)
+        # A user's folder for shares stays where one was needed, empty.
+        with contextlib.suppress(OSError):
+            (self._place.temporary / f"rexmit-{os.geteuid()}").rmdir()
         if left := [path.name for path in self._place.temporary.iterdir()]:
             for path in list(self._place.temporary.iterdir()):
                 remove(path)
