@@ -187,7 +187,9 @@ class GuestBoot:
         try:
             event = json.loads(line)
             kind = event["type"]
-        except (ValueError, TypeError, KeyError):
+            if not isinstance(kind, str):
+                raise TypeError("a type is a word")
+        except (ValueError, TypeError, KeyError, RecursionError):
             self.fault = f"the guest wrote a line that is no event: {line[:200]!r}"
             return None
         if kind == "fault" or (kind == "hello" and self.hello is not None):
