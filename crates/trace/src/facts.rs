@@ -21,6 +21,10 @@ pub struct SenderFacts {
     pub window_shift: u8,
     /// How often its SYN or SYN-ACK was sent.
     pub syns: u32,
+    /// It numbers the packets of each connection apart (IP identification), as far as its SYN tells.
+    pub counts_own: bool,
+    /// So does its peer.
+    pub peer_counts_own: bool,
     /// SYN (or SYN-ACK) to the answer, as the sender saw it, if it was not sent twice.
     pub handshake_rtt: Option<Duration>,
 }

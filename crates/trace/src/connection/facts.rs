@@ -7,6 +7,7 @@ use rexmit_wire::Headers;
 use super::{Connection, Kept};
 use crate::event::Direction;
 use crate::facts::SenderFacts;
+use crate::fingerprint;
 
 impl Connection {
     #[cold]
@@ -56,6 +57,7 @@ impl Connection {
         let (me, peer) = (of as usize, of.reversed() as usize);
         let syn = self.cold.syns[me].as_ref();
         let answer = self.cold.syns[peer].as_ref();
+        let counts_own = |syn: &Kept| fingerprint::counts_own(&syn.headers(self.pair.0));
         // RFC 7323 §2.3: larger ones count as 14.
         let shift = |options: &SynOptions| options.window_scale.unwrap_or(0).min(14);
         let (mss, sack, timestamps, window_shift) = match (syn, answer) {
@@ -83,6 +85,8 @@ impl Connection {
             timestamps,
             window_shift,
             syns: self.cold.syn_counts[me],
+            counts_own: syn.is_some_and(counts_own),
+            peer_counts_own: answer.is_some_and(counts_own),
             handshake_rtt: self.handshake_rtt().map(|(whole, _)| whole),
         }
     }

@@ -120,5 +120,17 @@ impl fmt::Display for Signature {
     }
 }
 
+/// Whether the system that sent this SYN or SYN-ACK numbers the packets of each connection apart.
+///
+/// Linux does since 2.4 (`inet_id` of the socket; a SYN-ACK, which has no socket yet, has 0: `ip_build_and_send_pkt`). Others
+/// count all packets of the host together, or draw at random.
+#[must_use]
+pub fn counts_own(headers: &Headers) -> bool {
+    let linux = Signature::of(headers)
+        .and_then(|signature| system(&signature))
+        .is_some_and(|system| system.starts_with("linux"));
+    linux && (!headers.flags.ack() || headers.ip_id == Some(0))
+}
+
 #[cfg(test)]
 mod tests;

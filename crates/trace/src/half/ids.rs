@@ -1,5 +1,7 @@
 //! What a sender's IP identifications tell.
 
+use rexmit_wire::SeqNum;
+
 /// Packets after which a sender's habit is known.
 const ENOUGH: u32 = 4;
 /// A counter shared with other connections goes on by this much from packet to packet at most.
@@ -10,7 +12,10 @@ const STRIDE: u16 = 1024;
 /// Linux counts per connection, older systems per host; others draw at random or leave 0 (RFC 6864 §4.1).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ids {
-    last: Option<(u16, u32)>,
+    /// The sender numbers the packets of each connection apart, as far as its SYN tells.
+    own: bool,
+    /// Identification and first number of the last packet, and for how many it stands.
+    last: Option<(u16, SeqNum, u32)>,
     exact: u32,
     counted: u32,
     same: u32,
@@ -18,13 +23,25 @@ pub(super) struct Ids {
 }
 
 impl Ids {
+    /// Of a sender that numbers the packets of each connection apart, or not.
+    pub(super) fn new(own: bool) -> Self {
+        Ids {
+            own,
+            ..Ids::default()
+        }
+    }
+
     /// A packet that stands for `packets` had this identification, of several cut by the network card the first.
-    pub(super) fn learn(&mut self, id: Option<u16>, packets: u32) {
+    pub(super) fn learn(&mut self, id: Option<u16>, seq: SeqNum, packets: u32) {
         // Packets without a socket have 0 (Linux: SYN-ACK, RST).
         let Some(id) = id.filter(|&id| id != 0) else {
             return;
         };
-        if let Some((last, before)) = self.last.replace((id, packets)) {
+        if self.last.is_some_and(|(last, at, _)| (last, at) == (id, seq)) {
+            // The capture has it twice.
+            return;
+        }
+        if let Some((last, _, before)) = self.last.replace((id, seq, packets)) {
             self.all = self.all.saturating_add(1);
             let step = id.wrapping_sub(last);
             self.exact = self
@@ -39,7 +56,7 @@ impl Ids {
 
     /// Packets are counted: identifications tell their order.
     pub(super) const fn count(&self) -> bool {
-        self.all >= 1 && self.counted as u64 * 10 >= self.all as u64 * 9
+        self.own && self.all >= 1 && self.counted as u64 * 10 >= self.all as u64 * 9
     }
 
     /// Packets of this connection alone are counted, one by one: missing ones show.
@@ -88,8 +105,9 @@ mod tests {
     use super::*;
 
     fn learned(ids: impl IntoIterator<Item = u16>) -> Ids {
-        let mut habit = Ids::default();
-        ids.into_iter().for_each(|id| habit.learn(Some(id), 1));
+        let mut habit = Ids::new(true);
+        let numbered = ids.into_iter().zip(0..);
+        numbered.for_each(|(id, seq)| habit.learn(Some(id), SeqNum::new(seq), 1));
         habit
     }
 

@@ -150,8 +150,8 @@ impl Half {
             most_resends: settings.most_resends.max(1),
             clock: Clock::within(room.peer),
             stamps: Stamps::default(),
-            ids: Ids::default(),
-            peer_ids: Ids::default(),
+            ids: Ids::new(facts.counts_own),
+            peer_ids: Ids::new(facts.peer_counts_own),
             merge: Merge::within(room.merge),
             line: None,
             pieces: Pieces::new(mss, room.pieces),
@@ -214,7 +214,7 @@ impl Half {
         }
         if !event.flags.rst() {
             let packets = event.payload_len.div_ceil(self.mss).max(1);
-            self.ids.learn(event.ip_id, packets);
+            self.ids.learn(event.ip_id, event.seq, packets);
         }
         self.merge.sent(event);
         self.work();
@@ -268,7 +268,7 @@ impl Half {
         });
         if !double && !event.flags.syn() {
             let packets = event.payload_len.div_ceil(self.mss).max(1);
-            self.peer_ids.learn(event.ip_id, packets);
+            self.peer_ids.learn(event.ip_id, event.seq, packets);
         }
         double
     }

@@ -303,6 +303,13 @@ fn what_was_lost_before_the_monitor_shows_by_the_senders_count() {
                 id += if missed && counts { 2 } else { 1 };
                 headers.ip_id = Some(id);
             }
+            if let (Some(syn), true) = (&mut headers.syn, headers.flags.ack()) {
+                // As Linux answers: a maximum segment size, SACK and a scale, no number yet.
+                [(2, 4), (1, 1), (1, 1), (4, 2), (1, 1), (3, 3)]
+                    .into_iter()
+                    .for_each(|(kind, length)| syn.layout.push(kind, length));
+                headers.ip_id = Some(0);
+            }
         }
         let resends = script.rows().retransmissions;
         let ranges: Vec<_> = resends.iter().map(|of| of.row.range).collect();
