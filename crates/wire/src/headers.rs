@@ -122,11 +122,27 @@ impl Notes {
     pub const VLAN: Notes = Notes(0x10);
     /// There is a Multipath TCP option.
     pub const MPTCP: Notes = Notes(0x20);
+    /// Other packets of its host in the capture show that the host numbers those of each connection apart.
+    pub const NUMBERED_APART: Notes = Notes(0x40);
+    /// They show that it numbers them together.
+    pub const NUMBERED_TOGETHER: Notes = Notes(0x80);
 
     /// Whether all notes of `other` are there.
     #[must_use]
     pub const fn contains(self, other: Notes) -> bool {
         self.0 & other.0 == other.0
+    }
+
+    /// These and those of `other`.
+    #[must_use]
+    pub const fn and(self, other: Notes) -> Notes {
+        Notes(self.0 | other.0)
+    }
+
+    /// Those that are also in `other`.
+    #[must_use]
+    pub const fn of(self, other: Notes) -> Notes {
+        Notes(self.0 & other.0)
     }
 
     /// Adds those of `other`.

@@ -2,6 +2,8 @@
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use crate::headers::Notes;
+use crate::link::{self, LinkType};
 use crate::Skip;
 
 /// IANA protocol numbers that are met on the way to TCP.
@@ -44,6 +46,38 @@ pub(crate) struct Located {
     pub ttl: u8,
     /// The two bits of ECN.
     pub ecn: u8,
+}
+
+/// Who sent an IPv4 packet to whom, whatever it carries, and how it is numbered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Numbered {
+    /// The source address.
+    pub src: Ipv4Addr,
+    /// The destination address.
+    pub dst: Ipv4Addr,
+    /// The protocol that it carries.
+    pub protocol: u8,
+    /// The identification (RFC 6864).
+    pub id: u16,
+}
+
+impl Numbered {
+    /// The IPv4 packet in a captured frame as [`crate::Headers::decode`] takes it, the outer one of a tunnel. None where there
+    /// is none, or it is a later fragment of another.
+    #[must_use]
+    pub fn in_frame(link: LinkType, data: &[u8], original_len: u32) -> Option<Self> {
+        let packet = link::strip(link, data, &mut Notes::default()).ok()?;
+        let located = locate(packet, original_len as usize).ok()?;
+        match (located.src, located.dst, located.id) {
+            (IpAddr::V4(src), IpAddr::V4(dst), Some(id)) => Some(Numbered {
+                src,
+                dst,
+                protocol: located.protocol,
+                id,
+            }),
+            _ => None,
+        }
+    }
 }
 
 /// Finds what the packet in `bytes`, which start at the IP header, carries. `original` is the packet's length

@@ -19,6 +19,7 @@ mod tcp;
 
 pub use flow::FlowKey;
 pub use headers::Headers;
+pub use ip::Numbered;
 pub use link::LinkType;
 pub use seq::{SeqNum, SeqRange};
 pub use skip::{Skip, Skips};

@@ -1,6 +1,7 @@
 //! The handshake, and what it says of the senders.
 
 use rexmit_time::{Duration, Time};
+use rexmit_wire::headers::Notes;
 use rexmit_wire::headers::SynOptions;
 use rexmit_wire::Headers;
 
@@ -10,6 +11,17 @@ use crate::facts::SenderFacts;
 use crate::fingerprint;
 
 impl Connection {
+    /// Whether a side numbers the packets of this connection apart: other packets of its host show it, or its SYN does.
+    pub(super) fn counts_own(&self, of: Direction) -> bool {
+        let numbered = self.numbered[of as usize];
+        if numbered.contains(Notes::NUMBERED_TOGETHER) {
+            return false;
+        }
+        let syn = self.cold.syns[of as usize].as_ref();
+        let linux = |syn: &Kept| fingerprint::counts_own(&syn.headers(self.pair.0));
+        numbered.contains(Notes::NUMBERED_APART) || syn.is_some_and(linux)
+    }
+
     #[cold]
     pub(super) fn syn(&mut self, at: Time, direction: Direction, headers: &Headers) {
         let me = direction as usize;
@@ -57,7 +69,6 @@ impl Connection {
         let (me, peer) = (of as usize, of.reversed() as usize);
         let syn = self.cold.syns[me].as_ref();
         let answer = self.cold.syns[peer].as_ref();
-        let counts_own = |syn: &Kept| fingerprint::counts_own(&syn.headers(self.pair.0));
         // RFC 7323 §2.3: larger ones count as 14.
         let shift = |options: &SynOptions| options.window_scale.unwrap_or(0).min(14);
         let (mss, sack, timestamps, window_shift) = match (syn, answer) {
@@ -85,8 +96,8 @@ impl Connection {
             timestamps,
             window_shift,
             syns: self.cold.syn_counts[me],
-            counts_own: syn.is_some_and(counts_own),
-            peer_counts_own: answer.is_some_and(counts_own),
+            counts_own: self.counts_own(of),
+            peer_counts_own: self.counts_own(of.reversed()),
             handshake_rtt: self.handshake_rtt().map(|(whole, _)| whole),
         }
     }

@@ -14,6 +14,7 @@ mod side;
 use std::collections::VecDeque;
 
 use rexmit_time::{Duration, Time};
+use rexmit_wire::headers::Notes;
 use rexmit_wire::table::{prefetch, Keyed};
 use rexmit_wire::{FlowKey, Headers, SeqRange};
 
@@ -84,6 +85,8 @@ pub(crate) struct Connection {
     trouble: [bool; 2],
     /// The highest time to live that came from each side.
     ttls: [u8; 2],
+    /// How each side numbers its packets, as other packets of its host have shown.
+    numbered: [Notes; 2],
     closed: Closed,
     /// The log is kept up: not all halves have been made.
     logging: bool,
@@ -132,6 +135,9 @@ struct Cold {
     strays: u32,
 }
 
+/// What other packets of a host show of its numbers.
+const NUMBERED: Notes = Notes::NUMBERED_APART.and(Notes::NUMBERED_TOGETHER);
+
 const BOTH: [Direction; 2] = [Direction::Forward, Direction::Backward];
 
 impl Keyed for Connection {
@@ -151,6 +157,7 @@ impl Connection {
             pair: Pair::begun_by(headers),
             trouble: [false; 2],
             ttls: [0; 2],
+            numbered: [Notes::default(); 2],
             closed: Closed::Open,
             logging: true,
             shaken: !flags.syn(),
@@ -269,6 +276,10 @@ impl Connection {
         }
         self.last = self.last.max(at);
         let same_window = self.sides[me].count(headers);
+        let numbered = headers.notes.of(NUMBERED);
+        if numbered != self.numbered[me] {
+            self.is_numbered(direction, numbered);
+        }
         if headers.ttl != self.ttls[me] && self.is_doubled(direction, headers) {
             return;
         }
@@ -304,6 +315,25 @@ impl Connection {
             self.closed = Closed::Fin;
         }
         self.keep(at, direction, headers, common);
+    }
+
+    /// Other packets of a side's host have shown how it numbers them.
+    #[cold]
+    fn is_numbered(&mut self, direction: Direction, numbered: Notes) {
+        if numbered == Notes::default() {
+            // Nothing is known any more, what was known holds.
+            return;
+        }
+        self.numbered[direction as usize] = numbered;
+        for of in BOTH {
+            let (own, peer_own) = (self.counts_own(of), self.counts_own(of.reversed()));
+            if let Some(half) = &mut self.cold.halves[of as usize] {
+                half.counted(own, peer_own);
+            }
+            if let Some(due) = &mut self.cold.due[of as usize] {
+                (due.counts_own, due.peer_counts_own) = (own, peer_own);
+            }
+        }
     }
 
     /// An RST closes when it is the next packet of its side, or answers what the other sent (RFC 9293 §3.10.7).

@@ -199,8 +199,9 @@ impl Half {
             _ => 0,
         };
         let before = match newer {
-            // What was seen is sent again, whatever its number in the order of the sender's packets.
-            0 if piece.copies().any(|c| c.seen) => Some(false),
+            // What was seen is sent again, whatever its number in the order of the sender's packets. What was only seen when it
+            // was sent again may have been overtaken by that.
+            0 if piece.first.seen => Some(false),
             0 => self.ids.before(event.ip_id, last.ip_id),
             _ => Some(newer < 0),
         };

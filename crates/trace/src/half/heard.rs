@@ -367,7 +367,10 @@ impl Half {
     /// Whether the receiver had nothing left but a time-wait entry, from which Linux answers without counting
     /// (tcp_v4_timewait_ack, identification 0).
     fn is_over(&self, event: &Event) -> bool {
-        event.ip_id == Some(0) && self.peer_ids.count() && !event.flags.syn() && !event.flags.fin()
+        event.ip_id == Some(0)
+            && self.peer_ids.count_own()
+            && !event.flags.syn()
+            && !event.flags.fin()
     }
 
     /// Packets of the receiver that were missed between the last one and this one.

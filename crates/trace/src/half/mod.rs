@@ -194,6 +194,12 @@ impl Half {
         }
     }
 
+    /// Other packets of the hosts have shown whether the sender, and its peer, number the packets of this connection apart.
+    pub fn counted(&mut self, own: bool, peer_own: bool) {
+        self.ids.set_own(own);
+        self.peer_ids.set_own(peer_own);
+    }
+
     /// A packet of the sender, with its SACK blocks (which belong to the other half).
     pub fn data(&mut self, event: &Event) {
         let answers = event.flags.ack() && (event.flags.syn() || self.facts.client);

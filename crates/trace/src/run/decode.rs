@@ -10,6 +10,8 @@ use crate::analyzer::Analyzer;
 use crate::connection::Pair;
 use crate::multipath::{Routes, Signal};
 
+use super::numbering::Numbering;
+
 /// A packet on its way to its shard.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packet {
@@ -50,6 +52,7 @@ impl Packet {
 pub(super) struct Decoder {
     shards: u32,
     routes: Routes,
+    numbering: Numbering,
     pub frames: u64,
     pub bytes: u64,
     pub skips: Skips,
@@ -68,6 +71,7 @@ impl Decoder {
         Decoder {
             shards: u32::from(shards.max(1)),
             routes: Routes::default(),
+            numbering: Numbering::new(),
             frames: 0,
             bytes: 0,
             skips: Skips::default(),
@@ -94,7 +98,8 @@ impl Decoder {
             self.first = Some(frame.time);
         }
         match Headers::decode(frame.link, frame.data, frame.original_len) {
-            Ok(headers) => {
+            Ok(mut headers) => {
+                self.numbering.packet(&mut headers);
                 let hash = Hashed::of(&Pair(headers.flow));
                 let mut packet = Packet {
                     at: frame.time,
@@ -111,6 +116,8 @@ impl Decoder {
             }
             Err(skip) => {
                 self.skips.count(skip);
+                self.numbering
+                    .other(frame.link, frame.data, frame.original_len);
                 None
             }
         }

@@ -9,6 +9,7 @@ mod background;
 mod decode;
 mod hosts;
 mod inline;
+mod numbering;
 mod summary;
 
 use core::fmt;
