@@ -1,0 +1,110 @@
+"""The analyser's rows of a capture held against what is certain in it.
+
+Rows and packets belong together by flow, time and overlapping numbers: both read the same file.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from tests.real import oracle, packets
+from tests.real.oracle import Seen
+
+from rexmit.trace.memory import tables
+
+SPACE = 1 << 32
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What became of the certain retransmissions of a capture (or of several), and of the rows."""
+
+    files: int = 0
+    """Captures with a certain retransmission or a row."""
+    certain: int = 0
+    rows: int = 0
+    """All rows of the analyser."""
+    missed: tuple[Seen, ...] = ()
+    """Certain ones without a row."""
+    by_kind: Counter[str] = field(default_factory=Counter)
+    """Rows by what the oracle calls their packet; `none` where it has no such packet."""
+    said: tuple[tuple[str, dict[str, Any]], ...] = ()
+    """Each row with the kind of its packet."""
+
+    @property
+    def on_new(self) -> int:
+        """Rows on data that the capture does not show before."""
+        return self.by_kind["new"]
+
+    @property
+    def doubles(self) -> int:
+        """Rows on packets that the capture has twice."""
+        return self.by_kind["double"]
+
+    def of(self, kind: str) -> Iterator[dict[str, Any]]:
+        """The rows whose packets are of this kind."""
+        return (row for said, row in self.said if said == kind)
+
+    def __add__(self, other: Held) -> Held:
+        return Held(
+            self.files + other.files,
+            self.certain + other.certain,
+            self.rows + other.rows,
+            self.missed + other.missed,
+            self.by_kind + other.by_kind,
+            self.said + other.said,
+        )
+
+
+def hold(capture: Path) -> Held:
+    """A capture's rows against the oracle's account of it."""
+    return compare(oracle.account(packets.read(capture)), tables(capture).retransmissions)
+
+
+def compare(seen: Iterable[Seen], rows: pl.DataFrame) -> Held:
+    """Rows of the table `retransmissions` against an account."""
+    waiting: defaultdict[tuple[str, int], list[dict[str, Any]]] = defaultdict(list)
+    for row in rows.iter_rows(named=True):
+        waiting[row["flow"], row["time_ns"]].append(row)
+    certain, missed, said = 0, [], []
+    for one in seen:
+        key = (_flow(one), one.packet.time_ns)
+        mine = [row for row in waiting[key] if _overlap(one, row)] if key in waiting else []
+        for row in mine:
+            waiting[key].remove(row)
+            said.append((one.kind, row))
+        if one.kind == "certain":
+            certain += 1
+            if not mine:
+                missed.append(one)
+    said += [("none", row) for left in waiting.values() for row in left]
+    return Held(
+        files=int(certain > 0 or rows.height > 0),
+        certain=certain,
+        rows=rows.height,
+        missed=tuple(missed),
+        by_kind=Counter(kind for kind, _ in said),
+        said=tuple(said),
+    )
+
+
+def _flow(one: Seen) -> str:
+    source, port, sink, other = one.packet.flow
+    return f"{_address(source)}:{port} > {_address(sink)}:{other}"
+
+
+def _address(text: str) -> str:
+    return f"[{text}]" if ":" in text else text
+
+
+def _overlap(one: Seen, row: dict[str, Any]) -> bool:
+    """The row has a number that the packet carries; a probe that carries none has that below."""
+    length = max(one.end - one.start, 1)
+    start, end = int(row["seq_start"]), int(row["seq_end"])
+    after = (start - one.packet.seq) % SPACE
+    return after < length or SPACE - after < (end - start) % SPACE
