@@ -39,7 +39,7 @@ class Held:
     @property
     def on_new(self) -> int:
         """Rows on data that the capture does not show before."""
-        return self.by_kind["new"]
+        return self.by_kind["new"] + self.by_kind["hole"]
 
     @property
     def doubles(self) -> int:
@@ -72,7 +72,8 @@ def compare(seen: Iterable[Seen], rows: pl.DataFrame) -> Held:
     for row in rows.iter_rows(named=True):
         waiting[row["flow"], row["time_ns"]].append(row)
     certain, missed, said = 0, [], []
-    for one in seen:
+    # Packets of one time and one number: the row is of the one that repeats the other.
+    for one in sorted(seen, key=lambda one: one.kind != "certain"):
         key = (_flow(one), one.packet.time_ns)
         mine = [row for row in waiting[key] if _overlap(one, row)] if key in waiting else []
         for row in mine:

@@ -3,6 +3,9 @@
 A retransmission is certain where a packet carries a byte, a SYN or a FIN that its direction has
 already shown in this connection, and is neither a double that the capture made, nor a keep-alive,
 nor a probe of a closed window.
+
+What was never shown may be one, too, where its sender has shown a higher number before: its first
+copy did not come by, or it comes late. No other fact in the packets themselves speaks for that.
 """
 
 from __future__ import annotations
@@ -25,8 +28,9 @@ LATELY = 64
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A packet and what it is: `new`, `certain`, `double`, `keep-alive`, `probe`, `bare` (nothing
-    that takes up sequence numbers) or `other` (a reset, a stray)."""
+    """A packet and what it is: `new`, `hole` (new, below a number that its sender has shown),
+    `certain`, `double`, `keep-alive`, `probe`, `bare` (nothing that takes up sequence numbers) or
+    `other` (a reset, a stray)."""
 
     packet: Packet
     kind: str
@@ -44,6 +48,8 @@ class _Flow:
     isn: int | None = None
     top: int = 0
     """Above all that was shown."""
+    next: int = 0
+    """The highest number that a packet began or ended with, with payload or without."""
     spans: list[tuple[int, int]] = field(default_factory=list)
     marks: set[tuple[str, int]] = field(default_factory=set)
     lately: deque[Packet] = field(default_factory=lambda: deque(maxlen=LATELY))
@@ -95,6 +101,8 @@ def _account(packet: Packet, flows: dict[tuple[str, int, str, int], _Flow]) -> S
     fin = bool(packet.flags & FIN)
     if not packet.length and not fin:
         below = start == flow.top - 1 and flow.spans
+        if abs(start - flow.top) <= FAR:
+            flow.next = max(flow.next, start)
         return Seen(packet, "keep-alive" if below else "bare", start, end)
     if abs(start - flow.top) > FAR:
         return Seen(packet, "other", start, end)
@@ -106,6 +114,7 @@ def _account(packet: Packet, flows: dict[tuple[str, int, str, int], _Flow]) -> S
         flow.show(start, end)
         return Seen(packet, "probe" if again else "new", start, end)
     again = packet.length > 0 and flow.shown(start, end)
+    hole = start < flow.next
     if fin:
         again |= ("fin", end) in flow.marks
         flow.marks.add(("fin", end))
@@ -113,7 +122,8 @@ def _account(packet: Packet, flows: dict[tuple[str, int, str, int], _Flow]) -> S
     if packet.length:
         flow.show(start, end)
     flow.top = max(flow.top, end + fin)
-    return Seen(packet, "certain" if again else "new", start, end + fin)
+    flow.next = max(flow.next, flow.top)
+    return Seen(packet, "certain" if again else "hole" if hole else "new", start, end + fin)
 
 
 def _in_closed(packet: Packet, flow: _Flow, peer: _Flow) -> bool:

@@ -10,6 +10,9 @@ use crate::event::Direction;
 use crate::facts::SenderFacts;
 use crate::fingerprint;
 
+/// Time to live that Linux sets out with (ip(7)); Windows has 128.
+const LINUX_TTL: u8 = 64;
+
 impl Connection {
     /// Whether a side numbers the packets of this connection apart: other packets of its host show it, or its SYN does.
     pub(super) fn counts_own(&self, of: Direction) -> bool {
@@ -19,7 +22,9 @@ impl Connection {
         }
         let syn = self.cold.syns[of as usize].as_ref();
         let linux = |syn: &Kept| fingerprint::counts_own(&syn.headers(self.pair.0));
-        numbered.contains(Notes::NUMBERED_APART) || syn.is_some_and(linux)
+        // Hosts that share an address (NAT) look apart, too, and those with 128 count all their packets.
+        let apart = numbered.contains(Notes::NUMBERED_APART) && self.ttls[of as usize] <= LINUX_TTL;
+        apart || syn.is_some_and(linux)
     }
 
     #[cold]

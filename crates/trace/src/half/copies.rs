@@ -63,6 +63,7 @@ impl Half {
             at: event.at,
             sent,
             stamp: event.timestamps.map(|t| t.0),
+            ack: event.flags.ack().then_some(event.ack),
             ip_id: event.ip_id,
             number: ORIGINAL,
             seen: true,
@@ -131,6 +132,7 @@ impl Half {
     pub(super) fn unseen(&mut self, start: i64, next: Copy) {
         let copy = Copy {
             seen: false,
+            ack: None,
             ..next
         };
         let mss = i64::from(self.mss);
@@ -182,12 +184,13 @@ impl Half {
     }
 
     fn old_piece(&self, event: &Event, stamp: Option<u32>, soon: Duration, piece: &Piece) -> Old {
+        let ack = event.flags.ack().then_some(event.ack);
         let same_packet = |c: &Copy| {
             c.seen
                 && c.stamp == stamp
                 && match self.ids.equal(c.ip_id, event.ip_id) {
                     Some(equal) => equal,
-                    None => event.at - c.at < soon,
+                    None => c.ack == ack && event.at - c.at < soon,
                 }
         };
         if piece.copies().any(same_packet) {
@@ -220,6 +223,7 @@ impl Half {
             let before = Copy {
                 seen: false,
                 at: Time::ZERO,
+                ack: None,
                 ..copy
             };
             let covered = Covered {

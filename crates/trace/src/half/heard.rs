@@ -392,6 +392,7 @@ fn unseen(seen: Time, sent: Time) -> Copy {
         at: seen,
         sent,
         stamp: None,
+        ack: None,
         ip_id: None,
         number: ORIGINAL,
         seen: false,

@@ -12,6 +12,9 @@ use crate::event::Event;
 /// The least timeout of Linux (TCP_RTO_MIN).
 const LEAST_TIMEOUT: Duration = Duration::from_millis(200);
 
+/// Times that a segment is sent again in a row at most (Linux: tcp_retries2).
+const MOST_TIMEOUTS: u32 = 15;
+
 impl Half {
     /// What was sent between `last` and `next`, and did not come by, if `next` came after a wait in which the sender can
     /// have learned of a loss.
@@ -45,10 +48,17 @@ impl Half {
         if hidden == 0 || waited < trip {
             return;
         }
+        let window = self.window.unwrap_or(0).div_ceil(self.mss);
+        if hidden > 2 * window + MOST_TIMEOUTS {
+            // More than its peer has room for, each sent again, and timers of nothing else: it counts other packets, too.
+            self.ids.set_own(false);
+            return;
+        }
         let copy = Copy {
             at: last.at,
             sent: self.told,
             stamp: last.timestamps.map(|t| t.0),
+            ack: None,
             ip_id: last.ip_id,
             number: ORIGINAL,
             seen: false,

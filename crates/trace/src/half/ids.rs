@@ -107,9 +107,9 @@ impl Ids {
 
     /// Packets of this connection alone are counted, one by one: missing ones show.
     pub(super) const fn count_own(&self) -> bool {
-        self.own
-            && self.count()
-            && (self.all < ENOUGH || self.steps().exact as u64 * 2 >= self.all as u64)
+        let exact = self.steps().exact as u64;
+        let mostly = self.all < ENOUGH || exact * 2 >= self.all as u64;
+        self.own && self.count() && exact >= 1 && mostly
     }
 
     /// Different packets have different identifications: the same one twice is the same packet.

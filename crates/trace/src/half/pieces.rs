@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use rexmit_time::Time;
+use rexmit_wire::SeqNum;
 
 /// Stands for the number of a copy that is no resend: the first.
 pub(super) const ORIGINAL: u32 = u32::MAX;
@@ -16,6 +17,8 @@ pub(super) struct Copy {
     pub sent: Time,
     /// The sender's stamp; of an unseen copy, one that it cannot be newer than.
     pub stamp: Option<u32>,
+    /// The acknowledgement number that it bore; of an unseen copy, none.
+    pub ack: Option<SeqNum>,
     /// Its IP identification; of an unseen copy, that of the packet after it.
     pub ip_id: Option<u16>,
     /// The resend's number, or [`ORIGINAL`].
