@@ -1,4 +1,6 @@
-//! What is written as pcapng is read back.
+//! What is written as pcapng is read back, and what no time stamp can be.
+
+mod common;
 
 use std::io;
 
@@ -6,6 +8,8 @@ use rexmit_time::Time;
 use rexmit_wire::capture::{End, Reader};
 use rexmit_wire::pcapng::Writer;
 use rexmit_wire::LinkType;
+
+use common::files::{enhanced, interface, option, section, Order};
 
 fn sample() -> Vec<u8> {
     let mut writer = Writer::new(Vec::new()).unwrap();
@@ -79,4 +83,30 @@ fn a_long_comment_is_cut_at_a_character() {
     let comment = reader.comment().unwrap();
     assert_eq!(comment.len(), 65_534);
     assert!(comment.chars().all(|c| c == 'ü'));
+}
+
+/// The second packet's time, in microseconds, is beyond what nanoseconds can tell.
+#[test]
+fn a_time_stamp_out_of_range_costs_no_packet() {
+    let order = Order::Little;
+    let mut bytes = section(order);
+    bytes.extend(interface(order, 1, 0, &option(order, 9, &[6])));
+    for (ticks, data) in [(5, b"one."), (u64::MAX, b"two."), (7, b"last")] {
+        bytes.extend(enhanced(order, 0, ticks, data, &[]));
+    }
+    let mut reader = Reader::new(&bytes[..]).unwrap();
+    let mut told = Vec::new();
+    while let Some(frame) = reader.next_frame().unwrap() {
+        told.push((frame.time.as_nanos(), frame.data.to_vec()));
+    }
+    let packet = |nanos, data: &[u8]| (nanos, data.to_vec());
+    assert_eq!(
+        told,
+        [
+            packet(5_000, b"one."),
+            packet(5_000, b"two."),
+            packet(7_000, b"last")
+        ]
+    );
+    assert_eq!((reader.undated(), reader.end()), (1, Some(End::Complete)));
 }

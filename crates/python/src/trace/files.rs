@@ -130,8 +130,12 @@ where
                 "{name}: the capture ends in the middle of a packet, at byte {offset}"
             ))
         });
+        let undated = self.rotation.undated().iter().map(|(file, packets)| {
+            let name = &self.names[*file];
+            format!("{name}: {}", rexmit_trace::run::undated(*packets))
+        });
         let broken = self.errors.iter();
         let broken = broken.map(|error| format!("{error}; what follows it is left out"));
-        broken.chain(cut).collect()
+        broken.chain(cut).chain(undated).collect()
     }
 }

@@ -63,13 +63,28 @@ impl Source for Reader<'_> {
     }
 
     fn warnings(&self) -> Vec<String> {
-        match self.end() {
-            Some(End::Truncated { offset }) => vec![format!(
+        let mut warnings = Vec::new();
+        if let Some(End::Truncated { offset }) = self.end() {
+            warnings.push(format!(
                 "the capture ends in the middle of a packet, at byte {offset}"
-            )],
-            _ => Vec::new(),
+            ));
         }
+        if self.undated() > 0 {
+            warnings.push(undated(self.undated()));
+        }
+        warnings
     }
+}
+
+/// The warning for packets whose time stamps are out of range.
+#[must_use]
+pub fn undated(packets: u64) -> String {
+    let what = if packets == 1 {
+        "packet has"
+    } else {
+        "packets have"
+    };
+    format!("{packets} {what} no possible time stamp, and that of the packet before was taken")
 }
 
 /// Frames between two collections of rows.

@@ -36,6 +36,8 @@ pub(super) struct Pcapng {
     section: usize,
     /// Time stamp of the packet before, for packets without one.
     last: Time,
+    /// Packets whose own cannot be told.
+    pub undated: u64,
 }
 
 impl Pcapng {
@@ -179,9 +181,11 @@ impl Pcapng {
             let what = format!("a packet of {captured} bytes in a block of {}", bytes.len());
             return Err(Error::broken(offset, what));
         }
-        let Some(time) = interface.time(ticks) else {
-            let what = format!("a time stamp out of range: {ticks}");
-            return Err(Error::broken(offset, what));
+        let time = if let Some(time) = interface.time(ticks) {
+            time
+        } else {
+            self.undated += 1;
+            self.last
         };
         self.last = time;
         Ok(Step::Packet(Found {

@@ -146,6 +146,15 @@ impl<'r> Reader<'r> {
         }
     }
 
+    /// Packets so far whose time stamp no clock can have had: they are given the time of the packet before.
+    #[must_use]
+    pub fn undated(&self) -> u64 {
+        match &self.format {
+            Format::Pcapng(pcapng) => pcapng.undated,
+            _ => 0,
+        }
+    }
+
     /// The packet at which the reader stands.
     #[inline]
     #[must_use]

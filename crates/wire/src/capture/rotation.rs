@@ -24,6 +24,7 @@ pub struct Rotation<'r, F> {
     heads: BinaryHeap<Reverse<Head>>,
     lent: Option<usize>,
     ends: Vec<(usize, End)>,
+    undated: Vec<(usize, u64)>,
 }
 
 /// The next packet of a file.
@@ -83,6 +84,7 @@ where
             heads: BinaryHeap::new(),
             lent: None,
             ends: Vec::new(),
+            undated: Vec::new(),
         };
         rotation.readers.resize_with(files, || None);
         if files == 1 {
@@ -163,6 +165,9 @@ where
         self.lent = None;
         self.ends
             .push((file, reader.end().unwrap_or(End::Complete)));
+        if reader.undated() > 0 {
+            self.undated.push((file, reader.undated()));
+        }
         self.readers[file] = None;
         match more {
             Ok(_) => Ok(None),
@@ -227,5 +232,11 @@ impl<'r, F> Rotation<'r, F> {
     #[must_use]
     pub fn ends(&self) -> &[(usize, End)] {
         &self.ends
+    }
+
+    /// Files that have ended and had [packets without a time that can be](Reader::undated), and how many.
+    #[must_use]
+    pub fn undated(&self) -> &[(usize, u64)] {
+        &self.undated
     }
 }
