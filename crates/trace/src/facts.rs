@@ -19,6 +19,8 @@ pub struct SenderFacts {
     pub timestamps: bool,
     /// How many bits the receiver's window is shifted to the left.
     pub window_shift: u8,
+    /// Both SYNs were seen: what they say was agreed on.
+    pub agreed: bool,
     /// How often its SYN or SYN-ACK was sent.
     pub syns: u32,
     /// It numbers the packets of each connection apart (IP identification), as far as its SYN tells.

@@ -20,6 +20,7 @@ pub mod event;
 pub mod facts;
 pub mod fingerprint;
 pub mod half;
+pub mod measures;
 pub mod multipath;
 pub mod rows;
 pub mod run;

@@ -8,6 +8,7 @@ use rexmit_wire::{FlowKey, SeqRange};
 
 use crate::emulate::{Leaning, Opinions};
 use crate::event::Direction;
+use crate::measures::{Handshake, Measures, Reset};
 
 /// What says whether a resend was needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -267,6 +268,8 @@ pub struct HalfRow {
     pub leaning: Leaning,
     /// Of a subflow: bytes of the Multipath TCP connection's data that went first here.
     pub data_bytes: Option<u64>,
+    /// What an operator asks for beside retransmissions.
+    pub measures: Measures,
 }
 
 /// One connection.
@@ -288,6 +291,10 @@ pub struct Connection {
     pub closed: &'static str,
     /// It was put out to make room.
     pub evicted: bool,
+    /// What became of its handshake.
+    pub handshake: Handshake,
+    /// The first reset that fits.
+    pub reset: Option<Reset>,
     /// The client as a sender.
     pub forward: HalfRow,
     /// The server as a sender.

@@ -189,6 +189,30 @@ def _half(side: str) -> tuple[Column, ...]:
             "of a subflow: data of the Multipath TCP connection that went first here",
             nullable=True,
         ),
+        column("syns", "integer", "SYNs of the client, SYN-ACKs of the server; the first counts"),
+        column("resets", "integer", "RSTs sent"),
+        column("window_probes", "integer", "of its probes, those of a closed window"),
+        column("zero_windows", "integer", "how often it closed its window"),
+        column(
+            "zero_window_s",
+            "number",
+            "time in which its own window was closed, to its opening, a reset, or the end",
+        ),
+        column(
+            "window_full_s",
+            "number",
+            "time in which it had more to send and its peer's window was full; a window that is"
+            " closed does not count. Null where the window's scale was not seen",
+            nullable=True,
+        ),
+        column("bytes_retransmitted", "integer", "payload bytes sent again"),
+        column(
+            "rtt_median_s", "number", "median round-trip time, 2 % off at most", nullable=True
+        ),
+        column(
+            "rtt_p95_s", "number", "95th percentile of it, 2 % off at most", nullable=True
+        ),
+        column("data_s", "number", "from its first packet with data to its last", nullable=True),
     )
 
 
@@ -205,6 +229,22 @@ CONNECTIONS: Final[tuple[Column, ...]] = (
     Column("one_sided", "boolean", "only one direction was seen"),
     Column("closed", "text", "by what it was closed: fin, rst, or open"),
     Column("evicted", "boolean", "it was put out to make room for others"),
+    Column(
+        "handshake",
+        "text",
+        "what became of it: complete; half-open: no ACK of the SYN-ACK; refused: an RST answered the"
+        " SYN; unanswered; unseen: not, or only one side of it",
+    ),
+    Column("reset_by", "text", "who sent the first RST that fits: client or server", nullable=True),
+    Column(
+        "reset_state",
+        "text",
+        "the state it came in: syn-sent, syn-received, established, half-closed (after one FIN),"
+        " closed (after both)",
+        nullable=True,
+    ),
+    Column("reset_after", "text", "the packet before it, as in client data", nullable=True),
+    Column("reset_silence_s", "number", "from that packet to the RST", nullable=True),
     _MPTCP,
     Column(
         "mptcp_subflow", "integer", "which of its subflows, from 1, as they began", nullable=True

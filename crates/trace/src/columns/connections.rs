@@ -4,6 +4,8 @@ use rexmit_tcp::Mechanism;
 
 use super::buffers::{seconds, whole, Filler, Table};
 use crate::analyzer::Of;
+use crate::event::Direction;
+use crate::measures::Measures;
 use crate::rows::{Connection, HalfRow, Inferred, Parameters, Position, Role};
 
 pub(super) fn table(rows: &[Of<Box<Connection>>], capture: &str) -> Table {
@@ -33,6 +35,18 @@ pub(super) fn table(rows: &[Of<Box<Connection>>], capture: &str) -> Table {
         table.boolean("one_sided", all().map(|row| row.one_sided));
         table.text("closed", all().map(|row| Some(row.closed)));
         table.boolean("evicted", all().map(|row| row.evicted));
+        table.text("handshake", all().map(|row| Some(row.handshake.as_str())));
+        let reset = || all().map(|row| row.reset.as_ref());
+        table.text("reset_by", reset().map(|of| of.map(|of| side(of.by))));
+        table.text(
+            "reset_state",
+            reset().map(|of| of.map(|of| of.state.as_str())),
+        );
+        table.text(
+            "reset_after",
+            reset().map(|of| of.map(|of| of.after.as_str())),
+        );
+        table.seconds("reset_silence_s", reset().map(|of| of.map(|of| of.silence)));
         let multipath = || all().map(|row| row.multipath.as_ref());
         table.integer_or_null(
             "mptcp_connection",
@@ -145,6 +159,37 @@ where
     }
     table.seconds("best_case_s", all().map(|row| row.best_case));
     table.integer_or_null("data_bytes", all().map(|row| row.data_bytes.map(whole)));
+    measured(table, || all().map(|row| &row.measures));
+}
+
+fn measured<'r, I>(table: &mut Filler, all: impl Fn() -> I)
+where
+    I: Iterator<Item = &'r Measures> + Clone,
+{
+    table.integer("syns", all().map(|of| i64::from(of.syns)));
+    table.integer("resets", all().map(|of| i64::from(of.resets)));
+    table.integer("window_probes", all().map(|of| i64::from(of.window_probes)));
+    table.integer("zero_windows", all().map(|of| i64::from(of.zero_windows)));
+    table.seconds("zero_window_s", all().map(|of| Some(of.zero_window)));
+    table.seconds("window_full_s", all().map(|of| of.window_full));
+    table.integer(
+        "bytes_retransmitted",
+        all().map(|of| whole(of.bytes_retransmitted)),
+    );
+    table.seconds(
+        "rtt_median_s",
+        all().map(|of| of.rtt.map(|[median, _]| median)),
+    );
+    table.seconds("rtt_p95_s", all().map(|of| of.rtt.map(|[_, most]| most)));
+    table.seconds("data_s", all().map(|of| of.data));
+}
+
+/// A direction by who sends in it.
+const fn side(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Forward => "client",
+        Direction::Backward => "server",
+    }
 }
 
 type Parameter = fn(&Parameters) -> &Option<Inferred>;

@@ -69,6 +69,14 @@ impl Connection {
         Some((server + self.cold.client_part?, server))
     }
 
+    /// From the monitor to a side and back.
+    pub(super) fn delay(&self, of: Direction) -> Option<Duration> {
+        match of {
+            Direction::Forward => self.cold.client_part,
+            Direction::Backward => self.cold.server_part,
+        }
+    }
+
     /// What is known of a sender.
     pub(super) fn facts(&self, of: Direction) -> SenderFacts {
         let (me, peer) = (of as usize, of.reversed() as usize);
@@ -100,6 +108,7 @@ impl Connection {
             sack,
             timestamps,
             window_shift,
+            agreed: syn.is_some() && answer.is_some(),
             syns: self.cold.syn_counts[me],
             counts_own: self.counts_own(of),
             peer_counts_own: self.counts_own(of.reversed()),

@@ -157,6 +157,8 @@ impl Connection {
         }
         let mut row = Box::new(self.row(evicted));
         let whole = &mut *row;
+        let measures = [&mut whole.forward.measures, &mut whole.backward.measures];
+        self.replay(common, measures);
         for (of, row) in BOTH
             .into_iter()
             .zip([&mut whole.forward, &mut whole.backward])

@@ -6,8 +6,10 @@ mod facts;
 mod keep;
 mod kept;
 mod log;
+mod measured;
 mod opening;
 mod pair;
+mod replay;
 mod row;
 mod side;
 
@@ -21,6 +23,7 @@ use rexmit_wire::{FlowKey, Headers, SeqRange};
 use crate::event::Direction;
 use crate::facts::SenderFacts;
 use crate::half::{Half, Room};
+use crate::measures::Before;
 use crate::multipath::{Place, Seen, Signal, Whose};
 use crate::rows;
 use crate::settings::Settings;
@@ -30,8 +33,10 @@ use doubled::Mark;
 use kept::Kept;
 use log::Log;
 pub(crate) use log::Spare;
+use measured::Measured;
 pub(crate) use opening::Opening;
 pub use pair::Pair;
+use replay::Replay;
 use side::Side;
 
 /// What the connections of an analyzer share.
@@ -46,6 +51,7 @@ pub(crate) struct Common {
     /// Room to use again: of logs, and of a half.
     pub spare: Spare,
     pub room: Room,
+    replay: Replay,
 }
 
 impl Common {
@@ -57,6 +63,7 @@ impl Common {
             whatif: Vec::new(),
             spare: Spare::default(),
             room: Room::default(),
+            replay: Replay::default(),
         }
     }
 }
@@ -92,6 +99,8 @@ pub(crate) struct Connection {
     logging: bool,
     /// The client's acknowledgement of the handshake has been seen, or will not be.
     shaken: bool,
+    /// The last packet.
+    before: Before,
     /// First packet.
     pub start: Time,
     /// Last packet.
@@ -111,8 +120,10 @@ struct Cold {
     /// The SYN or SYN-ACK of each side, the last one if it sent several, and how often it sent that.
     syns: [Option<Kept>; 2],
     syn_counts: [u32; 2],
-    /// Keep-alives without payload of each side.
+    /// Keep-alives without payload of each side, and those of them that probed a closed window.
     probes: [u32; 2],
+    window_probes: [u32; 2],
+    measured: Option<Box<Measured>>,
     /// From SYN to SYN-ACK, and from there to the client's acknowledgement: what lies beyond the monitor on either side.
     server_part: Option<Duration>,
     client_part: Option<Duration>,
@@ -161,6 +172,7 @@ impl Connection {
             closed: Closed::Open,
             logging: true,
             shaken: !flags.syn(),
+            before: Before::default(),
             start: at,
             last: at,
             log: Log::default(),
@@ -205,10 +217,6 @@ impl Connection {
     /// One of its packets as its Multipath TCP connection wants to see it.
     pub fn seen<'p>(&self, at: Time, headers: &'p Headers, signal: &'p Signal) -> Seen<'p> {
         let direction = self.direction(&headers.flow);
-        let delay = match direction {
-            Direction::Forward => self.cold.client_part,
-            Direction::Backward => self.cold.server_part,
-        };
         Seen {
             at,
             direction,
@@ -217,7 +225,7 @@ impl Connection {
             isn: self.cold.syns[direction as usize]
                 .as_ref()
                 .map(|syn| syn.seq),
-            delay: delay.unwrap_or(Duration::ZERO),
+            delay: self.delay(direction).unwrap_or(Duration::ZERO),
         }
     }
 
@@ -274,7 +282,9 @@ impl Connection {
                 .map_or(Duration::ZERO, |(whole, _)| whole);
             self.trouble[me] |= at.since(self.last) >= trip;
         }
+        let before = self.last;
         self.last = self.last.max(at);
+        let shut = self.sides[me].offers_nothing();
         let same_window = self.sides[me].count(headers);
         let numbered = headers.notes.of(NUMBERED);
         if numbered != self.numbered[me] {
@@ -282,6 +292,9 @@ impl Connection {
         }
         if headers.ttl != self.ttls[me] && self.is_doubled(direction, headers) {
             return;
+        }
+        if shut || headers.window == 0 {
+            self.window_moves(at, direction, headers);
         }
         let takes_up = headers.seq_len() > 0;
         if !headers.sack.is_empty() {
@@ -295,10 +308,10 @@ impl Connection {
             side.fin |= flags.fin();
             self.trouble[me] |= side.advance(at, headers.range());
         } else if self.sides[me].is_keep_alive(headers.seq) {
-            self.cold.probes[me] = self.cold.probes[me].saturating_add(1);
+            self.keeps_alive(direction);
         }
         if flags.rst() {
-            self.reset(direction, headers);
+            self.reset(at, before, direction, headers);
         } else if flags.ack() {
             let sender = &mut self.sides[peer];
             let samples = sender.rtt.count;
@@ -314,6 +327,7 @@ impl Connection {
         if flags.fin() && self.closed == Closed::Open && self.sides[peer].fin {
             self.closed = Closed::Fin;
         }
+        self.before = Before::of(direction, flags, headers.payload_len);
         self.keep(at, direction, headers, common);
     }
 
@@ -338,11 +352,12 @@ impl Connection {
 
     /// An RST closes when it is the next packet of its side, or answers what the other sent (RFC 9293 §3.10.7).
     #[cold]
-    fn reset(&mut self, direction: Direction, headers: &Headers) {
+    fn reset(&mut self, at: Time, before: Time, direction: Direction, headers: &Headers) {
         let side = &self.sides[direction as usize];
         let other = &self.sides[direction.reversed() as usize];
         let fits = side.is_in_window(headers.seq, u32::from(u16::MAX))
             || (headers.flags.ack() && other.may_acknowledge(headers.ack));
+        self.note_reset(at, before, direction, fits);
         if fits && self.closed == Closed::Open {
             self.closed = Closed::Rst;
         }

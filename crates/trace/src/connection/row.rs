@@ -5,6 +5,7 @@ use rexmit_time::Duration;
 use super::{Closed, Connection};
 use crate::event::Direction;
 use crate::fingerprint::{self, Signature};
+use crate::measures::Measures;
 use crate::rows::{self, HalfRow, Position};
 
 impl Connection {
@@ -24,6 +25,8 @@ impl Connection {
                 Closed::Rst => "rst",
             },
             evicted,
+            handshake: self.handshake(),
+            reset: self.cold.reset(),
             forward: self.half_row(Direction::Forward),
             backward: self.half_row(Direction::Backward),
             multipath: None,
@@ -32,10 +35,7 @@ impl Connection {
 
     fn half_row(&self, of: Direction) -> HalfRow {
         let side = &self.sides[of as usize];
-        let delay = match of {
-            Direction::Forward => self.cold.client_part,
-            Direction::Backward => self.cold.server_part,
-        };
+        let delay = self.delay(of);
         let offers = self.cold.syns[of as usize].as_ref().map(|syn| &syn.options);
         let signature = self.cold.syns[of as usize]
             .as_ref()
@@ -57,10 +57,12 @@ impl Connection {
                 .handshake_rtt()
                 .zip(delay)
                 .map(|((whole, _), delay)| position(delay, whole)),
+            measures: self.measures(of),
             ..HalfRow::default()
         };
         if !self.has_half(of) {
             row.probes = self.cold.probes[of as usize];
+            row.measures.window_probes = self.cold.window_probes[of as usize];
             // What lies between the monitor and the sender is the same for all, as far as is known.
             let delay = delay.unwrap_or(Duration::ZERO);
             row.rtt = side.rtt.summary().map(|[least, average, most]| {
@@ -69,6 +71,24 @@ impl Connection {
             });
         }
         row
+    }
+}
+
+impl Connection {
+    /// What the running counters have measured of a side.
+    fn measures(&self, of: Direction) -> Measures {
+        let mut measures = Measures {
+            syns: self.cold.syn_counts[of as usize],
+            ..Measures::default()
+        };
+        if let Some(measured) = &self.cold.measured {
+            let mut closings = measured.closings[of as usize];
+            closings.open(self.last);
+            measures.zero_windows = closings.count;
+            measures.zero_window = closings.length;
+            measures.resets = measured.resets[of as usize];
+        }
+        measures
     }
 }
 

@@ -53,7 +53,7 @@ pub(crate) struct Side {
 /// Smallest, largest, sum and number of round-trip times.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RunningRtt {
-    sum: Duration,
+    pub sum: Duration,
     /// Seconds; a number of this size is as exact as any clock.
     least: f32,
     most: f32,
@@ -127,14 +127,34 @@ impl Side {
     /// acknowledged and one above what was sent.
     pub fn is_in_window(&self, seq: SeqNum, window: u32) -> bool {
         let below = i64::from(self.nxt.offset_from(seq));
-        let flight = i64::from(self.nxt.offset_from(self.una).max(0));
         let window = i64::from(window);
-        self.known && (-window..=window + flight).contains(&below)
+        self.known && (-window..=window + self.flight()).contains(&below)
     }
 
     /// Whether `ack` acknowledges what was sent and not more.
     pub fn may_acknowledge(&self, ack: SeqNum) -> bool {
         self.known && !ack.is_before(self.una) && !ack.is_after(self.nxt)
+    }
+
+    /// Whether anything is known of its numbers.
+    pub const fn is_known(&self) -> bool {
+        self.known
+    }
+
+    /// Whether more than `ack` was acknowledged.
+    pub fn is_acked_beyond(&self, ack: SeqNum) -> bool {
+        self.known && ack.is_before(self.una)
+    }
+
+    /// Sequence numbers sent and not acknowledged.
+    pub fn flight(&self) -> i64 {
+        i64::from(self.nxt.offset_from(self.una).max(0))
+    }
+
+    /// Its last packet offered no window, or there was none.
+    #[inline]
+    pub const fn offers_nothing(&self) -> bool {
+        self.window == 0
     }
 
     /// Counts a packet. True when it offers the same window as the one before.

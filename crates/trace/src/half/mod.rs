@@ -30,6 +30,7 @@ use crate::cost::BestCase;
 use crate::emulate::Judges;
 use crate::event::{Direction, Event, SenderEvent};
 use crate::facts::SenderFacts;
+use crate::measures::{window, Extent};
 use crate::rows::{Evidence, HalfRow, Retransmission, WhatIf};
 use crate::settings::Settings;
 use crate::whatif::Replay;
@@ -121,6 +122,10 @@ pub struct Half {
     row: HalfRow,
     last_lost_episode: Option<u32>,
     best_case: BestCase,
+    /// When the receiver's window was full.
+    full: window::Full,
+    /// When data were sent.
+    data_sent: Extent,
 }
 
 impl Half {
@@ -191,6 +196,8 @@ impl Half {
             row: HalfRow::default(),
             last_lost_episode: None,
             best_case: BestCase::default(),
+            full: window::Full::default(),
+            data_sent: Extent::default(),
         }
     }
 
@@ -323,15 +330,37 @@ impl Half {
                 Next::Sent(event, at, following) => {
                     let wait = (event.at - at).max(Duration::ZERO);
                     self.waited = wait.max(self.waited * 15 / 16);
-                    self.sent(&event, at);
+                    self.send(&event, at);
                     if let Some(following) = following {
                         self.look_ahead(&event, &following);
                     }
                 }
-                Next::Heard(ack, at) => self.heard(&ack, at),
+                Next::Heard(ack, at) => {
+                    self.heard(&ack, at);
+                    self.note_flight(at, false);
+                }
             }
         }
         self.settle();
+    }
+
+    /// The sender sent this, then; what is measured of it.
+    fn send(&mut self, event: &Event, at: Time) {
+        let (nxt, probes) = (self.pieces.nxt(), self.row.probes);
+        self.sent(event, at);
+        if self.row.probes > probes {
+            self.row.measures.window_probes += u32::from(self.window == Some(0));
+        } else if event.payload_len > 0 {
+            self.data_sent.note(event.at);
+        }
+        let new = event.payload_len > 0 && self.pieces.nxt() > nxt;
+        self.note_flight(at, new);
+    }
+
+    fn note_flight(&mut self, at: Time, new: bool) {
+        let flight = self.pieces.nxt() - self.pieces.una();
+        let window = self.window.unwrap_or(0);
+        self.full.note(at, flight, window, self.mss, new);
     }
 
     /// Hands an event on to the emulations, by and by.
@@ -370,6 +399,11 @@ impl Half {
         row.position = Some(self.clock.position());
         row.monitor_delay = self.clock.known_delay();
         row.rtt = self.rtts.summary();
+        row.measures.rtt = self.rtts.percentiles();
+        row.measures.window_probes = self.row.measures.window_probes;
+        row.measures.bytes_retransmitted = self.row.measures.bytes_retransmitted;
+        row.measures.window_full = self.facts.agreed.then(|| self.full.length());
+        row.measures.data = self.data_sent.length();
         let best_case = core::mem::take(&mut self.best_case);
         row.best_case = row
             .rtt

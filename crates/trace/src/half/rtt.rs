@@ -2,14 +2,17 @@
 
 use rexmit_time::Duration;
 
+use crate::measures::percentiles::Percentiles;
+
 /// Samples of one sender, from what was sent once (Karn's rule, RFC 6298 §3).
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Rtts {
     least: Option<Duration>,
     most: Duration,
     sum: i128,
     count: u32,
     moving: Option<Duration>,
+    percentiles: Percentiles,
 }
 
 impl Rtts {
@@ -22,6 +25,7 @@ impl Rtts {
         self.most = self.most.max(rtt);
         self.sum += i128::from(rtt.as_nanos());
         self.count = self.count.saturating_add(1);
+        self.percentiles.add(rtt);
         self.moving = Some(self.moving.map_or(rtt, |m| m + (rtt - m) / 4));
     }
 
@@ -38,6 +42,11 @@ impl Rtts {
     /// The smallest.
     pub(super) const fn least(&self) -> Option<Duration> {
         self.least
+    }
+
+    /// Median and 95th percentile.
+    pub(super) fn percentiles(&self) -> Option<[Duration; 2]> {
+        self.percentiles.summary(self.least?, self.most)
     }
 
     /// Smallest, average, largest and their number.

@@ -84,6 +84,9 @@ impl Half {
         self.judges.forget_before(open.number + 1);
         let mechanism = verdict.judged.mechanism;
         self.count(mechanism, need);
+        // A SYN or a FIN is no byte, and what is new in the packet was not sent before.
+        let again = u64::from(open.length).min((open.end - open.start) as u64);
+        self.row.measures.bytes_retransmitted += again;
         if self.last_lost_episode != Some(verdict.episode) {
             self.last_lost_episode = Some(verdict.episode);
             if let Some(before) = open.previous {

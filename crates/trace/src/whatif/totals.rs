@@ -154,6 +154,8 @@ mod tests {
             one_sided: false,
             closed: "fin",
             evicted: false,
+            handshake: crate::measures::Handshake::Unseen,
+            reset: None,
             forward: HalfRow::default(),
             backward: HalfRow {
                 stack,

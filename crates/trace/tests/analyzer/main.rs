@@ -3,6 +3,7 @@
 mod columns;
 mod connections;
 mod limits;
+mod measures;
 mod multipath;
 mod paths;
 mod properties;

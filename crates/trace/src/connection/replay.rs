@@ -1,0 +1,122 @@
+//! What the log tells of directions without trouble when their connection is over.
+
+use rexmit_time::{Duration, Time};
+
+use super::side::Side;
+use super::{Common, Connection, BOTH};
+use crate::event::Event;
+use crate::measures::percentiles::Percentiles;
+use crate::measures::window::Full;
+use crate::measures::{Extent, Measures};
+
+/// One direction of a log that is gone through again.
+#[derive(Debug, Default)]
+struct Replayed {
+    side: Side,
+    rtts: Percentiles,
+    full: Full,
+    data: Extent,
+}
+
+/// Room for going through logs.
+#[derive(Debug, Default)]
+pub(crate) struct Replay {
+    halves: [Replayed; 2],
+    /// Of each side: how far its window is shifted, and what it offered last.
+    shifts: [u8; 2],
+    windows: [u32; 2],
+    /// Of each side: the largest payload it may send, and how far it is from the monitor and back.
+    segments: [u32; 2],
+    delays: [Duration; 2],
+}
+
+impl Connection {
+    /// Goes through the log again for the directions that have no half, and gives what it tells to their measures.
+    pub(super) fn replay(&self, common: &mut Common, measures: [&mut Measures; 2]) {
+        let wanted = BOTH.map(|of| !self.has_half(of) && self.sides[of as usize].sent);
+        if wanted == [false; 2] || !self.logging {
+            return;
+        }
+        let replay = &mut common.replay;
+        replay.begin();
+        let facts = BOTH.map(|of| self.facts(of));
+        for of in BOTH {
+            replay.shifts[of.reversed() as usize] = facts[of as usize].window_shift.min(14);
+            replay.segments[of as usize] = facts[of as usize].mss;
+            replay.delays[of as usize] = self.delay(of).unwrap_or(Duration::ZERO);
+        }
+        for (event, _) in self.log.iter(self.start, &self.cold.sacks) {
+            replay.packet(&event);
+        }
+        for ((of, measures), facts) in BOTH.into_iter().zip(measures).zip(&facts) {
+            if !wanted[of as usize] {
+                continue;
+            }
+            let half = &replay.halves[of as usize];
+            measures.window_full = facts.agreed.then(|| half.full.length());
+            measures.data = half.data.length();
+            // As in the other columns of round-trip times: what lies between the monitor and the sender is the same for all.
+            let delay = replay.delays[of as usize];
+            measures.rtt = self.sides[of as usize]
+                .rtt
+                .summary()
+                .and_then(|[least, _, most]| {
+                    let rtt = half.rtts.summary(least, most)?;
+                    Some(rtt.map(|rtt| rtt + delay))
+                });
+        }
+    }
+}
+
+impl Replay {
+    fn begin(&mut self) {
+        for half in &mut self.halves {
+            half.side = Side::default();
+            half.rtts.clear();
+            half.full = Full::default();
+            half.data = Extent::default();
+        }
+        self.windows = [0; 2];
+    }
+
+    /// As [`Connection::packet`] has it, as far as it matters here.
+    fn packet(&mut self, event: &Event) {
+        let (me, peer) = (
+            event.direction as usize,
+            event.direction.reversed() as usize,
+        );
+        let flags = event.flags;
+        if flags.rst() {
+            return;
+        }
+        let range = event.range();
+        let side = &mut self.halves[me].side;
+        if flags.syn() {
+            side.begin(range);
+        } else if !range.is_empty() {
+            side.advance(event.at, range);
+        }
+        if event.payload_len > 0 {
+            self.halves[me].data.note(event.at);
+            self.note_flight(me, event.at, true);
+        }
+        if flags.ack() {
+            let half = &mut self.halves[peer];
+            let before = half.side.rtt;
+            half.side.acked(event.at, event.ack, false);
+            if half.side.rtt.count != before.count {
+                half.rtts.add(half.side.rtt.sum - before.sum);
+            }
+            let shift = if flags.syn() { 0 } else { self.shifts[me] };
+            self.windows[me] = u32::from(event.window) << shift;
+            // Its answer comes by so much later.
+            self.note_flight(peer, event.at + self.delays[peer], false);
+        }
+    }
+
+    fn note_flight(&mut self, of: usize, at: Time, new: bool) {
+        let half = &mut self.halves[of];
+        let (flight, window) = (half.side.flight(), self.windows[1 - of]);
+        half.full.note(at, flight, window, self.segments[of], new);
+    }
+}
