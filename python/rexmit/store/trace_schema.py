@@ -206,12 +206,8 @@ def _half(side: str) -> tuple[Column, ...]:
             nullable=True,
         ),
         column("bytes_retransmitted", "integer", "payload bytes sent again"),
-        column(
-            "rtt_median_s", "number", "median round-trip time, 2 % off at most", nullable=True
-        ),
-        column(
-            "rtt_p95_s", "number", "95th percentile of it, 2 % off at most", nullable=True
-        ),
+        column("rtt_median_s", "number", "median round-trip time, 2 % off at most", nullable=True),
+        column("rtt_p95_s", "number", "95th percentile of it, 2 % off at most", nullable=True),
         column("data_s", "number", "from its first packet with data to its last", nullable=True),
     )
 

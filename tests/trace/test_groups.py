@@ -1,0 +1,169 @@
+"""Connections by host, port and prefix, and what went wrong in them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.trace.rows import connection, write_trace
+
+from rexmit.errors import UserError
+from rexmit.trace.folder import Trace
+from rexmit.trace.groups import by, overall
+from rexmit.trace.troubles import troubles
+
+WEB = "10.0.0.1:80"
+
+
+def flow(client: str, server: str = WEB, **values: Any) -> Any:  # noqa: ANN401 - any column
+    """A connection between two ends."""
+    return connection(flow=f"{client} > {server}", handshake="complete", **values)
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Trace:
+    """Two clients of one web server, one of them in its prefix; IPv6; one that nobody answers."""
+    rows = [
+        flow(
+            "10.0.0.7:40000",
+            forward_bytes=100,
+            backward_bytes=10_900,
+            backward_unique_bytes=10_000,
+            backward_bytes_retransmitted=900,
+            backward_rtt_samples=9,
+            backward_rtt_median_s=0.02,
+            backward_rtt_p95_s=0.05,
+            backward_data_s=0.5,
+            backward_rto_lost_s=0.3,
+            backward_window_full_s=0.1,
+            forward_zero_windows=2,
+            forward_zero_window_s=0.2,
+            backward_window_probes=3,
+            duration_s=1.0,
+            reset_by="client",
+            reset_state="established",
+            reset_after="server data",
+            reset_silence_s=0.01,
+        ),
+        flow(
+            "192.168.5.5:40001",
+            forward_bytes=50,
+            backward_bytes=1_000,
+            backward_unique_bytes=1_000,
+            backward_rtt_samples=2,
+            backward_rtt_median_s=0.04,
+            backward_rtt_p95_s=0.04,
+            # All in one round trip: no throughput.
+            backward_data_s=0.001,
+            duration_s=0.1,
+        ),
+        flow("[fd00::1:0:0:0:1]:5", "[fd00::2]:443", forward_bytes=7),
+        connection(
+            flow="192.168.5.5:40002 > 10.0.0.9:25",
+            handshake="unanswered",
+            forward_syns=3,
+        ),
+        connection(
+            flow="192.168.5.6:40002 > 10.0.0.9:25",
+            handshake="unanswered",
+            forward_syns=1,
+        ),
+        connection(
+            flow="192.168.5.5:40003 > 10.0.0.1:81",
+            handshake="refused",
+            forward_syns=1,
+            reset_by="server",
+            reset_state="syn-sent",
+            reset_after="client SYN",
+            reset_silence_s=0.001,
+        ),
+    ]
+    rows = [{**row, "connection": number} for number, row in enumerate(rows)]
+    return write_trace(tmp_path / "t", connections=rows)
+
+
+def test_a_host_has_the_connections_of_either_end(trace: Trace) -> None:
+    groups = {group.key: group for group in by(trace, "host")}
+    assert list(groups)[:2] == ["10.0.0.1", "10.0.0.7"]  # the same wait, more bytes first
+    web, client = groups["10.0.0.1"], groups["10.0.0.7"]
+    assert (web.connections, web.bytes, web.bytes_retransmitted) == (3, 12_050, 900)
+    assert web.share_retransmitted == pytest.approx(900 / 12_050)
+    assert web.rtt_median_s == pytest.approx(0.03)
+    assert web.rtt_p95_s == 0.05
+    assert web.throughput_median_bps == web.throughput_p95_bps == 160_000
+    assert web.waited_s == client.waited_s == 0.3
+    # The client's window held the server up, and the client reset.
+    assert (client.zero_windows, client.zero_window_s, client.window_full_s) == (2, 0.2, 0.0)
+    assert (web.zero_windows, web.peer_zero_window_s, web.window_full_s) == (0, 0.2, 0.1)
+    assert (client.resets, client.peer_resets, web.resets, web.peer_resets) == (1, 0, 1, 1)
+    assert (web.unanswered, web.refused) == (0, 1)
+    assert groups["192.168.5.5"].connections == 3
+    assert groups["fd00::2"].share_retransmitted == 0.0
+    assert groups["10.0.0.9"].share_retransmitted is None
+    assert groups["10.0.0.9"].rtt_median_s is None
+
+
+def test_a_port_is_the_servers(trace: Trace) -> None:
+    groups = {group.key: group for group in by(trace, "port")}
+    assert set(groups) == {"80", "81", "443", "25"}
+    assert (groups["80"].connections, groups["25"].unanswered) == (2, 2)
+
+
+def test_a_prefix_counts_a_connection_within_it_once(trace: Trace) -> None:
+    groups = {group.key: group for group in by(trace, "prefix")}
+    assert set(groups) == {"10.0.0.0/24", "192.168.5.0/24", "fd00:0:0:1::/64", "fd00::/64"}
+    assert groups["10.0.0.0/24"].connections == 5
+    assert groups["10.0.0.0/24"].bytes == 12_050
+    assert groups["192.168.5.0/24"].connections == 4
+
+
+def test_all_connections_are_one_group(trace: Trace) -> None:
+    whole = overall(trace)
+    assert (whole.key, whole.connections, whole.bytes) == ("all", 6, 12_057)
+    assert (whole.unanswered, whole.refused, whole.peer_resets) == (2, 1, 1)
+
+
+def test_another_key_is_refused(trace: Trace) -> None:
+    with pytest.raises(UserError, match="not summed up by colour"):
+        by(trace, "colour")  # type: ignore[arg-type]
+
+
+def test_nothing_sums_up_to_nothing(tmp_path: Path) -> None:
+    empty = write_trace(tmp_path / "t")
+    assert by(empty, "host") == by(empty, "prefix") == ()
+    whole = overall(empty)
+    assert (whole.connections, whole.bytes, whole.waited_s) == (0, 0, 0.0)
+    assert troubles(empty).held_up == ()
+
+
+def test_troubles_are_told_by_who_made_them(trace: Trace) -> None:
+    found = troubles(trace)
+    (held,) = found.held_up
+    assert (held.sender, held.receiver) == (WEB, "10.0.0.7:40000")
+    assert (held.times, held.closed_s, held.probes, held.full_s) == (2, 0.2, 3, 0.1)
+    assert held.share == pytest.approx(0.3)
+    assert (found.with_zero_window, found.with_full_window) == (1, 1)
+    told = [asdict(one) for one in found.failed]
+    assert told == [
+        {
+            "service": "10.0.0.9:25",
+            "handshake": "unanswered",
+            "connections": 2,
+            "clients": 2,
+            "syns": 4,
+        },
+        {
+            "service": "10.0.0.1:81",
+            "handshake": "refused",
+            "connections": 1,
+            "clients": 1,
+            "syns": 1,
+        },
+    ]
+    assert (found.unanswered, found.refused, found.half_open) == (2, 1, 0)
+    (reset,) = found.resets
+    assert (reset.by, reset.state, reset.after) == ("client", "established", "server data")
+    assert (reset.service, reset.for_service, reset.services) == (WEB, 1, 1)
+    assert found.reset == 1
