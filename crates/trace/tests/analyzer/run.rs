@@ -217,5 +217,5 @@ fn steps_back_of_the_clock_are_told() {
     assert!(summary
         .warnings
         .iter()
-        .any(|warning| warning.contains("steps back 2 times")));
+        .any(|warning| warning.contains("steps back twice")));
 }
