@@ -21,10 +21,21 @@ import polars as pl
 from rexmit.errors import UserError
 from rexmit.store import digests
 from rexmit.store.files import whole_file, whole_folder, write_text
-from rexmit.store.plain_json import list_of, mapping_of, number, one_of, read, shape, text, whole
+from rexmit.store.plain_json import (
+    either,
+    list_of,
+    mapping_of,
+    nothing,
+    number,
+    one_of,
+    read,
+    shape,
+    text,
+    whole,
+)
 from rexmit.store.schema import polars_schema
 from rexmit.store.trace_schema import TABLES
-from rexmit.trace.source import Batch, Facts, conformed, empty
+from rexmit.trace.source import Batch, Facts, File, conformed, empty
 
 FORMAT: Final = 1
 """The version of trace.json."""
@@ -38,6 +49,16 @@ analysed them), so that memory does not grow with the length of a capture.
 """
 
 _FILES: Final = tuple(f"{name}.{kind}" for name in TABLES for kind in ("parquet", "csv"))
+
+_FILE: Final = shape(
+    {
+        "path": text,
+        "packets": whole(),
+        "first_s": either(number(), nothing),
+        "last_s": either(number(), nothing),
+    },
+    needed=("path", "packets", "first_s", "last_s"),
+)
 
 _CHECK: Final = shape(
     {
@@ -55,6 +76,7 @@ _CHECK: Final = shape(
                 "evicted": whole(),
                 "warnings": list_of(text),
                 "settings": list_of(text),
+                "files": list_of(_FILE),
             }
         ),
         digests.KEY: digests.CHECK,
@@ -82,6 +104,10 @@ class Trace:
     def scan(self, table: str) -> pl.LazyFrame:
         """A table, read when asked."""
         return pl.scan_parquet(self.path / f"{table}.parquet")
+
+    def numbered(self) -> pl.LazyFrame:
+        """The connections with `number`, their rows in connections.parquet."""
+        return self.scan("connections").with_row_index("number")
 
     @property
     def captures(self) -> list[str]:
@@ -207,7 +233,7 @@ def open_trace(path: Path) -> Trace:
     try:
         meta = read(path / META)
         _CHECK(meta, "")
-        found, facts = meta["format"], Facts(**meta["facts"])
+        found, facts = meta["format"], _facts(meta["facts"])
     except (OSError, ValueError, TypeError) as error:
         raise UserError(
             f"{path / META}: cannot be read: {error}", "analyse the captures again"
@@ -224,6 +250,11 @@ def open_trace(path: Path) -> Trace:
     for name, columns in TABLES.items():
         _check(trace, name, set(polars_schema(columns)))
     return trace
+
+
+def _facts(told: Mapping[str, Any]) -> Facts:
+    files = tuple(File(**file) for file in told.get("files", ()))
+    return Facts(**{**told, "files": files})
 
 
 def _check(trace: Trace, name: str, wanted: set[str]) -> None:

@@ -28,11 +28,24 @@ Batch = Mapping[str, pl.DataFrame]
 
 
 @dataclass(frozen=True)
+class File:
+    """One capture file: its packets (all, not TCP alone) and their first and last time stamp, None
+    without packets.
+    """
+
+    path: str
+    packets: int
+    first_s: float | None
+    last_s: float | None
+
+
+@dataclass(frozen=True)
 class Facts:
     """What was read. `not_understood` counts packets by why they were left out, `evicted`
     connections that made room for others and `evicted_openings` of them that had hardly more than a
     first packet, `warnings` are sentences (a capture that ends within a
-    packet, a clock that steps back), `settings` those under which the connections were replayed.
+    packet, a clock that steps back), `settings` those under which the connections were replayed,
+    `files` what each of the captures held.
     """
 
     packets: int = 0
@@ -43,6 +56,7 @@ class Facts:
     evicted_openings: int = 0
     warnings: Sequence[str] = ()
     settings: Sequence[str] = ()
+    files: Sequence[File] = ()
 
 
 class Source(Protocol):
@@ -111,14 +125,15 @@ def open_source(
         raise UserError(f"cannot be read: {error}", "give captures, or - for a pipe") from error
     except ValueError as error:
         raise UserError(f"--whatif: {error}", usage=True) from error
-    return _Core(trace)
+    return _Core(trace, captures)
 
 
 class _Core:
     """The analysis of `rexmit._core`."""
 
-    def __init__(self, trace: _core.Trace) -> None:
+    def __init__(self, trace: _core.Trace, captures: Sequence[Path]) -> None:
         self._trace = trace
+        self._captures = captures
 
     def batches(self) -> Iterator[Batch]:
         while True:
@@ -146,4 +161,10 @@ class _Core:
             evicted_openings=told["evicted_openings"],
             warnings=told["warnings"],
             settings=told.get("settings", []),
+            files=tuple(
+                File(
+                    str(path), packets, *((time / 1e9 for time in times) if times else (None, None))
+                )
+                for path, (packets, times) in zip(self._captures, told["files"], strict=True)
+            ),
         )

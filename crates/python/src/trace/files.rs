@@ -16,6 +16,47 @@ const STDIN: &str = "-";
 pub struct Files {
     paths: Vec<PathBuf>,
     bytes: Arc<AtomicU64>,
+    spans: Arc<[Span]>,
+}
+
+/// What one file has held so far. One thread writes, so plain loads and stores do.
+#[derive(Debug)]
+pub struct Span {
+    packets: AtomicU64,
+    first_ns: AtomicU64,
+    last_ns: AtomicU64,
+}
+
+impl Default for Span {
+    fn default() -> Self {
+        Span {
+            packets: AtomicU64::new(0),
+            first_ns: AtomicU64::new(u64::MAX),
+            last_ns: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Span {
+    #[inline]
+    fn see(&self, time_ns: u64) {
+        let order = Ordering::Relaxed;
+        self.packets.store(self.packets.load(order) + 1, order);
+        if time_ns < self.first_ns.load(order) {
+            self.first_ns.store(time_ns, order);
+        }
+        if time_ns > self.last_ns.load(order) {
+            self.last_ns.store(time_ns, order);
+        }
+    }
+
+    /// Packets, and the earliest and the latest time stamp; none without packets.
+    pub fn told(&self) -> (u64, Option<(u64, u64)>) {
+        let order = Ordering::Relaxed;
+        let packets = self.packets.load(order);
+        let times = (self.first_ns.load(order), self.last_ns.load(order));
+        (packets, (packets > 0).then_some(times))
+    }
 }
 
 /// Counts what is read.
@@ -48,7 +89,17 @@ impl Files {
             }
         }
         let bytes = Arc::clone(bytes);
-        Ok(Files { paths, bytes })
+        let spans = paths.iter().map(|_| Span::default()).collect();
+        Ok(Files {
+            paths,
+            bytes,
+            spans,
+        })
+    }
+
+    /// What each file holds; it grows while they are read.
+    pub fn spans(&self) -> Arc<[Span]> {
+        Arc::clone(&self.spans)
     }
 
     /// Begins to read.
@@ -63,7 +114,11 @@ impl Files {
             .iter()
             .map(|path| fs::metadata(path).map_or(true, |metadata| !metadata.is_file()))
             .collect();
-        let Files { paths, bytes } = self;
+        let Files {
+            paths,
+            bytes,
+            spans,
+        } = self;
         let count = paths.len();
         let open = move |file: usize| {
             let input: Box<dyn Read + Send> = if paths[file] == Path::new(STDIN) {
@@ -79,6 +134,7 @@ impl Files {
         Ok(Stream {
             rotation,
             names,
+            spans,
             errors: Vec::new(),
             any: false,
         })
@@ -89,6 +145,7 @@ impl Files {
 struct Stream<F> {
     rotation: Rotation<'static, F>,
     names: Vec<String>,
+    spans: Arc<[Span]>,
     /// What is wrong with files that could not be read to their ends.
     errors: Vec<String>,
     any: bool,
@@ -106,7 +163,11 @@ where
             match self.rotation.advance() {
                 Ok(true) => {
                     self.any = true;
-                    return Ok(self.rotation.frame());
+                    let frame = self.rotation.frame();
+                    if let (Some(file), Some(frame)) = (self.rotation.file(), &frame) {
+                        self.spans[file].see(frame.time.as_nanos());
+                    }
+                    return Ok(frame);
                 }
                 Ok(false) if self.any || self.errors.is_empty() => return Ok(None),
                 // Nothing could be read at all.

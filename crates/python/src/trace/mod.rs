@@ -19,7 +19,7 @@ use rexmit_trace::whatif::Plan;
 
 use crate::detached;
 use crate::error::Error;
-use files::Files;
+use files::{Files, Span};
 
 /// Rows in one batch, more or less.
 const BATCH: usize = 16_384;
@@ -32,6 +32,8 @@ const PATIENCE: Duration = Duration::from_millis(100);
 pub struct Trace {
     run: Background,
     capture: String,
+    /// What each file holds.
+    spans: Arc<[Span]>,
     /// Of the settings that are replayed.
     names: Vec<String>,
     bytes: Arc<AtomicU64>,
@@ -95,6 +97,7 @@ impl Trace {
         let bytes = Arc::new(AtomicU64::new(0));
         let files = Files::new(paths, &bytes)?;
         Ok(Trace {
+            spans: files.spans(),
             run: Background::new(move || files.start(), &settings, jobs),
             capture,
             names,
@@ -168,6 +171,8 @@ impl Trace {
         let warnings: Vec<String> = told.chain(summary.warnings.iter().cloned()).collect();
         dict.set_item("warnings", warnings)?;
         dict.set_item("settings", &self.names)?;
+        let spans: Vec<_> = self.spans.iter().map(Span::told).collect();
+        dict.set_item("files", spans)?;
         Ok(dict)
     }
 }
