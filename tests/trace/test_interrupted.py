@@ -77,5 +77,5 @@ def test_after_the_first_the_end_of_the_pipe_gives_the_page(tmp_path: Path, capt
         assert "waiting for the pipe to end" in told(program)
         page, _ = program.communicate(timeout=60)
         assert program.returncode == 0
-    assert b"resends by" in page
+    assert b"retransmissions, by what caused them" in page
     assert open_trace(tmp_path / "t").facts.packets == len(transfer())

@@ -120,13 +120,10 @@ def test_mechanisms_by_what_they_cost(trace: Trace) -> None:
 def test_the_worst_come_first_with_their_row(trace: Trace) -> None:
     first, second = summary(trace).worst
     assert (first.number, first.lost_s, first.stack, first.resends) == (0, 1.5, "linux-6", 2)
-    assert first.reason.startswith(
-        "2 timeouts, the longest 1.00 s: too few packets were on the way"
-    )
+    assert first.reason.startswith("2 timeouts, the longest 1.00 s: too few packets were in flight")
     assert (second.number, second.stack) == (1, None)
     assert second.reason == (
-        "1 tail loss probe, the longest wait 250 ms: 1 needless, the acknowledgements were only "
-        "late"
+        "1 tail loss probe after 250 ms: it was spurious, the original had arrived"
     )
 
 
@@ -157,12 +154,12 @@ def test_multipath_connections(tmp_path: Path) -> None:
     assert multipath.reinjected_bytes == 2 * 1448
     (told,) = [line for line in printed(trace) if line.startswith("Multipath TCP")]
     assert told == (
-        "Multipath TCP 2 connections of 3 subflows, 1 with more than one; 2 packets re-injected "
-        "(2.9 kB), 1 needless"
+        "Multipath TCP 2 connections of 3 subflows, 1 with more than one; 2 packets sent again on "
+        "another subflow (2.9 kB), 1 of them spurious"
     )
     assert made.worst[0].reason == (
-        "2 packets re-injected, the longest wait 300 ms: the data were lost or late on the "
-        "subflow that had them first"
+        "2 packets sent again on another subflow, the longest 300 ms: the data were lost or late "
+        "on the subflow that had them first"
     )
     assert page_data(trace, made, ())["multipath"]["joined"] == 1
     # That no stack is named for them says nothing.
@@ -212,35 +209,50 @@ def printed(trace: Trace, checked: Calibration | None = None) -> list[str]:
 
 def test_printed(trace: Trace) -> None:
     lines = printed(trace)
-    assert lines[0] == "x.pcap: 120 packets in 7.0 s"
-    assert "with losses 1 (33.3%)" in lines
-    assert "resends 3 (2.7% of those)" in lines
+    assert lines[0] == "x.pcap: 120 packets in 7.00 s"
+    assert "connections 3, of 2 clients to 1 server; together they lasted 10 s" in lines
+    assert (
+        "retransmissions 3 packets in 2 of 3 connections (66.7%): 1 needed, 1 spurious, 1 unclear"
+    ) in lines
+    assert "with data 3 of 110 packets (2.7%), 4.3 kB of 145.8 kB (3.0%)" in lines
     assert "warning: x.pcap ends within a packet" in lines
-    assert "warning: 11 packets not understood: 6 cut-short, 5 fragment" in lines
-    assert "not TCP 11 packets: 7 udp, 4 arp" in lines
-    assert "rto timeout 2 66.7% 1 0 1 1.50 s 750.0 ms 7.5" in lines
-    assert f"to look at one: rexmit show {trace.path} --flow 0" in lines
-    assert "k=2 0.40 s 1 0 0 4 1 0" in lines
-    assert any("seen in one direction only" in line for line in lines)
-    assert any(line.startswith("most would help: k=2,a=1/2.") for line in lines)
+    assert (
+        "warning: 11 packets could not be read: 6 cut off before the TCP header ends, 5 IP "
+        "fragments without a TCP header"
+    ) in lines
+    assert "not TCP 11 packets (7 UDP, 4 ARP)" in lines
+    assert "retransmission timeout (rto) 2 66.7% 1 0 1 1.50 s 750 ms 7.5" in lines
+    assert f"one of them, packet by packet: rexmit show {trace.path} --flow 0" in lines
+    assert (
+        "k=2 400 ms 1 0 1 0 4 timeout = smoothed RTT + 2 times the RTT variation (RFC 6298: 4)"
+    ) in lines
+    assert any("only one direction is in the capture" in line for line in lines)
+    (best,) = [line for line in lines if "would have saved" in line]
+    assert best.startswith("k=2,a=1/2 (timeout = smoothed RTT + 2 times the RTT variation")
+    assert best.endswith(
+        "would have saved 600 ms of the 1.75 s waited (34.3%), made 1 connection shorter by more "
+        "than a tenth, and caused no spurious retransmissions"
+    )
 
 
 def test_predictions_say_how_far_they_were_off(trace: Trace) -> None:
     row = {"setting": "k=2", "n": 40, "median": 0.012, "p95": 0.2}
     checked = Calibration("2026-01-01", "0.1.0", "model", 1, [row])
     lines = printed(trace, checked)
-    assert "k=2 0.40 s 1 0 0 4 1 0 1.2% 20.0%" in lines
-    assert "k=2,a=1/2 0.60 s 1 0 0 0 0 0 - -" in lines
+    assert any(line.startswith("k=2 400 ms 1 0 1 0 4 1.2% 20.0% timeout") for line in lines)
+    assert any(line.startswith("k=2,a=1/2 600 ms 1 0 0 0 0 - - timeout") for line in lines)
     (told,) = [line for line in lines if line.startswith("off by:")]
     assert "(model, 2026-01-01)" in told
     data = page_data(trace, summary(trace), advice(trace), checked)["settings"]
     assert [one["off_by"] and one["off_by"]["p95"] for one in data] == [None, 0.2]
-    assert any("was not checked here" in line for line in printed(trace))
+    assert any("has not been measured here" in line for line in printed(trace))
 
 
 def test_without_resends(tmp_path: Path) -> None:
     lines = printed(write_trace(tmp_path / "t", connections=[connection()]))
-    assert "with resends 0 (0.0%)" in lines
+    assert (
+        "nothing no retransmission, and no connection that was refused, reset or unanswered"
+    ) in lines
     assert not any("setting" in line for line in lines)
 
 
@@ -248,7 +260,10 @@ def test_without_anything(tmp_path: Path) -> None:
     facts = Facts(packets=3, not_understood={"malformed": 3})
     lines = printed(write_trace(tmp_path / "t", facts=facts))
     assert lines[0] == "x.pcap: 3 packets"
-    assert "warning: 3 packets not understood: 3 malformed" in lines
+    assert (
+        "warning: 3 packets could not be read: 3 with lengths that contradict each other"
+    ) in lines
+    assert lines[-1] == "nothing there is no TCP connection in the capture"
 
 
 def test_both_ends_waiting_at_a_time_wait_once() -> None:
@@ -277,10 +292,10 @@ def test_the_reason_is_what_cost_most() -> None:
         resend(detection_s=0.1, episode=n, mechanism="rack", episode_cause="rack")
         for n in range(1, 4)
     ]
-    assert why(slow, *quick).startswith("1 timeout, the longest 1.00 s")
+    assert why(slow, *quick).startswith("1 timeout after 1.00 s: ")
     assert why(*quick) == (
-        "3 packets resent in 3 recoveries: 3.0% of the data packets were lost, each cost a round "
-        "trip or more"
+        "3 packets retransmitted in 3 recoveries, of 100 packets with data (3.0%): a recovery "
+        "takes a round trip or more"
     )
 
 
@@ -298,12 +313,12 @@ def test_a_second_timeout_is_a_wait_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("values", "told"),
     [
-        ({"length_bytes": 0}, "open or close the connection"),
-        ({"need": "spurious"}, "1 needless, the acknowledgements were only late"),
-        ({"copy": 4}, "lost 4 times and the timer doubled"),
-        ({"flight_segments": 2}, "too few packets were on the way"),
+        ({"length_bytes": 0}, "open or close the connection (SYN, FIN)"),
+        ({"need": "spurious"}, "it was spurious, the original had arrived"),
+        ({"copy": 4}, "lost 4 times in a row, and the timer doubled"),
+        ({"flight_segments": 2}, "too few packets were in flight"),
         ({"lost_in_flight": 7, "flight_segments": 9}, "up to 7 packets of a flight"),
-        ({"flight_segments": 9}, "told by no acknowledgement"),
+        ({"flight_segments": 9}, "no acknowledgement pointed to the loss"),
     ],
 )
 def test_why_a_timeout(values: dict[str, Any], told: str) -> None:
@@ -311,7 +326,7 @@ def test_why_a_timeout(values: dict[str, Any], told: str) -> None:
 
 
 def test_what_cannot_be_timed() -> None:
-    assert why(resend()) == "1 resend, of which none could be timed"
+    assert why(resend()) == "1 retransmission, none of which could be timed"
 
 
 # The command line.
@@ -320,7 +335,7 @@ def test_what_cannot_be_timed() -> None:
 def test_a_trace_is_shown_again(trace: Trace) -> None:
     words = ["trace", str(trace.path)]
     told = runner.invoke(app, words, catch_exceptions=False).output
-    assert "most would help: k=2,a=1/2." in told
+    assert "k=2,a=1/2 (timeout = smoothed RTT + 2 times" in told
     data = json.loads(runner.invoke(app, [*words, "--json"], catch_exceptions=False).output)
     assert data["totals"]["resends"] == 3
     assert data["settings"][0]["setting"] == "k=2,a=1/2"

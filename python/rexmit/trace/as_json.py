@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rexmit.trace.advice import Advice
 from rexmit.trace.folder import Trace
 from rexmit.trace.print_page import warnings
+from rexmit.trace.setting_words import in_words
 from rexmit.trace.summary import Summary
 
 if TYPE_CHECKING:
@@ -31,7 +32,10 @@ def page_data(
     return {
         "captures": trace.captures,
         "facts": asdict(trace.facts),
-        "warnings": warnings(trace.facts, made.totals),
+        "warnings": warnings(trace.facts, made),
         **asdict(made),
-        "settings": [{**asdict(one), "off_by": off_by(one.setting)} for one in settings],
+        "settings": [
+            {**asdict(one), "words": in_words(one.setting), "off_by": off_by(one.setting)}
+            for one in settings
+        ],
     }

@@ -1,32 +1,54 @@
-"""The page of a trace on the terminal."""
+"""The page of a trace on the terminal: what was captured, what went wrong, where, what would help.
+
+A quantity is reckoned once, in `summary`, and written once, here; `words` says how.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rich.console import Console
 from rich.text import Text
 
 from rexmit.tables.grid import Column, Line, print_grid
-from rexmit.tables.terminal import NONE, count, duration, say
-from rexmit.trace import terms
+from rexmit.tables.terminal import NONE, count, say
+from rexmit.trace import files, terms
 from rexmit.trace.advice import Advice
 from rexmit.trace.floods import Flood
-from rexmit.trace.source import Facts
+from rexmit.trace.print_settings import print_settings
+from rexmit.trace.source import Facts, File
 from rexmit.trace.summary import Multipath, OfMechanism, Sender, Summary, Totals, Worst
+from rexmit.trace.words import listed, period, share, size, span
 
 if TYPE_CHECKING:
     from rexmit.whatif.calibration import Calibration
 
-_NOT_TCP = ("arp", "udp", "icmp", "other-protocol", "link-control")
-"""What a capture has besides TCP and is no reason to doubt it."""
+_NOT_TCP: Final = {
+    "udp": "UDP",
+    "icmp": "ICMP",
+    "arp": "ARP",
+    "other-protocol": "other IP protocols",
+    "other-frame": "other protocols",
+    "link-control": "link control",
+}
+"""What a capture has besides TCP and is no reason to doubt it, in words."""
 
-_ESTIMATE = (
-    "an estimate: round trips and losses are taken to be what they were (seed 002, section IV.C)"
-)
+_STRANGE: Final = {
+    "empty": "empty",
+    "not-ip": "neither IPv4 nor IPv6",
+    "fragment": "IP fragments without a TCP header",
+    "cut-short": "cut off before the TCP header ends",
+    "malformed": "with lengths that contradict each other",
+    "unknown-link": "of an unknown kind of link",
+    "too-deep": "in too many tunnels",
+}
+"""What cannot be read, in words."""
+
+_FILES_SHOWN: Final = 10
+
+_SENDERS_SHOWN: Final = 10
 
 
 def print_page(
@@ -38,86 +60,227 @@ def print_page(
     *,
     kept: Path | None = None,
     checked: Calibration | None = None,
+    selected: str = "",
 ) -> None:
     """Everything; `kept` is the folder of the tables, None where they were not asked for, `checked`
-    says how far predictions were off when they were held against transfers really run.
+    says how far predictions were off when they were held against transfers really run, `selected`
+    which of the connections the page is about, where not all.
     """
     totals = made.totals
-    say(console, Text(_title(captures, facts, totals), "bold"))
-    _print_totals(facts, made, console)
-    for warning in warnings(facts, totals):
+    say(console, Text(_title(captures, facts, made), "bold"))
+    if selected:
+        say(console, Text(selected, "bold"))
+    for label, text in _captured(facts, made):
+        say(console, f"{label:<16} {text}".rstrip())
+    for warning in warnings(facts, made):
         say(console, Text.assemble(("warning: ", "yellow"), warning))
+    console.print()
+    say(console, Text("What went wrong", "bold"))
+    for label, text in _troubles(made):
+        say(console, f"{label:<16} {text}".rstrip())
     if made.mechanisms:
         console.print()
         _print_mechanisms(made.mechanisms, console)
     if made.senders:
         console.print()
-        _print_senders(made.senders, console)
-        same, compared = made.agreement
-        if compared:
-            told = f"{same:,} of the {compared:,} whose SYN names a system, too"
-            say(console, f"resends and SYN name the same for {told} ({_share(same, compared)})")
+        _print_senders(made, console)
     if made.worst:
         console.print()
         _print_worst(made.worst, console)
         if kept is not None:
-            told = f"to look at one: rexmit show {kept} --flow {made.worst[0].number}"
+            told = (
+                f"one of them, packet by packet: rexmit show {kept} --flow {made.worst[0].number}"
+            )
             console.print(told, soft_wrap=True)
     if made.mechanisms and facts.settings:
         console.print()
-        _print_settings(settings, totals, checked, console)
+        print_settings(settings, totals, checked, console, tried=len(facts.settings))
 
 
-def _title(captures: Iterable[str], facts: Facts, totals: Totals) -> str:
-    names = list(captures)
+# What was captured.
+
+
+def _title(captures: Iterable[str], facts: Facts, made: Summary) -> str:
+    names, took = list(captures), made.captured
     shown = ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
-    told = f"{shown}: {count(facts.packets or totals.packets, 'packet')}"
-    if totals.start_s is None or totals.end_s is None:
-        return told
-    began = datetime.fromtimestamp(totals.start_s, tz=UTC)
-    # The clock of a lab's host counts from its start, not from 1970.
-    when = f" from {began:%Y-%m-%d %H:%M:%S} UTC on" if totals.start_s > 1e8 else ""
-    return f"{told} in {duration(totals.end_s - totals.start_s)}{when}"
+    told = f"{shown}: {count(facts.packets or made.totals.packets, 'packet')}"
+    return told + _when(took.start_s, took.end_s, took.captured_s)
 
 
-def _print_totals(facts: Facts, made: Summary, console: Console) -> None:
-    totals, multipath = made.totals, made.multipath
-    every = totals.connections
-    waited = f"{_waited(totals.lost_s)} for resends, in connections that lasted "
-    waited += f"{_waited(totals.duration_s)} altogether"
-    others = {why: n for why, n in facts.not_understood.items() if why in _NOT_TCP}
-    lines = [
-        ("connections", f"{every:,}"),
-        ("  with resends", f"{totals.with_resends:,} ({_share(totals.with_resends, every)})"),
-        ("  with losses", f"{totals.with_loss:,} ({_share(totals.with_loss, every)})"),
-        ("data", f"{_bytes(totals.bytes)} in {count(totals.segments, 'packet')}"),
-        ("resends", f"{totals.resends:,} ({_share(totals.resends, totals.segments)} of those)"),
-        ("time waited", f"{waited} ({_share(totals.lost_s, totals.duration_s)})"),
-    ]
-    if totals.reordered or totals.network_duplicates:
-        late = f"{count(totals.reordered, 'packet')} came late"
-        twice = f"{totals.network_duplicates:,} twice"
-        lines.append(("network", f"{late}, {twice}; these are no resends"))
+def _when(start_s: float | None, end_s: float | None, captured_s: float) -> str:
+    """Behind a number of packets: in what time they came, and when that was."""
+    if start_s is None or end_s is None:
+        return ""
+    when = period(start_s, end_s)
+    return (f" in {span(captured_s)}" if captured_s else "") + (f", {when}" if when else "")
+
+
+def _captured(facts: Facts, made: Summary) -> list[tuple[str, str]]:
+    """Labels and lines."""
+    totals = made.totals
+    clients, servers = made.hosts
+    others = {_NOT_TCP[why]: n for why, n in facts.not_understood.items() if why in _NOT_TCP}
+    lines = _files(made.captured.files) if len(made.captured.files) > 1 else []
+    if totals.connections:
+        hosts = f"of {count(clients, 'client')} to {count(servers, 'server')}"
+        lasted = "it lasted" if totals.connections == 1 else "together they lasted"
+        lines += [
+            ("connections", f"{totals.connections:,}, {hosts}; {lasted} {span(totals.duration_s)}"),
+            ("data", _data(totals)),
+        ]
     if others:
-        lines.append(("not TCP", f"{count(sum(others.values()), 'packet')}: {_counts(others)}"))
-    if multipath is not None:
-        lines.append(("Multipath TCP", _multipath(multipath)))
+        lines.append(("not TCP", f"{count(sum(others.values()), 'packet')} ({_counts(others)})"))
+    if made.multipath is not None:
+        lines.append(("Multipath TCP", _multipath(made.multipath)))
+    return lines
+
+
+def _data(totals: Totals) -> str:
+    if not totals.segments:
+        return "none"
+    return f"{size(totals.bytes)} in {count(totals.segments, 'packet')}"
+
+
+def _files(every: Sequence[File]) -> list[tuple[str, str]]:
+    lines: list[tuple[str, str]] = []
+    for file in every[:_FILES_SHOWN]:
+        told = f"{file.path}: {count(file.packets, 'packet')}"
+        told += _when(file.first_s, file.last_s, (file.last_s or 0) - (file.first_s or 0))
+        lines.append(("" if lines else "files", told))
+    if len(every) > _FILES_SHOWN:
+        lines.append(("", f"and {len(every) - _FILES_SHOWN:,} more"))
+    return lines
+
+
+def _multipath(made: Multipath) -> str:
+    several = f", {made.joined:,} with more than one" if made.joined else ""
+    told = f"{count(made.connections, 'connection')} of {count(made.subflows, 'subflow')}{several}"
+    if not made.reinjections:
+        return f"{told}; nothing sent again on another subflow"
+    again = f"{count(made.reinjections, 'packet')} sent again on another subflow"
+    return f"{told}; {again} ({size(made.reinjected_bytes)}), {made.needless:,} of them spurious"
+
+
+def warnings(facts: Facts, made: Summary) -> list[str]:
+    """What to know before the page is trusted."""
+    totals, one_sided = made.totals, made.attempts.one_sided
+    told = [*facts.warnings, *files.warnings(made.captured)]
+    if facts.evicted:
+        told.append("--connections-limit says how many connections are remembered at a time")
+    strange = {_STRANGE.get(w, w): n for w, n in facts.not_understood.items() if w not in _NOT_TCP}
+    if strange:
+        every = sum(strange.values())
+        told.append(f"{count(every, 'packet')} could not be read: {_counts(strange)}")
+    if one_sided:
+        told.append(
+            f"of {count(one_sided, 'connection')} only one direction is in the capture "
+            f"({share(one_sided, totals.connections)} of all): little can be told of "
+            f"{_them(one_sided)}"
+        )
+    if totals.mid_stream:
+        its = "its" if totals.mid_stream == 1 else "their"
+        told.append(
+            f"{count(totals.mid_stream, 'connection')} began before the capture: what the two ends "
+            f"agreed on in {its} handshake is not known"
+        )
+    if totals.capture_losses:
+        arrived = "it" if totals.capture_losses == 1 else "they"
+        was = "was" if totals.capture_losses == 1 else "were"
+        told.append(
+            f"the capture lacks at least {count(totals.capture_losses, 'packet')} of "
+            f"{count(totals.with_capture_losses, 'connection')}: {arrived} arrived, but {was} not "
+            "recorded"
+        )
+    if totals.capture_duplicates:
+        told.append(f"the capture recorded {count(totals.capture_duplicates, 'packet')} twice")
+    return told
+
+
+# What went wrong.
+
+
+def _troubles(made: Summary) -> list[tuple[str, str]]:
+    """Labels and lines, those first that touch most connections, each with what belongs to it."""
+    totals, failed, every = made.totals, made.attempts, made.totals.connections
+    if not every:
+        return [("nothing", "there is no TCP connection in the capture")]
+    found: list[tuple[int, list[tuple[str, str]]]] = []
+    if totals.resends:
+        found.append((totals.with_resends, _retransmissions(made)))
+    for label, number, what in (
+        ("no answer", failed.unanswered, "a SYN, and nothing came back"),
+        ("refused", failed.refused, "the SYN was answered with a RST"),
+        ("reset", failed.reset, "ended by a RST"),
+    ):
+        if number:
+            found.append((number, [(label, f"{_connections(number, every)}: {what}")]))
     if made.flood is not None:
-        lines.append(_flood(made.flood))
-    for label, text in lines:
-        say(console, f"{label:<16} {text}")
+        found.append((made.flood.connections, [_flood(made.flood)]))
+    found.sort(key=lambda one: -one[0])
+    lines = [line for _, some in found for line in some]
+    if totals.reordered or totals.network_duplicates:
+        said = [
+            f"{count(n, 'packet')} {what}"
+            for n, what in (
+                (totals.reordered, "out of order"),
+                (totals.network_duplicates, "twice"),
+            )
+            if n
+        ]
+        lines.append(("network", f"delivered {listed(said)}; these are no retransmissions"))
+    return lines or [
+        ("nothing", "no retransmission, and no connection that was refused, reset or unanswered")
+    ]
+
+
+def _retransmissions(made: Summary) -> list[tuple[str, str]]:
+    totals, volume = made.totals, made.volume
+    need = {
+        what: sum(getattr(one, name) for one in made.mechanisms)
+        for what, name in (("needed", "needed"), ("spurious", "spurious"), ("unclear", "unknown"))
+    }
+    some = {what: n for what, n in need.items() if n}
+    told = ", ".join(f"{n:,} {what}" for what, n in some.items())
+    if len(some) == 1 and totals.resends > 1:
+        told = f"all {next(iter(some))}"
+    where = _connections(totals.with_resends, totals.connections)
+    lines = [("retransmissions", f"{count(totals.resends, 'packet')} in {where}: {told}")]
+    if volume.data_packets:
+        packets = f"{volume.data_packets:,} of {count(totals.segments, 'packet')}"
+        sizes = f"{size(volume.bytes)} of {size(totals.bytes)}"
+        told = (
+            f"{packets} ({share(volume.data_packets, totals.segments)}), {sizes} "
+            f"({share(volume.bytes, totals.bytes)})"
+        )
+        lines.append(("  with data", told))
+    if volume.other_packets:
+        lines.append(("  without", f"{count(volume.other_packets, 'packet')} (SYN or FIN)"))
+    if totals.lost_s > 0:
+        lasted = "connection" if totals.connections == 1 else "connections"
+        told = (
+            f"{span(totals.lost_s)} of the {span(totals.duration_s)} that the {lasted} lasted "
+            f"({share(totals.lost_s, totals.duration_s)}), for a timer or for ACKs that show a loss"
+        )
+        lines.append(("time waited", told))
+    return lines
+
+
+def _connections(number: int, every: int) -> str:
+    """`2 of 8 connections (25.0%)`, or that it is all of them."""
+    if number == every:
+        return "the only connection" if every == 1 else f"all {every:,} connections"
+    return f"{number:,} of {every:,} connections ({share(number, every)})"
 
 
 def _flood(made: Flood) -> tuple[str, str]:
     """What it is called, and the line that says so."""
-    addresses = "address" if made.sources == 1 else "addresses"
-    over = f"from {made.sources:,} {addresses} in {_waited(made.duration_s)}"
-    told = f"{count(made.connections, 'connection')} ({_share(made.share, 1)} of all)"
+    over = f"from {_addresses(made.sources)} in {span(made.duration_s)}"
+    told = f"{count(made.connections, 'connection')} ({share(made.share, 1)} of all)"
     most = f"{made.for_service:,} of them"
     if made.kind == "backscatter":
         return "backscatter", (
-            f"of {told} only the answer to a SYN came by, as when others flood a host under forged "
-            f"addresses; {most} from {made.service}, in {_waited(made.duration_s)}"
+            f"of {told} only the answer to a SYN was seen, as when others flood a host under "
+            f"forged addresses; {most} from {made.service}, in {span(made.duration_s)}"
         )
     never = f"{told} never got beyond the handshake, {over}"
     if made.kind == "syn-flood":
@@ -127,75 +290,49 @@ def _flood(made: Flood) -> tuple[str, str]:
     return "scan", f"{never}, to {ports}; most, {made.for_service:,}, to {made.service}"
 
 
-def _multipath(made: Multipath) -> str:
-    several = f", {made.joined:,} with more than one" if made.joined else ""
-    told = f"{count(made.connections, 'connection')} of {count(made.subflows, 'subflow')}{several}"
-    if not made.reinjections:
-        return f"{told}; nothing re-injected"
-    again = f"{count(made.reinjections, 'packet')} re-injected ({_bytes(made.reinjected_bytes)})"
-    return f"{told}; {again}, {made.needless:,} needless"
+def _addresses(number: int) -> str:
+    return "1 address" if number == 1 else f"{number:,} addresses"
 
 
-def warnings(facts: Facts, totals: Totals) -> list[str]:
-    """What to know before the page is trusted."""
-    told = [*facts.warnings]
-    if facts.evicted:
-        told.append("--connections-limit says how many connections are remembered at a time")
-    strange = {why: n for why, n in facts.not_understood.items() if why not in _NOT_TCP}
-    if strange:
-        every = sum(strange.values())
-        told.append(f"{count(every, 'packet')} not understood: {_counts(strange)}")
-    if totals.one_sided:
-        told.append(
-            f"{count(totals.one_sided, 'connection')} seen in one direction only "
-            f"({_share(totals.one_sided, totals.connections)}): little can be told of them"
-        )
-    if totals.mid_stream:
-        told.append(
-            f"{count(totals.mid_stream, 'connection')} began before the capture: what was agreed "
-            "at their start is not known"
-        )
-    if totals.capture_losses:
-        told.append(
-            f"the capture missed at least {count(totals.capture_losses, 'packet')} of "
-            f"{count(totals.with_capture_losses, 'connection')}: they arrived without being seen"
-        )
-    if totals.capture_duplicates:
-        told.append(f"the capture has {count(totals.capture_duplicates, 'packet')} twice")
-    return told
+def _them(number: int) -> str:
+    return "it" if number == 1 else "them"
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    ordered = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
+    return ", ".join(f"{n:,} {why}" for why, n in ordered if n)
+
+
+# How the retransmissions came about, and whose they are.
 
 
 def _print_mechanisms(mechanisms: tuple[OfMechanism, ...], console: Console) -> None:
     every = sum(one.resends for one in mechanisms)
+    heads = (
+        "packets",
+        "share",
+        "needed",
+        "spurious",
+        "unclear",
+        "time\nwaited",
+        "median\nwait",
+        "in round\ntrips",
+    )
     columns = [
-        Column("resends by", least=16),
-        Column("", before=2),
-        *(
-            Column(head, right=True, before=2)
-            for head in (
-                "resends",
-                "share",
-                "needed",
-                "needless",
-                "not known",
-                "time\nwaited",
-                "usual\nwait",
-                "in round\ntrips",
-            )
-        ),
+        Column("retransmissions, by what caused them", least=20),
+        *(Column(head, right=True, before=2) for head in heads),
     ]
     lines = [
         Line(
             (
-                one.mechanism,
-                terms.WORDS.get(one.mechanism, ""),
+                _cause(one.mechanism),
                 f"{one.resends:,}",
-                _share(one.resends, every),
+                share(one.resends, every),
                 f"{one.needed:,}",
                 f"{one.spurious:,}",
                 f"{one.unknown:,}",
-                _waited(one.lost_s),
-                NONE if one.median_s is None else _wait(one.median_s),
+                span(one.lost_s),
+                NONE if one.median_s is None else span(one.median_s),
                 NONE if one.median_rtts is None else f"{one.median_rtts:.1f}",
             )
         )
@@ -204,129 +341,42 @@ def _print_mechanisms(mechanisms: tuple[OfMechanism, ...], console: Console) -> 
     print_grid(columns, lines, console)
 
 
-def _print_senders(senders: tuple[Sender, ...], console: Console) -> None:
+def _cause(mechanism: str) -> str:
+    """In words, with the word that stands in the tables."""
+    return f"{terms.WORDS.get(mechanism, mechanism)} ({mechanism})"
+
+
+def _print_senders(made: Summary, console: Console) -> None:
+    heads = ("connections", "retransmissions", "time waited")
     columns = [
-        Column("senders, by how they resend", least=28),
-        *(Column(h, right=True, before=2) for h in ("connections", "resends", "time waited")),
+        Column("who retransmitted", least=28),
+        *(Column(h, right=True, before=2) for h in heads),
     ]
-    words = {"several": "several would explain it", "none": "none explains it"}
-    lines = [
-        Line(
-            (
-                words.get(one.stack, one.stack),
-                f"{one.connections:,}",
-                f"{one.resends:,}",
-                _waited(one.lost_s),
-            )
+    print_grid(columns, [_sender(one) for one in made.senders[:_SENDERS_SHOWN]], console)
+    more = made.senders[_SENDERS_SHOWN:]
+    if more:
+        again = sum(one.resends for one in more)
+        say(console, f"and {count(len(more), 'more kind')}, {count(again, 'retransmission')}")
+    same, compared = made.agreement
+    if compared > 1:
+        say(
+            console,
+            f"of {compared:,} senders that both name a system, SYN and retransmissions name the "
+            f"same for {same:,} ({share(same, compared)})",
         )
-        for one in senders
-    ]
-    print_grid(columns, lines, console)
+
+
+def _sender(one: Sender) -> Line:
+    return Line((one.words, f"{one.connections:,}", f"{one.resends:,}", span(one.lost_s)))
 
 
 def _print_worst(worst: tuple[Worst, ...], console: Console) -> None:
     head = f"the {count(len(worst), 'connection')} that waited longest"
     say(console, Text("the connection that waited" if len(worst) == 1 else head, "bold"))
     for one in worst:
-        share = _share(one.lost_s, one.duration_s)
-        stack = f", {one.stack}" if one.stack not in (None, "none", "several") else ""
         say(
             console,
-            f"{one.number:>6}  {one.flow}{stack}: {_waited(one.lost_s)} of "
-            f"{_waited(one.duration_s)} ({share}); {one.reason}",
+            f"{one.number:>6}  {one.flow}: waited {span(one.lost_s)} of {span(one.duration_s)} "
+            f"({share(one.lost_s, one.duration_s)}); {one.reason}",
             indent=8,
         )
-
-
-def _print_settings(
-    settings: tuple[Advice, ...], totals: Totals, checked: Calibration | None, console: Console
-) -> None:
-    if not settings:
-        say(console, "no other setting that was tried would have made the connections shorter")
-        return
-    best = settings[0]
-    cost = f"{best.needless:,} needless resends more"
-    more = f" and {best.longer:,} longer" if best.longer else ""
-    say(
-        console,
-        Text.assemble(
-            ("most would help: ", "bold"),
-            f"{best.setting}. It would have saved {_waited(best.saved_s)} "
-            f"({_share(best.saved_s, totals.lost_s)} of the time waited), made "
-            f"{count(best.shorter, 'connection')} shorter{more} by more than a tenth, "
-            f"and cost {cost}",
-        ),
-    )
-    columns = [
-        Column("setting", least=24),
-        *(
-            Column(head, right=True, before=2)
-            for head in (
-                "saves",
-                "a tenth\nshorter",
-                "a tenth\nlonger",
-                "resends\nspared",
-                "needless\nmore",
-                "timeouts to\nfast resends",
-                "and back",
-                *(("off by", "95 %") if checked else ()),
-            )
-        ),
-    ]
-    lines = [
-        Line(
-            (
-                one.setting,
-                _waited(one.saved_s),
-                f"{one.shorter:,}",
-                f"{one.longer:,}",
-                f"{one.avoided:,}",
-                f"{one.needless:,}",
-                f"{one.to_fr:,}",
-                f"{one.to_rto:,}",
-                *(_off_by(one.setting, checked) if checked else ()),
-            )
-        )
-        for one in settings
-    ]
-    print_grid(columns, lines, console)
-    say(console, _ESTIMATE, "dim")
-    if checked:
-        told = (
-            "off by: predicted less actual change, share of the duration, of transfers really run "
-            f"with the setting ({checked.engine}, {checked.made}); median and 95th percentile"
-        )
-    else:
-        told = "how far it is off was not checked here: `rexmit whatif` checks and keeps it"
-    say(console, told, "dim")
-
-
-def _off_by(setting: str, checked: Calibration) -> tuple[str, str]:
-    error = checked.error_of(setting)
-    return (f"{error.median:.1%}", f"{error.p95:.1%}") if error else (NONE, NONE)
-
-
-def _counts(counts: Mapping[str, int]) -> str:
-    ordered = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
-    return ", ".join(f"{n:,} {why}" for why, n in ordered if n)
-
-
-def _share(part: float, whole: float) -> str:
-    return f"{part / whole:.1%}" if whole else NONE
-
-
-def _waited(value_s: float) -> str:
-    return duration(value_s) if value_s >= 10 else f"{value_s:.2f} s"
-
-
-def _wait(value_s: float) -> str:
-    return f"{value_s:.2f} s" if value_s >= 1 else f"{value_s * 1000:.1f} ms"
-
-
-def _bytes(value: int) -> str:
-    number = float(value)
-    for unit in ("B", "kB", "MB", "GB"):
-        if number < 1000:
-            return f"{number:.0f} B" if unit == "B" else f"{number:.1f} {unit}"
-        number /= 1000
-    return f"{number:.1f} TB"

@@ -11,6 +11,7 @@ from typing import Final
 import polars as pl
 
 from rexmit.tables.terminal import count
+from rexmit.trace import words
 
 _FEW: Final = 4
 """With fewer packets on the way three duplicate ACKs cannot come (RFC 5681 section 3.2)."""
@@ -39,15 +40,18 @@ def _waits(resends: pl.DataFrame) -> pl.DataFrame:
     ).filter(first | by_timer)
 
 
-def reason(resends: pl.DataFrame, *, segments: int) -> str:
-    """`resends` are those of one connection in order of time; `segments` its data packets."""
+def reason(resends: pl.DataFrame, *, segments: int, handshake: str | None = None) -> str:
+    """`resends` are those of one connection in order of time; `segments` its data packets;
+    `handshake` is `unanswered` where nothing ever came back, `refused` where a RST did,
+    `incomplete` where it stopped halfway.
+    """
     waits = _waits(resends)
     if waits.is_empty():
-        return f"{count(resends.height, 'resend')}, of which none could be timed"
+        return f"{count(resends.height, 'retransmission')}, none of which could be timed"
     by_cause = waits.group_by("cause").agg(pl.col("detection_s").sum())
     cause = str(by_cause.sort("detection_s", "cause", descending=[True, False])[0, 0])
     if cause == "rto":
-        return _timeouts(waits.filter(pl.col("cause") == "rto"))
+        return _timeouts(waits.filter(pl.col("cause") == "rto"), handshake)
     if cause == "tlp":
         return _probes(waits.filter(pl.col("cause") == "tlp"))
     if cause == "mptcp-reinject":
@@ -55,70 +59,79 @@ def reason(resends: pl.DataFrame, *, segments: int) -> str:
     return _recoveries(resends.filter(pl.col("episode_cause") == cause), segments)
 
 
-def _timeouts(waits: pl.DataFrame) -> str:
+def _timeouts(waits: pl.DataFrame, handshake: str | None) -> str:
     fired = waits.filter(pl.col("mechanism") == "rto")
     if fired.is_empty():
         fired = waits
-    longest = _seconds(fired["detection_s"].max())
-    head = f"{count(fired.height, 'timeout')}, the longest {longest}"
-    needless = fired.filter(pl.col("need") == "spurious").height
-    if needless * 2 > fired.height:
-        return f"{head}: {needless} needless, the acknowledgements were only late"
+    head = f"{count(fired.height, 'timeout')}{_longest(fired)}"
+    if handshake == "unanswered":
+        return f"{head}: the SYN was never answered"
+    if handshake == "refused":
+        return f"{head}: the SYN was refused by a RST"
+    if handshake == "incomplete":
+        return f"{head}: the handshake was never completed"
+    spurious = fired.filter(pl.col("need") == "spurious")
+    if spurious.height * 2 > fired.height:
+        return f"{head}: {_spurious(spurious, fired.height)}"
     opening = fired.filter(pl.col("length_bytes") == 0)
     if opening.height * 2 > fired.height:
-        return f"{head}: the packets that open or close the connection were lost, not data"
+        return f"{head}: packets that open or close the connection (SYN, FIN) were lost, not data"
     again = max(fired["copy"].to_list())
     if again > 2:
-        return f"{head}: the same packet was lost {again} times and the timer doubled each time"
+        return (
+            f"{head}: one packet was lost {again} times in a row, and the timer doubled each time"
+        )
     few = fired.filter(pl.col("flight_segments") < _FEW).height
     if few * 2 > fired.height:
-        return (
-            f"{head}: too few packets were on the way for duplicate acknowledgements to tell of "
-            "the loss"
-        )
+        return f"{head}: too few packets were in flight for three duplicate ACKs to come back"
     many = fired.filter(pl.col("lost_in_flight") > 1).height
     if many * 2 > fired.height:
         most = max(fired["lost_in_flight"].to_list())
         return f"{head}: up to {most} packets of a flight were lost together"
-    return f"{head}: the loss was told by no acknowledgement"
+    return f"{head}: no acknowledgement pointed to the loss"
 
 
 def _probes(probes: pl.DataFrame) -> str:
-    longest = _seconds(probes["detection_s"].max())
-    needless = probes.filter(pl.col("need") == "spurious").height
-    head = f"{count(probes.height, 'tail loss probe')}, the longest wait {longest}"
-    if needless * 2 > probes.height:
-        return f"{head}: {needless} needless, the acknowledgements were only late"
+    head = f"{count(probes.height, 'tail loss probe')}{_longest(probes)}"
+    spurious = probes.filter(pl.col("need") == "spurious")
+    if spurious.height * 2 > probes.height:
+        return f"{head}: {_spurious(spurious, probes.height)}"
     return f"{head}: the last packets of what was sent were lost"
 
 
 def _reinjections(mine: pl.DataFrame) -> str:
-    longest = _seconds(mine["detection_s"].max())
-    head = f"{count(mine.height, 'packet')} re-injected, the longest wait {longest}"
-    needless = mine.filter(pl.col("need") == "spurious").height
-    if needless * 2 > mine.height:
-        return f"{head}: {needless} needless, the data had arrived"
+    head = f"{count(mine.height, 'packet')} sent again on another subflow{_longest(mine)}"
+    spurious = mine.filter(pl.col("need") == "spurious")
+    if spurious.height * 2 > mine.height:
+        return f"{head}: {_spurious(spurious, mine.height)}"
     return f"{head}: the data were lost or late on the subflow that had them first"
 
 
 def _recoveries(mine: pl.DataFrame, segments: int) -> str:
     episodes = mine.select("direction", "episode").unique().height
-    needless = mine.filter(pl.col("need") == "spurious").height
-    times = "one recovery" if episodes == 1 else f"{episodes:,} recoveries"
-    head = f"{count(mine.height, 'packet')} resent in {times}"
-    if needless * 2 > mine.height:
-        return f"{head}: {needless} needless, packets had only changed their order"
-    share = mine.height / segments if segments else 0.0
-    return f"{head}: {share:.1%} of the data packets were lost, each cost a round trip or more"
+    times = "1 recovery" if episodes == 1 else f"{episodes:,} recoveries"
+    head = f"{count(mine.height, 'packet')} retransmitted in {times}"
+    spurious = mine.filter(pl.col("need") == "spurious")
+    if spurious.height * 2 > mine.height:
+        return f"{head}: {_spurious(spurious, mine.height)}"
+    told = (
+        f"{head}, of {count(segments, 'packet')} with data ({words.share(mine.height, segments)})"
+    )
+    return f"{told}: a recovery takes a round trip or more"
 
 
-def _seconds(value: object) -> str:
-    if not isinstance(value, int | float):
-        return "of unknown length"
+def _spurious(mine: pl.DataFrame, of: int) -> str:
+    """What is known of the spurious ones: the receiver had what they repeat."""
+    some = "it was" if of == 1 else "all were" if mine.height == of else f"{mine.height:,} were"
+    originals = "original" if mine.height == 1 else "originals"
+    return f"{some} spurious, the {originals} had arrived"
+
+
+def _longest(waits: pl.DataFrame) -> str:
+    """Behind a count: how long the only one took, or the longest."""
+    most = waits["detection_s"].max()
+    if not isinstance(most, int | float):
+        return ""
     return (
-        f"{value:.1f} s"
-        if value >= 10
-        else f"{value:.2f} s"
-        if value >= 1
-        else f"{value * 1000:.0f} ms"
+        f" after {words.span(most)}" if waits.height == 1 else f", the longest {words.span(most)}"
     )

@@ -9,9 +9,12 @@ import polars as pl
 
 from rexmit.store.trace_schema import MECHANISMS
 from rexmit.trace import terms
+from rexmit.trace.attempts import Attempts, attempts, incomplete, refused, unanswered
+from rexmit.trace.files import Captured, captured
 from rexmit.trace.floods import Flood, flood
 from rexmit.trace.folder import Trace
 from rexmit.trace.reasons import reason, waited_s
+from rexmit.trace.sender_words import in_words
 from rexmit.trace.systems import agreement
 
 WORST: Final = 10
@@ -43,6 +46,15 @@ class Totals:
     reordered: int
     network_duplicates: int
     capture_duplicates: int
+
+
+@dataclass(frozen=True)
+class Volume:
+    """What was retransmitted: packets with data, other packets (SYN, FIN), bytes of data."""
+
+    data_packets: int
+    other_packets: int
+    bytes: int
 
 
 @dataclass(frozen=True)
@@ -83,8 +95,11 @@ class Worst:
 
 @dataclass(frozen=True)
 class Sender:
-    """Connections by the stack that their resends name."""
+    """Connections by what is known of a sender: `words` says what its SYN and its retransmissions
+    name, `stack` is the latter's word in the tables.
+    """
 
+    words: str
     stack: str
     connections: int
     resends: int
@@ -110,10 +125,15 @@ class Multipath:
 class Summary:
     """Everything but what other settings would have done. `agreement`: for how many senders that
     both resends and SYN name it is the same system, and how many these are. `multipath` is None
-    where there is no Multipath TCP, `flood` where the capture is no flood or scan.
+    where there is no Multipath TCP, `flood` where the capture is no flood or scan. `hosts` are how
+    many addresses opened connections, and to how many.
     """
 
+    captured: Captured
     totals: Totals
+    hosts: tuple[int, int]
+    volume: Volume
+    attempts: Attempts
     flood: Flood | None
     multipath: Multipath | None
     mechanisms: tuple[OfMechanism, ...]
@@ -126,7 +146,11 @@ def summary(trace: Trace) -> Summary:
     """Reads the trace's tables once each."""
     senders, same = _senders(trace)
     return Summary(
+        captured(trace),
         _totals(trace),
+        _hosts(trace),
+        _volume(trace),
+        attempts(trace),
         flood(trace),
         _multipath(trace),
         _mechanisms(trace),
@@ -172,6 +196,29 @@ def _totals(trace: Trace) -> Totals:
         .row(0, named=True)
     )
     return Totals(**row)
+
+
+def _hosts(trace: Trace) -> tuple[int, int]:
+    ends = pl.col("flow").str.split_exact(" > ", 1).struct
+    address = (ends.field(f"field_{side}").str.replace(r":\d+$", "") for side in (0, 1))
+    clients, servers = (one.n_unique().alias(name) for one, name in zip(address, "cs", strict=True))
+    row = trace.scan("connections").select(clients, servers).collect().row(0)
+    return row[0], row[1]
+
+
+def _volume(trace: Trace) -> Volume:
+    data = pl.col("length_bytes") > 0
+    row = (
+        trace.scan("retransmissions")
+        .select(
+            data.sum().alias("data_packets"),
+            (~data).sum().alias("other_packets"),
+            pl.col("length_bytes").sum().alias("bytes"),
+        )
+        .collect()
+        .row(0, named=True)
+    )
+    return Volume(**row)
 
 
 def _multipath(trace: Trace) -> Multipath | None:
@@ -230,28 +277,29 @@ def _senders(trace: Trace) -> tuple[tuple[Sender, ...], tuple[int, int]]:
     halves = [
         trace.scan("connections").select(
             *(pl.col(f"{side}_{name}").alias(name) for name in names),
+            pl.col(f"{side}_syn_signature").is_not_null().alias("syn_seen"),
             terms.resends([side], own).alias("resends"),
             terms.total("lost_s", own, [side]).alias("lost_s"),
         )
         for side in ("forward", "backward")
     ]
     named = pl.concat(halves).filter(pl.col("resends") > 0).collect()
+    kinds = named.group_by(*names, "syn_seen").agg(
+        pl.len().alias("connections"), pl.col("resends").sum(), pl.col("lost_s").sum()
+    )
+    said = [in_words(*row[:3], syn_seen=row[3]) for row in kinds.select(*names, "syn_seen").rows()]
     rows = (
-        named.group_by(pl.col("stack").fill_null("none"))
-        .agg(
-            pl.len().alias("connections"),
-            pl.col("resends").sum(),
-            pl.col("lost_s").sum(),
-        )
-        .sort("resends", "stack", descending=[True, False])
+        kinds.with_columns(pl.Series("words", said, pl.String), pl.col("stack").fill_null("none"))
+        .group_by("words", "stack")
+        .agg(pl.col("connections", "resends", "lost_s").sum())
+        .sort("resends", "words", descending=[True, False])
     )
     return tuple(Sender(**row) for row in rows.to_dicts()), agreement(named)
 
 
 def _worst(trace: Trace) -> tuple[Worst, ...]:
     rows = (
-        trace.scan("connections")
-        .with_row_index("number")
+        trace.numbered()
         .select(
             "number",
             "capture",
@@ -265,6 +313,13 @@ def _worst(trace: Trace) -> tuple[Worst, ...]:
             terms.resends().alias("resends"),
             pl.max_horizontal("forward_rtt_max_s", "backward_rtt_max_s").alias("rtt_max_s"),
             (_both("segments")).alias("segments"),
+            pl.when(unanswered())
+            .then(pl.lit("unanswered"))
+            .when(refused())
+            .then(pl.lit("refused"))
+            .when(incomplete())
+            .then(pl.lit("incomplete"))
+            .alias("handshake"),
         )
         .filter(pl.col("lost_s") > 0)
         .top_k(_CANDIDATES, by="lost_s")
@@ -291,5 +346,5 @@ def _one(row: dict[str, Any], resends: pl.DataFrame) -> Worst:
         duration_s=row["duration_s"],
         lost_s=waited_s(resends),
         resends=row["resends"],
-        reason=reason(resends, segments=row["segments"]),
+        reason=reason(resends, segments=row["segments"], handshake=row["handshake"]),
     )

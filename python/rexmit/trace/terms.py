@@ -17,16 +17,16 @@ FR: Final = ("fast-retransmit", "sack-recovery", "fack", "early-retransmit", "ra
 """What counts as FR/R: brought on by acknowledgements."""
 
 WORDS: Final = {
-    "rto": "timeout",
-    "rto-recovery": "after a timeout",
-    "fast-retransmit": "duplicate ACKs",
-    "sack-recovery": "SACK recovery",
-    "fack": "forward ACK",
-    "early-retransmit": "early retransmit",
-    "rack": "RACK",
+    "rto": "retransmission timeout",
+    "rto-recovery": "what followed a timeout",
+    "fast-retransmit": "three duplicate ACKs",
+    "sack-recovery": "holes between SACK blocks",
+    "fack": "forward ACK, from the highest SACK",
+    "early-retransmit": "early retransmit: fewer duplicate ACKs",
+    "rack": "RACK: later packets were ACKed first",
     "tlp": "tail loss probe",
-    "mptcp-reinject": "on another subflow",
-    "unknown": "unknown",
+    "mptcp-reinject": "sent again on another subflow",
+    "unknown": "cause not known",
 }
 """The mechanisms for people who do not work on TCP stacks."""
 
