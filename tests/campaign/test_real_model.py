@@ -107,7 +107,7 @@ def test_a_captured_transfer_is_a_ladder(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("dropped") == 5
-    assert "resend: tlp" in done.stdout
+    assert "retransmission: tlp" in done.stdout
 
 
 def test_what_the_model_does_not_have_is_refused(tmp_path: Path) -> None:

@@ -68,9 +68,9 @@ def test_the_ladder_of_a_lost_tail(run: Path) -> None:
     ]
     assert "✗ ACK 1448 39.240 seq 39097 ack 201 dropped" in lines
     assert "✗ FIN, PSH, ACK 1448 39.480 seq 41993 ack 201 dropped" in lines
-    assert "89.000 ◀ FIN, PSH, ACK 1448 84.000 seq 41993 ack 201 resend: tlp" in lines
+    assert "89.000 ◀ FIN, PSH, ACK 1448 84.000 seq 41993 ack 201 retransmission: tlp" in lines
     assert "89.100 ACK ▶ 94.100 seq 201 ack 39097 sack 41993-43441 duplicate ACK 1" in lines
-    assert "99.200 ◀ ACK 1448 94.200 seq 39097 ack 201 resend: rack" in lines
+    assert "99.200 ◀ ACK 1448 94.200 seq 39097 ack 201 retransmission: rack" in lines
     assert any("packets without event" in line for line in lines)
 
 
@@ -127,7 +127,7 @@ def test_a_silence_is_told(run: Path) -> None:
         lines = [without_arrow(line) for line in ladder(run, *more)]
         (number,) = [i for i, line in enumerate(lines) if "nothing for" in line]
         assert lines[number] == "⋮ nothing for 34.000 ms"
-        assert lines[number + 1].endswith("resend: tlp")
+        assert lines[number + 1].endswith("retransmission: tlp")
 
 
 def test_what_is_left_out_is_counted(run: Path) -> None:

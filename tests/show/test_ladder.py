@@ -289,9 +289,11 @@ def test_a_drop_ends_midway() -> None:
 
 def test_a_resend_names_its_mechanism() -> None:
     resend = replace(DATA, mechanism="tlp", need="needed")
-    assert line(resend, 32, UNICODE).endswith("resend: tlp")
-    assert line(replace(resend, need="spurious"), 32, UNICODE).endswith("resend: tlp (needless)")
-    assert line(replace(resend, dropped=True), 32, UNICODE).endswith("resend: tlp  dropped")
+    assert line(resend, 32, UNICODE).endswith("retransmission: tlp")
+    assert line(replace(resend, need="spurious"), 32, UNICODE).endswith(
+        "retransmission: tlp (spurious)"
+    )
+    assert line(replace(resend, dropped=True), 32, UNICODE).endswith("retransmission: tlp  dropped")
 
 
 def test_ascii_is_ascii() -> None:

@@ -71,6 +71,8 @@ def trace(tmp_path: Path) -> Trace:
         end_s=1000.1046,
         duration_s=0.0996,
         backward_stack_confidence=0.97,
+        backward_tlp_needed=1,
+        backward_tlp_lost_s=0.0485,
         **both,
     )
     folder = tmp_path / "traced"
@@ -149,7 +151,7 @@ def test_words_of_a_resend() -> None:
     assert resend_words(again) == f"mptcp-reinject, first on subflow 1, {FLOW}"
     known = {"detection_s": 0.2, "detection_rtts": 4.0, "timer_s": 0.21, "evidence": "dsack"}
     assert resend_words({**row, **known, "need": "spurious"}) == (
-        "rto, needless, by dsack, 200.0 ms after (4.0 RTT), timer 210.0 ms"
+        "rto, spurious, by dsack, 200.0 ms after (4.0 RTT), timer 210.0 ms"
     )
     unsure = {"confidence": 0.6, "runner_up": "tlp"}
     assert resend_words({**row, **unsure}) == "rto, confidence 0.60, or tlp"
@@ -166,24 +168,36 @@ def shown(trace: Trace, *words: str) -> list[str]:
 def test_printed(trace: Trace) -> None:
     lines = shown(trace, "--flow", "1")
     assert lines[0] == f"flow 1: {FLOW} in x.pcap"
-    assert lines[1] == "0.100 s; 0 bytes up, 43,440 down; 3 resends"
-    assert "server as a sender: stack linux-6 (0.97)" in lines
+    assert lines[1] == "0.100 s; 0 bytes up, 43,440 down; 3 retransmissions"
     assert (
-        "79.000 ◀ FIN, PSH, ACK 1448 seq 41993 ack 201 resend: tlp|rto, by hole-filled, "
+        "server as a sender: SYN not seen; its retransmissions fit RACK (Linux 4.18 or later), "
+        "confidence 0.97"
+    ) in lines
+    assert (
+        "79.000 ◀ FIN, PSH, ACK 1448 seq 41993 ack 201 retransmission: tlp|rto, by hole-filled, "
         "48.5 ms after (4.8 RTT), timer 34.0 ms"
     ) in lines
-    assert "89.300 ◀ ACK 1448 seq 40545 ack 201 resend: rack, needless" in lines
+    assert "89.300 ◀ ACK 1448 seq 40545 ack 201 retransmission: rack, spurious" in lines
     (gap,) = [line for line in lines if "without event" in line]
     assert len(lines) - 5 - sum("nothing for" in line for line in lines) - 1 == (
         len(transfer()) - int(gap.split()[1])
     )
 
 
+def test_without_a_flow_it_is_the_one_that_waited_longest(trace: Trace) -> None:
+    first, *lines = shown(trace)
+    assert first.startswith("connection 1 of ")
+    assert lines == shown(trace, "--flow", "1")
+    capture = Path(trace.captures[0])
+    of_capture = CliRunner().invoke(app, ["show", str(capture)], catch_exceptions=False)
+    assert of_capture.output.startswith("connection 0 of 1\n")
+
+
 def test_around_a_time_every_packet_is_shown(trace: Trace) -> None:
     lines = shown(trace, "--flow", "1", "--at", "1000.0942")
     assert not any("without event" in line for line in lines)
-    assert any("resend: rack, confidence 0.60" in line for line in lines)
-    assert not any("SYN" in line for line in lines)
+    assert any("retransmission: rack, confidence 0.60" in line for line in lines)
+    assert not any(" SYN 0 " in line or " SYN seq" in line for line in lines)
 
 
 def test_json(trace: Trace) -> None:
@@ -201,12 +215,12 @@ def test_the_picture(trace: Trace, tmp_path: Path, ending: str) -> None:
         assert str(file) in shown(trace, "--flow", "1", "--figure", str(file))
     assert files[0].read_bytes() == files[1].read_bytes()
     if ending == "svg":
-        assert "rack, needless (1)" in files[0].read_text(encoding="utf-8")
+        assert "rack, spurious (1)" in files[0].read_text(encoding="utf-8")
 
 
 def test_wrong_usage(trace: Trace) -> None:
     for words, told in (
-        (["--figure", "x.png"], "belong to --flow"),
+        (["--table1"], "a trace has no --table1"),
         (["--flow", "1", "--figure", "x.gif"], "no format ends so"),
     ):
         with pytest.raises(UserError, match=told):

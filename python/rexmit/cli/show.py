@@ -25,7 +25,7 @@ def show(
         typer.Argument(
             metavar="RUN...",
             help="Folder that `rexmit run` wrote; several: Table 4 (and --claims) side by side. "
-            "With --flow also one of `rexmit trace`, or a capture.",
+            "Or one of `rexmit trace`, or a capture: a connection, packet by packet.",
             show_default=False,
         ),
     ],
@@ -62,7 +62,7 @@ def show(
             metavar="K",
             help="One transfer, packet by packet: row K of transfers.parquet, from 0 (a run with "
             "--capture). Of a trace or a capture: row K of connections.parquet, or 'A:PORT > "
-            "B:PORT', either way round.",
+            "B:PORT', either way round. [default, of a trace: the one that waited longest]",
             show_default=False,
         ),
     ] = None,
@@ -80,8 +80,8 @@ def show(
         typer.Option(
             "--figure",
             metavar="FILE",
-            help="With --flow: draw data, acknowledgements and resends over time into this .pdf, "
-            ".png or .svg. Repeatable.",
+            help="With --flow: draw data, acknowledgements and retransmissions over time into "
+            "this .pdf, .png or .svg. Repeatable.",
             show_default=False,
         ),
     ] = None,
@@ -111,7 +111,8 @@ def show(
       rexmit show runs/tlp-2013 --claims               what the paper claims, computed
       rexmit show runs/model runs/6.1 runs/6.12        these and the paper in one table
       rexmit show runs/tlp-2013 --flow 3 --all         one transfer as a ladder
-      rexmit show traced --flow 17 --figure 17.pdf     a connection of `rexmit trace --out traced`
+      rexmit show traced                               of `rexmit trace --out traced`: the worst
+      rexmit show traced --flow 17 --figure 17.pdf     another connection of it
       rexmit show x.pcap --flow '10.0.0.1:80 > 10.0.0.2:40000' --at 1700000012.5
     """
     if flow is not None and (table1 or table4 or claims or losses is not None or inexact):
@@ -121,9 +122,16 @@ def show(
             "leave one of them out",
             usage=True,
         )
-    if every_packet and flow is None:
+    traced = len(runs) == 1 and _is_traced(runs[0])
+    if traced and (table1 or table4 or claims or losses is not None or inexact):
+        raise UserError(
+            f"{runs[0]}: a trace has no --table1, --table4, --claims, --losses and --inexact",
+            "its page: rexmit trace; one connection: rexmit show --flow K",
+            usage=True,
+        )
+    if every_packet and flow is None and not traced:
         raise UserError("--all belongs to --flow", "say which transfer: --flow K", usage=True)
-    if (figure or at is not None) and flow is None:
+    if (figure or at is not None) and flow is None and not traced:
         raise UserError("--figure and --at belong to --flow", "say which: --flow K", usage=True)
     wrong = [path for path in figure or () if path.suffix.lower() not in (".pdf", ".png", ".svg")]
     if wrong:
@@ -137,16 +145,21 @@ def show(
             usage=True,
         )
     asked = _Asked(losses, table4, table1, claims, inexact)
-    if flow is not None:
-        asked_flow = _Flow(flow, every_packet, at, tuple(figure or ()), as_json)
-        if runs[0].is_file() or (runs[0] / "trace.json").is_file():
-            _show_traced(runs[0], asked_flow)
-        else:
-            _show_flow(runs[0], asked_flow)
+    if traced:
+        _show_traced(runs[0], _Flow(flow or "", every_packet, at, tuple(figure or ()), as_json))
+    elif flow is not None:
+        _show_flow(runs[0], _Flow(flow, every_packet, at, tuple(figure or ()), as_json))
     elif len(runs) > 1:
         _show_beside(runs, asked, as_json=as_json)
     else:
         _show_tables(runs[0], asked, as_json=as_json)
+
+
+def _is_traced(path: Path) -> bool:
+    """Whether it is a capture, or the folder of a trace."""
+    from rexmit.trace.folder import is_trace
+
+    return path.is_file() or is_trace(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +301,7 @@ def _show_bursts_beside(opened: list[Run], asked: _Asked, *, as_json: bool) -> N
 
 @dataclass(frozen=True, slots=True)
 class _Flow:
-    """Which connection, and how much of it."""
+    """Which connection, and how much of it; of a trace '' is the one with most trouble."""
 
     which: str
     every_packet: bool
@@ -340,16 +353,23 @@ def _show_traced(path: Path, asked: _Flow) -> None:
     from rexmit.ladder.print_traced import near_time, print_traced, traced_data
     from rexmit.ladder.traced import open_traced
     from rexmit.store.files import scratch_folder
-    from rexmit.tables.terminal import console
+    from rexmit.tables.terminal import console, say
     from rexmit.trace.folder import open_trace
+    from rexmit.trace.pick import most_trouble
     from rexmit.trace.run import run
 
     with scratch_folder() as temporary:
         trace = open_trace(path) if path.is_dir() else run([path], temporary / "t", whatif=())
-        opened = open_traced(trace, asked.which, asked.at)
+        which, told = asked.which, ""
+        if not which:
+            number, told = most_trouble(trace)
+            which = str(number)
+        opened = open_traced(trace, which, asked.at)
     if asked.as_json:
         _print_json(traced_data(opened))
     else:
+        if told:
+            say(console(), told)
         print_traced(opened, console(), every_packet=asked.every_packet, at_s=asked.at)
     steps = opened.steps if asked.at is None else near_time(opened, asked.at)
     _draw(

@@ -21,6 +21,7 @@ from rexmit.ladder.render import (
 from rexmit.ladder.steps import Step
 from rexmit.ladder.traced import Traced, resend_words
 from rexmit.tables.terminal import count, is_unicode, say
+from rexmit.trace.sender_words import in_words
 
 _NEAR = 25
 """Packets shown on either side of a time that is asked for."""
@@ -48,7 +49,7 @@ def print_traced(
             resend = traced.resends.get(numbers[id(entry)])
             words = resend_words(resend) if resend else None
             line = f"{_ms(entry, time)} {arrow(entry, width, glyphs)}  {_numbers(entry)}"
-            marks = [f"resend: {words}"] if words else _marks(entry)
+            marks = [f"retransmission: {words}"] if words else _marks(entry)
             console.print(Text("  ".join([line, *marks]), _style(entry, resend)), soft_wrap=True)
         else:
             told = _other(entry, glyphs)
@@ -87,16 +88,17 @@ def title(traced: Traced) -> str:
 def _summary(traced: Traced) -> list[str]:
     row = traced.row
     size = f"{row['forward_bytes']:,} bytes up, {row['backward_bytes']:,} down"
-    told = [f"{row['duration_s']:.3f} s; {size}; {count(len(traced.resends), 'resend')}"]
+    told = [f"{row['duration_s']:.3f} s; {size}; {count(len(traced.resends), 'retransmission')}"]
     for side, name in (("forward", "client"), ("backward", "server")):
         facts = []
         if row[f"{side}_stack"] is not None:
+            known = (row[f"{side}_{column}"] for column in ("stack", "stacks", "syn_system"))
+            facts.append(in_words(*known, syn_seen=row[f"{side}_syn_signature"] is not None))
             sure = row[f"{side}_stack_confidence"]
-            facts.append(
-                f"stack {row[f'{side}_stack']}" + (f" ({sure:.2f})" if sure is not None else "")
-            )
+            if sure is not None and row[f"{side}_stack"] not in ("several", "none"):
+                facts[-1] += f", confidence {sure:.2f}"
             if row[f"{side}_stack"] == "several" and row[f"{side}_stacks"]:
-                facts.append(f"of {row[f'{side}_stacks']}")
+                facts.append(f"possible stacks {row[f'{side}_stacks'].replace(',', ', ')}")
         if row[f"{side}_position"] not in (None, "unknown"):
             facts.append(f"monitor {_place(row[f'{side}_position'])}")
         if row[f"{side}_monitor_delay_s"] is not None:
@@ -148,7 +150,7 @@ def _numbers(step: Step) -> str:
 
 
 def _marks(step: Step) -> list[str]:
-    again = ["sent again, no resend"] if step.again else []
+    again = ["sent again, no retransmission"] if step.again else []
     return again + told_marks(step)
 
 

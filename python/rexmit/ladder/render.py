@@ -124,8 +124,8 @@ def told_marks(step: Step) -> list[str]:
 def _marks(step: Step) -> list[str]:
     marks = []
     if step.mechanism:
-        needless = " (needless)" if step.need == "spurious" else ""
-        marks.append(f"resend: {step.mechanism}{needless}")
+        spurious = " (spurious)" if step.need == "spurious" else ""
+        marks.append(f"retransmission: {step.mechanism}{spurious}")
     elif step.again:
         marks.append("sent again")
     if step.dropped:

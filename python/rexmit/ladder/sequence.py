@@ -128,8 +128,8 @@ def _resends(
             linewidth=2.2,
             zorder=3,
         )
-        for needless in (False, True):
-            some = [step for step in mine if (step.need == "spurious") == needless]
+        for spurious in (False, True):
+            some = [step for step in mine if (step.need == "spurious") == spurious]
             if some:
                 axes.plot(
                     [at(step) for step in some],
@@ -138,9 +138,9 @@ def _resends(
                     marker="o",
                     markersize=5.5,
                     color=colour,
-                    markerfacecolor="white" if needless else colour,
+                    markerfacecolor="white" if spurious else colour,
                     zorder=4,
-                    label=f"{word}{', needless' if needless else ''} ({len(some):,})",
+                    label=f"{word}{', spurious' if spurious else ''} ({len(some):,})",
                 )
 
 

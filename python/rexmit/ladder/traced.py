@@ -170,7 +170,7 @@ def resend_words(resend: dict[str, Any]) -> str:
     """What is known of a resend, in the order in which one asks."""
     parts = [mechanism_words(resend)]
     if resend["need"] == "spurious":
-        parts.append("needless")
+        parts.append("spurious")
     elif resend["need"] == "unknown":
         parts.append("need unknown")
     if resend.get("first_flow") is not None:

@@ -1,0 +1,45 @@
+"""Which connection of a trace to look at first, where nobody says which."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from rexmit.errors import UserError
+from rexmit.trace import terms
+from rexmit.trace.folder import Trace
+from rexmit.trace.words import span
+
+_OTHERS = 5
+
+
+def most_trouble(trace: Trace) -> tuple[int, str]:
+    """The row of the connection that waited longest, of equals with most retransmissions, most
+    bytes; and a sentence that says so and names the next ones. Raises UserError where none is.
+    """
+    rows = (
+        trace.numbered()
+        .select(
+            "number",
+            terms.total("lost_s").alias("waited_s"),
+            terms.resends().alias("resends"),
+            (pl.col("forward_bytes") + pl.col("backward_bytes")).alias("bytes"),
+        )
+        .sort("waited_s", "resends", "bytes", "number", descending=[True, True, True, False])
+        .collect()
+    )
+    if rows.is_empty():
+        raise UserError(f"{trace.path}: there is no TCP connection", "capture with another filter")
+    first = rows.row(0, named=True)
+    if first["waited_s"] > 0:
+        why = f"it waited longest, {span(first['waited_s'])}"
+    elif first["resends"]:
+        why = f"it has most retransmissions, {first['resends']:,}"
+    else:
+        why = "none has a retransmission, and it carried most data"
+    told = f"connection {first['number']} of {rows.height:,}"
+    told = told if rows.height == 1 else f"{told}: {why}"
+    others = rows["number"].slice(1, _OTHERS).to_list()
+    if others:
+        told += f"; others: --flow {', --flow '.join(map(str, others))}"
+        told += " and so on" if rows.height > _OTHERS + 1 else ""
+    return int(first["number"]), told
