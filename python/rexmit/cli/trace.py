@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
 
     from rexmit.trace.folder import Trace
+    from rexmit.trace.selection import Wanted
 
 EXAMPLES = """\
 Examples:
@@ -25,7 +26,9 @@ Examples:
   rexmit trace ring.pcap0* --out today             a rotation; tables into today/
   rexmit trace capture.pcap.gz --out t --csv       as CSV as well
   rexmit trace --study capture.pcapng today        tables and figures of the 2007 study
-  rexmit show today --flow 17                      one of its connections, packet by packet
+  rexmit trace today --port 443 --host 10.0.0.7    the page of some connections of a kept trace
+  rexmit show today                                the connection that waited longest, by packets
+  rexmit show today --flow 17                      another one
 """
 
 
@@ -51,6 +54,45 @@ def trace(
     csv: Annotated[
         bool, typer.Option("--csv", help="With --out: the tables as CSV as well.")
     ] = False,
+    host: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--host",
+            metavar="ADDRESS",
+            help="Only connections of this host, or of a prefix as 10.0.0.0/8. Repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    port: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--port",
+            metavar="PORT",
+            min=0,
+            max=65_535,
+            help="Only connections with this port at either end. Repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="TIME",
+            help="Only connections that were there at this time (2024-12-12T16:03:42, in UTC, or "
+            "seconds since 1970) or later.",
+            show_default=False,
+        ),
+    ] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="TIME",
+            help="Only connections that were there at this time or before.",
+            show_default=False,
+        ),
+    ] = None,
     study: Annotated[
         bool,
         typer.Option(
@@ -100,18 +142,27 @@ def trace(
         bool, typer.Option("--json", help="The page, or the study, as JSON.")
     ] = False,
 ) -> None:
-    """Explain every resend in a capture: what made the sender resend, whether it was needed, how
-    long it waited, which stack it was, and what other settings would have changed.
+    """Explain every retransmission in a capture: what made the sender retransmit, whether it was
+    needed, how long it waited, which stack it was, and what other settings would have changed.
 
-    Prints a page: connections and how many had losses, resends by mechanism and need, the time
-    lost to each, the connections that lost most, and which setting would help. The captures may be
-    cut short, begin in the middle, or hold anything else.
+    Prints a page: what was captured; what went wrong; who retransmitted, and the connections that
+    waited longest; which setting would have helped. --host, --port, --from and --to choose the
+    connections that the page is about; all packets of the captures are analysed, and kept, all the
+    same. For any other filter: tcpdump -r FILE -w - EXPRESSION | rexmit trace -. The captures may
+    be cut short, begin in the middle, or hold anything else.
     """
     if csv and out is None:
         raise UserError("--csv writes files", "say where: --out DIR", usage=True)
     if [str(path) for path in captures].count("-") and len(captures) > 1:
         raise UserError("- is read alone", "give files, or - for a pipe", usage=True)
     settings = [word for word in whatif or ["default"] if word != "none"]
+    wanted = _wanted(host, port, since, until)
+    if study and wanted:
+        raise UserError(
+            "--host, --port, --from and --to choose what the page is about",
+            "leave them out, or --study",
+            usage=True,
+        )
     if study:
         chosen = list(dict.fromkeys(part.strip().lower() for part in formats.split(",")))
         if set(chosen) - {"pdf", "png", "svg"}:
@@ -143,23 +194,49 @@ def trace(
             jobs=jobs,
             connections_limit=connections_limit,
         )
-        _page(made, kept=out or folder, as_json=as_json)
+        _page(made, wanted, kept=out or folder, as_json=as_json)
 
 
-def _page(made: Trace, *, kept: Path | None, as_json: bool) -> None:
+def _wanted(
+    hosts: list[str] | None, ports: list[int] | None, since: str | None, until: str | None
+) -> Wanted:
+    from rexmit.trace.selection import Wanted, host, time_s
+
+    return Wanted(
+        [host(word) for word in hosts or ()],
+        ports or (),
+        None if since is None else time_s("--from", since),
+        None if until is None else time_s("--to", until),
+    )
+
+
+def _page(made: Trace, wanted: Wanted, *, kept: Path | None, as_json: bool) -> None:
     from rexmit import cli
     from rexmit.tables.terminal import console
     from rexmit.trace.advice import advice
     from rexmit.trace.as_json import page_data
     from rexmit.trace.print_page import print_page
+    from rexmit.trace.selection import select
     from rexmit.trace.summary import summary
     from rexmit.whatif.calibration import load
 
+    selected = ""
+    if wanted:
+        made, selected = select(made, wanted)
     whole, settings, checked = summary(made), advice(made), load(cli.version())
     if as_json:
         _print_json(page_data(made, whole, settings, checked))
         return
-    print_page(made.captures, made.facts, whole, settings, console(), kept=kept, checked=checked)
+    print_page(
+        made.captures,
+        made.facts,
+        whole,
+        settings,
+        console(),
+        kept=kept,
+        checked=checked,
+        selected=selected,
+    )
 
 
 def _study(

@@ -1,0 +1,129 @@
+"""A page of some hosts, ports or a time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.trace.rows import connection, resend, whatif, whatif_total, write_trace
+from typer.testing import CliRunner
+
+from rexmit.cli import app
+from rexmit.errors import UserError
+from rexmit.trace.folder import Trace
+from rexmit.trace.pick import most_trouble
+from rexmit.trace.selection import Wanted, host, select, time_s
+from rexmit.trace.source import Facts
+from rexmit.trace.summary import summary
+
+T = 1_700_000_000.0
+
+FLOWS = (
+    "10.0.0.1:5000 > 10.9.0.1:80",
+    "10.0.0.2:80 > 10.9.0.1:443",
+    "[fd00::1]:5000 > [fd00:1::9]:443",
+    "10.0.0.1:5001 > 10.9.0.2:8080",
+)
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Trace:
+    """Four connections, a minute apart; the third and fourth waited."""
+    waits = (0.0, 0.0, 0.5, 0.25)
+    return write_trace(
+        tmp_path / "t",
+        connections=[
+            connection(
+                connection=n,
+                flow=flow,
+                start_s=T + 60 * n,
+                end_s=T + 60 * n + 30,
+                duration_s=30.0,
+                backward_rto_needed=int(waits[n] > 0),
+                backward_rto_lost_s=waits[n],
+            )
+            for n, flow in enumerate(FLOWS)
+        ],
+        retransmissions=[resend(connection=n, detection_s=waits[n], time_ns=n) for n in (2, 3)],
+        whatif=[whatif(connection=3, change_s=-0.2)],
+        whatif_totals=[whatif_total()],
+        facts=Facts(packets=9, settings=["k=2"]),
+    )
+
+
+@pytest.mark.parametrize(
+    ("wanted", "numbers"),
+    [
+        (Wanted(hosts=[host("10.0.0.1")]), [0, 3]),
+        (Wanted(hosts=[host("10.9.0.1")]), [0, 1]),
+        (Wanted(hosts=[host("10.0.0.0/24")]), [0, 1, 3]),
+        (Wanted(hosts=[host("fd00::/64")]), [2]),
+        (Wanted(ports=[80]), [0, 1]),
+        (Wanted(ports=[443, 8080]), [1, 2, 3]),
+        (Wanted(hosts=[host("10.0.0.1")], ports=[443]), []),
+        (Wanted(from_s=T + 90), [1, 2, 3]),
+        (Wanted(to_s=T + 59), [0]),
+        (Wanted(from_s=T + 31, to_s=T + 119), [1]),
+    ],
+)
+def test_which_connections(trace: Trace, wanted: Wanted, numbers: list[int]) -> None:
+    chosen, _ = select(trace, wanted)
+    assert chosen.numbered().collect()["number"].to_list() == numbers
+    assert chosen.scan("connections").collect().height == len(numbers)
+    left = chosen.scan("retransmissions").collect()["connection"].to_list()
+    assert left == [n for n in (2, 3) if n in numbers]
+    assert chosen.scan("whatif_totals").collect().is_empty()
+
+
+def test_the_worst_keep_their_numbers(trace: Trace) -> None:
+    chosen, told = select(trace, Wanted(ports=[8080]))
+    made = summary(chosen)
+    assert [one.number for one in made.worst] == [3]
+    assert made.totals.resends == 1
+    assert told == "only those with port 8080: 1 of 4 connections"
+
+
+def test_words() -> None:
+    wanted = Wanted([host("10.0.0.1"), host("10.1.0.0/16")], [80], T, T + 1)
+    assert wanted.words() == (
+        "with host 10.0.0.1 or a host of 10.1.0.0/16, with port 80, from 2023-11-14 22:13:20 UTC "
+        "on, up to 2023-11-14 22:13:21 UTC"
+    )
+    assert not Wanted()
+
+
+def test_times() -> None:
+    assert time_s("--from", "2023-11-14T22:13:20") == T
+    assert time_s("--from", "2023-11-14 23:13:20+01:00") == T
+    assert time_s("--to", "1700000000.5") == T + 0.5
+    with pytest.raises(UserError, match="--to tomorrow: no time"):
+        time_s("--to", "tomorrow")
+    with pytest.raises(UserError, match="--host nobody: no address"):
+        host("nobody")
+
+
+def test_the_command_line(trace: Trace) -> None:
+    argv = ["trace", str(trace.path), "--host", "10.0.0.1", "--port", "8080"]
+    text = CliRunner().invoke(app, argv, catch_exceptions=False).output
+    assert "only those with host 10.0.0.1, with port 8080: 1 of 4 connections\n" in text
+    assert "connections      1, of 1 client to 1 server; it lasted 30 s\n" in text
+    assert f"rexmit show {trace.path} --flow 3\n" in text
+    done = CliRunner().invoke(app, [*argv, "--json"], catch_exceptions=False)
+    assert json.loads(done.output)["totals"]["connections"] == 1
+    with pytest.raises(UserError, match="choose what the page is about"):
+        CliRunner().invoke(app, [*argv, "--study"], catch_exceptions=False)
+
+
+def test_the_connection_to_look_at_first(trace: Trace, tmp_path: Path) -> None:
+    assert most_trouble(trace) == (
+        2,
+        "connection 2 of 4: it waited longest, 500 ms; others: --flow 3, --flow 0, --flow 1",
+    )
+    calm, _ = select(trace, Wanted(ports=[80]))
+    assert most_trouble(calm) == (
+        0,
+        "connection 0 of 2: none has a retransmission, and it carried most data; others: --flow 1",
+    )
+    with pytest.raises(UserError, match="there is no TCP connection"):
+        most_trouble(write_trace(tmp_path / "none"))
