@@ -228,10 +228,10 @@ def test_printed(trace: Trace) -> None:
     ) in lines
     assert any("only one direction is in the capture" in line for line in lines)
     (best,) = [line for line in lines if "would have saved" in line]
-    assert best.startswith("k=2,a=1/2 (timeout = smoothed RTT + 2 times the RTT variation")
+    assert best.startswith("k=2,a=1/2: timeout = smoothed RTT + 2 times the RTT variation")
     assert best.endswith(
-        "would have saved 600 ms of the 1.75 s waited (34.3%), made 1 connection shorter by more "
-        "than a tenth, and caused no spurious retransmissions"
+        ". It would have saved 600 ms of the 1.75 s waited (34.3%), made 1 connection shorter by "
+        "more than a tenth, and caused no spurious retransmissions"
     )
 
 
@@ -251,7 +251,7 @@ def test_predictions_say_how_far_they_were_off(trace: Trace) -> None:
 def test_without_resends(tmp_path: Path) -> None:
     lines = printed(write_trace(tmp_path / "t", connections=[connection()]))
     assert (
-        "nothing no retransmission, and no connection that was refused, reset or unanswered"
+        "nothing no retransmission, no closed window, no reset, no SYN without an answer"
     ) in lines
     assert not any("setting" in line for line in lines)
 
@@ -335,7 +335,7 @@ def test_what_cannot_be_timed() -> None:
 def test_a_trace_is_shown_again(trace: Trace) -> None:
     words = ["trace", str(trace.path)]
     told = runner.invoke(app, words, catch_exceptions=False).output
-    assert "k=2,a=1/2 (timeout = smoothed RTT + 2 times" in told
+    assert "k=2,a=1/2: timeout = smoothed RTT + 2 times" in told
     data = json.loads(runner.invoke(app, [*words, "--json"], catch_exceptions=False).output)
     assert data["totals"]["resends"] == 3
     assert data["settings"][0]["setting"] == "k=2,a=1/2"

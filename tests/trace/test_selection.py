@@ -115,6 +115,18 @@ def test_the_command_line(trace: Trace) -> None:
         CliRunner().invoke(app, [*argv, "--study"], catch_exceptions=False)
 
 
+def test_a_table_by_port(trace: Trace) -> None:
+    argv = ["trace", str(trace.path), "--by", "port", "--host", "10.0.0.0/8"]
+    lines = CliRunner().invoke(app, argv, catch_exceptions=False).output.splitlines()
+    assert lines[0] == "only those with a host of 10.0.0.0/8: 3 of 4 connections"
+    assert [line.split()[:2] for line in lines[4:7]] == [["8080", "1"], ["443", "1"], ["80", "1"]]
+    assert lines[4].split()[5:7] == ["250", "ms"]
+    done = CliRunner().invoke(app, [*argv, "--json"], catch_exceptions=False)
+    assert [one["key"] for one in json.loads(done.output)["groups"]] == ["8080", "443", "80"]
+    with pytest.raises(UserError, match="--by colour: no such table"):
+        CliRunner().invoke(app, [*argv[:3], "colour"], catch_exceptions=False)
+
+
 def test_the_connection_to_look_at_first(trace: Trace, tmp_path: Path) -> None:
     assert most_trouble(trace) == (
         2,

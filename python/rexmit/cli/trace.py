@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
 
     from rexmit.trace.folder import Trace
+    from rexmit.trace.groups import Key
     from rexmit.trace.selection import Wanted
 
 EXAMPLES = """\
@@ -27,6 +28,7 @@ Examples:
   rexmit trace capture.pcap.gz --out t --csv       as CSV as well
   rexmit trace --study capture.pcapng today        tables and figures of the 2007 study
   rexmit trace today --port 443 --host 10.0.0.7    the page of some connections of a kept trace
+  rexmit trace today --by prefix                   who has the trouble: a line for each /24 or /64
   rexmit show today                                the connection that waited longest, by packets
   rexmit show today --flow 17                      another one
 """
@@ -93,6 +95,16 @@ def trace(
             show_default=False,
         ),
     ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            metavar="host|port|prefix",
+            help="A table by host, by the server's port, or by prefix (/24, /64) instead of the "
+            "page.",
+            show_default=False,
+        ),
+    ] = None,
     study: Annotated[
         bool,
         typer.Option(
@@ -156,10 +168,10 @@ def trace(
     if [str(path) for path in captures].count("-") and len(captures) > 1:
         raise UserError("- is read alone", "give files, or - for a pipe", usage=True)
     settings = [word for word in whatif or ["default"] if word != "none"]
-    wanted = _wanted(host, port, since, until)
-    if study and wanted:
+    wanted, key = _wanted(host, port, since, until), _key(group) if group else None
+    if study and (wanted or key):
         raise UserError(
-            "--host, --port, --from and --to choose what the page is about",
+            "--host, --port, --from, --to and --by choose what the page is about",
             "leave them out, or --study",
             usage=True,
         )
@@ -194,7 +206,15 @@ def trace(
             jobs=jobs,
             connections_limit=connections_limit,
         )
-        _page(made, wanted, kept=out or folder, as_json=as_json)
+        selected = ""
+        if wanted:
+            from rexmit.trace.selection import select
+
+            made, selected = select(made, wanted)
+        if key:
+            _groups(made, key, selected, as_json=as_json)
+        else:
+            _page(made, selected, kept=out or folder, as_json=as_json)
 
 
 def _wanted(
@@ -210,19 +230,41 @@ def _wanted(
     )
 
 
-def _page(made: Trace, wanted: Wanted, *, kept: Path | None, as_json: bool) -> None:
+def _key(word: str) -> Key:
+    from rexmit.trace.groups import KEYS
+
+    found = next((key for key in KEYS if key == word), None)
+    if found is None:
+        raise UserError(f"--by {word}: no such table", f"one of {', '.join(KEYS)}", usage=True)
+    return found
+
+
+def _groups(made: Trace, group: Key, selected: str, *, as_json: bool) -> None:
+    from dataclasses import asdict
+
+    from rexmit.tables.terminal import console, say
+    from rexmit.trace.groups import by
+    from rexmit.trace.print_groups import print_groups
+
+    groups = by(made, group)
+    if as_json:
+        _print_json({"by": group, "groups": [asdict(one) for one in groups]})
+        return
+    shown = console()
+    if selected:
+        say(shown, selected)
+    print_groups(groups, group, shown)
+
+
+def _page(made: Trace, selected: str, *, kept: Path | None, as_json: bool) -> None:
     from rexmit import cli
     from rexmit.tables.terminal import console
     from rexmit.trace.advice import advice
     from rexmit.trace.as_json import page_data
     from rexmit.trace.print_page import print_page
-    from rexmit.trace.selection import select
     from rexmit.trace.summary import summary
     from rexmit.whatif.calibration import load
 
-    selected = ""
-    if wanted:
-        made, selected = select(made, wanted)
     whole, settings, checked = summary(made), advice(made), load(cli.version())
     if as_json:
         _print_json(page_data(made, whole, settings, checked))

@@ -15,7 +15,7 @@ from rexmit.trace.folder import Trace
 
 Key = Literal["host", "port", "prefix"]
 
-KEYS: Final = get_args(Key)
+KEYS: Final[tuple[Key, ...]] = get_args(Key)
 """What connections are summed up by. A host or a prefix (/24, /64) has those of either end, so that
 a connection between two of them counts for both; a port those to it as the server's."""
 
@@ -108,25 +108,21 @@ def _seats(trace: Trace, side: str) -> pl.LazyFrame:
     rate = more("unique_bytes", "unique_bytes") * 8 / data_s
     closings = ("zero_windows", "zero_window_s", "window_full_s")
     who = {"forward": "client", "backward": "server"}
-    return (
-        trace.scan("connections")
-        .with_row_index("number")
-        .select(
-            "number",
-            own.alias("own"),
-            both("bytes").alias("bytes"),
-            both("bytes_retransmitted").alias("bytes_retransmitted"),
-            more("rtt_median_s", "rtt_samples").alias("rtt_median_s"),
-            more("rtt_p95_s", "rtt_samples").alias("rtt_p95_s"),
-            pl.when(data_s > pl.max_horizontal(rtt_s, 0.0)).then(rate).alias("rate"),
-            terms.total("lost_s").alias("waited_s"),
-            *(pl.col(f"{side}_{name}").alias(name) for name in closings),
-            *(pl.col(f"{other}_{name}").alias(f"peer_{name}") for name in closings),
-            (pl.col("reset_by") == who[side]).alias("resets"),
-            (pl.col("reset_by") == who[other]).alias("peer_resets"),
-            (pl.col("handshake") == "unanswered").alias("unanswered"),
-            (pl.col("handshake") == "refused").alias("refused"),
-        )
+    return trace.numbered().select(
+        "number",
+        own.alias("own"),
+        both("bytes").alias("bytes"),
+        both("bytes_retransmitted").alias("bytes_retransmitted"),
+        more("rtt_median_s", "rtt_samples").alias("rtt_median_s"),
+        more("rtt_p95_s", "rtt_samples").alias("rtt_p95_s"),
+        pl.when(data_s > pl.max_horizontal(rtt_s, 0.0)).then(rate).alias("rate"),
+        terms.total("lost_s").alias("waited_s"),
+        *(pl.col(f"{side}_{name}").alias(name) for name in closings),
+        *(pl.col(f"{other}_{name}").alias(f"peer_{name}") for name in closings),
+        (pl.col("reset_by") == who[side]).alias("resets"),
+        (pl.col("reset_by") == who[other]).alias("peer_resets"),
+        (pl.col("handshake") == "unanswered").alias("unanswered"),
+        (pl.col("handshake") == "refused").alias("refused"),
     )
 
 

@@ -16,11 +16,12 @@ from rexmit.tables.grid import Column, Line, print_grid
 from rexmit.tables.terminal import NONE, count, say
 from rexmit.trace import files, terms
 from rexmit.trace.advice import Advice
-from rexmit.trace.floods import Flood
+from rexmit.trace.groups import Group
 from rexmit.trace.print_settings import print_settings
+from rexmit.trace.print_troubles import troubles
 from rexmit.trace.source import Facts, File
 from rexmit.trace.summary import Multipath, OfMechanism, Sender, Summary, Totals, Worst
-from rexmit.trace.words import listed, period, share, size, span
+from rexmit.trace.words import period, rate, share, size, span
 
 if TYPE_CHECKING:
     from rexmit.whatif.calibration import Calibration
@@ -30,7 +31,7 @@ _NOT_TCP: Final = {
     "icmp": "ICMP",
     "arp": "ARP",
     "other-protocol": "other IP protocols",
-    "other-frame": "other protocols",
+    "other-frame": "without IP",
     "link-control": "link control",
 }
 """What a capture has besides TCP and is no reason to doubt it, in words."""
@@ -76,7 +77,7 @@ def print_page(
         say(console, Text.assemble(("warning: ", "yellow"), warning))
     console.print()
     say(console, Text("What went wrong", "bold"))
-    for label, text in _troubles(made):
+    for label, text in troubles(made):
         say(console, f"{label:<16} {text}".rstrip())
     if made.mechanisms:
         console.print()
@@ -127,6 +128,7 @@ def _captured(facts: Facts, made: Summary) -> list[tuple[str, str]]:
         lines += [
             ("connections", f"{totals.connections:,}, {hosts}; {lasted} {span(totals.duration_s)}"),
             ("data", _data(totals)),
+            *_speed(made.overall),
         ]
     if others:
         lines.append(("not TCP", f"{count(sum(others.values()), 'packet')} ({_counts(others)})"))
@@ -139,6 +141,20 @@ def _data(totals: Totals) -> str:
     if not totals.segments:
         return "none"
     return f"{size(totals.bytes)} in {count(totals.segments, 'packet')}"
+
+
+def _speed(every: Group) -> list[tuple[str, str]]:
+    """Round trips and throughput of all connections together."""
+    lines = []
+    if every.rtt_median_s is not None and every.rtt_p95_s is not None:
+        told = f"median {span(every.rtt_median_s)}, 95th percentile {span(every.rtt_p95_s)}"
+        lines.append(("round trip", told))
+    median, most = every.throughput_median_bps, every.throughput_p95_bps
+    if median is not None and most is not None:
+        one = every.connections == 1
+        told = f"median {rate(median)}, 95th percentile {rate(most)}, of a connection"
+        lines.append(("throughput", rate(median) if one else told))
+    return lines
 
 
 def _files(every: Sequence[File]) -> list[tuple[str, str]]:
@@ -163,7 +179,7 @@ def _multipath(made: Multipath) -> str:
 
 def warnings(facts: Facts, made: Summary) -> list[str]:
     """What to know before the page is trusted."""
-    totals, one_sided = made.totals, made.attempts.one_sided
+    totals, one_sided = made.totals, made.half_seen
     told = [*facts.warnings, *files.warnings(made.captured)]
     if facts.evicted:
         told.append("--connections-limit says how many connections are remembered at a time")
@@ -175,7 +191,7 @@ def warnings(facts: Facts, made: Summary) -> list[str]:
         told.append(
             f"of {count(one_sided, 'connection')} only one direction is in the capture "
             f"({share(one_sided, totals.connections)} of all): little can be told of "
-            f"{_them(one_sided)}"
+            f"{'it' if one_sided == 1 else 'them'}"
         )
     if totals.mid_stream:
         its = "its" if totals.mid_stream == 1 else "their"
@@ -194,108 +210,6 @@ def warnings(facts: Facts, made: Summary) -> list[str]:
     if totals.capture_duplicates:
         told.append(f"the capture recorded {count(totals.capture_duplicates, 'packet')} twice")
     return told
-
-
-# What went wrong.
-
-
-def _troubles(made: Summary) -> list[tuple[str, str]]:
-    """Labels and lines, those first that touch most connections, each with what belongs to it."""
-    totals, failed, every = made.totals, made.attempts, made.totals.connections
-    if not every:
-        return [("nothing", "there is no TCP connection in the capture")]
-    found: list[tuple[int, list[tuple[str, str]]]] = []
-    if totals.resends:
-        found.append((totals.with_resends, _retransmissions(made)))
-    for label, number, what in (
-        ("no answer", failed.unanswered, "a SYN, and nothing came back"),
-        ("refused", failed.refused, "the SYN was answered with a RST"),
-        ("reset", failed.reset, "ended by a RST"),
-    ):
-        if number:
-            found.append((number, [(label, f"{_connections(number, every)}: {what}")]))
-    if made.flood is not None:
-        found.append((made.flood.connections, [_flood(made.flood)]))
-    found.sort(key=lambda one: -one[0])
-    lines = [line for _, some in found for line in some]
-    if totals.reordered or totals.network_duplicates:
-        said = [
-            f"{count(n, 'packet')} {what}"
-            for n, what in (
-                (totals.reordered, "out of order"),
-                (totals.network_duplicates, "twice"),
-            )
-            if n
-        ]
-        lines.append(("network", f"delivered {listed(said)}; these are no retransmissions"))
-    return lines or [
-        ("nothing", "no retransmission, and no connection that was refused, reset or unanswered")
-    ]
-
-
-def _retransmissions(made: Summary) -> list[tuple[str, str]]:
-    totals, volume = made.totals, made.volume
-    need = {
-        what: sum(getattr(one, name) for one in made.mechanisms)
-        for what, name in (("needed", "needed"), ("spurious", "spurious"), ("unclear", "unknown"))
-    }
-    some = {what: n for what, n in need.items() if n}
-    told = ", ".join(f"{n:,} {what}" for what, n in some.items())
-    if len(some) == 1 and totals.resends > 1:
-        told = f"all {next(iter(some))}"
-    where = _connections(totals.with_resends, totals.connections)
-    lines = [("retransmissions", f"{count(totals.resends, 'packet')} in {where}: {told}")]
-    if volume.data_packets:
-        packets = f"{volume.data_packets:,} of {count(totals.segments, 'packet')}"
-        sizes = f"{size(volume.bytes)} of {size(totals.bytes)}"
-        told = (
-            f"{packets} ({share(volume.data_packets, totals.segments)}), {sizes} "
-            f"({share(volume.bytes, totals.bytes)})"
-        )
-        lines.append(("  with data", told))
-    if volume.other_packets:
-        lines.append(("  without", f"{count(volume.other_packets, 'packet')} (SYN or FIN)"))
-    if totals.lost_s > 0:
-        lasted = "connection" if totals.connections == 1 else "connections"
-        told = (
-            f"{span(totals.lost_s)} of the {span(totals.duration_s)} that the {lasted} lasted "
-            f"({share(totals.lost_s, totals.duration_s)}), for a timer or for ACKs that show a loss"
-        )
-        lines.append(("time waited", told))
-    return lines
-
-
-def _connections(number: int, every: int) -> str:
-    """`2 of 8 connections (25.0%)`, or that it is all of them."""
-    if number == every:
-        return "the only connection" if every == 1 else f"all {every:,} connections"
-    return f"{number:,} of {every:,} connections ({share(number, every)})"
-
-
-def _flood(made: Flood) -> tuple[str, str]:
-    """What it is called, and the line that says so."""
-    over = f"from {_addresses(made.sources)} in {span(made.duration_s)}"
-    told = f"{count(made.connections, 'connection')} ({share(made.share, 1)} of all)"
-    most = f"{made.for_service:,} of them"
-    if made.kind == "backscatter":
-        return "backscatter", (
-            f"of {told} only the answer to a SYN was seen, as when others flood a host under "
-            f"forged addresses; {most} from {made.service}, in {span(made.duration_s)}"
-        )
-    never = f"{told} never got beyond the handshake, {over}"
-    if made.kind == "syn-flood":
-        return "SYN flood", f"{never}; {most} to {made.service}"
-    host = f"of {made.hosts:,} hosts" if made.hosts > 1 else f"of {made.service.rpartition(':')[0]}"
-    ports = f"{made.services:,} ports {host}"
-    return "scan", f"{never}, to {ports}; most, {made.for_service:,}, to {made.service}"
-
-
-def _addresses(number: int) -> str:
-    return "1 address" if number == 1 else f"{number:,} addresses"
-
-
-def _them(number: int) -> str:
-    return "it" if number == 1 else "them"
 
 
 def _counts(counts: Mapping[str, int]) -> str:

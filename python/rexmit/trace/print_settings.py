@@ -51,8 +51,8 @@ def print_settings(
     if not shown:
         others = "the other setting" if tried == 1 else f"none of the {tried:,} other settings"
         would = "would not" if tried == 1 else "would"
-        said = f"{others} tried {would} have saved a tenth of the time waited, or of a connection"
-        say(console, f"nothing: {said}")
+        said = f"{others} tried {would} have saved a tenth of the time waited"
+        say(console, f"nothing: {said}, or of a connection's duration")
         return
     say(console, _best(shown[0], totals))
     _print_table(shown, checked, console)
@@ -79,7 +79,7 @@ def _best(best: Advice, totals: Totals) -> str:
         else "no spurious retransmissions"
     )
     return (
-        f"{best.setting} ({in_words(best.setting)}) would have saved {saved} "
+        f"{best.setting}: {in_words(best.setting)}. It would have saved {saved} "
         f"({share(best.saved_s, totals.lost_s)}), made {changes}, and caused {cost}"
     )
 

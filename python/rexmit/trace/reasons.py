@@ -43,7 +43,7 @@ def _waits(resends: pl.DataFrame) -> pl.DataFrame:
 def reason(resends: pl.DataFrame, *, segments: int, handshake: str | None = None) -> str:
     """`resends` are those of one connection in order of time; `segments` its data packets;
     `handshake` is `unanswered` where nothing ever came back, `refused` where a RST did,
-    `incomplete` where it stopped halfway.
+    `half-open` where no ACK of the SYN-ACK did.
     """
     waits = _waits(resends)
     if waits.is_empty():
@@ -68,7 +68,7 @@ def _timeouts(waits: pl.DataFrame, handshake: str | None) -> str:
         return f"{head}: the SYN was never answered"
     if handshake == "refused":
         return f"{head}: the SYN was refused by a RST"
-    if handshake == "incomplete":
+    if handshake == "half-open":
         return f"{head}: the handshake was never completed"
     spurious = fired.filter(pl.col("need") == "spurious")
     if spurious.height * 2 > fired.height:

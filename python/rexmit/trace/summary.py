@@ -9,13 +9,14 @@ import polars as pl
 
 from rexmit.store.trace_schema import MECHANISMS
 from rexmit.trace import terms
-from rexmit.trace.attempts import Attempts, attempts, incomplete, refused, unanswered
 from rexmit.trace.files import Captured, captured
 from rexmit.trace.floods import Flood, flood
 from rexmit.trace.folder import Trace
+from rexmit.trace.groups import Group, overall
 from rexmit.trace.reasons import reason, waited_s
 from rexmit.trace.sender_words import in_words
 from rexmit.trace.systems import agreement
+from rexmit.trace.troubles import Troubles, troubles
 
 WORST: Final = 10
 
@@ -126,14 +127,17 @@ class Summary:
     """Everything but what other settings would have done. `agreement`: for how many senders that
     both resends and SYN name it is the same system, and how many these are. `multipath` is None
     where there is no Multipath TCP, `flood` where the capture is no flood or scan. `hosts` are how
-    many addresses opened connections, and to how many.
+    many addresses opened connections, and to how many; `half_seen` counts connections of which one
+    direction is in the capture although there were two.
     """
 
     captured: Captured
     totals: Totals
     hosts: tuple[int, int]
     volume: Volume
-    attempts: Attempts
+    overall: Group
+    half_seen: int
+    troubles: Troubles
     flood: Flood | None
     multipath: Multipath | None
     mechanisms: tuple[OfMechanism, ...]
@@ -150,7 +154,9 @@ def summary(trace: Trace) -> Summary:
         _totals(trace),
         _hosts(trace),
         _volume(trace),
-        attempts(trace),
+        overall(trace),
+        _half_seen(trace),
+        troubles(trace),
         flood(trace),
         _multipath(trace),
         _mechanisms(trace),
@@ -204,6 +210,12 @@ def _hosts(trace: Trace) -> tuple[int, int]:
     clients, servers = (one.n_unique().alias(name) for one, name in zip(address, "cs", strict=True))
     row = trace.scan("connections").select(clients, servers).collect().row(0)
     return row[0], row[1]
+
+
+def _half_seen(trace: Trace) -> int:
+    never = pl.col("handshake").is_in(["unanswered", "refused"])
+    rows = trace.scan("connections").select((pl.col("one_sided") & ~never).sum())
+    return int(rows.collect().item())
 
 
 def _volume(trace: Trace) -> Volume:
@@ -313,13 +325,7 @@ def _worst(trace: Trace) -> tuple[Worst, ...]:
             terms.resends().alias("resends"),
             pl.max_horizontal("forward_rtt_max_s", "backward_rtt_max_s").alias("rtt_max_s"),
             (_both("segments")).alias("segments"),
-            pl.when(unanswered())
-            .then(pl.lit("unanswered"))
-            .when(refused())
-            .then(pl.lit("refused"))
-            .when(incomplete())
-            .then(pl.lit("incomplete"))
-            .alias("handshake"),
+            "handshake",
         )
         .filter(pl.col("lost_s") > 0)
         .top_k(_CANDIDATES, by="lost_s")

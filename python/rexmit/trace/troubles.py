@@ -124,21 +124,17 @@ def _held_up(trace: Trace, side: str) -> pl.LazyFrame:
     closed_s, full_s = pl.col(f"{other}_zero_window_s"), pl.col(f"{side}_window_full_s")
     full_s = full_s.fill_null(0.0)
     share = pl.when(pl.col("duration_s") > 0).then((closed_s + full_s) / pl.col("duration_s"))
-    return (
-        trace.scan("connections")
-        .with_row_index("number")
-        .select(
-            "number",
-            "capture",
-            sender.alias("sender"),
-            receiver.alias("receiver"),
-            pl.col(f"{other}_zero_windows").alias("times"),
-            closed_s.alias("closed_s"),
-            pl.col(f"{side}_window_probes").alias("probes"),
-            full_s.alias("full_s"),
-            "duration_s",
-            share.alias("share"),
-        )
+    return trace.numbered().select(
+        "number",
+        "capture",
+        sender.alias("sender"),
+        receiver.alias("receiver"),
+        pl.col(f"{other}_zero_windows").alias("times"),
+        closed_s.alias("closed_s"),
+        pl.col(f"{side}_window_probes").alias("probes"),
+        full_s.alias("full_s"),
+        "duration_s",
+        share.alias("share"),
     )
 
 

@@ -52,6 +52,16 @@ def size(value: int) -> str:
     return f"{number:.1f} TB"
 
 
+def rate(bits_per_s: float) -> str:
+    """Bits a second, in steps of 1,000."""
+    number = bits_per_s
+    for unit in ("bit/s", "kbit/s", "Mbit/s"):
+        if number < 1000:
+            return f"{number:.0f} {unit}" if unit == "bit/s" else f"{number:.1f} {unit}"
+        number /= 1000
+    return f"{number:.1f} Gbit/s"
+
+
 def period(start_s: float, end_s: float) -> str:
     """From when to when, in UTC; nothing where the clock shows no date."""
     if start_s < _NO_DATE_S:
