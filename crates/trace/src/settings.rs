@@ -17,7 +17,8 @@ pub struct Settings {
     pub most_resends: usize,
     /// A connection unused for so long has ended.
     pub idle: Duration,
-    /// A closed connection is kept so long for late packets.
+    /// A closed connection in which all is acknowledged is kept so long for late packets: as long as TIME-WAIT lasts on Linux
+    /// (`TCP_TIMEWAIT_LEN`). One in which something is not is kept as an open one is.
     pub linger: Duration,
     /// A direction whose round-trip times spread so far is worked through even without a resend: a lower timeout might have
     /// run out, or a loss before the monitor have been repaired unseen. The smallest deviation term of seed 002's grid.
@@ -33,7 +34,7 @@ impl Default for Settings {
             most_events: 512,
             most_resends: 4096,
             idle: Duration::from_secs(900),
-            linger: Duration::from_secs(10),
+            linger: Duration::from_secs(60),
             spread: Duration::from_millis(100),
             whatif: Some(Arc::default()),
         }

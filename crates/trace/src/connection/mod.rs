@@ -232,14 +232,20 @@ impl Connection {
     /// Whether nothing that comes at `now` belongs to it any more.
     #[inline]
     pub fn is_over(&self, now: Time, settings: &Settings) -> bool {
-        let allowed = if self.closed == Closed::Open {
-            settings.idle
-        } else {
-            settings.linger
-        };
         let silence = now.since(self.last);
+        let allowed =
+            if self.closed == Closed::Open || (silence > settings.linger && self.is_owed()) {
+                settings.idle
+            } else {
+                settings.linger
+            };
         // A clock that leaps back so far is another clock.
         silence > allowed || silence < -settings.idle
+    }
+
+    /// Both sides have sent their FINs, and something is not acknowledged yet: it may be sent again after any wait.
+    fn is_owed(&self) -> bool {
+        self.closed == Closed::Fin && self.sides.iter().any(|side| side.flight() > 0)
     }
 
     /// Has what the next packet will look at on its way from memory.

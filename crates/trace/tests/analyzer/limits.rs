@@ -5,7 +5,7 @@ use rexmit_trace::analyzer::{Analyzer, Rows};
 use rexmit_trace::settings::Settings;
 use rexmit_wire::Flags;
 
-use crate::script::{analyse, Script};
+use crate::script::{analyse, Script, FIN_ACK};
 
 fn settings(change: impl FnOnce(&mut Settings)) -> Settings {
     let mut settings = Settings::default();
@@ -29,12 +29,30 @@ fn a_long_silence_ends_a_connection() {
 
 #[test]
 fn late_packets_belong_to_a_closed_connection_for_a_while() {
-    for (seconds, connections) in [(10, 1), (11, 2)] {
+    for (seconds, connections) in [(60, 1), (61, 2)] {
         let mut script = Script::new(40_000);
         script.handshake().exchange().close();
         let late = script.packet(true, Flags::ACK, 0);
         script.wait(seconds * 1_000).put(late);
         assert_eq!(script.rows().connections.len(), connections, "{seconds} s");
+    }
+}
+
+/// The last FIN is not acknowledged, and its sender has backed off.
+#[test]
+fn what_is_not_acknowledged_belongs_to_a_closed_connection_however_late_it_comes_again() {
+    for (seconds, connections) in [(11, 1), (800, 1), (901, 2)] {
+        let mut script = Script::new(40_000);
+        script.handshake().exchange();
+        script.send(false, FIN_ACK, 0).wait(10);
+        let late = script.packet(true, FIN_ACK, 0);
+        script
+            .send(true, FIN_ACK, 0)
+            .wait(seconds * 1_000)
+            .put(late);
+        let rows = script.rows();
+        assert_eq!(rows.connections.len(), connections, "{seconds} s");
+        assert_eq!(rows.retransmissions.len(), 2 - connections);
     }
 }
 
@@ -56,7 +74,7 @@ fn the_sweep_ends_what_is_over_and_nothing_else() {
         assert_eq!(rows.connections.len(), 2 - left);
     };
     after(5, 2);
-    after(11, 1);
+    after(61, 1);
     after(890, 1);
     after(901, 0);
 }
