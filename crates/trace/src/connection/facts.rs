@@ -20,6 +20,7 @@ impl Connection {
         if numbered.contains(Notes::NUMBERED_TOGETHER) {
             return false;
         }
+        // What tells a system is its first SYN, which has all its options.
         let syn = self.cold.syns[of as usize].as_ref();
         let linux = |syn: &Kept| fingerprint::counts_own(&syn.headers(self.pair.0));
         // Hosts that share an address (NAT) look apart, too, and those with 128 count all their packets.
@@ -31,13 +32,24 @@ impl Connection {
     pub(super) fn syn(&mut self, at: Time, direction: Direction, headers: &Headers) {
         let me = direction as usize;
         let known = &mut self.cold.syns[me];
-        let again = known.as_ref().is_some_and(|syn| syn.seq == headers.seq);
+        let again = known.as_ref().filter(|syn| syn.seq == headers.seq);
         let count = &mut self.cold.syn_counts[me];
-        *count = if again { count.saturating_add(1) } else { 1 };
-        *known = Kept::syn(at, headers);
-        if again {
-            self.trouble[me] = true;
+        *count = if again.is_some() {
+            count.saturating_add(1)
         } else {
+            1
+        };
+        if let Some(first) = again {
+            self.trouble[me] = true;
+            let asks_less = headers.syn.is_some_and(|options| options != first.options);
+            if asks_less && self.cold.syns[direction.reversed() as usize].is_none() {
+                self.cold.retried = Kept::syn(at, headers).map(Box::new);
+            }
+        } else {
+            *known = Kept::syn(at, headers);
+            if direction == Direction::Forward {
+                self.cold.retried = None;
+            }
             self.sides[me].begin(headers.range());
         }
         self.cold.server_part = match (&self.cold.syns, self.cold.syn_counts) {
@@ -69,6 +81,18 @@ impl Connection {
         Some((server + self.cold.client_part?, server))
     }
 
+    /// The SYN of a side that the other side answered: of several that offer different options, as a stack does whose first ones
+    /// were not answered (they may have been dropped for their options).
+    pub(super) fn offer(&self, of: Direction) -> Option<&Kept> {
+        let first = self.cold.syns[of as usize].as_ref()?;
+        let retried = self.cold.retried.as_deref();
+        let retried = retried.filter(|retry| retry.seq == first.seq);
+        match (retried, &self.cold.syns[of.reversed() as usize]) {
+            (Some(retry), Some(answer)) if retry.is_answered_by(first, answer) => Some(retry),
+            _ => Some(first),
+        }
+    }
+
     /// From the monitor to a side and back.
     pub(super) fn delay(&self, of: Direction) -> Option<Duration> {
         match of {
@@ -80,8 +104,7 @@ impl Connection {
     /// What is known of a sender.
     pub(super) fn facts(&self, of: Direction) -> SenderFacts {
         let (me, peer) = (of as usize, of.reversed() as usize);
-        let syn = self.cold.syns[me].as_ref();
-        let answer = self.cold.syns[peer].as_ref();
+        let (syn, answer) = (self.offer(of), self.offer(of.reversed()));
         // RFC 7323 §2.3: larger ones count as 14.
         let shift = |options: &SynOptions| options.window_scale.unwrap_or(0).min(14);
         let (mss, sack, timestamps, window_shift) = match (syn, answer) {

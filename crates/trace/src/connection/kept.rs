@@ -83,6 +83,24 @@ impl Kept {
         self.there.has(There::OPTIONS)
     }
 
+    /// Whether a SYN-ACK answers this repetition of a SYN rather than the `first`.
+    pub fn is_answered_by(&self, first: &Kept, answer: &Kept) -> bool {
+        let (mine, theirs) = (&self.options, &answer.options);
+        if answer.there.has(There::STAMPS) {
+            // RFC 7323 §3.2: it echoes the stamp of what it answers.
+            let (_, echo) = answer.stamps;
+            let is_of = |syn: &Kept| syn.there.has(There::STAMPS) && syn.stamps.0 == echo;
+            if is_of(first) != is_of(self) {
+                return is_of(self);
+            }
+        }
+        // An answer has no option that was not asked for (RFC 7323 §2.2, §3.2).
+        let asked = |theirs: bool, mine: bool| mine || !theirs;
+        asked(theirs.timestamps, mine.timestamps)
+            && asked(theirs.window_scale.is_some(), mine.window_scale.is_some())
+            && asked(theirs.sack_permitted, mine.sack_permitted)
+    }
+
     /// The packet's headers again, without its SACK blocks.
     pub fn headers(&self, flow: FlowKey) -> Headers {
         let (value, echo) = self.stamps;

@@ -117,8 +117,10 @@ const _: () = assert!(size_of::<Connection>() <= 256);
 struct Cold {
     id: u64,
     mid_stream: bool,
-    /// The SYN or SYN-ACK of each side, the last one if it sent several, and how often it sent that.
+    /// The SYN or SYN-ACK of each side, the first one if it sent several, and how often it sent that.
     syns: [Option<Kept>; 2],
+    /// The last SYN that offers other options than the first, before any answer.
+    retried: Option<Box<Kept>>,
     syn_counts: [u32; 2],
     /// Keep-alives without payload of each side, and those of them that probed a closed window.
     probes: [u32; 2],

@@ -36,7 +36,7 @@ impl Connection {
     fn half_row(&self, of: Direction) -> HalfRow {
         let side = &self.sides[of as usize];
         let delay = self.delay(of);
-        let offers = self.cold.syns[of as usize].as_ref().map(|syn| &syn.options);
+        let offers = self.offer(of).map(|syn| &syn.options);
         let signature = self.cold.syns[of as usize]
             .as_ref()
             .and_then(|syn| Signature::of(&syn.headers(self.flow())));

@@ -3,6 +3,7 @@
 use rexmit_time::Duration;
 use rexmit_trace::rows::{Connection, Position};
 use rexmit_trace::settings::Settings;
+use rexmit_wire::headers::Timestamps;
 use rexmit_wire::{Flags, SeqNum};
 
 use crate::script::{analyse, flow, with_sack, Script, RST, SYN_ACK};
@@ -315,4 +316,50 @@ fn what_was_lost_before_the_monitor_shows_by_the_senders_count() {
         let ranges: Vec<_> = resends.iter().map(|of| of.row.range).collect();
         assert_eq!(ranges, if counts { vec![last.range()] } else { vec![] });
     }
+}
+
+/// The first SYN was not answered; the next offers neither timestamps nor a scale, as macOS does.
+#[test]
+fn what_is_agreed_on_is_in_the_syn_that_was_answered() {
+    let signature = |script: &Script| only(script).forward.syn_signature;
+    let syn = |script: &Script, value, layout: &[(u8, u8)]| {
+        let mut syn = script.packet(true, Flags::SYN, 0);
+        syn.timestamps = value;
+        if let Some(options) = &mut syn.syn {
+            options.timestamps = value.is_some();
+            options.window_scale = options.window_scale.filter(|_| value.is_some());
+            layout
+                .iter()
+                .for_each(|&(kind, length)| options.layout.push(kind, length));
+        }
+        syn
+    };
+    let stamps = |value, echo| Some(Timestamps { value, echo });
+    let full = [(2, 4), (3, 3), (8, 10), (4, 2)];
+    let run = |echo: Option<u32>| {
+        let mut script = Script::new(40_000);
+        let first = syn(&script, stamps(77, 0), &full);
+        let next = syn(&script, None, &full[..1]);
+        script.put(first).wait(1_000).put(next);
+        script.client += 1;
+        script.wait(30);
+        let mut answer = script.packet(false, SYN_ACK, 0);
+        answer.timestamps = echo.and_then(|echo| stamps(5, echo));
+        if let Some(options) = &mut answer.syn {
+            options.timestamps = echo.is_some();
+            options.window_scale = options.window_scale.filter(|_| echo.is_some());
+        }
+        script.put(answer);
+        script.server += 1;
+        script.wait(10).send(true, Flags::ACK, 0);
+        script
+    };
+    // The answer echoes the first one's stamp, though it comes after the next.
+    let row = only(&run(Some(77)));
+    assert!(row.forward.timestamps && row.forward.window_scale == Some(7));
+    let row = only(&run(None));
+    assert!(!row.forward.timestamps && row.forward.window_scale.is_none());
+    // What tells the system is the first one in either case.
+    assert_eq!(signature(&run(None)), signature(&run(Some(77))));
+    assert!(signature(&run(None)).unwrap().ends_with("mss,ws,ts,sok"));
 }
