@@ -1,5 +1,6 @@
 //! Packets that the capture holds twice, before and behind a router.
 
+use rexmit_time::{Duration, Time};
 use rexmit_wire::{Flags, Headers, SeqNum};
 
 use super::Connection;
@@ -7,6 +8,9 @@ use crate::event::Direction;
 
 /// Packets among which the first copy is looked for: what may pass while a packet is in the router.
 pub(super) const RECENT: usize = 64;
+
+/// What comes twice within this time was doubled by the capture.
+const AT_ONCE: Duration = Duration::from_micros(500);
 
 /// What tells a packet from all others of its connection for a while: resends have an identification of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,11 +60,41 @@ impl Connection {
             self.cold.recent.contains(&mark)
         };
         if found {
-            let (packets, bytes) = &mut self.cold.doubled[me];
-            *packets = packets.saturating_add(1);
-            *bytes += u64::from(headers.payload_len);
+            self.count_doubled(me, headers);
         }
         found
+    }
+
+    /// Whether a SYN or SYN-ACK came by just now with the same identification: a capture at both directions of a port, say,
+    /// holds it twice. No timer is as short as that, and a second connection has another number. It is counted then.
+    #[cold]
+    pub(super) fn is_doubled_syn(
+        &mut self,
+        at: Time,
+        direction: Direction,
+        headers: &Headers,
+    ) -> bool {
+        let me = direction as usize;
+        let before = self.cold.last_syns[me].replace((at, headers.ip_id));
+        let same = self.cold.syns[me].as_ref().is_some_and(|syn| {
+            (syn.seq, syn.flags, syn.options)
+                == (headers.seq, headers.flags, headers.syn.unwrap_or_default())
+        });
+        let soon = |(then, id): (Time, Option<u16>)| {
+            let apart = at.since(then);
+            id == headers.ip_id && -AT_ONCE < apart && apart < AT_ONCE
+        };
+        let found = same && before.is_some_and(soon);
+        if found {
+            self.count_doubled(me, headers);
+        }
+        found
+    }
+
+    fn count_doubled(&mut self, me: usize, headers: &Headers) {
+        let (packets, bytes) = &mut self.cold.doubled[me];
+        *packets = packets.saturating_add(1);
+        *bytes += u64::from(headers.payload_len);
     }
 
     /// Remembers a packet that is not logged, when there were such.

@@ -121,6 +121,8 @@ struct Cold {
     syns: [Option<Kept>; 2],
     /// The last SYN that offers other options than the first, before any answer.
     retried: Option<Box<Kept>>,
+    /// When the last SYN or SYN-ACK of each side came by, and its IP identification.
+    last_syns: [Option<(Time, Option<u16>)>; 2],
     syn_counts: [u32; 2],
     /// Keep-alives without payload of each side, and those of them that probed a closed window.
     probes: [u32; 2],
@@ -299,6 +301,9 @@ impl Connection {
             self.is_numbered(direction, numbered);
         }
         if headers.ttl != self.ttls[me] && self.is_doubled(direction, headers) {
+            return;
+        }
+        if flags.syn() && self.is_doubled_syn(at, direction, headers) {
             return;
         }
         if shut || headers.window == 0 {

@@ -4,7 +4,7 @@ use rexmit_time::Duration;
 use rexmit_trace::rows::{Connection, Position};
 use rexmit_trace::settings::Settings;
 use rexmit_wire::headers::Timestamps;
-use rexmit_wire::{Flags, SeqNum};
+use rexmit_wire::{Flags, Headers, SeqNum};
 
 use crate::script::{analyse, flow, with_sack, Script, RST, SYN_ACK};
 
@@ -362,4 +362,37 @@ fn what_is_agreed_on_is_in_the_syn_that_was_answered() {
     // What tells the system is the first one in either case.
     assert_eq!(signature(&run(None)), signature(&run(Some(77))));
     assert!(signature(&run(None)).unwrap().ends_with("mss,ws,ts,sok"));
+}
+
+/// A capture of both directions of a port holds the SYN and the SYN-ACK twice.
+#[test]
+fn a_syn_that_the_capture_holds_twice_is_sent_once() {
+    for (micros, id, resends) in [
+        (1, Some(9), 0),
+        (400, Some(0), 0),
+        (400, None, 0),
+        (600, Some(0), 2),
+    ] {
+        let mut script = Script::new(40_000);
+        let mut twice = |from_client, flags: Flags, wait: i64| {
+            let packet = Headers {
+                ip_id: id,
+                ..script.packet(from_client, flags, 0)
+            };
+            script.send(from_client, flags, 0);
+            script.packets.last_mut().unwrap().1 = packet;
+            script.now += Duration::from_micros(micros);
+            script.put(packet).wait(wait);
+        };
+        twice(true, Flags::SYN, 30);
+        twice(false, SYN_ACK, 10);
+        script.send(true, Flags::ACK, 0).exchange();
+        let rows = script.rows();
+        assert_eq!(rows.retransmissions.len(), resends, "{micros} {id:?}");
+        let row = &rows.connections[0].row;
+        let doubled = u32::from(resends == 0);
+        assert_eq!(row.forward.capture_duplicates, doubled);
+        assert_eq!(row.backward.capture_duplicates, doubled);
+        assert_eq!(row.handshake_rtt.is_some(), resends == 0);
+    }
 }
