@@ -164,7 +164,8 @@ class Trace:
 
     `paths` are the files of one capture; `-` is standard input. `jobs` is the number of threads;
     results do not depend on it. `whatif` are the settings to replay, such as `k=2,min_rto=100ms`,
-    `default` and `grid`; the default ones unless given, none if False. Raises OSError for a file
+    `default` and `grid`; the default ones unless given, none if False. `uncalibrated` leaves rows
+    as the emulations judge them: their confidences are no probabilities. Raises OSError for a file
     that cannot be opened, ValueError for a setting that there is not.
     """
 
@@ -177,6 +178,7 @@ class Trace:
         most_connections: int | None = None,
         idle_s: float | None = None,
         linger_s: float | None = None,
+        uncalibrated: bool = False,
     ) -> None: ...
     def next_batch(self) -> dict[str, list[_Column]] | None:
         """The next rows, columns by the table's name; none when there are no more.

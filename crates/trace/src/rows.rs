@@ -103,10 +103,16 @@ pub struct Retransmission {
     pub copy: u32,
     /// What made the sender send it.
     pub mechanism: Mechanism,
-    /// How sure that is, 0 to 1.
+    /// How likely it is that this is a retransmission and that the mechanism made it, 0 to 1.
     pub confidence: f64,
-    /// The next best explanation and how sure it is.
+    /// The next best explanation and how likely it is.
     pub runner_up: Option<(Mechanism, f64)>,
+    /// How likely it is that this is a retransmission at all, 0 to 1.
+    pub certainty: f64,
+    /// How likely it is that this is a retransmission and that `need` is right, 0 to 1.
+    pub need_confidence: f64,
+    /// Where the monitor stood, as far as was known then.
+    pub position: Position,
     /// The wire cannot tell the mechanism from the runner-up: a timeout and a probe of one packet fall together.
     pub either: bool,
     /// Whether it was needed.

@@ -67,15 +67,25 @@ RESENDS: Final[tuple[Column, ...]] = (
     FIRST_SENT,
     Column("copy", "integer", "how often its first sequence number had been sent before"),
     MECHANISM,
-    Column("confidence", "number", "how sure the mechanism is, 0 to 1"),
+    Column(
+        "confidence",
+        "number",
+        "probability that it is a retransmission and the mechanism made it, 0 to 1",
+    ),
     Column("runner_up", "text", "the next best mechanism", nullable=True),
-    Column("runner_up_confidence", "number", "how sure that one is, 0 to 1", nullable=True),
+    Column("runner_up_confidence", "number", "probability of that one, 0 to 1", nullable=True),
+    Column("certainty", "number", "probability that it is a retransmission at all, 0 to 1"),
     Column(
         "either",
         "boolean",
         "the wire cannot tell mechanism from runner_up: a timeout and a probe of one packet",
     ),
     NEED,
+    Column(
+        "need_confidence",
+        "number",
+        "probability that it is a retransmission and need is right, 0 to 1; 0 where it is unknown",
+    ),
     Column("evidence", "text", "what says whether it was needed; none: nothing does"),
     Column(
         "episode",

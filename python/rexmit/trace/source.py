@@ -101,11 +101,12 @@ def open_source(
     whatif: Sequence[str] = ("default",),
     jobs: int | None = None,
     connections_limit: int = CONNECTIONS_LIMIT,
+    uncalibrated: bool = False,
 ) -> Source:
     """The analysis of the files as one stream, in time order; `-` is standard input. `whatif` names
     the settings under which connections are replayed. More than `connections_limit` open at a time
     are not remembered: those unused for longest are ended early, such as have only begun before
-    others.
+    others. `uncalibrated` leaves confidences as the emulations give them.
 
     Raises UserError where a file is not there or cannot be opened, or there is no such setting.
     """
@@ -120,6 +121,7 @@ def open_source(
             jobs=jobs,
             whatif=list(whatif) or False,
             most_connections=connections_limit,
+            uncalibrated=uncalibrated,
         )
     except OSError as error:
         raise UserError(f"cannot be read: {error}", "give captures, or - for a pipe") from error

@@ -57,7 +57,7 @@ struct State {
 #[pymethods]
 impl Trace {
     #[new]
-    #[pyo3(signature = (paths, *, jobs=None, whatif=None, most_connections=None, idle_s=None, linger_s=None))]
+    #[pyo3(signature = (paths, *, jobs=None, whatif=None, most_connections=None, idle_s=None, linger_s=None, uncalibrated=false))]
     fn new(
         paths: Vec<PathBuf>,
         jobs: Option<usize>,
@@ -65,6 +65,7 @@ impl Trace {
         most_connections: Option<usize>,
         idle_s: Option<f64>,
         linger_s: Option<f64>,
+        uncalibrated: bool,
     ) -> Result<Self, Error> {
         let plan = match whatif {
             None | Some(WhatIf::Asked(true)) => Some(Plan::default()),
@@ -75,6 +76,7 @@ impl Trace {
             .as_ref()
             .map_or_else(Vec::new, |plan| plan.names().to_vec());
         let mut settings = Settings {
+            uncalibrated,
             whatif: plan.map(Arc::new),
             ..Settings::default()
         };

@@ -3,8 +3,8 @@
 //! The columns, in order (`?` may be null):
 //!
 //! `retransmissions`: capture, connection, flow, direction, time_s, time_ns, seq_start, seq_end, length_bytes, first_sent_s?,
-//! copy, mechanism, confidence, runner_up?, runner_up_confidence?, either, need, evidence, episode, episode_cause,
-//! detection_s?, detection_rtts?, recovery_s?, timer_s?, moving_rtt_s?, flight_segments, flight_bytes, lost_in_flight,
+//! copy, mechanism, confidence, runner_up?, runner_up_confidence?, certainty, either, need, need_confidence,
+//! evidence, episode, episode_cause, detection_s?, detection_rtts?, recovery_s?, timer_s?, moving_rtt_s?, flight_segments, flight_bytes, lost_in_flight,
 //! mptcp_connection?, first_flow?, first_subflow?.
 //! `flow` is the direction of the data, as in `10.0.0.1:80 > 10.0.0.2:40000`; `time_ns` is exact.
 //!

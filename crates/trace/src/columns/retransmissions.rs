@@ -35,8 +35,13 @@ pub(super) fn table(rows: &[Of<Retransmission>], capture: &str) -> Table {
             "runner_up_confidence",
             all().map(|row| row.runner_up.map(|(_, sure)| sure)),
         );
+        table.number("certainty", all().map(|row| Some(row.certainty)));
         table.boolean("either", all().map(|row| row.either));
         table.text("need", all().map(|row| Some(row.need.as_str())));
+        table.number(
+            "need_confidence",
+            all().map(|row| Some(row.need_confidence)),
+        );
         table.text("evidence", all().map(|row| Some(row.evidence.as_str())));
         table.integer("episode", all().map(episode));
         table.text(

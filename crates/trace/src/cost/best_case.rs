@@ -77,7 +77,7 @@ mod tests {
 
     use super::*;
     use crate::event::Direction;
-    use crate::rows::Evidence;
+    use crate::rows::{Evidence, Position};
 
     fn row(episode: u32, mechanism: Mechanism, need: Need) -> Retransmission {
         Retransmission {
@@ -90,6 +90,9 @@ mod tests {
             mechanism,
             confidence: 1.0,
             runner_up: None,
+            certainty: 1.0,
+            need_confidence: 1.0,
+            position: Position::Sender,
             either: false,
             need,
             evidence: Evidence::None,

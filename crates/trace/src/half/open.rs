@@ -7,7 +7,7 @@ use rexmit_time::{Duration, Time};
 
 use crate::emulate::{Judged, Verdict};
 use crate::event::Direction;
-use crate::rows::{Evidence, Retransmission};
+use crate::rows::{Evidence, Position, Retransmission};
 
 /// A resend that is not settled.
 #[derive(Clone, Debug)]
@@ -128,6 +128,8 @@ pub(super) struct Settled {
     pub need: Need,
     /// What says so.
     pub evidence: Evidence,
+    /// Where the monitor stood.
+    pub position: Position,
     /// What it carried.
     pub range: rexmit_wire::SeqRange,
 }
@@ -176,6 +178,9 @@ impl Episode {
             mechanism: judged.mechanism,
             confidence: judged.confidence,
             runner_up: judged.runner_up,
+            certainty: 1.0,
+            need_confidence: 1.0,
+            position: settled.position,
             either: judged.either,
             need: settled.need,
             evidence: settled.evidence,

@@ -99,6 +99,7 @@ impl Half {
             verdict,
             need,
             evidence,
+            position: self.clock.position(),
             range: line.range(open.start, open.end),
         };
         self.episode.add(&open, settled, &mut self.ready);

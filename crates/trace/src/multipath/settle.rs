@@ -10,7 +10,7 @@ use super::sent::{Copy, Part};
 use super::subflow::Resent;
 use crate::analyzer::{Of, Rows};
 use crate::event::Direction;
-use crate::rows::{Evidence, OnSubflow, Retransmission};
+use crate::rows::{Evidence, OnSubflow, Position, Retransmission};
 
 /// What became of the copies that went before a re-injection.
 type Fate = (Need, Evidence);
@@ -236,6 +236,9 @@ fn row(
         mechanism: Mechanism::MptcpReinject,
         confidence: 1.0,
         runner_up: None,
+        certainty: 1.0,
+        need_confidence: 1.0,
+        position: Position::Unknown,
         either: false,
         need,
         evidence,

@@ -126,6 +126,7 @@ impl Background {
             state: Mutex::new(State {
                 queues: shards.iter().map(|_| VecDeque::new()).collect(),
                 busy: vec![false; shards.len()],
+                hosts: Hosts::new(settings),
                 ..State::default()
             }),
             work: Condvar::new(),

@@ -10,10 +10,12 @@ use std::net::IpAddr;
 use rexmit_tcp::{Mechanism, Need};
 
 use crate::analyzer::{Of, Rows};
+use crate::calibrate::calibrate;
 use crate::emulate::{shares_by, WAYS};
 use crate::event::Direction;
 use crate::half::position_of;
 use crate::rows::{Connection, HalfRow, Retransmission};
+use crate::settings::Settings;
 
 /// Resends that wait at most, and how many of them go when there are more.
 const MOST_WAITING: usize = 1 << 16;
@@ -43,9 +45,19 @@ pub(super) struct Hosts {
     waiting: BTreeMap<u64, Waiting>,
     order: VecDeque<u64>,
     count: usize,
+    /// Rows are left as the emulations judged them.
+    uncalibrated: bool,
 }
 
 impl Hosts {
+    /// Hosts of which nothing is known.
+    pub(super) fn new(settings: &Settings) -> Self {
+        Hosts {
+            uncalibrated: settings.uncalibrated,
+            ..Hosts::default()
+        }
+    }
+
     /// Takes in rows, keeps those that must wait, and adds those whose wait is over.
     pub(super) fn pass(&mut self, rows: &mut Rows) {
         for resend in &rows.retransmissions {
@@ -63,6 +75,10 @@ impl Hosts {
                 }
                 None => rows.retransmissions.push(resend),
             }
+        }
+        if !self.uncalibrated {
+            let ready = rows.retransmissions.iter_mut();
+            ready.for_each(|resend| calibrate(&mut resend.row));
         }
         for connection in core::mem::take(&mut rows.connections) {
             self.hear(&connection.row);
@@ -118,6 +134,10 @@ impl Hosts {
         self.count -= waiting.resends.len();
         if let Some(connection) = &mut waiting.connection {
             self.judge(&mut connection.row, &mut waiting.resends);
+        }
+        if !self.uncalibrated {
+            let judged = waiting.resends.iter_mut();
+            judged.for_each(|resend| calibrate(&mut resend.row));
         }
         rows.retransmissions.append(&mut waiting.resends);
         rows.connections.extend(waiting.connection);
@@ -187,7 +207,7 @@ mod tests {
 
     use super::*;
     use crate::emulate::{Leaning, Opinions, Way};
-    use crate::rows::Evidence;
+    use crate::rows::{Evidence, Position};
 
     const SERVER: [u8; 4] = [10, 0, 0, 1];
 
@@ -227,6 +247,9 @@ mod tests {
             mechanism: judged.mechanism,
             confidence: judged.confidence,
             runner_up: judged.runner_up,
+            certainty: 1.0,
+            need_confidence: 1.0,
+            position: Position::Sender,
             either: false,
             need: Need::Needed,
             evidence: Evidence::None,

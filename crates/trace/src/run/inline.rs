@@ -32,7 +32,7 @@ impl<S: Source> Inline<S> {
             packets: vec![0; shards.len()],
             decoder: Decoder::new(shards.len() as u16),
             shards,
-            hosts: Hosts::default(),
+            hosts: Hosts::new(settings),
             waiting: Vec::new(),
             signals: Vec::new(),
             error: None,

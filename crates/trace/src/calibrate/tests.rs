@@ -1,0 +1,127 @@
+use rexmit_time::Time;
+use rexmit_wire::{SeqNum, SeqRange};
+
+use super::*;
+use crate::event::Direction;
+use crate::rows::Evidence;
+
+fn row(position: Position, evidence: Evidence) -> Retransmission {
+    Retransmission {
+        direction: Direction::Forward,
+        time: Time::ZERO,
+        range: SeqRange::new(SeqNum::new(0), 1448),
+        length: 1448,
+        first_sent: None,
+        copy: 1,
+        mechanism: Mechanism::Rack,
+        confidence: 0.99,
+        runner_up: Some((Mechanism::SackRecovery, 0.01)),
+        certainty: 1.0,
+        need_confidence: 1.0,
+        position,
+        either: false,
+        need: Need::Needed,
+        evidence,
+        episode: 0,
+        episode_cause: Mechanism::Rack,
+        detection: None,
+        recovery: None,
+        timer: None,
+        opinions: None,
+        moving_rtt: None,
+        flight_segments: 1,
+        flight_bytes: 1448,
+        lost_in_flight: 1,
+        multipath: None,
+    }
+}
+
+fn calibrated(mut row: Retransmission) -> Retransmission {
+    calibrate(&mut row);
+    row
+}
+
+#[test]
+fn every_row_has_probabilities_whose_sum_is_no_more_than_one() {
+    let places = [
+        Position::Sender,
+        Position::Midway,
+        Position::Receiver,
+        Position::Unknown,
+    ];
+    for position in places {
+        for &mechanism in Mechanism::ALL {
+            for share in [0.0, 0.2, 0.5, 0.9, 0.999_999, 1.0] {
+                for either in [false, true] {
+                    let mut given = row(position, Evidence::HoleFilled);
+                    given.mechanism = mechanism;
+                    given.confidence = share;
+                    given.runner_up = Some((Mechanism::Rto, 1.0 - share));
+                    given.either = either;
+                    let row = calibrated(given);
+                    let (_, next) = row.runner_up.unwrap();
+                    for value in [row.confidence, row.certainty, row.need_confidence, next] {
+                        assert!((0.0..=1.0).contains(&value), "{row:?}");
+                    }
+                    assert!(row.confidence + next <= 1.0 + 1e-9, "{row:?}");
+                    assert!(
+                        row.confidence <= row.certainty || mechanism == Mechanism::MptcpReinject
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_better_fit_is_never_less_sure() {
+    let places = [
+        Position::Sender,
+        Position::Midway,
+        Position::Receiver,
+        Position::Unknown,
+    ];
+    for position in places {
+        let sure = [0.3, 0.6, 0.9, 0.99, 0.999].map(|share| {
+            let mut given = row(position, Evidence::Timestamp);
+            given.confidence = share;
+            given.runner_up = None;
+            calibrated(given).confidence
+        });
+        assert!(sure.windows(2).all(|pair| pair[0] <= pair[1]), "{sure:?}");
+    }
+}
+
+#[test]
+fn a_monitor_far_away_is_less_sure_of_what_it_never_saw() {
+    let sender = calibrated(row(Position::Sender, Evidence::Timestamp));
+    let receiver = calibrated(row(Position::Receiver, Evidence::OriginalUnseen));
+    assert!(receiver.confidence < sender.confidence);
+    assert!(receiver.certainty < sender.certainty);
+}
+
+#[test]
+fn what_the_wire_cannot_tell_apart_is_one_answer() {
+    let mut pair = row(Position::Sender, Evidence::Timestamp);
+    pair.mechanism = Mechanism::Rto;
+    let mut one = pair.clone();
+    pair.confidence = 0.6;
+    pair.runner_up = Some((Mechanism::Tlp, 0.3));
+    pair.either = true;
+    one.confidence = 0.9;
+    one.runner_up = None;
+    let (pair, one) = (calibrated(pair), calibrated(one));
+    let (_, next) = pair.runner_up.unwrap();
+    assert!((pair.confidence + next - one.confidence).abs() < 1e-9);
+    assert!((pair.confidence - 2.0 * next).abs() < 1e-9);
+}
+
+#[test]
+fn nothing_is_more_likely_for_having_no_cause() {
+    let mut none = row(Position::Sender, Evidence::None);
+    none.mechanism = Mechanism::Unknown;
+    none.confidence = 0.0;
+    none.need = Need::Unknown;
+    let none = calibrated(none);
+    assert_eq!((none.confidence, none.need_confidence), (0.0, 0.0));
+}
