@@ -51,6 +51,8 @@ def claim(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
         "mechanism": "rto",
         "need": "needed",
         "confidence": 0.95,
+        "certainty": 0.99,
+        "need_confidence": 0.9,
     }
     assert not set(values) - set(row), values
     return {**row, **values}

@@ -23,6 +23,7 @@ Examples:
   rexmit score truth                               what rexmit trace and tshark get right in it
   rexmit score truth --point sender --worst 20     and where it errs at the sender
   rexmit score truth --part 6.12-mobile --no-tshark
+  rexmit score truth --figure reliability.png      and whether its confidences are probabilities
 """
 
 
@@ -67,6 +68,14 @@ def score(
     parts: Annotated[
         bool, typer.Option("--parts", help="Every part in a line, not only their kinds.")
     ] = False,
+    figure: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw the reliability diagram, too: FILE.pdf, .png or .svg.",
+            show_default=False,
+        ),
+    ] = None,
     fail_under: Annotated[
         float | None,
         typer.Option(
@@ -83,7 +92,8 @@ def score(
 
     Every capture of the corpus is analysed as by `rexmit trace`, and each resend's mechanism and
     need compared with the truth: confusion matrices, accuracy, precision and recall of each class,
-    the sending stacks, resends missed and invented, and the same for tshark's labels.
+    the sending stacks, resends missed and invented, and the same for tshark's labels. Confidences
+    are held against how often they are right.
     """
     from rexmit.score.corpus import POINTS, open_corpus
 
@@ -105,6 +115,12 @@ def score(
         from rexmit.tables.terminal import console
 
         print_report(made, console(), worst=worst, parts=parts)
+    if figure is not None:
+        from rexmit.figures import reliability
+
+        points = {point: made.at(point).reliability for point in made.points}
+        reliability.write(points, "How often rexmit trace is right, by how sure it is", figure)
+        typer.echo(f"wrote {figure}", err=True)
     if fail_under is not None and _under(made, fail_under / 100):
         raise typer.Exit(EXIT_FAILED)
 

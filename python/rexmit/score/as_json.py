@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rexmit.score.count import Matrix
+from rexmit.score.reliability import Reliability
 from rexmit.score.report import Report, Score
 from rexmit.score.stacks import AMONG, NONE, RIGHT, SURELY_WRONG, WRONG, Stacks
 from rexmit.score.tshark import MAPPING
@@ -27,6 +28,9 @@ def report_data(report: Report, *, worst: int = 0) -> dict[str, Any]:
         "points": {
             point: {
                 **_score(report.at(point)),
+                "kinds": {
+                    kind: {**_score(score), "captures": n} for kind, n, score in report.kinds(point)
+                },
                 "parts": {part: _score(score) for part, score in report.parts(point)},
             }
             for point in report.points
@@ -46,6 +50,7 @@ def _score(score: Score) -> dict[str, Any]:
             name: {"mechanism": _matrix(mechanisms), "need": _matrix(needs)}
             for name, (mechanisms, needs) in sorted(score.senders.items())
         },
+        "reliability": {what: _bins(one) for what, one in score.reliability.items()},
         "tshark": None,
     }
     if score.tshark:
@@ -75,6 +80,26 @@ def _matrix(matrix: Matrix) -> dict[str, Any]:
             }
             for one in matrix.classes()
         },
+    }
+
+
+def _bins(made: Reliability) -> dict[str, Any]:
+    return {
+        "rows": made.rows,
+        "expected_calibration_error": made.error,
+        "reached": made.reached,
+        "bins": [
+            {
+                "low": one.low,
+                "high": one.high,
+                "rows": one.rows,
+                "right": one.right,
+                "said": one.mean,
+                "share": one.share,
+                "interval": one.interval,
+            }
+            for one in made.bins
+        ],
     }
 
 

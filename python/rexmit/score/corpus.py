@@ -32,6 +32,9 @@ VERSION: Final = 1
 POINTS: Final = ("sender", "switch", "receiver")
 """Where captures are taken, from the sender of the data on."""
 
+PLAIN: Final = "plain"
+"""The kind of a part whose headers and captures are as they were made."""
+
 _ENDINGS: Final = (".pcapng", ".pcap", ".pcapng.gz", ".pcap.gz", ".pcapng.zst", ".pcap.zst")
 
 _RESENDS: Final = ("part", "flow", "seq_start", "seq_end", "mechanism", "need", "dropped")
@@ -76,6 +79,14 @@ class Corpus:
     def points(self) -> tuple[str, ...]:
         """The points that there are captures of, from the sender on."""
         return tuple(p for p in POINTS if any(c.point == p for c in self.captures))
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The kind of each part; none for a corpus that does not say."""
+        if "kind" not in self.connections.columns:
+            return {}
+        named = self.connections.select("part", pl.col("kind").fill_null(PLAIN)).unique()
+        return dict(named.sort("part", "kind").iter_rows())
 
     def truth(self, capture: Capture) -> pl.DataFrame:
         """The resends that this capture has, with `at_ns`, when it has them."""

@@ -13,7 +13,7 @@ from typing import Final
 
 import polars as pl
 
-from rexmit.score.claims import EITHER
+from rexmit.score.claims import EITHER, EITHER_OF
 from rexmit.score.join import Joined
 
 MECHANISMS: Final = (
@@ -34,8 +34,6 @@ NEEDS: Final = ("needed", "spurious", "unknown")
 
 MISSED: Final = "missed"
 INVENTED: Final = "invented"
-
-_EITHER_OF: Final = ("tlp", "rto")
 
 
 @dataclass(frozen=True)
@@ -115,7 +113,7 @@ class Matrix:
             # `tlp|rto` is a claim of what the truth is of the two, and of a probe elsewhere.
             means = claim
             if claim == EITHER:
-                means = truth if truth in _EITHER_OF else "tlp"
+                means = truth if truth in EITHER_OF else "tlp"
             claimed[means] += n
             if is_right(truth, claim):
                 right[truth] += n
@@ -132,7 +130,7 @@ class Matrix:
 def is_right(truth: str, claim: str) -> bool:
     """Whether the claim is the truth; `tlp|rto` is right for either."""
     if claim == EITHER:
-        return truth in _EITHER_OF
+        return truth in EITHER_OF
     return truth == claim and claim != "unknown"
 
 

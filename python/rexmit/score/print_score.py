@@ -12,6 +12,7 @@ from rich.text import Text
 from rexmit.score import stacks, tshark
 from rexmit.score.claims import EITHER
 from rexmit.score.count import INVENTED, MISSED, Matrix
+from rexmit.score.reliability import CHECKED, TARGET, Reliability, wilson
 from rexmit.score.report import CLASS_TARGET, MECHANISM_TARGET, NEED_TARGET, Report, Score
 from rexmit.tables.grid import Column, Line, print_grid
 from rexmit.tables.terminal import NONE, count, say
@@ -25,8 +26,8 @@ _NOTES = (
 
 
 def print_report(report: Report, console: Console, *, worst: int = 0, parts: bool = False) -> None:
-    """Every point, each kind of part of the corpus in a line (`parts`: each part), and the first
-    `worst` wrong rows.
+    """Every point, each kind of part of the corpus in a line, the worst
+    first (`parts`: each part in its order), and the first `worst` wrong rows.
     """
     say(console, Text(f"{report.corpus.path}: {_origin(report)}", "bold"))
     for point in report.points:
@@ -88,6 +89,51 @@ def _print_score(score: Score, point: str, console: Console) -> None:
         _print_senders(score, console)
     console.print()
     _print_stacks(score.stacks, console)
+    console.print()
+    _print_reliability(score.reliability, console)
+
+
+def _print_reliability(made: Mapping[str, Reliability], console: Console) -> None:
+    """Bins with rows as lines, what is said in columns."""
+    bins = [place for place, one in enumerate(Reliability().bins) if _any_in(made, place)]
+    if not bins:
+        return
+    columns = [
+        Column("said with", least=16),
+        *(
+            Column(head, right=True, before=2)
+            for what in made
+            for head in (f"{what}:\nrows", "right", "95 %")
+        ),
+    ]
+    lines = []
+    for place in bins:
+        texts = []
+        for of in made.values():
+            one = of.bins[place]
+            low, high = one.interval or (0.0, 0.0)
+            between = f"{low * 100:.1f}-{high * 100:.1f}" if one.rows else ""
+            texts += [_n(one.rows), percent(one.share) if one.rows else "", between]
+        lines.append(Line((f"{one.low:g} to {one.high:g}", *texts)))
+    print_grid(columns, lines, console)
+    for what, of in made.items():
+        if of.error is None:
+            continue
+        say(console, f"{what}: expected calibration error {of.error:.4f}{_checked(of)}")
+
+
+def _any_in(made: Mapping[str, Reliability], place: int) -> bool:
+    return any(of.bins[place].rows for of in made.values())
+
+
+def _checked(of: Reliability) -> str:
+    """Whether rows said with 0.9 are right as often."""
+    if of.checked.share is None:
+        return ""
+    span = f"{TARGET[0]:.0%} to {TARGET[1]:.0%}"
+    told = "reached" if of.reached else "missed"
+    said = f"{CHECKED[0]} to {CHECKED[1]}"
+    return f"; said with {said}: {percent(of.checked.share)} right (target {span}: {told})"
 
 
 def _print_senders(score: Score, console: Console) -> None:
@@ -240,13 +286,17 @@ def _print_parts(report: Report, point: str, console: Console, *, every: bool) -
         named = report.parts(point)
     else:
         named = [(f"{kind} ({n})", score) for kind, n, score in kinds]
+    if not every:
+        named.sort(key=lambda one: one[1].mechanisms.accuracy or 0.0)
     columns = [
         Column("part", least=16),
         *(
             Column(head, right=True, before=2)
             for head in ("resends", "mechanism", "need", "missed", "invented", "senders right")
         ),
+        Column("", before=2),
     ]
+    whole = report.at(point)
     lines = [
         Line(
             (
@@ -257,11 +307,29 @@ def _print_parts(report: Report, point: str, console: Console, *, every: bool) -
                 _n(score.mechanisms.missed),
                 _n(score.mechanisms.invented),
                 percent(score.stacks.share(stacks.RIGHT)),
+                _stands_out(score, whole),
             )
         )
         for part, score in named
     ]
     print_grid(columns, lines, console)
+
+
+def _stands_out(score: Score, whole: Score) -> str:
+    """Where a kind is worse than the others by more than chance (95 % intervals apart)."""
+    worse = []
+    for what, mine, every in (
+        ("mechanism", score.mechanisms, whole.mechanisms),
+        ("need", score.needs, whole.needs),
+    ):
+        others = every.resends - mine.resends
+        if not mine.resends or not others:
+            continue
+        _, high = wilson(mine.right, mine.resends)
+        low, _ = wilson(every.right - mine.right, others)
+        if high < low:
+            worse.append(what)
+    return f"{' and '.join(worse)} worse than elsewhere" if worse else ""
 
 
 def _print_worst(report: Report, worst: int, console: Console) -> None:

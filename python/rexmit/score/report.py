@@ -12,10 +12,11 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
-from rexmit.score import claims, count, stacks, tshark
-from rexmit.score.corpus import POINTS, Capture, Corpus
+from rexmit.score import claims, count, reliability, stacks, tshark
+from rexmit.score.corpus import PLAIN, POINTS, Capture, Corpus
 from rexmit.score.count import MISSED, Matrix
 from rexmit.score.join import Joined, join
+from rexmit.score.reliability import Reliability
 from rexmit.score.stacks import Stacks
 
 MECHANISM_TARGET: Final = {"sender": 0.99, "receiver": 0.95}
@@ -54,7 +55,7 @@ class Tshark:
 @dataclass(frozen=True)
 class Score:
     """Of one capture, or of several together; `senders` has mechanisms and needs by the family of
-    the stack that sent.
+    the stack that sent, `reliability` how often what was said is so (`reliability.WHAT`).
     """
 
     mechanisms: Matrix
@@ -62,6 +63,7 @@ class Score:
     stacks: Stacks
     tshark: Tshark | None
     senders: Mapping[str, tuple[Matrix, Matrix]] = field(default_factory=dict)
+    reliability: Mapping[str, Reliability] = field(default_factory=dict)
 
     @property
     def classes(self) -> Matrix:
@@ -76,6 +78,7 @@ class Score:
             self.stacks + other.stacks,
             both,
             _added(self.senders, other.senders),
+            reliability.total((self.reliability, other.reliability)),
         )
 
 
@@ -108,12 +111,15 @@ class Report:
         return [(part, _sum(scores)) for part, scores in parts.items()]
 
     def kinds(self, point: str) -> list[tuple[str, int, Score]]:
-        """Parts named alike but for a number before (`003-tails`, `011-tails`), how many they are
-        and what they are together.
+        """Parts of a kind, how many they are and what they are together. Plain parts are of a kind
+        where they are named alike but for a number before (`003-tails`, `011-tails`).
         """
+        of_part = self.corpus.kinds
         kinds: dict[str, list[Score]] = {}
         for part, score in self.parts(point):
-            kinds.setdefault(re.sub(r"^\d+-", "", part), []).append(score)
+            kind = of_part.get(part, PLAIN)
+            name = re.sub(r"^\d+-", "", part) if kind == PLAIN else kind
+            kinds.setdefault(name, []).append(score)
         return [(kind, len(scores), _sum(scores)) for kind, scores in kinds.items()]
 
 
@@ -165,6 +171,7 @@ def _report(
                 stacks=stacks.judge(there, truth, tables.connections, flows),
                 tshark=None if labelled is None else _tshark(here, _of(flows, labelled)),
                 senders=_by_sender(joined, stacks.senders(there)),
+                reliability=reliability.measure(reliability.judged(joined)),
             )
             if score.mechanisms.counts or point == capture.point:
                 scores.append((point, capture.part, score))

@@ -128,6 +128,8 @@ def _row(field: dict[str, str]) -> dict[str, object] | None:
         "either": False,
         "need": "spurious" if label == "spurious" else "needed",
         "confidence": None,
+        "certainty": None,
+        "need_confidence": None,
         "label": label,
     }
 

@@ -1,0 +1,199 @@
+"""Whether what was said with a probability is so as often."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from tests.score.conftest import analyse, claim, claims_frame, resend, truth_frame, write_corpus
+from typer.testing import CliRunner
+
+from rexmit.cli import app
+from rexmit.cli import score as command
+from rexmit.errors import UserError
+from rexmit.figures import reliability as diagram
+from rexmit.score.claims import of_trace
+from rexmit.score.corpus import open_corpus
+from rexmit.score.join import join
+from rexmit.score.reliability import (
+    EDGES,
+    Reliability,
+    judged,
+    measure,
+    of_pairs,
+    total,
+    wilson,
+)
+from rexmit.score.report import Report, Tables, report
+
+runner = CliRunner()
+
+
+def measured(truth: list[dict[str, Any]], claims: list[dict[str, Any]]) -> dict[str, Reliability]:
+    frame = truth_frame(truth).rename({"sender_ns": "at_ns"})
+    return measure(judged(join(frame, of_trace(claims_frame(claims)))))
+
+
+def counts(made: Reliability) -> dict[float, tuple[int, int]]:
+    """(rows, right) of the bins that have any, by their lower edge."""
+    return {one.low: (one.rows, one.right) for one in made.bins if one.rows}
+
+
+def test_rows_are_counted_where_they_were_said() -> None:
+    made = measured([resend()], [claim(confidence=0.9, need_confidence=0.7, certainty=0.97)])
+    assert counts(made["mechanism"]) == {0.85: (1, 1)}
+    assert counts(made["need"]) == {0.65: (1, 1)}
+    assert counts(made["retransmission"]) == {0.95: (1, 1)}
+
+
+def test_a_wrong_one_counts_as_wrong_for_what_is_wrong() -> None:
+    made = measured([resend(mechanism="rack")], [claim(need="spurious")])
+    assert counts(made["mechanism"]) == {0.95: (1, 0)}
+    assert counts(made["need"]) == {0.85: (1, 0)}
+    assert counts(made["retransmission"]) == {0.99: (1, 1)}
+
+
+def test_an_invented_one_is_wrong_in_everything() -> None:
+    made = measured([resend()], [claim(time_ns=2_000_000_000)])
+    assert counts(made["mechanism"]) == {0.95: (1, 0)}
+    assert counts(made["need"]) == {0.85: (1, 0)}
+    assert counts(made["retransmission"]) == {0.99: (1, 0)}
+
+
+def test_what_is_unknown_says_nothing() -> None:
+    assert measured([resend()], [claim(mechanism="unknown")])["mechanism"].rows == 0
+    assert measured([resend(mechanism="unknown")], [claim()])["mechanism"].rows == 0
+    assert measured([resend(need="unknown")], [claim()])["need"].rows == 0
+
+
+@pytest.mark.parametrize(("truth", "right"), [("tlp", 1), ("rto", 1), ("rack", 0)])
+def test_tlp_or_rto_is_said_with_both_shares(truth: str, right: int) -> None:
+    both = claim(
+        mechanism="rto", confidence=0.5, runner_up="tlp", runner_up_confidence=0.4, either=True
+    )
+    made = measured([resend(mechanism=truth)], [both])
+    assert counts(made["mechanism"]) == {0.85: (1, right)}
+
+
+def test_each_bin_begins_at_its_lower_edge_and_the_last_has_both() -> None:
+    made = of_pairs((edge, True) for edge in EDGES)
+    assert [one.rows for one in made.bins] == [1, 1, 1, 1, 1, 1, 2]
+
+
+def test_the_expected_calibration_error_weighs_bins_by_rows() -> None:
+    pairs = [(0.9, True)] * 6 + [(0.9, False)] * 4 + [(0.3, False)] * 10
+    assert of_pairs(pairs).error == pytest.approx((10 * 0.3 + 10 * 0.3) / 20)
+    assert of_pairs([]).error is None
+
+
+@pytest.mark.parametrize(("right", "reached"), [(87, False), (88, True), (92, True), (93, False)])
+def test_rows_said_with_nine_tenths_are_to_be_right_as_often(right: int, reached: bool) -> None:
+    made = of_pairs([(0.9, place < right) for place in range(100)])
+    assert made.reached is reached
+
+
+def test_wilsons_interval() -> None:
+    # Newcombe 1998, table I: 81 of 263 and 15 of 148, 0 of 20.
+    assert wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=1e-4)
+    assert wilson(15, 148) == pytest.approx((0.0624, 0.1605), abs=1e-4)
+    assert wilson(0, 20) == pytest.approx((0.0, 0.1611), abs=1e-4)
+
+
+def test_several_captures_add_up() -> None:
+    one, other = of_pairs([(0.9, True)]), of_pairs([(0.9, False), (0.2, False)])
+    both = total([{"mechanism": one}, {"mechanism": other}])["mechanism"]
+    assert counts(both) == {0.0: (1, 0), 0.85: (2, 1)}
+
+
+# Kinds.
+
+
+def _of_kinds(tmp_path: Path, kinds: dict[str, str] | None) -> Report:
+    """Two parts named alike and one other; only in `003-bursts+snapped` is anything wrong."""
+    names = ("001-tails", "002-tails+snapped", "003-bursts+snapped")
+    flow = "10.0.0.1:80 > 10.0.0.2:40000"
+    rows = [
+        {**resend(part=name), "sender_ns": place * 1_000_000_000}
+        for name in names
+        for place in range(20)
+    ]
+    ends: list[dict[str, Any]] = [
+        {"part": name, "flow": flow, "stack": "linux-6.12"} for name in names
+    ]
+    if kinds is not None:
+        ends = [{**end, "kind": kinds[end["part"]]} for end in ends]
+    path = write_corpus(tmp_path / "t", rows, ends, [f"{name}-sender.pcapng" for name in names])
+
+    def one(capture: Path) -> Tables:
+        said = "rack" if "bursts" in capture.name else "rto"
+        claims = [claim(time_ns=place * 1_000_000_000, mechanism=said) for place in range(20)]
+        return Tables(
+            pl.DataFrame(schema=analyse(capture).connections.schema), claims_frame(claims)
+        )
+
+    return report(open_corpus(path), one)
+
+
+def test_parts_are_grouped_by_their_kind(tmp_path: Path) -> None:
+    kinds = {
+        "001-tails": "plain",
+        "002-tails+snapped": "snapped",
+        "003-bursts+snapped": "snapped",
+    }
+    found = _of_kinds(tmp_path, kinds).kinds("sender")
+    assert [(kind, n, score.mechanisms.right) for kind, n, score in found] == [
+        ("tails", 1, 20),
+        ("snapped", 2, 20),
+    ]
+
+
+def test_a_corpus_that_names_no_kinds_is_grouped_by_names(tmp_path: Path) -> None:
+    found = _of_kinds(tmp_path, None).kinds("sender")
+    assert [kind for kind, *_ in found] == ["tails", "tails+snapped", "bursts+snapped"]
+
+
+def test_a_kind_that_is_worse_stands_out_and_comes_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from rich.console import Console
+
+    from rexmit.score.print_score import print_report
+
+    kinds = {
+        "001-tails": "plain",
+        "002-tails+snapped": "plain",
+        "003-bursts+snapped": "snapped",
+    }
+    print_report(_of_kinds(tmp_path, kinds), Console(width=160))
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    first = lines.index(next(line for line in lines if line.startswith("part ")))
+    assert lines[first + 2].startswith("003-bursts+snapped 20 0.00 %")
+    assert lines[first + 2].endswith("mechanism worse than elsewhere")
+    assert not lines[first + 3].endswith("elsewhere")
+
+
+# The command line.
+
+
+def test_printed_in_json_and_as_a_figure(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "_analyse", lambda: analyse)
+    figure = tmp_path / "figure.svg"
+    words = ["score", str(corpus), "--no-tshark"]
+    told = runner.invoke(app, words, catch_exceptions=False, env={"COLUMNS": "160"}).output
+    assert "expected calibration error" in told
+    made = runner.invoke(app, [*words, "--json", "--figure", str(figure)], catch_exceptions=False)
+    data = json.loads(made.stdout)
+    sender = data["points"]["sender"]["reliability"]["mechanism"]
+    assert sender["rows"] == 5
+    assert sum(one["rows"] for one in sender["bins"]) == 5
+    assert "<svg" in figure.read_text(encoding="utf-8")
+
+
+def test_a_figure_of_no_format_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="there is no format gif"):
+        diagram.write({}, "", tmp_path / "a.gif")
