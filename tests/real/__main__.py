@@ -1,0 +1,102 @@
+"""`python -m tests.real FOLDER`: the rows of captures in a folder against what is certain there.
+
+Prints what the audit of captures made by others counts, every capture in which anything differs,
+and how often rows are certain by how sure they say that they are.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Console
+from tests.real.hold import Held, hold
+
+from rexmit.errors import UserError
+from rexmit.score.print_score import percent
+from rexmit.score.reliability import Reliability, of_pairs
+from rexmit.tables.grid import Column, Line, print_grid
+
+NO_CAPTURES = (".tsv", ".md", ".txt", ".json")
+
+HEADS = (
+    "files with\nretransmissions",
+    "certain",
+    "rows",
+    "on data never\nseen before",
+    "certain\nmissed",
+    "doubles\nwith rows",
+    "probes, keep-\nalives, others",
+)
+
+
+def main() -> None:
+    """Reads the command line."""
+    parser = argparse.ArgumentParser(prog="python -m tests.real", description=__doc__)
+    parser.add_argument("folder", type=Path, help="captures, of any kind and depth")
+    parser.add_argument("--worst", type=int, default=20, help="captures listed (default: 20)")
+    asked = parser.parse_args()
+    console = Console()
+    made = list(_all(asked.folder, console))
+    whole = sum((held for _, held in made), Held())
+    columns = [Column("", least=9), *(Column(head, right=True, before=2) for head in HEADS)]
+    worst = sorted(made, key=lambda one: -_differs(one[1]))
+    listed = [(str(path), held) for path, held in worst[: asked.worst] if _differs(held)]
+    lines = [
+        Line((name, *_counts(held))) for name, held in [(f"{len(made)} files", whole), *listed]
+    ]
+    print_grid(columns, lines, console)
+    console.print()
+    _print_certainty(certainty(whole), console)
+
+
+def certainty(held: Held) -> Reliability:
+    """What rows say of their being retransmissions, and whether they are certain ones."""
+    return of_pairs((row["certainty"], kind == "certain") for kind, row in held.said)
+
+
+def _all(folder: Path, console: Console) -> Iterator[tuple[Path, Held]]:
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.suffix not in NO_CAPTURES:
+            try:
+                yield path.relative_to(folder), hold(path)
+            except UserError as error:
+                console.print(f"left out: {error}", style="dim", soft_wrap=True)
+
+
+def _differs(held: Held) -> int:
+    return len(held.missed) + held.rows - held.by_kind["certain"]
+
+
+def _counts(held: Held) -> tuple[str, ...]:
+    others = held.rows - held.by_kind["certain"] - held.on_new - held.doubles
+    counts = (held.certain, held.rows, held.on_new, len(held.missed), held.doubles, others)
+    return (f"{held.files:,}", *(f"{n:,}" for n in counts))
+
+
+def _print_certainty(made: Reliability, console: Console) -> None:
+    """Rows that are not certain may yet be right: of a loss before the monitor nothing is shown."""
+    heads = ("rows", "certain", "share", "said")
+    columns = [
+        Column("certainty", least=14),
+        *(Column(head, right=True, before=2) for head in heads),
+    ]
+    lines = [
+        Line(
+            (
+                f"{one.low:g} to {one.high:g}",
+                f"{one.rows:,}",
+                f"{one.right:,}",
+                percent(one.share),
+                percent(one.mean),
+            )
+        )
+        for one in made.bins
+        if one.rows
+    ]
+    print_grid(columns, lines, console)
+
+
+if __name__ == "__main__":
+    main()
