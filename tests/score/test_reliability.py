@@ -89,9 +89,21 @@ def test_the_expected_calibration_error_weighs_bins_by_rows() -> None:
     assert of_pairs([]).error is None
 
 
-@pytest.mark.parametrize(("right", "reached"), [(87, False), (88, True), (92, True), (93, False)])
-def test_rows_said_with_nine_tenths_are_to_be_right_as_often(right: int, reached: bool) -> None:
-    made = of_pairs([(0.9, place < right) for place in range(100)])
+@pytest.mark.parametrize(
+    ("right", "rows", "reached"),
+    [
+        (880, 1000, True),
+        (920, 1000, True),
+        (850, 1000, False),
+        (950, 1000, False),
+        (10, 10, None),
+        (0, 0, None),
+    ],
+)
+def test_rows_said_with_nine_tenths_are_to_be_right_as_often(
+    right: int, rows: int, reached: bool | None
+) -> None:
+    made = of_pairs([(0.9, place < right) for place in range(rows)])
     assert made.reached is reached
 
 
@@ -189,6 +201,7 @@ def test_printed_in_json_and_as_a_figure(
     made = runner.invoke(app, [*words, "--json", "--figure", str(figure)], catch_exceptions=False)
     data = json.loads(made.stdout)
     sender = data["points"]["sender"]["reliability"]["mechanism"]
+    assert data["reliability"]["mechanism"]["rows"] == 7
     assert sender["rows"] == 5
     assert sum(one["rows"] for one in sender["bins"]) == 5
     assert "<svg" in figure.read_text(encoding="utf-8")

@@ -38,7 +38,7 @@ def write(points: Mapping[str, Mapping[str, Reliability]], title: str, path: Pat
 
 def draw(points: Mapping[str, Mapping[str, Reliability]], title: str) -> Canvas:
     """The figure on a canvas of its own; no window system is touched."""
-    canvas = Canvas(figsize=(1.2 + 2.6 * max(len(points), 1), 3.7), layout="constrained")
+    canvas = Canvas(figsize=(1.2 + 2.6 * max(len(points), 1), 3.9), layout="constrained")
     FigureCanvasAgg(canvas)
     panels = canvas.subplots(1, max(len(points), 1), sharex=True, sharey=True, squeeze=False)[0]
     look = looks(tuple(WHAT))

@@ -35,6 +35,7 @@ def report_data(report: Report, *, worst: int = 0) -> dict[str, Any]:
             }
             for point in report.points
         },
+        "reliability": {what: _bins(one) for what, one in report.reliability.items()},
         "wrong": report.wrong.height,
         "worst": report.wrong.head(worst).to_dicts(),
     }

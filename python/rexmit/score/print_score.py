@@ -40,6 +40,10 @@ def print_report(report: Report, console: Console, *, worst: int = 0, parts: boo
         if len(report.parts(point)) > 1:
             console.print()
             _print_parts(report, point, console, every=parts)
+    if len(report.points) > 1:
+        console.print()
+        say(console, Text("at all points together", "bold cyan"))
+        _print_reliability(report.reliability, console)
     console.print()
     notes = [*_NOTES]
     if any(score.tshark for *_, score in report.scores):
@@ -131,7 +135,7 @@ def _checked(of: Reliability) -> str:
     if of.checked.share is None:
         return ""
     span = f"{TARGET[0]:.0%} to {TARGET[1]:.0%}"
-    told = "reached" if of.reached else "missed"
+    told = {True: "reached", False: "missed", None: "too few rows to tell"}[of.reached]
     said = f"{CHECKED[0]} to {CHECKED[1]}"
     return f"; said with {said}: {percent(of.checked.share)} right (target {span}: {told})"
 

@@ -97,9 +97,15 @@ class Reliability:
 
     @property
     def reached(self) -> bool | None:
-        """Whether the share of `checked` is within the target; None without rows."""
-        share = self.checked.share
-        return None if share is None else TARGET[0] <= share <= TARGET[1]
+        """Whether the share of `checked` is within the target; None where its rows are too few to
+        tell: it is not, and its interval meets the target.
+        """
+        share, interval = self.checked.share, self.checked.interval
+        if share is None or interval is None:
+            return None
+        if TARGET[0] <= share <= TARGET[1]:
+            return True
+        return None if interval[0] <= TARGET[1] and TARGET[0] <= interval[1] else False
 
     def __add__(self, other: Reliability) -> Reliability:
         return Reliability(

@@ -102,6 +102,11 @@ class Report:
         """All that was captured at a point."""
         return _sum([score for place, _, score in self.scores if place == point])
 
+    @property
+    def reliability(self) -> dict[str, Reliability]:
+        """Of all points together."""
+        return reliability.total(score.reliability for *_, score in self.scores)
+
     def parts(self, point: str) -> list[tuple[str, Score]]:
         """Each part at a point."""
         parts: dict[str, list[Score]] = {}
