@@ -7,6 +7,7 @@ pub mod apps;
 mod bytes;
 pub mod link;
 mod machine;
+pub mod monitor;
 mod paths;
 mod queue;
 mod run;

@@ -1,0 +1,413 @@
+//! Captures rewritten as the world has them: what each kind changes, and what it leaves.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::sync::OnceLock;
+
+use rexmit_sim::monitor::{rewrite, times, Captures, Kind, Packet, Seen};
+use rexmit_sim::synth::{make, Capture, Corpus, Mix, Outputs, Point};
+use rexmit_tcp::stacks;
+use rexmit_time::{Duration, Time};
+use rexmit_wire::{Headers, LinkType};
+
+/// Small connections on networks that lose, delay and double packets.
+const MIX: &str = r#"{
+    "about": "for tests", "arrivals_per_s": 4,
+    "network": {
+        "rtt_s": {"median": 0.08, "sigma": 1, "least": 0.001, "most": 1},
+        "rate_bps": [{"value": 20000000, "weight": 1}, {"value": 1000000000, "weight": 1}],
+        "asymmetry": [{"value": 1, "weight": 1}],
+        "queue_packets": {"least": 10, "most": 100},
+        "mtu_bytes": [{"value": 1500, "weight": 1}],
+        "jitter_share": 0, "jitter": {"least": 0.01, "most": 0.5},
+        "loss_share": 0.8, "loss": {"least": 0.01, "most": 0.1},
+        "burst_share": 0, "burst_every_s": {"least": 0.1, "most": 2},
+        "burst_s": {"least": 0.005, "most": 0.3},
+        "ack_loss_share": 0.3, "ack_loss": {"least": 0.01, "most": 0.2},
+        "reorder_share": 0, "reorder": {"least": 0.01, "most": 0.1},
+        "reorder_extent": {"least": 0.01, "most": 0.8},
+        "duplicate_share": 0.2, "duplicate": {"least": 0.005, "most": 0.05},
+        "stall_share": 0, "stall_every_s": {"least": 0.5, "most": 5},
+        "stall_s": {"least": 0.2, "most": 3}
+    },
+    "workload": {
+        "requests": 2, "request_bytes": {"median": 400, "sigma": 0.5, "least": 50, "most": 3000},
+        "response_bytes": {
+            "body": {"median": 20000, "sigma": 1, "least": 100, "most": 300000},
+            "tail_share": 0.02, "tail_from": 100000, "tail_alpha": 1.2, "tail_most": 1000000
+        },
+        "think_s": {"median": 0.2, "sigma": 1, "least": 0.001, "most": 5},
+        "work_s": {"median": 0.01, "sigma": 1, "least": 0.001, "most": 1},
+        "upload_share": 0.2, "server_closes_share": 0.5, "abort_share": 0, "reuse_share": 0
+    }
+}"#;
+
+struct Kept<'a>(&'a mut Vec<Packet>);
+
+impl Capture for Kept<'_> {
+    fn packet(&mut self, time: Time, bytes: &[u8], original: u32) -> io::Result<()> {
+        self.0.push(Packet::new(time, bytes.to_vec(), original));
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A part of a corpus, whose packets know their rows.
+fn plain() -> &'static Captures {
+    static PLAIN: OnceLock<Captures> = OnceLock::new();
+    PLAIN.get_or_init(|| {
+        let stacks: Vec<_> = ["linux-6.12", "windows-xp"]
+            .map(|name| (name, stacks::page(name).unwrap().settings))
+            .into();
+        let corpus = Corpus {
+            seed: 11,
+            connections: 40,
+            mix: Mix::from_json(MIX).unwrap(),
+            senders: stacks.clone(),
+            receivers: stacks,
+            perturb: 0.0,
+            snaplen: 128,
+            begin: Time::from_nanos(1_700_000_000_000_000_000),
+            jobs: 1,
+        };
+        let mut packets: [Vec<Packet>; 3] = Default::default();
+        let [sender, switch, receiver] = &mut packets;
+        let (mut resends, mut connections) = (Vec::new(), Vec::new());
+        let outputs = Outputs {
+            captures: vec![
+                (Point::Sender, Kept(sender)),
+                (Point::Switch, Kept(switch)),
+                (Point::Receiver, Kept(receiver)),
+            ],
+            resends: &mut resends,
+            connections: &mut connections,
+        };
+        make(&corpus, outputs, |_| Ok::<(), io::Error>(())).unwrap();
+        let resends = String::from_utf8(resends).unwrap();
+        for (row, line) in resends.lines().skip(1).enumerate() {
+            let cells: Vec<&str> = line.split(',').collect();
+            for (point, packets) in packets.iter_mut().enumerate() {
+                let Ok(at) = cells[7 + point].parse().map(Time::from_nanos) else {
+                    continue;
+                };
+                let named = |packet: &&mut Packet| {
+                    let headers = headers(packet);
+                    packet.time == at
+                        && headers.flow.to_string() == cells[0]
+                        && headers.seq.get().to_string() == cells[1]
+                };
+                packets
+                    .iter_mut()
+                    .find(named)
+                    .unwrap()
+                    .rows
+                    .push(row as u32);
+            }
+        }
+        let seen = Point::ALL.into_iter().zip(packets);
+        seen.map(|(point, packets)| Seen {
+            point,
+            link: LinkType::ETHERNET,
+            packets,
+        })
+        .collect()
+    })
+}
+
+fn made(kind: Kind, seed: u64) -> Captures {
+    let mut captures = plain().clone();
+    rewrite(&mut captures, kind, seed);
+    captures
+}
+
+fn headers(packet: &Packet) -> Headers {
+    Headers::decode(LinkType::ETHERNET, &packet.bytes, packet.original).unwrap()
+}
+
+fn id(packet: &Packet) -> u16 {
+    u16::from_be_bytes([packet.bytes[18], packet.bytes[19]])
+}
+
+fn ttl(packet: &Packet) -> u8 {
+    packet.bytes[22]
+}
+
+/// A packet without identification, time to live and the checksum over them.
+fn rest(packet: &Packet) -> Vec<u8> {
+    let mut rest = packet.bytes.clone();
+    for at in [18, 19, 22, 24, 25] {
+        rest[at] = 0;
+    }
+    rest
+}
+
+/// The sum over an IPv4 header, 0xffff where its checksum is right (RFC 1071 §1).
+fn sum(packet: &Packet) -> u32 {
+    let words = packet.bytes[14..34].chunks(2);
+    let sum: u32 = words.map(|w| u32::from(w[0]) << 8 | u32::from(w[1])).sum();
+    (sum & 0xffff) + (sum >> 16)
+}
+
+/// The identifications of all that each host sent, TCP and not, in order: the point beside it has what nobody routed yet.
+fn sent(captures: &Captures) -> BTreeMap<[u8; 4], Vec<u16>> {
+    let ends = [&captures[0], &captures[2]];
+    let mut all: Vec<&Packet> = ends.iter().flat_map(|seen| &seen.packets).collect();
+    all.retain(|packet| [64, 128].contains(&ttl(packet)));
+    all.sort_by_key(|packet| packet.time);
+    let mut hosts: BTreeMap<[u8; 4], Vec<u16>> = BTreeMap::new();
+    for packet in all {
+        let host = packet.bytes[26..30].try_into().unwrap();
+        hosts.entry(host).or_default().push(id(packet));
+    }
+    hosts
+}
+
+const IDS: [Kind; 5] = [
+    Kind::IdsHost,
+    Kind::IdsSwapped,
+    Kind::IdsRandom,
+    Kind::IdsZero,
+    Kind::IdsStepped,
+];
+
+#[test]
+fn the_same_seed_makes_the_same_captures_and_checksums_are_right() {
+    for kind in Kind::ALL {
+        let name = kind.words().0;
+        assert_eq!(Kind::named(name), Some(kind));
+        let (one, again, other) = (made(kind, 3), made(kind, 3), made(kind, 4));
+        let packets = |captures: &Captures| {
+            captures
+                .iter()
+                .map(|seen| seen.packets.clone())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(packets(&one), packets(&again), "{name}");
+        if kind != Kind::IdsZero {
+            assert_ne!(packets(&one), packets(&other), "{name}");
+        }
+        assert!(
+            one.iter()
+                .flat_map(|seen| &seen.packets)
+                .all(|p| sum(p) == 0xffff),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn identifications_change_and_nothing_else() {
+    for kind in IDS {
+        for (seen, was) in made(kind, 5).iter().zip(plain()) {
+            let own = || seen.packets.iter().filter(|packet| !packet.is_cross);
+            assert_eq!(own().count(), was.packets.len());
+            for (packet, was) in own().zip(&was.packets) {
+                assert_eq!((packet.time, &packet.rows), (was.time, &was.rows));
+                assert_eq!((rest(packet), ttl(packet)), (rest(was), ttl(was)));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_packet_has_one_identification_wherever_it_is_seen() {
+    for kind in IDS {
+        let captures = made(kind, 6);
+        let mut ids: BTreeMap<(Vec<u8>, u16), u16> = BTreeMap::new();
+        for (seen, was) in captures.iter().zip(plain()) {
+            let own = seen.packets.iter().filter(|packet| !packet.is_cross);
+            for (packet, was) in own.zip(&was.packets) {
+                // Alike but for what routers change; only a SYN-ACK of 0 may be several packets.
+                let is_several = id(was) == 0;
+                let before = *ids.entry((rest(was), id(was))).or_insert(id(packet));
+                assert!(before == id(packet) || is_several, "{kind:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_host_counts_all_that_it_sends() {
+    for (kind, swapped) in [(Kind::IdsHost, false), (Kind::IdsSwapped, true)] {
+        let mut gaps = [0, 0];
+        for seed in 0..6 {
+            let captures = made(kind, seed);
+            let is_filtered = !captures.iter().flat_map(|s| &s.packets).any(|p| p.is_cross);
+            for ids in sent(&captures).values().filter(|ids| ids.len() > 1) {
+                for pair in ids.windows(2) {
+                    let [before, after] =
+                        [pair[0], pair[1]].map(|id| if swapped { id.swap_bytes() } else { id });
+                    let step = after.wrapping_sub(before);
+                    assert!(step < 2_000, "{kind:?}: {before} then {after}");
+                    gaps[usize::from(is_filtered)] += u32::from(step > 1);
+                }
+            }
+        }
+        assert_eq!(gaps[0], 0, "the capture has all that the hosts sent");
+        assert!(gaps[1] > 100, "{gaps:?}: a filter keeps packets out of it");
+    }
+}
+
+#[test]
+fn random_zero_and_stepped_identifications_are_so() {
+    let zero = made(Kind::IdsZero, 1);
+    assert!(zero
+        .iter()
+        .flat_map(|s| &s.packets)
+        .all(|packet| id(packet) == 0));
+    let random = made(Kind::IdsRandom, 1);
+    let near = |ids: &Vec<u16>| {
+        ids.windows(2)
+            .filter(|p| p[1].wrapping_sub(p[0]) < 256)
+            .count()
+    };
+    let drawn = sent(&random);
+    let all: usize = drawn.values().map(Vec::len).sum();
+    assert!(drawn.values().map(near).sum::<usize>() < all / 50);
+    let mut steps = BTreeSet::new();
+    for seed in 0..4 {
+        for seen in made(Kind::IdsStepped, seed).iter().take(1) {
+            let own: Vec<_> = seen.packets.iter().filter(|p| !p.is_cross).collect();
+            for pair in own.windows(2) {
+                let (one, two) = (headers(pair[0]), headers(pair[1]));
+                let follows =
+                    one.flow == two.flow && one.range().end == two.seq && two.payload_len > 0;
+                if follows
+                    && one.payload_len > 0
+                    && pair[0].time == pair[1].time
+                    && ttl(pair[0]) > 63
+                {
+                    steps.insert(id(pair[1]).wrapping_sub(id(pair[0])));
+                }
+            }
+        }
+    }
+    assert_eq!(steps, BTreeSet::from([1, 256]));
+}
+
+#[test]
+fn doubles_have_the_identification_of_the_first_and_are_in_no_row() {
+    for (kind, hops) in [(Kind::DoublesRouter, 1), (Kind::DoublesMirror, 0)] {
+        let captures = made(kind, 2);
+        for (seen, was) in captures.iter().zip(plain()) {
+            assert!(seen.packets.len() > was.packets.len());
+            assert!(seen.packets.is_sorted_by_key(|packet| packet.time));
+            assert_eq!(times(seen), times(was), "the truth keeps the first");
+            let mut left: BTreeMap<_, Vec<&Packet>> = BTreeMap::new();
+            for packet in &was.packets {
+                left.entry((packet.time, packet.bytes.clone()))
+                    .or_default()
+                    .push(packet);
+            }
+            for packet in &seen.packets {
+                if left
+                    .get_mut(&(packet.time, packet.bytes.clone()))
+                    .and_then(Vec::pop)
+                    .is_some()
+                {
+                    continue;
+                }
+                let mut firsts = was.packets.iter().filter(|first| {
+                    (rest(first), id(first)) == (rest(packet), id(packet))
+                        && first.time < packet.time
+                });
+                let first = firsts.next_back().expect("a double has a first");
+                assert!(packet.time.since(first.time) < Duration::from_millis(1));
+                assert_eq!(ttl(packet), ttl(first) - hops);
+                assert!(packet.rows.is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_snap_length_cuts_bytes_and_no_lengths() {
+    for (seen, was) in made(Kind::Snapped, 2).iter().zip(plain()) {
+        let most = seen
+            .packets
+            .iter()
+            .map(|packet| packet.bytes.len())
+            .max()
+            .unwrap();
+        assert!((60..=120).contains(&most));
+        for (packet, was) in seen.packets.iter().zip(&was.packets) {
+            let kept = &was.bytes[..was.bytes.len().min(most)];
+            assert_eq!((&packet.bytes[..], packet.original), (kept, was.original));
+        }
+    }
+}
+
+#[test]
+fn what_the_capture_missed_is_in_no_row_of_it() {
+    let captures = made(Kind::MonitorLosses, 9);
+    let mut missed = 0;
+    for (seen, was) in captures.iter().zip(plain()) {
+        let mut kept = seen.packets.iter().peekable();
+        for packet in &was.packets {
+            if kept.next_if(|next| *next == packet).is_none() {
+                missed += 1;
+                for row in &packet.rows {
+                    assert!(!times(seen).contains_key(row));
+                }
+            }
+        }
+        assert!(kept.next().is_none(), "only what was there is there");
+    }
+    let all: usize = plain().iter().map(|seen| seen.packets.len()).sum();
+    assert!((1..all / 5).contains(&missed), "{missed} of {all}");
+}
+
+#[test]
+fn a_clock_that_is_set_moves_all_packets_after_and_their_rows() {
+    let mut back = 0;
+    for seed in 0..4 {
+        for (seen, was) in made(Kind::ClockSteps, seed).iter().zip(plain()) {
+            let moved = |(new, old): (&Packet, &Packet)| new.time.since(old.time).as_nanos();
+            let moves: Vec<i64> = seen.packets.iter().zip(&was.packets).map(moved).collect();
+            let steps = moves.windows(2).filter(|pair| pair[0] != pair[1]).count();
+            assert!((1..=4).contains(&steps), "{steps}");
+            back += u32::from(!seen.packets.is_sorted_by_key(|packet| packet.time));
+            let rows = was.packets.iter().zip(&seen.packets);
+            for (row, time) in
+                rows.flat_map(|(was, new)| was.rows.iter().map(|row| (*row, new.time)))
+            {
+                assert_eq!(times(seen)[&row], time);
+            }
+        }
+    }
+    assert!(back > 0, "no clock was set back");
+}
+
+#[test]
+fn super_segments_hold_what_was_cut_and_each_row() {
+    let mut merged = [0, 0, 0];
+    for seed in 0..4 {
+        for (point, (seen, was)) in made(Kind::Offload, seed).iter().zip(plain()).enumerate() {
+            merged[point] += was.packets.len() - seen.packets.len();
+            let payload = |packets: &[Packet]| {
+                packets
+                    .iter()
+                    .map(|p| u64::from(headers(p).payload_len))
+                    .sum::<u64>()
+            };
+            assert_eq!(payload(&seen.packets), payload(&was.packets));
+            assert_eq!(times(seen).len(), times(was).len());
+            let resent = |packets: &[Packet]| -> BTreeMap<u32, Headers> {
+                let rows = packets.iter().map(|p| (p, headers(p)));
+                rows.flat_map(|(p, h)| p.rows.iter().map(move |row| (*row, h)))
+                    .collect()
+            };
+            let whole = resent(&seen.packets);
+            for (row, one) in resent(&was.packets) {
+                let first = one.seq.offset_from(whole[&row].seq);
+                assert_eq!(one.flow, whole[&row].flow);
+                assert!(first >= 0 && first as u32 + one.seq_len() <= whole[&row].seq_len());
+            }
+        }
+    }
+    assert!(merged[0] > 100 && merged[2] > 100, "{merged:?}");
+    assert_eq!(merged[1], 0, "the wire has no super-segments");
+}
