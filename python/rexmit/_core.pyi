@@ -156,6 +156,17 @@ def make_corpus(
     OSError when a file cannot be written, and whatever `report` raises.
     """
 
+def kind_names() -> list[tuple[str, str]]:
+    """The kinds that `rewrite_captures` knows: names, and what they are in a line."""
+
+def rewrite_captures(request: Mapping[str, Any]) -> list[list[int | None]]:
+    """Rewrite the captures of one part of a corpus; `rexmit.synth.kinds` says what of.
+
+    For each capture and row of the truth the time at which the new capture shows it. Raises
+    OSError for a file that cannot be read or written, ValueError for a kind or point that there is
+    not, a link that is neither Ethernet nor raw IP, and a row that its capture does not show.
+    """
+
 _Column = tuple[str, str, bytes, bytes | str | None]
 
 @final

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from rexmit.cli import app
 from rexmit.errors import UserError
 from rexmit.store.schema import polars_schema
-from rexmit.synth import mixes
+from rexmit.synth import kinds, mixes
 from rexmit.synth.schema import CONNECTIONS, RESENDS
 
 runner = CliRunner()
@@ -157,5 +157,9 @@ def test_a_folder_that_is_there_is_left_alone(folder: Path) -> None:
     assert (folder / "truth.json").read_bytes() == before
 
 
-def test_the_list_names_every_mix() -> None:
-    assert list(json.loads(synth("--list", "--json"))) == list(mixes.known())
+def test_the_list_names_every_mix_and_kind() -> None:
+    listed = json.loads(synth("--list", "--json"))
+    assert listed == {
+        "mixes": {name: mix["about"] for name, mix in mixes.known().items()},
+        "kinds": kinds.known(),
+    }

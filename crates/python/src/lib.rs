@@ -3,6 +3,7 @@
 mod capture;
 mod error;
 mod flow;
+mod monitor;
 mod stacks;
 mod synth;
 mod trace;
@@ -29,6 +30,8 @@ mod _core {
     use crate::capture::Packet;
     use crate::detached;
     use crate::error::Error;
+    #[pymodule_export]
+    use crate::monitor::{kind_names, rewrite_captures};
     #[pymodule_export]
     use crate::stacks::{StackPage, StackSetting};
     #[pymodule_export]

@@ -22,7 +22,8 @@ Examples:
   rexmit synth --mix campus,server-farm,wireless --out runs/three
   rexmit synth --mix bench --connections 128000 --at switch --format pcap
   rexmit synth --mix mine.toml                        your own mixes
-  rexmit synth --list                                 those that come with rexmit
+  rexmit synth --kinds ids-host,doubles-router         and as worse monitors capture them
+  rexmit synth --list                                 mixes and kinds that come with rexmit
 """
 
 
@@ -63,25 +64,33 @@ def synth(
     format: Annotated[  # noqa: A002
         str, typer.Option(metavar="FORMAT", help="pcapng, or pcap in nanoseconds.")
     ] = "pcapng",
+    kinds: Annotated[
+        str,
+        typer.Option(metavar="KINDS", help="Captures as the world has them, with commas; or all."),
+    ] = "none",
     jobs: Annotated[
         int | None,
         typer.Option("--jobs", "-j", min=1, max=MOST_JOBS, help="Threads. Default: one a core."),
     ] = None,
     json_output: Annotated[bool, typer.Option("--json", help="Say what was made as JSON.")] = False,
-    list_mixes: Annotated[bool, typer.Option("--list", help="List the mixes and end.")] = False,
+    list_mixes: Annotated[
+        bool, typer.Option("--list", help="List the mixes and kinds, and end.")
+    ] = False,
 ) -> None:
     """Make captures of the model's stacks, of any size, with the truth of every resend.
 
     Each connection has a network and a workload of its own, drawn from a mix; its stacks' constants
     are a little off, so that who judges the captures does not know them to the last digit.
     DIR/resends.parquet says of every resend why its sender sent it and whether it was needed.
-    The same seed makes the same bytes.
+    With --kinds there are more parts: the same connections as other hosts would number their
+    packets, or as worse monitors would capture them. The same seed makes the same bytes.
     """
     import json
     import os
 
     from rexmit.synth import make as maker
     from rexmit.synth import mixes
+    from rexmit.synth.kinds import chosen as kinds_of
 
     if list_mixes:
         _list(json_output)
@@ -102,6 +111,7 @@ def synth(
         points=_points(at),
         snaplen=snaplen,
         format=format,
+        kinds=kinds_of(kinds),
         jobs=jobs or len(os.sched_getaffinity(0)),
     )
     folder = out or Path("runs") / f"synth-{'-'.join(wanted)}-{seed}"
@@ -167,15 +177,19 @@ def _stacks(text: str | None, option: str) -> tuple[str, ...]:
 def _list(json_output: bool) -> None:
     import json
 
+    from rexmit.synth.kinds import known as known_kinds
     from rexmit.synth.mixes import known
 
-    abouts = {name: mix["about"] for name, mix in known().items()}
+    mixes = {name: mix["about"] for name, mix in known().items()}
+    kinds = known_kinds()
     if json_output:
-        typer.echo(json.dumps(abouts, indent=2))
+        typer.echo(json.dumps({"mixes": mixes, "kinds": kinds}, indent=2))
         return
-    width = max(len(name) for name in abouts)
-    for name, about in abouts.items():
-        typer.echo(f"{name:<{width}}  {about}")
+    width = max(len(name) for name in (*mixes, *kinds))
+    for head, abouts in (("mixes:", mixes), ("kinds:", kinds)):
+        typer.echo(head)
+        for name, about in abouts.items():
+            typer.echo(f"  {name:<{width}}  {about}")
 
 
 def _command(order: Order, mix: str) -> str:
@@ -188,6 +202,7 @@ def _command(order: Order, mix: str) -> str:
         *(word for key, value in order.changes.items() for word in ("--set", f"{key}={value}")),
         *("--perturb", str(order.perturb), "--at", ",".join(order.points) or "none"),
         *("--snaplen", str(order.snaplen), "--format", order.format),
+        *(("--kinds", ",".join(order.kinds)) if order.kinds else ()),
     ]
     return shlex.join(words)
 

@@ -18,6 +18,7 @@ Examples:
 \b
   rexmit truth                                   1,500 connections on 6.12 into runs/
   rexmit truth --kernel 6.1@1000 --seed 7 --out corpora/fresh
+  rexmit truth --kinds ids-host,offload          and as other hosts and monitors have them
   rexmit truth --connections 100 --json
 """
 
@@ -36,6 +37,13 @@ def truth(
         Path | None,
         typer.Option(metavar="DIR", help="A new folder. Default: below runs/."),
     ] = None,
+    kinds: Annotated[
+        str,
+        typer.Option(
+            metavar="KINDS",
+            help="Captures as the world has them, with commas; or all. `rexmit synth --list`.",
+        ),
+    ] = "none",
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -50,7 +58,8 @@ def truth(
     queues and outages, under many settings, on a real kernel in virtual time. The kernel records
     why it sends a segment again; whether that was needed follows from what arrived. The folder has
     a capture of each part at the sender, at the switch and at the receiver, resends.parquet,
-    connections.parquet and truth.json.
+    connections.parquet and truth.json. With --kinds there are more parts: the same connections as
+    other hosts would number their packets, or as worse monitors would capture them.
     """
     import json
     import sys
@@ -61,13 +70,17 @@ def truth(
     from rexmit.cli import version
     from rexmit.engines.engine import cores
     from rexmit.interrupt import Interrupted
+    from rexmit.synth.kinds import chosen as kinds_of
     from rexmit.truth import corpus, draw
     from rexmit.truth.kernel import open_engine
 
+    more = kinds_of(kinds)
     engine = open_engine(kernel)
     chosen = engine.kernel
     folder = out or Path("runs") / f"truth-{chosen.version}-{chosen.hz}-{seed}"
     words = ["rexmit", "truth", "--kernel", kernel or chosen.name, "--seed", str(seed)]
+    if more:
+        words += ["--kinds", ",".join(more)]
     about: dict[str, Any] = {
         "version": corpus.VERSION,
         "kind": "kernel",
@@ -76,6 +89,7 @@ def truth(
         "program": f"rexmit {version()}",
         "kernels": [{"name": chosen.name, **chosen.plain()}],
         "guest": engine.guest_hash,
+        "kinds": list(more),
     }
     parts = draw.draw_all(core_streams(), seed, connections)
     usable = cores()
@@ -84,7 +98,9 @@ def truth(
     progress.start(connections, 0)
     began = time.monotonic()
     try:
-        tally = corpus.make(folder, parts, engine, about, cores=slots, on_part=progress.advance)
+        tally = corpus.make(
+            folder, parts, engine, about, cores=slots, on_part=progress.advance, more=more
+        )
     except Interrupted as stopped:
         stopped.what = "stopped; nothing of the corpus is kept"
         raise

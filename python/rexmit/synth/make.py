@@ -11,7 +11,7 @@ from typing import Any, Final
 from rexmit.errors import UserError
 from rexmit.store import digests
 from rexmit.store.files import whole_folder, write_text
-from rexmit.synth import tables
+from rexmit.synth import kinds, tables
 from rexmit.synth.mixes import Mix
 
 STACKS: Final = (
@@ -44,6 +44,7 @@ class Order:
     points: tuple[str, ...]
     snaplen: int
     format: str
+    kinds: tuple[str, ...]
     jobs: int
 
 
@@ -61,6 +62,7 @@ def make(order: Order, folder: Path, command: str, report: Report) -> Made:
     with whole_folder(folder) as partial:
         (partial / "captures").mkdir()
         made = _fill(order, partial, report)
+        kinds.add(partial, order.kinds, order.seed, order.jobs)
         _describe(order, partial, command, made)
     return made
 
@@ -129,6 +131,7 @@ def _describe(order: Order, folder: Path, command: str, made: Made) -> None:
         "changes": dict(order.changes),
         "perturb": order.perturb,
         "snaplen_bytes": order.snaplen,
+        "kinds": list(order.kinds),
         "parts": made,
         "mixes": order.mixes,
         digests.KEY: digests.of(folder, ("resends.parquet", "connections.parquet")),

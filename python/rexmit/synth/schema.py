@@ -25,6 +25,7 @@ RESENDS: Final[tuple[Column, ...]] = (
     Column("cause", "text", "the sender's own word for why"),
     Column("direction", "text", "forward: from the client, who opened; backward", later=True),
     Column("home", "text", "sender or receiver: the point beside who sent it", later=True),
+    Column("kind", "text", "what its captures are like: plain, or of `--kinds`", later=True),
 )
 
 CONNECTIONS: Final[tuple[Column, ...]] = (
@@ -43,4 +44,5 @@ CONNECTIONS: Final[tuple[Column, ...]] = (
     Column("start_s", "number", "the first packet", later=True),
     Column("duration_s", "number", "from the first packet to the last"),
     Column("direction", "text", "of the flow: forward or backward", later=True),
+    Column("kind", "text", "what its captures are like: plain, or of `--kinds`", later=True),
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rexmit.store.files import whole_file
 from rexmit.store.schema import Column, polars_schema
+from rexmit.synth.kinds import PLAIN
 from rexmit.synth.schema import CONNECTIONS, RESENDS
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ def _connections(part: str, path: Path) -> pl.DataFrame:
 
 def _typed(frame: pl.DataFrame, columns: tuple[Column, ...]) -> pl.DataFrame:
     import polars as pl
+
+    frame = frame.with_columns(pl.lit(PLAIN).alias("kind"))
 
     def typed(name: str, kind: pl.DataType) -> pl.Expr:
         column = pl.col(name)

@@ -14,6 +14,7 @@ from rexmit.engines.kernel import KernelEngine
 from rexmit.errors import UserError
 from rexmit.store import digests
 from rexmit.store.files import copy, whole_file, whole_folder, write_text
+from rexmit.synth import kinds
 from rexmit.truth import causes, counters, follow, kernel, label, packets
 from rexmit.truth.draw import Part
 from rexmit.truth.kernel import POINTS, Ran
@@ -88,8 +89,8 @@ class Corpus:
             tally.disagreements += [f"{ran.part.name}: {one}" for one in labelled.disagreements]
             tally.host_drops.update(labelled.host_drops)
 
-    def finish(self, about: Mapping[str, Any]) -> None:
-        """Write the tables and truth.json."""
+    def write_tables(self) -> None:
+        """Write the tables of all parts added."""
         import polars as pl
 
         resends_schema, connections_schema = schemas()
@@ -100,6 +101,9 @@ class Corpus:
             pl.DataFrame(resends, schema=resends_schema).write_parquet(file)
         with whole_file(self._folder / "connections.parquet") as file:
             pl.DataFrame(connections, schema=connections_schema).write_parquet(file)
+
+    def finish(self, about: Mapping[str, Any]) -> None:
+        """Write truth.json; the tables are there."""
         tables = digests.of(self._folder, ("resends.parquet", "connections.parquet"))
         text = json.dumps({**about, **self.tally.as_json(), digests.KEY: tables}, indent=2)
         write_text(self._folder / "truth.json", text + "\n")
@@ -166,6 +170,7 @@ def _resend_rows(ran: Ran, flow: label.Flow) -> list[dict[str, Any]]:
             "rto_s": numbers["rto_us"] / 1e6 or None,
             "srtt_s": numbers["srtt_us"] / 1e6 or None,
             "backoff": numbers["backoff"],
+            "kind": kinds.PLAIN,
         }
         rows.append(row)
     return rows
@@ -195,6 +200,7 @@ def _connection_rows(ran: Ran, labelled: Labelled, stack: str) -> list[dict[str,
                 "lost_segments": most.lost,
                 "duration_s": (end - begin) / _NS,
                 "complete": outcome["complete"],
+                "kind": kinds.PLAIN,
             }
         )
     return rows
@@ -223,6 +229,7 @@ def schemas() -> tuple[dict[str, Any], dict[str, Any]]:
         "rto_s": number,
         "srtt_s": number,
         "backoff": whole,
+        "kind": text,
     }
     connections = {
         "part": text,
@@ -235,6 +242,7 @@ def schemas() -> tuple[dict[str, Any], dict[str, Any]]:
         "lost_segments": whole,
         "duration_s": number,
         "complete": yes,
+        "kind": text,
     }
     return resends, connections
 
@@ -247,8 +255,10 @@ def make(
     *,
     cores: Sequence[int],
     on_part: Callable[[int], None],
+    more: tuple[str, ...] = (),
 ) -> Tally:
     """Make the corpus in the new folder `out`; `on_part` gets the connections of each part done.
+    Each part is there once more in each of the kinds `more`.
 
     However it ends, there is the whole corpus or nothing.
     """
@@ -264,5 +274,7 @@ def make(
             on_part(len(ran.part.plan["connections"]))
 
         kernel.run(parts, engine, cores=cores, on_part=take)
+        corpus.write_tables()
+        kinds.add(temporary, more, about["seed"], len(cores))
         corpus.finish(about)
     return corpus.tally

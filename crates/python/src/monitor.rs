@@ -1,0 +1,122 @@
+//! Captures of a corpus, rewritten as the world would have them.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+use pyo3::prelude::*;
+use rexmit_sim::monitor::{rewrite, times, Captures, Kind, Packet, Seen};
+use rexmit_sim::synth::Point;
+use rexmit_wire::capture::Reader;
+use rexmit_wire::{pcapng, Headers, LinkType};
+
+use crate::detached;
+use crate::error::Error;
+
+/// What the files say of how much of a packet is kept, as tcpdump's default; packets may be cut to less.
+const SNAPLEN: u32 = 262_144;
+
+/// What to rewrite; `crates/sim/src/monitor` says more.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Request {
+    kind: String,
+    seed: u64,
+    /// Points, their captures, and the new files.
+    captures: Vec<(String, PathBuf, PathBuf)>,
+    /// Of each resend of the truth its flow, its first number, and when each of the captures has it.
+    rows: Vec<(String, u32, Vec<Option<u64>>)>,
+}
+
+/// The kinds that there are, and what they are.
+#[pyfunction]
+pub fn kind_names() -> Vec<(&'static str, &'static str)> {
+    Kind::ALL.map(Kind::words).to_vec()
+}
+
+/// Rewrites captures; when each of the new ones has each row.
+#[pyfunction]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "made for the call from Python's objects"
+)]
+pub fn rewrite_captures(py: Python<'_>, request: Request) -> Result<Vec<Vec<Option<u64>>>, Error> {
+    detached(py, || {
+        let kind = Kind::named(&request.kind)
+            .ok_or_else(|| Error::plan(format_args!("there is no kind {}", request.kind)))?;
+        let mut captures = Captures::new();
+        for (index, (point, from, _)) in request.captures.iter().enumerate() {
+            let mut rows = BTreeMap::new();
+            for (row, (flow, seq, times)) in request.rows.iter().enumerate() {
+                if let Some(Some(at)) = times.get(index) {
+                    rows.insert((*at, flow.clone(), *seq), row as u32);
+                }
+            }
+            captures.push(read(point, from, rows)?);
+        }
+        rewrite(&mut captures, kind, request.seed);
+        let mut found = Vec::new();
+        for (seen, (_, _, to)) in captures.iter().zip(&request.captures) {
+            write(seen, to)?;
+            let times = times(seen);
+            let time = |row| times.get(&row).map(|time| time.as_nanos());
+            found.push((0..request.rows.len() as u32).map(time).collect());
+        }
+        Ok(found)
+    })
+}
+
+/// Reads a capture whose resends are `rows`, by time, flow and first number.
+fn read(
+    point: &str,
+    path: &Path,
+    mut rows: BTreeMap<(u64, String, u32), u32>,
+) -> Result<Seen, Error> {
+    let point = Point::ALL.into_iter().find(|known| known.as_str() == point);
+    let point = point.ok_or_else(|| Error::plan(format_args!("{}: no point", path.display())))?;
+    let mut reader = Reader::new(File::open(path)?)?;
+    let (mut link, mut packets) = (None, Vec::new());
+    while let Some(frame) = reader.next_frame()? {
+        let known = [LinkType::ETHERNET, LinkType::RAW].contains(&frame.link);
+        if !known || *link.get_or_insert(frame.link) != frame.link {
+            let why = format!("{}: packets of link type {}", path.display(), frame.link);
+            return Err(Error::Plan(why));
+        }
+        let mut packet = Packet::new(frame.time, frame.data.to_vec(), frame.original_len);
+        let nanos = frame.time.as_nanos();
+        // Most packets are at no resend's time.
+        if rows
+            .range((nanos, String::new(), 0)..)
+            .next()
+            .is_some_and(|(key, _)| key.0 == nanos)
+        {
+            let headers = Headers::decode(frame.link, frame.data, frame.original_len);
+            if let Ok(Headers { flow, seq, .. }) = headers {
+                packet
+                    .rows
+                    .extend(rows.remove(&(nanos, flow.to_string(), seq.get())));
+            }
+        }
+        packets.push(packet);
+    }
+    if let Some(((nanos, flow, _), _)) = rows.first_key_value() {
+        let why = format!("{}: no packet of {flow} at {nanos} ns", path.display());
+        return Err(Error::Plan(why));
+    }
+    let link = link.unwrap_or(LinkType::RAW);
+    Ok(Seen {
+        point,
+        link,
+        packets,
+    })
+}
+
+fn write(seen: &Seen, path: &Path) -> Result<(), Error> {
+    let mut writer = pcapng::Writer::new(BufWriter::new(File::create(path)?))?;
+    writer.add_interface_of(seen.point.as_str(), seen.link.0, SNAPLEN)?;
+    for packet in &seen.packets {
+        writer.packet(0, packet.time, &packet.bytes, packet.original, None)?;
+    }
+    Ok(writer.flush()?)
+}

@@ -1,0 +1,112 @@
+"""`--kinds`: the parts of a corpus once more, with captures as the world has them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from rexmit.cli import app
+from rexmit.errors import UserError
+from rexmit.score.corpus import open_corpus
+from rexmit.score.join import join
+from rexmit.store.schema import polars_schema
+from rexmit.synth import kinds
+from rexmit.synth.schema import CONNECTIONS, RESENDS
+
+runner = CliRunner()
+WORDS = ("--mix", "rough", "--connections", "40", "--seed", "5", "--jobs", "2")
+
+
+def synth(out: Path, *words: str) -> Path:
+    done = runner.invoke(app, ["synth", *WORDS, *words, "--out", str(out)], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return out
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small corpus in all kinds."""
+    return synth(tmp_path_factory.mktemp("kinds") / "all", "--kinds", "all")
+
+
+def test_plain_parts_are_what_they_are_without_kinds(folder: Path, tmp_path: Path) -> None:
+    plain = synth(tmp_path / "plain")
+    for capture in (plain / "captures").iterdir():
+        assert capture.read_bytes() == (folder / "captures" / capture.name).read_bytes()
+    for table in ("resends", "connections"):
+        frame = pl.read_parquet(plain / f"{table}.parquet")
+        assert frame["kind"].unique().to_list() == ["plain"]
+        assert frame.equals(pl.read_parquet(folder / f"{table}.parquet").filter(kind="plain"))
+
+
+def test_each_kind_is_a_part_with_the_same_connections(folder: Path) -> None:
+    about = json.loads((folder / "truth.json").read_text())
+    assert about["kinds"] == list(kinds.known())
+    assert "--kinds" in about["command"]
+    for table, columns in (("resends", RESENDS), ("connections", CONNECTIONS)):
+        frame = pl.read_parquet(folder / f"{table}.parquet")
+        assert dict(frame.schema) == polars_schema(columns)
+        plain = frame.filter(kind="plain")
+        points = ("sender", "switch", "receiver")
+        moved = ["part", "kind", *(f"{point}_{unit}" for point in points for unit in ("s", "ns"))]
+        for kind in kinds.known():
+            same = frame.filter(kind=kind)
+            assert same["part"].unique().to_list() == [f"rough+{kind}"]
+            assert same.drop(moved, strict=False).equals(plain.drop(moved, strict=False))
+
+
+def test_every_time_in_the_truth_is_a_packet_that_holds_the_resend(folder: Path) -> None:
+    from rexmit._core import read_flow
+
+    corpus = open_corpus(folder)
+    for capture in corpus.captures:
+        truth = corpus.truth(capture)
+        flow = truth["flow"].value_counts(sort=True)["flow"][0]
+        resends = truth.filter(flow=flow)
+        src, _, dst = flow.partition(" > ")
+        packets = [
+            (packet.time_ns, flow, packet.seq, (packet.seq + max(1, packet.payload_len)) % 2**32)
+            for packet in read_flow([capture.path], src, dst, 0, 2**63 - 1)
+            if f"{packet.src}:{packet.sport}" == src
+        ]
+        seen = pl.DataFrame(
+            packets, schema=["time_ns", "flow", "seq_start", "seq_end"], orient="row"
+        )
+        missed = join(resends, seen).resends.filter("missed")
+        assert missed.is_empty(), (capture.path.name, missed)
+
+
+def test_what_a_capture_missed_has_no_time_there(folder: Path) -> None:
+    resends = pl.read_parquet(folder / "resends.parquet")
+
+    def times(kind: str, point: str) -> int:
+        return resends.filter(kind=kind)[f"{point}_ns"].count()
+
+    points = ("sender", "switch", "receiver")
+    plain, missed = (
+        sum(times(kind, point) for point in points) for kind in ("plain", "monitor-losses")
+    )
+    assert 0.5 * plain < missed < plain
+
+
+def test_a_kind_does_not_depend_on_what_else_is_made(folder: Path, tmp_path: Path) -> None:
+    one = synth(tmp_path / "one", "--kinds", "world", "--jobs", "1")
+    for point in ("sender", "switch", "receiver"):
+        name = f"captures/rough+world-{point}.pcapng"
+        assert (one / name).read_bytes() == (folder / name).read_bytes()
+
+
+@pytest.mark.parametrize("command", ["synth", "truth"])
+def test_a_kind_that_there_is_not(command: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError) as caught:
+        runner.invoke(
+            app,
+            [command, "--kinds", "ids-hots", "--out", str(tmp_path / "no")],
+            catch_exceptions=False,
+        )
+    assert "did you mean ids-host?" in caught.value.text()
+    assert list(tmp_path.iterdir()) == []
