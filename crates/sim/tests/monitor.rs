@@ -165,6 +165,24 @@ fn sent(captures: &Captures) -> BTreeMap<[u8; 4], Vec<u16>> {
     hosts
 }
 
+/// The packets of a capture that are not in another: those made besides.
+fn besides<'a>(seen: &'a Seen, was: &Seen) -> Vec<&'a Packet> {
+    let mut left: BTreeMap<_, u32> = BTreeMap::new();
+    for packet in &was.packets {
+        *left.entry((packet.time, rest(packet))).or_default() += 1;
+    }
+    let mut more: Vec<&Packet> = seen.packets.iter().collect();
+    more.retain(|packet| match left.get_mut(&(packet.time, rest(packet))) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            false
+        }
+        _ => true,
+    });
+    assert_eq!(more.len(), seen.packets.len() - was.packets.len());
+    more
+}
+
 const IDS: [Kind; 5] = [
     Kind::IdsHost,
     Kind::IdsSwapped,
@@ -410,4 +428,90 @@ fn super_segments_hold_what_was_cut_and_each_row() {
     }
     assert!(merged[0] > 100 && merged[2] > 100, "{merged:?}");
     assert_eq!(merged[1], 0, "the wire has no super-segments");
+}
+
+#[test]
+fn keep_alives_lie_before_the_next_number_in_silences_and_are_answered() {
+    let mut probes = [0, 0];
+    for seed in 0..3 {
+        for (seen, was) in made(Kind::KeepAlives, seed).iter().zip(plain()) {
+            assert_eq!(times(seen), times(was), "no row tells of them");
+            let more = besides(seen, was);
+            // What each direction had sent before, and what its last acknowledgement was.
+            let mut sent: BTreeMap<_, Headers> = BTreeMap::new();
+            let mut acks = 0;
+            for packet in &seen.packets {
+                let head = headers(packet);
+                if more.contains(&packet) {
+                    let before = &sent[&head.flow];
+                    let next = before.range().end;
+                    assert!(head.payload_len <= 1 && head.flags.0 == 0x10);
+                    if head.seq.offset_from(next) == -1 {
+                        probes[head.payload_len as usize] += 1;
+                        acks += 1;
+                    } else {
+                        assert_eq!((head.seq, head.payload_len), (next, 0));
+                        acks -= 1;
+                    }
+                    assert_eq!(head.ack, sent[&head.flow.reversed()].range().end);
+                    if let (Some(new), Some(old)) = (head.timestamps, before.timestamps) {
+                        assert!(
+                            new.value.wrapping_sub(old.value) < 1 << 20,
+                            "{new:?} {old:?}"
+                        );
+                    }
+                } else {
+                    let furthest = sent.entry(head.flow).or_insert(head);
+                    if head.range().end.offset_from(furthest.range().end) >= 0 {
+                        *furthest = head;
+                    }
+                }
+            }
+            assert_eq!(acks, 0, "each is answered");
+        }
+    }
+    assert!(probes[0] > 5 && probes[1] > 5, "{probes:?}");
+}
+
+#[test]
+fn a_flood_opens_what_is_never_used() {
+    for seed in 0..3 {
+        for (seen, was) in made(Kind::Floods, seed).iter().zip(plain()) {
+            assert_eq!(times(seen), times(was));
+            let mut flows: BTreeMap<_, Vec<Headers>> = BTreeMap::new();
+            for packet in besides(seen, was) {
+                let head = headers(packet);
+                let known = flows.contains_key(&head.flow.reversed());
+                let flow = if known {
+                    head.flow.reversed()
+                } else {
+                    head.flow
+                };
+                flows.entry(flow).or_default().push(head);
+            }
+            let kind = |heads: &Vec<Headers>| {
+                let flags: Vec<u8> = heads.iter().map(|head| head.flags.0).collect();
+                match &flags[..] {
+                    [2, 0x12, 0x12, 0x12, 0x12] => "half-open",
+                    [2, 0x14] => "refused",
+                    [2, 2, 2, 2] => "unanswered",
+                    other => panic!("{other:?}"),
+                }
+            };
+            let mut kinds: BTreeMap<&str, u32> = BTreeMap::new();
+            for heads in flows.values() {
+                *kinds.entry(kind(heads)).or_default() += 1;
+                let syn = heads[0];
+                assert!(heads[1..]
+                    .iter()
+                    .all(|h| h.flags.0 & 0x10 == 0 || h.ack.offset_from(syn.seq) == 1));
+                if kind(heads) == "unanswered" {
+                    assert_eq!(heads[1].syn, syn.syn);
+                    let last = heads[3].syn.unwrap();
+                    assert!(last.window_scale.is_none() && !last.sack_permitted);
+                }
+            }
+            assert!(kinds["half-open"] >= 20 && kinds.len() > 1, "{kinds:?}");
+        }
+    }
 }

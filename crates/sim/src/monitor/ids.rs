@@ -59,6 +59,7 @@ impl Way {
             Kind::IdsRandom => Way::Random,
             Kind::IdsZero => Way::Zero,
             Kind::IdsStepped => Way::stepped(stream),
+            Kind::KeepAlives | Kind::Floods => Way::Connection,
             _ => match stream.below(12) {
                 0..4 => Way::Connection,
                 4..7 => Way::Host,

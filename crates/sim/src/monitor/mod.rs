@@ -10,8 +10,11 @@ mod cross;
 mod doubles;
 mod follow;
 mod ids;
+mod inject;
+mod keepalive;
 mod losses;
 mod offload;
+mod openings;
 mod packet;
 mod snap;
 
@@ -63,13 +66,17 @@ pub enum Kind {
     ClockSteps,
     /// Network cards cut and merge segments between the host and the wire.
     Offload,
+    /// Silent connections are kept alive.
+    KeepAlives,
+    /// A flood of half-open connections, and some that are refused or not answered.
+    Floods,
     /// All of it: each host counts in a way of its own, each capture is good or bad in its own way.
     World,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Kind; 12] = [
+    pub const ALL: [Kind; 14] = [
         Kind::IdsHost,
         Kind::IdsSwapped,
         Kind::IdsRandom,
@@ -81,6 +88,8 @@ impl Kind {
         Kind::MonitorLosses,
         Kind::ClockSteps,
         Kind::Offload,
+        Kind::KeepAlives,
+        Kind::Floods,
         Kind::World,
     ];
 
@@ -111,6 +120,11 @@ impl Kind {
                 "a capture whose clock is set, forward and back",
             ),
             Kind::Offload => ("offload", "segments merged at the hosts' network cards"),
+            Kind::KeepAlives => ("keep-alives", "keep-alives in silent connections"),
+            Kind::Floods => (
+                "floods",
+                "half-open, refused and unanswered connections besides",
+            ),
             Kind::World => ("world", "hosts and captures of all these kinds"),
         }
     }
@@ -136,7 +150,21 @@ pub fn rewrite(captures: &mut Captures, kind: Kind, seed: u64) {
         Kind::MonitorLosses => losses::miss(captures, &streams),
         Kind::ClockSteps => clock::step(captures, &streams),
         Kind::Offload => offload::merge(captures, &streams),
+        Kind::KeepAlives => {
+            keepalive::add(captures, &streams);
+            ids::assign(captures, kind, &streams);
+        }
+        Kind::Floods => {
+            openings::add(captures, &streams);
+            ids::assign(captures, kind, &streams);
+        }
         Kind::World => {
+            if packet::chance(&mut stream, 0.3) {
+                keepalive::add(captures, &streams);
+            }
+            if packet::chance(&mut stream, 0.2) {
+                openings::add(captures, &streams);
+            }
             identify(captures, kind, &streams);
             if packet::chance(&mut stream, 0.4) {
                 offload::merge(captures, &streams);
