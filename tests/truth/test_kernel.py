@@ -79,7 +79,7 @@ def test_rows_meet_their_packets(corpus: Path) -> None:
         seen = {(p.time_ns, f"{p.src}:{p.sport} > {p.dst}:{p.dport}", p.seq) for p in packets}
         wanted = of_part.select(f"{point}_ns", "flow", "seq_start").iter_rows()
         assert {tuple(row) for row in wanted} <= seen
-    lost = rows.filter(pl.col("dropped"), pl.col("sent_at") == "sender")
+    lost = rows.filter(pl.col("dropped"), pl.col("home") == "sender")
     assert lost["receiver_ns"].null_count() == len(lost)
 
 

@@ -150,7 +150,7 @@ def _resend_rows(ran: Ran, flow: label.Flow) -> list[dict[str, Any]]:
         row: dict[str, Any] = {
             "part": ran.part.name,
             "flow": flow.name,
-            "sent_at": "sender" if from_h1 else "receiver",
+            "home": "sender" if from_h1 else "receiver",
             "seq_start": sent.packet.seq,
             "seq_end": (sent.packet.seq + sent.packet.length) % (1 << 32),
             "mechanism": resend.mechanism,
@@ -214,7 +214,7 @@ def schemas() -> tuple[dict[str, Any], dict[str, Any]]:
     resends = {
         "part": text,
         "flow": text,
-        "sent_at": text,
+        "home": text,
         "seq_start": whole,
         "seq_end": whole,
         "mechanism": text,
