@@ -55,6 +55,9 @@ def _weights(program: ModuleType, what: str) -> dict[str, float]:
         made |= {
             f"place {place} {side}": v for place, v in zip(program.PLACES, values, strict=True)
         }
+    shown = re.search(r"shown: \[(\S+), (\S+)\]", text)
+    assert shown
+    made |= {"shown yes near": float(shown[1]), "shown yes far": float(shown[2])}
     for field, name in (("mechanisms", "mechanism"), ("evidence", "evidence")):
         block = text.partition(f"{field}: &[")[2].partition("\n    ],")[0]
         for word, near, far in re.findall(r'\("([a-z-]+)", \[(\S+), (\S+)\]\)', block):
@@ -110,6 +113,7 @@ def test_the_weights_that_made_the_rows_are_found(program: ModuleType) -> None:
             "place": place,
             "mechanism": np.where(rack, "rack", "rto"),
             "evidence": ["timestamp"] * n,
+            "shown": chance.choice(["yes", "no"], n),
             "right": chance.random(n) < 1 / (1 + np.exp(-z)),
         }
     )

@@ -107,6 +107,8 @@ pub struct Retransmission {
     pub confidence: f64,
     /// The next best explanation and how likely it is.
     pub runner_up: Option<(Mechanism, f64)>,
+    /// Some of its sequence numbers came by before: that it is a retransmission is not inferred from a gap.
+    pub shown: bool,
     /// How likely it is that this is a retransmission at all, 0 to 1.
     pub certainty: f64,
     /// How likely it is that this is a retransmission and that `need` is right, 0 to 1.

@@ -23,7 +23,8 @@ pub struct Settings {
     /// A direction whose round-trip times spread so far is worked through even without a resend: a lower timeout might have
     /// run out, or a loss before the monitor have been repaired unseen. The smallest deviation term of seed 002's grid.
     pub spread: Duration,
-    /// Rows keep the emulations' shares: their confidences are no probabilities. For fitting what makes them such.
+    /// Rows keep the emulations' shares, and are as certain as that their bytes came by before: no probabilities. For
+    /// fitting what makes them such.
     pub uncalibrated: bool,
     /// The settings to replay over each sender that resends; none for no replay.
     pub whatif: Option<Arc<Plan>>,

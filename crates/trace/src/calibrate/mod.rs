@@ -21,6 +21,8 @@ struct Map {
     base: [f64; 4],
     /// What the share's logarithm of odds counts there.
     slope: [f64; 4],
+    /// What it counts that bytes of the row came by before, near the sender and elsewhere.
+    shown: [f64; 2],
     mechanisms: Words,
     evidence: Words,
 }
@@ -35,6 +37,7 @@ impl Map {
         let far = usize::from(row.position != Position::Sender);
         let sum = self.base[place]
             + self.slope[place] * odds
+            + if row.shown { self.shown[far] } else { 0.0 }
             + of_word(self.mechanisms, row.mechanism.as_str(), far)
             + of_word(self.evidence, row.evidence.as_str(), far);
         1.0 / (1.0 + (-sum).exp())

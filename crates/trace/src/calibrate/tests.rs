@@ -16,6 +16,7 @@ fn row(position: Position, evidence: Evidence) -> Retransmission {
         mechanism: Mechanism::Rack,
         confidence: 0.99,
         runner_up: Some((Mechanism::SackRecovery, 0.01)),
+        shown: true,
         certainty: 1.0,
         need_confidence: 1.0,
         position,

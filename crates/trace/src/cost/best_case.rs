@@ -90,6 +90,7 @@ mod tests {
             mechanism,
             confidence: 1.0,
             runner_up: None,
+            shown: true,
             certainty: 1.0,
             need_confidence: 1.0,
             position: Position::Sender,

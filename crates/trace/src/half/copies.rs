@@ -261,6 +261,7 @@ impl Half {
             start,
             end,
             length: event.payload_len,
+            shown: unseen < end - start,
             first_sent: first.and_then(|(c, _, _)| known(c)),
             previous: first.and_then(|(_, c, _)| known(c)),
             copy: first.map_or(1, |(_, _, n)| n),

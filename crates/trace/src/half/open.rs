@@ -22,6 +22,8 @@ pub(super) struct Open {
     pub end: i64,
     /// Payload bytes.
     pub length: u32,
+    /// Some of its places came by before.
+    pub shown: bool,
     /// When its first place was sent first, if that was seen.
     pub first_sent: Option<Time>,
     /// When its first place was sent last before.
@@ -178,7 +180,8 @@ impl Episode {
             mechanism: judged.mechanism,
             confidence: judged.confidence,
             runner_up: judged.runner_up,
-            certainty: 1.0,
+            shown: open.shown,
+            certainty: f64::from(open.shown),
             need_confidence: 1.0,
             position: settled.position,
             either: judged.either,

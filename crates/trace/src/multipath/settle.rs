@@ -236,6 +236,7 @@ fn row(
         mechanism: Mechanism::MptcpReinject,
         confidence: 1.0,
         runner_up: None,
+        shown: true,
         certainty: 1.0,
         need_confidence: 1.0,
         position: Position::Unknown,

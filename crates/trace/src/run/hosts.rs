@@ -247,6 +247,7 @@ mod tests {
             mechanism: judged.mechanism,
             confidence: judged.confidence,
             runner_up: judged.runner_up,
+            shown: true,
             certainty: 1.0,
             need_confidence: 1.0,
             position: Position::Sender,
