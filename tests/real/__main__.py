@@ -37,6 +37,8 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="captures, of any kind and depth")
     parser.add_argument("--worst", type=int, default=20, help="captures listed (default: 20)")
     asked = parser.parse_args()
+    if not asked.folder.is_dir():
+        parser.error(f"{asked.folder}: no such folder")
     console = Console()
     made = list(_all(asked.folder, console))
     whole = sum((held for _, held in made), Held())
