@@ -6,6 +6,7 @@ use rexmit_tcp::{Mechanism, Need};
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{FlowKey, SeqRange};
 
+use crate::cost::Waited;
 use crate::emulate::{Leaning, Opinions};
 use crate::event::Direction;
 use crate::measures::{Handshake, Measures, Reset};
@@ -131,6 +132,8 @@ pub struct Retransmission {
     pub detection: Option<Duration>,
     /// From the episode's first resend to the acknowledgement of the highest sequence number sent before it.
     pub recovery: Option<Duration>,
+    /// How long its sender had waited for it (docs/glossary.md); where both ends waited, each has its own.
+    pub waited: Duration,
     /// The timer that must have run out, for those that a timer made.
     pub timer: Option<Duration>,
     /// What the emulated senders say of it, where it depends on the sending host's settings.
@@ -270,8 +273,8 @@ pub struct HalfRow {
     pub parameters: Parameters,
     /// What ideal loss detection would have saved at most (seed 002, section V-A).
     pub best_case: Option<Duration>,
-    /// Time in which resends were waited for, by mechanism as in `resends`: their detection times, one an episode.
-    pub time_lost: [Duration; 10],
+    /// Time waited, by mechanism as in `resends`. What both ends wait at a time counts once in a connection.
+    pub waited: Waited,
     /// What the connection says of this host's way of finding losses.
     pub leaning: Leaning,
     /// Of a subflow: bytes of the Multipath TCP connection's data that went first here.
@@ -309,6 +312,15 @@ pub struct Connection {
     pub backward: HalfRow,
     /// What it is in Multipath TCP, if it is a subflow.
     pub multipath: Option<Subflow>,
+}
+
+impl Connection {
+    /// The time in which either end waited or both did; never more than the connection lasted.
+    #[must_use]
+    pub fn waited(&self) -> Duration {
+        let both = self.forward.waited.iter().chain(&self.backward.waited);
+        both.fold(Duration::ZERO, |sum, of| sum + *of)
+    }
 }
 
 /// Which resends another setting changes.
@@ -353,4 +365,6 @@ pub struct WhatIf {
     pub changes: Changes,
     /// Change of the connection's duration; negative is shorter.
     pub change: Duration,
+    /// Change of the time waited for first repairs; a saving is never more than what was waited.
+    pub waited: Duration,
 }

@@ -102,6 +102,7 @@ RESENDS: Final[tuple[Column, ...]] = (
         "from the episode's first resend to the ACK of all that was sent before it",
         nullable=True,
     ),
+    Column("waited_s", "number", "how long its sender had waited for it (docs/glossary.md)"),
     Column("timer_s", "number", "the timer that must have run out", nullable=True),
     Column(
         "moving_rtt_s",
@@ -153,9 +154,9 @@ def _half(side: str) -> tuple[Column, ...]:
         ),
         *(
             column(
-                f"{mechanism.replace('-', '_')}_lost_s",
+                f"{mechanism.replace('-', '_')}_waited_s",
                 "number",
-                f"time in which resends by {mechanism} were waited for, one detection an episode",
+                f"time waited for resends by {mechanism}; where both ends wait, it counts for one",
             )
             for mechanism in MECHANISMS
         ),
@@ -229,6 +230,11 @@ CONNECTIONS: Final[tuple[Column, ...]] = (
     Column("start_s", "number", "first packet"),
     Column("end_s", "number", "last packet"),
     Column("duration_s", "number", "end_s - start_s, think times included"),
+    Column(
+        "waited_s",
+        "number",
+        "time in which either end waited, or both (docs/glossary.md): the sum of all *_waited_s",
+    ),
     Column("handshake_rtt_s", "number", "SYN to the client's first ACK", nullable=True),
     Column("handshake_server_s", "number", "the part of it beyond the monitor", nullable=True),
     Column("mid_stream", "boolean", "the first packet seen was no SYN"),
@@ -276,6 +282,11 @@ _EFFECT: Final = (
     Column("spurious_rto_caused", "integer", "spurious timeouts caused"),
     Column("spurious_fr_caused", "integer", "spurious fast retransmits and probes caused"),
     Column("change_s", "number", "change of the connection's duration; negative is shorter"),
+    Column(
+        "waited_change_s",
+        "number",
+        "change of the time waited for first repairs; never saves more than was waited",
+    ),
 )
 
 WHATIF: Final[tuple[Column, ...]] = (

@@ -12,8 +12,12 @@ from rexmit.trace.folder import Trace
 
 SHOWN: Final = 6
 
+LEAST_SAVED_S: Final = 0.01
+LEAST_SAVED: Final = 0.001
+"""The least that the page shows, in seconds and as a share of the time waited."""
+
 _SUMS: Final = {
-    "saved_s": -pl.col("change_s"),
+    "saved_s": -pl.col("waited_change_s"),
     "avoided": pl.col("avoided"),
     "needless": pl.col("spurious_rto_caused") + pl.col("spurious_fr_caused"),
     "to_fr": pl.col("rto_to_fr"),
@@ -23,10 +27,10 @@ _SUMS: Final = {
 
 @dataclass(frozen=True)
 class Advice:
-    """One setting over all connections. `saved_s` is the sum of what connections would have been
-    shorter, negative where they would have been longer; `shorter` and `longer` count those by more
-    than a tenth; `needless` the resends that it would have caused for nothing, `avoided` those that
-    it would have spared; `alone`: it changes one thing.
+    """One setting over all connections. `saved_s` is what would not have been waited, summed
+    over connections; `shorter` and `longer` count the connections that last shorter or longer by
+    more than a tenth; `needless` the resends that it would have caused for nothing, `avoided` those
+    that it would have spared; `alone`: it changes one thing.
     """
 
     setting: str
@@ -41,15 +45,18 @@ class Advice:
 
 
 def advice(trace: Trace, shown: int = SHOWN) -> tuple[Advice, ...]:
-    """The settings that save most, the best first; empty where none would have saved anything.
+    """The settings that save most, the best first; empty where none would have saved anything that
+    the page can show: a hundredth of a second, and a thousandth of the time waited.
 
     Of those that change several things only the best stands among them.
     """
+    waited = trace.scan("connections").select(pl.col("waited_s").sum()).collect().item()
+    least_s = max(LEAST_SAVED_S, LEAST_SAVED * waited)
     rows = (
         pl.concat([_of_connections(trace), _of_grid(trace)], how="vertical_relaxed")
         .group_by("setting")
         .sum()
-        .filter(pl.col("saved_s") > 0)
+        .filter(pl.col("saved_s") >= least_s)
         .with_columns(
             (~pl.col("setting").str.contains(",") & (pl.col("setting") != SMART_CONFIG)).alias(
                 "alone"

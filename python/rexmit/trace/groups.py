@@ -116,7 +116,7 @@ def _seats(trace: Trace, side: str) -> pl.LazyFrame:
         more("rtt_median_s", "rtt_samples").alias("rtt_median_s"),
         more("rtt_p95_s", "rtt_samples").alias("rtt_p95_s"),
         pl.when(data_s > pl.max_horizontal(rtt_s, 0.0)).then(rate).alias("rate"),
-        terms.total("lost_s").alias("waited_s"),
+        "waited_s",
         *(pl.col(f"{side}_{name}").alias(name) for name in closings),
         *(pl.col(f"{other}_{name}").alias(f"peer_{name}") for name in closings),
         (pl.col("reset_by") == who[side]).alias("resets"),

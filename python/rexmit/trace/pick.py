@@ -20,7 +20,7 @@ def most_trouble(trace: Trace) -> tuple[int, str]:
         trace.numbered()
         .select(
             "number",
-            terms.total("lost_s").alias("waited_s"),
+            "waited_s",
             terms.resends().alias("resends"),
             (pl.col("forward_bytes") + pl.col("backward_bytes")).alias("bytes"),
         )

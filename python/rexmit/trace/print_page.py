@@ -245,7 +245,7 @@ def _print_mechanisms(mechanisms: tuple[OfMechanism, ...], console: Console) -> 
                 f"{one.needed:,}",
                 f"{one.spurious:,}",
                 f"{one.unknown:,}",
-                span(one.lost_s),
+                span(one.waited_s),
                 NONE if one.median_s is None else span(one.median_s),
                 NONE if one.median_rtts is None else f"{one.median_rtts:.1f}",
             )
@@ -281,7 +281,7 @@ def _print_senders(made: Summary, console: Console) -> None:
 
 
 def _sender(one: Sender) -> Line:
-    return Line((one.words, f"{one.connections:,}", f"{one.resends:,}", span(one.lost_s)))
+    return Line((one.words, f"{one.connections:,}", f"{one.resends:,}", span(one.waited_s)))
 
 
 def _print_worst(worst: tuple[Worst, ...], console: Console) -> None:
@@ -290,7 +290,7 @@ def _print_worst(worst: tuple[Worst, ...], console: Console) -> None:
     for one in worst:
         say(
             console,
-            f"{one.number:>6}  {one.flow}: waited {span(one.lost_s)} of {span(one.duration_s)} "
-            f"({share(one.lost_s, one.duration_s)}); {one.reason}",
+            f"{one.number:>6}  {one.flow}: waited {span(one.waited_s)} of {span(one.duration_s)} "
+            f"({share(one.waited_s, one.duration_s)}); {one.reason}",
             indent=8,
         )

@@ -33,7 +33,7 @@ def helping(settings: tuple[Advice, ...], totals: Totals) -> tuple[Advice, ...]:
     return tuple(
         one
         for one in settings
-        if one.shorter > one.longer or one.saved_s >= _NOTICED * totals.lost_s > 0
+        if one.shorter > one.longer or one.saved_s >= _NOTICED * totals.waited_s > 0
     )
 
 
@@ -69,7 +69,7 @@ def print_settings(
 
 
 def _best(best: Advice, totals: Totals) -> str:
-    saved = f"{span(best.saved_s)} of the {span(totals.lost_s)} waited"
+    saved = f"{span(best.saved_s)} of the {span(totals.waited_s)} waited"
     changes = f"{count(best.shorter, 'connection')} shorter by more than a tenth"
     if best.longer:
         changes += f" and {best.longer:,} longer"
@@ -80,7 +80,7 @@ def _best(best: Advice, totals: Totals) -> str:
     )
     return (
         f"{best.setting}: {in_words(best.setting)}. It would have saved {saved} "
-        f"({share(best.saved_s, totals.lost_s)}), made {changes}, and caused {cost}"
+        f"({share(best.saved_s, totals.waited_s)}), made {changes}, and caused {cost}"
     )
 
 

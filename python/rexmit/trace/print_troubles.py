@@ -164,11 +164,11 @@ def _retransmissions(made: Summary) -> Lines:
         lines.append(("  with data", told))
     if volume.other_packets:
         lines.append(("  without", f"{count(volume.other_packets, 'packet')} (SYN or FIN)"))
-    if totals.lost_s > 0:
+    if totals.waited_s > 0:
         lasted = "connection" if totals.connections == 1 else "connections"
         told = (
-            f"{span(totals.lost_s)} of the {span(totals.duration_s)} that the {lasted} lasted "
-            f"({share(totals.lost_s, totals.duration_s)}), for a timer or for ACKs that show a loss"
+            f"{span(totals.waited_s)} of the {span(totals.duration_s)} that the {lasted} lasted "
+            f"({share(totals.waited_s, totals.duration_s)}), for a timer or for ACKs that show a loss"
         )
         lines.append(("time waited", told))
     return lines

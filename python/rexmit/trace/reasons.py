@@ -1,7 +1,6 @@
-"""Why a connection lost time, in a sentence for somebody who runs a site.
+"""Why a connection waited, in a sentence for somebody who runs a site.
 
-The sentence names what cost most: the waits before the episodes' first resends, summed by what
-began them.
+The sentence names what was waited for longest, summed by what began the episodes.
 """
 
 from __future__ import annotations
@@ -17,27 +16,11 @@ _FEW: Final = 4
 """With fewer packets on the way three duplicate ACKs cannot come (RFC 5681 section 3.2)."""
 
 
-def waited_s(resends: pl.DataFrame) -> float:
-    """How long one end or the other, or both, waited for the first resends of their episodes."""
-    waits = _waits(resends).sort(pl.col("time_s") - pl.col("detection_s"))
-    total, until = 0.0, float("-inf")
-    for end, wait in waits.select("time_s", "detection_s").iter_rows():
-        total += max(0.0, end - max(until, end - wait))
-        until = max(until, end)
-    return total
-
-
-def _waits(resends: pl.DataFrame) -> pl.DataFrame:
-    """The resends that were waited for, with `cause`: what a timer made, and else the first of each
-    episode (what comes along in it is not waited for).
-    """
-    timed = resends.filter(pl.col("detection_s").is_not_null())
-    first = timed.select(pl.struct("direction", "episode").is_first_distinct()).to_series()
-    by_timer = timed["mechanism"].is_in(["rto", "tlp"])
-    cause = pl.when(pl.col("mechanism").is_in(["rto", "tlp"])).then("mechanism")
-    return timed.with_columns(
-        cause.otherwise(pl.col("episode_cause").replace("rto-recovery", "rto")).alias("cause")
-    ).filter(first | by_timer)
+def _with_cause(resends: pl.DataFrame) -> pl.DataFrame:
+    """With `cause`: what a timer made by that timer, all else by what began its episode."""
+    timer = pl.when(pl.col("mechanism").is_in(["rto", "tlp"])).then("mechanism")
+    cause = timer.otherwise(pl.col("episode_cause").replace("rto-recovery", "rto"))
+    return resends.with_columns(cause.alias("cause"))
 
 
 def reason(resends: pl.DataFrame, *, segments: int, handshake: str | None = None) -> str:
@@ -45,11 +28,12 @@ def reason(resends: pl.DataFrame, *, segments: int, handshake: str | None = None
     `handshake` is `unanswered` where nothing ever came back, `refused` where a RST did,
     `half-open` where no ACK of the SYN-ACK did.
     """
-    waits = _waits(resends)
-    if waits.is_empty():
-        return f"{count(resends.height, 'retransmission')}, none of which could be timed"
-    by_cause = waits.group_by("cause").agg(pl.col("detection_s").sum())
-    cause = str(by_cause.sort("detection_s", "cause", descending=[True, False])[0, 0])
+    waits = _with_cause(resends)
+    by_cause = waits.group_by("cause").agg(pl.col("waited_s").sum())
+    if not by_cause["waited_s"].sum():
+        none = "which was not" if resends.height == 1 else "none of which was"
+        return f"{count(resends.height, 'retransmission')}, {none} waited for"
+    cause = str(by_cause.sort("waited_s", "cause", descending=[True, False])[0, 0])
     if cause == "rto":
         return _timeouts(waits.filter(pl.col("cause") == "rto"), handshake)
     if cause == "tlp":
@@ -128,8 +112,8 @@ def _spurious(mine: pl.DataFrame, of: int) -> str:
 
 
 def _longest(waits: pl.DataFrame) -> str:
-    """Behind a count: how long the only one took, or the longest."""
-    most = waits["detection_s"].max()
+    """Behind a count: how long the only one was waited for, or the longest."""
+    most = waits["waited_s"].max()
     if not isinstance(most, int | float):
         return ""
     return (

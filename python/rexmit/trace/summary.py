@@ -1,4 +1,4 @@
-"""What a trace says on one page: counts, mechanisms, time lost, the worst connections."""
+"""What a trace says on one page: counts, mechanisms, time waited, the worst connections."""
 
 from __future__ import annotations
 
@@ -20,13 +20,12 @@ from rexmit.trace.troubles import Troubles, troubles
 
 WORST: Final = 10
 
-_CANDIDATES: Final = 50
-"""Both ends of a connection may wait at a time: of so many by the sums the worst are chosen."""
-
 
 @dataclass(frozen=True)
 class Totals:
-    """Of all connections. `with_loss` have at least one resend that was not spurious."""
+    """Of all connections. `with_loss` have at least one resend that was not spurious; `waited_s` is
+    the time waited, summed over connections as `duration_s` is.
+    """
 
     connections: int
     with_resends: int
@@ -38,7 +37,7 @@ class Totals:
     start_s: float | None
     end_s: float | None
     duration_s: float
-    lost_s: float
+    waited_s: float
     mid_stream: int
     one_sided: int
     evicted: int
@@ -60,15 +59,15 @@ class Volume:
 
 @dataclass(frozen=True)
 class OfMechanism:
-    """Resends of one mechanism. `lost_s` is the time in which they were waited for, one wait an
-    episode; `median_s` and `median_rtts` are from the original to the resend.
+    """Resends of one mechanism. `waited_s` is the time waited for them; `median_s` and
+    `median_rtts` are from the original to the resend.
     """
 
     mechanism: str
     needed: int
     spurious: int
     unknown: int
-    lost_s: float
+    waited_s: float
     median_s: float | None
     median_rtts: float | None
 
@@ -80,16 +79,14 @@ class OfMechanism:
 
 @dataclass(frozen=True)
 class Worst:
-    """One of the connections that lost most time; `number` is its row in connections.parquet,
-    `lost_s` the time in which either end waited.
-    """
+    """One of the connections that waited longest; `number` is its row in connections.parquet."""
 
     number: int
     flow: str
     capture: str
     stack: str | None
     duration_s: float
-    lost_s: float
+    waited_s: float
     resends: int
     reason: str
 
@@ -104,7 +101,7 @@ class Sender:
     stack: str
     connections: int
     resends: int
-    lost_s: float
+    waited_s: float
 
 
 @dataclass(frozen=True)
@@ -189,7 +186,7 @@ def _totals(trace: Trace) -> Totals:
             pl.col("start_s").min(),
             pl.col("end_s").max(),
             pl.col("duration_s").sum(),
-            terms.total("lost_s").sum().alias("lost_s"),
+            pl.col("waited_s").sum(),
             pl.col("mid_stream", "one_sided", "evicted").sum(),
             (pl.col("capture_losses") > 0).sum().alias("with_capture_losses"),
             pl.col("capture_losses").sum(),
@@ -272,14 +269,14 @@ def _mechanisms(trace: Trace) -> tuple[OfMechanism, ...]:
         )
         .collect()
     )
-    lost = (
+    waited = (
         trace.scan("connections")
-        .select(terms.total("lost_s", [name]).sum().alias(name) for name in MECHANISMS)
+        .select(terms.total("waited_s", [name]).sum().alias(name) for name in MECHANISMS)
         .collect()
         .row(0, named=True)
     )
-    made = [OfMechanism(**row, lost_s=lost[row["mechanism"]]) for row in rows.to_dicts()]
-    return tuple(sorted(made, key=lambda one: (-one.lost_s, -one.resends)))
+    made = [OfMechanism(**row, waited_s=waited[row["mechanism"]]) for row in rows.to_dicts()]
+    return tuple(sorted(made, key=lambda one: (-one.waited_s, -one.resends)))
 
 
 def _senders(trace: Trace) -> tuple[tuple[Sender, ...], tuple[int, int]]:
@@ -291,19 +288,19 @@ def _senders(trace: Trace) -> tuple[tuple[Sender, ...], tuple[int, int]]:
             *(pl.col(f"{side}_{name}").alias(name) for name in names),
             pl.col(f"{side}_syn_signature").is_not_null().alias("syn_seen"),
             terms.resends([side], own).alias("resends"),
-            terms.total("lost_s", own, [side]).alias("lost_s"),
+            terms.total("waited_s", own, [side]).alias("waited_s"),
         )
         for side in ("forward", "backward")
     ]
     named = pl.concat(halves).filter(pl.col("resends") > 0).collect()
     kinds = named.group_by(*names, "syn_seen").agg(
-        pl.len().alias("connections"), pl.col("resends").sum(), pl.col("lost_s").sum()
+        pl.len().alias("connections"), pl.col("resends").sum(), pl.col("waited_s").sum()
     )
     said = [in_words(*row[:3], syn_seen=row[3]) for row in kinds.select(*names, "syn_seen").rows()]
     rows = (
         kinds.with_columns(pl.Series("words", said, pl.String), pl.col("stack").fill_null("none"))
         .group_by("words", "stack")
-        .agg(pl.col("connections", "resends", "lost_s").sum())
+        .agg(pl.col("connections", "resends", "waited_s").sum())
         .sort("resends", "words", descending=[True, False])
     )
     return tuple(Sender(**row) for row in rows.to_dicts()), agreement(named)
@@ -320,16 +317,16 @@ def _worst(trace: Trace) -> tuple[Worst, ...]:
             "duration_s",
             "forward_stack",
             "backward_stack",
-            terms.total("lost_s").alias("lost_s"),
-            terms.total("lost_s", sides=["forward"]).alias("forward_lost_s"),
+            "waited_s",
+            terms.total("waited_s", sides=["forward"]).alias("forward_waited_s"),
             terms.resends().alias("resends"),
             pl.max_horizontal("forward_rtt_max_s", "backward_rtt_max_s").alias("rtt_max_s"),
             (_both("segments")).alias("segments"),
             "handshake",
         )
-        .filter(pl.col("lost_s") > 0)
-        .top_k(_CANDIDATES, by="lost_s")
-        .sort("lost_s", "number", descending=[True, False])
+        .filter(pl.col("waited_s") > 0)
+        .top_k(WORST, by="waited_s")
+        .sort("waited_s", "number", descending=[True, False])
         .collect()
     )
     resends = (
@@ -338,19 +335,18 @@ def _worst(trace: Trace) -> tuple[Worst, ...]:
         .collect()
     )
     mine = resends.sort("time_ns").partition_by("connection", as_dict=True)
-    worst = [_one(row, mine[(row["connection"],)]) for row in rows.to_dicts()]
-    return tuple(sorted(worst, key=lambda one: (-one.lost_s, one.number))[:WORST])
+    return tuple(_one(row, mine[(row["connection"],)]) for row in rows.to_dicts())
 
 
 def _one(row: dict[str, Any], resends: pl.DataFrame) -> Worst:
-    side = "forward" if row["forward_lost_s"] * 2 > row["lost_s"] else "backward"
+    side = "forward" if row["forward_waited_s"] * 2 > row["waited_s"] else "backward"
     return Worst(
         number=row["number"],
         flow=row["flow"],
         capture=row["capture"],
         stack=row[f"{side}_stack"],
         duration_s=row["duration_s"],
-        lost_s=waited_s(resends),
+        waited_s=row["waited_s"],
         resends=row["resends"],
         reason=reason(resends, segments=row["segments"], handshake=row["handshake"]),
     )

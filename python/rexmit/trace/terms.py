@@ -37,7 +37,7 @@ COUNTED: Final = (
 
 
 def column(side: str, mechanism: str, what: str) -> str:
-    """The name of a column of connections: `what` is needed, spurious or lost_s."""
+    """The name of a column of connections: `what` is needed, spurious or waited_s."""
     return f"{side}_{mechanism.replace('-', '_')}_{what}"
 
 

@@ -22,6 +22,7 @@ pub(super) fn table(rows: &[Of<Box<Connection>>], capture: &str) -> Table {
             "duration_s",
             all().map(|row| Some(row.end.since(row.start))),
         );
+        table.seconds("waited_s", all().map(|row| Some(row.waited())));
         let handshake = || all().map(|row| row.handshake_rtt);
         table.seconds(
             "handshake_rtt_s",
@@ -78,7 +79,7 @@ impl Names {
     fn new() -> Self {
         let all = Mechanism::ALL.iter().map(|mechanism| {
             let word = mechanism.as_str().replace('-', "_");
-            ["needed", "spurious", "lost_s"].map(|what| format!("{word}_{what}"))
+            ["needed", "spurious", "waited_s"].map(|what| format!("{word}_{what}"))
         });
         Names(all.collect())
     }
@@ -109,8 +110,8 @@ where
         table.integer(needed, all().map(|row| i64::from(row.resends[index][0])));
         table.integer(spurious, all().map(|row| i64::from(row.resends[index][1])));
     }
-    for (index, [_, _, lost]) in names.0.iter().enumerate() {
-        table.seconds(lost, all().map(|row| Some(row.time_lost[index])));
+    for (index, [_, _, waited]) in names.0.iter().enumerate() {
+        table.seconds(waited, all().map(|row| Some(row.waited[index])));
     }
     table.integer("reordered", all().map(|row| i64::from(row.reordered)));
     table.integer(

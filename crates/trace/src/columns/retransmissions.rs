@@ -51,6 +51,7 @@ pub(super) fn table(rows: &[Of<Retransmission>], capture: &str) -> Table {
         table.seconds("detection_s", all().map(|row| row.detection));
         table.number("detection_rtts", all().map(detection_rtts));
         table.seconds("recovery_s", all().map(|row| row.recovery));
+        table.seconds("waited_s", all().map(|row| Some(row.waited)));
         table.seconds("timer_s", all().map(|row| row.timer));
         table.seconds("moving_rtt_s", all().map(|row| row.moving_rtt));
         table.integer(

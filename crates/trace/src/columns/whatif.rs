@@ -14,6 +14,7 @@ pub(super) fn table(rows: &[Of<WhatIf>], capture: &str, settings: &[String]) -> 
         table.text("setting", all().map(name));
         changes(table, &rows.iter().map(|of| of.row.changes));
         table.seconds("change_s", all().map(|row| Some(row.change)));
+        table.seconds("waited_change_s", all().map(|row| Some(row.waited)));
     })
 }
 
@@ -53,7 +54,8 @@ pub(super) fn totals(totals: &Totals, capture: &str, settings: &[String]) -> Tab
             table.integer(name, rows.iter().map(|(_, _, total)| whole(of(total))));
         }
         changes(table, &rows.iter().map(|(_, _, total)| total.changes));
-        let change = |total: &Total| Some(total.change);
-        table.seconds("change_s", rows.iter().map(|(_, _, total)| change(total)));
+        let all = || rows.iter().map(|(_, _, total)| total);
+        table.seconds("change_s", all().map(|total| Some(total.change)));
+        table.seconds("waited_change_s", all().map(|total| Some(total.waited)));
     })
 }

@@ -3,12 +3,13 @@
 //! Trouble in a direction makes a half due. It is made from the log when the connection ends, or before when the log is full
 //! or resends are to be settled: few halves are there at a time, and most work in the same room one after the other.
 
-use rexmit_time::Time;
+use rexmit_time::{Duration, Time};
 use rexmit_wire::{Headers, SeqRange};
 
 use super::doubled::RECENT;
 use super::log::{self, Log};
 use super::{Common, Connection, BOTH};
+use crate::cost::{count_once, Waits};
 use crate::event::{Direction, Event};
 use crate::facts::SenderFacts;
 use crate::half::Half;
@@ -156,6 +157,8 @@ impl Connection {
             }
         }
         let mut row = Box::new(self.row(evicted));
+        let mut waits = [Waits::default(), Waits::default()];
+        let before = common.whatif.len();
         let whole = &mut *row;
         let measures = [&mut whole.forward.measures, &mut whole.backward.measures];
         self.replay(common, measures);
@@ -168,10 +171,20 @@ impl Connection {
                 None => self.cold.halves[of as usize].take().map(|half| *half),
             };
             if let Some(half) = half {
-                common.room = half.finish(&mut common.resends, &mut common.whatif, row);
+                let (resends, whatif) = (&mut common.resends, &mut common.whatif);
+                (common.room, waits[of as usize]) = half.finish(resends, whatif, row);
             }
             let (packets, _) = self.cold.doubled[of as usize];
             row.capture_duplicates += packets;
+        }
+        let [forward, backward] = &waits;
+        let counted = count_once([forward, backward], row.start, row.end);
+        [row.forward.waited, row.backward.waited] = counted;
+        for whatif in &mut common.whatif[before..] {
+            // Where both ends waited, the time is one's alone, and so is what is saved of it.
+            let all = counted[whatif.direction as usize].iter();
+            let waited = all.fold(Duration::ZERO, |sum, of| sum + *of);
+            whatif.waited = whatif.waited.max(-waited);
         }
         common.spare.give(self.log);
         row
@@ -191,7 +204,6 @@ fn give(half: &mut Half, of: Direction, event: &Event, sacks: &[SeqRange]) {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use rexmit_time::Duration;
     use rexmit_wire::headers::{Notes, Sack, SynOptions};
     use rexmit_wire::{Flags, FlowKey, SeqNum};
 

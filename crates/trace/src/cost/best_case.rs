@@ -101,6 +101,7 @@ mod tests {
             episode_cause: mechanism,
             detection: Some(ms(400)),
             recovery: None,
+            waited: Duration::ZERO,
             timer: Some(ms(300)),
             opinions: None,
             moving_rtt: None,

@@ -1,12 +1,15 @@
-//! What loss detection cost: the equations of seed 002, section IV-D, and the Best Case of section V-A.
+//! What loss detection cost: waiting, the equations of seed 002, section IV-D, and the Best Case of section V-A.
 
 mod best_case;
 mod equations;
+mod waiting;
 
 pub use best_case::BestCase;
 pub use equations::{
     fast_retransmit_avoided, fast_retransmit_for_timeout, half_flight, timeout_avoided,
 };
+pub(crate) use waiting::Silence;
+pub use waiting::{count_once, Waited, Waits};
 
 use rexmit_tcp::Mechanism;
 use rexmit_time::Duration;

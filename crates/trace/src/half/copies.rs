@@ -99,6 +99,7 @@ impl Half {
         let new_start = start.max(nxt);
         if new_start < end {
             self.pieces.push(end, copy);
+            self.silence.ends(event.at);
             self.held.forget_holes();
             self.row.unique_bytes += payload(event, start, new_start, end);
             self.tell_sent(event, new_start, end, sent, SentKind::New);
@@ -255,6 +256,7 @@ impl Half {
         }
         self.row.unique_bytes += unseen as u64;
         let known = |c: Copy| (c.at > Time::ZERO).then_some(c.at);
+        let previous = first.and_then(|(_, c, _)| known(c));
         let resend = Open {
             number,
             at: event.at,
@@ -263,7 +265,8 @@ impl Half {
             length: event.payload_len,
             shown: unseen < end - start,
             first_sent: first.and_then(|(c, _, _)| known(c)),
-            previous: first.and_then(|(_, c, _)| known(c)),
+            previous,
+            waited: self.waited_for(event.at, previous),
             copy: first.map_or(1, |(_, _, n)| n),
             high: self.pieces.nxt(),
             recovered: None,
@@ -274,8 +277,18 @@ impl Half {
             moving: self.rtts.moving(),
             episode: 0,
         };
+        self.silence.ends(event.at);
         self.waiting.push(resend, una);
         self.tell_sent(event, start, end, copy.sent, SentKind::Resend(number));
+    }
+
+    /// How long the sender has waited when it sends again what it sent last at `previous`: not at all where it has nothing
+    /// outstanding or the peer's window is shut.
+    fn waited_for(&self, at: Time, previous: Option<Time>) -> Duration {
+        if self.pieces.una() == self.pieces.nxt() || self.window == Some(0) {
+            return Duration::ZERO;
+        }
+        self.silence.waited(at, previous)
     }
 
     /// A packet that was sent before others that came by before it.

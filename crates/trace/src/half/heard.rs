@@ -176,6 +176,7 @@ impl Half {
             self.probed = 0;
             self.last_heard_in_order = Some(*ack);
         }
+        let shut = self.window == Some(0);
         if place >= una {
             let shift = if event.flags.syn() {
                 0
@@ -183,6 +184,9 @@ impl Half {
                 self.facts.window_shift.min(14)
             };
             self.window = Some(u32::from(event.window) << shift);
+        }
+        if shut || self.window == Some(0) || self.pieces.una() == self.pieces.nxt() {
+            self.silence.ends(event.at);
         }
         let mut list = SackList::default();
         for &(start, end) in blocks.sacks() {

@@ -26,7 +26,7 @@ use rexmit_tcp::{Mechanism, Need, SackList};
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{SeqNum, SeqRange};
 
-use crate::cost::BestCase;
+use crate::cost::{BestCase, Silence, Waits};
 use crate::emulate::Judges;
 use crate::event::{Direction, Event, SenderEvent};
 use crate::facts::SenderFacts;
@@ -120,7 +120,9 @@ pub struct Half {
     episode: Episode,
     ready: Vec<Retransmission>,
     row: HalfRow,
-    last_lost_episode: Option<u32>,
+    /// Since when the sender could have sent and has not, and what it waited before.
+    silence: Silence,
+    waits: Waits,
     best_case: BestCase,
     /// When the receiver's window was full.
     full: window::Full,
@@ -194,7 +196,8 @@ impl Half {
             episode: Episode::within(room.rows),
             ready: room.ready,
             row: HalfRow::default(),
-            last_lost_episode: None,
+            silence: Silence::default(),
+            waits: Waits::default(),
             best_case: BestCase::default(),
             full: window::Full::default(),
             data_sent: Extent::default(),
@@ -295,13 +298,13 @@ impl Half {
         out.append(&mut self.ready);
     }
 
-    /// The connection is over: everything that is left, and what the sender did in all. Leaves its room.
+    /// The connection is over: everything that is left, and what the sender did in all. Leaves its room, and how it waited.
     pub fn finish(
         mut self,
         resends: &mut Vec<Retransmission>,
         whatif: &mut Vec<WhatIf>,
         row: &mut HalfRow,
-    ) -> Room {
+    ) -> (Room, Waits) {
         self.merge.end();
         self.work();
         while let Some(event) = self.held.pop() {
@@ -320,7 +323,8 @@ impl Half {
             replay.finish(whatif);
         }
         self.summarise(row);
-        self.leave()
+        let waits = core::mem::take(&mut self.waits);
+        (self.leave(), waits)
     }
 
     /// Takes in what has an order by now.
@@ -412,7 +416,6 @@ impl Half {
         row.stack_confidence = identity.confidence;
         row.stacks = identity.stacks;
         row.parameters = identity.parameters;
-        row.time_lost = self.row.time_lost;
         row.leaning = self.judges.leaning();
     }
 }
@@ -423,6 +426,9 @@ fn name_sender(replay: &mut Replay, judges: &Judges) {
         replay.sender_is(&settings, &judges.identity().parameters);
     }
 }
+
+/// How many mechanisms there are.
+pub(crate) const MECHANISMS: usize = Mechanism::ALL.len();
 
 /// Where a mechanism stands in `Mechanism::ALL`.
 pub(crate) fn position_of(mechanism: Mechanism) -> usize {

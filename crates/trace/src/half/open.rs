@@ -28,6 +28,8 @@ pub(super) struct Open {
     pub first_sent: Option<Time>,
     /// When its first place was sent last before.
     pub previous: Option<Time>,
+    /// How long the sender had waited for it.
+    pub waited: Duration,
     /// How often its first place had been sent before.
     pub copy: u32,
     /// The place after the highest sent before it.
@@ -191,6 +193,7 @@ impl Episode {
             episode_cause: verdict.episode_cause,
             detection: open.previous.map(|at| open.at - at),
             recovery: self.recovery,
+            waited: open.waited,
             timer: judged.timer,
             opinions: verdict.opinions,
             moving_rtt: open.moving,

@@ -62,6 +62,7 @@ impl Half {
                 episode: verdict.episode,
                 detection: open.previous.map(|at| open.at - at),
                 timer: verdict.judged.timer,
+                waited: open.waited,
                 flight_segments: open.flight.0,
             });
         }
@@ -87,13 +88,7 @@ impl Half {
         // A SYN or a FIN is no byte, and what is new in the packet was not sent before.
         let again = u64::from(open.length).min((open.end - open.start) as u64);
         self.row.measures.bytes_retransmitted += again;
-        if self.last_lost_episode != Some(verdict.episode) {
-            self.last_lost_episode = Some(verdict.episode);
-            if let Some(before) = open.previous {
-                let lost = &mut self.row.time_lost[position_of(mechanism)];
-                *lost += open.at - before;
-            }
-        }
+        self.waits.add(open.at, open.waited, position_of(mechanism));
         let settled = Settled {
             direction: self.direction,
             verdict,

@@ -1,12 +1,14 @@
 //! Scripted exchanges at a monitor. Times in ms; places count from the first data byte, segments of 1000 bytes.
 
 mod arrivals;
+mod waits;
 
 use rexmit_tcp::Need;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{Flags, SeqNum, SeqRange};
 
 use super::Half;
+use crate::cost::{count_once, Waits};
 use crate::event::{Direction, Event};
 use crate::facts::SenderFacts;
 use crate::rows::{Evidence, HalfRow, Position, Retransmission};
@@ -149,7 +151,9 @@ impl Script {
     fn end(self) -> Seen {
         let mut rows = Vec::new();
         let mut row = HalfRow::default();
-        self.half.finish(&mut rows, &mut Vec::new(), &mut row);
+        let (_, waits) = self.half.finish(&mut rows, &mut Vec::new(), &mut row);
+        let none = Waits::default();
+        [row.waited, _] = count_once([&waits, &none], Time::ZERO, Time::MAX);
         Seen { rows, row }
     }
 }

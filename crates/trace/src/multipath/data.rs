@@ -34,6 +34,8 @@ pub(super) struct Reinjection {
     pub episode: u32,
     /// When that first one came by.
     pub begun: Time,
+    /// When data of this side went before it on any subflow.
+    pub since: Option<Time>,
 }
 
 impl Reinjection {
@@ -95,6 +97,10 @@ pub(super) struct Data {
     episode: u32,
     /// Its end, and when it began.
     episode_high: Option<(i64, Time)>,
+    /// When the newest data went.
+    last: Option<Time>,
+    /// When those before them did.
+    before: Option<Time>,
 }
 
 impl Data {
@@ -157,6 +163,8 @@ impl Data {
     /// subflow had before (`top`) is a re-injection of what went first on a subflow that is not seen.
     pub(super) fn carried(&mut self, carried: &Carried, copy: &Copy) -> u64 {
         let added = self.sent.add(carried.start, carried.end, copy);
+        self.before = self.last;
+        self.last = self.last.max(Some(copy.at));
         let flight = self.sent.outstanding(self.high);
         let unseen = carried.top.is_some_and(|top| carried.end <= top);
         if !added.again.is_empty() {
@@ -223,6 +231,7 @@ impl Data {
             flight,
             episode: self.episode,
             begun,
+            since: self.before,
         });
     }
 

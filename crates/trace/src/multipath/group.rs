@@ -249,6 +249,7 @@ impl Group {
             let Some(mut of) = subflow.row.take() else {
                 continue;
             };
+            let mut left = of.row.end.since(of.row.start) - of.row.waited();
             of.row.multipath = Some(rows::Subflow {
                 connection: id,
                 number,
@@ -263,7 +264,8 @@ impl Group {
                 row.data_bytes = Some(half.data_bytes);
                 let reinject = crate::half::position_of(rexmit_tcp::Mechanism::MptcpReinject);
                 row.resends[reinject] = half.reinjections;
-                row.time_lost[reinject] = half.lost;
+                row.waited[reinject] = half.waited.min(left);
+                left = left - row.waited[reinject];
             }
             out.connections.push(of);
         }

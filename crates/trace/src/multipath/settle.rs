@@ -1,7 +1,7 @@
 //! Whether a re-injection was needed, once its connection is over.
 
 use rexmit_tcp::{Mechanism, Need};
-use rexmit_time::Time;
+use rexmit_time::{Duration, Time};
 use rexmit_wire::{FlowKey, SeqNum, SeqRange};
 
 use super::data::Reinjection;
@@ -178,16 +178,13 @@ impl Group {
             return;
         };
         let direction = subflow.direction(side);
-        let row = row(open, direction, (need, evidence), first_sent, (id, first));
+        let whose = subflow.whose;
+        let mut row = row(open, direction, (need, evidence), first_sent, (id, first));
+        row.waited = waited(open, whose.start, first_sent);
         let half = &mut subflow.halves[direction as usize];
         let column = usize::from(need == Need::Spurious);
         half.reinjections[column] += 1;
-        if let (true, Some(waited)) = (half.last_lost_episode != Some(open.episode), row.detection)
-        {
-            half.last_lost_episode = Some(open.episode);
-            half.lost += waited;
-        }
-        let whose = subflow.whose;
+        half.waited += row.waited;
         let of = Of {
             connection: whose.connection,
             start: whose.start,
@@ -214,6 +211,14 @@ fn came_by(before: &Copy, copy: &Copy) -> Time {
     } else {
         copy.at - (copy.sent - before.sent)
     }
+}
+
+/// How long the sender had waited for a re-injection: from its last transmission on any subflow, as far as the subflow on
+/// which it went was there.
+fn waited(open: &Reinjection, start: Time, first_sent: Option<Time>) -> Duration {
+    let since = open.since.max(first_sent).unwrap_or(open.copy.at);
+    let waited = open.copy.at.since(since.max(start));
+    waited.max(Duration::ZERO)
 }
 
 fn row(
@@ -250,6 +255,7 @@ fn row(
             .map(|at| copy.at - at)
             .filter(|waited| !waited.is_negative()),
         recovery: open.recovered.map(|at| at - open.begun),
+        waited: Duration::ZERO,
         timer: None,
         opinions: None,
         moving_rtt: None,

@@ -46,10 +46,9 @@ pub(super) struct Half {
     pub acked: Option<SeqNum>,
     /// Bytes of data that went first here.
     pub data_bytes: u64,
-    /// Re-injections, needed and spurious, and the time that was lost to them.
+    /// Re-injections, needed and spurious, and the time that was waited for them.
     pub reinjections: [u32; 2],
-    pub lost: Duration,
-    pub last_lost_episode: Option<u32>,
+    pub waited: Duration,
 }
 
 /// The initial sequence number, which mappings count from.

@@ -168,7 +168,7 @@ impl Hosts {
             let first = begun[side].is_none_or(|(episode, _)| episode != row.episode);
             if let Some(opinions) = row.opinions.take() {
                 let judged = opinions.judge_with(&ways[side]);
-                move_counts(half, row, judged.mechanism, first);
+                move_counts(half, row, judged.mechanism);
                 row.mechanism = judged.mechanism;
                 row.confidence = judged.confidence;
                 row.runner_up = judged.runner_up;
@@ -185,8 +185,8 @@ impl Hosts {
     }
 }
 
-/// A resend that was counted for one mechanism counts for another; so does the time lost to it if it is its episode's first.
-fn move_counts(half: &mut HalfRow, row: &Retransmission, to: Mechanism, first: bool) {
+/// A resend that was counted for one mechanism counts for another; so does what was waited for it.
+fn move_counts(half: &mut HalfRow, row: &Retransmission, to: Mechanism) {
     let (from, to) = (position_of(row.mechanism), position_of(to));
     if from == to {
         return;
@@ -194,10 +194,9 @@ fn move_counts(half: &mut HalfRow, row: &Retransmission, to: Mechanism, first: b
     let need = usize::from(row.need == Need::Spurious);
     half.resends[from][need] = half.resends[from][need].saturating_sub(1);
     half.resends[to][need] += 1;
-    if let (true, Some(detection)) = (first, row.detection) {
-        half.time_lost[from] = half.time_lost[from] - detection;
-        half.time_lost[to] += detection;
-    }
+    let waited = row.waited.min(half.waited[from]);
+    half.waited[from] = half.waited[from] - waited;
+    half.waited[to] += waited;
 }
 
 #[cfg(test)]
@@ -235,7 +234,7 @@ mod tests {
             ..HalfRow::default()
         };
         backward.resends[position_of(judged.mechanism)][0] = 1;
-        backward.time_lost[position_of(judged.mechanism)] = Duration::from_millis(30);
+        backward.waited[position_of(judged.mechanism)] = Duration::from_millis(30);
         let flow = flow(number, server);
         let resend = Retransmission {
             direction: Direction::Backward,
@@ -258,6 +257,7 @@ mod tests {
             episode_cause: judged.mechanism,
             detection: Some(Duration::from_millis(30)),
             recovery: None,
+            waited: Duration::from_millis(30),
             timer: None,
             opinions: Some(Box::new(opinions)),
             moving_rtt: None,
@@ -328,8 +328,8 @@ mod tests {
         let half = &all.connections[0].row.backward;
         assert_eq!(half.resends[position_of(Rack)], [0, 0]);
         assert_eq!(half.resends[position_of(FastRetransmit)], [1, 0]);
-        let lost = half.time_lost[position_of(FastRetransmit)];
-        assert_eq!(lost, Duration::from_millis(30));
+        let waited = half.waited[position_of(FastRetransmit)];
+        assert_eq!(waited, Duration::from_millis(30));
         assert_eq!(all.retransmissions[0].row.episode_cause, FastRetransmit);
     }
 

@@ -60,12 +60,12 @@ mod tests {
             detector,
         };
         let made = |nanos| Tally {
-            nanos,
+            waited: Duration::from_nanos(nanos),
             ..Tally::default()
         };
         let mut effects = Effects::default();
         effects.clear();
-        let known = |effect: Option<&Tally>| effect.map(|tally| tally.nanos);
+        let known = |effect: Option<&Tally>| effect.map(|tally| tally.waited.as_nanos());
         assert_eq!(known(effects.get_or(key(5, 0), || made(7))), Some(7));
         assert_eq!(known(effects.get_or(key(5, 0), || made(8))), Some(7));
         assert_eq!(known(effects.get_or(key(5, 1), || made(9))), Some(9));

@@ -245,7 +245,7 @@ impl Judge {
         let other = self.chances(scene, variant, detector).first();
         if scene.needed {
             let rounds = self.rounds(scene, other, detector);
-            tally.needed(scene.own, other, scene.x, rounds);
+            tally.needed(scene.own, other, scene.x, rounds, scene.waited);
         } else {
             let (resends, timeouts) = scene.needless;
             tally.needless(scene.own, other, scene.x, resends, timeouts);
@@ -372,14 +372,15 @@ impl Judge {
                     } else {
                         let other =
                             early.map_or(Outcome::Timeout(later), Outcome::Acknowledgements);
-                        tally.needed(own, other, scene.x, 0.0);
+                        tally.needed(own, other, scene.x, 0.0, detection.resend.waited);
                     }
                     own_doublings += 1;
                     doublings += u32::from(early.is_none());
                 }
                 Finder::Acknowledgements if own_rack && !rack => {
                     let timeout = Outcome::Timeout((last.leg.at + rto).max(at));
-                    tally.needed(Outcome::Acknowledgements(at), timeout, scene.x, 0.0);
+                    let own = Outcome::Acknowledgements(at);
+                    tally.needed(own, timeout, scene.x, 0.0, detection.resend.waited);
                     doublings += 1;
                 }
                 Finder::Acknowledgements | Finder::Probe => {}

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use rexmit_tcp::{Mechanism, Need};
+use rexmit_time::Duration;
 
 use super::Resolved;
 use crate::cost::Finder;
@@ -14,6 +15,8 @@ pub(super) struct Resend {
     pub need: Need,
     pub episode: u32,
     pub flight_segments: u32,
+    /// How long its sender had waited for it.
+    pub waited: Duration,
 }
 
 impl Resend {
@@ -22,6 +25,7 @@ impl Resend {
         need: Need::Unknown,
         episode: u32::MAX,
         flight_segments: 0,
+        waited: Duration::ZERO,
     };
 
     pub const fn finder(&self) -> Option<Finder> {
@@ -64,6 +68,7 @@ impl Known {
             need: resolved.need,
             episode: resolved.episode,
             flight_segments: resolved.flight_segments,
+            waited: resolved.waited,
         });
         let Some(index) = resolved.episode.checked_sub(self.first_episode) else {
             return;

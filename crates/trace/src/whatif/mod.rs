@@ -59,6 +59,8 @@ pub struct Resolved {
     pub detection: Option<Duration>,
     /// The timer that ran out.
     pub timer: Option<Duration>,
+    /// How long its sender had waited for it.
+    pub waited: Duration,
     /// Segments outstanding when it was sent.
     pub flight_segments: u32,
 }
@@ -171,7 +173,8 @@ impl Replay {
             direction: self.direction,
             setting,
             changes: tally.changes,
-            change: cost::times(tally.round_trips, average) + Duration::from_nanos(tally.nanos),
+            change: cost::times(tally.round_trips, average) + tally.waited,
+            waited: tally.waited,
         }));
         self.plan.take_back(judge.leave());
     }

@@ -135,9 +135,9 @@ pub(super) fn probe_timeout(
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Tally {
     pub changes: Changes,
-    /// Change in round-trip times, and on top of it in nanoseconds; negative is shorter.
+    /// Change in round-trip times, and on top of it that of the time waited; negative is shorter.
     pub round_trips: f64,
-    pub nanos: i64,
+    pub waited: Duration,
 }
 
 impl Tally {
@@ -145,17 +145,19 @@ impl Tally {
     pub fn add(&mut self, other: &Tally) {
         self.changes += other.changes;
         self.round_trips += other.round_trips;
-        self.nanos += other.nanos;
+        self.waited += other.waited;
     }
 
     /// The head was lost: `own` found it, and the setting finds it otherwise. Section IV-D, the last two kinds.
     ///
-    /// A timeout costs what equation (3) says, or `rounds` round trips more than acknowledgements where those are more.
-    pub fn needed(&mut self, own: Outcome, other: Outcome, x: f64, rounds: f64) {
+    /// `waited` is the time in which the sender stood still before `own`: an earlier repair saves no more, since what was sent
+    /// meanwhile would be sent all the same. A timeout costs what equation (3) says, or `rounds` round trips more than
+    /// acknowledgements where those are more.
+    pub fn needed(&mut self, own: Outcome, other: Outcome, x: f64, rounds: f64, waited: Duration) {
         let (Some(before), Some(after)) = (own.repaired(), other.repaired()) else {
             return;
         };
-        self.nanos += (after - before).as_nanos();
+        self.waited += (after - before).max(-waited);
         let slower = fast_retransmit_for_timeout(x).max(rounds);
         match (own.by_timeout(), other.by_timeout()) {
             (true, false) => {

@@ -27,6 +27,8 @@ pub(super) struct Scene<'a> {
     pub vain: bool,
     /// Detections that `own` stands for.
     pub consumed: usize,
+    /// How long the sender waited for what `own` stands for.
+    pub waited: Duration,
     /// From a probe to the head's repair.
     pub probe_to_repair: Duration,
     /// Half of the flight.
@@ -103,6 +105,13 @@ impl<'a> Scene<'a> {
             .iter()
             .filter(|d| d.finder == Finder::Timeout)
             .count() as u32;
+        // A probe that brings the repair is waited for, and so is the repair.
+        let waits = match own {
+            Outcome::Acknowledged => 0,
+            Outcome::Probe { .. } if detections.len() > 1 => 2,
+            _ => 1 + usize::from(vain),
+        };
+        let waited = detections.iter().take(waits).map(|d| d.resend.waited);
         let flight = first.map_or(0, |first| first.resend.flight_segments);
         Some(Scene {
             stand,
@@ -110,6 +119,7 @@ impl<'a> Scene<'a> {
             needed: lost,
             vain,
             consumed: usize::from(first.is_some()) + usize::from(vain),
+            waited: waited.fold(Duration::ZERO, |sum, of| sum + of),
             probe_to_repair,
             x: half_flight(if flight > 0 {
                 flight

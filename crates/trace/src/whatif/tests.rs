@@ -9,7 +9,7 @@ use rexmit_time::{Duration, Time};
 use rexmit_wire::{Flags, SeqNum, SeqRange};
 
 use super::{Plan, Replay, Resolved};
-use crate::cost::{fast_retransmit_avoided, fast_retransmit_for_timeout, timeout_avoided};
+use crate::cost::{fast_retransmit_avoided, fast_retransmit_for_timeout, timeout_avoided, Silence};
 use crate::event::{Acked, Direction, SenderEvent, Sent, SentKind};
 use crate::facts::SenderFacts;
 use crate::rows::{Inferred, Parameters, WhatIf};
@@ -20,6 +20,9 @@ struct Script {
     replay: Replay,
     next: u32,
     sack: bool,
+    silence: Silence,
+    /// All the time waited.
+    waited: Duration,
 }
 
 impl Script {
@@ -44,6 +47,8 @@ impl Script {
             replay,
             next: 0,
             sack,
+            silence: Silence::default(),
+            waited: Duration::ZERO,
         }
     }
 
@@ -64,6 +69,8 @@ impl Script {
     ) -> &mut Self {
         let number = self.next;
         self.next += 1;
+        let waited = self.silence.waited(ms(at), None);
+        self.waited += waited;
         self.packet(at, segment, SentKind::Resend(number));
         self.replay.resolved(&Resolved {
             number,
@@ -72,12 +79,14 @@ impl Script {
             episode,
             detection: None,
             timer: None,
+            waited,
             flight_segments: 8,
         });
         self
     }
 
     fn packet(&mut self, at: u64, segment: u32, kind: SentKind) {
+        self.silence.ends(ms(at));
         self.replay.event(&SenderEvent::Sent(Sent {
             at: ms(at),
             range: SeqRange::new(seq(segment), 1000),
@@ -123,9 +132,13 @@ impl Script {
         (10_000, 100)
     }
 
+    /// What each setting changes. No script saves more of the time waited than there was.
     fn finish(self) -> BTreeMap<String, WhatIf> {
         let mut rows = Vec::new();
         self.replay.finish(&mut rows);
+        for row in &rows {
+            assert!(-row.waited <= self.waited, "{row:?} of {}", self.waited);
+        }
         rows.into_iter()
             .map(|row| (self.plan.names()[row.setting as usize].clone(), row))
             .collect()
@@ -204,7 +217,24 @@ fn a_second_timeout_doubles_the_difference() {
     script.resend(at + 300, next, Mechanism::Rto, NEEDED, 0);
     script.resend(at + 900, next, Mechanism::Rto, NEEDED, 0);
     script.ack(at + 1000, next + 1, None);
-    near(seconds(&script.finish()["min_rto=100ms"]), -0.07 - 0.14);
+    let row = &script.finish()["min_rto=100ms"];
+    near(seconds(row), -0.07 - 0.14);
+    assert_eq!(row.waited, Duration::from_millis(-70 - 140));
+}
+
+#[test]
+fn an_earlier_repair_saves_no_more_than_the_wait_for_the_sender_s_own() {
+    let mut script = Script::new("linux-2.4", &["min_rto=100ms"]);
+    let (at, next) = script.settle();
+    script.send(at, next, next + 1);
+    // The head is lost; the sender writes on, and stands still for the last 40 ms only.
+    script.send(at + 260, next + 1, next + 2);
+    script.resend(at + 300, next, Mechanism::Rto, NEEDED, 0);
+    script.ack(at + 400, next + 2, None);
+    let row = &script.finish()["min_rto=100ms"];
+    // Its own data, of 260 ms, are acknowledged 100 ms later in any case.
+    near(seconds(row), -0.04);
+    assert_eq!(row.waited, Duration::from_millis(-40));
 }
 
 #[test]

@@ -18,6 +18,8 @@ pub struct Total {
     pub changes: Changes,
     /// Sum of the changes of durations; negative is shorter.
     pub change: Duration,
+    /// Sum of the changes of the time waited.
+    pub waited: Duration,
 }
 
 impl Total {
@@ -27,6 +29,7 @@ impl Total {
         self.longer += u32::from(row.change > tenth);
         self.changes += row.changes;
         self.change += row.change;
+        self.waited += row.waited;
     }
 
     fn add(&mut self, other: &Total) {
@@ -35,6 +38,7 @@ impl Total {
         self.longer += other.longer;
         self.changes += other.changes;
         self.change += other.change;
+        self.waited += other.waited;
     }
 }
 
@@ -135,6 +139,7 @@ mod tests {
                 ..Changes::default()
             },
             change: Duration::from_millis(millis),
+            waited: Duration::from_millis(millis / 2),
         }
     }
 
@@ -181,6 +186,7 @@ mod tests {
         let total = rows[1].2;
         assert_eq!((total.changed, total.shorter, total.longer), (2, 1, 1));
         assert_eq!(total.change, Duration::from_millis(-350));
+        assert_eq!(total.waited, Duration::from_millis(-175));
         assert_eq!(
             (total.changes.fr_to_rto, total.changes.spurious_rto_caused),
             (4, 6)

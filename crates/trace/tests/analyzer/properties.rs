@@ -1,9 +1,12 @@
 //! What holds for any packets.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use rexmit_time::{Duration, Time};
 use rexmit_trace::analyzer::{Analyzer, Rows};
 use rexmit_trace::settings::Settings;
+use rexmit_trace::whatif::Plan;
 use rexmit_wire::headers::{Sack, SynOptions, Timestamps};
 use rexmit_wire::{Flags, Headers, SeqNum, SeqRange};
 
@@ -98,6 +101,37 @@ proptest! {
             }
         }
         prop_assert!(swept.connections() <= most_connections);
+    }
+
+    /// docs/glossary.md, "Waiting": parts sum to the whole, nobody waits longer than there was time, and no setting saves more.
+    #[test]
+    fn no_more_is_waited_than_there_was_time_and_no_more_saved_than_waited(
+        packets in proptest::collection::vec(packet(), 0..150),
+        most_events in 1usize..40,
+    ) {
+        let plan = Plan::parse(&["default"]).unwrap();
+        let settings = Settings { most_events, whatif: Some(Arc::new(plan)), ..Settings::default() };
+        let (_, rows) = analyse(&timed(packets), settings);
+        for of in &rows.connections {
+            let waited = of.row.waited();
+            prop_assert!(Duration::ZERO <= waited && waited <= of.row.end.since(of.row.start));
+            let mine = rows.retransmissions.iter().filter(|row| row.connection == of.connection);
+            let mut sides = [Duration::ZERO; 2];
+            for row in mine {
+                prop_assert!(row.row.waited >= Duration::ZERO);
+                prop_assert!(row.row.detection.is_none_or(|detection| row.row.waited <= detection.max(Duration::ZERO)));
+                sides[row.row.direction as usize] += row.row.waited;
+            }
+            for (half, rows) in [&of.row.forward, &of.row.backward].into_iter().zip(sides) {
+                let counted = half.waited.iter().fold(Duration::ZERO, |sum, of| sum + *of);
+                prop_assert!(counted <= rows, "{counted} of {rows}");
+            }
+            let mut saved = std::collections::BTreeMap::new();
+            for whatif in rows.whatif.iter().filter(|row| row.connection == of.connection) {
+                *saved.entry(whatif.row.setting).or_insert(Duration::ZERO) += -whatif.row.waited;
+            }
+            prop_assert!(saved.values().all(|saved| *saved <= waited), "{saved:?} of {waited}");
+        }
     }
 
     #[test]
