@@ -229,7 +229,7 @@ def _print_mechanisms(mechanisms: tuple[OfMechanism, ...], console: Console) -> 
         "spurious",
         "unclear",
         "time\nwaited",
-        "median\nwait",
+        "sent again\nafter",
         "in round\ntrips",
     )
     columns = [
