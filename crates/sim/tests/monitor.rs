@@ -505,6 +505,14 @@ fn a_flood_opens_what_is_never_used() {
                 assert!(heads[1..]
                     .iter()
                     .all(|h| h.flags.0 & 0x10 == 0 || h.ack.offset_from(syn.seq) == 1));
+                if kind(heads) == "half-open" {
+                    let stamps = heads[1..].iter().filter_map(|head| head.timestamps);
+                    let values: Vec<u32> = stamps.map(|stamp| stamp.value).collect();
+                    assert!(
+                        values.windows(2).all(|pair| pair[0] != pair[1]),
+                        "the clock stands still: {values:?}"
+                    );
+                }
                 if kind(heads) == "unanswered" {
                     assert_eq!(heads[1].syn, syn.syn);
                     let last = heads[3].syn.unwrap();

@@ -31,6 +31,11 @@ impl Model {
         }
     }
 
+    /// Ticks of a clock of so many a second from when it was sent to `at`.
+    pub fn ticks(&self, at: Time, rate: f64) -> u32 {
+        (at.since(self.time).as_nanos() as f64 / 1e9 * rate) as i64 as u32
+    }
+
     /// Whether every capture has it: it was not lost.
     pub fn came(&self, captures: &Captures) -> bool {
         self.seen.len() == captures.len()
@@ -64,6 +69,29 @@ impl Model {
 /// Where the TCP header of a packet that starts at its IP header begins.
 pub(super) fn tcp_at(bytes: &[u8]) -> usize {
     usize::from(bytes[0] & 15) * 4
+}
+
+/// Where the time stamp option's value is in a packet, its echo being behind it.
+pub(super) fn stamp_at(bytes: &[u8]) -> Option<usize> {
+    let tcp = tcp_at(bytes);
+    let end = bytes
+        .len()
+        .min(tcp + usize::from(*bytes.get(tcp + 12)? >> 4) * 4);
+    let mut at = tcp + 20;
+    while at + 10 <= end {
+        match bytes[at] {
+            0 => return None,
+            1 => at += 1,
+            8 => return Some(at + 2),
+            _ => at += usize::from(bytes[at + 1]).max(2),
+        }
+    }
+    None
+}
+
+/// The four bytes there.
+pub(super) fn word(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
 /// Sets four bytes.

@@ -2,20 +2,23 @@
 //! fewer options from the third on (as macOS sends them). The truth has no rows of them.
 
 use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
 
 use rexmit_time::{Duration, Stream, Streams, Time};
 
 use super::follow;
-use super::inject::{set_word, settle, tcp_at, Model};
-use super::packet::{chance, log_between, seconds, Ends};
+use super::inject::{set_word, settle, stamp_at, tcp_at, word, Model};
+use super::packet::{chance, ip_at, log_between, seconds, Ends};
 use super::Captures;
 
 const SYN: u8 = 0x02;
 const RST: u8 = 0x04;
 const ACK: u8 = 0x10;
 
-/// When a SYN or SYN-ACK is sent again, seconds after the first (RFC 6298 §2 and §5.5).
-const AGAIN: [f64; 3] = [1.0, 3.0, 7.0];
+/// The timeouts of a SYN or SYN-ACK, seconds (RFC 6298 §2 and §5.5), and how much of each a timer is late at most: as the
+/// wheel of kernel/time/timer.c, whose slots are up to an eighth of the time wide, half of it on average.
+const TIMEOUTS: [f64; 3] = [1.0, 2.0, 4.0];
+const LATE: f64 = 1.0 / 16.0;
 
 /// Connections of a flood.
 const FLOOD: (f64, f64) = (20.0, 400.0);
@@ -47,6 +50,7 @@ pub(super) fn add(captures: &mut Captures, streams: &Streams) {
     if opens.is_empty() {
         return;
     }
+    let clocks = Clocks::of(captures);
     let span = end.since(begin);
     let pick = |stream: &mut Stream| stream.below(opens.len() as u64) as usize;
     let (ends, open) = &opens[pick(&mut stream)];
@@ -56,29 +60,32 @@ pub(super) fn add(captures: &mut Captures, streams: &Streams) {
     for _ in 0..many {
         let at = from + seconds(for_s * stream.uniform());
         let stranger = Stranger::draw(&mut stream, true);
-        let came = open.add(captures, at, |bytes| stranger.sends(bytes));
+        let ticks = open.ticks(at, clocks.rate(ends.0));
+        let came = open.add(captures, at, |bytes| stranger.sends(bytes, ticks));
         let answer = &answers[ends];
-        for again_s in [0.0].into_iter().chain(AGAIN) {
-            answer.add(captures, came + seconds(again_s), |bytes| {
-                stranger.gets(bytes);
-            });
+        for again_s in [0.0].into_iter().chain(again(&mut stream)) {
+            let at = came + seconds(again_s);
+            let own = answer.ticks(at, clocks.rate(ends.2));
+            answer.add(captures, at, |bytes| stranger.gets(bytes, own, ticks));
         }
     }
     for _ in 0..opens.len().div_ceil(8) {
         let (ends, open) = &opens[pick(&mut stream)];
         let at = begin + within(&mut stream, span);
         let stranger = Stranger::draw(&mut stream, false);
-        let came = open.add(captures, at, |bytes| stranger.sends(bytes));
+        let ticks = |at| open.ticks(at, clocks.rate(ends.0));
+        let came = open.add(captures, at, |bytes| stranger.sends(bytes, ticks(at)));
         if chance(&mut stream, 0.5) {
             answers[ends].add(captures, came, |bytes| {
-                stranger.gets(bytes);
+                stranger.gets(bytes, 0, 0);
                 refuse(bytes);
             });
             continue;
         }
-        for (number, again_s) in AGAIN.into_iter().enumerate() {
-            open.add(captures, at + seconds(again_s), |bytes| {
-                stranger.sends(bytes);
+        for (number, again_s) in again(&mut stream).into_iter().enumerate() {
+            let at = at + seconds(again_s);
+            open.add(captures, at, |bytes| {
+                stranger.sends(bytes, ticks(at));
                 if number > 0 {
                     only_segment_size(bytes);
                 }
@@ -88,8 +95,58 @@ pub(super) fn add(captures: &mut Captures, streams: &Streams) {
     settle(captures);
 }
 
+/// When a packet is sent again, seconds after the first.
+fn again(stream: &mut Stream) -> [f64; 3] {
+    let mut at = 0.0;
+    TIMEOUTS.map(|timeout| {
+        at += timeout * (1.0 + LATE * stream.uniform());
+        at
+    })
+}
+
 fn within(stream: &mut Stream, span: Duration) -> Duration {
     seconds(span.as_nanos() as f64 / 1e9 * stream.uniform())
+}
+
+/// How fast the clocks of hosts' time stamps go.
+struct Clocks(BTreeMap<Ipv4Addr, (Duration, f64)>);
+
+impl Clocks {
+    /// As the longest connection of each host shows it.
+    fn of(captures: &Captures) -> Self {
+        let mut first: BTreeMap<Ends, (Time, u32)> = BTreeMap::new();
+        let mut clocks: BTreeMap<Ipv4Addr, (Duration, f64)> = BTreeMap::new();
+        for sent in follow::sent(captures) {
+            let (capture, place) = sent.sights[0];
+            let seen = &captures[capture];
+            let bytes = &seen.packets[place].bytes[ip_at(seen.link)..];
+            let stamp = sent.head.tcp.and_then(|tcp| Some((tcp, stamp_at(bytes)?)));
+            let Some((tcp, at)) = stamp else { continue };
+            let value = word(bytes, at);
+            let (began, from) = *first.entry(tcp.ends).or_insert((sent.time, value));
+            let span = sent.time.since(began);
+            let clock = clocks.entry(tcp.ends.0).or_default();
+            if span > clock.0 {
+                let ticks = f64::from(value.wrapping_sub(from));
+                *clock = (span, ticks * 1e9 / span.as_nanos() as f64);
+            }
+        }
+        Clocks(clocks)
+    }
+
+    /// Ticks a second.
+    fn rate(&self, host: Ipv4Addr) -> f64 {
+        self.0.get(&host).map_or(0.0, |(_, rate)| *rate)
+    }
+}
+
+/// Moves a time stamp and its echo on.
+fn move_on(bytes: &mut [u8], value: u32, echo: u32) {
+    if let Some(at) = stamp_at(bytes) {
+        for (at, ticks) in [(at, value), (at + 4, echo)] {
+            set_word(bytes, at, word(bytes, at).wrapping_add(ticks));
+        }
+    }
 }
 
 /// Who opens: an address that is not there, or a client's further port; and the numbers of the connection.
@@ -114,8 +171,9 @@ impl Stranger {
         }
     }
 
-    /// Makes a SYN its own.
-    fn sends(&self, bytes: &mut [u8]) {
+    /// Makes a SYN its own, so many ticks later.
+    fn sends(&self, bytes: &mut [u8], ticks: u32) {
+        move_on(bytes, ticks, 0);
         let tcp = tcp_at(bytes);
         if let Some(address) = self.address {
             set_word(bytes, 12, address);
@@ -124,8 +182,9 @@ impl Stranger {
         set_word(bytes, tcp + 4, self.number);
     }
 
-    /// Makes a SYN-ACK one to it.
-    fn gets(&self, bytes: &mut [u8]) {
+    /// Makes a SYN-ACK one to it, by two clocks so many ticks later.
+    fn gets(&self, bytes: &mut [u8], own: u32, echoed: u32) {
+        move_on(bytes, own, echoed);
         let tcp = tcp_at(bytes);
         if let Some(address) = self.address {
             set_word(bytes, 16, address);
