@@ -244,8 +244,8 @@ CONNECTIONS: Final[tuple[Column, ...]] = (
     Column(
         "handshake",
         "text",
-        "what became of it: complete; half-open: no ACK of the SYN-ACK; refused: an RST answered the"
-        " SYN; unanswered; unseen: not, or only one side of it",
+        "what became of it: complete; half-open: no ACK of the SYN-ACK; refused: an RST answered"
+        " the SYN; unanswered; unseen: not, or only one side of it",
     ),
     Column("reset_by", "text", "who sent the first RST that fits: client or server", nullable=True),
     Column(

@@ -101,43 +101,62 @@ impl Connection {
         }
     }
 
-    /// What is known of a sender.
-    pub(super) fn facts(&self, of: Direction) -> SenderFacts {
+    /// What both sides agreed on, for a sender.
+    pub(super) fn terms(&self, of: Direction) -> Terms {
         let (me, peer) = (of as usize, of.reversed() as usize);
         let (syn, answer) = (self.offer(of), self.offer(of.reversed()));
         // RFC 7323 §2.3: larger ones count as 14.
         let shift = |options: &SynOptions| options.window_scale.unwrap_or(0).min(14);
-        let (mss, sack, timestamps, window_shift) = match (syn, answer) {
+        match (syn, answer) {
             (Some(syn), Some(answer)) => {
                 let (mine, theirs) = (&syn.options, &answer.options);
-                (
-                    mss(mine, theirs),
-                    mine.sack_permitted && theirs.sack_permitted,
-                    mine.timestamps && theirs.timestamps,
-                    mine.window_scale.map_or(0, |_| shift(theirs)),
-                )
+                Terms {
+                    mss: mss(mine, theirs),
+                    sack: mine.sack_permitted && theirs.sack_permitted,
+                    timestamps: mine.timestamps && theirs.timestamps,
+                    window_shift: mine.window_scale.map_or(0, |_| shift(theirs)),
+                    agreed: true,
+                }
             }
-            _ => (
-                self.sides[me].largest,
-                self.cold.sacked[me] || self.cold.sacked[peer],
-                self.sides[me].stamps,
-                answer.map_or(0, |syn| shift(&syn.options)),
-            ),
-        };
+            _ => Terms {
+                mss: self.sides[me].largest,
+                sack: self.cold.sacked[me] || self.cold.sacked[peer],
+                timestamps: self.sides[me].stamps,
+                window_shift: answer.map_or(0, |syn| shift(&syn.options)),
+                agreed: false,
+            },
+        }
+    }
+
+    /// What is known of a sender.
+    pub(super) fn facts(&self, of: Direction) -> SenderFacts {
+        let me = of as usize;
+        let terms = self.terms(of);
         SenderFacts {
-            isn: syn.map(|syn| syn.seq),
+            isn: self.cold.syns[me].as_ref().map(|syn| syn.seq),
             client: of == Direction::Forward,
-            mss,
-            sack,
-            timestamps,
-            window_shift,
-            agreed: syn.is_some() && answer.is_some(),
+            mss: terms.mss,
+            sack: terms.sack,
+            timestamps: terms.timestamps,
+            window_shift: terms.window_shift,
+            agreed: terms.agreed,
             syns: self.cold.syn_counts[me],
             counts_own: self.counts_own(of),
             peer_counts_own: self.counts_own(of.reversed()),
             handshake_rtt: self.handshake_rtt().map(|(whole, _)| whole),
         }
     }
+}
+
+/// What the handshake says of a direction, or without it what its packets do.
+pub(super) struct Terms {
+    pub mss: u32,
+    pub sack: bool,
+    pub timestamps: bool,
+    /// How far the receiver's window is shifted.
+    pub window_shift: u8,
+    /// Both SYNs were seen.
+    pub agreed: bool,
 }
 
 /// The largest payload that a sender may send: the smaller of both offers, less what options take

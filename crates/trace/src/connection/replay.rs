@@ -39,21 +39,21 @@ impl Connection {
         }
         let replay = &mut common.replay;
         replay.begin();
-        let facts = BOTH.map(|of| self.facts(of));
+        let terms = BOTH.map(|of| self.terms(of));
         for of in BOTH {
-            replay.shifts[of.reversed() as usize] = facts[of as usize].window_shift.min(14);
-            replay.segments[of as usize] = facts[of as usize].mss;
+            replay.shifts[of.reversed() as usize] = terms[of as usize].window_shift.min(14);
+            replay.segments[of as usize] = terms[of as usize].mss;
             replay.delays[of as usize] = self.delay(of).unwrap_or(Duration::ZERO);
         }
         for (event, _) in self.log.iter(self.start, &self.cold.sacks) {
             replay.packet(&event);
         }
-        for ((of, measures), facts) in BOTH.into_iter().zip(measures).zip(&facts) {
+        for ((of, measures), terms) in BOTH.into_iter().zip(measures).zip(&terms) {
             if !wanted[of as usize] {
                 continue;
             }
             let half = &replay.halves[of as usize];
-            measures.window_full = facts.agreed.then(|| half.full.length());
+            measures.window_full = terms.agreed.then(|| half.full.length());
             measures.data = half.data.length();
             // As in the other columns of round-trip times: what lies between the monitor and the sender is the same for all.
             let delay = replay.delays[of as usize];
