@@ -3,6 +3,8 @@
 use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
 
+use crate::fingerprint::Hint;
+
 /// What is known of a sender before its first data.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SenderFacts {
@@ -21,6 +23,8 @@ pub struct SenderFacts {
     pub window_shift: u8,
     /// Both SYNs were seen: what they say was agreed on.
     pub agreed: bool,
+    /// What its first SYN or SYN-ACK says of its system.
+    pub system: Hint,
     /// How often its SYN or SYN-ACK was sent.
     pub syns: u32,
     /// It numbers the packets of each connection apart (IP identification), as far as its SYN tells.

@@ -231,6 +231,9 @@ pub struct HalfRow {
     pub unique_bytes: u64,
     /// Packets with payload, resends counted.
     pub segments: u64,
+    /// As many of them as the wire carried: a capture on a host whose network card cuts segments, or joins them, shows several
+    /// as one packet; at least as many as their bytes fill.
+    pub wire_segments: u64,
     /// Maximum segment size offered by this side.
     pub mss: Option<u16>,
     /// Window scale offered by this side.

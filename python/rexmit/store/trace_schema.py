@@ -136,6 +136,11 @@ def _half(side: str) -> tuple[Column, ...]:
         column("bytes", "integer", "payload bytes seen, resends counted"),
         column("unique_bytes", "integer", "different payload bytes"),
         column("segments", "integer", "packets with payload, resends counted"),
+        column(
+            "wire_segments",
+            "integer",
+            "as many as the wire carried, at least: a network card may cut one packet up",
+        ),
         column("mss_bytes", "integer", "maximum segment size offered", nullable=True),
         column("window_scale", "integer", "window scale offered", nullable=True),
         column("sack_permitted", "boolean", "SACK offered"),

@@ -93,6 +93,7 @@ where
     table.integer("bytes", all().map(|row| whole(row.bytes)));
     table.integer("unique_bytes", all().map(|row| whole(row.unique_bytes)));
     table.integer("segments", all().map(|row| whole(row.segments)));
+    table.integer("wire_segments", all().map(|row| whole(row.wire_segments)));
     table.integer_or_null("mss_bytes", all().map(|row| row.mss.map(i64::from)));
     table.integer_or_null(
         "window_scale",

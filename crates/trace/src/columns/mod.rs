@@ -12,7 +12,7 @@
 //! handshake_server_s?, mid_stream, one_sided, closed, evicted, handshake, reset_by? (client or server), reset_state?,
 //! reset_after?, reset_silence_s?, mptcp_connection?, mptcp_subflow?, mptcp_role?,
 //! mptcp_version?, and with `forward_` and `backward_` before them: packets,
-//! bytes, unique_bytes, segments, mss_bytes?, window_scale?, sack_permitted, timestamps, mptcp, syn_signature?, syn_system?,
+//! bytes, unique_bytes, segments, wire_segments, mss_bytes?, window_scale?, sack_permitted, timestamps, mptcp, syn_signature?, syn_system?,
 //! for each mechanism (`rto`, `rto_recovery` and so on) MECHANISM_needed, MECHANISM_spurious, then MECHANISM_waited_s, then
 //! reordered, network_duplicates, capture_duplicates, capture_losses, probes, position?, monitor_delay_s?, rtt_min_s?,
 //! rtt_avg_s?, rtt_max_s?, rtt_samples, stack?, stack_confidence, stacks? (by commas), d?, d_low?, d_high? and so on for a, b,

@@ -8,7 +8,7 @@ use rexmit_wire::Headers;
 use super::{Connection, Kept};
 use crate::event::Direction;
 use crate::facts::SenderFacts;
-use crate::fingerprint;
+use crate::fingerprint::{self, Hint, Signature};
 
 /// Time to live that Linux sets out with (ip(7)); Windows has 128.
 const LINUX_TTL: u8 = 64;
@@ -93,6 +93,12 @@ impl Connection {
         }
     }
 
+    /// The signature of a side's first SYN or SYN-ACK: a system that gets no answer drops options from later ones.
+    pub(super) fn signature(&self, of: Direction) -> Option<Signature> {
+        let first = self.cold.syns[of as usize].as_ref();
+        first.and_then(|syn| Signature::of(&syn.headers(self.pair.0)))
+    }
+
     /// From the monitor to a side and back.
     pub(super) fn delay(&self, of: Direction) -> Option<Duration> {
         match of {
@@ -140,6 +146,11 @@ impl Connection {
             timestamps: terms.timestamps,
             window_shift: terms.window_shift,
             agreed: terms.agreed,
+            system: self
+                .signature(of)
+                .as_ref()
+                .map(Hint::of)
+                .unwrap_or_default(),
             syns: self.cold.syn_counts[me],
             counts_own: self.counts_own(of),
             peer_counts_own: self.counts_own(of.reversed()),

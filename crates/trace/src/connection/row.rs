@@ -4,7 +4,7 @@ use rexmit_time::Duration;
 
 use super::{Closed, Connection};
 use crate::event::Direction;
-use crate::fingerprint::{self, Signature};
+use crate::fingerprint;
 use crate::measures::Measures;
 use crate::rows::{self, HalfRow, Position};
 
@@ -33,18 +33,29 @@ impl Connection {
         }
     }
 
+    /// Packets with payload that the wire carried, at least.
+    fn wire_segments(&self, of: Direction) -> u64 {
+        let side = &self.sides[of as usize];
+        let [syn, answer] = &self.cold.syns;
+        let largest = self.terms(of).mss;
+        if syn.is_some() && answer.is_some() && side.largest > largest {
+            side.segments.max(side.bytes.div_ceil(u64::from(largest)))
+        } else {
+            side.segments
+        }
+    }
+
     fn half_row(&self, of: Direction) -> HalfRow {
         let side = &self.sides[of as usize];
         let delay = self.delay(of);
         let offers = self.offer(of).map(|syn| &syn.options);
-        let signature = self.cold.syns[of as usize]
-            .as_ref()
-            .and_then(|syn| Signature::of(&syn.headers(self.flow())));
+        let signature = self.signature(of);
         let mut row = HalfRow {
             packets: side.packets,
             bytes: side.bytes,
             unique_bytes: side.bytes - self.cold.doubled[of as usize].1,
             segments: side.segments,
+            wire_segments: self.wire_segments(of),
             mss: offers.and_then(|syn| syn.mss),
             window_scale: offers.and_then(|syn| syn.window_scale),
             sack_permitted: offers.is_some_and(|syn| syn.sack_permitted),

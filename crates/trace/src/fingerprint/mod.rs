@@ -12,7 +12,7 @@ use core::fmt;
 use rexmit_wire::headers::OptionLayout;
 use rexmit_wire::Headers;
 
-pub use systems::system;
+pub use systems::{system, Hint};
 
 /// The kinds of options that stacks put into a SYN (RFC 9293 §3.2, RFC 7323, RFC 2018).
 mod kind {
@@ -23,6 +23,9 @@ mod kind {
     pub const SACK: u8 = 4;
     pub const STAMPS: u8 = 8;
 }
+
+/// Segments of IPv4 and IPv6 on Ethernet.
+const ETHERNET: [u32; 2] = [1460, 1440];
 
 /// How the window of a SYN was reckoned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +47,8 @@ pub struct Signature {
     pub mss: Option<u16>,
     /// The window.
     pub window: Window,
+    /// The window in bytes.
+    pub bytes: u16,
     /// The scale of the window.
     pub scale: Option<u8>,
     /// The options in their order.
@@ -72,10 +77,26 @@ impl Signature {
             ttl: first.unwrap_or(255),
             mss: syn.mss,
             window,
+            bytes,
             scale: syn.window_scale,
             options: syn.layout,
             answer: headers.flags.ack(),
             dont_fragment: headers.dont_fragment,
+        })
+    }
+
+    /// The segment sizes that its window may have been reckoned with: that offered, less the room of timestamps, and those of
+    /// Ethernet, as a router on the way may have lowered the offer.
+    fn sizes(&self) -> impl Iterator<Item = u32> + '_ {
+        let stamped = self.kinds().any(|kind| kind == kind::STAMPS);
+        let offered = self.mss.map_or(536, u32::from);
+        let lowered = ETHERNET.into_iter().filter(move |size| *size > offered);
+        let whole = core::iter::once(offered).chain(lowered);
+        whole.flat_map(move |size| {
+            let without = stamped.then_some(size.saturating_sub(12));
+            core::iter::once(size)
+                .chain(without)
+                .filter(|size| *size > 0)
         })
     }
 

@@ -1,6 +1,6 @@
 //! Systems by their SYN, each line with where it is from.
 
-use super::{kind, Signature, Window};
+use super::{kind, Signature};
 
 /// The order of a system's options, padding left out. A SYN-ACK leaves out what was not offered.
 const LINUX: &[u8] = &[kind::MSS, kind::SACK, kind::STAMPS, kind::SCALE];
@@ -13,12 +13,21 @@ const MAC: &[u8] = &[kind::MSS, kind::SCALE, kind::STAMPS, kind::SACK];
 /// What a line says of the window.
 #[derive(Clone, Copy)]
 enum Wants {
-    /// So many segments, with or without the room of their timestamps.
-    Segments(&'static [u16]),
+    /// So many bytes with segments of that size.
+    Reckoned(fn(u32) -> u32),
     /// So many bytes.
     Bytes(&'static [u16]),
     /// Whatever.
     Any,
+}
+
+/// A window of so many segments, fewer where they are larger than Ethernet's (tcp_select_initial_window before 4.20).
+fn segments(count: u32, size: u32) -> u32 {
+    if size > 1460 {
+        (1460 * count / size).max(2)
+    } else {
+        count
+    }
 }
 
 struct Line {
@@ -37,46 +46,47 @@ const LINES: &[Line] = &[
     Line {
         system: "linux-2.4",
         ttl: 64,
-        window: Wants::Segments(&[4]),
+        window: Wants::Reckoned(|size| size * segments(4, size)),
         scale: Some((0, 2)),
         order: LINUX,
-        least: 4,
+        least: 3,
     },
     // As 2.4; tcp_rmem of up to 6 MB since 2.6.17: scale 3 to 9.
     Line {
         system: "linux-2.6",
         ttl: 64,
-        window: Wants::Segments(&[4]),
+        window: Wants::Reckoned(|size| size * segments(4, size)),
         scale: Some((3, 9)),
         order: LINUX,
-        least: 4,
+        least: 3,
     },
     // include/net/tcp.h TCP_DEFAULT_INIT_RCVWND = 10 since 2.6.38.
     Line {
         system: "linux-3",
         ttl: 64,
-        window: Wants::Segments(&[10]),
+        window: Wants::Reckoned(|size| size * segments(10, size)),
         scale: Some((0, 14)),
         order: LINUX,
-        least: 4,
+        least: 3,
     },
     // tcp_default_init_rwnd: 2 * TCP_INIT_CWND since 3.11.
     Line {
         system: "linux-4",
         ttl: 64,
-        window: Wants::Segments(&[20]),
+        window: Wants::Reckoned(|size| size * segments(20, size)),
         scale: Some((0, 14)),
         order: LINUX,
-        least: 4,
+        least: 3,
     },
-    // tcp_rmem of 131072 since 4.20: half of it in whole segments, 44 of 1460 bytes, 45 of 1448.
+    // tcp_rmem of 131072 since 4.20: half of it, rounded down to whole segments (tcp_select_initial_window): 44 of 1460 bytes in
+    // a SYN; in its answer, which leaves room for timestamps (tcp_openreq_init_rwin), 45 of 1448.
     Line {
         system: "linux-6",
         ttl: 64,
-        window: Wants::Segments(&[44, 45]),
+        window: Wants::Reckoned(|size| 65_536 / size * size),
         scale: Some((0, 14)),
         order: LINUX,
-        least: 4,
+        least: 3,
     },
     // Linux with a window that its host set (net.ipv4.tcp_rmem): the order of tcp_options_write alone tells.
     Line {
@@ -85,7 +95,7 @@ const LINES: &[Line] = &[
         window: Wants::Any,
         scale: Some((0, 14)),
         order: LINUX,
-        least: 4,
+        least: 3,
     },
     // Microsoft, TCP/IP Implementation Details: TcpWindowSize 16384 (2000), 17520, 65535 (XP); DefaultTTL 128; Tcp1323Opts 0.
     Line {
@@ -145,7 +155,7 @@ const LINES: &[Line] = &[
     Line {
         system: "solaris-10",
         ttl: 64,
-        window: Wants::Segments(&[34]),
+        window: Wants::Reckoned(|size| 49_152u32.div_ceil(size) * size),
         scale: Some((0, 1)),
         order: SOLARIS,
         least: 3,
@@ -163,24 +173,26 @@ pub fn system(signature: &Signature) -> Option<&'static str> {
 
 impl Line {
     fn fits(&self, signature: &Signature) -> bool {
-        let window = match (self.window, signature.window) {
-            (Wants::Any, _) => true,
-            (Wants::Segments(list), Window::Segments(n) | Window::Stamped(n)) => list.contains(&n),
-            // A number of bytes may happen to be whole segments.
-            (Wants::Bytes(list), Window::Segments(n)) => list
-                .iter()
-                .any(|bytes| Some(*bytes) == signature.mss.and_then(|mss| mss.checked_mul(n))),
-            (Wants::Bytes(list), Window::Bytes(n)) => list.contains(&n),
-            _ => false,
+        let bytes = u32::from(signature.bytes);
+        let window = match self.window {
+            Wants::Any => true,
+            Wants::Reckoned(reckon) => signature
+                .sizes()
+                .any(|size| reckon(size).min(u32::from(u16::MAX)) == bytes),
+            Wants::Bytes(list) => list.contains(&signature.bytes),
         };
         let scale = match (self.scale, signature.scale) {
             (Some((least, most)), Some(scale)) => least <= scale && scale <= most,
             (None, None) => true,
-            // An answer scales only if the other did.
-            (Some(_), None) => signature.answer,
+            // An answer scales only if the other did; Linux may be told not to (net.ipv4.tcp_window_scaling).
+            (Some(_), None) => signature.answer || self.is_linux(),
             (None, Some(_)) => false,
         };
         window && scale && self.ttl == signature.ttl && self.has_order(signature)
+    }
+
+    fn is_linux(&self) -> bool {
+        self.order == LINUX
     }
 
     /// The options come in this order; a SYN has all of them that this system sends.
@@ -193,7 +205,82 @@ impl Line {
             }
             count += 1;
         }
+        if self.is_linux() {
+            // Where the window says nothing, what is left of the options has to.
+            let least = match self.window {
+                Wants::Any => 3,
+                _ if signature.answer => 2,
+                _ => self.least,
+            };
+            return count >= least && is_padded_as_linux_does(signature);
+        }
         // One option says nothing of the order.
         count >= if signature.answer { 2 } else { self.least }
+    }
+}
+
+/// Whether padding stands where Linux puts it (`tcp_options_write`): SACK-permitted takes that of timestamps' place.
+fn is_padded_as_linux_does(signature: &Signature) -> bool {
+    let has = |wanted: u8| signature.kinds().any(|kind| kind == wanted);
+    let (sack, stamps, scale) = (has(kind::SACK), has(kind::STAMPS), has(kind::SCALE));
+    let pair = [kind::NOP, kind::NOP];
+    let mut layout = vec![kind::MSS];
+    match (sack, stamps) {
+        (true, true) => layout.extend([kind::SACK, kind::STAMPS]),
+        (false, true) => layout.extend(pair.into_iter().chain([kind::STAMPS])),
+        (true, false) => layout.extend(pair.into_iter().chain([kind::SACK])),
+        (false, false) => {}
+    }
+    if scale {
+        layout.extend([kind::NOP, kind::SCALE]);
+    }
+    let written = signature.options.options().iter().map(|(kind, _)| *kind);
+    written.eq(layout)
+}
+
+/// What a SYN or SYN-ACK says of its sender, kept short.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hint {
+    system: Option<&'static str>,
+    ttl: Option<u8>,
+}
+
+impl Hint {
+    /// What this signature says.
+    #[must_use]
+    pub fn of(signature: &Signature) -> Self {
+        Hint {
+            system: system(signature),
+            ttl: Some(signature.ttl),
+        }
+    }
+
+    /// Whether it names the stack that an emulation is called by.
+    #[must_use]
+    pub fn names(&self, stack: &str) -> bool {
+        self.system == Some(stack) || (self.system, stack) == (Some("linux-3"), "linux-3.10")
+    }
+
+    /// Whether it says that its sender is not of the stack that an emulation is called by.
+    #[must_use]
+    pub fn refutes(&self, stack: &str) -> bool {
+        let fits = match self.system {
+            Some("linux") => stack.starts_with("linux") || stack == "rfc",
+            Some("linux-2.4") => stack == "linux-2.4",
+            Some("linux-2.6") => matches!(stack, "linux-2.4" | "linux-3.10"),
+            Some("linux-3") => stack == "linux-3.10",
+            Some("linux-4") => matches!(stack, "linux-3.10" | "linux-6"),
+            Some("linux-6") => stack == "linux-6",
+            Some("solaris-10") => matches!(stack, "solaris-10" | "rfc"),
+            Some("freebsd-5" | "freebsd" | "mac-os-x") => matches!(stack, "freebsd-5" | "rfc"),
+            Some(_) => matches!(stack, "windows-xp" | "rfc"),
+            None => true,
+        };
+        let ttl = match stack {
+            "windows-xp" => self.ttl.is_none_or(|ttl| ttl == 128),
+            "rfc" => true,
+            _ => self.ttl.is_none_or(|ttl| ttl != 128),
+        };
+        !(fits && ttl)
     }
 }

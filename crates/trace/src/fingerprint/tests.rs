@@ -72,6 +72,26 @@ fn systems_are_told_by_window_and_order() {
         (64, 5_840, Some(7), linux, false, Some("linux-2.6")),
         (64, 5_840, Some(0), linux, false, Some("linux-2.4")),
         (64, 12_345, Some(5), linux, false, Some("linux")),
+        // Without SACK, timestamps or scaling (net.ipv4.tcp_sack and so on), by what is left and where its padding stands.
+        (
+            64,
+            64_240,
+            Some(7),
+            &[MSS, NOP, NOP, SOK, NOP, WS],
+            false,
+            Some("linux-6"),
+        ),
+        (
+            64,
+            12_345,
+            Some(7),
+            &[MSS, NOP, NOP, TS, NOP, WS],
+            false,
+            Some("linux"),
+        ),
+        (64, 65_160, None, &[MSS, SOK, TS], true, Some("linux-6")),
+        (64, 12_345, None, &[MSS, NOP, NOP, SOK], true, None),
+        (64, 64_240, Some(7), &[MSS, SOK, TS, WS], false, None),
         (
             128,
             65_535,
@@ -133,4 +153,48 @@ fn systems_are_told_by_window_and_order() {
         let got = syn(ttl, window, scale, options, answer);
         assert_eq!(system(&got), named, "{got}");
     }
+}
+
+fn with_mss(mss: u16, window: u16, answer: bool) -> Option<&'static str> {
+    let layout = [MSS, SOK, TS, NOP, WS];
+    let mut signature = syn(64, window, Some(7), &layout, answer);
+    signature.mss = Some(mss);
+    system(&signature)
+}
+
+/// `tcp_select_initial_window`: half of 131,072 bytes in whole segments; in an answer they leave room for timestamps.
+#[test]
+fn the_window_of_linux_is_reckoned_from_its_segments() {
+    for (mss, window, answer, named) in [
+        (1400, 64_400, false, "linux-6"),
+        (1400, 65_236, true, "linux-6"),
+        (536, 65_392, false, "linux-6"),
+        (8960, 62_720, false, "linux-6"),
+        (8960, 62_636, true, "linux-6"),
+        (1440, 64_260, true, "linux-6"),
+        (8960, 26_880, false, "linux-4"),
+        // A router lowered the offer.
+        (1360, 64_240, false, "linux-6"),
+        (1452, 65_160, true, "linux-6"),
+        (1200, 29_200, false, "linux-4"),
+        (1400, 64_401, false, "linux"),
+    ] {
+        assert_eq!(with_mss(mss, window, answer), Some(named), "{mss} {window}");
+    }
+}
+
+#[test]
+fn a_syn_refutes_the_stacks_of_others() {
+    let linux = &[MSS, SOK, TS, NOP, WS];
+    let hint = Hint::of(&syn(64, 65_160, Some(7), linux, true));
+    assert!(!hint.refutes("linux-6"));
+    for other in ["windows-xp", "linux-2.4", "solaris-10", "rfc"] {
+        assert!(hint.refutes(other), "{other}");
+    }
+    let unnamed = Hint::of(&syn(64, 12_345, None, &[MSS], false));
+    assert!(unnamed.refutes("windows-xp") && !unnamed.refutes("freebsd-5"));
+    assert!(
+        !Hint::default().refutes("windows-xp"),
+        "no SYN says nothing"
+    );
 }

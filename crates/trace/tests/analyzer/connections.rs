@@ -396,3 +396,40 @@ fn a_syn_that_the_capture_holds_twice_is_sent_once() {
         assert_eq!(row.handshake_rtt.is_some(), resends == 0);
     }
 }
+
+/// A host that gets no answer drops options from its later SYNs: a Mac's then look like another system's.
+#[test]
+fn the_first_of_several_syns_names_the_system() {
+    let mac = [2, 1, 3, 1, 1, 8, 4, 0];
+    let mut script = Script::new(40_000);
+    for options in [&mac[..], &[2, 4, 0]] {
+        let mut syn = script.packet(true, Flags::SYN, 0);
+        syn.window = 65_535;
+        let offer = syn.syn.as_mut().unwrap();
+        options.iter().for_each(|kind| offer.layout.push(*kind, 2));
+        if !options.contains(&3) {
+            (offer.window_scale, offer.timestamps) = (None, false);
+        }
+        let now = script.now;
+        script.packets.push((now, syn));
+        script.wait(1_000);
+    }
+    let row = only(&script);
+    assert_eq!(row.forward.syn_system, Some("mac-os-x"));
+    let signature = row.forward.syn_signature.unwrap();
+    assert!(
+        signature.ends_with("mss,nop,ws,nop,nop,ts,sok,eol"),
+        "{signature}"
+    );
+}
+
+#[test]
+fn segments_that_left_as_one_packet_are_counted_as_the_wire_has_them() {
+    let mut script = Script::new(40_000);
+    script.handshake();
+    script.send(false, Flags::ACK, 14_000).wait(10);
+    script.send(false, Flags::ACK, 1_400).wait(10);
+    let row = only(&script);
+    assert_eq!((row.backward.segments, row.backward.wire_segments), (2, 11));
+    assert_eq!((row.forward.segments, row.forward.wire_segments), (0, 0));
+}
