@@ -122,8 +122,8 @@ pub struct Acked {
     pub stamp: Option<u32>,
     /// The echo: the sender's stamp that the receiver gives back.
     pub echo: Option<u32>,
-    /// Sequence numbers that came along, SYN and FIN counted.
-    pub carried: u32,
+    /// Sequence numbers that came along, SYN and FIN counted; none of a pure acknowledgement, whose own number is its start.
+    pub carried: SeqRange,
     /// How far the time may be off either way.
     pub slack: Duration,
 }

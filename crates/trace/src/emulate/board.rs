@@ -318,7 +318,7 @@ impl Board {
         news.prior_out = self.out;
         news.advanced = acked.ack.is_after(prior_una);
         news.old = acked.ack.is_before(prior_una);
-        news.other_use = acked.carried > 0 || self.window != Some(acked.window);
+        news.other_use = !acked.carried.is_empty() || self.window != Some(acked.window);
         news.dsack = acked.dsack;
         if let Some(range) = acked.dsack {
             let len = range.end.offset_from(range.start).max(0).unsigned_abs();

@@ -3,9 +3,13 @@
 use super::profile;
 use super::shadow::Shadow;
 use super::{parameters, Identity};
+use crate::fingerprint::Hint;
 
-/// A resend that fits worse than this is not explained.
-const EXPLAINED: f64 = -6.5;
+/// Of so many resends the right stack leaves one unexplained: a busy host, an acknowledgement that the capture missed.
+const ONE_OF: u32 = 16;
+
+/// The same of a stack that the SYN names, too: then it takes more to say that it is none.
+const ONE_OF_NAMED: u32 = 4;
 
 /// A stack is named from this share on.
 const NAMED: f64 = 0.95;
@@ -17,11 +21,12 @@ struct Family<'a> {
     stack: &'static str,
     best: &'a Shadow,
     score: f64,
-    worst: f64,
+    /// Resends, and those that it does not explain.
+    explained: (u32, u32),
 }
 
 /// The stacks that explain what was seen.
-pub(super) fn of(shadows: &[Shadow], resends: bool) -> Identity {
+pub(super) fn of(shadows: &[Shadow], system: &Hint, resends: bool) -> Identity {
     if !resends {
         return Identity::default();
     }
@@ -35,14 +40,14 @@ pub(super) fn of(shadows: &[Shadow], resends: bool) -> Identity {
                 if score > family.score {
                     family.score = score;
                     family.best = shadow;
-                    family.worst = shadow.worst;
+                    family.explained = shadow.explained;
                 }
             }
             None => families.push(Family {
                 stack,
                 best: shadow,
                 score,
-                worst: shadow.worst,
+                explained: shadow.explained,
             }),
         }
     }
@@ -63,7 +68,16 @@ pub(super) fn of(shadows: &[Shadow], resends: bool) -> Identity {
     };
     let stacks = likely.iter().map(|(family, _)| family.stack).collect();
     let parameters = parameters::of(likely.iter().map(|(family, _)| family.best));
-    if family.worst < EXPLAINED && share >= NAMED {
+    // What its SYN refutes is not named however well it explains the rest.
+    let refuted = system.refutes(family.stack);
+    let one_of = if system.names(family.stack) {
+        ONE_OF_NAMED
+    } else {
+        ONE_OF
+    };
+    let (resends, unexplained) = family.explained;
+    let explains = unexplained * one_of < resends.max(1);
+    if (refuted || !explains) && share >= NAMED {
         return Identity {
             stack: Some("none"),
             confidence: 0.5,

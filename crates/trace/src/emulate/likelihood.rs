@@ -3,6 +3,8 @@
 
 use rexmit_time::{Duration, Time};
 
+use super::pace::Late;
+
 /// The least that a time counts: an explanation that is far off.
 const FAR: f64 = 0.002;
 
@@ -79,18 +81,26 @@ pub fn of_phase(off: Duration, tick: Duration, slack: Duration) -> f64 {
     }
 }
 
-/// What an acknowledgement sends `gap` after it.
-pub fn of_ack(gap: Duration, slack: Duration) -> Likely {
+/// What an acknowledgement sends `gap` after it, by a sender of which this is known of its pace.
+pub fn of_ack(gap: Duration, slack: Duration, pace: Option<Late>) -> Likely {
     let gap = ms(gap).max(0.0);
     let at_once = 0.05 + ms(slack);
     let near = 0.93 * (-gap / at_once).exp() / at_once;
     // A busy host; packets that wait in it.
     let later = 0.06 * (-gap / 2.0).exp() / 2.0;
     let late = 0.01 * (-gap / 50.0).exp() / 50.0;
-    let weight = (near + later + late + 1e-9).ln();
+    let prompt = near + later + late + 1e-9;
+    let fit = (prompt.ln() - (0.93 / at_once).ln()).clamp(-9.0, 0.0);
+    let Some(Late { share, wait }) = pace else {
+        return Likely {
+            weight: prompt.ln(),
+            fit,
+        };
+    };
+    let paced = (-gap / wait).exp() / wait;
     Likely {
-        weight,
-        fit: (weight - (0.93 / at_once).ln()).clamp(-9.0, 0.0),
+        weight: ((1.0 - share) * prompt + share * paced).ln(),
+        fit: fit.max(share.ln() - gap / wait),
     }
 }
 

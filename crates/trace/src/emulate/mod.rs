@@ -9,6 +9,7 @@ mod board;
 mod identity;
 mod likelihood;
 mod manners;
+mod pace;
 mod parameters;
 mod profile;
 mod room;
@@ -31,6 +32,7 @@ use crate::facts::SenderFacts;
 use crate::rows::Parameters;
 use board::{Board, News};
 use manners::{Manner, Manners};
+use pace::Pace;
 pub use room::Room;
 use shadow::{Moment, Shadow};
 
@@ -38,6 +40,9 @@ pub use ways::{shares_by, Judged, Leaning, Opinions, Way, WAYS};
 
 /// Packets that follow each other so closely left for the same reason.
 const TOGETHER: Duration = Duration::from_micros(200);
+
+/// How likely it is, as a natural logarithm, that a stack sends a SYN that is another's: a host that imitates it, a proxy.
+const REFUTED: f64 = -6.9;
 
 /// What made a resend.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,6 +87,7 @@ pub struct Judges {
     /// Room for further ones.
     spare: Vec<shadow::Room>,
     manners: Manners,
+    pace: Pace,
     news: News,
     /// Something was sent.
     begun: bool,
@@ -95,6 +101,8 @@ pub struct Judges {
     unseen: Option<Sent>,
     /// The receiver's newest stamp.
     recent: Option<u32>,
+    /// What the receiver sent last in order ends here (`rcv_nxt`).
+    received: Option<SeqNum>,
     /// The last packet of those that an acknowledgement let go.
     together: Option<Time>,
     /// Number of the first resend remembered.
@@ -119,7 +127,11 @@ impl Judges {
         let (mut shadows, mut spare) = (room.shadows, room.spare);
         let profiles = profile::all().iter().enumerate();
         for (slot, profile) in profiles.filter(|(_, p)| !facts.sack || p.settings.sack) {
-            shadows.push(Shadow::new(profile, slot, spare.pop().unwrap_or_default()));
+            let mut shadow = Shadow::new(profile, slot, spare.pop().unwrap_or_default());
+            if facts.system.refutes(profile.stack) {
+                shadow.score += REFUTED;
+            }
+            shadows.push(shadow);
         }
         Judges {
             facts: *facts,
@@ -127,6 +139,7 @@ impl Judges {
             shadows,
             spare,
             manners: Manners::default(),
+            pace: Pace::default(),
             news: room.news,
             begun: false,
             established: false,
@@ -135,6 +148,7 @@ impl Judges {
             new_at: Time::ZERO,
             unseen: None,
             recent: None,
+            received: None,
             together: None,
             first: 0,
             places: room.places,
@@ -251,6 +265,7 @@ impl Judges {
             gap,
             ack_at: self.ack_at,
             stamp: sent.stamp,
+            pace: self.pace.expected(),
             missing: sent.missing,
         }
     }
@@ -273,6 +288,9 @@ impl Judges {
             self.heed(manner);
         }
         let nothing_out = self.board.is_empty();
+        if !nothing_out {
+            self.pace.sent(moment.gap, moment.slack);
+        }
         self.new_at = sent.at;
         self.board.push(sent);
         for shadow in &mut self.shadows {
@@ -283,6 +301,7 @@ impl Judges {
     fn sent_again(&mut self, sent: &Sent, number: u32) {
         self.begin(sent.range.start);
         let moment = self.moment(sent);
+        self.pace.resent(moment.gap, moment.slack);
         if sent.range.end.is_after(self.board.nxt) {
             // The first copy of it was never seen: it left with what was sent last.
             let first = Sent {
@@ -321,16 +340,24 @@ impl Judges {
         self.places.push_back(place);
     }
 
-    /// Whether newer acknowledgements came before it, so that a host drops it (RFC 7323 §5; `tcp_disordered_ack`).
+    /// Whether newer acknowledgements came before it, so that a host drops it (RFC 7323 §5; `tcp_disordered_ack`): all but
+    /// pure ones that repeat the last and come after all that the receiver sent.
     fn is_stale(&mut self, acked: &Acked) -> bool {
         let Some(stamp) = acked.stamp else {
             return false;
         };
+        let carried = acked.carried;
+        let before = self
+            .received
+            .is_some_and(|received| carried.start.is_before(received));
+        if !before {
+            self.received = Some(carried.end);
+        }
         let late = self
             .recent
             .map_or(0, |recent| recent.wrapping_sub(stamp) as i32);
         if late > 0 {
-            return acked.carried > 0 || acked.ack != self.board.una;
+            return before || !carried.is_empty() || acked.ack != self.board.una;
         }
         if !acked.ack.is_before(self.board.una) {
             self.recent = Some(stamp);
@@ -468,6 +495,7 @@ impl Judges {
     /// Which stack it was, from all resends so far.
     #[must_use]
     pub fn identity(&self) -> Identity {
-        identity::of(&self.shadows, self.first > 0 || !self.places.is_empty())
+        let resends = self.first > 0 || !self.places.is_empty();
+        identity::of(&self.shadows, &self.facts.system, resends)
     }
 }

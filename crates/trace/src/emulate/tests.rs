@@ -103,7 +103,7 @@ impl Script {
             }),
             stamp: None,
             echo: None,
-            carried: 0,
+            carried: SeqRange::default(),
             slack: self.slack,
         }));
         self
@@ -346,4 +346,43 @@ fn what_exceeds_the_window_after_a_timeout_shows_that_there_was_none() {
         .ack(275.0, 4, &[(8, 12)])
         .again(276.0, 7);
     assert_eq!(script.mechanisms(), ["rack"; 4]);
+}
+
+/// An acknowledgement that newer ones have overtaken is dropped (`tcp_validate_incoming`), its blocks with it: they are no sign
+/// of reordering among the data, for which RACK would wait longer.
+#[test]
+fn an_overtaken_acknowledgement_is_dropped_with_its_blocks() {
+    let acked = |ms: f64, una: u32, sacks: &[(u32, u32)], (own, len): (u32, u32), stamp: u32| {
+        let mut list = SackList::default();
+        for (start, end) in sacks {
+            list.push(SeqRange {
+                start: seq(*start),
+                end: seq(*end),
+            });
+        }
+        SenderEvent::Acked(Acked {
+            at: at(ms),
+            ack: seq(una),
+            window: 1 << 20,
+            sacks: list,
+            dsack: None,
+            stamp: Some(stamp),
+            echo: None,
+            carried: SeqRange::new(SeqNum::new(own), len),
+            slack: Duration::ZERO,
+        })
+    };
+    let reordered = |own: u32| {
+        let mut script = Script::new(50).new_data(0.0, 0..20);
+        // Data of the receiver's come first, then what it had sent before them.
+        script
+            .judges
+            .event(&acked(50.0, 10, &[(15, 16)], (100, 24), 7));
+        script
+            .judges
+            .event(&acked(50.1, 10, &[(12, 13)], (own, 0), 6));
+        script.judges.shadows[0].has_seen_reordering()
+    };
+    assert!(!reordered(100), "overtaken");
+    assert!(reordered(124), "sent after the data");
 }

@@ -200,7 +200,7 @@ impl Half {
             dsack: blocks.dsack.map(|(start, end)| line.range(start, end)),
             stamp: event.timestamps.map(|t| t.0),
             echo: event.timestamps.map(|t| t.1),
-            carried: event.range().len(),
+            carried: event.range(),
             slack: self.slack(),
         });
         self.tell(&told);

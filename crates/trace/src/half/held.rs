@@ -206,7 +206,7 @@ mod tests {
             dsack: None,
             stamp: None,
             echo: None,
-            carried: 0,
+            carried: Default::default(),
             slack: Duration::ZERO,
         })
     }

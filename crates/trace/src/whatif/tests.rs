@@ -117,7 +117,7 @@ impl Script {
             dsack: None,
             stamp: None,
             echo: None,
-            carried: 0,
+            carried: SeqRange::default(),
             slack: Duration::ZERO,
         }));
         self

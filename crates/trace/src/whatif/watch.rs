@@ -226,7 +226,7 @@ impl Watch {
             let duplicate = if self.sack {
                 newly > 0
             } else {
-                acked.carried == 0 && acked.window == self.window
+                acked.carried.is_empty() && acked.window == self.window
             };
             if duplicate {
                 self.duplicate(acked, newly);

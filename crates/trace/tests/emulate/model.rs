@@ -223,7 +223,7 @@ impl Log {
             dsack,
             stamp: segment.timestamps.map(|stamps| stamps.value),
             echo: segment.timestamps.map(|stamps| stamps.echo),
-            carried: segment.space(),
+            carried: SeqRange::new(segment.seq, segment.space()),
             slack: Duration::ZERO,
         }));
     }

@@ -210,7 +210,9 @@ impl Shadow {
                 structure += SLIGHTLY;
             }
         }
-        let mut fits = of_ack(moment.gap, moment.slack);
+        // Others than Linux do not pace.
+        let pace = moment.pace.filter(|_| self.newer());
+        let mut fits = of_ack(moment.gap, moment.slack, pace);
         let mut cause = Cause::Ack;
         if self.timer.job() == Some(Job::Reordering) && index < board.len() {
             let late = self.timer.window(&self.ticks).1.max(moment.at);

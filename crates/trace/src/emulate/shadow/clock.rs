@@ -360,7 +360,7 @@ impl Shadow {
         let fits = likelihood::of_timer(at, window, span, slack);
         if client {
             self.score += fits.weight;
-            self.worst = self.worst.min(fits.fit);
+            self.fits(fits.fit);
         } else {
             // It may be the answer to a SYN that came again.
             self.score += likelihood::either(fits.weight, ANSWER);

@@ -7,6 +7,7 @@ use super::clock::{LOST_BEFORE, SEES_ALL};
 use super::Shadow;
 use crate::emulate::board::Board;
 use crate::emulate::likelihood::{either, is_overdue, Likely};
+use crate::emulate::pace::Late;
 use crate::emulate::timer::Job;
 
 /// The moment at which a packet left.
@@ -19,6 +20,8 @@ pub struct Moment {
     /// The acknowledgement came then.
     pub ack_at: Time,
     pub stamp: Option<u32>,
+    /// What is known of the sender's pace.
+    pub pace: Option<Late>,
     /// Packets that left right before it and were never seen.
     pub missing: Option<u32>,
 }
@@ -162,7 +165,7 @@ impl Shadow {
             timer: best.timer,
         });
         self.score += all.max(-16.0);
-        self.worst = self.worst.min(best.fit);
+        self.fits(best.fit);
         let ack = candidates.iter().find(|one| one.cause == Cause::Ack);
         let before = match (best.cause, ack) {
             (Cause::Timeout { .. } | Cause::OtherTimeout, Some(ack)) => {

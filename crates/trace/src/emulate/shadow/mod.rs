@@ -40,6 +40,9 @@ use undo::Undo;
 
 pub use explain::{Moment, Opinion};
 
+/// A resend that fits worse than this is not explained.
+const EXPLAINED: f64 = -6.5;
+
 /// Opinions that there stays room for.
 const MOST_OPINIONS: usize = 256;
 
@@ -121,6 +124,8 @@ pub struct Shadow {
     pub score: f64,
     /// The worst of the resends' likelihoods.
     pub worst: f64,
+    /// Resends, and those of them that fit worse than [`EXPLAINED`].
+    pub explained: (u32, u32),
     pub opinions: VecDeque<Opinion>,
 }
 
@@ -183,6 +188,7 @@ impl Shadow {
             minimum: Minimum::of(settings.estimator, profile.other_minimum),
             score: profile.prior,
             worst: 0.0,
+            explained: (0, 0),
             opinions: room.opinions,
         }
     }
@@ -196,6 +202,19 @@ impl Shadow {
             unsure: self.unsure,
             opinions: self.opinions,
         }
+    }
+
+    /// Whether segments came to the receiver in another order than they left.
+    #[cfg(test)]
+    pub fn has_seen_reordering(&self) -> bool {
+        self.reordered
+    }
+
+    /// Notes how well a resend fits.
+    fn fits(&mut self, fit: f64) {
+        self.worst = self.worst.min(fit);
+        self.explained.0 += 1;
+        self.explained.1 += u32::from(fit < EXPLAINED);
     }
 
     fn newer(&self) -> bool {
@@ -258,7 +277,7 @@ impl Shadow {
             _ => false,
         };
         self.check_window(board);
-        self.note_rate_sent(1);
+        self.note_rate_sent(board.tail().map_or(1, |tail| tail.packets));
         if nothing_out || converts {
             self.rearm(board, moment.at);
         }

@@ -43,8 +43,9 @@ impl Shadow {
         }
         // What left in answer to this acknowledgement is still to come.
         let due = self.rate.delivered;
-        self.rate.delivered += news.acked.iter().filter(|piece| !piece.sacked).count() as u32
-            + news.sacked.len() as u32;
+        let acked = news.acked.iter().filter(|piece| !piece.sacked);
+        let sacked = news.sacked.iter().map(|index| board.at(*index));
+        self.rate.delivered += acked.chain(sacked).map(|piece| piece.packets).sum::<u32>();
         if due < ENOUGH || self.lost <= self.resent {
             return;
         }
