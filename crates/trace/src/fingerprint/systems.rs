@@ -162,13 +162,19 @@ const LINES: &[Line] = &[
     },
 ];
 
-/// The system that a signature names, if one alone does.
+/// The system that a signature names, if one alone does; Linux where several of its versions do.
 #[must_use]
 pub fn system(signature: &Signature) -> Option<&'static str> {
     let mut named = LINES.iter().filter(|line| line.fits(signature));
     let first = named.next()?;
-    let other = named.find(|line| line.system != "linux");
-    other.is_none().then_some(first.system)
+    let mut system = first.system;
+    for other in named.filter(|line| line.system != "linux") {
+        if !(first.is_linux() && other.is_linux()) {
+            return None;
+        }
+        system = "linux";
+    }
+    Some(system)
 }
 
 impl Line {

@@ -178,6 +178,8 @@ fn the_window_of_linux_is_reckoned_from_its_segments() {
         (1452, 65_160, true, "linux-6"),
         (1200, 29_200, false, "linux-4"),
         (1400, 64_401, false, "linux"),
+        // Two segments of a loopback, of any version before 4.20.
+        (16_396, 32_792, false, "linux"),
     ] {
         assert_eq!(with_mss(mss, window, answer), Some(named), "{mss} {window}");
     }
