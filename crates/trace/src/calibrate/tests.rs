@@ -1,4 +1,4 @@
-use rexmit_time::Time;
+use rexmit_time::{Duration, Time};
 use rexmit_wire::{SeqNum, SeqRange};
 
 use super::*;
@@ -27,6 +27,7 @@ fn row(position: Position, evidence: Evidence) -> Retransmission {
         episode_cause: Mechanism::Rack,
         detection: None,
         recovery: None,
+        waited: Duration::ZERO,
         timer: None,
         opinions: None,
         moving_rtt: None,
