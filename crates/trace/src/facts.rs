@@ -1,6 +1,6 @@
 //! What the handshake says of a sender.
 
-use rexmit_time::Duration;
+use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
 
 use crate::fingerprint::Hint;
@@ -21,6 +21,8 @@ pub struct SenderFacts {
     pub timestamps: bool,
     /// How many bits the receiver's window is shifted to the left.
     pub window_shift: u8,
+    /// When the connection's first packet came by, on the clock of the capture.
+    pub begun: Option<Time>,
     /// Both SYNs were seen: what they say was agreed on.
     pub agreed: bool,
     /// What its first SYN or SYN-ACK says of its system.

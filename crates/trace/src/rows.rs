@@ -26,6 +26,9 @@ pub enum Evidence {
     Frto,
     /// Its bytes were acknowledged, or SACKed, before it was sent.
     AlreadyAcked,
+    /// A monitor at the sender had seen the acknowledgement of its SYN-ACK go to it: it had not taken it, as one that waits
+    /// for data (`TCP_DEFER_ACCEPT`) or whose queue is full.
+    NotAccepted,
     /// An earlier copy came by a monitor at the receiver.
     OriginalSeen,
     /// The earlier copies never came by a monitor at the receiver.
@@ -51,6 +54,7 @@ impl Evidence {
             Evidence::AckTooEarly => "ack-too-early",
             Evidence::Frto => "frto",
             Evidence::AlreadyAcked => "already-acked",
+            Evidence::NotAccepted => "not-accepted",
             Evidence::OriginalSeen => "original-seen",
             Evidence::OriginalUnseen => "original-unseen",
             Evidence::SubflowAcked => "subflow-acked",

@@ -141,6 +141,7 @@ impl Connection {
         SenderFacts {
             isn: self.cold.syns[me].as_ref().map(|syn| syn.seq),
             client: of == Direction::Forward,
+            begun: Some(self.start),
             mss: terms.mss,
             sack: terms.sack,
             timestamps: terms.timestamps,

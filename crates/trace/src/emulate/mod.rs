@@ -34,7 +34,7 @@ use board::{Board, News};
 use manners::{Manner, Manners};
 use pace::Pace;
 pub use room::Room;
-use shadow::{Moment, Shadow};
+use shadow::{Moment, Shadow, SynAgain};
 
 pub use ways::{shares_by, Judged, Leaning, Opinions, Way, WAYS};
 
@@ -94,6 +94,8 @@ pub struct Judges {
     established: bool,
     /// When the SYN left, and how often.
     syn: Option<(Time, u32)>,
+    /// When the peer's SYN came last, and how often.
+    asked: Option<(Time, u32)>,
     ack_at: Time,
     /// When something new left last.
     new_at: Time,
@@ -126,7 +128,8 @@ impl Judges {
     pub fn within(facts: &SenderFacts, room: Room) -> Self {
         let (mut shadows, mut spare) = (room.shadows, room.spare);
         let profiles = profile::all().iter().enumerate();
-        for (slot, profile) in profiles.filter(|(_, p)| !facts.sack || p.settings.sack) {
+        let may = |p: &profile::Profile| (!facts.sack || p.settings.sack) && p.existed(facts.begun);
+        for (slot, profile) in profiles.filter(|(_, p)| may(p)) {
             let mut shadow = Shadow::new(profile, slot, spare.pop().unwrap_or_default());
             if facts.system.refutes(profile.stack) {
                 shadow.score += REFUTED;
@@ -144,6 +147,7 @@ impl Judges {
             begun: false,
             established: false,
             syn: None,
+            asked: None,
             ack_at: Time::ZERO,
             new_at: Time::ZERO,
             unseen: None,
@@ -201,6 +205,12 @@ impl Judges {
         }
     }
 
+    /// The peer's SYN came at `at`, the sender's clock.
+    pub fn asked(&mut self, at: Time) {
+        let count = self.asked.map_or(0, |(_, count)| count);
+        self.asked = Some((at, count + 1));
+    }
+
     fn begin(&mut self, first: SeqNum) {
         if !self.begun {
             self.begun = true;
@@ -222,8 +232,19 @@ impl Judges {
                 if let SentKind::Resend(number) = sent.kind {
                     self.note_place(number, sent.range.end);
                 }
+                let again = SynAgain {
+                    at: sent.at,
+                    slack: sent.slack,
+                    count,
+                    client: self.facts.client,
+                    asked: self.asked.filter(|_| !self.facts.client),
+                    early: self
+                        .shadows
+                        .iter()
+                        .all(|shadow| shadow.is_before_syn_timer(sent)),
+                };
                 for shadow in &mut self.shadows {
-                    shadow.on_syn_again(sent.at, sent.slack, count, self.facts.client);
+                    shadow.on_syn_again(&again);
                 }
             }
         }

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use rexmit_tcp::settings::{EarlyRetransmit, Settings, Tlp};
 use rexmit_tcp::stacks;
+use rexmit_time::Time;
 
 /// Emulations side by side at most.
 pub const MOST_PROFILES: usize = 16;
@@ -17,56 +18,92 @@ pub struct Profile {
     pub other_minimum: bool,
     /// Its settings.
     pub settings: Arc<Settings>,
+    /// The year from which on there may be such senders; 0: always.
+    pub since: u64,
     /// How likely it is before anything is seen, as a natural logarithm.
     pub prior: f64,
 }
 
-/// A page, its stack's name, its share, and what is changed in it.
-type Line = (&'static str, &'static str, f64, fn(&mut Settings));
+/// A page, its stack's name, its share, the year from which on there may be such senders, and what is changed in it.
+type Line = (&'static str, &'static str, f64, u64, fn(&mut Settings));
+
+/// RACK came with Linux 4.4 (January 2016: "tcp: use RACK to detect losses", commit 4f41b1c58a32).
+const RACK: u64 = 2016;
+/// The probe of the tail came with Linux 3.10 (June 2013: "tcp: Tail loss probe (TLP)", commit 6ba8a3b19e76).
+const TLP: u64 = 2013;
+/// Early retransmit came with Linux 3.5 (July 2012: "tcp: early retransmit", commit eed530b6c676).
+const EARLY_RETRANSMIT: u64 = 2012;
+/// Linux 2.6.0 of December 2003, whose sender was not another until then.
+const LINUX_2_6: u64 = 2003;
+/// Linux 2.4.0 was of January 2001.
+const LINUX_2_4: u64 = 2001;
+/// The pages of Windows, BSD and Solaris have nothing that their earlier releases did not have; RFCs have no release.
+const ANY: u64 = 0;
 
 /// The shares are guesses at how common each is among senders of today, kernels with their defaults the most; nothing was
 /// counted. They decide only where the capture does not.
 const LINES: &[Line] = &[
-    ("linux-6.12", "linux-6", 0.42, |_| {}),
-    ("linux-6.12", "linux-6", 0.05, |s| s.tlp = Tlp::Off),
-    ("linux-6.12", "linux-6", 0.03, |s| s.rack = false),
-    ("linux-6.12", "linux-6", 0.01, |s| {
+    ("linux-6.12", "linux-6", 0.42, RACK, |_| {}),
+    ("linux-6.12", "linux-6", 0.05, RACK, |s| s.tlp = Tlp::Off),
+    ("linux-6.12", "linux-6", 0.03, RACK, |s| s.rack = false),
+    ("linux-6.12", "linux-6", 0.01, RACK, |s| {
         s.rack = false;
         s.tlp = Tlp::Off;
     }),
-    ("linux-6.12", "linux-6", 0.01, |s| {
+    ("linux-6.12", "linux-6", 0.01, RACK, |s| {
         s.rack_no_dupack_threshold = true;
     }),
-    ("linux-6.12", "linux-6", 0.02, |s| s.hz = 100),
-    ("linux-3.10", "linux-3.10", 0.09, |_| {}),
-    ("linux-3.10", "linux-3.10", 0.01, |s| s.tlp = Tlp::Off),
-    ("linux-3.10", "linux-3.10", 0.01, |s| {
+    ("linux-6.12", "linux-6", 0.02, RACK, |s| s.hz = 100),
+    ("linux-3.10", "linux-3.10", 0.09, TLP, |_| {}),
+    ("linux-3.10", "linux-3.10", 0.01, EARLY_RETRANSMIT, |s| {
+        s.tlp = Tlp::Off;
+    }),
+    ("linux-3.10", "linux-3.10", 0.01, LINUX_2_6, |s| {
         s.tlp = Tlp::Off;
         s.early_retransmit = EarlyRetransmit::Off;
     }),
-    ("linux-2.4", "linux-2.4", 0.07, |_| {}),
-    ("windows-xp", "windows-xp", 0.05, |_| {}),
-    ("windows-xp-unc2007", "windows-xp", 0.01, |_| {}),
-    ("freebsd-5", "freebsd-5", 0.04, |_| {}),
-    ("freebsd-5-unc2007", "freebsd-5", 0.02, |_| {}),
-    ("solaris-10", "solaris-10", 0.04, |_| {}),
-    ("rfc", "rfc", 0.10, |_| {}),
+    ("linux-2.4", "linux-2.4", 0.07, LINUX_2_4, |_| {}),
+    ("windows-xp", "windows-xp", 0.05, ANY, |_| {}),
+    ("windows-xp-unc2007", "windows-xp", 0.01, ANY, |_| {}),
+    ("freebsd-5", "freebsd-5", 0.04, ANY, |_| {}),
+    ("freebsd-5-unc2007", "freebsd-5", 0.02, ANY, |_| {}),
+    ("solaris-10", "solaris-10", 0.04, ANY, |_| {}),
+    ("rfc", "rfc", 0.10, ANY, |_| {}),
 ];
+
+/// A capture's clock that says an earlier year was never set: there was no pcap before.
+const NEVER_SET: u64 = 1990;
+
+/// The year of a time in seconds since 1970, close enough: leap days are spread evenly.
+fn year(at: Time) -> u64 {
+    1970 + at.as_nanos() / 31_556_952_000_000_000
+}
+
+impl Profile {
+    /// Whether there may have been such senders when a connection began at `begun`, the capture's clock.
+    pub fn existed(&self, begun: Option<Time>) -> bool {
+        let year = begun.map(year).filter(|year| *year >= NEVER_SET);
+        year.is_none_or(|year| self.since <= year)
+    }
+}
 
 /// All profiles.
 pub fn all() -> &'static [Profile] {
     static PROFILES: OnceLock<Vec<Profile>> = OnceLock::new();
     PROFILES.get_or_init(|| {
-        let made = LINES.iter().filter_map(|(page, stack, share, change)| {
-            let mut settings = stacks::page(page).ok()?.settings;
-            change(&mut settings);
-            Some(Profile {
-                stack,
-                other_minimum: matches!(*stack, "linux-6" | "linux-3.10"),
-                settings: Arc::new(settings),
-                prior: f64::ln(*share),
-            })
-        });
+        let made = LINES
+            .iter()
+            .filter_map(|(page, stack, share, since, change)| {
+                let mut settings = stacks::page(page).ok()?.settings;
+                change(&mut settings);
+                Some(Profile {
+                    stack,
+                    other_minimum: matches!(*stack, "linux-6" | "linux-3.10"),
+                    settings: Arc::new(settings),
+                    since: *since,
+                    prior: f64::ln(*share),
+                })
+            });
         made.take(MOST_PROFILES).collect()
     })
 }

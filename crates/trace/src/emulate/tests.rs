@@ -27,18 +27,50 @@ fn seq(segment: u32) -> SeqNum {
 
 impl Script {
     fn new(rtt_ms: i64) -> Self {
-        let facts = SenderFacts {
+        Script::begun(rtt_ms, None)
+    }
+
+    /// The same, of a connection that began then by the capture's clock.
+    fn begun(rtt_ms: i64, begun: Option<Time>) -> Self {
+        Script::of(&SenderFacts {
+            begun,
             isn: Some(SeqNum::new(ISN)),
             mss: MSS,
             sack: true,
             handshake_rtt: Some(Duration::from_millis(rtt_ms)),
             ..SenderFacts::default()
-        };
+        })
+    }
+
+    fn of(facts: &SenderFacts) -> Self {
         Script {
-            judges: Judges::new(&facts),
+            judges: Judges::new(facts),
             resends: 0,
             slack: Duration::ZERO,
         }
+    }
+
+    /// A SYN or SYN-ACK.
+    fn syn(mut self, ms: f64, kind: SentKind) -> Self {
+        self.resends += u32::from(kind != SentKind::New);
+        self.judges.event(&SenderEvent::Sent(Sent {
+            at: at(ms),
+            range: SeqRange::new(SeqNum::new(ISN), 1),
+            kind,
+            flags: Flags::SYN,
+            stamp: None,
+            echo: None,
+            slack: self.slack,
+            counted: false,
+            missing: None,
+        }));
+        self
+    }
+
+    /// The peer's SYN.
+    fn asked(mut self, ms: f64) -> Self {
+        self.judges.asked(at(ms));
+        self
     }
 
     fn send(&mut self, ms: f64, segments: core::ops::Range<u32>, kind: SentKind) {
@@ -385,4 +417,67 @@ fn an_overtaken_acknowledgement_is_dropped_with_its_blocks() {
     };
     assert!(!reordered(100), "overtaken");
     assert!(reordered(124), "sent after the data");
+}
+
+#[test]
+fn a_syn_again_before_its_timer_is_unknown() {
+    let client = SenderFacts {
+        isn: Some(SeqNum::new(ISN)),
+        client: true,
+        ..SenderFacts::default()
+    };
+    let probe = Script::of(&client)
+        .syn(0.0, SentKind::New)
+        .syn(175.0, SentKind::Resend(0));
+    assert_eq!(probe.mechanisms(), ["unknown"]);
+    let lost = Script::of(&client)
+        .syn(0.0, SentKind::New)
+        .syn(1000.0, SentKind::Resend(0))
+        .syn(3000.0, SentKind::Resend(1));
+    assert_eq!(lost.mechanisms(), ["rto", "rto"]);
+}
+
+#[test]
+fn a_syn_ack_again_is_the_timers_or_answers_a_syn_that_came_again() {
+    let server = SenderFacts {
+        isn: Some(SeqNum::new(ISN)),
+        ..SenderFacts::default()
+    };
+    let first = || Script::of(&server).asked(0.0).syn(0.02, SentKind::New);
+    let again = SentKind::Resend(0);
+    assert_eq!(first().syn(100.0, again).mechanisms(), ["unknown"]);
+    assert_eq!(first().syn(1000.0, again).mechanisms(), ["rto"]);
+    let answer = first().asked(100.0).syn(100.02, again);
+    assert_eq!(answer.mechanisms(), ["rto"]);
+}
+
+#[test]
+fn stacks_of_later_years_than_the_captures_explain_nothing() {
+    let year =
+        |year: u64| Time::from_nanos((year - 1970) * 31_556_952_000_000_000 + 86_400_000_000_000);
+    let mechanisms = |begun| {
+        let script = Script::begun(50, begun)
+            .new_data(0.0, 0..10)
+            .ack(50.0, 7, &[])
+            .again(156.0, 9)
+            .ack(206.0, 7, &[(9, 10)])
+            .again(226.0, 7)
+            .again(226.0, 8);
+        script.mechanisms()
+    };
+    let newest = ["tlp", "rack", "rack"];
+    assert_eq!(mechanisms(None), newest);
+    assert_eq!(mechanisms(Some(year(2024))), newest);
+    // The clock was never set.
+    assert_eq!(mechanisms(Some(year(1970))), newest);
+    assert_eq!(mechanisms(Some(year(1985))), newest);
+    let before_rack = mechanisms(Some(year(2014)));
+    assert!(
+        before_rack[0] == "tlp" && !before_rack.contains(&"rack"),
+        "{before_rack:?}"
+    );
+    let before_probes = mechanisms(Some(year(2010)));
+    for later in ["tlp", "rack", "early-retransmit"] {
+        assert!(!before_probes.contains(&later), "{before_probes:?}");
+    }
 }

@@ -240,6 +240,7 @@ impl Half {
     pub fn ack(&mut self, event: &Event, sacks: &[SeqRange]) {
         if event.flags.syn() {
             self.clock.peer_syn(event.at);
+            self.judges.asked(event.at + self.clock.delay(true));
             if !event.flags.ack() {
                 self.last_answer = Some((event.ip_id, 0));
                 self.peer_syn = Some((event.range().end, event.at));

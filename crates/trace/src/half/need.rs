@@ -21,6 +21,8 @@ pub(super) struct Scene {
     pub beyond: Duration,
     /// The monitor stands next to the receiver: what comes by arrives.
     pub at_receiver: bool,
+    /// The monitor stands next to a sender that answered the SYN: what comes by on the way to it arrives.
+    pub at_server: bool,
     /// The receiver reports duplicates (RFC 2883).
     pub reports: bool,
     /// The receiver is of a time when acknowledgements were held back by coarse timers.
@@ -186,7 +188,12 @@ fn of_piece(pieces: &Pieces, piece: &Piece, number: u32, scene: &Scene) -> (Need
         return (Need::Unknown, Evidence::None);
     };
     if piece.covered.is_some_and(|c| c.at < copy.at) {
-        return (Need::Spurious, Evidence::AlreadyAcked);
+        let evidence = if piece.is_syn() && scene.at_server {
+            Evidence::NotAccepted
+        } else {
+            Evidence::AlreadyAcked
+        };
+        return (Need::Spurious, evidence);
     }
     let unseen_before = piece.copies().take(this).all(|c| !c.seen);
     if unseen_before {

@@ -6,7 +6,7 @@ use rexmit_time::Duration;
 use super::need::{self, Scene};
 use super::open::{self, Settled};
 use super::{position_of, Half, MOST_PIECES};
-use crate::rows::Evidence;
+use crate::rows::{Evidence, Position};
 use crate::whatif::Resolved;
 
 /// A resend waits so long for a duplicate report after all is acknowledged, and twice the largest round trip more.
@@ -115,6 +115,7 @@ impl Half {
             reports: self.reports(),
             network_doubles: self.network_doubles,
             delays: self.is_old(),
+            at_server: !self.facts.client && self.clock.position() == Position::Sender,
             at_receiver: self.clock.is_at_receiver(),
         }
     }

@@ -3,7 +3,7 @@
 mod arrivals;
 mod waits;
 
-use rexmit_tcp::Need;
+use rexmit_tcp::{Mechanism, Need};
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{Flags, SeqNum, SeqRange};
 
@@ -534,4 +534,51 @@ fn mechanisms_wait_for_the_rest_of_the_connection() {
     assert!(before > 0, "but not for ever");
     let seen = script.end();
     assert_eq!(before + seen.rows.len(), 200);
+}
+
+#[test]
+fn a_syn_ack_again_although_it_was_acknowledged_at_the_server_was_not_accepted() {
+    let of = |near: f64| {
+        let mut script = Script::new(5_000, true);
+        script.handshake(near, 50.0 - near);
+        // What is acknowledged tells where the monitor stands.
+        script.data(60.0, 0, 1000);
+        script.ack(110.0 - near, 1000, 60.0);
+        let again = Event {
+            flags: Flags(Flags::SYN.0 | Flags::ACK.0),
+            seq: script.origin - 1,
+            ip_id: Some(0),
+            timestamps: Some((stamp(1050.0), stamp(0.0))),
+            ..script.event(1050.0, Direction::Backward)
+        };
+        script.half.data(&again);
+        script.end().needs()
+    };
+    assert_eq!(of(0.0), [(Need::Spurious, Evidence::NotAccepted)]);
+    // The acknowledgement may have been lost on its way from here to the server.
+    assert_eq!(of(25.0), [(Need::Spurious, Evidence::AlreadyAcked)]);
+}
+
+#[test]
+fn on_the_senders_host_an_acknowledgement_comes_before_what_it_lets_go() {
+    // The host took 43 µs to answer the SYN, and 33 µs to answer the third report.
+    let mut script = Script::new(5_000, false);
+    script.handshake(0.043, 50.0);
+    for i in 0..10 {
+        script.data(50.1 + f64::from(i) * 0.01, i * 1000, 1000);
+    }
+    for i in 1..4 {
+        script.sack(100.0 + f64::from(i), 0, &[(1000, (i + 1) * 1000)], 0.0);
+    }
+    script.data(103.033, 0, 1000);
+    script.ack(153.1, 10_000, 0.0);
+    let seen = script.end();
+    let judged: Vec<Mechanism> = seen.rows.iter().map(|r| r.mechanism).collect();
+    assert!(
+        matches!(
+            judged[..],
+            [Mechanism::Rack | Mechanism::FastRetransmit | Mechanism::Fack]
+        ),
+        "{judged:?}"
+    );
 }

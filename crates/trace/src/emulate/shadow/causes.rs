@@ -7,6 +7,7 @@ use rexmit_time::{Duration, Time};
 
 use super::clock::SEES_ALL;
 use super::explain::{Candidates, Cause, Moment};
+use super::minimum::SPREAD;
 use super::Shadow;
 use crate::emulate::board::{Board, LOST, RESENT};
 use crate::emulate::likelihood::{of_ack, of_phase, of_timer};
@@ -17,6 +18,9 @@ const ONLY_IF: f64 = -1.0;
 pub(super) const SLIGHTLY: f64 = -3.0;
 pub(super) const MUCH: f64 = -7.0;
 const WHOLLY: f64 = -10.0;
+
+/// How likely something sends a segment again that no stack here has: a guess.
+const OF_ITSELF: f64 = 0.002;
 
 /// Timeouts in a row that may have gone unseen.
 const MOST_MISSED: u32 = 4;
@@ -237,4 +241,24 @@ impl Shadow {
         };
         list.add(cause, mechanism, fits, structure, None);
     }
+}
+
+/// Whether a timer of `least` at least that was set at `armed` cannot have run out by `at`. Away from the sender that it was
+/// set again may have gone unseen, and so may what a packet waited.
+pub(super) fn is_early(at: Time, armed: Time, least: Duration, slack: Duration) -> bool {
+    let sure = if slack > SEES_ALL {
+        least / 2
+    } else {
+        least - least / 16
+    };
+    at + slack < armed + sure
+}
+
+/// How likely something leaves again after so long that no stack here has a cause for, as a natural logarithm; `early`: no
+/// timer can have run out.
+pub(super) fn of_no_cause(waited: Duration, early: bool) -> f64 {
+    // Of what comes later an unknown timer is by far the likeliest.
+    let some = if early { OF_ITSELF } else { OF_ITSELF / 100.0 };
+    let ms = (waited.as_nanos() as f64 / 1e6).max(0.01);
+    (some / SPREAD / ms).ln()
 }

@@ -5,10 +5,12 @@ use rexmit_tcp::sender::State;
 use rexmit_tcp::settings::{Estimator, RttSamples, Settings, Tlp};
 use rexmit_time::{Duration, Time};
 
+use super::causes::{is_early, of_no_cause};
 use super::{Minimum, Moment, Shadow};
 use crate::emulate::board::{Board, News};
 use crate::emulate::timer::{Job, Ticks};
 use crate::emulate::{likelihood, parameters};
+use crate::event::Sent;
 
 /// How long the smallest round-trip time is kept (`tcp_min_rtt_wlen`).
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(300);
@@ -347,29 +349,79 @@ impl Shadow {
     }
 }
 
+/// A SYN, or SYN-ACK, that was sent again.
+#[derive(Clone, Copy, Debug)]
+pub struct SynAgain {
+    pub at: Time,
+    pub slack: Duration,
+    /// How often it had been sent before.
+    pub count: u32,
+    pub client: bool,
+    /// When the peer's SYN came last, and how often.
+    pub asked: Option<(Time, u32)>,
+    /// No timer of any stack can have run out.
+    pub early: bool,
+}
+
 impl Shadow {
     /// A SYN, or SYN-ACK, was sent.
     pub fn on_syn(&mut self, at: Time) {
         self.timer.set(at, Job::Timeout, self.rto);
     }
 
-    /// It was sent again, after `count` times.
-    pub fn on_syn_again(&mut self, at: Time, slack: Duration, count: u32, client: bool) {
+    /// Whether the timer of the SYN cannot have run out when it was sent again.
+    pub fn is_before_syn_timer(&self, sent: &Sent) -> bool {
+        let (soon, _) = self.ticks.fires(self.timer.span);
+        is_early(sent.at, self.timer.armed, soon, sent.slack)
+    }
+
+    /// It was sent again.
+    pub fn on_syn_again(&mut self, again: &SynAgain) {
+        let SynAgain {
+            at,
+            slack,
+            count,
+            client,
+            asked,
+            early,
+        } = *again;
         let span = self.timer.span;
         let window = self.timer.window(&self.ticks);
         let fits = likelihood::of_timer(at, window, span, slack);
+        let mut known = fits.weight;
         if client {
             self.score += fits.weight;
             self.fits(fits.fit);
         } else {
             // It may be the answer to a SYN that came again.
             self.score += likelihood::either(fits.weight, ANSWER);
+            let answer = match asked {
+                // It came once, which the first SYN-ACK answered.
+                Some((_, 1)) => f64::NEG_INFINITY,
+                Some((came, count)) if count > 1 && at + slack >= came => {
+                    likelihood::of_ack(at - came, slack, None).weight.max(ANSWER)
+                }
+                _ => ANSWER,
+            };
+            known = likelihood::either(known, answer);
         }
+        let waited = at - self.timer.armed;
+        let none = of_no_cause(waited, early);
+        let share = 1.0 / (1.0 + (none - known).exp());
+        let both = [
+            (rexmit_tcp::Mechanism::Rto, share),
+            (rexmit_tcp::Mechanism::Unknown, 1.0 - share),
+        ];
+        let (first, next) = if share >= 0.5 {
+            (both[0], both[1])
+        } else {
+            (both[1], both[0])
+        };
         self.opinions.push_back(super::Opinion {
-            mechanism: rexmit_tcp::Mechanism::Rto,
-            share: 1.0,
-            next: None,
-            timer: Some(span),
+            mechanism: first.0,
+            share: first.1,
+            next: Some(next),
+            timer: (share >= 0.5).then_some(span),
         });
         let linear = client && count <= self.settings.syn_linear_timeouts;
         let next = if linear { span } else { span * 2 };

@@ -18,7 +18,7 @@ const SOME: f64 = 0.02;
 /// What is taken for one, and the logarithm of how many times longer the longest is.
 const SHORTEST: Duration = Duration::from_millis(1);
 const LONGEST: Duration = Duration::from_secs(3);
-const SPREAD: f64 = 8.0;
+pub(super) const SPREAD: f64 = 8.0;
 
 /// What is known of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -38,6 +38,7 @@ use rack::Rack;
 use rate::Rate;
 use undo::Undo;
 
+pub use clock::SynAgain;
 pub use explain::{Moment, Opinion};
 
 /// A resend that fits worse than this is not explained.
