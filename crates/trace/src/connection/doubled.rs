@@ -1,6 +1,7 @@
 //! Packets that the capture holds twice, before and behind a router.
 
 use rexmit_time::{Duration, Time};
+use rexmit_wire::headers::Timestamps;
 use rexmit_wire::{Flags, Headers, SeqNum};
 
 use super::Connection;
@@ -65,7 +66,7 @@ impl Connection {
         found
     }
 
-    /// Whether a SYN or SYN-ACK came by just now with the same identification: a capture at both directions of a port, say,
+    /// Whether a SYN or SYN-ACK came by just now with the same identification and stamps: a capture at both directions of a port, say,
     /// holds it twice. No timer is as short as that, and a second connection has another number. It is counted then.
     #[cold]
     pub(super) fn is_doubled_syn(
@@ -75,14 +76,17 @@ impl Connection {
         headers: &Headers,
     ) -> bool {
         let me = direction as usize;
-        let before = self.cold.last_syns[me].replace((at, headers.ip_id));
+        let last = (at, headers.ip_id, headers.timestamps);
+        let before = self.cold.last_syns[me].replace(last);
         let same = self.cold.syns[me].as_ref().is_some_and(|syn| {
             (syn.seq, syn.flags, syn.options)
                 == (headers.seq, headers.flags, headers.syn.unwrap_or_default())
         });
-        let soon = |(then, id): (Time, Option<u16>)| {
+        let soon = |(then, id, stamps): (Time, Option<u16>, Option<Timestamps>)| {
             let apart = at.since(then);
-            id == headers.ip_id && -AT_ONCE < apart && apart < AT_ONCE
+            (id, stamps) == (headers.ip_id, headers.timestamps)
+                && -AT_ONCE < apart
+                && apart < AT_ONCE
         };
         let found = same && before.is_some_and(soon);
         if found {

@@ -397,6 +397,25 @@ fn a_syn_that_the_capture_holds_twice_is_sent_once() {
     }
 }
 
+/// A SYN-ACK that a timer sent again, and that came by together with the first after a delay, has a stamp of its own.
+#[test]
+fn a_syn_ack_with_another_stamp_is_no_double() {
+    for (stamp, resends) in [(5, 0), (1_005, 1)] {
+        let mut script = Script::new(40_000);
+        script.send(true, Flags::SYN, 0).wait(1_030);
+        let mut answer = script.packet(false, SYN_ACK, 0);
+        answer.ip_id = Some(0);
+        for value in [5, stamp] {
+            answer.timestamps = Some(Timestamps { value, echo: 1 });
+            script.put(answer);
+            script.now += Duration::from_micros(10);
+        }
+        script.server += 1;
+        script.wait(10).send(true, Flags::ACK, 0).exchange();
+        assert_eq!(script.rows().retransmissions.len(), resends);
+    }
+}
+
 /// A host that gets no answer drops options from its later SYNs: a Mac's then look like another system's.
 #[test]
 fn the_first_of_several_syns_names_the_system() {

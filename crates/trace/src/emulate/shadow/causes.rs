@@ -254,11 +254,9 @@ pub(super) fn is_early(at: Time, armed: Time, least: Duration, slack: Duration) 
     at + slack < armed + sure
 }
 
-/// How likely something leaves again after so long that no stack here has a cause for, as a natural logarithm; `early`: no
-/// timer can have run out.
-pub(super) fn of_no_cause(waited: Duration, early: bool) -> f64 {
-    // Of what comes later an unknown timer is by far the likeliest.
-    let some = if early { OF_ITSELF } else { OF_ITSELF / 100.0 };
+/// How likely something leaves again after so long that no stack here has a cause for, as a natural logarithm: no timer can
+/// have run out.
+pub(super) fn of_no_cause(waited: Duration) -> f64 {
     let ms = (waited.as_nanos() as f64 / 1e6).max(0.01);
-    (some / SPREAD / ms).ln()
+    (OF_ITSELF / SPREAD / ms).ln()
 }

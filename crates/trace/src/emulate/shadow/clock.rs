@@ -399,14 +399,21 @@ impl Shadow {
                 // It came once, which the first SYN-ACK answered.
                 Some((_, 1)) => f64::NEG_INFINITY,
                 Some((came, count)) if count > 1 && at + slack >= came => {
-                    likelihood::of_ack(at - came, slack, None).weight.max(ANSWER)
+                    likelihood::of_ack(at - came, slack, None)
+                        .weight
+                        .max(ANSWER)
                 }
                 _ => ANSWER,
             };
             known = likelihood::either(known, answer);
         }
         let waited = at - self.timer.armed;
-        let none = of_no_cause(waited, early);
+        // Elsewhere two may come by together that left apart.
+        let none = if early && slack <= SEES_ALL {
+            of_no_cause(waited)
+        } else {
+            f64::NEG_INFINITY
+        };
         let share = 1.0 / (1.0 + (none - known).exp());
         let both = [
             (rexmit_tcp::Mechanism::Rto, share),
