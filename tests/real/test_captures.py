@@ -42,7 +42,8 @@ def test_the_captures_of_a_folder_agree_with_the_oracle() -> None:
         try:
             total += check(path)
         except UserError as error:
-            assert "no capture of a known format" in str(error), path
+            if "no capture of a known format" not in str(error):
+                wrong.append((path.name, str(error)))
         except AssertionError as error:
             wrong.append((path.name, str(error)[:300]))
     assert not wrong

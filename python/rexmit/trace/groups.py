@@ -10,7 +10,6 @@ import polars as pl
 
 from rexmit.errors import UserError
 from rexmit.store.trace_schema import SIDES
-from rexmit.trace import terms
 from rexmit.trace.folder import Trace
 
 Key = Literal["host", "port", "prefix"]

@@ -168,7 +168,8 @@ def _retransmissions(made: Summary) -> Lines:
         lasted = "connection" if totals.connections == 1 else "connections"
         told = (
             f"{span(totals.waited_s)} of the {span(totals.duration_s)} that the {lasted} lasted "
-            f"({share(totals.waited_s, totals.duration_s)}), for a timer or for ACKs that show a loss"
+            f"({share(totals.waited_s, totals.duration_s)}), for a timer or for ACKs that show a "
+            "loss"
         )
         lines.append(("time waited", told))
     return lines

@@ -13,7 +13,7 @@ from rexmit.trace.files import Captured, captured
 from rexmit.trace.floods import Flood, flood
 from rexmit.trace.folder import Trace
 from rexmit.trace.groups import Group, overall
-from rexmit.trace.reasons import reason, waited_s
+from rexmit.trace.reasons import reason
 from rexmit.trace.sender_words import in_words
 from rexmit.trace.systems import agreement
 from rexmit.trace.troubles import Troubles, troubles
