@@ -97,17 +97,17 @@ impl Clock {
         }
     }
 
-    /// A packet of the sender came by that echoes this stamp: the sender had seen the first packet with it.
-    pub(super) fn echoed(&mut self, value: u32, at: Time, full: bool) {
+    /// A packet of the sender came by that echoes this stamp: the sender had seen the first packet with it. When that came by.
+    pub(super) fn echoed(&mut self, value: u32, at: Time, full: bool) -> Option<Time> {
         let behind = |v: u32| (v.wrapping_sub(value) as i32) < 0;
         let i = self.peer.partition_point(|&(v, _)| behind(v));
-        if let Some(&(_, seen)) = self.peer.get(i).filter(|p| p.0 == value) {
-            let delay = at - seen;
-            least(&mut self.small, delay);
-            if full {
-                least(&mut self.full, delay);
-            }
+        let &(_, seen) = self.peer.get(i).filter(|p| p.0 == value)?;
+        let delay = at - seen;
+        least(&mut self.small, delay);
+        if full {
+            least(&mut self.full, delay);
         }
+        (!delay.is_negative()).then_some(seen)
     }
 
     /// An acknowledgement came by so long after what it acknowledges.

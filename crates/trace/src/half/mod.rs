@@ -221,11 +221,12 @@ impl Half {
         }
         if let Some((value, echo)) = event.timestamps {
             if !event.flags.rst() {
-                self.stamps.learn(value, event.at);
-                if event.flags.ack() {
-                    self.clock
-                        .echoed(echo, event.at, event.payload_len * 2 >= self.mss);
-                }
+                let full = event.payload_len * 2 >= self.mss;
+                let heard = match event.flags.ack() {
+                    true => self.clock.echoed(echo, event.at, full),
+                    false => None,
+                };
+                self.stamps.learn(value, event.at, heard);
             }
         }
         if !event.flags.rst() {
