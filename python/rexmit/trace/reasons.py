@@ -54,6 +54,9 @@ def _timeouts(waits: pl.DataFrame, handshake: str | None) -> str:
         return f"{head}: the SYN was refused by a RST"
     if handshake == "half-open":
         return f"{head}: the handshake was never completed"
+    waiting = fired.filter(pl.col("evidence") == "not-accepted")
+    if waiting.height * 2 > fired.height:
+        return f"{head}: the server had the ACK of its SYN-ACK and waited for data (deferred accept)"
     spurious = fired.filter(pl.col("need") == "spurious")
     if spurious.height * 2 > fired.height:
         return f"{head}: {_spurious(spurious, fired.height)}"

@@ -24,6 +24,14 @@ pub(super) struct Mark {
     pub ip_id: u16,
 }
 
+/// What tells a SYN from the same one once more.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LastSyn {
+    at: Time,
+    ip_id: Option<u16>,
+    stamps: Option<Timestamps>,
+}
+
 impl Mark {
     /// None for a packet without an identification.
     fn of(direction: Direction, headers: &Headers) -> Option<Self> {
@@ -76,17 +84,20 @@ impl Connection {
         headers: &Headers,
     ) -> bool {
         let me = direction as usize;
-        let last = (at, headers.ip_id, headers.timestamps);
+        let last = LastSyn {
+            at,
+            ip_id: headers.ip_id,
+            stamps: headers.timestamps,
+        };
         let before = self.cold.last_syns[me].replace(last);
         let same = self.cold.syns[me].as_ref().is_some_and(|syn| {
             (syn.seq, syn.flags, syn.options)
                 == (headers.seq, headers.flags, headers.syn.unwrap_or_default())
         });
-        let soon = |(then, id, stamps): (Time, Option<u16>, Option<Timestamps>)| {
-            let apart = at.since(then);
-            (id, stamps) == (headers.ip_id, headers.timestamps)
-                && -AT_ONCE < apart
-                && apart < AT_ONCE
+        let soon = |before: LastSyn| {
+            let apart = at.since(before.at);
+            let alike = (before.ip_id, before.stamps) == (last.ip_id, last.stamps);
+            alike && -AT_ONCE < apart && apart < AT_ONCE
         };
         let found = same && before.is_some_and(soon);
         if found {

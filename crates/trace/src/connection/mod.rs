@@ -16,7 +16,7 @@ mod side;
 use std::collections::VecDeque;
 
 use rexmit_time::{Duration, Time};
-use rexmit_wire::headers::{Notes, Timestamps};
+use rexmit_wire::headers::Notes;
 use rexmit_wire::table::{prefetch, Keyed};
 use rexmit_wire::{FlowKey, Headers, SeqRange};
 
@@ -29,7 +29,7 @@ use crate::rows;
 use crate::settings::Settings;
 
 pub(crate) use belongs::Belongs;
-use doubled::Mark;
+use doubled::{LastSyn, Mark};
 use kept::Kept;
 use log::Log;
 pub(crate) use log::Spare;
@@ -121,8 +121,8 @@ struct Cold {
     syns: [Option<Kept>; 2],
     /// The last SYN that offers other options than the first, before any answer.
     retried: Option<Box<Kept>>,
-    /// When the last SYN or SYN-ACK of each side came by, its IP identification and its stamps.
-    last_syns: [Option<(Time, Option<u16>, Option<Timestamps>)>; 2],
+    /// The last SYN or SYN-ACK of each side.
+    last_syns: [Option<LastSyn>; 2],
     syn_counts: [u32; 2],
     /// Keep-alives without payload of each side, and those of them that probed a closed window.
     probes: [u32; 2],
