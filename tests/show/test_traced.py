@@ -72,7 +72,8 @@ def trace(tmp_path: Path) -> Trace:
         duration_s=0.0996,
         backward_stack_confidence=0.97,
         backward_tlp_needed=1,
-        backward_tlp_lost_s=0.0485,
+        backward_tlp_waited_s=0.0485,
+        waited_s=0.0485,
         **both,
     )
     folder = tmp_path / "traced"

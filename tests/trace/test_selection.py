@@ -41,7 +41,8 @@ def trace(tmp_path: Path) -> Trace:
                 end_s=T + 60 * n + 30,
                 duration_s=30.0,
                 backward_rto_needed=int(waits[n] > 0),
-                backward_rto_lost_s=waits[n],
+                backward_rto_waited_s=waits[n],
+                waited_s=waits[n],
             )
             for n, flow in enumerate(FLOWS)
         ],

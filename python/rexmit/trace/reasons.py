@@ -5,6 +5,7 @@ The sentence names what was waited for longest, summed by what began the episode
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 import polars as pl
@@ -14,6 +15,13 @@ from rexmit.trace import words
 
 _FEW: Final = 4
 """With fewer packets on the way three duplicate ACKs cannot come (RFC 5681 section 3.2)."""
+
+_NOT_OPENED: Final[Mapping[str | None, str]] = {
+    "unanswered": "the SYN was never answered",
+    "refused": "the SYN was refused by a RST",
+    "half-open": "the handshake was never completed",
+}
+"""What became of a handshake, in words."""
 
 
 def _with_cause(resends: pl.DataFrame) -> pl.DataFrame:
@@ -40,6 +48,10 @@ def reason(resends: pl.DataFrame, *, segments: int, handshake: str | None = None
         return _probes(waits.filter(pl.col("cause") == "tlp"))
     if cause == "mptcp-reinject":
         return _reinjections(resends.filter(pl.col("mechanism") == cause))
+    if handshake in _NOT_OPENED:
+        return (
+            f"{count(resends.height, 'retransmission')}{_longest(waits)}: {_NOT_OPENED[handshake]}"
+        )
     return _recoveries(resends.filter(pl.col("episode_cause") == cause), segments)
 
 
@@ -48,15 +60,13 @@ def _timeouts(waits: pl.DataFrame, handshake: str | None) -> str:
     if fired.is_empty():
         fired = waits
     head = f"{count(fired.height, 'timeout')}{_longest(fired)}"
-    if handshake == "unanswered":
-        return f"{head}: the SYN was never answered"
-    if handshake == "refused":
-        return f"{head}: the SYN was refused by a RST"
-    if handshake == "half-open":
-        return f"{head}: the handshake was never completed"
+    if handshake in _NOT_OPENED:
+        return f"{head}: {_NOT_OPENED[handshake]}"
     waiting = fired.filter(pl.col("evidence") == "not-accepted")
     if waiting.height * 2 > fired.height:
-        return f"{head}: the server had the ACK of its SYN-ACK and waited for data (deferred accept)"
+        return (
+            f"{head}: the server had the ACK of its SYN-ACK and waited for data (deferred accept)"
+        )
     spurious = fired.filter(pl.col("need") == "spurious")
     if spurious.height * 2 > fired.height:
         return f"{head}: {_spurious(spurious, fired.height)}"
