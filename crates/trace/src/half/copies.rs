@@ -82,7 +82,7 @@ impl Half {
         }
         self.lately.push_back((event.at, start, start < nxt));
         if start >= nxt && self.owed > 0 && !event.flags.syn() {
-            self.was_owed(nxt, end, older);
+            self.was_owed(nxt, (start, end), older, copy);
         }
         if start > self.pieces.nxt() {
             self.unseen(start, copy);

@@ -77,6 +77,14 @@ impl Half {
             }
             self.owed = owed;
         } else {
+            // What lies between left no later than `next` did, and may be late only.
+            let before = Copy {
+                at: next.at,
+                stamp: next.timestamps.map(|t| t.0),
+                ip_id: next.ip_id,
+                ..copy
+            };
+            self.unseen(start, before);
             self.unseen(end, copy);
             let this = ((end - start) as u32).div_ceil(self.mss).max(1);
             self.held.found_ahead(this);
@@ -86,14 +94,20 @@ impl Half {
     }
 
     /// A packet beyond all that came by, the numbers from `nxt` to `end`: had they been sent before, and did not come by?
-    /// `late`: it was sent before others that came by before it.
-    pub(super) fn was_owed(&mut self, nxt: i64, end: i64, late: bool) {
+    /// `late`: it was sent before others that came by before it. It begins at `start`, and `this` is what is known of it.
+    pub(super) fn was_owed(&mut self, nxt: i64, (start, end): (i64, i64), late: bool, this: Copy) {
         let packets = ((end - nxt) as u32).div_ceil(self.mss);
         if late {
             // One of those that were missing.
             self.owed = self.owed.saturating_sub(packets);
         } else if let (true, Some(copy)) = (self.owed >= packets, self.owed_at) {
             self.owed -= packets;
+            // What lies between left no later than this did, and may be late only.
+            let before = Copy {
+                sent: copy.sent,
+                ..this
+            };
+            self.unseen(start, before);
             self.unseen(end, copy);
         } else {
             self.owed = 0;

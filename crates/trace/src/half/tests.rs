@@ -278,6 +278,21 @@ fn late_originals_and_doubled_packets_are_no_resends() {
 }
 
 #[test]
+fn what_a_packet_overtook_is_late_though_another_is_missing() {
+    let mut script = Script::new(9, true);
+    warm_far(&mut script);
+    // It bears a number that leaves room for one more than the four that it overtook.
+    script.numbered(450.0, 400.0, 14_000, 1000, 116);
+    for i in 0..4_u16 {
+        let at = 451.0 + f64::from(i);
+        script.numbered(at, 390.0, 10_000 + u32::from(i) * 1000, 1000, 111 + i);
+    }
+    let seen = script.end();
+    assert_eq!(seen.row.reordered, 4, "{:?}", seen.rows);
+    assert!(seen.rows.len() <= 1, "{:?}", seen.rows);
+}
+
+#[test]
 fn a_gap_that_is_filled_later_is_a_resend_whose_original_was_lost_before_the_monitor() {
     let mut script = Script::new(0x7fff_e000, true);
     // At the receiver.
