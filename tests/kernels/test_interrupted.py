@@ -19,12 +19,15 @@ from rexmit.kernels.build import build
 from .conftest import Tree, visible
 
 SCRIPT = """\
+import signal
 import sys
 from pathlib import Path
 from rexmit import interrupt
 from rexmit.kernels import recipe
 from rexmit.kernels.build import build
 recipe.DATA = Path(sys.argv[1])
+# The tests themselves may run under nohup.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 try:
     with interrupt.installed():
         kernel, new = build(sys.argv[2])
