@@ -217,17 +217,20 @@ def _half_seen(trace: Trace) -> int:
 
 def _volume(trace: Trace) -> Volume:
     data = pl.col("length_bytes") > 0
+    again = pl.col("mechanism") == "mptcp-reinject"
     row = (
         trace.scan("retransmissions")
         .select(
-            data.sum().alias("data_packets"),
-            (~data).sum().alias("other_packets"),
-            pl.col("length_bytes").sum().alias("bytes"),
+            data.sum(),
+            (~data).sum().alias("others"),
+            pl.col("length_bytes").filter(again).sum().alias("reinjected"),
         )
         .collect()
-        .row(0, named=True)
+        .row(0)
     )
-    return Volume(**row)
+    # A packet may bear new bytes behind those that were sent before.
+    sent_again = trace.scan("connections").select(_both("bytes_retransmitted").sum()).collect()
+    return Volume(row[0], row[1], int(sent_again.item()) + row[2])
 
 
 def _multipath(trace: Trace) -> Multipath | None:
