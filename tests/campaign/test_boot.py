@@ -18,7 +18,6 @@ from rexmit.engines import (
     GuestBoot,
     GuestDiedError,
     GuestHungError,
-    guest_binary,
     programs,
     watch,
 )
@@ -26,6 +25,7 @@ from rexmit.engines.boot import Event
 from rexmit.engines.shares import PrivateFolder
 from rexmit.engines.tail import LineTail, LineTooLongError, Tail, last_lines
 from rexmit.errors import UserError
+from rexmit.guest import guest_binary
 
 OPTIONS = BootOptions(kernel=Path("/no/kernel"), core=0, seed=0x1234)
 EXEC: dict[str, Any] = {"version": 1, "exec": {"argv": ["ls"]}}

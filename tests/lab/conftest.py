@@ -21,8 +21,8 @@ import polars as pl
 import pytest
 
 from rexmit import _core, kernels
-from rexmit.engines import guest_binary
 from rexmit.errors import UserError
+from rexmit.guest import guest_binary
 
 KERNELS = ("6.12", "6.1")
 SCENARIO = Path(__file__).parents[2] / "scenarios" / "tlp-2013.toml"

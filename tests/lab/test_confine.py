@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from tests.lab.conftest import Lab
 
-from rexmit.engines import guest_binary
+from rexmit.guest import guest_binary
 
 Done = subprocess.CompletedProcess[str]
 Confine = Callable[..., Done]

@@ -21,7 +21,7 @@ from typing import Any, Final
 import pytest
 from tests.lab.conftest import User
 
-from rexmit.engines import guest_binary
+from rexmit.guest import guest_binary
 
 DOUBLE: Final = Path(__file__).with_name("double.py")
 STRANGER: Final = 12345

@@ -10,7 +10,7 @@ import pytest
 from tests.lab.conftest import Done, Lab
 
 from rexmit.cli.tcpfilter import EXAMPLE
-from rexmit.engines import guest_binary
+from rexmit.guest import guest_binary
 
 ROW = re.compile(r"\d+, \d+, \d+, (\d+\.\d{9}|nan), (\d+\.\d{9}|nan), ([01]|nan)")
 

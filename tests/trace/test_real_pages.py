@@ -5,18 +5,16 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from tests.real.captures import HERE, committed, others
 from typer.testing import CliRunner
 
 from rexmit.cli import app
-
-HERE: Final = Path(__file__).parent.parent / "real" / "captures"
 
 JARGON: Final = (
     r"re-?s(?:end|ent)\w*",
@@ -52,9 +50,7 @@ PLURAL: Final = re.compile(rf"(?<![\w.,/])(?:0|[2-9]|[1-9][\d,]*\d) ({'|'.join(N
 
 def captures() -> list[Path]:
     """Those of the repository, and those of the folder that the environment names."""
-    named = os.environ.get("REXMIT_CAPTURES")
-    more = sorted(Path(named).rglob("*.pcap*")) if named else []
-    return [*sorted(HERE.glob("*.pcap")), *more]
+    return [*committed(), *(path for path in others() if ".pcap" in path.name)]
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ With REXMIT_CAPTURES, a folder of captures, they are held against it, too.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.real.captures import FOLDER, others
 from typer.testing import CliRunner
 
 from rexmit.cli import app
@@ -74,14 +74,6 @@ def broken(trace: Trace) -> list[str]:
     return told
 
 
-def captures() -> Iterator[Path]:
-    """Those of the folder that REXMIT_CAPTURES names."""
-    given = os.environ.get("REXMIT_CAPTURES")
-    for path in sorted(Path(given).rglob("*")) if given else []:
-        if {".pcap", ".pcapng", ".cap"} & set(path.suffixes):
-            yield path
-
-
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Connections of the model over networks that lose."""
@@ -99,9 +91,9 @@ def test_of_the_model_s_connections(corpus: Path, tmp_path: Path, point: str) ->
     assert broken(trace) == []
 
 
-@pytest.mark.skipif("REXMIT_CAPTURES" not in os.environ, reason="REXMIT_CAPTURES names no folder")
+@pytest.mark.skipif(FOLDER not in os.environ, reason=f"{FOLDER} names no folder")
 def test_of_captures_that_others_made(tmp_path: Path) -> None:
-    paths = list(captures())
+    paths = [path for path in others() if {".pcap", ".pcapng", ".cap"} & set(path.suffixes)]
     assert paths
     traces = ((path, run([path], tmp_path / str(n), jobs=1)) for n, path in enumerate(paths))
     found = {path.name: broken(trace) for path, trace in traces}

@@ -70,8 +70,8 @@ def tcpfilter(
     """
     import os
 
-    from rexmit.engines.guest import guest_binary
     from rexmit.errors import UserError
+    from rexmit.guest import guest_binary
 
     if (segments is None) == (pattern is None):
         raise UserError("give N or --pattern", "rexmit tcpfilter 5", usage=True)

@@ -11,7 +11,7 @@ from rexmit.engines.boot import (
     Usage,
     watch,
 )
-from rexmit.engines.guest import guest_binary, programs
+from rexmit.engines.guest import programs
 
 __all__ = [
     "BootOptions",
@@ -19,7 +19,6 @@ __all__ = [
     "GuestDiedError",
     "GuestHungError",
     "Usage",
-    "guest_binary",
     "programs",
     "watch",
 ]

@@ -20,10 +20,10 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from rexmit.engines.channel import Channel
-from rexmit.engines.guest import guest_binary
 from rexmit.engines.shares import PrivateFolder
 from rexmit.engines.tail import LineTail, LineTooLongError, Tail, last_lines
 from rexmit.errors import UserError
+from rexmit.guest import guest_binary
 
 Event = Mapping[str, Any]
 

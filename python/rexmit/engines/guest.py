@@ -1,4 +1,4 @@
-"""The programs of this machine that are used inside a guest, and the guest program itself."""
+"""The programs of this machine that are used inside a guest."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from collections.abc import Iterable
 from typing import Final
 
 from rexmit.errors import UserError
-from rexmit.guest import guest_binary
-
-__all__ = ["NETWORK_PROGRAMS", "PACKAGES", "guest_binary", "programs"]
 
 PACKAGES: Final = {
     "nginx": "nginx-light",

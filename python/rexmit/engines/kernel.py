@@ -12,7 +12,8 @@ from rexmit.engines import scheduler
 from rexmit.engines.attempt import Attempt, Health
 from rexmit.engines.boot import BootOptions, GuestBoot
 from rexmit.engines.engine import PLAN_VERSION, Calls, Lack, Task, cells_of
-from rexmit.engines.guest import NETWORK_PROGRAMS, guest_binary, programs
+from rexmit.engines.guest import NETWORK_PROGRAMS, programs
+from rexmit.guest import guest_binary
 from rexmit.kernels import config as kernel_config
 from rexmit.kernels import recipe
 

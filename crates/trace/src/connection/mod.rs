@@ -297,7 +297,8 @@ impl Connection {
         let shut = self.sides[me].offers_nothing();
         let same_window = self.sides[me].count(headers);
         let numbered = headers.notes.of(NUMBERED);
-        if numbered != self.numbered[me] {
+        // Where nothing is known any more, what was known holds.
+        if numbered != Notes::default() && numbered != self.numbered[me] {
             self.is_numbered(direction, numbered);
         }
         if headers.ttl != self.ttls[me] && self.is_doubled(direction, headers) {
@@ -347,12 +348,12 @@ impl Connection {
     /// Other packets of a side's host have shown how it numbers them.
     #[cold]
     fn is_numbered(&mut self, direction: Direction, numbered: Notes) {
-        if numbered == Notes::default() {
-            // Nothing is known any more, what was known holds.
-            return;
-        }
         self.numbered[direction as usize] = numbered;
+        // Halves that are made later ask themselves.
         for of in BOTH {
+            if !self.has_half(of) {
+                continue;
+            }
             let (own, peer_own) = (self.counts_own(of), self.counts_own(of.reversed()));
             if let Some(half) = &mut self.cold.halves[of as usize] {
                 half.counted(own, peer_own);

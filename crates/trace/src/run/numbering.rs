@@ -87,11 +87,12 @@ impl Numbering {
             return;
         };
         let stream = u32::from(flow.src_port) << 16 | u32::from(flow.dst_port);
+        let slot = self.slot(src);
         // A packet without a socket has 0 in Linux (SYN-ACK, RST).
         if id != 0 {
-            self.see(src, dst, stream, id);
+            see(slot, src, dst, stream, id);
         }
-        let Some(host) = self.slot(src).filter(|host| host.address == src) else {
+        let Some(host) = slot.as_ref().filter(|host| host.address == src) else {
             return;
         };
         if host.same_peer.together() || host.other_peer.together() {
@@ -109,38 +110,8 @@ impl Numbering {
         };
         if packet.id != 0 {
             let protocol = u32::from(packet.protocol);
-            self.see(packet.src, packet.dst, protocol, packet.id);
-        }
-    }
-
-    #[inline]
-    fn see(&mut self, src: Ipv4Addr, dst: Ipv4Addr, stream: u32, id: u16) {
-        let slot = self.slot(src);
-        match slot {
-            Some(host) if host.address == src => {
-                if (host.peer, host.stream) != (dst, stream) {
-                    let step = id.wrapping_sub(host.id);
-                    let swapped = id.swap_bytes().wrapping_sub(host.id.swap_bytes());
-                    if host.peer == dst {
-                        host.same_peer.add(step, swapped);
-                    } else {
-                        host.other_peer.add(step, swapped);
-                    }
-                    host.peer = dst;
-                    host.stream = stream;
-                }
-                host.id = id;
-            }
-            _ => {
-                *slot = Some(Host {
-                    address: src,
-                    peer: dst,
-                    stream,
-                    id,
-                    same_peer: Steps::default(),
-                    other_peer: Steps::default(),
-                });
-            }
+            let slot = self.slot(packet.src);
+            see(slot, packet.src, packet.dst, protocol, packet.id);
         }
     }
 
@@ -149,6 +120,37 @@ impl Numbering {
         // Fibonacci hashing: addresses of one network differ in their last bits.
         let hash = address.to_bits().wrapping_mul(0x9e37_79b9) >> 16;
         &mut self.hosts[hash as usize % HOSTS]
+    }
+}
+
+/// A packet of the host at `src`, whose place is `slot`.
+#[inline]
+fn see(slot: &mut Option<Host>, src: Ipv4Addr, dst: Ipv4Addr, stream: u32, id: u16) {
+    match slot {
+        Some(host) if host.address == src => {
+            if (host.peer, host.stream) != (dst, stream) {
+                let step = id.wrapping_sub(host.id);
+                let swapped = id.swap_bytes().wrapping_sub(host.id.swap_bytes());
+                if host.peer == dst {
+                    host.same_peer.add(step, swapped);
+                } else {
+                    host.other_peer.add(step, swapped);
+                }
+                host.peer = dst;
+                host.stream = stream;
+            }
+            host.id = id;
+        }
+        _ => {
+            *slot = Some(Host {
+                address: src,
+                peer: dst,
+                stream,
+                id,
+                same_peer: Steps::default(),
+                other_peer: Steps::default(),
+            });
+        }
     }
 }
 
