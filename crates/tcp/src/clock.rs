@@ -14,6 +14,34 @@ pub enum Wheel {
     Levels,
 }
 
+/// A tick, of which timers run whole ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tick(i64);
+
+impl Tick {
+    /// No ticks: spans are not rounded.
+    pub const CONTINUOUS: Tick = Tick(1);
+
+    /// A tick of this length.
+    #[must_use]
+    pub const fn of_nanos(nanos: u64) -> Self {
+        Tick(if nanos == 0 { 1 } else { nanos as i64 })
+    }
+
+    /// Whole ticks that last at least `span` (`usecs_to_jiffies`).
+    #[must_use]
+    pub fn up(self, span: Duration) -> Duration {
+        let ticks = (span.as_nanos().max(0) + self.0 - 1) / self.0;
+        Duration::from_nanos(ticks * self.0)
+    }
+
+    /// Whole ticks within `span`.
+    #[must_use]
+    pub fn down(self, span: Duration) -> Duration {
+        Duration::from_nanos(span.as_nanos().max(0) / self.0 * self.0)
+    }
+}
+
 /// A tick clock. Ticks are counted from `ticks_at_zero` at [`Time`] zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {
@@ -41,6 +69,12 @@ impl Clock {
     #[must_use]
     pub const fn tick_ns(&self) -> u64 {
         1_000_000_000 / self.hz as u64
+    }
+
+    /// A tick.
+    #[must_use]
+    pub const fn tick(&self) -> Tick {
+        Tick::of_nanos(self.tick_ns())
     }
 
     /// The tick count at `now`.
@@ -175,6 +209,17 @@ mod tests {
         // From 1000 to the limit 1003 the highest bit that changes is the second.
         assert_eq!(with_slack(0, 1000), 1002);
         assert_eq!(with_slack(-1000, -1), 0);
+    }
+
+    #[test]
+    fn spans_are_rounded_to_whole_ticks() {
+        let (tick, micros) = (Tick::of_nanos(4_000_000), Duration::from_micros);
+        assert_eq!(tick.up(micros(8_000)), micros(8_000));
+        assert_eq!(tick.up(micros(8_001)), micros(12_000));
+        assert_eq!(tick.up(micros(-1)), Duration::ZERO);
+        assert_eq!(tick.down(micros(11_999)), micros(8_000));
+        assert_eq!(Tick::CONTINUOUS.up(micros(7)), micros(7));
+        assert_eq!(Tick::CONTINUOUS.down(micros(7)), micros(7));
     }
 
     #[test]

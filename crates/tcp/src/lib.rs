@@ -10,6 +10,7 @@ pub mod estimator;
 pub mod multipath;
 mod near;
 pub mod receiver;
+pub mod recovery;
 mod segment;
 pub mod sender;
 pub mod settings;

@@ -163,6 +163,14 @@ impl Rtt {
         }
     }
 
+    /// The smoothed round-trip time with the fraction of a microsecond that Linux keeps since 3.15; none before the first
+    /// sample.
+    #[must_use]
+    pub fn srtt_fraction(&self) -> Option<Duration> {
+        let eighths = self.srtt_us8();
+        (eighths > 0).then(|| Duration::from_nanos(eighths as i64 * 125))
+    }
+
     /// The deviation as it enters the timeout (Linux: `rttvar`, at least the minimum; others: with its factor).
     #[must_use]
     pub fn rttvar(&self) -> Duration {

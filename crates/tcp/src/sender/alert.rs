@@ -16,12 +16,10 @@ use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
 
 use super::news::{News, Resume};
-use super::timer::Job;
 use super::{Sender, State};
+use crate::recovery::constants::RENEGING_MIN;
+use crate::recovery::Job;
 use crate::settings::SenderForm;
-
-/// The least wait for SACKs that put reneging right.
-const RENEGING_WAIT: Duration = Duration::from_millis(10);
 
 impl Sender {
     /// Takes a doubtful acknowledgement; returns what may be sent again after it.
@@ -111,11 +109,7 @@ impl Sender {
             return false;
         }
         let half = Duration::from_micros((self.rtt.srtt_us8() >> 4) as i64);
-        let ticks = self
-            .clock
-            .ticks_in(half)
-            .max(self.clock.ticks_in(RENEGING_WAIT));
-        self.set_timer(Job::Timeout, ticks);
+        self.set_timer(Job::Timeout, half.max(RENEGING_MIN));
         news.clear(News::SET_TIMER);
         true
     }

@@ -232,7 +232,7 @@ impl Sender {
             }
         }
         self.rtt.sample(rtt, self.una, self.nxt);
-        self.rto = self.rtt.rto_ticks(&self.clock);
+        self.rto = self.clock.tick().up(self.rtt.rto());
         self.backoff = 0;
     }
 

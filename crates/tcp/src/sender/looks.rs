@@ -99,13 +99,13 @@ impl Sender {
     /// The timeout in ticks as the timer was last armed with it, back-off included (`icsk_rto`).
     #[must_use]
     pub fn rto_ticks(&self) -> i64 {
-        self.rto
+        self.clock.ticks_in(self.rto)
     }
 
     /// The timeout, back-off included.
     #[must_use]
     pub fn rto(&self) -> Duration {
-        Duration::from_nanos(self.rto * self.clock.tick_ns() as i64)
+        self.rto
     }
 
     /// The smoothed round-trip time.

@@ -52,6 +52,7 @@ use rexmit_wire::SeqNum;
 use crate::clock::Clock;
 use crate::congestion::{Context, Control, Window};
 use crate::estimator::Rtt;
+use crate::recovery::tlp::Episode;
 use crate::settings::{EarlyRetransmit, Settings};
 
 use backlog::Backlog;
@@ -65,12 +66,12 @@ use recovery::prr::Prr;
 use sack::SeenBlocks;
 use timed::Timed;
 use timer::Timer;
-use tlp::Episode;
 use undo::Undo;
 use window::Usage;
 
+pub use crate::recovery::State;
 pub use metrics::Metrics;
-pub use types::{Ack, Counters, Peer, State, Transmit};
+pub use types::{Ack, Counters, Peer, Transmit};
 
 /// Seconds over which the smallest round-trip time is kept (`tcp_min_rtt_wlen`).
 const MIN_RTT_WINDOW: i64 = 300;
@@ -137,8 +138,8 @@ pub struct Sender {
     min_rtt: MinRtt,
     timed: Timed,
     timer: Timer,
-    /// Ticks (`icsk_rto`).
-    rto: i64,
+    /// The timeout as the timer is set to it, whole ticks, back-off included (`icsk_rto`).
+    rto: Duration,
     backoff: u8,
     /// Timeouts without progress (`icsk_retransmits`).
     timeouts: u32,
@@ -224,7 +225,7 @@ impl Sender {
             delivered: 1,
             total_resent: 0,
             dsack_segments: 0,
-            rto: rtt.rto_ticks(&clock),
+            rto: clock.tick().up(rtt.rto()),
             rtt,
             min_rtt: MinRtt::new(MIN_RTT_WINDOW * i64::from(clock.hz), tick),
             timed: None,
@@ -272,7 +273,7 @@ impl Sender {
             None => self.rtt.no_sample_after_handshake(),
         }
         self.recall(&peer.metrics);
-        self.rto = self.rtt.rto_ticks(&self.clock);
+        self.rto = self.clock.tick().up(self.rtt.rto());
         // tcp_init_transfer
         self.window.cwnd = match peer.handshake_timeouts {
             0 | 1 => self.first_window(),
@@ -327,6 +328,11 @@ impl Sender {
     /// Microseconds a tick.
     fn tick_micros(&self) -> i64 {
         (self.clock.tick_ns() / 1_000) as i64
+    }
+
+    /// How long so many ticks are.
+    fn ticks_span(&self, ticks: i64) -> Duration {
+        Duration::from_nanos(ticks * self.clock.tick_ns() as i64)
     }
 
     /// Microseconds since `then`.

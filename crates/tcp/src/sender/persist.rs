@@ -3,31 +3,28 @@
 use rexmit_time::Duration;
 use rexmit_wire::SeqRange;
 
-use super::timer::Job;
 use super::{Sender, Transmit};
-
-/// The shortest wait before a probe (`TCP_RTO_MIN`).
-const SHORTEST: Duration = Duration::from_millis(200);
+use crate::recovery::constants::RTO_MIN;
+use crate::recovery::Job;
 
 impl Sender {
     /// Nothing is out and nothing may be sent: the window is to be probed (`tcp_check_probe_timer`).
     pub(super) fn check_persist(&mut self) {
         if self.queue.out == 0 && self.timer.job().is_none() {
-            let ticks = self.persist_base();
-            self.set_timer(Job::Persist, ticks);
+            self.set_timer(Job::Persist, self.persist_base());
         }
     }
 
-    fn persist_base(&self) -> i64 {
-        self.rto.max(self.clock.ticks_in(SHORTEST))
+    fn persist_base(&self) -> Duration {
+        self.rto.max(self.clock.tick().up(RTO_MIN))
     }
 
     /// The wait with back-off (`tcp_probe0_when`).
-    fn persist_wait(&self) -> i64 {
-        let longest = self.clock.ticks_in(self.settings.max_rto);
-        let ratio = longest / self.clock.ticks_in(SHORTEST).max(1);
+    fn persist_wait(&self) -> Duration {
+        let longest = self.settings.max_rto;
+        let ratio = self.clock.ticks_in(longest) / self.clock.ticks_in(RTO_MIN).max(1);
         let doublings = u32::from(self.backoff).min(ratio.max(1).ilog2() + 1);
-        (self.persist_base() << doublings).min(longest)
+        (self.persist_base() * (1 << doublings)).min(longest)
     }
 
     /// An acknowledgement came while nothing was out (`tcp_ack_probe`).
@@ -36,8 +33,8 @@ impl Sender {
             return;
         };
         if head.end.is_after(self.window_end()) {
-            let ticks = self.persist_wait();
-            self.set_timer(Job::Persist, ticks);
+            let wait = self.persist_wait();
+            self.set_timer(Job::Persist, wait);
         } else {
             self.backoff = 0;
             self.timer.clear();
@@ -96,7 +93,7 @@ impl Sender {
         if u32::from(self.backoff) < self.settings.retries {
             self.backoff += 1;
         }
-        let ticks = self.persist_wait();
-        self.set_timer(Job::Persist, ticks);
+        let wait = self.persist_wait();
+        self.set_timer(Job::Persist, wait);
     }
 }

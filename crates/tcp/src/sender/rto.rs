@@ -2,16 +2,11 @@
 
 use rexmit_time::Duration;
 
-use super::timer::Job;
 use super::{Sender, State};
+use crate::recovery::constants::{ORPHAN_RETRIES, RTO_MIN};
+use crate::recovery::Job;
 use crate::settings::{Estimator, TimeoutMarks};
 use crate::words::Mechanism;
-
-/// The first timeout that give-up reckons with (`TCP_RTO_MIN`).
-const MODEL_TIMEOUT: Duration = Duration::from_millis(200);
-
-/// Timeouts of a socket without an owner before it is given up (`tcp_orphan_retries`).
-const ORPHAN_RETRIES: u32 = 8;
 
 impl Sender {
     pub(super) fn on_timeout(&mut self) {
@@ -36,9 +31,9 @@ impl Sender {
 
     /// RFC 6298 §5.5; what is added to every timeout is added once (`tcp_timer_rexmt`, FreeBSD).
     pub(super) fn back_off(&mut self) {
-        let most = self.clock.ticks_in(self.settings.max_rto);
-        let slop = self.clock.ticks_in(self.settings.rto_slop);
-        self.rto = ((self.rto - slop) * 2 + slop).min(most);
+        let tick = self.clock.tick();
+        let slop = tick.up(self.settings.rto_slop);
+        self.rto = ((self.rto - slop) * 2 + slop).min(tick.up(self.settings.max_rto));
         self.set_timer(Job::Timeout, self.rto);
     }
 
@@ -76,7 +71,7 @@ impl Sender {
         let longest = self.settings.max_rto;
         let retries = if !self.orphan {
             self.settings.retries
-        } else if self.rto < self.clock.ticks_in(longest) {
+        } else if self.rto < self.clock.tick().up(longest) {
             ORPHAN_RETRIES
         } else {
             0
@@ -144,9 +139,9 @@ impl Sender {
 
 /// How long so many timeouts take that start from 200 ms (`tcp_model_timeout`).
 fn model_timeout(retries: u32, longest: Duration) -> Duration {
-    let ratio = (longest.as_nanos() / MODEL_TIMEOUT.as_nanos()).max(1);
+    let ratio = (longest.as_nanos() / RTO_MIN.as_nanos()).max(1);
     let doublings = ratio.ilog2();
-    let doubled = |times: u32| MODEL_TIMEOUT * ((2_i64 << times) - 1);
+    let doubled = |times: u32| RTO_MIN * ((2_i64 << times) - 1);
     if retries <= doublings {
         doubled(retries)
     } else {

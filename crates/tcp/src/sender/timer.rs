@@ -3,21 +3,7 @@
 use rexmit_time::Time;
 
 use crate::clock::Clock;
-
-/// What the timer is set for (`icsk_pending`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Job {
-    /// The retransmission timeout.
-    Timeout,
-    /// The tail loss probe.
-    Probe,
-    /// The end of RACK's reordering window.
-    Reordering,
-    /// The early retransmit.
-    EarlyRetransmit,
-    /// A window probe.
-    Persist,
-}
+use crate::recovery::Job;
 
 /// The timer. A job that is called off leaves the kernel's timer running; it then fires for nothing, or for a later job.
 #[derive(Clone, Copy, Debug, Default)]

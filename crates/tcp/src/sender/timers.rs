@@ -2,8 +2,8 @@
 
 use rexmit_time::{Duration, Time};
 
-use super::timer::Job;
 use super::Sender;
+use crate::recovery::Job;
 use crate::settings::SenderForm;
 
 impl Sender {
@@ -14,10 +14,7 @@ impl Sender {
         match self.timer.fire(&clock, now) {
             None => {}
             Some(Job::Reordering) => self.on_reordering_timer(),
-            Some(Job::Probe) => match self.settings.sender {
-                SenderForm::Linux3 => self.send_probe_linux3(),
-                SenderForm::Linux6 => self.send_probe(),
-            },
+            Some(Job::Probe) => self.send_probe(),
             Some(Job::EarlyRetransmit) => self.on_early_retransmit_timer(),
             Some(Job::Timeout) => {
                 self.timer.clear();
@@ -34,10 +31,10 @@ impl Sender {
     }
 
     /// Sets the timer, at most to the longest timeout.
-    pub(super) fn set_timer(&mut self, job: Job, ticks: i64) {
+    pub(super) fn set_timer(&mut self, job: Job, wait: Duration) {
         let clock = self.clock;
-        let most = clock.ticks_in(self.settings.max_rto);
-        self.timer.set(&clock, self.now, job, ticks.min(most));
+        let ticks = clock.ticks_in(wait.min(self.settings.max_rto));
+        self.timer.set(&clock, self.now, job, ticks);
     }
 
     /// The timeout, a full one from now on (RFC 6298 §5.3), or what is left of that of the head if the timer was set for
@@ -51,23 +48,19 @@ impl Sender {
             self.timer.job(),
             Some(Job::Reordering | Job::Probe | Job::EarlyRetransmit)
         );
-        let ticks = match self.settings.sender {
+        let wait = match self.settings.sender {
             SenderForm::Linux3 if converts => self.timeout_left_linux3().unwrap_or(self.rto),
-            SenderForm::Linux6 if converts => {
-                let left = Duration::from_micros(self.timeout_left().max(1));
-                self.clock.ticks_in(left)
-            }
+            SenderForm::Linux6 if converts => self.timeout_left().max(Duration::from_micros(1)),
             _ => self.rto,
         };
-        self.set_timer(Job::Timeout, ticks);
+        self.set_timer(Job::Timeout, wait);
     }
 
-    /// Microseconds until a timeout after the head was last sent (`tcp_rto_delta_us`).
-    pub(super) fn timeout_left(&self) -> i64 {
-        let timeout = self.rto * self.tick_micros();
+    /// How long until a timeout after the head was last sent (`tcp_rto_delta_us`).
+    pub(super) fn timeout_left(&self) -> Duration {
         match self.queue.head() {
-            Some(head) => timeout - self.since(head.at),
-            None => timeout,
+            Some(head) => self.rto - Duration::from_micros(self.since(head.at)),
+            None => self.rto,
         }
     }
 

@@ -3,8 +3,8 @@
 use rexmit_wire::SeqRange;
 
 use super::queue::{packets, Marks, Sent};
-use super::timer::Job;
 use super::{Sender, State, Transmit};
+use crate::recovery::Job;
 use crate::settings::{Estimator, SenderForm};
 use crate::words::Mechanism;
 

@@ -55,21 +55,6 @@ pub struct Transmit {
     pub in_host_bytes: u32,
 }
 
-/// The states of Linux's sender (`icsk_ca_state`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum State {
-    /// Nothing is doubtful.
-    Open,
-    /// SACKs or duplicate acknowledgements came, no loss is proven.
-    Disorder,
-    /// The window is being reduced without a loss to repair.
-    Cwr,
-    /// Losses are repaired by fast retransmission.
-    Recovery,
-    /// A timeout fired.
-    Loss,
-}
-
 /// What a sender did so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {

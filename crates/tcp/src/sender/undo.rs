@@ -58,7 +58,7 @@ impl Sender {
         self.undo.marker = self.settings.undo.then_some(self.una);
         let mut resends = i64::from(self.queue.resent);
         if self.settings.sender == SenderForm::Linux6 {
-            resends += i64::from(self.probe.high.is_some() && self.probe.resent);
+            resends += i64::from(self.probe.high.is_some() && self.probe.retransmission);
             if resends == 0 {
                 resends = -1;
             }

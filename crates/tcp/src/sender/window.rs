@@ -1,5 +1,6 @@
 //! The congestion window in the sender's hands: reduction, growth, disuse, pacing rate.
 
+use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
 
 use super::news::News;
@@ -158,7 +159,9 @@ impl Sender {
             return;
         }
         self.usage.used = self.usage.used.max(out);
-        if self.settings.slow_start_after_idle && tick - self.usage.stamp >= self.rto {
+        if self.settings.slow_start_after_idle
+            && self.ticks_span(tick - self.usage.stamp) >= self.rto
+        {
             self.shrink_unused();
         }
     }
@@ -182,7 +185,7 @@ impl Sender {
         if !self.settings.slow_start_after_idle || self.queue.out > 0 {
             return;
         }
-        let mut idle = self.tick() - self.clock.ticks(self.last_sent);
+        let mut idle = self.ticks_span(self.tick() - self.clock.ticks(self.last_sent));
         if idle <= self.rto {
             return;
         }
@@ -190,8 +193,8 @@ impl Sender {
         let mut cwnd = self.window.cwnd;
         let least = self.first_window().min(cwnd);
         loop {
-            idle -= self.rto;
-            if idle <= 0 || cwnd <= least {
+            idle = idle - self.rto;
+            if idle <= Duration::ZERO || cwnd <= least {
                 break;
             }
             cwnd /= 2;

@@ -1,14 +1,10 @@
 //! Early retransmit (RFC 5827, as Linux 3.5 to 4.10 had it): with few segments out, fewer duplicates are enough.
 
-use rexmit_time::Duration;
-
-use super::super::timer::Job;
 use super::super::Sender;
+use crate::recovery::constants::EARLY_RETRANSMIT_MIN;
+use crate::recovery::Job;
 use crate::settings::{EarlyRetransmit, Estimator};
 use crate::words::Mechanism;
-
-/// The shortest delay.
-const SHORTEST: Duration = Duration::from_millis(2);
 
 impl Sender {
     /// Less than four segments are out, something arrived, nothing was sent again and no new data can be sent.
@@ -32,15 +28,16 @@ impl Sender {
             return false;
         }
         // srtt >> 5 of ticks, or of microseconds rounded up to ticks (since 3.15).
+        let tick = self.clock.tick();
         let quarter = match self.settings.estimator {
-            Estimator::LinuxMicros => self.clock.ticks_in(srtt / 4),
-            _ => srtt.as_nanos() / 4 / self.clock.tick_ns() as i64,
+            Estimator::LinuxMicros => tick.up(srtt / 4),
+            _ => tick.down(srtt / 4),
         };
-        let ticks = quarter.max(self.clock.ticks_in(SHORTEST));
-        if self.timer.due() <= self.tick() + ticks {
+        let delay = quarter.max(tick.up(EARLY_RETRANSMIT_MIN));
+        if self.ticks_span(self.timer.due() - self.tick()) <= delay {
             return false;
         }
-        self.set_timer(Job::EarlyRetransmit, ticks);
+        self.set_timer(Job::EarlyRetransmit, delay);
         true
     }
 

@@ -3,17 +3,12 @@
 use super::super::clean::sent_after;
 use super::super::news::News;
 use super::super::queue::{Marks, Micros, Sent};
-use super::super::timer::Job;
 use super::super::{Sender, State};
+use crate::recovery::constants::{RACK_RECOVERIES, TIMEOUT_MIN};
+use crate::recovery::Job;
 
 use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
-
-/// Recoveries over which a widened reordering window is kept (`TCP_RACK_RECOVERY_THRESH`).
-const KEPT_RECOVERIES: u8 = 16;
-
-/// Added to the wait for reordered segments (`TCP_TIMEOUT_MIN_US`).
-pub(in super::super) const TIMER_SLACK_MICROS: i64 = 2_000;
 
 /// RACK's state (RFC 8985 §5.2).
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +53,7 @@ impl Rack {
 
     /// A recovery was undone by D-SACKs.
     pub fn undone(&mut self) {
-        self.persist = KEPT_RECOVERIES.min(self.persist + 1);
+        self.persist = RACK_RECOVERIES.min(self.persist + 1);
     }
 
     /// Widens the reordering window once a round trip with D-SACKs (RFC 8985 §6.2 step 4; `tcp_rack_update_reo_wnd`).
@@ -71,7 +66,7 @@ impl Rack {
             self.steps = self.steps.saturating_add(1);
             self.duplicate_seen = false;
             self.widened_at = delivered;
-            self.persist = KEPT_RECOVERIES;
+            self.persist = RACK_RECOVERIES;
         } else if self.persist == 0 {
             self.steps = 1;
         }
@@ -157,9 +152,8 @@ impl Sender {
         if core::mem::take(&mut self.rack.advanced) {
             let wait = self.detect_by_rack();
             if wait > 0 {
-                let wait = Duration::from_micros(wait + TIMER_SLACK_MICROS);
-                let ticks = self.clock.ticks_in(wait).min(self.rto);
-                self.set_timer(Job::Reordering, ticks);
+                let wait = Duration::from_micros(wait) + TIMEOUT_MIN;
+                self.set_timer(Job::Reordering, wait.min(self.rto));
                 news.clear(News::SET_TIMER);
             }
         }

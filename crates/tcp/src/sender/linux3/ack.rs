@@ -8,8 +8,8 @@ use super::super::clean::Delivery;
 use super::super::news::News;
 use super::super::queue::{Marks, Sent};
 use super::super::sack::Tagged;
-use super::super::timer::Job;
 use super::super::{Ack, Sender, State};
+use crate::recovery::Job;
 use crate::settings::{CongestionControl, Estimator, RttSamples};
 
 /// What was known before the acknowledgement.
@@ -85,7 +85,7 @@ impl Sender {
                 self.alert_linux3(&before, 0, false, news);
             }
             self.acknowledge_persist();
-            self.judge_probe_linux3(number, news);
+            self.judge_probe(number, news);
             return true;
         }
         let acked = self.clean_linux3(&before, &tagged, &mut news);
@@ -99,9 +99,9 @@ impl Sender {
             let duplicate = !news.any(News::ADVANCED | News::NOT_DUPLICATE);
             self.alert_linux3(&before, acked, duplicate, news);
         }
-        self.judge_probe_linux3(number, news);
+        self.judge_probe(number, news);
         if self.timer.job() == Some(Job::Timeout) {
-            self.schedule_probe_linux3();
+            self.schedule_probe(true);
         }
         if self.settings.pacing_rate {
             self.set_pacing_rate();

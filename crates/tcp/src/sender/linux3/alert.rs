@@ -185,6 +185,6 @@ impl Sender {
         self.enter_loss_linux3(true);
         self.timeouts += 1;
         self.resend(0, 1, Mechanism::Rto);
-        self.set_timer(super::super::timer::Job::Timeout, self.rto);
+        self.set_timer(crate::recovery::Job::Timeout, self.rto);
     }
 }

@@ -2,8 +2,8 @@
 //! sent, what is not SACKed below the highest SACK.
 
 use super::super::queue::Marks;
-use super::super::timer::Job;
 use super::super::{Sender, State};
+use crate::recovery::Job;
 use crate::words::Mechanism;
 
 impl Sender {

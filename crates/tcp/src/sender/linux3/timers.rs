@@ -1,118 +1,19 @@
 //! What sets the timer and what it does, as in 3.10.
 
 use rexmit_time::Duration;
-use rexmit_wire::SeqNum;
 
-use super::super::nagle::Hold;
-use super::super::news::News;
 use super::super::queue::{Marks, Sent};
 use super::super::recovery::prr::Step;
-use super::super::timer::Job;
-use super::super::write::Extent;
 use super::super::{Sender, State};
-use crate::settings::{Recovery, Tlp};
+use crate::settings::Recovery;
 use crate::words::Mechanism;
-
-/// The longest delay of an acknowledgement that a probe of one segment allows for (`TCP_DELACK_MAX`).
-const DELAYED_ACK: Duration = Duration::from_millis(200);
-
-/// The shortest wait before a probe.
-const SHORTEST_PROBE: Duration = Duration::from_millis(10);
-
-/// When to probe, in ticks: two round trips, and time for a delayed acknowledgement if there is one segment only
-/// (draft-dukkipati-tcpm-tcp-loss-probe-01 §2.1).
-fn probe_timeout(rtt: i64, out: u32, delayed_ack: i64, shortest: i64) -> i64 {
-    let wait = if out == 1 {
-        (2 * rtt).max(rtt + rtt / 2 + delayed_ack)
-    } else {
-        2 * rtt
-    };
-    wait.max(shortest)
-}
 
 impl Sender {
     /// `tcp_rearm_rto`
-    pub(in super::super) fn timeout_left_linux3(&self) -> Option<i64> {
+    pub(in super::super) fn timeout_left_linux3(&self) -> Option<Duration> {
         let head = self.queue.head()?;
-        let left = self.tick_of(head.at) + self.rto - self.tick();
-        (left > 0).then_some(left)
-    }
-
-    /// Turns the timeout into a probe if one may be sent earlier or instead (`tcp_schedule_loss_probe`).
-    pub(in super::super) fn schedule_probe_linux3(&mut self) {
-        // Whole ticks, or microseconds rounded up to them (usecs_to_jiffies, since 3.15).
-        let rtt = self.rtt.srtt().map_or(0, |srtt| self.clock.ticks_in(srtt));
-        if self.timer.job() != Some(Job::Timeout)
-            || self.settings.tlp != Tlp::Draft
-            || rtt == 0
-            || self.queue.out == 0
-            || !self.sack
-            || self.state != State::Open
-        {
-            return;
-        }
-        if self.window.cwnd > self.queue.in_flight() && !self.backlog.is_empty() {
-            return;
-        }
-        let delayed_ack = self.clock.ticks_in(DELAYED_ACK);
-        let shortest = self.clock.ticks_in(SHORTEST_PROBE);
-        let mut ticks = probe_timeout(rtt, self.queue.out, delayed_ack, shortest);
-        let left = self.timer.due() - self.tick();
-        if left > 0 {
-            ticks = ticks.min(left);
-        }
-        self.set_timer(Job::Probe, ticks);
-    }
-
-    /// Sends new data if there are any, else the last segment again, once; then a full timeout (`tcp_send_loss_probe`).
-    pub(in super::super) fn send_probe_linux3(&mut self) {
-        if self.backlog.is_empty() {
-            if self.probe.high.is_none() && self.resend_last() {
-                self.probe.high = Some(self.nxt);
-                self.counters.probes += 1;
-            }
-        } else {
-            let out = self.queue.out;
-            self.send_new_data(Hold::OFF, Extent::Probe);
-            self.counters.probes += u32::from(self.queue.out > out);
-        }
-        self.set_timer(Job::Timeout, self.rto);
-    }
-
-    /// Whether the last segment went out again.
-    fn resend_last(&mut self) -> bool {
-        let Some(mut last) = self.queue.len().checked_sub(1) else {
-            return false;
-        };
-        let segment = *self.queue.at(last);
-        let before = (segment.count() - 1) * self.mss;
-        if before > 0 && segment.len() > before {
-            self.queue.split(last, before, self.mss, self.sack);
-            last += 1;
-        }
-        if self.queue.at(last).len() == 0 && !self.settings.tlp_probes_bare_fin {
-            return false;
-        }
-        self.transmit_again(last, 1, Mechanism::Tlp, true)
-    }
-
-    /// What an acknowledgement says of the probe (`tcp_process_tlp_ack`).
-    pub(super) fn judge_probe_linux3(&mut self, ack: SeqNum, news: News) {
-        let Some(high) = self.probe.high else {
-            return;
-        };
-        let duplicate = !news.any(News::ADVANCED | News::NOT_DUPLICATE | News::SACKED);
-        if ack == high && duplicate {
-            self.probe.high = None;
-        } else if ack.is_after(high) {
-            self.probe.high = None;
-            if !news.any(News::DSACK) {
-                self.begin_reduction();
-                self.set_state(State::Cwr);
-                self.end_reduction();
-                self.set_state(State::Open);
-            }
-        }
+        let left = self.rto - self.ticks_span(self.tick() - self.tick_of(head.at));
+        (left > Duration::ZERO).then_some(left)
     }
 
     /// The timeout (`tcp_retransmit_timer`).
@@ -230,20 +131,6 @@ impl Sender {
 
     /// `tcp_skb_timedout`
     pub(in super::super) fn is_overdue(&self, segment: &Sent) -> bool {
-        self.tick() - self.tick_of(segment.at) > self.rto
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_probe_waits_as_the_draft_says() {
-        // HZ = 1000
-        assert_eq!(probe_timeout(50, 3, 200, 10), 100);
-        assert_eq!(probe_timeout(20, 1, 200, 10), 230);
-        assert_eq!(probe_timeout(1000, 1, 200, 10), 2000);
-        assert_eq!(probe_timeout(1, 2, 200, 10), 10);
+        self.ticks_span(self.tick() - self.tick_of(segment.at)) > self.rto
     }
 }
