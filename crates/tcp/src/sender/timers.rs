@@ -3,6 +3,7 @@
 use rexmit_time::{Duration, Time};
 
 use super::Sender;
+use crate::recovery::rto::{self, Rearm};
 use crate::recovery::Job;
 use crate::settings::SenderForm;
 
@@ -18,10 +19,7 @@ impl Sender {
             Some(Job::EarlyRetransmit) => self.on_early_retransmit_timer(),
             Some(Job::Timeout) => {
                 self.timer.clear();
-                match self.settings.sender {
-                    SenderForm::Linux3 => self.on_timeout_linux3(),
-                    SenderForm::Linux6 => self.on_timeout(),
-                }
+                self.on_timeout();
             }
             Some(Job::Persist) => {
                 self.timer.clear();
@@ -40,28 +38,32 @@ impl Sender {
     /// The timeout, a full one from now on (RFC 6298 §5.3), or what is left of that of the head if the timer was set for
     /// something else in between (`tcp_rearm_rto`).
     pub(super) fn rearm_timeout(&mut self) {
-        if self.queue.out == 0 {
-            self.timer.clear();
-            return;
-        }
-        let converts = matches!(
-            self.timer.job(),
-            Some(Job::Reordering | Job::Probe | Job::EarlyRetransmit)
-        );
-        let wait = match self.settings.sender {
-            SenderForm::Linux3 if converts => self.timeout_left_linux3().unwrap_or(self.rto),
-            SenderForm::Linux6 if converts => self.timeout_left().max(Duration::from_micros(1)),
-            _ => self.rto,
+        let view = Rearm {
+            packets_out: self.queue.out,
+            timer: self.timer.job(),
+            rto: self.rto,
+            head_age: self.head_age(),
         };
-        self.set_timer(Job::Timeout, wait);
+        match rto::rearm(self.settings.sender, &view) {
+            Some(wait) => self.set_timer(Job::Timeout, wait),
+            None => self.timer.clear(),
+        }
+    }
+
+    /// How long ago the head was last sent, in 3.10 in ticks; none are out: no time at all.
+    fn head_age(&self) -> Duration {
+        match (self.queue.head(), self.settings.sender) {
+            (None, _) => Duration::ZERO,
+            (Some(head), SenderForm::Linux3) => {
+                self.ticks_span(self.tick() - self.tick_of(head.at))
+            }
+            (Some(head), SenderForm::Linux6) => Duration::from_micros(self.since(head.at)),
+        }
     }
 
     /// How long until a timeout after the head was last sent (`tcp_rto_delta_us`).
     pub(super) fn timeout_left(&self) -> Duration {
-        match self.queue.head() {
-            Some(head) => self.rto - Duration::from_micros(self.since(head.at)),
-            None => self.rto,
-        }
+        self.rto - self.head_age()
     }
 
     /// After an acknowledgement made progress: a probe, else the timeout (`tcp_set_xmit_timer`).

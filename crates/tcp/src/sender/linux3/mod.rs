@@ -15,7 +15,7 @@ use super::Sender;
 
 impl Sender {
     /// The tick of a time of sending (`skb->when`).
-    fn tick_of(&self, at: Micros) -> i64 {
+    pub(super) fn tick_of(&self, at: Micros) -> i64 {
         self.clock.ticks(Time::from_nanos(at * 1_000))
     }
 

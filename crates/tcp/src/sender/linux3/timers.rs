@@ -1,61 +1,16 @@
-//! What sets the timer and what it does, as in 3.10.
-
-use rexmit_time::Duration;
+//! What a timeout does to the scoreboard and the window, as in 3.10.
 
 use super::super::queue::{Marks, Sent};
 use super::super::recovery::prr::Step;
 use super::super::{Sender, State};
 use crate::settings::Recovery;
-use crate::words::Mechanism;
 
 impl Sender {
-    /// `tcp_rearm_rto`
-    pub(in super::super) fn timeout_left_linux3(&self) -> Option<Duration> {
-        let head = self.queue.head()?;
-        let left = self.rto - self.ticks_span(self.tick() - self.tick_of(head.at));
-        (left > Duration::ZERO).then_some(left)
-    }
-
-    /// The timeout (`tcp_retransmit_timer`).
-    pub(in super::super) fn on_timeout_linux3(&mut self) {
-        if self.queue.out == 0 {
-            return;
-        }
-        self.probe.high = None;
-        if self.peer_window == 0 && !self.orphan {
-            let longest = self.clock.ticks_in(self.settings.max_rto);
-            if self.tick() - self.last_ack > longest {
-                self.timed_out = true;
-                return;
-            }
-            self.enter_loss_linux3(false);
-            self.resend(0, 1, Mechanism::Rto);
-            self.back_off();
-            return;
-        }
-        self.counters.timeouts += 1;
-        if self.is_to_be_given_up() {
-            self.timed_out = true;
-            return;
-        }
-        self.enter_loss_linux3(false);
-        self.resend(0, 1, Mechanism::Rto);
-        self.backoff = self.backoff.saturating_add(1);
-        self.timeouts += 1;
-        self.back_off();
-    }
-
     /// All that is not SACKed is lost; if the receiver `reneged`, all (`tcp_enter_loss`).
-    pub(super) fn enter_loss_linux3(&mut self, reneged: bool) {
-        let mut reduced = false;
-        if self.state <= State::Disorder
-            || !self.recovery_point.is_after(self.una)
-            || (self.state == State::Loss && self.timeouts == 0)
-        {
-            reduced = true;
-            self.prior_ssthresh = self.current_ssthresh();
-            self.window.prior_cwnd = self.window.cwnd;
-            self.window.ssthresh = self.control.ssthresh(&self.window);
+    pub(in super::super) fn enter_loss_linux3(&mut self, reneged: bool) {
+        let reduced = self.loss_view().reduces();
+        if reduced {
+            self.reduce_by_timeout();
         }
         self.window.cwnd = 1;
         self.window.cwnd_cnt = 0;
@@ -73,7 +28,7 @@ impl Sender {
         if self.mark_all_lost(reneged) {
             self.undo.marker = None;
         }
-        self.reordering = self.reordering.min(self.settings.dupack_threshold);
+        self.reordering = self.reordering_after_timeout();
         self.set_state(State::Loss);
         self.recovery_point = self.nxt;
         self.frto = self.settings.frto && (reduced || self.timeouts > 0);
