@@ -12,6 +12,7 @@
 //! ([`Tick::up`](crate::clock::Tick::up)).
 
 pub mod constants;
+pub mod early_retransmit;
 pub mod rto;
 mod state;
 pub mod tlp;

@@ -117,7 +117,7 @@ impl Sender {
         {
             return Some(Mechanism::FastRetransmit);
         }
-        if self.may_retransmit_early() && !self.wait_before_early_retransmit() {
+        if self.retransmits_early() {
             return Some(Mechanism::EarlyRetransmit);
         }
         None
