@@ -171,6 +171,13 @@ impl Rtt {
         (eighths > 0).then(|| Duration::from_nanos(eighths as i64 * 125))
     }
 
+    /// The smoothed round-trip time in whole microseconds (`srtt_us >> 3`); none before the first sample.
+    #[must_use]
+    pub fn srtt_micros(&self) -> Option<Duration> {
+        let eighths = self.srtt_us8();
+        (eighths > 0).then(|| Duration::from_micros((eighths >> 3) as i64))
+    }
+
     /// The deviation as it enters the timeout (Linux: `rttvar`, at least the minimum; others: with its factor).
     #[must_use]
     pub fn rttvar(&self) -> Duration {

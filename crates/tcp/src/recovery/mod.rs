@@ -13,7 +13,9 @@
 
 pub mod constants;
 pub mod early_retransmit;
+pub mod rack;
 pub mod rto;
+pub mod scoreboard;
 mod state;
 pub mod tlp;
 

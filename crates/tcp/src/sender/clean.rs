@@ -4,9 +4,10 @@ use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
 
 use super::news::News;
-use super::queue::{Marks, Micros, Sent};
+use super::queue::{time_of, Marks, Micros, Sent};
 use super::sack::Tagged;
 use super::Sender;
+use crate::recovery::rack::sent_after;
 
 /// The latest transmission among those that an acknowledgement says were delivered (`struct rate_sample`).
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,11 +16,6 @@ pub(super) struct Delivery {
     pub prior_delivered: u32,
     at: Micros,
     end: SeqNum,
-}
-
-/// Whether a transmission came after another; of one microsecond, the one with the higher number (`tcp_skb_sent_after`).
-pub(super) fn sent_after(at: Micros, end: SeqNum, other: Micros, other_end: SeqNum) -> bool {
-    at > other || (at == other && end.is_after(other_end))
 }
 
 /// What a walk over the acknowledged segments found.
@@ -42,7 +38,12 @@ impl Sender {
             return;
         }
         let latest = delivery.prior_delivered == 0
-            || sent_after(segment.at, segment.end, delivery.at, delivery.end);
+            || sent_after(
+                time_of(segment.at),
+                segment.end,
+                time_of(delivery.at),
+                delivery.end,
+            );
         if latest {
             *delivery = Delivery {
                 prior_delivered: segment.delivered,

@@ -1,6 +1,8 @@
 //! The smallest round-trip time of late: a windowed minimum with three best samples (`lib/win_minmax.c`, after Kathleen
 //! Nichols).
 
+use rexmit_time::Duration;
+
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     tick: i64,
@@ -29,6 +31,12 @@ impl MinRtt {
     /// The minimum in microseconds.
     pub fn get(&self) -> u32 {
         self.best[0].micros
+    }
+
+    /// The minimum; none before a sample.
+    pub fn span(&self) -> Option<Duration> {
+        let micros = self.get();
+        (micros != u32::MAX).then(|| Duration::from_micros(i64::from(micros)))
     }
 
     /// Takes a sample (`minmax_running_min`).

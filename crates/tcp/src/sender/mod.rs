@@ -52,12 +52,12 @@ use rexmit_wire::SeqNum;
 use crate::clock::Clock;
 use crate::congestion::{Context, Control, Window};
 use crate::estimator::Rtt;
+use crate::recovery::rack::Rack;
 use crate::recovery::tlp::Episode;
 use crate::settings::{EarlyRetransmit, Settings};
 
 use backlog::Backlog;
 use detect::fack::Fack;
-use detect::rack::Rack;
 use host::Host;
 use min_rtt::MinRtt;
 use nagle::Nagle;

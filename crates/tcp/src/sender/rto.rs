@@ -157,7 +157,7 @@ impl Sender {
                 marks.clear(super::queue::Marks::SACKED);
             } else {
                 let rack = self.settings.rack;
-                let wait = rack.then(|| Duration::from_micros(self.rack_wait(&segment, 0)));
+                let wait = rack.then(|| self.rack_wait(&segment));
                 if !rto::marks_lost(self.settings.timeout_marks, index == 0, wait) {
                     continue;
                 }

@@ -156,7 +156,7 @@ impl Sender {
             return 0;
         }
         if self.reordering_seen > 0 && !tagged.news.any(News::DSACK_PROBE) {
-            self.rack.duplicate_seen = true;
+            self.rack.dsack_seen = true;
         }
         tagged.news.set(News::DSACK);
         tagged.delivered += segments;

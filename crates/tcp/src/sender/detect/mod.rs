@@ -3,5 +3,5 @@
 mod dupack;
 mod early_retransmit;
 pub(super) mod fack;
-pub(super) mod rack;
+mod rack;
 mod rfc6675;

@@ -2,6 +2,7 @@
 
 mod check;
 mod order;
+mod scoreboard;
 mod sent;
 mod shape;
 
@@ -10,7 +11,7 @@ use std::collections::VecDeque;
 use rexmit_wire::SeqNum;
 
 use sent::NONE;
-pub(super) use sent::{packets, Marks, Micros, Sent};
+pub(super) use sent::{packets, time_of, Marks, Micros, Sent};
 
 /// The segments in order of sequence numbers, a list of them in order of sending, and their counts.
 #[derive(Clone, Debug)]

@@ -1,9 +1,15 @@
 //! A segment that was sent, and what is known of it.
 
+use rexmit_time::Time;
 use rexmit_wire::SeqNum;
 
 /// Microseconds on the connection's clock, the unit in which Linux keeps the time of sending.
 pub type Micros = u64;
+
+/// The time that a number of microseconds stands for.
+pub fn time_of(at: Micros) -> Time {
+    Time::from_nanos(at * 1_000)
+}
 
 /// No segment.
 pub(super) const NONE: u32 = u32::MAX;
