@@ -13,6 +13,7 @@
 
 pub mod constants;
 pub mod early_retransmit;
+pub mod frto;
 pub mod rack;
 pub mod rto;
 pub mod scoreboard;

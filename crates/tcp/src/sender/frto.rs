@@ -1,33 +1,46 @@
-//! What acknowledgements say in the state Loss: was the timeout spurious (F-RTO, RFC 5682 §3.1), is it over.
+//! What acknowledgements say in the state Loss: was the timeout spurious ([`recovery::frto`](crate::recovery::frto)), is it
+//! over.
 
 use super::news::{News, Resume};
 use super::Sender;
+use crate::recovery::frto::{self, Answer, Verdict};
 
 impl Sender {
+    /// What an acknowledgement says of the timeout, if F-RTO's test runs.
+    pub(super) fn frto_verdict(&self, news: News, duplicate: bool) -> Verdict {
+        if !self.frto {
+            return Verdict::Open;
+        }
+        let answer = Answer {
+            original: news.any(News::ORIGINAL),
+            advanced: news.any(News::ADVANCED),
+            sacked_or_duplicate: news.any(News::SACKED) || duplicate,
+            new_data_sent: self.nxt.is_after(self.recovery_point),
+            point_acknowledged: !self.una.is_before(self.recovery_point),
+        };
+        frto::on_ack(self.settings.sender, &answer)
+    }
+
     /// `tcp_process_loss`
     pub(super) fn process_loss(&mut self, news: News, duplicates: u32) -> Resume {
         let recovered = !self.una.is_before(self.recovery_point);
         if news.any(News::ADVANCED) && self.try_undo_loss(false) {
             return Resume::Nothing;
         }
-        if self.frto {
-            // RFC 5682 §3.1 step 3b: something arrived that was sent once, before the timeout.
-            if news.any(News::ORIGINAL) && self.try_undo_loss(true) {
+        match self.frto_verdict(news, duplicates > 0) {
+            Verdict::Spurious => {
+                self.try_undo_loss(true);
                 return Resume::Nothing;
             }
-            if self.nxt.is_after(self.recovery_point) {
-                if news.any(News::SACKED) || duplicates > 0 {
-                    // Step 3a: the loss is real.
-                    self.frto = false;
-                }
-            } else if news.any(News::ADVANCED) && !recovered {
+            Verdict::Real => self.frto = false,
+            Verdict::SendNew => {
                 self.recovery_point = self.nxt;
-                // Step 2b: new data, if there are any; what comes back then tells.
                 if !self.backlog.is_empty() && self.window_end().is_after(self.nxt) {
                     return Resume::New;
                 }
                 self.frto = false;
             }
+            Verdict::Open => {}
         }
         if recovered {
             self.end_recovery();

@@ -3,6 +3,7 @@
 use rexmit_time::Duration;
 
 use super::{Sender, State};
+use crate::recovery::frto;
 use crate::recovery::rto::{self, BackOff, Fire, GiveUp, Loss, Silence, Timeout};
 use crate::recovery::Job;
 use crate::settings::{Estimator, SenderForm};
@@ -117,9 +118,10 @@ impl Sender {
 
     /// What is in flight is lost, wholly or as far as RACK says (`tcp_enter_loss`).
     fn enter_loss(&mut self) {
-        let first = self.state < State::Recovery;
+        let state = self.state;
         self.mark_lost_by_timeout();
-        if self.loss_view().reduces() {
+        let reduces = self.loss_view().reduces();
+        if reduces {
             self.reduce_by_timeout();
             self.begin_undo();
         }
@@ -130,8 +132,17 @@ impl Sender {
         self.set_state(State::Loss);
         self.recovery_point = self.nxt;
         self.probe.high = None;
-        // RFC 5682 §3.1 step 1, §3.2
-        self.frto = self.settings.frto && (first || self.timeouts > 0);
+        self.begin_frto(state, reduces);
+    }
+
+    /// F-RTO's test begins after a timeout in `state`, if it should.
+    pub(super) fn begin_frto(&mut self, state: State, reduced: bool) {
+        let view = frto::Begin {
+            state,
+            reduced,
+            timeouts: self.timeouts,
+        };
+        self.frto = self.settings.frto && frto::begins(self.settings.sender, &view);
     }
 
     pub(super) fn reordering_after_timeout(&self) -> u32 {

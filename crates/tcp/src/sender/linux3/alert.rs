@@ -5,6 +5,7 @@ use super::super::nagle::Hold;
 use super::super::news::News;
 use super::super::{Sender, State};
 use super::ack::Before;
+use crate::recovery::frto::Verdict;
 use crate::words::Mechanism;
 
 impl Sender {
@@ -139,18 +140,13 @@ impl Sender {
     /// What acknowledgements say in the state Loss (`tcp_process_loss`).
     fn process_loss_linux3(&mut self, news: News, duplicate: bool) {
         let recovered = !self.una.is_before(self.recovery_point);
-        if self.frto {
-            // RFC 5682 §3.1 step 3b
-            if news.any(News::ORIGINAL) {
+        match self.frto_verdict(news, duplicate) {
+            Verdict::Spurious => {
                 self.try_undo_loss(true);
                 return;
             }
-            let sent_new = self.nxt.is_after(self.recovery_point);
-            if sent_new && (news.any(News::SACKED) || duplicate) {
-                // Step 3a
-                self.frto = false;
-            } else if news.any(News::ADVANCED) && !recovered {
-                // Step 2b
+            Verdict::Real => self.frto = false,
+            Verdict::SendNew => {
                 self.recovery_point = self.nxt;
                 self.push_with(Hold::OFF);
                 if self.nxt.is_after(self.recovery_point) {
@@ -158,6 +154,7 @@ impl Sender {
                 }
                 self.frto = false;
             }
+            Verdict::Open => {}
         }
         if recovered {
             self.timeouts = 0;

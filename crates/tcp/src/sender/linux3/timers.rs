@@ -8,6 +8,7 @@ use crate::settings::Recovery;
 impl Sender {
     /// All that is not SACKed is lost; if the receiver `reneged`, all (`tcp_enter_loss`).
     pub(in super::super) fn enter_loss_linux3(&mut self, reneged: bool) {
+        let state = self.state;
         let reduced = self.loss_view().reduces();
         if reduced {
             self.reduce_by_timeout();
@@ -31,7 +32,7 @@ impl Sender {
         self.reordering = self.reordering_after_timeout();
         self.set_state(State::Loss);
         self.recovery_point = self.nxt;
-        self.frto = self.settings.frto && (reduced || self.timeouts > 0);
+        self.begin_frto(state, reduced);
     }
 
     /// Marks everything lost that is not SACKed, or everything. Whether something had been sent again before.

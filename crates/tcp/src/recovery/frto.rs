@@ -1,0 +1,152 @@
+//! F-RTO (RFC 5682 §3.1): acknowledgements after a timeout tell whether it was spurious.
+//!
+//! 3.10 and 6.x differ in three points. A new loss starts the test in 3.10 when the timeout reduces the threshold, in 6.x
+//! when no recovery ran. 6.x asks for undo by timestamps and D-SACK first, 3.10 last, which is the caller's order of work.
+//! And after new data were sent, an acknowledgement that advances without deciding the test lets 3.10 send new data once
+//! more.
+
+use super::State;
+use crate::settings::SenderForm;
+
+/// What decides whether the test begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Begin {
+    /// The state before the timeout.
+    pub state: State,
+    /// The timeout reduced the threshold.
+    pub reduced: bool,
+    /// Timeouts without progress, this one not counted.
+    pub timeouts: u32,
+}
+
+/// Whether a timeout begins the test (RFC 5682 §3.1 step 1, §3.2; `tcp_enter_loss`).
+#[must_use]
+pub fn begins(form: SenderForm, view: &Begin) -> bool {
+    let new_loss = match form {
+        SenderForm::Linux3 => view.reduced,
+        SenderForm::Linux6 => view.state < State::Recovery,
+    };
+    new_loss || view.timeouts > 0
+}
+
+/// An acknowledgement in the state Loss while the test runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer {
+    /// Data sent once, before the timeout, were delivered by it.
+    pub original: bool,
+    /// It moved the first byte not acknowledged.
+    pub advanced: bool,
+    /// It SACKs something new, or is a duplicate.
+    pub sacked_or_duplicate: bool,
+    /// New data were sent after the recovery point.
+    pub new_data_sent: bool,
+    /// It acknowledges the recovery point.
+    pub point_acknowledged: bool,
+}
+
+/// What an acknowledgement says of a timeout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing yet.
+    Open,
+    /// The timeout was spurious (step 3b).
+    Spurious,
+    /// The loss is real; the test is over (step 3a).
+    Real,
+    /// The recovery point moves to what has been sent, and new data are sent if they can be; else the test is over
+    /// (step 2b).
+    SendNew,
+}
+
+/// What an acknowledgement says of a timeout (`tcp_process_loss`).
+#[must_use]
+pub const fn on_ack(form: SenderForm, answer: &Answer) -> Verdict {
+    if answer.original {
+        return Verdict::Spurious;
+    }
+    if answer.new_data_sent && answer.sacked_or_duplicate {
+        return Verdict::Real;
+    }
+    if answer.new_data_sent && matches!(form, SenderForm::Linux6) {
+        return Verdict::Open;
+    }
+    if answer.advanced && !answer.point_acknowledged {
+        Verdict::SendNew
+    } else {
+        Verdict::Open
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FORMS: [SenderForm; 2] = [SenderForm::Linux3, SenderForm::Linux6];
+
+    const ANSWER: Answer = Answer {
+        original: false,
+        advanced: true,
+        sacked_or_duplicate: false,
+        new_data_sent: false,
+        point_acknowledged: false,
+    };
+
+    fn judged(answer: Answer) -> [Verdict; 2] {
+        FORMS.map(|form| on_ack(form, &answer))
+    }
+
+    #[test]
+    fn the_original_that_arrives_after_all_says_spurious() {
+        let original = Answer {
+            original: true,
+            ..ANSWER
+        };
+        assert_eq!(judged(original), [Verdict::Spurious; 2]);
+    }
+
+    #[test]
+    fn the_first_advance_sends_new_data_and_a_duplicate_then_says_real() {
+        assert_eq!(judged(ANSWER), [Verdict::SendNew; 2]);
+        let duplicate = Answer {
+            advanced: false,
+            sacked_or_duplicate: true,
+            ..ANSWER
+        };
+        assert_eq!(judged(duplicate), [Verdict::Open; 2]);
+        let after_new = Answer {
+            new_data_sent: true,
+            ..duplicate
+        };
+        assert_eq!(judged(after_new), [Verdict::Real; 2]);
+    }
+
+    #[test]
+    fn a_further_advance_sends_new_data_again_in_3_10_only() {
+        let further = Answer {
+            new_data_sent: true,
+            ..ANSWER
+        };
+        assert_eq!(judged(further), [Verdict::SendNew, Verdict::Open]);
+        let all = Answer {
+            point_acknowledged: true,
+            ..ANSWER
+        };
+        assert_eq!(judged(all), [Verdict::Open; 2]);
+    }
+
+    #[test]
+    fn a_timeout_in_recovery_begins_no_test_unless_it_is_a_further_one() {
+        let begun = |state, reduced, timeouts| {
+            let view = Begin {
+                state,
+                reduced,
+                timeouts,
+            };
+            FORMS.map(|form| begins(form, &view))
+        };
+        assert_eq!(begun(State::Open, true, 0), [true, true]);
+        assert_eq!(begun(State::Recovery, false, 0), [false, false]);
+        assert_eq!(begun(State::Recovery, true, 0), [true, false]);
+        assert_eq!(begun(State::Loss, false, 1), [true, true]);
+    }
+}
