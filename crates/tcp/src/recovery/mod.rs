@@ -19,5 +19,6 @@ pub mod rto;
 pub mod scoreboard;
 mod state;
 pub mod tlp;
+pub mod undo;
 
 pub use state::{Job, State};

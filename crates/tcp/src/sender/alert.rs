@@ -18,6 +18,7 @@ use rexmit_wire::SeqNum;
 use super::news::{News, Resume};
 use super::{Sender, State};
 use crate::recovery::constants::RENEGING_MIN;
+use crate::recovery::undo::FirstRetransmission;
 use crate::recovery::Job;
 use crate::settings::SenderForm;
 
@@ -32,7 +33,7 @@ impl Sender {
             return Resume::Nothing;
         }
         if self.state == State::Open {
-            self.undo.stamp = None;
+            self.undo.first = FirstRetransmission::None;
         } else if !self.una.is_before(self.recovery_point) && self.leave_at_recovery_point() {
             return Resume::Nothing;
         }

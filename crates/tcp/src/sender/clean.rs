@@ -8,6 +8,7 @@ use super::queue::{time_of, Marks, Micros, Sent};
 use super::sack::Tagged;
 use super::Sender;
 use crate::recovery::rack::sent_after;
+use crate::recovery::undo::echoes_before;
 
 /// The latest transmission among those that an acknowledgement says were delivered (`struct rate_sample`).
 #[derive(Clone, Copy, Debug, Default)]
@@ -187,7 +188,7 @@ impl Sender {
 
     /// The timestamp says that the original arrived, not the resend (`tcp_skb_spurious_retrans`).
     fn resend_was_needless(&self, segment: &Sent) -> bool {
-        segment.marks.any(Marks::ANY_RESENT) && self.echoes_before(self.stamp(segment.at))
+        segment.marks.any(Marks::ANY_RESENT) && echoes_before(self.echo, self.stamp(segment.at))
     }
 
     /// Takes the round-trip time of what was sent once, else that of the timestamp; whether there was one

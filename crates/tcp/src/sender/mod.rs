@@ -54,7 +54,9 @@ use crate::congestion::{Context, Control, Window};
 use crate::estimator::Rtt;
 use crate::recovery::rack::Rack;
 use crate::recovery::tlp::Episode;
+use crate::recovery::undo::Undo;
 use crate::settings::{EarlyRetransmit, Settings};
+use crate::words::Mechanism;
 
 use backlog::Backlog;
 use detect::fack::Fack;
@@ -66,7 +68,6 @@ use recovery::prr::Prr;
 use sack::SeenBlocks;
 use timed::Timed;
 use timer::Timer;
-use undo::Undo;
 use window::Usage;
 
 pub use crate::recovery::State;
@@ -174,6 +175,8 @@ pub struct Sender {
     reordering_seen: u32,
 
     // Names for what is sent
+    /// What the first retransmission of a recovery without RACK is called.
+    began_by: Mechanism,
     /// The last resend belonged to a recovery.
     resending: bool,
     /// A recovery began after the last resend.
@@ -252,6 +255,7 @@ impl Sender {
             frto: false,
             reordering: settings.dupack_threshold,
             reordering_seen: 0,
+            began_by: Mechanism::FastRetransmit,
             resending: false,
             recovery_began: false,
             counters: Counters::default(),

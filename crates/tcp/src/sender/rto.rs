@@ -71,7 +71,7 @@ impl Sender {
             SenderForm::Linux6 => self.timer.due(),
         };
         let head = || self.queue.head().map(|head| self.stamp(head.at));
-        let first = self.undo.stamp.or_else(head);
+        let first = self.first_retransmission().or_else(head);
         let silence = Silence {
             since_ack: self.ticks_span(until - self.last_ack),
             since_retransmission: first.map_or(Duration::ZERO, |first| self.since_stamp(first)),
@@ -87,7 +87,9 @@ impl Sender {
             timeouts: self.timeouts,
             retries: self.settings.retries,
             by_time: linux.contains(&self.settings.estimator),
-            since_retransmission: self.undo.stamp.map(|first| self.since_stamp(first)),
+            since_retransmission: self
+                .first_retransmission()
+                .map(|first| self.since_stamp(first)),
             orphan: self.orphan,
             rto_is_longest: self.rto >= self.clock.tick().up(self.settings.max_rto),
             max_rto: self.settings.max_rto,

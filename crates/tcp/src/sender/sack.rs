@@ -135,7 +135,7 @@ impl Sender {
             SenderForm::Linux6 => self.believe_duplicate(*first, tagged),
         };
         if segments > 0 && !first.end.is_after(prior_una) {
-            self.undo.note_needless(first.end, segments);
+            self.undo.note_spurious(first.end, segments);
         }
         segments > 0
     }
@@ -319,7 +319,7 @@ impl Sender {
         let count = segment.count();
         let mut marks = segment.marks;
         if duplicate && marks.any(Marks::ANY_RESENT) {
-            self.undo.note_needless(segment.end, count);
+            self.undo.note_spurious(segment.end, count);
             if segment.is_sacked() && segment.seq.is_before(tagged.late) {
                 tagged.late = segment.seq;
             }

@@ -201,10 +201,11 @@ impl Sender {
             self.queue.resent += count;
             self.forget_timed();
         }
-        let at = self.queue.at(index).at;
-        let stamp = self.stamp(at);
-        self.undo
-            .note_resend(stamp, count, sent, self.settings.sender);
+        // 6.x counts what could not go as well.
+        if sent || self.settings.sender == SenderForm::Linux6 {
+            let stamp = self.stamp(self.queue.at(index).at);
+            self.undo.note_retransmission(Some(stamp), count);
+        }
         sent
     }
 
@@ -268,7 +269,7 @@ impl Sender {
         } else if self.sack && self.settings.rack {
             Mechanism::Rack
         } else if first {
-            self.undo.began_by
+            self.began_by
         } else if self.sack {
             Mechanism::SackRecovery
         } else {

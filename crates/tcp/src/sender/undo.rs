@@ -1,93 +1,46 @@
-//! Taking a reduction of the window back that proved wrong: by D-SACK for every resend (RFC 3708), or by timestamps older
-//! than the first resend (Eifel, RFC 3522).
-
-use rexmit_wire::SeqNum;
+//! Taking a reduction of the window back that proved wrong, as [`recovery::undo`](crate::recovery::undo) decides.
 
 use super::{Sender, State};
+use crate::recovery::undo::{self, Answer, Begin, FirstRetransmission};
 use crate::settings::SenderForm;
-use crate::words::Mechanism;
-
-/// What a reduction would need to be taken back.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Undo {
-    /// The first byte not acknowledged when the reduction began; none when nothing can be undone (`undo_marker`).
-    pub marker: Option<SeqNum>,
-    /// Resends not yet known to be needless; negative before the first (`undo_retrans`).
-    pub resends: i64,
-    /// The timestamp clock at the first resend (`retrans_stamp`).
-    pub stamp: Option<u32>,
-    /// What the first resend of a recovery without RACK is called.
-    pub began_by: Mechanism,
-}
-
-impl Default for Undo {
-    fn default() -> Self {
-        Undo {
-            marker: None,
-            resends: -1,
-            stamp: None,
-            began_by: Mechanism::FastRetransmit,
-        }
-    }
-}
-
-impl Undo {
-    /// A segment was sent again, or was to be: `stamp` is when it was sent last.
-    pub fn note_resend(&mut self, stamp: u32, count: u32, sent: bool, form: SenderForm) {
-        if form == SenderForm::Linux3 && !sent {
-            return;
-        }
-        if self.stamp.is_none() {
-            // A stamp of zero stands for none in the kernel.
-            self.stamp = (stamp != 0).then_some(stamp);
-        }
-        self.resends = self.resends.max(0) + i64::from(count);
-    }
-
-    /// A D-SACK proved `count` resends needless that end at `end`.
-    pub fn note_needless(&mut self, end: SeqNum, count: u32) {
-        if self.resends > 0 && self.marker.is_some_and(|marker| end.is_after(marker)) {
-            self.resends = (self.resends - i64::from(count)).max(0);
-        }
-    }
-}
 
 impl Sender {
-    /// A reduction begins that may be undone (`tcp_init_undo`).
+    /// A reduction begins that may be undone.
     pub(super) fn begin_undo(&mut self) {
-        self.undo.marker = self.settings.undo.then_some(self.una);
-        let mut resends = i64::from(self.queue.resent);
-        if self.settings.sender == SenderForm::Linux6 {
-            resends += i64::from(self.probe.high.is_some() && self.probe.retransmission);
-            if resends == 0 {
-                resends = -1;
-            }
+        let view = Begin {
+            una: self.settings.undo.then_some(self.una),
+            retransmissions_out: self.queue.resent,
+            probe_out: self.probe.high.is_some() && self.probe.retransmission,
+        };
+        self.undo.begin(self.settings.sender, &view);
+    }
+
+    /// The timestamp clock at the first retransmission.
+    pub(super) fn first_retransmission(&self) -> Option<u32> {
+        match self.undo.first {
+            FirstRetransmission::At(stamp) => Some(stamp),
+            FirstRetransmission::None | FirstRetransmission::Unknown => None,
         }
-        self.undo.resends = resends;
     }
 
-    /// Whether the timestamp echoed is older than `stamp` (`tcp_tsopt_ecr_before`).
-    pub(super) fn echoes_before(&self, stamp: u32) -> bool {
-        self.echo
-            .is_some_and(|echo| (echo.wrapping_sub(stamp) as i32) < 0)
+    fn undo_answer(&self) -> Answer {
+        Answer {
+            echo: self.echo,
+            sack: self.sack,
+            before_point: self.una.is_before(self.recovery_point),
+        }
     }
 
-    /// Nothing was sent again yet, or what arrived was sent before (`tcp_packet_delayed`).
+    /// Whether what arrived was only late.
     pub(super) fn was_only_late(&self) -> bool {
-        match self.undo.stamp {
-            Some(stamp) => self.echoes_before(stamp),
-            // Without SACK the stamp is cleared when everything up to the recovery point is acknowledged.
-            None => {
-                self.sack
-                    || self.una.is_before(self.recovery_point)
-                    || self.settings.sender == SenderForm::Linux3
-            }
-        }
+        let form = self.settings.sender;
+        self.undo.was_only_late(form, &self.undo_answer())
     }
 
-    /// Whether the reduction proved wrong (`tcp_may_undo`).
+    /// Whether the reduction proved wrong.
     pub(super) fn may_undo(&self) -> bool {
-        self.undo.marker.is_some() && (self.undo.resends == 0 || self.was_only_late())
+        let form = self.settings.sender;
+        self.undo.may_undo(form, &self.undo_answer())
     }
 
     /// Takes the reduction back (`tcp_undo_cwnd_reduction`).
@@ -128,7 +81,7 @@ impl Sender {
 
     /// Every resend was needless (`tcp_try_undo_dsack`).
     pub(super) fn try_undo_by_dsack(&mut self) -> bool {
-        if self.undo.marker.is_none() || self.undo.resends != 0 {
+        if !self.undo.proved_by_dsack() {
             return false;
         }
         self.rack.undone();
@@ -158,7 +111,7 @@ impl Sender {
     /// Without SACK the state is kept until something beyond the recovery point is acknowledged (RFC 6582 §3.2 step 1;
     /// `tcp_is_non_sack_preventing_reopen`).
     fn must_wait_beyond_recovery_point(&mut self) -> bool {
-        if self.sack || self.una != self.recovery_point {
+        if !undo::waits_beyond_point(self.sack, self.una, self.recovery_point) {
             return false;
         }
         match self.settings.sender {
@@ -180,7 +133,7 @@ impl Sender {
     /// The next resend starts the clock anew if none is on its way.
     pub(super) fn forget_stamp(&mut self) {
         if !self.any_resend_out() {
-            self.undo.stamp = None;
+            self.undo.first = FirstRetransmission::None;
         }
     }
 }

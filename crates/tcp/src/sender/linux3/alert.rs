@@ -6,6 +6,7 @@ use super::super::news::News;
 use super::super::{Sender, State};
 use super::ack::Before;
 use crate::recovery::frto::Verdict;
+use crate::recovery::undo::FirstRetransmission;
 use crate::words::Mechanism;
 
 impl Sender {
@@ -30,7 +31,7 @@ impl Sender {
             return;
         }
         if self.state == State::Open {
-            self.undo.stamp = None;
+            self.undo.first = FirstRetransmission::None;
         } else if !self.una.is_before(self.recovery_point) && self.leave_at_recovery_point() {
             return;
         }
@@ -92,7 +93,7 @@ impl Sender {
             return false;
         };
         self.enter_recovery();
-        self.undo.began_by = by;
+        self.began_by = by;
         true
     }
 

@@ -16,7 +16,7 @@ impl Sender {
         self.window.cwnd = 1;
         self.window.cwnd_cnt = 0;
         self.usage.stamp = self.tick();
-        self.undo.resends = 0;
+        self.undo.retransmissions = 0;
         self.undo.marker = self.settings.undo.then_some(self.una);
         if reneged || !self.sack {
             self.queue.sacked = 0;
