@@ -14,7 +14,10 @@
 pub mod constants;
 pub mod early_retransmit;
 pub mod frto;
+pub mod prr;
 pub mod rack;
+pub mod rate_halving;
+pub mod reduction;
 pub mod rto;
 pub mod scoreboard;
 mod state;

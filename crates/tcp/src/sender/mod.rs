@@ -6,7 +6,7 @@
 //!   out; `host` and `nagle` hold them back.
 //! - `ack` is the order in which an acknowledgement is worked through: `sack` and `clean` note what was delivered,
 //!   `detect` finds what was lost, `alert` moves between the states, `undo` and `reordering` take back what proved wrong,
-//!   `window` and `recovery` say how much may be in flight.
+//!   `window` says how much may be in flight.
 //! - `timer` is the timer, `timers` what sets it; `tlp`, `rto`, `frto` and `persist` are what it does.
 //!
 //! Every call that takes `now` refreshes the connection's clock. Methods that send leave packets for
@@ -28,7 +28,6 @@ mod nagle;
 mod news;
 mod persist;
 mod queue;
-mod recovery;
 mod reordering;
 mod rto;
 mod sack;
@@ -52,6 +51,7 @@ use rexmit_wire::SeqNum;
 use crate::clock::Clock;
 use crate::congestion::{Context, Control, Window};
 use crate::estimator::Rtt;
+use crate::recovery::prr::Prr;
 use crate::recovery::rack::Rack;
 use crate::recovery::tlp::Episode;
 use crate::recovery::undo::Undo;
@@ -64,7 +64,6 @@ use host::Host;
 use min_rtt::MinRtt;
 use nagle::Nagle;
 use queue::{Micros, Queue};
-use recovery::prr::Prr;
 use sack::SeenBlocks;
 use timed::Timed;
 use timer::Timer;

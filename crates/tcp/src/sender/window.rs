@@ -4,10 +4,11 @@ use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
 
 use super::news::News;
-use super::recovery::prr::Step;
 use super::{Sender, State};
 use crate::congestion::Window;
-use crate::settings::Recovery;
+use crate::recovery::prr::{Prr, Step};
+use crate::recovery::rate_halving::Halving;
+use crate::recovery::reduction;
 
 /// How much of the window is used.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +63,7 @@ impl Sender {
         self.probe.high = None;
         self.window.cwnd_cnt = 0;
         self.window.prior_cwnd = self.window.cwnd;
-        self.prr = super::Prr::default();
+        self.prr = Prr::default();
         self.window.ssthresh = self.control.ssthresh(&self.window);
     }
 
@@ -71,6 +72,17 @@ impl Sender {
         if delivered == 0 || self.window.prior_cwnd == 0 {
             return;
         }
+        self.step_reduction(delivered, lost, advanced, false);
+    }
+
+    /// The next step of a reduction. `begins`: the first of a recovery, by which before 4.x a segment may go in any case.
+    pub(super) fn step_reduction(
+        &mut self,
+        delivered: u32,
+        lost: u32,
+        advanced: bool,
+        begins: bool,
+    ) {
         let step = Step {
             delivered,
             lost,
@@ -78,9 +90,15 @@ impl Sender {
             in_flight: self.queue.in_flight(),
             ssthresh: self.window.ssthresh,
             prior_cwnd: self.window.prior_cwnd,
-            begins: false,
+            begins,
         };
-        self.window.cwnd = self.prr.step(self.settings.recovery, step);
+        let before = Halving {
+            cwnd: self.window.cwnd,
+            acknowledgements: self.window.cwnd_cnt,
+        };
+        let after = reduction::step(self.settings.recovery, &mut self.prr, before, step);
+        self.window.cwnd = after.cwnd;
+        self.window.cwnd_cnt = after.acknowledgements;
     }
 
     /// The window ends at the threshold, unless the reduction was undone (`tcp_end_cwnd_reduction`).
@@ -88,10 +106,8 @@ impl Sender {
         let undone = self.settings.undo && self.undo.marker.is_none();
         let reduced = self.state == State::Cwr || !undone;
         if self.window.ssthresh < Window::INFINITE && reduced {
-            self.window.cwnd = match self.settings.recovery {
-                Recovery::RateHalving => self.window.cwnd.min(self.window.ssthresh),
-                _ => self.window.ssthresh,
-            };
+            let window = &mut self.window;
+            window.cwnd = reduction::end(self.settings.recovery, window.cwnd, window.ssthresh);
             self.usage.stamp = self.tick();
         }
     }

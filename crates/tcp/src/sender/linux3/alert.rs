@@ -65,7 +65,7 @@ impl Sender {
             self.update_scoreboard_linux3(begins);
         }
         let delivered = self.newly_delivered(before);
-        self.reduce_window_linux3(delivered, begins);
+        self.step_reduction(delivered, 0, false, begins);
         self.send_lost_linux3();
     }
 
@@ -129,7 +129,7 @@ impl Sender {
     fn try_to_open_linux3(&mut self, delivered: u32) {
         self.forget_stamp();
         if self.state == State::Cwr {
-            self.reduce_window_linux3(delivered, false);
+            self.step_reduction(delivered, 0, false, false);
             return;
         }
         self.keep_open();

@@ -1,9 +1,7 @@
 //! What a timeout does to the scoreboard and the window, as in 3.10.
 
 use super::super::queue::{Marks, Sent};
-use super::super::recovery::prr::Step;
 use super::super::{Sender, State};
-use crate::settings::Recovery;
 
 impl Sender {
     /// All that is not SACKed is lost; if the receiver `reneged`, all (`tcp_enter_loss`).
@@ -55,28 +53,6 @@ impl Sender {
             }
         }
         resent_before
-    }
-
-    /// How much may be in flight while a reduction is under way. `begins`: the first call of a recovery, by which a segment
-    /// may go in any case.
-    pub(super) fn reduce_window_linux3(&mut self, delivered: u32, begins: bool) {
-        let in_flight = self.queue.in_flight();
-        let step = Step {
-            delivered,
-            lost: 0,
-            advanced: false,
-            in_flight,
-            ssthresh: self.window.ssthresh,
-            prior_cwnd: self.window.prior_cwnd,
-            begins,
-        };
-        let least = in_flight + u32::from(begins);
-        self.window.cwnd = match self.settings.recovery {
-            form @ (Recovery::Prr | Recovery::PrrConservative) => self.prr.step(form, step),
-            Recovery::RateHalving => self.halve_rate(in_flight),
-            // RFC 6582 §3.2, RFC 6675 §5: duplicates and SACKs let the count in flight fall instead.
-            Recovery::NewReno | Recovery::Pipe => self.window.ssthresh.max(least),
-        };
     }
 
     /// Whether the head has been out for more than a timeout (`tcp_head_timedout`).

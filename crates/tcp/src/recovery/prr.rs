@@ -4,7 +4,7 @@ use crate::settings::Recovery;
 
 /// What was delivered and sent since the reduction began.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in super::super) struct Prr {
+pub struct Prr {
     /// Segments delivered (`prr_delivered`).
     pub delivered: u32,
     /// Segments sent (`prr_out`).
@@ -13,7 +13,7 @@ pub(in super::super) struct Prr {
 
 /// What an acknowledgement tells the reduction.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Step {
+pub struct Step {
     /// Segments newly delivered.
     pub delivered: u32,
     /// Losses newly found.
@@ -31,7 +31,7 @@ pub(in super::super) struct Step {
 }
 
 impl Prr {
-    /// Counts the step and returns the window.
+    /// Counts the step and returns the window. `form` is the rule's generation: 3.2 to about 5.10, or 6.x.
     pub fn step(&mut self, form: Recovery, step: Step) -> u32 {
         self.delivered += step.delivered;
         let (delivered, sent) = (i64::from(self.delivered), i64::from(self.sent));

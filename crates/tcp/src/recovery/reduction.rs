@@ -1,0 +1,62 @@
+//! How much may be in flight while losses are repaired: the window of a reduction, step by step, and at its end.
+
+use super::prr::{Prr, Step};
+use super::rate_halving::{self, Halving};
+use crate::settings::Recovery;
+
+/// The window after a step of a reduction: after an acknowledgement, or when a recovery begins. `halving` is the window
+/// before.
+pub fn step(rule: Recovery, prr: &mut Prr, halving: Halving, step: Step) -> Halving {
+    let cwnd = match rule {
+        Recovery::RateHalving => {
+            return rate_halving::step(halving, step.ssthresh, step.in_flight);
+        }
+        Recovery::Prr | Recovery::PrrConservative => prr.step(rule, step),
+        // RFC 6582 §3.2, RFC 6675 §5: duplicates and SACKs let the count in flight fall instead.
+        Recovery::NewReno | Recovery::Pipe => {
+            step.ssthresh.max(step.in_flight + u32::from(step.begins))
+        }
+    };
+    Halving { cwnd, ..halving }
+}
+
+/// The window when a reduction ends (`tcp_end_cwnd_reduction`).
+#[must_use]
+pub fn end(rule: Recovery, cwnd: u32, ssthresh: u32) -> u32 {
+    match rule {
+        Recovery::RateHalving => cwnd.min(ssthresh),
+        _ => ssthresh,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_reno_keeps_the_threshold_and_lets_a_recovery_begin_with_a_segment() {
+        let view = |begins, in_flight| Step {
+            delivered: 1,
+            lost: 0,
+            advanced: false,
+            in_flight,
+            ssthresh: 5,
+            prior_cwnd: 10,
+            begins,
+        };
+        let before = Halving {
+            cwnd: 10,
+            acknowledgements: 1,
+        };
+        let cwnd = |view| step(Recovery::NewReno, &mut Prr::default(), before, view).cwnd;
+        assert_eq!(cwnd(view(false, 3)), 5);
+        assert_eq!(cwnd(view(false, 9)), 9);
+        assert_eq!(cwnd(view(true, 9)), 10);
+    }
+
+    #[test]
+    fn rate_halving_alone_does_not_rise_to_the_threshold_at_the_end() {
+        assert_eq!(end(Recovery::RateHalving, 4, 7), 4);
+        assert_eq!(end(Recovery::Prr, 4, 7), 7);
+    }
+}
