@@ -12,12 +12,14 @@
 //! ([`Tick::up`](crate::clock::Tick::up)).
 
 pub mod constants;
+pub mod dupack;
 pub mod early_retransmit;
 pub mod frto;
 pub mod prr;
 pub mod rack;
 pub mod rate_halving;
 pub mod reduction;
+pub mod reordering;
 pub mod rto;
 pub mod scoreboard;
 mod state;

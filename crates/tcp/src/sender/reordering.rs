@@ -3,21 +3,17 @@
 use rexmit_wire::SeqNum;
 
 use super::Sender;
+use crate::recovery::reordering;
 use crate::settings::SenderForm;
 
 impl Sender {
     /// A segment never sent again was delivered although a higher one was before (`tcp_check_sack_reordering`).
     pub(super) fn note_reordering(&mut self, low: SeqNum) {
         let high = self.queue.highest_sack(self.una);
-        if !low.is_before(high) {
-            return;
-        }
-        let distance = high.offset_from(low).unsigned_abs();
-        if distance > self.reordering * self.mss {
-            self.reordering = distance
-                .div_ceil(self.mss)
-                .min(self.settings.max_reordering);
-        }
+        let most = self.settings.max_reordering;
+        let noted = reordering::note_bytes(low, high, self.mss, self.reordering, most);
+        let Some(threshold) = noted else { return };
+        self.reordering = threshold;
         self.reordering_seen += 1;
     }
 
@@ -57,11 +53,13 @@ impl Sender {
 
     /// Duplicates and losses are never more than what is out; whether they would have been (`tcp_limit_reno_sacked`).
     pub(super) fn limit_duplicates(&mut self) -> bool {
-        let holes = self.queue.lost.max(1).min(self.queue.out);
-        if self.queue.sacked + holes > self.queue.out {
-            self.queue.sacked = self.queue.out - holes;
-            return true;
+        let queue = &mut self.queue;
+        match reordering::limit_duplicates(queue.sacked, queue.lost, queue.out) {
+            Some(duplicates) => {
+                queue.sacked = duplicates;
+                true
+            }
+            None => false,
         }
-        false
     }
 }

@@ -8,13 +8,13 @@ use crate::words::Mechanism;
 
 impl Sender {
     /// Whether a recovery begins now by fewer duplicates than make a loss; else it may begin later by the timer.
-    pub(in super::super) fn retransmits_early(&mut self) -> bool {
+    pub(in super::super) fn retransmits_early(&mut self, new_data_can_go: bool) -> bool {
         let view = View {
             on: self.early_retransmit,
             packets_out: self.queue.out,
             sacked_out: self.queue.sacked,
             retransmissions_out: self.queue.resent,
-            new_data_can_go: self.may_send_now(),
+            new_data_can_go,
         };
         if !early_retransmit::is_due(&view) {
             return false;

@@ -5,6 +5,7 @@ use rexmit_wire::SeqNum;
 
 use super::super::queue::Marks;
 use super::super::{Sender, State};
+use crate::recovery::{dupack, reordering};
 
 /// FACK's state.
 #[derive(Clone, Copy, Debug)]
@@ -46,29 +47,27 @@ impl Sender {
     /// Segments overtook each other by this distance: more than was reckoned with turns FACK off, any at all the early
     /// retransmit (`tcp_update_reordering`, 3.10).
     pub(in super::super) fn note_reordering_of(&mut self, distance: u32) {
-        if distance > self.reordering {
-            self.reordering = distance.min(self.settings.max_reordering);
+        let noted =
+            reordering::note_segments(distance, self.reordering, self.settings.max_reordering);
+        self.reordering = noted.threshold;
+        if noted.fack_off {
             if self.fack.on {
                 self.queue.count_hint = None;
             }
             self.fack.on = false;
         }
-        if distance > 0 {
-            self.early_retransmit = false;
-        }
+        self.early_retransmit &= !noted.early_retransmit_off;
     }
 
     /// Marks lost what duplicates, SACKs or the clock say (`tcp_update_scoreboard`, 3.10).
     pub(in super::super) fn update_scoreboard_linux3(&mut self, begins: bool) {
-        if !self.sack {
-            self.mark_from_head(1, true);
-        } else if self.fack.on {
-            let lost = self.fack.reach.saturating_sub(self.reordering).max(1);
-            self.mark_from_head(lost, false);
-        } else if let Some(most) = self.queue.sacked.checked_sub(self.reordering) {
-            self.mark_from_head(most, false);
-        } else if begins {
-            self.mark_from_head(1, true);
+        let fack = self.fack.on.then_some(self.fack.reach);
+        match dupack::marks(self.sack, fack, self.queue.sacked, self.reordering, begins) {
+            dupack::Marks::First(most) | dupack::Marks::BelowSacked(most) => {
+                self.mark_from_head(most, false);
+            }
+            dupack::Marks::Head => self.mark_from_head(1, true),
+            dupack::Marks::Nothing => {}
         }
         self.mark_overdue();
     }

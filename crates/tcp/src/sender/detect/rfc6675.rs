@@ -3,17 +3,18 @@
 use rexmit_wire::SeqNum;
 
 use super::super::Sender;
+use crate::recovery::dupack::{self, Marks};
 
 impl Sender {
     /// More segments were SACKed than reordering explains (`tcp_dupack_heuristics`).
     pub(in super::super) fn duplicates_say_lost(&self) -> bool {
-        self.queue.sacked + 1 > self.reordering
+        dupack::says_lost(self.queue.sacked, self.reordering)
     }
 
     /// The highest SACK is further above than reordering explains (`tcp_force_fast_retransmit`).
     pub(in super::super) fn sack_is_far(&self) -> bool {
-        let reach = self.una + self.reordering * self.mss;
-        self.queue.highest_sack(self.una).is_after(reach)
+        let highest = self.queue.highest_sack(self.una);
+        dupack::sack_is_far(self.una, highest, self.reordering, self.mss)
     }
 
     /// Marks what has as many SACKed segments above as reordering explains; else, when a recovery begins, the head
@@ -22,10 +23,10 @@ impl Sender {
         if !self.sack {
             return;
         }
-        match self.queue.sacked.checked_sub(self.reordering) {
-            Some(most) => self.mark_below(most, false),
-            None if begins => self.mark_below(1, true),
-            None => {}
+        match dupack::marks(true, None, self.queue.sacked, self.reordering, begins) {
+            Marks::BelowSacked(most) | Marks::First(most) => self.mark_below(most, false),
+            Marks::Head => self.mark_below(1, true),
+            Marks::Nothing => {}
         }
     }
 

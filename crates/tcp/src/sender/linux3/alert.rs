@@ -5,6 +5,7 @@ use super::super::nagle::Hold;
 use super::super::news::News;
 use super::super::{Sender, State};
 use super::ack::Before;
+use crate::recovery::dupack::{self, Count, Reason};
 use crate::recovery::frto::Verdict;
 use crate::recovery::undo::FirstRetransmission;
 use crate::words::Mechanism;
@@ -99,30 +100,25 @@ impl Sender {
 
     /// Why a recovery should begin, if it should (`tcp_time_to_recover`).
     fn reason_to_recover(&mut self) -> Option<Mechanism> {
-        if self.queue.lost > 0 {
-            return Some(Mechanism::FastRetransmit);
+        let new_data_can_go = self.may_send_now();
+        let view = Count {
+            packets_out: self.queue.out,
+            sacked_out: self.queue.sacked,
+            lost_out: self.queue.lost,
+            threshold: self.reordering,
+            least_threshold: self.settings.dupack_threshold,
+            fack: self.fack.on.then_some(self.fack.reach),
+            head_timed_out: self.head_timed_out(),
+            new_data_can_go,
+        };
+        match dupack::reason(&view) {
+            Some(Reason::Fack) => Some(Mechanism::Fack),
+            Some(Reason::Lost | Reason::Duplicates | Reason::FewOut) => {
+                Some(Mechanism::FastRetransmit)
+            }
+            None if self.retransmits_early(new_data_can_go) => Some(Mechanism::EarlyRetransmit),
+            None => None,
         }
-        if self.duplicates_say_lost() {
-            return Some(Mechanism::FastRetransmit);
-        }
-        if self.fack.on && self.fack.reach > self.reordering {
-            return Some(Mechanism::Fack);
-        }
-        if self.fack.on && self.head_timed_out() {
-            return Some(Mechanism::Fack);
-        }
-        // Few segments are out, half of them arrived, and nothing more can be sent.
-        let (out, sacked) = (self.queue.out, self.queue.sacked);
-        if out <= self.reordering
-            && sacked >= (out / 2).max(self.settings.dupack_threshold)
-            && !self.may_send_now()
-        {
-            return Some(Mechanism::FastRetransmit);
-        }
-        if self.retransmits_early() {
-            return Some(Mechanism::EarlyRetransmit);
-        }
-        None
     }
 
     /// `tcp_try_to_open`
