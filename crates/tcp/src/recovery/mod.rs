@@ -12,8 +12,10 @@
 //! ([`Tick::up`](crate::clock::Tick::up)).
 
 pub mod constants;
+pub mod dsack;
 pub mod dupack;
 pub mod early_retransmit;
+pub mod fack;
 pub mod frto;
 pub mod prr;
 pub mod rack;

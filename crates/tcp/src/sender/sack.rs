@@ -6,6 +6,7 @@ use super::clean::Delivery;
 use super::news::News;
 use super::queue::{Marks, Micros};
 use super::{Sender, State};
+use crate::recovery::dsack::{self, Report};
 use crate::segment::SackList;
 use crate::settings::SenderForm;
 
@@ -120,10 +121,7 @@ impl Sender {
         let Some(first) = options.first() else {
             return false;
         };
-        let inside = options.get(1).is_some_and(|second| {
-            !first.end.is_after(second.end) && !first.start.is_before(second.start)
-        });
-        if !first.start.is_before(ack) && !inside {
+        if !dsack::is_dsack(*first, options.get(1).copied(), ack) {
             return false;
         }
         let segments = match self.settings.sender {
@@ -142,26 +140,31 @@ impl Sender {
 
     /// Segments that a D-SACK tells of, none if resends of ours cannot be its cause (`tcp_dsack_seen`).
     fn believe_duplicate(&mut self, range: SeqRange, tagged: &mut Tagged) -> u32 {
-        let len = range.len();
-        if !range.start.is_before(range.end) || len > self.peer_window_max {
+        let report = Report {
+            range,
+            mss: self.mss,
+            largest_window: self.peer_window_max,
+            probe_high: self.probe.high,
+            reported: self.dsack_segments,
+            retransmitted: self.total_resent,
+        };
+        let Some(told) = dsack::told(&report) else {
             return 0;
-        }
-        let segments = len.div_ceil(self.mss).max(1);
-        let of_probe = len <= self.mss && self.probe.high == Some(range.end);
-        if of_probe {
+        };
+        if told.of_probe {
             tagged.news.set(News::DSACK_PROBE);
         }
-        self.dsack_segments += segments;
-        if self.dsack_segments > self.total_resent {
+        self.dsack_segments += told.segments;
+        if told.doubted {
             return 0;
         }
-        if self.reordering_seen > 0 && !tagged.news.any(News::DSACK_PROBE) {
+        if self.reordering_seen > 0 && !told.of_probe {
             self.rack.dsack_seen = true;
         }
         tagged.news.set(News::DSACK);
-        tagged.delivered += segments;
+        tagged.delivered += told.segments;
         self.counters.dsacks += 1;
-        segments
+        told.segments
     }
 
     /// The blocks that are valid and not old, sorted.

@@ -5,7 +5,7 @@ use rexmit_wire::SeqNum;
 
 use super::super::queue::Marks;
 use super::super::{Sender, State};
-use crate::recovery::{dupack, reordering};
+use crate::recovery::{dupack, fack, reordering};
 
 /// FACK's state.
 #[derive(Clone, Copy, Debug)]
@@ -37,11 +37,7 @@ impl Fack {
 impl Sender {
     /// Segments up to the highest SACK; without SACK, the duplicates and the hole (`tcp_fackets_out`).
     pub(in super::super) fn fack_reach(&self) -> u32 {
-        if self.sack {
-            self.fack.reach
-        } else {
-            self.queue.sacked + 1
-        }
+        fack::reach(self.sack, self.fack.reach, self.queue.sacked)
     }
 
     /// Segments overtook each other by this distance: more than was reckoned with turns FACK off, any at all the early
@@ -178,7 +174,7 @@ impl Sender {
             if !segment.end.is_after(self.una) || !segment.is_resent() {
                 continue;
             }
-            if received.is_after(segment.nxt_then) {
+            if fack::retransmission_is_lost(received, segment.nxt_then) {
                 self.queue.at_mut(index).marks.clear(Marks::RESENT);
                 self.queue.resent -= segment.count();
                 self.note_lost(index);

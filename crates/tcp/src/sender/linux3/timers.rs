@@ -2,6 +2,7 @@
 
 use super::super::queue::{Marks, Sent};
 use super::super::{Sender, State};
+use crate::recovery::fack;
 
 impl Sender {
     /// All that is not SACKed is lost; if the receiver `reneged`, all (`tcp_enter_loss`).
@@ -63,6 +64,7 @@ impl Sender {
 
     /// `tcp_skb_timedout`
     pub(in super::super) fn is_overdue(&self, segment: &Sent) -> bool {
-        self.ticks_span(self.tick() - self.tick_of(segment.at)) > self.rto
+        let age = self.ticks_span(self.tick() - self.tick_of(segment.at));
+        fack::timed_out(age, self.rto)
     }
 }
