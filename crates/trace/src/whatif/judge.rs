@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use rexmit_tcp::clock::Clock;
+use rexmit_tcp::clock::{Clock, Tick};
 use rexmit_tcp::estimator::Batch;
+use rexmit_tcp::recovery::tlp;
 use rexmit_tcp::settings::{EarlyRetransmit, Estimator, RttSamples, Tlp};
 use rexmit_tcp::Need;
 use rexmit_time::{Duration, Time};
@@ -12,7 +13,7 @@ use rexmit_wire::SeqNum;
 use super::effects::{Effects, Key};
 use super::found::found_at;
 use super::known::Known;
-use super::outcome::{probe_timeout, Chances, Outcome, Tally};
+use super::outcome::{Chances, Outcome, Tally};
 use super::plan::Compiled;
 use super::scene::Scene;
 use super::watch::{Ack, Stand, Wait};
@@ -156,10 +157,21 @@ impl Judge {
 
     /// From a transmission to a probe. All settings probe by the sender's own round-trip time.
     fn pto(&self, form: Tlp, outstanding: u32, min_rto: Duration) -> Duration {
-        match self.batch.srtt(0) {
-            Some(srtt) => probe_timeout(form, srtt, outstanding, min_rto),
-            None => self.plan.own.initial_rto,
-        }
+        let initial_rto = self.plan.own.initial_rto;
+        let view = tlp::Wait {
+            srtt: self.batch.srtt(0),
+            packets_out: outstanding,
+            min_rto,
+            initial_rto,
+            // Where that counts, the callers see to it.
+            timeout_left: None,
+        };
+        // A stack that does not probe would by today's rule; where its ticks begin is not known.
+        let form = match form {
+            Tlp::Off => Tlp::Rfc8985,
+            form => form,
+        };
+        tlp::wait(form, &view, Tick::CONTINUOUS).unwrap_or(initial_rto)
     }
 
     /// A wait with duplicate acknowledgements or resends.

@@ -1,6 +1,5 @@
 //! What becomes of one head of the queue: found lost by whom and when, under its own stack and under a setting.
 
-use rexmit_tcp::settings::Tlp;
 use rexmit_time::{Duration, Time};
 
 use crate::cost::{fast_retransmit_avoided, fast_retransmit_for_timeout, timeout_avoided};
@@ -99,34 +98,6 @@ impl Chances {
             (Some(at), Some(timeout)) if at <= timeout => Outcome::Acknowledgements(at),
             (_, Some(timeout)) => Outcome::Timeout(timeout),
             (None, None) => Outcome::Acknowledged,
-        }
-    }
-}
-
-/// From the last transmission or acknowledgement to a probe: RFC 8985 §7.2 as Linux 6.x has it, or the draft's as 3.10.
-pub(super) fn probe_timeout(
-    form: Tlp,
-    srtt: Duration,
-    outstanding: u32,
-    min_rto: Duration,
-) -> Duration {
-    match form {
-        Tlp::Draft => {
-            let long = srtt + srtt / 2 + Duration::from_millis(200);
-            let least = if outstanding == 1 {
-                long
-            } else {
-                Duration::from_millis(10)
-            };
-            (srtt * 2).max(least)
-        }
-        Tlp::Rfc8985 | Tlp::Off => {
-            let reply = if outstanding == 1 {
-                min_rto
-            } else {
-                Duration::from_millis(2)
-            };
-            srtt * 2 + reply
         }
     }
 }
