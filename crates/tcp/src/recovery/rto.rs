@@ -47,6 +47,9 @@ pub fn rearm(form: SenderForm, view: &Rearm) -> Option<Duration> {
     })
 }
 
+/// Doublings after which the longest timeout is reached, whatever it began with.
+const MOST_DOUBLINGS: u32 = 32;
+
 /// How a timeout grows.
 #[derive(Clone, Copy, Debug)]
 pub struct BackOff {
@@ -60,7 +63,14 @@ impl BackOff {
     /// The timeout after one more (RFC 6298 §5.5).
     #[must_use]
     pub fn after(&self, rto: Duration) -> Duration {
-        ((rto - self.slop) * 2 + self.slop).min(self.max)
+        self.after_times(rto, 1)
+    }
+
+    /// The timeout after so many.
+    #[must_use]
+    pub fn after_times(&self, rto: Duration, times: u32) -> Duration {
+        let factor = 1 << times.min(MOST_DOUBLINGS);
+        ((rto - self.slop) * factor + self.slop).min(self.max)
     }
 }
 
@@ -269,6 +279,10 @@ mod tests {
             ..linux
         };
         assert_eq!(freebsd.after(MILLI(300)), MILLI(400));
+        assert_eq!(freebsd.after_times(MILLI(300), 0), MILLI(300));
+        assert_eq!(freebsd.after_times(MILLI(300), 3), MILLI(1_000));
+        assert_eq!(linux.after_times(MILLI(1), 5), MILLI(32));
+        assert_eq!(linux.after_times(MILLI(1), u32::MAX), MILLI(1_000));
     }
 
     #[test]

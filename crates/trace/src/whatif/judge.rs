@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rexmit_tcp::clock::{Clock, Tick};
 use rexmit_tcp::estimator::Batch;
+use rexmit_tcp::recovery::rto::BackOff;
 use rexmit_tcp::recovery::tlp;
 use rexmit_tcp::settings::{EarlyRetransmit, Estimator, RttSamples, Tlp};
 use rexmit_tcp::Need;
@@ -18,9 +19,6 @@ use super::plan::Compiled;
 use super::scene::Scene;
 use super::watch::{Ack, Stand, Wait};
 use crate::cost::Finder;
-
-/// Timeouts double at most so often.
-const MOST_DOUBLINGS: u32 = 16;
 
 /// Runs the settings side by side over what a [`super::watch::Watch`] noted.
 #[derive(Debug)]
@@ -234,8 +232,13 @@ impl Judge {
 
     /// How long a timer runs that has backed off so often.
     fn doubled(&self, variant: usize, doublings: u32) -> Duration {
-        let ticks = self.room.timeouts[variant] << doublings.min(MOST_DOUBLINGS);
-        self.clock.mean_wait(ticks.min(self.most_ticks))
+        let span = |ticks: i64| Duration::from_nanos(ticks * self.clock.tick_ns() as i64);
+        let grows = BackOff {
+            slop: Duration::ZERO,
+            max: span(self.most_ticks),
+        };
+        let rto = grows.after_times(span(self.room.timeouts[variant]), doublings);
+        self.clock.mean_wait(self.clock.ticks_in(rto))
     }
 
     /// Round trips more that slow start takes to send again what was lost. Seed 002's equations, which know neither probes
