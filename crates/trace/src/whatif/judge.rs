@@ -234,7 +234,7 @@ impl Judge {
     fn doubled(&self, variant: usize, doublings: u32) -> Duration {
         let span = |ticks: i64| Duration::from_nanos(ticks * self.clock.tick_ns() as i64);
         let grows = BackOff {
-            slop: Duration::ZERO,
+            slop: self.clock.tick().up(self.plan.own.rto_slop),
             max: span(self.most_ticks),
         };
         let rto = grows.after_times(span(self.room.timeouts[variant]), doublings);

@@ -223,6 +223,27 @@ fn a_second_timeout_doubles_the_difference() {
 }
 
 #[test]
+fn what_is_added_to_every_timeout_does_not_double() {
+    // A stack with 200 ms on top of every timeout, and a minimum of a second.
+    let after = |answer: u64| {
+        let mut script = Script::new("freebsd-5", &["min_rto=100ms"]);
+        let mut own = rexmit_tcp::stacks::page("freebsd-5").unwrap().settings;
+        own.min_rto = Duration::from_secs(1);
+        script
+            .replay
+            .sender_is(&Arc::new(own), &Parameters::default());
+        let (at, next) = script.settle();
+        script.send(at, next, next + 1);
+        script.resend(at + 1_200, next, Mechanism::Rto, NEEDED, 0);
+        script.ack(at + 1_200 + answer, next + 1, None);
+        script.finish()["min_rto=100ms"].changes.spurious_rto_caused
+    };
+    // The other timer of 100 ms and 200 ms is one of 200 ms and 200 ms after its timeout.
+    assert_eq!(after(380), 0);
+    assert_eq!(after(420), 1);
+}
+
+#[test]
 fn an_earlier_repair_saves_no_more_than_the_wait_for_the_sender_s_own() {
     let mut script = Script::new("linux-2.4", &["min_rto=100ms"]);
     let (at, next) = script.settle();
