@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use rexmit_tcp::recovery::rack::{self, Delivered, Rack};
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{SeqNum, SeqRange};
 
@@ -316,12 +317,16 @@ impl Watch {
                 }
                 packet.sacked = true;
                 newly += segments(packet.range, mss);
-                let rtt = acked.at - packet.sent;
-                let sent_later = packet.sent >= head.sent && packet.range.start != head.range.start;
-                if sent_later && !(packet.resent && rtt < self.min_rtt) {
-                    // RFC 8985 §6.2: sent before this one, and older than its round trip and a quarter of the smallest.
-                    let window = Duration::from_nanos(self.min_rtt.as_nanos() / 4);
-                    let late = (head.sent + rtt + window).max(acked.at);
+                let delivered = Delivered {
+                    sent: packet.sent,
+                    end: packet.range.end,
+                    retransmitted: packet.resent,
+                };
+                let mut rack = Rack::default();
+                rack.advance(&delivered, acked.at, Some(self.min_rtt));
+                if rack.advanced && rack.overtook(head.sent, head.range.end) {
+                    let wait = rack.wait(head.sent, rack::quarters(self.min_rtt, 1), acked.at);
+                    let late = acked.at + wait.max(Duration::ZERO);
                     rack_at = Some(rack_at.map_or(late, |other| other.min(late)));
                 }
             }
