@@ -81,7 +81,7 @@ impl Sender {
     /// The reordering that is reckoned with, in segments.
     #[must_use]
     pub fn reordering(&self) -> u32 {
-        self.reordering
+        self.detection.threshold
     }
 
     /// Whether SACK was negotiated.

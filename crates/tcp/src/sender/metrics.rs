@@ -26,10 +26,10 @@ impl Sender {
         if metrics.ssthresh > 0 {
             self.window.ssthresh = metrics.ssthresh.min(self.window.clamp);
         }
-        if metrics.reordering > 0 && metrics.reordering != self.reordering {
-            self.fack.on = false;
-            self.early_retransmit = false;
-            self.reordering = metrics.reordering;
+        if metrics.reordering > 0 && metrics.reordering != self.detection.threshold {
+            self.detection.fack.on = false;
+            self.detection.early_retransmit = false;
+            self.detection.threshold = metrics.reordering;
         }
         if metrics.srtt8 > Duration::ZERO {
             self.rtt.remind(metrics.srtt8, metrics.mdev4, self.nxt);
@@ -81,8 +81,8 @@ impl Sender {
                 metrics.ssthresh = ssthresh;
             }
             let usual = self.settings.dupack_threshold;
-            if before.reordering < self.reordering && self.reordering != usual {
-                metrics.reordering = self.reordering;
+            if before.reordering < self.detection.threshold && self.detection.threshold != usual {
+                metrics.reordering = self.detection.threshold;
             }
         }
     }
@@ -182,8 +182,8 @@ mod tests {
             ..Metrics::default()
         };
         let sender = sender(100, metrics);
-        assert_eq!((sender.window.ssthresh, sender.reordering), (16, 5));
-        assert!(!sender.fack.on && !sender.early_retransmit);
+        assert_eq!((sender.window.ssthresh, sender.reordering()), (16, 5));
+        assert!(!sender.detection.fack.on && !sender.detection.early_retransmit);
     }
 
     #[test]

@@ -52,14 +52,13 @@ use crate::clock::Clock;
 use crate::congestion::{Context, Control, Window};
 use crate::estimator::Rtt;
 use crate::recovery::prr::Prr;
-use crate::recovery::rack::Rack;
 use crate::recovery::tlp::Episode;
 use crate::recovery::undo::Undo;
-use crate::settings::{EarlyRetransmit, Settings};
+use crate::settings::Settings;
 use crate::words::Mechanism;
 
 use backlog::Backlog;
-use detect::fack::Fack;
+use detect::Detection;
 use host::Host;
 use min_rtt::MinRtt;
 use nagle::Nagle;
@@ -130,8 +129,6 @@ pub struct Sender {
     delivered: u32,
     /// Segments sent again (`total_retrans`).
     total_resent: u32,
-    /// D-SACKed segments (`dsack_dups`).
-    dsack_segments: u32,
 
     // Time
     rtt: Rtt,
@@ -161,17 +158,10 @@ pub struct Sender {
     pacing_rate: u64,
     prr: Prr,
     undo: Undo,
-    rack: Rack,
-    fack: Fack,
-    /// The early retransmit is on (`do_early_retrans`).
-    early_retransmit: bool,
+    detection: Detection,
     probe: Episode,
     /// F-RTO's test runs.
     frto: bool,
-    /// `tp->reordering`
-    reordering: u32,
-    /// Reordering was seen (`reord_seen`).
-    reordering_seen: u32,
 
     // Names for what is sent
     /// What the first retransmission of a recovery without RACK is called.
@@ -226,7 +216,6 @@ impl Sender {
             seen_blocks: SeenBlocks::default(),
             delivered: 1,
             total_resent: 0,
-            dsack_segments: 0,
             rto: clock.tick().up(rtt.rto()),
             rtt,
             min_rtt: MinRtt::new(MIN_RTT_WINDOW * i64::from(clock.hz), tick),
@@ -246,14 +235,9 @@ impl Sender {
             pacing_rate: u64::MAX,
             prr: Prr::default(),
             undo: Undo::default(),
-            rack: Rack::default(),
-            fack: Fack::new(settings.fack, first),
-            early_retransmit: settings.early_retransmit != EarlyRetransmit::Off
-                && settings.dupack_threshold == 3,
             probe: Episode::default(),
             frto: false,
-            reordering: settings.dupack_threshold,
-            reordering_seen: 0,
+            detection: Detection::new(&settings, first),
             began_by: Mechanism::FastRetransmit,
             resending: false,
             recovery_began: false,

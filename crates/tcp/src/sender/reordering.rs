@@ -10,11 +10,8 @@ impl Sender {
     /// A segment never sent again was delivered although a higher one was before (`tcp_check_sack_reordering`).
     pub(super) fn note_reordering(&mut self, low: SeqNum) {
         let high = self.queue.highest_sack(self.una);
-        let most = self.settings.max_reordering;
-        let noted = reordering::note_bytes(low, high, self.mss, self.reordering, most);
-        let Some(threshold) = noted else { return };
-        self.reordering = threshold;
-        self.reordering_seen += 1;
+        let (mss, most) = (self.mss, self.settings.max_reordering);
+        self.detection.note_overtaken(low, high, mss, most);
     }
 
     /// Without SACK, each duplicate acknowledgement stands for a segment delivered out of order; more of them than segments
@@ -46,8 +43,8 @@ impl Sender {
         if self.settings.sender == SenderForm::Linux3 {
             self.note_reordering_of(self.queue.out + acked);
         } else {
-            self.reordering = (self.queue.out + acked).min(self.settings.max_reordering);
-            self.reordering_seen += 1;
+            self.detection.threshold = (self.queue.out + acked).min(self.settings.max_reordering);
+            self.detection.reordering_seen += 1;
         }
     }
 

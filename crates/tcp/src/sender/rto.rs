@@ -130,7 +130,7 @@ impl Sender {
         self.window.cwnd = self.queue.in_flight() + 1;
         self.window.cwnd_cnt = 0;
         self.usage.stamp = self.tick();
-        self.reordering = self.reordering_after_timeout();
+        self.detection.threshold = self.reordering_after_timeout();
         self.set_state(State::Loss);
         self.recovery_point = self.nxt;
         self.probe.high = None;
@@ -152,7 +152,7 @@ impl Sender {
             self.settings.sender,
             self.state,
             self.queue.sacked,
-            self.reordering,
+            self.detection.threshold,
             self.settings.dupack_threshold,
         )
     }

@@ -103,7 +103,7 @@ impl Sender {
             SenderForm::Linux3 => {
                 if let Some(late) = self.queue.find(tagged.late) {
                     let before = self.queue.packets_before(late);
-                    self.note_reordering_of(self.fack.reach.saturating_sub(before));
+                    self.note_reordering_of(self.detection.fack.reach.saturating_sub(before));
                 }
             }
             SenderForm::Linux6 => self.note_reordering(tagged.late),
@@ -145,7 +145,7 @@ impl Sender {
             mss: self.mss,
             largest_window: self.peer_window_max,
             probe_high: self.probe.high,
-            reported: self.dsack_segments,
+            reported: self.detection.dsacks_reported,
             retransmitted: self.total_resent,
         };
         let Some(told) = dsack::told(&report) else {
@@ -154,12 +154,12 @@ impl Sender {
         if told.of_probe {
             tagged.news.set(News::DSACK_PROBE);
         }
-        self.dsack_segments += told.segments;
+        self.detection.dsacks_reported += told.segments;
         if told.doubted {
             return 0;
         }
-        if self.reordering_seen > 0 && !told.of_probe {
-            self.rack.dsack_seen = true;
+        if self.detection.reordering_seen > 0 && !told.of_probe {
+            self.detection.rack.dsack_seen = true;
         }
         tagged.news.set(News::DSACK);
         tagged.delivered += told.segments;
@@ -354,12 +354,12 @@ impl Sender {
             tagged.news.set(News::SACKED);
             self.queue.sacked += count;
             tagged.delivered += count;
-            if !self.fack.on {
+            if !self.detection.fack.on {
                 self.count_below_hint(segment.seq, count);
             }
             if self.settings.sender == SenderForm::Linux3 {
                 let reach = self.queue.packets_before(index) + count;
-                self.fack.reach = self.fack.reach.max(reach);
+                self.detection.fack.reach = self.detection.fack.reach.max(reach);
             }
         }
         if duplicate && marks.any(Marks::RESENT) {

@@ -60,7 +60,7 @@ impl Sender {
         self.usage.stamp = self.tick();
         self.undo.marker = None;
         // What is left is looked at again.
-        self.rack.advanced = true;
+        self.detection.rack.advanced = true;
         self.counters.undos += 1;
     }
 
@@ -70,7 +70,7 @@ impl Sender {
         if self.may_undo() {
             self.undo_reduction(false);
         } else {
-            self.rack.recovered();
+            self.detection.rack.recovered();
         }
         if self.must_wait_beyond_recovery_point() {
             return true;
@@ -84,7 +84,7 @@ impl Sender {
         if !self.undo.proved_by_dsack() {
             return false;
         }
-        self.rack.undone();
+        self.detection.rack.undone();
         self.undo_reduction(false);
         true
     }

@@ -124,7 +124,7 @@ impl Sender {
 
     /// Only what is delivered in order lets the window grow, unless much reordering was seen (`tcp_may_raise_cwnd`).
     fn may_grow(&self, news: News) -> bool {
-        if self.reordering > self.settings.dupack_threshold {
+        if self.detection.threshold > self.settings.dupack_threshold {
             news.any(News::PROGRESS)
         } else {
             news.any(News::ACKED)
@@ -228,7 +228,7 @@ impl Sender {
 
     /// No burst of more than the reordering reckoned with follows (`tcp_moderate_cwnd`).
     pub(super) fn moderate_window(&mut self) {
-        let most = self.queue.in_flight() + self.reordering;
+        let most = self.queue.in_flight() + self.detection.threshold;
         self.window.cwnd = self.window.cwnd.min(most);
         self.usage.stamp = self.tick();
     }

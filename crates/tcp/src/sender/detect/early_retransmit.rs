@@ -10,7 +10,7 @@ impl Sender {
     /// Whether a recovery begins now by fewer duplicates than make a loss; else it may begin later by the timer.
     pub(in super::super) fn retransmits_early(&mut self, new_data_can_go: bool) -> bool {
         let view = View {
-            on: self.early_retransmit,
+            on: self.detection.early_retransmit,
             packets_out: self.queue.out,
             sacked_out: self.queue.sacked,
             retransmissions_out: self.queue.resent,
@@ -35,7 +35,7 @@ impl Sender {
     /// The delay is over (`tcp_resume_early_retransmit`). The window is not reduced here, only the threshold.
     pub(in super::super) fn on_early_retransmit_timer(&mut self) {
         self.rearm_timeout();
-        if !self.early_retransmit {
+        if !self.detection.early_retransmit {
             return;
         }
         self.enter_recovery();

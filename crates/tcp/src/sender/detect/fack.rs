@@ -5,7 +5,7 @@ use rexmit_wire::SeqNum;
 
 use super::super::queue::Marks;
 use super::super::{Sender, State};
-use crate::recovery::{dupack, fack, reordering};
+use crate::recovery::{dupack, fack};
 
 /// FACK's state.
 #[derive(Clone, Copy, Debug)]
@@ -37,28 +37,28 @@ impl Fack {
 impl Sender {
     /// Segments up to the highest SACK; without SACK, the duplicates and the hole (`tcp_fackets_out`).
     pub(in super::super) fn fack_reach(&self) -> u32 {
-        fack::reach(self.sack, self.fack.reach, self.queue.sacked)
+        fack::reach(self.sack, self.detection.fack.reach, self.queue.sacked)
     }
 
     /// Segments overtook each other by this distance: more than was reckoned with turns FACK off, any at all the early
     /// retransmit (`tcp_update_reordering`, 3.10).
     pub(in super::super) fn note_reordering_of(&mut self, distance: u32) {
-        let noted =
-            reordering::note_segments(distance, self.reordering, self.settings.max_reordering);
-        self.reordering = noted.threshold;
-        if noted.fack_off {
-            if self.fack.on {
-                self.queue.count_hint = None;
-            }
-            self.fack.on = false;
+        let most = self.settings.max_reordering;
+        if self.detection.note_segments_overtaken(distance, most) {
+            self.queue.count_hint = None;
         }
-        self.early_retransmit &= !noted.early_retransmit_off;
     }
 
     /// Marks lost what duplicates, SACKs or the clock say (`tcp_update_scoreboard`, 3.10).
     pub(in super::super) fn update_scoreboard_linux3(&mut self, begins: bool) {
-        let fack = self.fack.on.then_some(self.fack.reach);
-        match dupack::marks(self.sack, fack, self.queue.sacked, self.reordering, begins) {
+        let fack = self.detection.fack.on.then_some(self.detection.fack.reach);
+        match dupack::marks(
+            self.sack,
+            fack,
+            self.queue.sacked,
+            self.detection.threshold,
+            begins,
+        ) {
             dupack::Marks::First(most) | dupack::Marks::BelowSacked(most) => {
                 self.mark_from_head(most, false);
             }
@@ -70,7 +70,7 @@ impl Sender {
 
     /// Marks the first `most` segments, with plain SACK those with more SACKed ones above (`tcp_mark_head_lost`, 3.10).
     fn mark_from_head(&mut self, most: u32, head_only: bool) {
-        let by_sack = self.sack && !self.fack.on;
+        let by_sack = self.sack && !self.detection.fack.on;
         let limit = if self.sack {
             self.nxt
         } else {
@@ -112,10 +112,11 @@ impl Sender {
     /// With FACK, what has been out for more than a timeout, from the head up to the first that has not
     /// (`tcp_timeout_skbs`).
     fn mark_overdue(&mut self) {
-        if !self.fack.on || !self.head_timed_out() {
+        if !self.detection.fack.on || !self.head_timed_out() {
             return;
         }
         let mut index = self
+            .detection
             .fack
             .timeout_hint
             .map_or(0, |id| self.queue.index_of_id(id));
@@ -123,7 +124,7 @@ impl Sender {
             self.mark_lost_linux3(index);
             index += 1;
         }
-        self.fack.timeout_hint = (index < self.queue.len()).then(|| self.queue.id(index));
+        self.detection.fack.timeout_hint = (index < self.queue.len()).then(|| self.queue.id(index));
     }
 
     /// `tcp_skb_mark_lost`
@@ -148,8 +149,8 @@ impl Sender {
         if earlier {
             self.queue.resend_hint = Some(id);
         }
-        if self.queue.lost == 0 || end.is_after(self.fack.lost_end) {
-            self.fack.lost_end = end;
+        if self.queue.lost == 0 || end.is_after(self.detection.fack.lost_end) {
+            self.detection.fack.lost_end = end;
         }
     }
 
@@ -157,9 +158,9 @@ impl Sender {
     pub(in super::super) fn mark_lost_resends(&mut self) {
         let received = self.queue.highest_sack(self.una);
         if !self.settings.fack_lost_retransmits
-            || !self.fack.on
+            || !self.detection.fack.on
             || self.queue.resent == 0
-            || !received.is_after(self.fack.resent_low)
+            || !received.is_after(self.detection.fack.resent_low)
             || self.state != State::Recovery
         {
             return;
@@ -190,7 +191,7 @@ impl Sender {
             }
         }
         if self.queue.resent > 0 {
-            self.fack.resent_low = low;
+            self.detection.fack.resent_low = low;
         }
     }
 }

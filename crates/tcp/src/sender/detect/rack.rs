@@ -16,23 +16,24 @@ impl Sender {
             end: segment.end,
             retransmitted: segment.marks.any(Marks::ANY_RESENT),
         };
-        self.rack
+        self.detection
+            .rack
             .advance(&delivered, self.now_in_micros(), self.min_rtt.span());
     }
 
     /// Adapts the reordering window to what was delivered.
     pub(in super::super) fn adapt_rack(&mut self, prior_delivered: u32) {
         if prior_delivered > 0 && !self.settings.rack_static_reo_wnd {
-            self.rack.adapt(prior_delivered, self.delivered);
+            self.detection.rack.adapt(prior_delivered, self.delivered);
         }
     }
 
     fn reordering_window(&self) -> Duration {
-        self.rack.reordering_window(&Reordering {
+        self.detection.rack.reordering_window(&Reordering {
             state: self.state,
-            seen: self.reordering_seen > 0,
+            seen: self.detection.reordering_seen > 0,
             sacked_out: self.queue.sacked,
-            threshold: self.reordering,
+            threshold: self.detection.threshold,
             no_threshold: self.settings.rack_no_dupack_threshold,
             min_rtt: self.min_rtt.span(),
             srtt: self.rtt.srtt_micros(),
@@ -42,19 +43,21 @@ impl Sender {
     /// How long until RACK takes the segment for lost, without a reordering window.
     pub(in super::super) fn rack_wait(&self, segment: &Sent) -> Duration {
         let sent = time_of(segment.at);
-        self.rack.wait(sent, Duration::ZERO, self.now_in_micros())
+        self.detection
+            .rack
+            .wait(sent, Duration::ZERO, self.now_in_micros())
     }
 
     /// Marks what is lost and returns how long to wait for the rest.
     fn detect_by_rack(&mut self) -> Duration {
         let (window, now) = (self.reordering_window(), self.now_in_micros());
-        self.rack.detect(&mut self.queue, window, now)
+        self.detection.rack.detect(&mut self.queue, window, now)
     }
 
     /// After an acknowledgement (`tcp_rack_mark_lost`).
     pub(in super::super) fn mark_lost_by_rack(&mut self, news: &mut News) {
         let resent = self.queue.resent;
-        if core::mem::take(&mut self.rack.advanced) {
+        if core::mem::take(&mut self.detection.rack.advanced) {
             let wait = self.detect_by_rack();
             if wait > Duration::ZERO {
                 self.set_timer(Job::Reordering, rack::timer(wait, self.rto));

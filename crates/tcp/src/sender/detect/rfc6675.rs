@@ -8,13 +8,13 @@ use crate::recovery::dupack::{self, Marks};
 impl Sender {
     /// More segments were SACKed than reordering explains (`tcp_dupack_heuristics`).
     pub(in super::super) fn duplicates_say_lost(&self) -> bool {
-        dupack::says_lost(self.queue.sacked, self.reordering)
+        dupack::says_lost(self.queue.sacked, self.detection.threshold)
     }
 
     /// The highest SACK is further above than reordering explains (`tcp_force_fast_retransmit`).
     pub(in super::super) fn sack_is_far(&self) -> bool {
         let highest = self.queue.highest_sack(self.una);
-        dupack::sack_is_far(self.una, highest, self.reordering, self.mss)
+        dupack::sack_is_far(self.una, highest, self.detection.threshold, self.mss)
     }
 
     /// Marks what has as many SACKed segments above as reordering explains; else, when a recovery begins, the head
@@ -23,7 +23,13 @@ impl Sender {
         if !self.sack {
             return;
         }
-        match dupack::marks(true, None, self.queue.sacked, self.reordering, begins) {
+        match dupack::marks(
+            true,
+            None,
+            self.queue.sacked,
+            self.detection.threshold,
+            begins,
+        ) {
             Marks::BelowSacked(most) | Marks::First(most) => self.mark_below(most, false),
             Marks::Head => self.mark_below(1, true),
             Marks::Nothing => {}

@@ -47,7 +47,7 @@ impl Sender {
             out: self.queue.out,
             sacked: self.queue.sacked,
             in_flight: self.queue.in_flight(),
-            fackets: self.fack.reach,
+            fackets: self.detection.fack.reach,
         };
         if number.is_before(before.una) {
             if number.is_before(before.una - self.peer_window_max) {
@@ -146,10 +146,10 @@ impl Sender {
         self.rearm_timeout();
         if self.sack {
             if let Some(late) = cleaned.late.filter(|late| *late < before.fackets) {
-                let reach = self.fack.reach;
+                let reach = self.detection.fack.reach;
                 self.note_reordering_of(reach.saturating_sub(late));
             }
-            let counted = if self.fack.on {
+            let counted = if self.detection.fack.on {
                 cleaned.acked
             } else {
                 before.sacked.saturating_sub(self.queue.sacked)
@@ -158,7 +158,7 @@ impl Sender {
         } else {
             self.remove_duplicates(cleaned.acked);
         }
-        self.fack.reach = self.fack.reach.saturating_sub(cleaned.acked);
+        self.detection.fack.reach = self.detection.fack.reach.saturating_sub(cleaned.acked);
         let rtt = cleaned
             .last_sent
             .filter(|_| !cleaned.news.any(News::RESENT_ACKED))
@@ -211,7 +211,7 @@ impl Sender {
                 break;
             }
             self.queue.pop_front();
-            self.fack.timeout_hint = None;
+            self.detection.fack.timeout_hint = None;
         }
         cleaned
     }

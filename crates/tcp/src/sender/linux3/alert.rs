@@ -19,13 +19,13 @@ impl Sender {
         duplicate: bool,
         news: News,
     ) {
-        let far = self.fack_reach() > self.reordering;
+        let far = self.fack_reach() > self.detection.threshold;
         let mut mark = duplicate || (news.any(News::SACKED) && far);
         if self.queue.out == 0 {
             self.queue.sacked = 0;
         }
         if self.queue.sacked == 0 {
-            self.fack.reach = 0;
+            self.detection.fack.reach = 0;
         }
         if news.any(News::RENEGING) {
             self.forget_sacks();
@@ -62,7 +62,7 @@ impl Sender {
                 }
             }
         }
-        if mark || (self.fack.on && self.head_timed_out()) {
+        if mark || (self.detection.fack.on && self.head_timed_out()) {
             self.update_scoreboard_linux3(begins);
         }
         let delivered = self.newly_delivered(before);
@@ -105,9 +105,9 @@ impl Sender {
             packets_out: self.queue.out,
             sacked_out: self.queue.sacked,
             lost_out: self.queue.lost,
-            threshold: self.reordering,
+            threshold: self.detection.threshold,
             least_threshold: self.settings.dupack_threshold,
-            fack: self.fack.on.then_some(self.fack.reach),
+            fack: self.detection.fack.on.then_some(self.detection.fack.reach),
             head_timed_out: self.head_timed_out(),
             new_data_can_go,
         };

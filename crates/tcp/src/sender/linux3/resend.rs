@@ -12,14 +12,21 @@ impl Sender {
             return;
         }
         if self.queue.lost == 0 {
-            self.fack.lost_end = self.una;
+            self.detection.fack.lost_end = self.una;
         }
         let (mut index, mut last_lost) = match self.queue.resend_hint {
             Some(id) => {
                 let index = self.queue.index_of_id(id);
                 let end = self.queue.at(index).end;
-                let beyond = end.is_after(self.fack.lost_end);
-                (index, if beyond { self.fack.lost_end } else { end })
+                let beyond = end.is_after(self.detection.fack.lost_end);
+                (
+                    index,
+                    if beyond {
+                        self.detection.fack.lost_end
+                    } else {
+                        end
+                    },
+                )
             }
             None => (0, self.una),
         };
@@ -35,8 +42,8 @@ impl Sender {
             let mut segment = *self.queue.at(index);
             // Going back below leaves the marks of the segment it was left at in force for one step.
             let marks = segment.marks;
-            if !forward && !segment.seq.is_before(self.fack.lost_end) {
-                self.fack.lost_end = last_lost;
+            if !forward && !segment.seq.is_before(self.detection.fack.lost_end) {
+                self.detection.fack.lost_end = last_lost;
                 if !self.may_retransmit_forward() {
                     return;
                 }
@@ -74,7 +81,7 @@ impl Sender {
     /// Sends a segment again; a resend of the head starts a fresh timeout. Whether it went out.
     fn send_again_linux3(&mut self, index: usize, mechanism: Mechanism) -> bool {
         if self.queue.resent == 0 {
-            self.fack.resent_low = self.nxt;
+            self.detection.fack.resent_low = self.nxt;
         }
         if !self.resend(index, 1, mechanism) {
             return false;

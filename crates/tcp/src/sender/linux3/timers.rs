@@ -21,14 +21,14 @@ impl Sender {
             self.queue.sacked = 0;
         }
         if reneged {
-            self.fack.reach = 0;
+            self.detection.fack.reach = 0;
         }
         self.queue.clear_hints();
-        self.fack.timeout_hint = None;
+        self.detection.fack.timeout_hint = None;
         if self.mark_all_lost(reneged) {
             self.undo.marker = None;
         }
-        self.reordering = self.reordering_after_timeout();
+        self.detection.threshold = self.reordering_after_timeout();
         self.set_state(State::Loss);
         self.recovery_point = self.nxt;
         self.begin_frto(state, reduced);
@@ -50,7 +50,7 @@ impl Sender {
                 segment.marks.set(Marks::LOST);
                 let (count, end) = (segment.count(), segment.end);
                 self.queue.lost += count;
-                self.fack.lost_end = end;
+                self.detection.fack.lost_end = end;
             }
         }
         resent_before
