@@ -42,7 +42,7 @@ impl Sender {
         let mut news = News::NONE;
         if number.is_after(prior_una) {
             news.set(News::ADVANCED);
-            self.timeouts = 0;
+            self.timing.timeouts = 0;
         }
         if ack.segment.space() > 0 {
             news.set(News::DATA);
@@ -65,7 +65,7 @@ impl Sender {
             news.set(tagged.news);
             self.delivered += tagged.delivered;
         }
-        self.window_probes = 0;
+        self.timing.window_probes = 0;
         self.last_ack = self.tick();
         if nothing_out {
             if news.any(News::DSACK) {

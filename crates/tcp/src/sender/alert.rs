@@ -109,7 +109,7 @@ impl Sender {
         if !news.any(News::RENEGING) || !news.any(News::ADVANCED) {
             return false;
         }
-        let half = Duration::from_micros((self.rtt.srtt_us8() >> 4) as i64);
+        let half = Duration::from_micros((self.timing.rtt.srtt_us8() >> 4) as i64);
         self.set_timer(Job::Timeout, half.max(RENEGING_MIN));
         news.clear(News::SET_TIMER);
         true

@@ -24,7 +24,9 @@ impl Sender {
         if most == 1 || self.settings.sender == SenderForm::Linux3 {
             return most;
         }
-        let near = LARGEST.checked_shr(self.min_rtt.get() >> 9).unwrap_or(0);
+        let near = LARGEST
+            .checked_shr(self.timing.min_rtt.get() >> 9)
+            .unwrap_or(0);
         let bytes = (self.pacing_rate >> 10).saturating_add(near).min(LARGEST);
         let segments = bytes / u64::from(self.mss);
         u32::try_from(segments).unwrap_or(most).max(2).min(most)
@@ -81,7 +83,7 @@ impl Sender {
             return false;
         };
         // The acknowledgement must be near: half a round trip, a millisecond at most.
-        let srtt = (self.rtt.srtt_us8() >> 3) as i64;
+        let srtt = (self.timing.rtt.srtt_us8() >> 3) as i64;
         let away = srtt - self.since(first.at);
         if away > (srtt / 2).min(LONGEST_WAIT.as_nanos() / 1_000) {
             return false;

@@ -227,15 +227,14 @@ impl Sender {
     pub(super) fn take_sample(&mut self, rtt: Duration, path: Option<Duration>, delayed: bool) {
         if let Some(path) = path {
             let micros = u32::try_from(path.as_nanos() / 1_000).unwrap_or(u32::MAX);
-            if !delayed || micros <= self.min_rtt.get() {
+            if !delayed || micros <= self.timing.min_rtt.get() {
                 let tick_micros = (self.clock.tick_ns() / 1_000) as u32;
                 let micros = if micros == 0 { tick_micros } else { micros };
-                self.min_rtt.take(self.tick(), micros);
+                self.timing.min_rtt.take(self.tick(), micros);
             }
         }
-        self.rtt.sample(rtt, self.una, self.nxt);
-        self.rto = self.clock.tick().up(self.rtt.rto());
-        self.backoff = 0;
+        self.timing.rtt.sample(rtt, self.una, self.nxt);
+        self.timing.forget_back_off(self.clock.tick());
     }
 
     pub(super) fn tell_control(&mut self, acked: u32, rtt: Option<i64>) {

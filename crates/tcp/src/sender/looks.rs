@@ -99,25 +99,25 @@ impl Sender {
     /// The timeout in ticks as the timer was last armed with it, back-off included (`icsk_rto`).
     #[must_use]
     pub fn rto_ticks(&self) -> i64 {
-        self.clock.ticks_in(self.rto)
+        self.clock.ticks_in(self.timing.rto)
     }
 
     /// The timeout, back-off included.
     #[must_use]
     pub fn rto(&self) -> Duration {
-        self.rto
+        self.timing.rto
     }
 
     /// The smoothed round-trip time.
     #[must_use]
     pub fn srtt(&self) -> Option<Duration> {
-        self.rtt.srtt()
+        self.timing.rtt.srtt()
     }
 
     /// The deviation that enters the timeout.
     #[must_use]
     pub fn rttvar(&self) -> Duration {
-        self.rtt.rttvar()
+        self.timing.rtt.rttvar()
     }
 
     /// Counts everything afresh and compares with the counts kept; says what is wrong.

@@ -32,7 +32,9 @@ impl Sender {
             self.detection.threshold = metrics.reordering;
         }
         if metrics.srtt8 > Duration::ZERO {
-            self.rtt.remind(metrics.srtt8, metrics.mdev4, self.nxt);
+            self.timing
+                .rtt
+                .remind(metrics.srtt8, metrics.mdev4, self.nxt);
         }
     }
 
@@ -40,7 +42,12 @@ impl Sender {
     #[must_use]
     pub fn learned(&self, before: &Metrics) -> Metrics {
         let mut metrics = *before;
-        let Some((srtt8, mdev4)) = self.rtt.remembered().filter(|_| self.backoff == 0) else {
+        let Some((srtt8, mdev4)) = self
+            .timing
+            .rtt
+            .remembered()
+            .filter(|_| self.timing.backoff == 0)
+        else {
             metrics.srtt8 = Duration::ZERO;
             return metrics;
         };

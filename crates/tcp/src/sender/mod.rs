@@ -35,6 +35,7 @@ mod subflow;
 mod timed;
 mod timer;
 mod timers;
+mod timing;
 mod tlp;
 mod transmit;
 mod types;
@@ -50,7 +51,6 @@ use rexmit_wire::SeqNum;
 
 use crate::clock::Clock;
 use crate::congestion::{Context, Control, Window};
-use crate::estimator::Rtt;
 use crate::recovery::prr::Prr;
 use crate::recovery::tlp::Episode;
 use crate::recovery::undo::Undo;
@@ -60,20 +60,15 @@ use crate::words::Mechanism;
 use backlog::Backlog;
 use detect::Detection;
 use host::Host;
-use min_rtt::MinRtt;
 use nagle::Nagle;
 use queue::{Micros, Queue};
 use sack::SeenBlocks;
-use timed::Timed;
-use timer::Timer;
+use timing::Timing;
 use window::Usage;
 
 pub use crate::recovery::State;
 pub use metrics::Metrics;
 pub use types::{Ack, Counters, Peer, Transmit};
-
-/// Seconds over which the smallest round-trip time is kept (`tcp_min_rtt_wlen`).
-const MIN_RTT_WINDOW: i64 = 300;
 
 /// A sender.
 #[derive(Clone, Debug)]
@@ -131,17 +126,7 @@ pub struct Sender {
     total_resent: u32,
 
     // Time
-    rtt: Rtt,
-    min_rtt: MinRtt,
-    timed: Timed,
-    timer: Timer,
-    /// The timeout as the timer is set to it, whole ticks, back-off included (`icsk_rto`).
-    rto: Duration,
-    backoff: u8,
-    /// Timeouts without progress (`icsk_retransmits`).
-    timeouts: u32,
-    /// Window probes without an answer (`icsk_probes_out`).
-    window_probes: u32,
+    timing: Timing,
     orphan: bool,
     timed_out: bool,
 
@@ -178,7 +163,6 @@ impl Sender {
     #[must_use]
     pub fn new(settings: Arc<Settings>, clock: Clock, mss: u32, iss: SeqNum, now: Time) -> Self {
         let first = iss + 1;
-        let rtt = Rtt::new(&settings);
         let context = Context {
             now,
             clock: &clock,
@@ -216,14 +200,7 @@ impl Sender {
             seen_blocks: SeenBlocks::default(),
             delivered: 1,
             total_resent: 0,
-            rto: clock.tick().up(rtt.rto()),
-            rtt,
-            min_rtt: MinRtt::new(MIN_RTT_WINDOW * i64::from(clock.hz), tick),
-            timed: None,
-            timer: Timer::default(),
-            backoff: 0,
-            timeouts: 0,
-            window_probes: 0,
+            timing: Timing::new(&settings, &clock, tick),
             orphan: false,
             timed_out: false,
             state: State::Open,
@@ -257,10 +234,10 @@ impl Sender {
         self.grow_largest_window(peer.window);
         match rtt {
             Some(rtt) => self.take_sample(rtt, Some(rtt), false),
-            None => self.rtt.no_sample_after_handshake(),
+            None => self.timing.rtt.no_sample_after_handshake(),
         }
         self.recall(&peer.metrics);
-        self.rto = self.clock.tick().up(self.rtt.rto());
+        self.timing.forget_back_off(self.clock.tick());
         // tcp_init_transfer
         self.window.cwnd = match peer.handshake_timeouts {
             0 | 1 => self.first_window(),
@@ -293,7 +270,7 @@ impl Sender {
     /// When [`Sender::on_deadline`] is due; it changes with any call.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
-        self.timer.deadline()
+        self.timing.timer.deadline()
     }
 
     /// The clock of the timestamps option at `now`, without the connection's offset.

@@ -10,20 +10,20 @@ use crate::recovery::Job;
 impl Sender {
     /// Nothing is out and nothing may be sent: the window is to be probed (`tcp_check_probe_timer`).
     pub(super) fn check_persist(&mut self) {
-        if self.queue.out == 0 && self.timer.job().is_none() {
+        if self.queue.out == 0 && self.timing.timer.job().is_none() {
             self.set_timer(Job::Persist, self.persist_base());
         }
     }
 
     fn persist_base(&self) -> Duration {
-        self.rto.max(self.clock.tick().up(RTO_MIN))
+        self.timing.rto.max(self.clock.tick().up(RTO_MIN))
     }
 
     /// The wait with back-off (`tcp_probe0_when`).
     fn persist_wait(&self) -> Duration {
         let longest = self.settings.max_rto;
         let ratio = self.clock.ticks_in(longest) / self.clock.ticks_in(RTO_MIN).max(1);
-        let doublings = u32::from(self.backoff).min(ratio.max(1).ilog2() + 1);
+        let doublings = u32::from(self.timing.backoff).min(ratio.max(1).ilog2() + 1);
         (self.persist_base() * (1 << doublings)).min(longest)
     }
 
@@ -36,15 +36,15 @@ impl Sender {
             let wait = self.persist_wait();
             self.set_timer(Job::Persist, wait);
         } else {
-            self.backoff = 0;
-            self.timer.clear();
+            self.timing.backoff = 0;
+            self.timing.timer.clear();
         }
     }
 
     /// `tcp_probe_timer`
     pub(super) fn on_persist_timer(&mut self) {
         if self.queue.out > 0 || self.backlog.is_empty() {
-            self.window_probes = 0;
+            self.timing.window_probes = 0;
             return;
         }
         let most = if self.orphan {
@@ -52,7 +52,7 @@ impl Sender {
         } else {
             self.settings.retries
         };
-        if self.window_probes >= most {
+        if self.timing.window_probes >= most {
             self.timed_out = true;
             return;
         }
@@ -85,13 +85,13 @@ impl Sender {
             }),
         }
         if self.queue.out > 0 || self.backlog.is_empty() {
-            self.window_probes = 0;
-            self.backoff = 0;
+            self.timing.window_probes = 0;
+            self.timing.backoff = 0;
             return;
         }
-        self.window_probes += 1;
-        if u32::from(self.backoff) < self.settings.retries {
-            self.backoff += 1;
+        self.timing.window_probes += 1;
+        if u32::from(self.timing.backoff) < self.settings.retries {
+            self.timing.backoff += 1;
         }
         let wait = self.persist_wait();
         self.set_timer(Job::Persist, wait);

@@ -35,9 +35,9 @@ impl Sender {
                     return;
                 }
                 self.enter_loss_by_timeout();
-                self.timeouts += 1;
+                self.timing.timeouts += 1;
                 self.resend(0, 1, Mechanism::Rto);
-                self.backoff = self.backoff.saturating_add(1);
+                self.timing.backoff = self.timing.backoff.saturating_add(1);
                 self.back_off();
             }
         }
@@ -59,8 +59,8 @@ impl Sender {
             slop: tick.up(self.settings.rto_slop),
             max: tick.up(self.settings.max_rto),
         };
-        self.rto = grows.after(self.rto);
-        self.set_timer(Job::Timeout, self.rto);
+        self.timing.back_off(&grows);
+        self.set_timer(Job::Timeout, self.timing.rto);
     }
 
     /// Whether the peer took its window back and has been silent for too long.
@@ -68,7 +68,7 @@ impl Sender {
         let form = self.settings.sender;
         let until = match form {
             SenderForm::Linux3 => self.tick(),
-            SenderForm::Linux6 => self.timer.due(),
+            SenderForm::Linux6 => self.timing.timer.due(),
         };
         let head = || self.queue.head().map(|head| self.stamp(head.at));
         let first = self.first_retransmission().or_else(head);
@@ -84,14 +84,14 @@ impl Sender {
     fn gives_up(&self) -> bool {
         let linux = [Estimator::LinuxTicks, Estimator::LinuxMicros];
         rto::gives_up(&GiveUp {
-            timeouts: self.timeouts,
+            timeouts: self.timing.timeouts,
             retries: self.settings.retries,
             by_time: linux.contains(&self.settings.estimator),
             since_retransmission: self
                 .first_retransmission()
                 .map(|first| self.since_stamp(first)),
             orphan: self.orphan,
-            rto_is_longest: self.rto >= self.clock.tick().up(self.settings.max_rto),
+            rto_is_longest: self.timing.rto >= self.clock.tick().up(self.settings.max_rto),
             max_rto: self.settings.max_rto,
         })
     }
@@ -107,7 +107,7 @@ impl Sender {
         Loss {
             state: self.state,
             point_acknowledged: !self.recovery_point.is_after(self.una),
-            timeouts: self.timeouts,
+            timeouts: self.timing.timeouts,
         }
     }
 
@@ -142,7 +142,7 @@ impl Sender {
         let view = frto::Begin {
             state,
             reduced,
-            timeouts: self.timeouts,
+            timeouts: self.timing.timeouts,
         };
         self.frto = self.settings.frto && frto::begins(self.settings.sender, &view);
     }

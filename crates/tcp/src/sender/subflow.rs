@@ -100,8 +100,8 @@ impl Sender {
     /// Ticks until the timer is due, whatever it is set for (`icsk_timeout`); none when it is set for nothing.
     #[must_use]
     pub fn pending_ticks(&self, now: Time) -> Option<i64> {
-        self.timer.job()?;
-        Some(self.timer.due() - self.clock.ticks(now))
+        self.timing.timer.job()?;
+        Some(self.timing.timer.due() - self.clock.ticks(now))
     }
 
     /// The tick of the last acknowledgement (`rcv_tstamp`).

@@ -11,20 +11,24 @@ pub(super) type Timed = Option<(SeqNum, i64)>;
 impl Sender {
     /// A segment leaves for the first time: it is timed unless another is.
     pub(super) fn time_segment(&mut self, seq: SeqNum) {
-        if self.settings.rtt_samples == RttSamples::OncePerRoundTrip && self.timed.is_none() {
-            self.timed = Some((seq, self.tick()));
+        if self.settings.rtt_samples == RttSamples::OncePerRoundTrip && self.timing.timed.is_none()
+        {
+            self.timing.timed = Some((seq, self.tick()));
         }
     }
 
     /// Something was sent again: what is acknowledged now may be a copy (Karn; RFC 6298 §3).
     pub(super) fn forget_timed(&mut self) {
-        self.timed = None;
+        self.timing.timed = None;
     }
 
     /// The round-trip time of the timed segment in ticks, once it is acknowledged.
     pub(super) fn take_timed(&mut self) -> Option<i64> {
-        let (_, tick) = self.timed.filter(|(seq, _)| self.una.is_after(*seq))?;
-        self.timed = None;
+        let (_, tick) = self
+            .timing
+            .timed
+            .filter(|(seq, _)| self.una.is_after(*seq))?;
+        self.timing.timed = None;
         Some(self.tick() - tick)
     }
 }

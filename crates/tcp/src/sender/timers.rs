@@ -12,17 +12,17 @@ impl Sender {
     pub fn on_deadline(&mut self, now: Time) {
         self.now = now;
         let clock = self.clock;
-        match self.timer.fire(&clock, now) {
+        match self.timing.timer.fire(&clock, now) {
             None => {}
             Some(Job::Reordering) => self.on_reordering_timer(),
             Some(Job::Probe) => self.send_probe(),
             Some(Job::EarlyRetransmit) => self.on_early_retransmit_timer(),
             Some(Job::Timeout) => {
-                self.timer.clear();
+                self.timing.timer.clear();
                 self.on_timeout();
             }
             Some(Job::Persist) => {
-                self.timer.clear();
+                self.timing.timer.clear();
                 self.on_persist_timer();
             }
         }
@@ -32,7 +32,7 @@ impl Sender {
     pub(super) fn set_timer(&mut self, job: Job, wait: Duration) {
         let clock = self.clock;
         let ticks = clock.ticks_in(wait.min(self.settings.max_rto));
-        self.timer.set(&clock, self.now, job, ticks);
+        self.timing.timer.set(&clock, self.now, job, ticks);
     }
 
     /// The timeout, a full one from now on (RFC 6298 §5.3), or what is left of that of the head if the timer was set for
@@ -40,13 +40,13 @@ impl Sender {
     pub(super) fn rearm_timeout(&mut self) {
         let view = Rearm {
             packets_out: self.queue.out,
-            timer: self.timer.job(),
-            rto: self.rto,
+            timer: self.timing.timer.job(),
+            rto: self.timing.rto,
             head_age: self.head_age(),
         };
         match rto::rearm(self.settings.sender, &view) {
             Some(wait) => self.set_timer(Job::Timeout, wait),
-            None => self.timer.clear(),
+            None => self.timing.timer.clear(),
         }
     }
 
@@ -63,7 +63,7 @@ impl Sender {
 
     /// How long until a timeout after the head was last sent (`tcp_rto_delta_us`).
     pub(super) fn timeout_left(&self) -> Duration {
-        self.rto - self.head_age()
+        self.timing.rto - self.head_age()
     }
 
     /// After an acknowledgement made progress: a probe, else the timeout (`tcp_set_xmit_timer`).

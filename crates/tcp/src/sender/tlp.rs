@@ -20,17 +20,23 @@ impl Sender {
         }
         let (srtt, timeout_left, new_data_can_go) = match self.settings.sender {
             SenderForm::Linux3 => {
-                let left = self.ticks_span(self.timer.due() - self.tick());
+                let left = self.ticks_span(self.timing.timer.due() - self.tick());
                 let room = self.window.cwnd > self.queue.in_flight();
-                (self.rtt.srtt(), left, room && !self.backlog.is_empty())
+                (
+                    self.timing.rtt.srtt(),
+                    left,
+                    room && !self.backlog.is_empty(),
+                )
             }
-            SenderForm::Linux6 if advancing => (self.rtt.srtt_fraction(), self.rto, false),
-            SenderForm::Linux6 => (self.rtt.srtt_fraction(), self.timeout_left(), false),
+            SenderForm::Linux6 if advancing => {
+                (self.timing.rtt.srtt_fraction(), self.timing.rto, false)
+            }
+            SenderForm::Linux6 => (self.timing.rtt.srtt_fraction(), self.timeout_left(), false),
         };
         let view = Schedule {
             state: self.state,
             sack: self.sack,
-            timer: self.timer.job(),
+            timer: self.timing.timer.job(),
             new_data_can_go,
             wait: Wait {
                 srtt,
@@ -74,7 +80,7 @@ impl Sender {
             }
         }
         if tlp::full_timeout_follows(rule, sent) {
-            self.timer.clear();
+            self.timing.timer.clear();
         }
         self.rearm_timeout();
     }

@@ -42,9 +42,12 @@ impl Sender {
     fn converts_when_sending(&self) -> bool {
         match self.settings.sender {
             SenderForm::Linux3 => {
-                matches!(self.timer.job(), Some(Job::Probe | Job::EarlyRetransmit))
+                matches!(
+                    self.timing.timer.job(),
+                    Some(Job::Probe | Job::EarlyRetransmit)
+                )
             }
-            SenderForm::Linux6 => self.timer.job() == Some(Job::Probe),
+            SenderForm::Linux6 => self.timing.timer.job() == Some(Job::Probe),
         }
     }
 
@@ -251,13 +254,13 @@ impl Sender {
             if self.in_reduction() {
                 self.prr.sent += self.queue.at(index).count();
             }
-            if self.queue.id(index) == head && self.timer.job() != Some(Job::Reordering) {
+            if self.queue.id(index) == head && self.timing.timer.job() != Some(Job::Reordering) {
                 set_timer = true;
             }
             index += 1;
         }
         if set_timer {
-            self.set_timer(Job::Timeout, self.rto);
+            self.set_timer(Job::Timeout, self.timing.rto);
         }
     }
 

@@ -98,7 +98,7 @@ impl Sender {
         if by_frto {
             self.counters.spurious_timeouts += 1;
         }
-        self.timeouts = 0;
+        self.timing.timeouts = 0;
         if self.settings.sender == SenderForm::Linux6 && self.must_wait_beyond_recovery_point() {
             return true;
         }

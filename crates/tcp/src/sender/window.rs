@@ -176,7 +176,7 @@ impl Sender {
         }
         self.usage.used = self.usage.used.max(out);
         if self.settings.slow_start_after_idle
-            && self.ticks_span(tick - self.usage.stamp) >= self.rto
+            && self.ticks_span(tick - self.usage.stamp) >= self.timing.rto
         {
             self.shrink_unused();
         }
@@ -202,14 +202,14 @@ impl Sender {
             return;
         }
         let mut idle = self.ticks_span(self.tick() - self.clock.ticks(self.last_sent));
-        if idle <= self.rto {
+        if idle <= self.timing.rto {
             return;
         }
         self.window.ssthresh = self.current_ssthresh();
         let mut cwnd = self.window.cwnd;
         let least = self.first_window().min(cwnd);
         loop {
-            idle = idle - self.rto;
+            idle = idle - self.timing.rto;
             if idle <= Duration::ZERO || cwnd <= least {
                 break;
             }
@@ -223,7 +223,7 @@ impl Sender {
     /// `tcp_init_cwnd`
     pub(super) fn first_window(&self) -> u32 {
         let first = self.settings.initial_window;
-        Window::initial(first, self.mss, self.rtt.srtt()).min(self.window.clamp)
+        Window::initial(first, self.mss, self.timing.rtt.srtt()).min(self.window.clamp)
     }
 
     /// No burst of more than the reordering reckoned with follows (`tcp_moderate_cwnd`).
@@ -243,7 +243,7 @@ impl Sender {
         let segments = u64::from(self.window.cwnd.max(self.queue.out));
         let mss = self.mss + self.subflow_options; // mss_cache
         let rate = u64::from(mss) * (10_000 << 3) * percent * segments;
-        self.pacing_rate = match self.rtt.srtt_us8() {
+        self.pacing_rate = match self.timing.rtt.srtt_us8() {
             0 => rate,
             srtt => rate / srtt,
         };

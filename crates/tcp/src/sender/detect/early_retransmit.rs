@@ -20,9 +20,9 @@ impl Sender {
             return false;
         }
         let pause = Pause {
-            srtt: self.rtt.srtt(),
+            srtt: self.timing.rtt.srtt(),
             in_micros: self.settings.estimator == Estimator::LinuxMicros,
-            timer_left: self.ticks_span(self.timer.due() - self.tick()),
+            timer_left: self.ticks_span(self.timing.timer.due() - self.tick()),
         };
         let rule = self.settings.early_retransmit;
         let Some(delay) = early_retransmit::pause(rule, &pause, self.clock.tick()) else {

@@ -18,7 +18,7 @@ impl Sender {
         };
         self.detection
             .rack
-            .advance(&delivered, self.now_in_micros(), self.min_rtt.span());
+            .advance(&delivered, self.now_in_micros(), self.timing.min_rtt.span());
     }
 
     /// Adapts the reordering window to what was delivered.
@@ -35,8 +35,8 @@ impl Sender {
             sacked_out: self.queue.sacked,
             threshold: self.detection.threshold,
             no_threshold: self.settings.rack_no_dupack_threshold,
-            min_rtt: self.min_rtt.span(),
-            srtt: self.rtt.srtt_micros(),
+            min_rtt: self.timing.min_rtt.span(),
+            srtt: self.timing.rtt.srtt_micros(),
         })
     }
 
@@ -60,7 +60,7 @@ impl Sender {
         if core::mem::take(&mut self.detection.rack.advanced) {
             let wait = self.detect_by_rack();
             if wait > Duration::ZERO {
-                self.set_timer(Job::Reordering, rack::timer(wait, self.rto));
+                self.set_timer(Job::Reordering, rack::timer(wait, self.timing.rto));
                 news.clear(News::SET_TIMER);
             }
         }
@@ -82,7 +82,7 @@ impl Sender {
             }
             self.send_lost();
         }
-        if self.timer.job() != Some(Job::Timeout) {
+        if self.timing.timer.job() != Some(Job::Timeout) {
             self.rearm_timeout();
         }
     }

@@ -59,7 +59,10 @@ impl Sender {
         if number.is_after(self.nxt) {
             return false;
         }
-        if matches!(self.timer.job(), Some(Job::EarlyRetransmit | Job::Probe)) {
+        if matches!(
+            self.timing.timer.job(),
+            Some(Job::EarlyRetransmit | Job::Probe)
+        ) {
             self.rearm_timeout();
         }
         let mut news = News::NONE;
@@ -78,7 +81,7 @@ impl Sender {
             self.tag(sack, number, before.una, &mut tagged, &mut delivery);
             news.set(tagged.news);
         }
-        self.window_probes = 0;
+        self.timing.window_probes = 0;
         self.last_ack = self.tick();
         if before.out == 0 {
             if news.any(News::DSACK) {
@@ -100,7 +103,7 @@ impl Sender {
             self.alert_linux3(&before, acked, duplicate, news);
         }
         self.judge_probe(number, news);
-        if self.timer.job() == Some(Job::Timeout) {
+        if self.timing.timer.job() == Some(Job::Timeout) {
             self.schedule_probe(true);
         }
         if self.settings.pacing_rate {

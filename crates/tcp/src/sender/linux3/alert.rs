@@ -154,12 +154,12 @@ impl Sender {
             Verdict::Open => {}
         }
         if recovered {
-            self.timeouts = 0;
+            self.timing.timeouts = 0;
             self.end_recovery();
             return;
         }
         if news.any(News::ACKED) {
-            self.timeouts = 0;
+            self.timing.timeouts = 0;
         }
         if !self.sack {
             if self.nxt.is_after(self.recovery_point) && duplicate {
@@ -177,8 +177,8 @@ impl Sender {
     /// `tcp_check_sack_reneging`).
     fn forget_sacks(&mut self) {
         self.enter_loss_linux3(true);
-        self.timeouts += 1;
+        self.timing.timeouts += 1;
         self.resend(0, 1, Mechanism::Rto);
-        self.set_timer(crate::recovery::Job::Timeout, self.rto);
+        self.set_timer(crate::recovery::Job::Timeout, self.timing.rto);
     }
 }

@@ -90,7 +90,7 @@ impl Sender {
             self.prr.sent += self.queue.at(index).count();
         }
         if index == 0 {
-            self.set_timer(Job::Timeout, self.rto);
+            self.set_timer(Job::Timeout, self.timing.rto);
         }
         true
     }

@@ -65,6 +65,6 @@ impl Sender {
     /// `tcp_skb_timedout`
     pub(in super::super) fn is_overdue(&self, segment: &Sent) -> bool {
         let age = self.ticks_span(self.tick() - self.tick_of(segment.at));
-        fack::timed_out(age, self.rto)
+        fack::timed_out(age, self.timing.rto)
     }
 }

@@ -1,0 +1,88 @@
+//! What a sender knows of time: the round trip, the timeout that comes of it, and the timer.
+
+use rexmit_time::Duration;
+
+use super::min_rtt::MinRtt;
+use super::timed::Timed;
+use super::timer::Timer;
+use crate::clock::{Clock, Tick};
+use crate::estimator::Rtt;
+use crate::recovery::rto::BackOff;
+use crate::settings::Settings;
+
+/// Seconds over which the smallest round-trip time is kept (`tcp_min_rtt_wlen`).
+const MIN_RTT_WINDOW: i64 = 300;
+
+/// Round trips, the timeout and the timer.
+#[derive(Clone, Debug)]
+pub(super) struct Timing {
+    pub rtt: Rtt,
+    pub min_rtt: MinRtt,
+    pub timed: Timed,
+    pub timer: Timer,
+    /// The timeout as the timer is set to it, whole ticks, back-off included (`icsk_rto`).
+    pub rto: Duration,
+    /// Doublings (`icsk_backoff`).
+    pub backoff: u8,
+    /// Timeouts without progress (`icsk_retransmits`).
+    pub timeouts: u32,
+    /// Window probes without an answer (`icsk_probes_out`).
+    pub window_probes: u32,
+}
+
+impl Timing {
+    /// Before the first sample, at `tick`.
+    pub fn new(settings: &Settings, clock: &Clock, tick: i64) -> Self {
+        let rtt = Rtt::new(settings);
+        Timing {
+            rto: clock.tick().up(rtt.rto()),
+            rtt,
+            min_rtt: MinRtt::new(MIN_RTT_WINDOW * i64::from(clock.hz), tick),
+            timed: None,
+            timer: Timer::default(),
+            backoff: 0,
+            timeouts: 0,
+            window_probes: 0,
+        }
+    }
+
+    /// The timeout is what the round trips say (RFC 6298 §5.7).
+    pub fn forget_back_off(&mut self, tick: Tick) {
+        self.rto = tick.up(self.rtt.rto());
+        self.backoff = 0;
+    }
+
+    /// The timeout ran out.
+    pub fn back_off(&mut self, grows: &BackOff) {
+        self.rto = grows.after(self.rto);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Wheel;
+    use crate::stacks;
+    use rexmit_wire::SeqNum;
+
+    #[test]
+    fn a_sample_ends_the_back_off_with_a_timeout_of_whole_ticks() {
+        let settings = stacks::page("linux-6.12").unwrap().settings;
+        let clock = Clock::linux(250, Wheel::Levels);
+        let mut timing = Timing::new(&settings, &clock, 0);
+        assert_eq!(timing.rto, Duration::from_secs(1));
+        let grows = BackOff {
+            slop: Duration::ZERO,
+            max: Duration::from_secs(120),
+        };
+        timing.back_off(&grows);
+        timing.backoff = 1;
+        assert_eq!(timing.rto, Duration::from_secs(2));
+        let (una, nxt) = (SeqNum::new(0), SeqNum::new(1));
+        timing.rtt.sample(Duration::from_millis(21), una, nxt);
+        timing.forget_back_off(clock.tick());
+        // 21 ms and 200 ms, in ticks of 4 ms.
+        assert_eq!(timing.rto, Duration::from_millis(224));
+        assert_eq!(timing.backoff, 0);
+    }
+}
