@@ -110,7 +110,9 @@ impl Sender {
 
     /// `tcp_ack_is_dubious`
     fn is_doubtful(&self, news: News) -> bool {
-        !news.any(News::NOT_DUPLICATE) || news.any(News::ALERT) || self.state != super::State::Open
+        !news.any(News::NOT_DUPLICATE)
+            || news.any(News::ALERT)
+            || self.episode.state != super::State::Open
     }
 
     /// What the window now allows (`tcp_xmit_recovery`).
@@ -119,10 +121,10 @@ impl Sender {
             Resume::Nothing => return,
             Resume::New => {
                 self.push_with(Hold::OFF);
-                if self.nxt.is_after(self.recovery_point) {
+                if self.nxt.is_after(self.episode.point) {
                     return;
                 }
-                self.frto = false;
+                self.episode.frto = false;
             }
             Resume::Lost => {}
         }

@@ -32,13 +32,13 @@ impl Sender {
         if self.wait_for_reneging(news) {
             return Resume::Nothing;
         }
-        if self.state == State::Open {
-            self.undo.first = FirstRetransmission::None;
-        } else if !self.una.is_before(self.recovery_point) && self.leave_at_recovery_point() {
+        if self.episode.state == State::Open {
+            self.episode.undo.first = FirstRetransmission::None;
+        } else if !self.una.is_before(self.episode.point) && self.leave_at_recovery_point() {
             return Resume::Nothing;
         }
         let mut begins = false;
-        match self.state {
+        match self.episode.state {
             State::Recovery => {
                 if !news.any(News::ADVANCED) {
                     if !self.sack {
@@ -51,7 +51,7 @@ impl Sender {
                     self.try_to_open();
                 }
                 self.find_losses(news);
-                if self.state != State::Recovery {
+                if self.episode.state != State::Recovery {
                     if !self.is_time_to_recover() {
                         return Resume::Nothing;
                     }
@@ -61,7 +61,7 @@ impl Sender {
             State::Loss => {
                 let resume = self.process_loss(*news, duplicates);
                 self.find_losses(news);
-                if self.state != State::Open && !news.any(News::LOST_RESEND) {
+                if self.episode.state != State::Open && !news.any(News::LOST_RESEND) {
                     return resume;
                 }
                 begins = self.consider_recovery(duplicates, news);
@@ -91,7 +91,7 @@ impl Sender {
             }
             self.add_duplicate(duplicates);
         }
-        if self.state <= State::Disorder {
+        if self.episode.state <= State::Disorder {
             self.try_undo_by_dsack();
         }
         self.find_losses(news);
@@ -117,9 +117,9 @@ impl Sender {
 
     /// The recovery point is acknowledged. Whether nothing more is to be done.
     pub(super) fn leave_at_recovery_point(&mut self) -> bool {
-        match self.state {
+        match self.episode.state {
             State::Cwr => {
-                if self.una != self.recovery_point {
+                if self.una != self.episode.point {
                     self.end_reduction();
                     self.set_state(State::Open);
                 }
@@ -141,7 +141,7 @@ impl Sender {
     /// An acknowledgement in recovery that stops before its end; timestamps may say that what arrived was only late. Whether
     /// nothing more is to be done (`tcp_try_undo_partial`).
     fn undo_partly(&mut self, prior_una: SeqNum, count_losses: &mut bool) -> bool {
-        if self.undo.marker.is_none() || !self.was_only_late() {
+        if self.episode.undo.marker.is_none() || !self.was_only_late() {
             *count_losses = self.sack_is_far();
             return false;
         }
@@ -178,11 +178,11 @@ impl Sender {
             self.forget_stamp();
         }
         self.counters.recoveries += 1;
-        self.recovery_began = true;
-        self.prior_ssthresh = 0;
+        self.causes.recovery_began = true;
+        self.episode.prior_ssthresh = 0;
         self.begin_undo();
         if !self.in_reduction() {
-            self.prior_ssthresh = self.current_ssthresh();
+            self.episode.prior_ssthresh = self.current_ssthresh();
             self.begin_reduction();
         }
         self.set_state(State::Recovery);
@@ -195,16 +195,16 @@ impl Sender {
         } else {
             State::Open
         };
-        if self.state != state {
+        if self.episode.state != state {
             self.set_state(state);
-            self.recovery_point = self.nxt;
+            self.episode.point = self.nxt;
         }
     }
 
     /// `tcp_try_to_open`
     pub(super) fn try_to_open(&mut self) {
         self.forget_stamp();
-        if self.state != State::Cwr {
+        if self.episode.state != State::Cwr {
             self.keep_open();
         }
     }

@@ -67,7 +67,7 @@ impl Sender {
     fn defers_linux3(&mut self, head: &Unsent) -> bool {
         let tick = self.tick();
         let long = self.deferred.is_some_and(|since| tick - since > 1);
-        if head.fin || self.state != State::Open || long || !self.is_worth_waiting(head) {
+        if head.fin || self.episode.state != State::Open || long || !self.is_worth_waiting(head) {
             return false;
         }
         self.deferred.get_or_insert(tick);
@@ -76,7 +76,7 @@ impl Sender {
 
     fn defers_linux6(&self, head: &Unsent, limited: &mut bool) -> bool {
         let recent = self.now - self.last_sent <= LONGEST_WAIT;
-        if self.state >= State::Recovery || !recent || !self.is_worth_waiting(head) {
+        if self.episode.state >= State::Recovery || !recent || !self.is_worth_waiting(head) {
             return false;
         }
         let Some(first) = self.queue.head() else {

@@ -147,7 +147,7 @@ impl Sender {
                 if head.seq.is_before(cleaned.low) {
                     cleaned.low = head.seq;
                 }
-                if !head.end.is_after(self.recovery_point) {
+                if !head.end.is_after(self.episode.point) {
                     cleaned.news.set(News::ORIGINAL);
                 }
             }

@@ -8,22 +8,22 @@ use crate::recovery::frto::{self, Answer, Verdict};
 impl Sender {
     /// What an acknowledgement says of the timeout, if F-RTO's test runs.
     pub(super) fn frto_verdict(&self, news: News, duplicate: bool) -> Verdict {
-        if !self.frto {
+        if !self.episode.frto {
             return Verdict::Open;
         }
         let answer = Answer {
             original: news.any(News::ORIGINAL),
             advanced: news.any(News::ADVANCED),
             sacked_or_duplicate: news.any(News::SACKED) || duplicate,
-            new_data_sent: self.nxt.is_after(self.recovery_point),
-            point_acknowledged: !self.una.is_before(self.recovery_point),
+            new_data_sent: self.nxt.is_after(self.episode.point),
+            point_acknowledged: !self.una.is_before(self.episode.point),
         };
         frto::on_ack(self.settings.sender, &answer)
     }
 
     /// `tcp_process_loss`
     pub(super) fn process_loss(&mut self, news: News, duplicates: u32) -> Resume {
-        let recovered = !self.una.is_before(self.recovery_point);
+        let recovered = !self.una.is_before(self.episode.point);
         if news.any(News::ADVANCED) && self.try_undo_loss(false) {
             return Resume::Nothing;
         }
@@ -32,13 +32,13 @@ impl Sender {
                 self.try_undo_loss(true);
                 return Resume::Nothing;
             }
-            Verdict::Real => self.frto = false,
+            Verdict::Real => self.episode.frto = false,
             Verdict::SendNew => {
-                self.recovery_point = self.nxt;
+                self.episode.point = self.nxt;
                 if !self.backlog.is_empty() && self.window_end().is_after(self.nxt) {
                     return Resume::New;
                 }
-                self.frto = false;
+                self.episode.frto = false;
             }
             Verdict::Open => {}
         }
@@ -47,7 +47,7 @@ impl Sender {
             return Resume::Nothing;
         }
         if !self.sack {
-            if self.nxt.is_after(self.recovery_point) && duplicates > 0 {
+            if self.nxt.is_after(self.episode.point) && duplicates > 0 {
                 self.add_duplicate(duplicates);
             } else if news.any(News::ADVANCED) {
                 self.queue.sacked = 0;

@@ -75,7 +75,7 @@ impl Sender {
     /// The state.
     #[must_use]
     pub fn state(&self) -> State {
-        self.state
+        self.episode.state
     }
 
     /// The reordering that is reckoned with, in segments.

@@ -81,7 +81,7 @@ impl Sender {
             if known && cwnd / 2 > before.ssthresh {
                 metrics.ssthresh = cwnd / 2;
             }
-        } else if cwnd > ssthresh && self.state == State::Open {
+        } else if cwnd > ssthresh && self.episode.state == State::Open {
             metrics.ssthresh = (cwnd / 2).max(ssthresh);
         } else {
             if known && ssthresh > before.ssthresh {

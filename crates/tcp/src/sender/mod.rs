@@ -16,8 +16,10 @@ mod ack;
 mod alert;
 mod backlog;
 mod burst;
+mod causes;
 mod clean;
 mod detect;
+mod episode;
 mod frto;
 mod host;
 mod linux3;
@@ -51,14 +53,12 @@ use rexmit_wire::SeqNum;
 
 use crate::clock::Clock;
 use crate::congestion::{Context, Control, Window};
-use crate::recovery::prr::Prr;
-use crate::recovery::tlp::Episode;
-use crate::recovery::undo::Undo;
 use crate::settings::Settings;
-use crate::words::Mechanism;
 
 use backlog::Backlog;
+use causes::Causes;
 use detect::Detection;
+use episode::Episode;
 use host::Host;
 use nagle::Nagle;
 use queue::{Micros, Queue};
@@ -131,30 +131,15 @@ pub struct Sender {
     timed_out: bool,
 
     // State
-    state: State,
-    /// What had been sent when the state began (`high_seq`).
-    recovery_point: SeqNum,
     control: Control,
     window: Window,
-    /// The threshold before the reduction, 0 where it must not come back (`prior_ssthresh`).
-    prior_ssthresh: u32,
     usage: Usage,
     /// Bytes a second (`sk_pacing_rate`).
     pacing_rate: u64,
-    prr: Prr,
-    undo: Undo,
     detection: Detection,
-    probe: Episode,
-    /// F-RTO's test runs.
-    frto: bool,
+    episode: Episode,
+    causes: Causes,
 
-    // Names for what is sent
-    /// What the first retransmission of a recovery without RACK is called.
-    began_by: Mechanism,
-    /// The last resend belonged to a recovery.
-    resending: bool,
-    /// A recovery began after the last resend.
-    recovery_began: bool,
     counters: Counters,
 }
 
@@ -203,21 +188,13 @@ impl Sender {
             timing: Timing::new(&settings, &clock, tick),
             orphan: false,
             timed_out: false,
-            state: State::Open,
-            recovery_point: first,
             control,
             window: Window::new(Window::initial(settings.initial_window, mss, None)),
-            prior_ssthresh: 0,
             usage: Usage::new(first, tick),
             pacing_rate: u64::MAX,
-            prr: Prr::default(),
-            undo: Undo::default(),
-            probe: Episode::default(),
-            frto: false,
             detection: Detection::new(&settings, first),
-            began_by: Mechanism::FastRetransmit,
-            resending: false,
-            recovery_began: false,
+            episode: Episode::new(first),
+            causes: Causes::default(),
             counters: Counters::default(),
             settings,
             clock,
@@ -317,7 +294,7 @@ impl Sender {
             clock,
             una: self.una,
             nxt: self.nxt,
-            open: self.state == State::Open,
+            open: self.episode.state == State::Open,
             pacing_rate: self.pacing_rate,
         }
     }

@@ -46,7 +46,7 @@ impl Sender {
     fn enter_loss_by_timeout(&mut self) {
         match self.settings.sender {
             SenderForm::Linux3 => {
-                self.probe.high = None;
+                self.episode.probe.high = None;
                 self.enter_loss_linux3(false);
             }
             SenderForm::Linux6 => self.enter_loss(),
@@ -105,22 +105,22 @@ impl Sender {
     /// What a timeout finds.
     pub(super) fn loss_view(&self) -> Loss {
         Loss {
-            state: self.state,
-            point_acknowledged: !self.recovery_point.is_after(self.una),
+            state: self.episode.state,
+            point_acknowledged: !self.episode.point.is_after(self.una),
             timeouts: self.timing.timeouts,
         }
     }
 
     /// The threshold comes down for what a timeout lost.
     pub(super) fn reduce_by_timeout(&mut self) {
-        self.prior_ssthresh = self.current_ssthresh();
+        self.episode.prior_ssthresh = self.current_ssthresh();
         self.window.prior_cwnd = self.window.cwnd;
         self.window.ssthresh = self.control.ssthresh(&self.window);
     }
 
     /// What is in flight is lost, wholly or as far as RACK says (`tcp_enter_loss`).
     fn enter_loss(&mut self) {
-        let state = self.state;
+        let state = self.episode.state;
         self.mark_lost_by_timeout();
         let reduces = self.loss_view().reduces();
         if reduces {
@@ -132,8 +132,8 @@ impl Sender {
         self.usage.stamp = self.tick();
         self.detection.threshold = self.reordering_after_timeout();
         self.set_state(State::Loss);
-        self.recovery_point = self.nxt;
-        self.probe.high = None;
+        self.episode.point = self.nxt;
+        self.episode.probe.high = None;
         self.begin_frto(state, reduces);
     }
 
@@ -144,13 +144,13 @@ impl Sender {
             reduced,
             timeouts: self.timing.timeouts,
         };
-        self.frto = self.settings.frto && frto::begins(self.settings.sender, &view);
+        self.episode.frto = self.settings.frto && frto::begins(self.settings.sender, &view);
     }
 
     pub(super) fn reordering_after_timeout(&self) -> u32 {
         rto::reordering_after(
             self.settings.sender,
-            self.state,
+            self.episode.state,
             self.queue.sacked,
             self.detection.threshold,
             self.settings.dupack_threshold,

@@ -96,7 +96,7 @@ impl Sender {
         if self.settings.sender == SenderForm::Linux3 {
             self.mark_lost_resends();
         }
-        if self.state == State::Loss && self.undo.marker.is_none() {
+        if self.episode.state == State::Loss && self.episode.undo.marker.is_none() {
             return;
         }
         match self.settings.sender {
@@ -133,7 +133,7 @@ impl Sender {
             SenderForm::Linux6 => self.believe_duplicate(*first, tagged),
         };
         if segments > 0 && !first.end.is_after(prior_una) {
-            self.undo.note_spurious(first.end, segments);
+            self.episode.undo.note_spurious(first.end, segments);
         }
         segments > 0
     }
@@ -144,7 +144,7 @@ impl Sender {
             range,
             mss: self.mss,
             largest_window: self.peer_window_max,
-            probe_high: self.probe.high,
+            probe_high: self.episode.probe.high,
             reported: self.detection.dsacks_reported,
             retransmitted: self.total_resent,
         };
@@ -208,7 +208,7 @@ impl Sender {
         if start.is_after(self.una) {
             return true;
         }
-        let Some(marker) = self.undo.marker.filter(|_| duplicate) else {
+        let Some(marker) = self.episode.undo.marker.filter(|_| duplicate) else {
             return false;
         };
         if end.is_after(self.una) {
@@ -322,7 +322,7 @@ impl Sender {
         let count = segment.count();
         let mut marks = segment.marks;
         if duplicate && marks.any(Marks::ANY_RESENT) {
-            self.undo.note_spurious(segment.end, count);
+            self.episode.undo.note_spurious(segment.end, count);
             if segment.is_sacked() && segment.seq.is_before(tagged.late) {
                 tagged.late = segment.seq;
             }
@@ -386,7 +386,7 @@ impl Sender {
         if late && segment.seq.is_before(tagged.late) {
             tagged.late = segment.seq;
         }
-        if !segment.end.is_after(self.recovery_point) {
+        if !segment.end.is_after(self.episode.point) {
             tagged.news.set(News::ORIGINAL);
         }
         tagged.first_sent.get_or_insert(segment.at);

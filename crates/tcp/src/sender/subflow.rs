@@ -79,7 +79,7 @@ impl Sender {
     /// while a timeout is repaired (`mptcp_is_temp_unavailable`).
     #[must_use]
     pub fn takes_more(&self, len: u32) -> bool {
-        if self.state == State::Loss && (self.sack || self.una != self.recovery_point) {
+        if self.episode.state == State::Loss && (self.sack || self.una != self.episode.point) {
             return false;
         }
         let in_flight = self.queue.in_flight();

@@ -34,7 +34,7 @@ impl Sender {
             SenderForm::Linux6 => (self.timing.rtt.srtt_fraction(), self.timeout_left(), false),
         };
         let view = Schedule {
-            state: self.state,
+            state: self.episode.state,
             sack: self.sack,
             timer: self.timing.timer.job(),
             new_data_can_go,
@@ -62,7 +62,7 @@ impl Sender {
         let probe = tlp::fire(
             rule,
             Fire {
-                probe_out: self.probe.high.is_some(),
+                probe_out: self.episode.probe.high.is_some(),
                 new_data: head.is_some(),
                 fits_peer_window: head.is_some_and(|head| self.fits_peer_window(&head)),
             },
@@ -75,8 +75,8 @@ impl Sender {
         if sent {
             self.counters.probes += 1;
             if probe == Probe::LastSegment || rule == Tlp::Rfc8985 {
-                self.probe.high = Some(self.nxt);
-                self.probe.retransmission = probe == Probe::LastSegment;
+                self.episode.probe.high = Some(self.nxt);
+                self.episode.probe.retransmission = probe == Probe::LastSegment;
             }
         }
         if tlp::full_timeout_follows(rule, sent) {
@@ -120,7 +120,7 @@ impl Sender {
             dsack: news.any(News::DSACK),
             dsack_of_probe: news.any(News::DSACK_PROBE),
         };
-        if self.probe.on_ack(self.settings.tlp, &answer) == Verdict::Loss {
+        if self.episode.probe.on_ack(self.settings.tlp, &answer) == Verdict::Loss {
             self.begin_reduction();
             self.set_state(State::Cwr);
             self.end_reduction();

@@ -133,7 +133,7 @@ impl Sender {
         let mut segment = *self.queue.at(index);
         self.counters.retransmissions += segment.count();
         self.total_resent += segment.count();
-        self.note_resend(mechanism);
+        self.causes.note(mechanism);
         self.put_out(&mut segment, Some(mechanism), probe);
         segment.marks.set(self.marks_of_resend(probe));
         segment.nxt_then = self.nxt;
@@ -207,7 +207,7 @@ impl Sender {
         // 6.x counts what could not go as well.
         if sent || self.settings.sender == SenderForm::Linux6 {
             let stamp = self.stamp(self.queue.at(index).at);
-            self.undo.note_retransmission(Some(stamp), count);
+            self.episode.undo.note_retransmission(Some(stamp), count);
         }
         sent
     }
@@ -252,7 +252,7 @@ impl Sender {
                 break;
             }
             if self.in_reduction() {
-                self.prr.sent += self.queue.at(index).count();
+                self.episode.prr.sent += self.queue.at(index).count();
             }
             if self.queue.id(index) == head && self.timing.timer.job() != Some(Job::Reordering) {
                 set_timer = true;
@@ -266,25 +266,12 @@ impl Sender {
 
     /// What a resend from the queue of the lost is called: as the kernel counts it, and by what finds losses here.
     pub(super) fn mechanism_of_resend(&self) -> Mechanism {
-        let first = self.recovery_began || !self.resending;
-        if self.state == State::Loss {
+        if self.episode.state == State::Loss {
             Mechanism::RtoRecovery
         } else if self.sack && self.settings.rack {
             Mechanism::Rack
-        } else if first {
-            self.began_by
-        } else if self.sack {
-            Mechanism::SackRecovery
         } else {
-            Mechanism::FastRetransmit
+            self.causes.of_recovery(self.sack)
         }
-    }
-
-    fn note_resend(&mut self, mechanism: Mechanism) {
-        self.recovery_began = false;
-        self.resending = !matches!(
-            mechanism,
-            Mechanism::Rto | Mechanism::RtoRecovery | Mechanism::Tlp
-        );
     }
 }

@@ -10,14 +10,14 @@ impl Sender {
         let view = Begin {
             una: self.settings.undo.then_some(self.una),
             retransmissions_out: self.queue.resent,
-            probe_out: self.probe.high.is_some() && self.probe.retransmission,
+            probe_out: self.episode.probe.high.is_some() && self.episode.probe.retransmission,
         };
-        self.undo.begin(self.settings.sender, &view);
+        self.episode.undo.begin(self.settings.sender, &view);
     }
 
     /// The timestamp clock at the first retransmission.
     pub(super) fn first_retransmission(&self) -> Option<u32> {
-        match self.undo.first {
+        match self.episode.undo.first {
             FirstRetransmission::At(stamp) => Some(stamp),
             FirstRetransmission::None | FirstRetransmission::Unknown => None,
         }
@@ -27,20 +27,20 @@ impl Sender {
         Answer {
             echo: self.echo,
             sack: self.sack,
-            before_point: self.una.is_before(self.recovery_point),
+            before_point: self.una.is_before(self.episode.point),
         }
     }
 
     /// Whether what arrived was only late.
     pub(super) fn was_only_late(&self) -> bool {
         let form = self.settings.sender;
-        self.undo.was_only_late(form, &self.undo_answer())
+        self.episode.undo.was_only_late(form, &self.undo_answer())
     }
 
     /// Whether the reduction proved wrong.
     pub(super) fn may_undo(&self) -> bool {
         let form = self.settings.sender;
-        self.undo.may_undo(form, &self.undo_answer())
+        self.episode.undo.may_undo(form, &self.undo_answer())
     }
 
     /// Takes the reduction back (`tcp_undo_cwnd_reduction`).
@@ -50,15 +50,15 @@ impl Sender {
         }
         if self.settings.sender == SenderForm::Linux3 {
             self.undo_reduction_linux3(true);
-            self.undo.marker = None;
+            self.episode.undo.marker = None;
             return;
         }
-        if self.prior_ssthresh > 0 {
+        if self.episode.prior_ssthresh > 0 {
             self.window.cwnd = self.control.undo_cwnd(&self.window);
-            self.window.ssthresh = self.window.ssthresh.max(self.prior_ssthresh);
+            self.window.ssthresh = self.window.ssthresh.max(self.episode.prior_ssthresh);
         }
         self.usage.stamp = self.tick();
-        self.undo.marker = None;
+        self.episode.undo.marker = None;
         // What is left is looked at again.
         self.detection.rack.advanced = true;
         self.counters.undos += 1;
@@ -81,7 +81,7 @@ impl Sender {
 
     /// Every resend was needless (`tcp_try_undo_dsack`).
     pub(super) fn try_undo_by_dsack(&mut self) -> bool {
-        if !self.undo.proved_by_dsack() {
+        if !self.episode.undo.proved_by_dsack() {
             return false;
         }
         self.detection.rack.undone();
@@ -111,7 +111,7 @@ impl Sender {
     /// Without SACK the state is kept until something beyond the recovery point is acknowledged (RFC 6582 §3.2 step 1;
     /// `tcp_is_non_sack_preventing_reopen`).
     fn must_wait_beyond_recovery_point(&mut self) -> bool {
-        if !undo::waits_beyond_point(self.sack, self.una, self.recovery_point) {
+        if !undo::waits_beyond_point(self.sack, self.una, self.episode.point) {
             return false;
         }
         match self.settings.sender {
@@ -133,7 +133,7 @@ impl Sender {
     /// The next resend starts the clock anew if none is on its way.
     pub(super) fn forget_stamp(&mut self) {
         if !self.any_resend_out() {
-            self.undo.first = FirstRetransmission::None;
+            self.episode.undo.first = FirstRetransmission::None;
         }
     }
 }

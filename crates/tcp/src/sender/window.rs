@@ -40,7 +40,7 @@ impl Usage {
 impl Sender {
     /// Changes the state; the congestion control hears of Loss.
     pub(super) fn set_state(&mut self, state: State) {
-        self.state = state;
+        self.episode.state = state;
         if state == State::Loss {
             let clock = self.clock;
             let context = self.context(&clock);
@@ -59,11 +59,11 @@ impl Sender {
 
     /// `tcp_init_cwnd_reduction`
     pub(super) fn begin_reduction(&mut self) {
-        self.recovery_point = self.nxt;
-        self.probe.high = None;
+        self.episode.point = self.nxt;
+        self.episode.probe.high = None;
         self.window.cwnd_cnt = 0;
         self.window.prior_cwnd = self.window.cwnd;
-        self.prr = Prr::default();
+        self.episode.prr = Prr::default();
         self.window.ssthresh = self.control.ssthresh(&self.window);
     }
 
@@ -96,15 +96,15 @@ impl Sender {
             cwnd: self.window.cwnd,
             acknowledgements: self.window.cwnd_cnt,
         };
-        let after = reduction::step(self.settings.recovery, &mut self.prr, before, step);
+        let after = reduction::step(self.settings.recovery, &mut self.episode.prr, before, step);
         self.window.cwnd = after.cwnd;
         self.window.cwnd_cnt = after.acknowledgements;
     }
 
     /// The window ends at the threshold, unless the reduction was undone (`tcp_end_cwnd_reduction`).
     pub(super) fn end_reduction(&mut self) {
-        let undone = self.settings.undo && self.undo.marker.is_none();
-        let reduced = self.state == State::Cwr || !undone;
+        let undone = self.settings.undo && self.episode.undo.marker.is_none();
+        let reduced = self.episode.state == State::Cwr || !undone;
         if self.window.ssthresh < Window::INFINITE && reduced {
             let window = &mut self.window;
             window.cwnd = reduction::end(self.settings.recovery, window.cwnd, window.ssthresh);
@@ -184,7 +184,7 @@ impl Sender {
 
     /// The application leaves the window unused (`tcp_cwnd_application_limited`).
     pub(super) fn shrink_unused(&mut self) {
-        if self.state == State::Open && !self.nagle.writer_waits {
+        if self.episode.state == State::Open && !self.nagle.writer_waits {
             let used = self.usage.used.max(self.first_window());
             if used < self.window.cwnd {
                 self.window.ssthresh = self.current_ssthresh();

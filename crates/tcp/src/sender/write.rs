@@ -284,7 +284,7 @@ impl Sender {
             return self.queue.out == 0 && !self.backlog.is_empty();
         }
         if self.in_reduction() {
-            self.prr.sent += sent;
+            self.episode.prr.sent += sent;
         }
         if extent != Extent::Probe {
             self.schedule_probe(false);
@@ -308,7 +308,7 @@ impl Sender {
             return 1;
         }
         let mut in_flight = self.queue.in_flight();
-        if self.state <= State::Disorder && !self.settings.limited_transmit {
+        if self.episode.state <= State::Disorder && !self.settings.limited_transmit {
             // What duplicates say left the network still counts (RFC 3042).
             in_flight += self.queue.sacked;
         }
@@ -380,6 +380,6 @@ impl Sender {
 
     /// Whether the window is being reduced (`tcp_in_cwnd_reduction`).
     pub(super) fn in_reduction(&self) -> bool {
-        matches!(self.state, State::Cwr | State::Recovery)
+        matches!(self.episode.state, State::Cwr | State::Recovery)
     }
 }

@@ -8,7 +8,12 @@ impl Sender {
     /// (`tcp_newreno_mark_lost`).
     pub(in super::super) fn mark_lost_by_duplicates(&mut self, advanced: bool) {
         let duplicates = self.queue.sacked;
-        let lost = dupack::head_is_lost(self.state, duplicates, self.detection.threshold, advanced);
+        let lost = dupack::head_is_lost(
+            self.episode.state,
+            duplicates,
+            self.detection.threshold,
+            advanced,
+        );
         let Some(head) = self.queue.head().filter(|head| lost && !head.is_lost()) else {
             return;
         };

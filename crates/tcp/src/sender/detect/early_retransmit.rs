@@ -39,7 +39,7 @@ impl Sender {
             return;
         }
         self.enter_recovery();
-        self.began_by = Mechanism::EarlyRetransmit;
+        self.causes.began_by = Mechanism::EarlyRetransmit;
         self.update_scoreboard_linux3(true);
         self.send_lost_linux3();
     }

@@ -74,7 +74,7 @@ impl Sender {
         let limit = if self.sack {
             self.nxt
         } else {
-            self.recovery_point
+            self.episode.point
         };
         let (mut index, mut count) = match self.queue.count_hint {
             Some((id, count)) => (self.queue.index_of_id(id), count),
@@ -161,7 +161,7 @@ impl Sender {
             || !self.detection.fack.on
             || self.queue.resent == 0
             || !received.is_after(self.detection.fack.resent_low)
-            || self.state != State::Recovery
+            || self.episode.state != State::Recovery
         {
             return;
         }

@@ -30,7 +30,7 @@ impl Sender {
 
     fn reordering_window(&self) -> Duration {
         self.detection.rack.reordering_window(&Reordering {
-            state: self.state,
+            state: self.episode.state,
             seen: self.detection.reordering_seen > 0,
             sacked_out: self.queue.sacked,
             threshold: self.detection.threshold,
@@ -75,7 +75,7 @@ impl Sender {
         let losses = self.queue.losses;
         self.detect_by_rack();
         if in_flight != self.queue.in_flight() {
-            if self.state != State::Recovery {
+            if self.episode.state != State::Recovery {
                 self.enter_recovery();
                 let lost = self.queue.losses.wrapping_sub(losses);
                 self.reduce_window(1, lost, false);

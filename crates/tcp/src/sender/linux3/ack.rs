@@ -92,8 +92,9 @@ impl Sender {
             return true;
         }
         let acked = self.clean_linux3(&before, &tagged, &mut news);
-        let doubtful =
-            !news.any(News::NOT_DUPLICATE) || news.any(News::SACKED) || self.state != State::Open;
+        let doubtful = !news.any(News::NOT_DUPLICATE)
+            || news.any(News::SACKED)
+            || self.episode.state != State::Open;
         // The window grows first, where no reduction is under way.
         if news.any(News::ACKED) && (!doubtful || !self.in_reduction()) {
             self.grow_window_linux3(before.in_flight, acked);
@@ -197,7 +198,7 @@ impl Sender {
                 if !head.is_sacked() {
                     cleaned.late.get_or_insert(cleaned.acked);
                 }
-                if !head.end.is_after(self.recovery_point) {
+                if !head.end.is_after(self.episode.point) {
                     cleaned.news.set(News::ORIGINAL);
                 }
             }

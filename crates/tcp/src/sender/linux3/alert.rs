@@ -31,13 +31,13 @@ impl Sender {
             self.forget_sacks();
             return;
         }
-        if self.state == State::Open {
-            self.undo.first = FirstRetransmission::None;
-        } else if !self.una.is_before(self.recovery_point) && self.leave_at_recovery_point() {
+        if self.episode.state == State::Open {
+            self.episode.undo.first = FirstRetransmission::None;
+        } else if !self.una.is_before(self.episode.point) && self.leave_at_recovery_point() {
             return;
         }
         let mut begins = false;
-        match self.state {
+        match self.episode.state {
             State::Recovery => {
                 if news.any(News::ADVANCED) {
                     mark = self.undo_partly_linux3(acked);
@@ -47,7 +47,7 @@ impl Sender {
             }
             State::Loss => {
                 self.process_loss_linux3(news, duplicate);
-                if self.state != State::Open {
+                if self.episode.state != State::Open {
                     return;
                 }
                 begins = self.consider_recovery_linux3(before, duplicate, news);
@@ -86,7 +86,7 @@ impl Sender {
             }
         }
         let delivered = self.newly_delivered(before);
-        if self.state <= State::Disorder {
+        if self.episode.state <= State::Disorder {
             self.try_undo_by_dsack();
         }
         let Some(by) = self.reason_to_recover() else {
@@ -94,7 +94,7 @@ impl Sender {
             return false;
         };
         self.enter_recovery();
-        self.began_by = by;
+        self.causes.began_by = by;
         true
     }
 
@@ -124,32 +124,32 @@ impl Sender {
     /// `tcp_try_to_open`
     fn try_to_open_linux3(&mut self, delivered: u32) {
         self.forget_stamp();
-        if self.state == State::Cwr {
+        if self.episode.state == State::Cwr {
             self.step_reduction(delivered, 0, false, false);
             return;
         }
         self.keep_open();
-        if self.state != State::Open {
+        if self.episode.state != State::Open {
             self.moderate_window();
         }
     }
 
     /// What acknowledgements say in the state Loss (`tcp_process_loss`).
     fn process_loss_linux3(&mut self, news: News, duplicate: bool) {
-        let recovered = !self.una.is_before(self.recovery_point);
+        let recovered = !self.una.is_before(self.episode.point);
         match self.frto_verdict(news, duplicate) {
             Verdict::Spurious => {
                 self.try_undo_loss(true);
                 return;
             }
-            Verdict::Real => self.frto = false,
+            Verdict::Real => self.episode.frto = false,
             Verdict::SendNew => {
-                self.recovery_point = self.nxt;
+                self.episode.point = self.nxt;
                 self.push_with(Hold::OFF);
-                if self.nxt.is_after(self.recovery_point) {
+                if self.nxt.is_after(self.episode.point) {
                     return;
                 }
-                self.frto = false;
+                self.episode.frto = false;
             }
             Verdict::Open => {}
         }
@@ -162,7 +162,7 @@ impl Sender {
             self.timing.timeouts = 0;
         }
         if !self.sack {
-            if self.nxt.is_after(self.recovery_point) && duplicate {
+            if self.nxt.is_after(self.episode.point) && duplicate {
                 self.add_duplicate(1);
             } else if news.any(News::ADVANCED) {
                 self.queue.sacked = 0;

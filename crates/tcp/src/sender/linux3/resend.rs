@@ -87,7 +87,7 @@ impl Sender {
             return false;
         }
         if self.in_reduction() {
-            self.prr.sent += self.queue.at(index).count();
+            self.episode.prr.sent += self.queue.at(index).count();
         }
         if index == 0 {
             self.set_timer(Job::Timeout, self.timing.rto);
@@ -98,7 +98,7 @@ impl Sender {
     /// `tcp_can_forward_retransmit`; RFC 6675 §4 NextSeg rule 3
     fn may_retransmit_forward(&self) -> bool {
         self.settings.forward_retransmit
-            && self.state == State::Recovery
+            && self.episode.state == State::Recovery
             && self.sack
             && !self.may_send_now()
     }

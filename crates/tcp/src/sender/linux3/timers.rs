@@ -7,7 +7,7 @@ use crate::recovery::fack;
 impl Sender {
     /// All that is not SACKed is lost; if the receiver `reneged`, all (`tcp_enter_loss`).
     pub(in super::super) fn enter_loss_linux3(&mut self, reneged: bool) {
-        let state = self.state;
+        let state = self.episode.state;
         let reduced = self.loss_view().reduces();
         if reduced {
             self.reduce_by_timeout();
@@ -15,8 +15,8 @@ impl Sender {
         self.window.cwnd = 1;
         self.window.cwnd_cnt = 0;
         self.usage.stamp = self.tick();
-        self.undo.retransmissions = 0;
-        self.undo.marker = self.settings.undo.then_some(self.una);
+        self.episode.undo.retransmissions = 0;
+        self.episode.undo.marker = self.settings.undo.then_some(self.una);
         if reneged || !self.sack {
             self.queue.sacked = 0;
         }
@@ -26,11 +26,11 @@ impl Sender {
         self.queue.clear_hints();
         self.detection.fack.timeout_hint = None;
         if self.mark_all_lost(reneged) {
-            self.undo.marker = None;
+            self.episode.undo.marker = None;
         }
         self.detection.threshold = self.reordering_after_timeout();
         self.set_state(State::Loss);
-        self.recovery_point = self.nxt;
+        self.episode.point = self.nxt;
         self.begin_frto(state, reduced);
     }
 

@@ -6,12 +6,12 @@ impl Sender {
     /// `tcp_undo_cwr`
     pub(in super::super) fn undo_reduction_linux3(&mut self, threshold_too: bool) {
         let window = &mut self.window;
-        if self.prior_ssthresh == 0 {
+        if self.episode.prior_ssthresh == 0 {
             window.cwnd = window.cwnd.max(window.ssthresh);
         } else {
             window.cwnd = self.control.undo_cwnd(window);
             if threshold_too {
-                window.ssthresh = window.ssthresh.max(self.prior_ssthresh);
+                window.ssthresh = window.ssthresh.max(self.episode.prior_ssthresh);
             }
         }
         self.usage.stamp = self.tick();
