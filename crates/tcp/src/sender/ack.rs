@@ -14,7 +14,7 @@ impl Sender {
     /// Takes in what a segment acknowledges, and sends what that allows (`tcp_ack`, `tcp_data_snd_check`).
     pub fn on_ack(&mut self, now: Time, ack: &Ack<'_>) {
         self.now = now;
-        self.echo = ack.echo;
+        self.peer.echo = ack.echo;
         let accepted = match self.settings.sender {
             SenderForm::Linux3 => self.take_ack_linux3(ack),
             SenderForm::Linux6 => self.take_ack(ack),
@@ -30,7 +30,7 @@ impl Sender {
         let number = ack.segment.ack;
         let prior_una = self.una;
         if number.is_before(prior_una) {
-            if number.is_before(prior_una - self.peer_window_max) {
+            if number.is_before(prior_una - self.peer.largest_window) {
                 return false;
             }
             self.take_old_ack(ack);
@@ -66,7 +66,7 @@ impl Sender {
             self.delivered += tagged.delivered;
         }
         self.timing.window_probes = 0;
-        self.last_ack = self.tick();
+        self.peer.last_ack = self.tick();
         if nothing_out {
             if news.any(News::DSACK) {
                 self.alert(prior_una, 0, &mut news);
@@ -134,18 +134,18 @@ impl Sender {
     /// The peer's window, from the newest segment (RFC 9293 §3.10.7.4; `tcp_ack_update_window`).
     pub(super) fn take_window(&mut self, ack: &Ack<'_>, news: &mut News) {
         let seq = ack.segment.seq;
-        let newer = seq.is_after(self.peer_window_seq);
-        let same = seq == self.peer_window_seq;
+        let newer = seq.is_after(self.peer.window_seq);
+        let same = seq == self.peer.window_seq;
         let shut = self.settings.fill_segments && ack.window == 0;
-        let larger = ack.window > self.peer_window || shut;
+        let larger = ack.window > self.peer.window || shut;
         let acceptable = ack.segment.ack.is_after(self.una) || newer || (same && larger);
         if !acceptable {
             return;
         }
         news.set(News::WINDOW);
-        self.peer_window_seq = seq;
-        if self.peer_window != ack.window {
-            self.peer_window = ack.window;
+        self.peer.window_seq = seq;
+        if self.peer.window != ack.window {
+            self.peer.window = ack.window;
             if !self.backlog.is_empty() && self.settings.sender == SenderForm::Linux6 {
                 self.restart_after_idle();
             }
@@ -155,10 +155,10 @@ impl Sender {
 
     /// Segments hold half the peer's largest window at most (`tcp_bound_to_half_wnd`).
     pub(super) fn grow_largest_window(&mut self, window: u32) {
-        if window <= self.peer_window_max {
+        if window <= self.peer.largest_window {
             return;
         }
-        self.peer_window_max = window;
+        self.peer.largest_window = window;
         let most = if window > 536 { window / 2 } else { window };
         self.mss = self.path_mss.min(most.max(48));
     }

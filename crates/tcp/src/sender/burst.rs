@@ -27,7 +27,9 @@ impl Sender {
         let near = LARGEST
             .checked_shr(self.timing.min_rtt.get() >> 9)
             .unwrap_or(0);
-        let bytes = (self.pacing_rate >> 10).saturating_add(near).min(LARGEST);
+        let bytes = (self.congestion.pacing_rate >> 10)
+            .saturating_add(near)
+            .min(LARGEST);
         let segments = bytes / u64::from(self.mss);
         u32::try_from(segments).unwrap_or(most).max(2).min(most)
     }
@@ -40,7 +42,7 @@ impl Sender {
             SenderForm::Linux6 => self.defers_linux6(head, limited),
         };
         if !waits {
-            self.deferred = None;
+            self.output.deferred = None;
         }
         waits
     }
@@ -50,7 +52,7 @@ impl Sender {
     fn is_worth_waiting(&self, head: &Unsent) -> bool {
         let (own, peer) = self.free_windows(head);
         let limit = own.min(peer);
-        let share = self.peer_window.min(self.window.cwnd * self.mss) / SHARE;
+        let share = self.peer.window.min(self.congestion.window.cwnd * self.mss) / SHARE;
         let middle = self.backlog.len() > 1;
         limit < self.burst_segments() * self.mss
             && !(middle && limit >= head.len())
@@ -60,22 +62,26 @@ impl Sender {
     /// Bytes that the congestion window and the peer's window take of the segment.
     fn free_windows(&self, head: &Unsent) -> (u32, u32) {
         let peer = self.window_end().offset_from(head.seq).max(0);
-        let free = self.window.cwnd.saturating_sub(self.queue.in_flight());
+        let free = self
+            .congestion
+            .window
+            .cwnd
+            .saturating_sub(self.queue.in_flight());
         (free * self.mss, peer.unsigned_abs())
     }
 
     fn defers_linux3(&mut self, head: &Unsent) -> bool {
         let tick = self.tick();
-        let long = self.deferred.is_some_and(|since| tick - since > 1);
+        let long = self.output.deferred.is_some_and(|since| tick - since > 1);
         if head.fin || self.episode.state != State::Open || long || !self.is_worth_waiting(head) {
             return false;
         }
-        self.deferred.get_or_insert(tick);
+        self.output.deferred.get_or_insert(tick);
         true
     }
 
     fn defers_linux6(&self, head: &Unsent, limited: &mut bool) -> bool {
-        let recent = self.now - self.last_sent <= LONGEST_WAIT;
+        let recent = self.now - self.output.last_sent <= LONGEST_WAIT;
         if self.episode.state >= State::Recovery || !recent || !self.is_worth_waiting(head) {
             return false;
         }

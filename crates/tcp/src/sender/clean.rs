@@ -188,7 +188,8 @@ impl Sender {
 
     /// The timestamp says that the original arrived, not the resend (`tcp_skb_spurious_retrans`).
     fn resend_was_needless(&self, segment: &Sent) -> bool {
-        segment.marks.any(Marks::ANY_RESENT) && echoes_before(self.echo, self.stamp(segment.at))
+        segment.marks.any(Marks::ANY_RESENT)
+            && echoes_before(self.peer.echo, self.stamp(segment.at))
     }
 
     /// Takes the round-trip time of what was sent once, else that of the timestamp; whether there was one
@@ -201,7 +202,7 @@ impl Sender {
         delayed: bool,
     ) -> bool {
         let mut rtt = rtt;
-        if let (None, Some(echo), true) = (rtt, self.echo, acked) {
+        if let (None, Some(echo), true) = (rtt, self.peer.echo, acked) {
             let age = self.timestamp(self.now).wrapping_sub(echo);
             // More than an int of microseconds is no round-trip time.
             if age < i32::MAX as u32 / 1_000 {
@@ -241,6 +242,8 @@ impl Sender {
         let clock = self.clock;
         let context = self.context(&clock);
         let rtt = rtt.map(Duration::from_micros);
-        self.control.acked(&mut self.window, &context, acked, rtt);
+        self.congestion
+            .control
+            .acked(&mut self.congestion.window, &context, acked, rtt);
     }
 }

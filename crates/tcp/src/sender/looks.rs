@@ -63,13 +63,13 @@ impl Sender {
     /// The congestion window in segments.
     #[must_use]
     pub fn cwnd(&self) -> u32 {
-        self.window.cwnd
+        self.congestion.window.cwnd
     }
 
     /// The slow start threshold in segments.
     #[must_use]
     pub fn ssthresh(&self) -> u32 {
-        self.window.ssthresh
+        self.congestion.window.ssthresh
     }
 
     /// The state.
@@ -129,7 +129,7 @@ impl Sender {
         if self.nxt.is_before(self.una) || self.end.is_before(self.nxt) {
             return Err(format!("{} {} {}", self.una, self.nxt, self.end));
         }
-        if self.window.cwnd == 0 {
+        if self.congestion.window.cwnd == 0 {
             return Err("no window".to_owned());
         }
         Ok(())

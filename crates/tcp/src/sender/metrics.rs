@@ -24,7 +24,7 @@ impl Sender {
     /// Begins with what is remembered of the peer (`tcp_init_metrics`).
     pub(super) fn recall(&mut self, metrics: &Metrics) {
         if metrics.ssthresh > 0 {
-            self.window.ssthresh = metrics.ssthresh.min(self.window.clamp);
+            self.congestion.window.ssthresh = metrics.ssthresh.min(self.congestion.window.clamp);
         }
         if metrics.reordering > 0 && metrics.reordering != self.detection.threshold {
             self.detection.fack.on = false;
@@ -74,7 +74,7 @@ impl Sender {
     }
 
     fn learn_window(&self, before: &Metrics, metrics: &mut Metrics) {
-        let Window { cwnd, ssthresh, .. } = self.window;
+        let Window { cwnd, ssthresh, .. } = self.congestion.window;
         let known = before.ssthresh > 0;
         if ssthresh >= Window::INFINITE {
             // Slow start was never left.
@@ -189,7 +189,10 @@ mod tests {
             ..Metrics::default()
         };
         let sender = sender(100, metrics);
-        assert_eq!((sender.window.ssthresh, sender.reordering()), (16, 5));
+        assert_eq!(
+            (sender.congestion.window.ssthresh, sender.reordering()),
+            (16, 5)
+        );
         assert!(!sender.detection.fack.on && !sender.detection.early_retransmit);
     }
 
@@ -200,9 +203,15 @@ mod tests {
             ssthresh: 20,
             ..Metrics::default()
         };
-        (sender.window.cwnd, sender.window.ssthresh) = (18, 17);
+        (
+            sender.congestion.window.cwnd,
+            sender.congestion.window.ssthresh,
+        ) = (18, 17);
         assert_eq!(sender.learned(&known).ssthresh, 17);
-        (sender.window.cwnd, sender.window.ssthresh) = (4, 17);
+        (
+            sender.congestion.window.cwnd,
+            sender.congestion.window.ssthresh,
+        ) = (4, 17);
         assert_eq!(sender.learned(&known).ssthresh, 20);
         assert_eq!(sender.learned(&Metrics::default()).ssthresh, 0);
     }

@@ -18,6 +18,7 @@ mod backlog;
 mod burst;
 mod causes;
 mod clean;
+mod congestion;
 mod detect;
 mod episode;
 mod frto;
@@ -28,6 +29,8 @@ mod metrics;
 mod min_rtt;
 mod nagle;
 mod news;
+mod output;
+mod peer;
 mod persist;
 mod queue;
 mod reordering;
@@ -45,7 +48,6 @@ mod undo;
 mod window;
 mod write;
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rexmit_time::{Duration, Time};
@@ -57,10 +59,11 @@ use crate::settings::Settings;
 
 use backlog::Backlog;
 use causes::Causes;
+use congestion::Congestion;
 use detect::Detection;
 use episode::Episode;
-use host::Host;
-use nagle::Nagle;
+use output::Output;
+use peer::PeerState;
 use queue::{Micros, Queue};
 use sack::SeenBlocks;
 use timing::Timing;
@@ -88,6 +91,7 @@ pub struct Sender {
     closed: bool,
 
     // The peer
+    peer: PeerState,
     sack: bool,
     timestamps: bool,
     /// Payload bytes of a segment that the path and the options leave.
@@ -98,27 +102,11 @@ pub struct Sender {
     apart: bool,
     /// Bytes of a subflow's options on every segment, which `mss` leaves room for.
     subflow_options: u32,
-    /// `snd_wnd`
-    peer_window: u32,
-    /// `max_window`
-    peer_window_max: u32,
-    /// The segment that set it (`snd_wl1`).
-    peer_window_seq: SeqNum,
-    /// The timestamp that the last segment echoed, in our clock.
-    echo: Option<u32>,
-    /// The tick of the last acknowledgement (`rcv_tstamp`).
-    last_ack: i64,
 
     // Segments
     queue: Queue,
     backlog: Backlog,
-    packets: VecDeque<Transmit>,
-    host: Host,
-    nagle: Nagle,
-    /// When data last left (`lsndtime`).
-    last_sent: Time,
-    /// The tick since which a packet waits to become larger (`tso_deferred`).
-    deferred: Option<i64>,
+    output: Output,
     seen_blocks: SeenBlocks,
     /// Segments delivered (`tp->delivered`).
     delivered: u32,
@@ -131,11 +119,7 @@ pub struct Sender {
     timed_out: bool,
 
     // State
-    control: Control,
-    window: Window,
-    usage: Usage,
-    /// Bytes a second (`sk_pacing_rate`).
-    pacing_rate: u64,
+    congestion: Congestion,
     detection: Detection,
     episode: Episode,
     causes: Causes,
@@ -164,34 +148,28 @@ impl Sender {
             nxt: first,
             end: first,
             closed: false,
+            peer: PeerState::new(tick),
             sack: settings.sack,
             timestamps: settings.timestamps,
             path_mss: mss,
             mss,
             apart: false,
             subflow_options: 0,
-            peer_window: 0,
-            peer_window_max: 0,
-            peer_window_seq: SeqNum::default(),
-            echo: None,
-            last_ack: tick,
             queue: Queue::new(first),
             backlog: Backlog::default(),
-            packets: VecDeque::new(),
-            host: Host::default(),
-            nagle: Nagle::new(first),
-            last_sent: now,
-            deferred: None,
+            output: Output::new(first, now),
             seen_blocks: SeenBlocks::default(),
             delivered: 1,
             total_resent: 0,
             timing: Timing::new(&settings, &clock, tick),
             orphan: false,
             timed_out: false,
-            control,
-            window: Window::new(Window::initial(settings.initial_window, mss, None)),
-            usage: Usage::new(first, tick),
-            pacing_rate: u64::MAX,
+            congestion: Congestion {
+                control,
+                window: Window::new(Window::initial(settings.initial_window, mss, None)),
+                usage: Usage::new(first, tick),
+                pacing_rate: u64::MAX,
+            },
             detection: Detection::new(&settings, first),
             episode: Episode::new(first),
             causes: Causes::default(),
@@ -206,8 +184,8 @@ impl Sender {
         self.now = now;
         self.sack = peer.sack;
         self.timestamps = peer.timestamps;
-        self.peer_window = peer.window;
-        self.peer_window_seq = peer.seq;
+        self.peer.window = peer.window;
+        self.peer.window_seq = peer.seq;
         self.grow_largest_window(peer.window);
         match rtt {
             Some(rtt) => self.take_sample(rtt, Some(rtt), false),
@@ -216,12 +194,12 @@ impl Sender {
         self.recall(&peer.metrics);
         self.timing.forget_back_off(self.clock.tick());
         // tcp_init_transfer
-        self.window.cwnd = match peer.handshake_timeouts {
+        self.congestion.window.cwnd = match peer.handshake_timeouts {
             0 | 1 => self.first_window(),
             _ => 1,
         };
-        self.last_sent = now;
-        self.usage = Usage::new(self.una, self.tick());
+        self.output.last_sent = now;
+        self.congestion.usage = Usage::new(self.una, self.tick());
         self.set_pacing_rate();
     }
 
@@ -232,13 +210,13 @@ impl Sender {
 
     /// The next packet to send, in the order in which they leave.
     pub fn poll_transmit(&mut self, _now: Time) -> Option<Transmit> {
-        self.packets.pop_front()
+        self.output.packets.pop_front()
     }
 
     /// Gives back the memory of queues that are empty.
     pub(crate) fn rest(&mut self) {
-        if self.is_empty() && self.packets.is_empty() {
-            self.packets = VecDeque::new();
+        if self.is_empty() && self.output.packets.is_empty() {
+            self.output.rest();
             self.backlog = Backlog::default();
             self.queue.rest();
         }
@@ -295,12 +273,12 @@ impl Sender {
             una: self.una,
             nxt: self.nxt,
             open: self.episode.state == State::Open,
-            pacing_rate: self.pacing_rate,
+            pacing_rate: self.congestion.pacing_rate,
         }
     }
 
     /// After the last byte that the peer's window takes (`tcp_wnd_end`).
     fn window_end(&self) -> SeqNum {
-        self.una + self.peer_window
+        self.una + self.peer.window
     }
 }

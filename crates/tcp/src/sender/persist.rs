@@ -65,8 +65,8 @@ impl Sender {
         let room = self.window_end();
         match self.backlog.head() {
             Some(head) if head.seq.is_before(room) => {
-                if self.nagle.pushed.is_before(head.end) {
-                    self.nagle.pushed = head.end;
+                if self.output.nagle.pushed.is_before(head.end) {
+                    self.output.nagle.pushed = head.end;
                 }
                 let most = room.offset_from(head.seq).unsigned_abs().min(self.mss);
                 if most < head.len() {
@@ -75,7 +75,7 @@ impl Sender {
                 self.backlog.push_head();
                 self.transmit_new(false);
             }
-            _ => self.packets.push_back(Transmit {
+            _ => self.output.packets.push_back(Transmit {
                 range: SeqRange::new(self.una - 1, 0),
                 fin: false,
                 psh: false,

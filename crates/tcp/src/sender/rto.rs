@@ -14,7 +14,7 @@ impl Sender {
     pub(super) fn on_timeout(&mut self) {
         let view = Fire {
             packets_out: self.queue.out,
-            window_shut: self.peer_window == 0,
+            window_shut: self.peer.window == 0,
             orphan: self.orphan,
         };
         match rto::fire(view) {
@@ -73,7 +73,7 @@ impl Sender {
         let head = || self.queue.head().map(|head| self.stamp(head.at));
         let first = self.first_retransmission().or_else(head);
         let silence = Silence {
-            since_ack: self.ticks_span(until - self.last_ack),
+            since_ack: self.ticks_span(until - self.peer.last_ack),
             since_retransmission: first.map_or(Duration::ZERO, |first| self.since_stamp(first)),
         };
         let max_rto = self.clock.tick().up(self.settings.max_rto);
@@ -114,8 +114,8 @@ impl Sender {
     /// The threshold comes down for what a timeout lost.
     pub(super) fn reduce_by_timeout(&mut self) {
         self.episode.prior_ssthresh = self.current_ssthresh();
-        self.window.prior_cwnd = self.window.cwnd;
-        self.window.ssthresh = self.control.ssthresh(&self.window);
+        self.congestion.window.prior_cwnd = self.congestion.window.cwnd;
+        self.congestion.window.ssthresh = self.congestion.control.ssthresh(&self.congestion.window);
     }
 
     /// What is in flight is lost, wholly or as far as RACK says (`tcp_enter_loss`).
@@ -127,9 +127,9 @@ impl Sender {
             self.reduce_by_timeout();
             self.begin_undo();
         }
-        self.window.cwnd = self.queue.in_flight() + 1;
-        self.window.cwnd_cnt = 0;
-        self.usage.stamp = self.tick();
+        self.congestion.window.cwnd = self.queue.in_flight() + 1;
+        self.congestion.window.cwnd_cnt = 0;
+        self.congestion.usage.stamp = self.tick();
         self.detection.threshold = self.reordering_after_timeout();
         self.set_state(State::Loss);
         self.episode.point = self.nxt;

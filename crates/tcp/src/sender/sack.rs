@@ -68,7 +68,7 @@ impl Sender {
             self.queue.reset_highest_sack(self.una);
         }
         let duplicate = self.take_duplicate(options, ack, prior_una, tagged);
-        let too_old = ack.is_before(prior_una - self.peer_window_max);
+        let too_old = ack.is_before(prior_una - self.peer.largest_window);
         if too_old || self.queue.out == 0 {
             return;
         }
@@ -143,7 +143,7 @@ impl Sender {
         let report = Report {
             range,
             mss: self.mss,
-            largest_window: self.peer_window_max,
+            largest_window: self.peer.largest_window,
             probe_high: self.episode.probe.high,
             reported: self.detection.dsacks_reported,
             retransmitted: self.total_resent,
@@ -218,7 +218,7 @@ impl Sender {
             return true;
         }
         // Across the marker: as far as a window below.
-        end.is_after(marker) && !start.is_before(end - self.peer_window_max)
+        end.is_after(marker) && !start.is_before(end - self.peer.largest_window)
     }
 
     /// Walks the parts of a block that earlier options did not hold. `inner` is a D-SACK inside the block.

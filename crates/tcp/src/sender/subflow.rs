@@ -47,7 +47,7 @@ impl Sender {
             SenderForm::Linux3 => self.push_with(super::nagle::Hold::PUSH),
             SenderForm::Linux6 => {
                 let goal = self.size_goal();
-                let hold = self.nagle.hold();
+                let hold = self.output.nagle.hold();
                 self.push(false, hold, goal);
             }
         }
@@ -55,7 +55,7 @@ impl Sender {
 
     /// The peer's window, which other subflows tell as well.
     pub(crate) fn raise_peer_window(&mut self, window: u32) {
-        self.peer_window = self.peer_window.max(window);
+        self.peer.window = self.peer.window.max(window);
     }
 
     /// The options on every segment change from `before` to `after` bytes.
@@ -68,7 +68,7 @@ impl Sender {
 
     /// The window halves, but not below one segment (`mptcp_rcv_buf_optimization`).
     pub(crate) fn penalise(&mut self) {
-        let window = &mut self.window;
+        let window = &mut self.congestion.window;
         if window.cwnd >= window.ssthresh {
             window.ssthresh = (window.ssthresh / 2).max(2);
         }
@@ -84,9 +84,9 @@ impl Sender {
         }
         let in_flight = self.queue.in_flight();
         let waiting = self.end.offset_from(self.nxt).unsigned_abs();
-        let room = self.window.cwnd.saturating_sub(in_flight) * self.mss;
-        !self.host.is_throttled()
-            && in_flight < self.window.cwnd
+        let room = self.congestion.window.cwnd.saturating_sub(in_flight) * self.mss;
+        !self.output.host.is_throttled()
+            && in_flight < self.congestion.window.cwnd
             && waiting <= room
             && !(self.end + len.min(self.mss)).is_after(self.window_end())
     }
@@ -94,7 +94,7 @@ impl Sender {
     /// Bytes a second at which the sender thinks it sends (`sk_pacing_rate`).
     #[must_use]
     pub fn pacing_rate(&self) -> u64 {
-        self.pacing_rate
+        self.congestion.pacing_rate
     }
 
     /// Ticks until the timer is due, whatever it is set for (`icsk_timeout`); none when it is set for nothing.
@@ -107,12 +107,12 @@ impl Sender {
     /// The tick of the last acknowledgement (`rcv_tstamp`).
     #[must_use]
     pub fn last_heard(&self) -> i64 {
-        self.last_ack
+        self.peer.last_ack
     }
 
     /// The peer's window, bytes (`snd_wnd`).
     #[must_use]
     pub fn peer_window(&self) -> u32 {
-        self.peer_window
+        self.peer.window
     }
 }

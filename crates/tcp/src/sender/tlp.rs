@@ -21,7 +21,7 @@ impl Sender {
         let (srtt, timeout_left, new_data_can_go) = match self.settings.sender {
             SenderForm::Linux3 => {
                 let left = self.ticks_span(self.timing.timer.due() - self.tick());
-                let room = self.window.cwnd > self.queue.in_flight();
+                let room = self.congestion.window.cwnd > self.queue.in_flight();
                 (
                     self.timing.rtt.srtt(),
                     left,

@@ -33,7 +33,7 @@ impl Sender {
         }
         // tcp_minshall_update
         if len < segment.count() * self.mss {
-            self.nagle.last_short = head.end;
+            self.output.nagle.last_short = head.end;
         }
         segment.count()
     }
@@ -62,12 +62,12 @@ impl Sender {
             None => 0,
         };
         if in_host_bytes > 0 {
-            segment.transmission = self.host.enter(in_host_bytes);
+            segment.transmission = self.output.host.enter(in_host_bytes);
         }
         segment.at = self.micros();
         segment.delivered = self.delivered;
         segment.marks.clear(Marks::SAMPLED);
-        self.packets.push_back(Transmit {
+        self.output.packets.push_back(Transmit {
             range: SeqRange::new(segment.seq, len),
             fin: segment.marks.any(Marks::FIN),
             psh: segment.marks.any(Marks::PUSH),
@@ -85,9 +85,11 @@ impl Sender {
         if self.queue.in_flight() == 0 {
             let clock = self.clock;
             let context = self.context(&clock);
-            self.control.tx_start(&context, self.last_sent);
+            self.congestion
+                .control
+                .tx_start(&context, self.output.last_sent);
         }
-        self.last_sent = self.now;
+        self.output.last_sent = self.now;
     }
 
     /// Sends a segment again as far as the peer's window and what the host still holds allow; `most` bounds its packets.
@@ -157,9 +159,12 @@ impl Sender {
     pub(super) fn is_in_host(&mut self, index: usize) -> bool {
         let held = self.settings.limit_output_bytes.is_some()
             && self.settings.pacing_rate
-            && self.host.holds(self.now, self.queue.at(index).transmission);
+            && self
+                .output
+                .host
+                .holds(self.now, self.queue.at(index).transmission);
         if held {
-            self.host.throttle();
+            self.output.host.throttle();
             self.counters.held_in_host += 1;
         }
         held
@@ -181,7 +186,8 @@ impl Sender {
         let mut room = room - first.len();
         while index + 1 < self.queue.len() {
             let next = *self.queue.at(index + 1);
-            let held = self.host.holds(self.now, next.transmission) && self.settings.pacing_rate;
+            let held =
+                self.output.host.holds(self.now, next.transmission) && self.settings.pacing_rate;
             if next.packets > 1 || next.is_sacked() || held {
                 return;
             }
@@ -228,7 +234,11 @@ impl Sender {
             if !hole {
                 self.queue.resend_hint = Some(self.queue.id(index));
             }
-            let room = self.window.cwnd.saturating_sub(self.queue.in_flight());
+            let room = self
+                .congestion
+                .window
+                .cwnd
+                .saturating_sub(self.queue.in_flight());
             if room == 0 || self.queue.resent >= self.queue.lost {
                 break;
             }

@@ -25,7 +25,7 @@ impl Sender {
 
     fn undo_answer(&self) -> Answer {
         Answer {
-            echo: self.echo,
+            echo: self.peer.echo,
             sack: self.sack,
             before_point: self.una.is_before(self.episode.point),
         }
@@ -54,10 +54,15 @@ impl Sender {
             return;
         }
         if self.episode.prior_ssthresh > 0 {
-            self.window.cwnd = self.control.undo_cwnd(&self.window);
-            self.window.ssthresh = self.window.ssthresh.max(self.episode.prior_ssthresh);
+            self.congestion.window.cwnd =
+                self.congestion.control.undo_cwnd(&self.congestion.window);
+            self.congestion.window.ssthresh = self
+                .congestion
+                .window
+                .ssthresh
+                .max(self.episode.prior_ssthresh);
         }
-        self.usage.stamp = self.tick();
+        self.congestion.usage.stamp = self.tick();
         self.episode.undo.marker = None;
         // What is left is looked at again.
         self.detection.rack.advanced = true;

@@ -44,32 +44,35 @@ impl Sender {
         if state == State::Loss {
             let clock = self.clock;
             let context = self.context(&clock);
-            self.control.enter_loss(&context);
+            self.congestion.control.enter_loss(&context);
         }
     }
 
     /// The threshold, or three quarters of the window if that is more (`tcp_current_ssthresh`).
     pub(super) fn current_ssthresh(&self) -> u32 {
         if self.in_reduction() {
-            return self.window.ssthresh;
+            return self.congestion.window.ssthresh;
         }
-        let cwnd = self.window.cwnd;
-        self.window.ssthresh.max((cwnd >> 1) + (cwnd >> 2))
+        let cwnd = self.congestion.window.cwnd;
+        self.congestion
+            .window
+            .ssthresh
+            .max((cwnd >> 1) + (cwnd >> 2))
     }
 
     /// `tcp_init_cwnd_reduction`
     pub(super) fn begin_reduction(&mut self) {
         self.episode.point = self.nxt;
         self.episode.probe.high = None;
-        self.window.cwnd_cnt = 0;
-        self.window.prior_cwnd = self.window.cwnd;
+        self.congestion.window.cwnd_cnt = 0;
+        self.congestion.window.prior_cwnd = self.congestion.window.cwnd;
         self.episode.prr = Prr::default();
-        self.window.ssthresh = self.control.ssthresh(&self.window);
+        self.congestion.window.ssthresh = self.congestion.control.ssthresh(&self.congestion.window);
     }
 
     /// `tcp_cwnd_reduction`
     pub(super) fn reduce_window(&mut self, delivered: u32, lost: u32, advanced: bool) {
-        if delivered == 0 || self.window.prior_cwnd == 0 {
+        if delivered == 0 || self.congestion.window.prior_cwnd == 0 {
             return;
         }
         self.step_reduction(delivered, lost, advanced, false);
@@ -88,27 +91,27 @@ impl Sender {
             lost,
             advanced,
             in_flight: self.queue.in_flight(),
-            ssthresh: self.window.ssthresh,
-            prior_cwnd: self.window.prior_cwnd,
+            ssthresh: self.congestion.window.ssthresh,
+            prior_cwnd: self.congestion.window.prior_cwnd,
             begins,
         };
         let before = Halving {
-            cwnd: self.window.cwnd,
-            acknowledgements: self.window.cwnd_cnt,
+            cwnd: self.congestion.window.cwnd,
+            acknowledgements: self.congestion.window.cwnd_cnt,
         };
         let after = reduction::step(self.settings.recovery, &mut self.episode.prr, before, step);
-        self.window.cwnd = after.cwnd;
-        self.window.cwnd_cnt = after.acknowledgements;
+        self.congestion.window.cwnd = after.cwnd;
+        self.congestion.window.cwnd_cnt = after.acknowledgements;
     }
 
     /// The window ends at the threshold, unless the reduction was undone (`tcp_end_cwnd_reduction`).
     pub(super) fn end_reduction(&mut self) {
         let undone = self.settings.undo && self.episode.undo.marker.is_none();
         let reduced = self.episode.state == State::Cwr || !undone;
-        if self.window.ssthresh < Window::INFINITE && reduced {
-            let window = &mut self.window;
+        if self.congestion.window.ssthresh < Window::INFINITE && reduced {
+            let window = &mut self.congestion.window;
             window.cwnd = reduction::end(self.settings.recovery, window.cwnd, window.ssthresh);
-            self.usage.stamp = self.tick();
+            self.congestion.usage.stamp = self.tick();
         }
     }
 
@@ -136,21 +139,24 @@ impl Sender {
         if self.is_window_limited() {
             let clock = self.clock;
             let context = self.context(&clock);
-            self.control.cong_avoid(&mut self.window, &context, acked);
+            self.congestion
+                .control
+                .cong_avoid(&mut self.congestion.window, &context, acked);
         }
-        self.usage.stamp = self.tick();
+        self.congestion.usage.stamp = self.tick();
     }
 
     /// The window is what holds the sender back (`tcp_is_cwnd_limited`).
     fn is_window_limited(&self) -> bool {
-        self.usage.limited
-            || (self.window.in_slow_start() && self.window.cwnd < 2 * self.usage.most_out)
+        self.congestion.usage.limited
+            || (self.congestion.window.in_slow_start()
+                && self.congestion.window.cwnd < 2 * self.congestion.usage.most_out)
     }
 
     /// After data were sent, or could not be: was the window used (RFC 2861, RFC 7661; `tcp_cwnd_validate`).
     pub(super) fn validate_window(&mut self, limited: bool) {
         let out = self.queue.out;
-        let usage = &mut self.usage;
+        let usage = &mut self.congestion.usage;
         if !self.una.is_before(usage.until) || limited || (!usage.limited && out > usage.most_out) {
             usage.limited = limited;
             usage.most_out = out;
@@ -163,20 +169,20 @@ impl Sender {
     /// The same in 3.10, by what is out (`tcp_cwnd_validate`).
     pub(super) fn validate_window_linux3(&mut self) {
         let out = self.queue.out;
-        self.note_use(out >= self.window.cwnd, out);
+        self.note_use(out >= self.congestion.window.cwnd, out);
     }
 
     /// The window is `full`, or else used by `out` packets; one that was not full for a timeout shrinks.
     fn note_use(&mut self, full: bool, out: u32) {
         let tick = self.tick();
         if full {
-            self.usage.used = 0;
-            self.usage.stamp = tick;
+            self.congestion.usage.used = 0;
+            self.congestion.usage.stamp = tick;
             return;
         }
-        self.usage.used = self.usage.used.max(out);
+        self.congestion.usage.used = self.congestion.usage.used.max(out);
         if self.settings.slow_start_after_idle
-            && self.ticks_span(tick - self.usage.stamp) >= self.timing.rto
+            && self.ticks_span(tick - self.congestion.usage.stamp) >= self.timing.rto
         {
             self.shrink_unused();
         }
@@ -184,15 +190,15 @@ impl Sender {
 
     /// The application leaves the window unused (`tcp_cwnd_application_limited`).
     pub(super) fn shrink_unused(&mut self) {
-        if self.episode.state == State::Open && !self.nagle.writer_waits {
-            let used = self.usage.used.max(self.first_window());
-            if used < self.window.cwnd {
-                self.window.ssthresh = self.current_ssthresh();
-                self.window.cwnd = (self.window.cwnd + used) / 2;
+        if self.episode.state == State::Open && !self.output.nagle.writer_waits {
+            let used = self.congestion.usage.used.max(self.first_window());
+            if used < self.congestion.window.cwnd {
+                self.congestion.window.ssthresh = self.current_ssthresh();
+                self.congestion.window.cwnd = (self.congestion.window.cwnd + used) / 2;
             }
-            self.usage.used = 0;
+            self.congestion.usage.used = 0;
         }
-        self.usage.stamp = self.tick();
+        self.congestion.usage.stamp = self.tick();
     }
 
     /// New data after more than a timeout of silence start from a smaller window (RFC 5681 §4.1;
@@ -201,12 +207,12 @@ impl Sender {
         if !self.settings.slow_start_after_idle || self.queue.out > 0 {
             return;
         }
-        let mut idle = self.ticks_span(self.tick() - self.clock.ticks(self.last_sent));
+        let mut idle = self.ticks_span(self.tick() - self.clock.ticks(self.output.last_sent));
         if idle <= self.timing.rto {
             return;
         }
-        self.window.ssthresh = self.current_ssthresh();
-        let mut cwnd = self.window.cwnd;
+        self.congestion.window.ssthresh = self.current_ssthresh();
+        let mut cwnd = self.congestion.window.cwnd;
         let least = self.first_window().min(cwnd);
         loop {
             idle = idle - self.timing.rto;
@@ -215,35 +221,35 @@ impl Sender {
             }
             cwnd /= 2;
         }
-        self.window.cwnd = cwnd.max(least);
-        self.usage.stamp = self.tick();
-        self.usage.used = 0;
+        self.congestion.window.cwnd = cwnd.max(least);
+        self.congestion.usage.stamp = self.tick();
+        self.congestion.usage.used = 0;
     }
 
     /// `tcp_init_cwnd`
     pub(super) fn first_window(&self) -> u32 {
         let first = self.settings.initial_window;
-        Window::initial(first, self.mss, self.timing.rtt.srtt()).min(self.window.clamp)
+        Window::initial(first, self.mss, self.timing.rtt.srtt()).min(self.congestion.window.clamp)
     }
 
     /// No burst of more than the reordering reckoned with follows (`tcp_moderate_cwnd`).
     pub(super) fn moderate_window(&mut self) {
         let most = self.queue.in_flight() + self.detection.threshold;
-        self.window.cwnd = self.window.cwnd.min(most);
-        self.usage.stamp = self.tick();
+        self.congestion.window.cwnd = self.congestion.window.cwnd.min(most);
+        self.congestion.usage.stamp = self.tick();
     }
 
     /// Twice the window a round-trip time in slow start, 1.2 times after (`tcp_update_pacing_rate`).
     pub(super) fn set_pacing_rate(&mut self) {
-        let percent = if self.window.cwnd < self.window.ssthresh / 2 {
+        let percent = if self.congestion.window.cwnd < self.congestion.window.ssthresh / 2 {
             200
         } else {
             120
         };
-        let segments = u64::from(self.window.cwnd.max(self.queue.out));
+        let segments = u64::from(self.congestion.window.cwnd.max(self.queue.out));
         let mss = self.mss + self.subflow_options; // mss_cache
         let rate = u64::from(mss) * (10_000 << 3) * percent * segments;
-        self.pacing_rate = match self.timing.rtt.srtt_us8() {
+        self.congestion.pacing_rate = match self.timing.rtt.srtt_us8() {
             0 => rate,
             srtt => rate / srtt,
         };

@@ -37,7 +37,7 @@ impl Sender {
                 .tail_mut()
                 .map_or(0, |tail| goal.saturating_sub(tail.len()));
             if room == 0 && !self.begin_segment(limit) {
-                self.nagle.writer_waits = true;
+                self.output.nagle.writer_waits = true;
                 if taken > 0 {
                     self.push(false, Hold::PUSH, goal);
                 }
@@ -60,7 +60,7 @@ impl Sender {
             }
         }
         if taken > 0 {
-            let hold = self.nagle.hold();
+            let hold = self.output.nagle.hold();
             self.push(more, hold, goal);
         }
         taken
@@ -84,15 +84,15 @@ impl Sender {
 
     /// Whether a writer waits for room in the send buffer (`SOCK_NOSPACE`).
     pub fn set_writer_waits(&mut self, waits: bool) {
-        self.nagle.writer_waits = waits;
+        self.output.nagle.writer_waits = waits;
     }
 
     /// Sets TCP_CORK; taking it off sends what waits.
     pub fn set_cork(&mut self, now: Time, on: bool) {
         self.now = now;
-        self.nagle.cork = on;
+        self.output.nagle.cork = on;
         if !on {
-            self.nagle.push |= self.nagle.off;
+            self.output.nagle.push |= self.output.nagle.off;
             self.push_pending();
         }
     }
@@ -100,9 +100,9 @@ impl Sender {
     /// Sets TCP_NODELAY; setting it sends what waits.
     pub fn set_nodelay(&mut self, now: Time, on: bool) {
         self.now = now;
-        self.nagle.off = on;
+        self.output.nagle.off = on;
         if on {
-            self.nagle.push = true;
+            self.output.nagle.push = true;
             self.push_pending();
         }
     }
@@ -132,21 +132,23 @@ impl Sender {
     /// A packet of ours that counted `bytes` left the host; packets leave in the order in which they were given out. What
     /// waited for that is sent (`tcp_wfree`, `tcp_tsq_write`).
     pub fn left_host(&mut self, now: Time, bytes: u32) {
-        if !self.host.leave(now, bytes) {
+        if !self.output.host.leave(now, bytes) {
             return;
         }
         self.now = now;
-        if self.queue.lost > self.queue.resent && self.window.cwnd > self.queue.in_flight() {
+        if self.queue.lost > self.queue.resent
+            && self.congestion.window.cwnd > self.queue.in_flight()
+        {
             self.send_lost();
         }
-        let hold = self.nagle.hold();
+        let hold = self.output.nagle.hold();
         self.send_new_data(hold, Extent::All);
     }
 
     /// Sends what may be sent (`tcp_push_pending_frames`).
     pub(super) fn push_pending(&mut self) {
         if !self.backlog.is_empty() {
-            self.push_with(self.nagle.hold());
+            self.push_with(self.output.nagle.hold());
         }
     }
 
@@ -164,7 +166,7 @@ impl Sender {
         match self.settings.sender {
             // tcp_bound_to_half_wnd
             SenderForm::Linux3 => {
-                let half = self.peer_window_max / 2;
+                let half = self.peer.largest_window / 2;
                 (largest.min(half) / self.mss).max(1) * self.mss
             }
             SenderForm::Linux6 => largest,
@@ -182,7 +184,7 @@ impl Sender {
             fin: false,
             push: false,
         });
-        self.nagle.push = false;
+        self.output.nagle.push = false;
         if self.settings.sender == SenderForm::Linux6 {
             self.restart_after_idle();
         }
@@ -214,9 +216,9 @@ impl Sender {
         if self.settings.autocorking
             && len < goal
             && !self.queue.is_empty()
-            && self.host.bytes() >= packet
+            && self.output.host.bytes() >= packet
         {
-            self.host.throttle();
+            self.output.host.throttle();
             return;
         }
         self.push_with(if more { Hold::CORK } else { hold });
@@ -225,14 +227,14 @@ impl Sender {
     /// Half the peer's largest window was written without PSH (`forced_push`).
     fn push_is_due(&self) -> bool {
         self.end
-            .is_after(self.nagle.pushed + self.peer_window_max / 2)
+            .is_after(self.output.nagle.pushed + self.peer.largest_window / 2)
     }
 
     fn mark_push(&mut self) {
         if let Some(tail) = self.backlog.tail_mut() {
             tail.push = true;
         }
-        self.nagle.pushed = self.end;
+        self.output.nagle.pushed = self.end;
     }
 
     /// Sends new data as far as the windows, Nagle's rule and the host's limit allow. Whether data wait although nothing is
@@ -274,7 +276,7 @@ impl Sender {
                 break;
             }
         }
-        limited |= self.queue.in_flight() >= self.window.cwnd;
+        limited |= self.queue.in_flight() >= self.congestion.window.cwnd;
         match self.settings.sender {
             SenderForm::Linux3 if sent > 0 => self.validate_window_linux3(),
             SenderForm::Linux6 if sent > 0 || limited => self.validate_window(limited),
@@ -299,7 +301,10 @@ impl Sender {
             && last
             && !head.fin
             && !hold.push
-            && self.nagle.waits(hold, self.queue.out, self.una, self.nxt)
+            && self
+                .output
+                .nagle
+                .waits(hold, self.queue.out, self.una, self.nxt)
     }
 
     /// Packets that the congestion window allows (`tcp_cwnd_test`).
@@ -312,7 +317,7 @@ impl Sender {
             // What duplicates say left the network still counts (RFC 3042).
             in_flight += self.queue.sacked;
         }
-        let cwnd = self.window.cwnd;
+        let cwnd = self.congestion.window.cwnd;
         let left = cwnd.saturating_sub(in_flight);
         match self.settings.sender {
             SenderForm::Linux3 => left,
@@ -346,7 +351,12 @@ impl Sender {
         if self.settings.sender == SenderForm::Linux3 {
             return needed - short;
         }
-        if short > 0 && self.nagle.waits(hold, self.queue.out, self.una, self.nxt) {
+        if short > 0
+            && self
+                .output
+                .nagle
+                .waits(hold, self.queue.out, self.una, self.nxt)
+        {
             needed - short
         } else {
             needed
@@ -361,20 +371,20 @@ impl Sender {
         };
         let packet = len + self.settings.packet_overhead;
         let limit = if self.settings.pacing_rate {
-            host::limit(packet, self.pacing_rate, most, resend)
+            host::limit(packet, self.congestion.pacing_rate, most, resend)
         } else if resend {
             return false;
         } else {
             u64::from(most)
         };
         // The socket itself counts one (`sk_wmem_alloc`).
-        if u64::from(self.host.bytes()) < limit {
+        if u64::from(self.output.host.bytes()) < limit {
             return false;
         }
         if self.settings.pacing_rate && self.queue.len() <= 1 {
             return false;
         }
-        self.host.throttle();
+        self.output.host.throttle();
         true
     }
 

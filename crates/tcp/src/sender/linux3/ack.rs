@@ -50,7 +50,7 @@ impl Sender {
             fackets: self.detection.fack.reach,
         };
         if number.is_before(before.una) {
-            if number.is_before(before.una - self.peer_window_max) {
+            if number.is_before(before.una - self.peer.largest_window) {
                 return false;
             }
             self.take_old_ack_linux3(ack, &before);
@@ -82,7 +82,7 @@ impl Sender {
             news.set(tagged.news);
         }
         self.timing.window_probes = 0;
-        self.last_ack = self.tick();
+        self.peer.last_ack = self.tick();
         if before.out == 0 {
             if news.any(News::DSACK) {
                 self.alert_linux3(&before, 0, false, news);
@@ -228,7 +228,7 @@ impl Sender {
             .filter(|_| !cleaned.news.any(News::RESENT_ACKED));
         let sacked = tagged.first_sent.map(|sent| self.since(sent));
         let mut micros = first.map(|sent| self.since(sent)).or(sacked);
-        if let (None, Some(echo), true) = (micros, self.echo, acked) {
+        if let (None, Some(echo), true) = (micros, self.peer.echo, acked) {
             let age = self.timestamp(self.now).wrapping_sub(echo) as i32;
             micros = (age >= 0).then(|| i64::from(age.max(1)) * self.stamp_micros());
         }
@@ -246,7 +246,7 @@ impl Sender {
 
     /// The timestamp first, whatever was sent again; without one, Karn's rule (RFC 6298 §3).
     fn sample_rtt_linux3(&mut self, cleaned: &Cleaned) {
-        let ticks = match self.echo {
+        let ticks = match self.peer.echo {
             Some(echo) => Some(i64::from(self.timestamp(self.now).wrapping_sub(echo) as i32)),
             None if self.settings.rtt_samples == RttSamples::OncePerRoundTrip => self.take_timed(),
             None => cleaned
@@ -256,7 +256,7 @@ impl Sender {
         let Some(ticks) = ticks else {
             return;
         };
-        let micros = match self.echo {
+        let micros = match self.peer.echo {
             Some(_) => ticks * self.stamp_micros(),
             None => ticks * self.tick_micros(),
         };
@@ -276,7 +276,7 @@ impl Sender {
 
     /// Whether the window was what held the sender back, with a little room for bursts (`tcp_is_cwnd_limited`, 3.10).
     fn grow_window_linux3(&mut self, in_flight: u32, acked: u32) {
-        let cwnd = self.window.cwnd;
+        let cwnd = self.congestion.window.cwnd;
         let left = cwnd.saturating_sub(in_flight);
         let segments = self.settings.gso_segments;
         let bursts = segments > 1
@@ -286,8 +286,10 @@ impl Sender {
         if in_flight >= cwnd || bursts || left <= 3 {
             let clock = self.clock;
             let context = self.context(&clock);
-            self.control.cong_avoid(&mut self.window, &context, acked);
+            self.congestion
+                .control
+                .cong_avoid(&mut self.congestion.window, &context, acked);
         }
-        self.usage.stamp = self.tick();
+        self.congestion.usage.stamp = self.tick();
     }
 }

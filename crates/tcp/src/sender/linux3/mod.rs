@@ -24,7 +24,7 @@ impl Sender {
         let Some(head) = self.backlog.head() else {
             return false;
         };
-        let hold = self.nagle.hold();
+        let hold = self.output.nagle.hold();
         let held = self.waits_for_more(&head, hold);
         !held && self.quota(&head) > 0 && self.fits_peer_window(&head)
     }

@@ -36,7 +36,7 @@ impl Sender {
             if hole.is_none() {
                 self.queue.resend_hint = Some(self.queue.id(index));
             }
-            if self.queue.in_flight() >= self.window.cwnd {
+            if self.queue.in_flight() >= self.congestion.window.cwnd {
                 return;
             }
             let mut segment = *self.queue.at(index);

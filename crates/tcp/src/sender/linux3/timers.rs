@@ -12,9 +12,9 @@ impl Sender {
         if reduced {
             self.reduce_by_timeout();
         }
-        self.window.cwnd = 1;
-        self.window.cwnd_cnt = 0;
-        self.usage.stamp = self.tick();
+        self.congestion.window.cwnd = 1;
+        self.congestion.window.cwnd_cnt = 0;
+        self.congestion.usage.stamp = self.tick();
         self.episode.undo.retransmissions = 0;
         self.episode.undo.marker = self.settings.undo.then_some(self.una);
         if reneged || !self.sack {

@@ -5,16 +5,16 @@ use super::super::Sender;
 impl Sender {
     /// `tcp_undo_cwr`
     pub(in super::super) fn undo_reduction_linux3(&mut self, threshold_too: bool) {
-        let window = &mut self.window;
+        let window = &mut self.congestion.window;
         if self.episode.prior_ssthresh == 0 {
             window.cwnd = window.cwnd.max(window.ssthresh);
         } else {
-            window.cwnd = self.control.undo_cwnd(window);
+            window.cwnd = self.congestion.control.undo_cwnd(window);
             if threshold_too {
                 window.ssthresh = window.ssthresh.max(self.episode.prior_ssthresh);
             }
         }
-        self.usage.stamp = self.tick();
+        self.congestion.usage.stamp = self.tick();
         self.counters.undos += 1;
     }
 
