@@ -3,9 +3,9 @@
 
 use rexmit_time::Time;
 
+use super::ack_outcome::{AckOutcome, Resume};
 use super::clean::Delivery;
 use super::nagle::Hold;
-use super::news::{News, Resume};
 use super::sack::Tagged;
 use super::{Ack, Sender};
 use crate::settings::SenderForm;
@@ -39,13 +39,13 @@ impl Sender {
         if number.is_after(self.nxt) {
             return false;
         }
-        let mut news = News::NONE;
+        let mut outcome = AckOutcome::NONE;
         if number.is_after(prior_una) {
-            news.set(News::ADVANCED);
+            outcome.set(AckOutcome::ADVANCED);
             self.timing.timeouts = 0;
         }
         if ack.segment.space() > 0 {
-            news.set(News::DATA);
+            outcome.set(AckOutcome::DATA);
         }
         let nothing_out = self.queue.out == 0;
         let prior_delivered = self.delivered;
@@ -55,40 +55,41 @@ impl Sender {
         } else {
             prior_una
         };
-        self.take_window(ack, &mut news);
+        self.take_window(ack, &mut outcome);
         self.una = number;
         let mut tagged = Tagged::new(self.nxt);
         let mut delivery = Delivery::default();
         if self.sack && !ack.segment.sack.is_empty() {
             let sack = &ack.segment.sack;
             self.tag(sack, number, prior_una, &mut tagged, &mut delivery);
-            news.set(tagged.news);
+            outcome.set(tagged.outcome);
             self.delivered += tagged.delivered;
         }
         self.timing.window_probes = 0;
         self.peer.last_ack = self.tick();
         if nothing_out {
-            if news.any(News::DSACK) {
-                self.alert(prior_una, 0, &mut news);
+            if outcome.any(AckOutcome::DSACK) {
+                self.alert(prior_una, 0, &mut outcome);
             }
             self.acknowledge_persist();
-            self.judge_probe(number, news);
+            self.judge_probe(number, outcome);
             return true;
         }
-        news.set(self.clean(prior_fack, prior_una, &tagged, &mut delivery));
+        outcome.set(self.clean(prior_fack, prior_una, &tagged, &mut delivery));
         self.adapt_rack(delivery.prior_delivered);
-        self.judge_probe(number, news);
+        self.judge_probe(number, outcome);
         let mut resume = Resume::Nothing;
-        if self.is_doubtful(news) {
-            let duplicate = !news.any(News::ADVANCED | News::NOT_DUPLICATE | News::DSACK);
-            resume = self.alert(prior_una, u32::from(duplicate), &mut news);
+        if self.is_doubtful(outcome) {
+            let duplicate =
+                !outcome.any(AckOutcome::ADVANCED | AckOutcome::NOT_DUPLICATE | AckOutcome::DSACK);
+            resume = self.alert(prior_una, u32::from(duplicate), &mut outcome);
         }
-        if news.any(News::SET_TIMER) {
+        if outcome.any(AckOutcome::SET_TIMER) {
             self.set_timer_after_progress();
         }
         let delivered = self.delivered - prior_delivered;
         let lost = self.queue.losses.wrapping_sub(prior_losses);
-        self.control_window(news, delivered, lost);
+        self.control_window(outcome, delivered, lost);
         self.resume(resume);
         true
     }
@@ -103,15 +104,15 @@ impl Sender {
         let mut tagged = Tagged::new(self.nxt);
         let mut delivery = Delivery::default();
         self.tag(sack, ack.segment.ack, una, &mut tagged, &mut delivery);
-        let mut news = tagged.news;
-        let resume = self.alert(una, 0, &mut news);
+        let mut outcome = tagged.outcome;
+        let resume = self.alert(una, 0, &mut outcome);
         self.resume(resume);
     }
 
     /// `tcp_ack_is_dubious`
-    fn is_doubtful(&self, news: News) -> bool {
-        !news.any(News::NOT_DUPLICATE)
-            || news.any(News::ALERT)
+    fn is_doubtful(&self, outcome: AckOutcome) -> bool {
+        !outcome.any(AckOutcome::NOT_DUPLICATE)
+            || outcome.any(AckOutcome::ALERT)
             || self.episode.state != super::State::Open
     }
 
@@ -132,7 +133,7 @@ impl Sender {
     }
 
     /// The peer's window, from the newest segment (RFC 9293 §3.10.7.4; `tcp_ack_update_window`).
-    pub(super) fn take_window(&mut self, ack: &Ack<'_>, news: &mut News) {
+    pub(super) fn take_window(&mut self, ack: &Ack<'_>, outcome: &mut AckOutcome) {
         let seq = ack.segment.seq;
         let newer = seq.is_after(self.peer.window_seq);
         let same = seq == self.peer.window_seq;
@@ -142,7 +143,7 @@ impl Sender {
         if !acceptable {
             return;
         }
-        news.set(News::WINDOW);
+        outcome.set(AckOutcome::WINDOW);
         self.peer.window_seq = seq;
         if self.peer.window != ack.window {
             self.peer.window = ack.window;

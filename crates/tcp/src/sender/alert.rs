@@ -3,19 +3,19 @@
 //! | state | left for | when |
 //! |---|---|---|
 //! | Open, Disorder | Recovery | something is marked lost |
-//! | Open | Disorder | something is SACKed, doubled or resent, nothing lost |
+//! | Open | Disorder | something is SACKed, doubled or retransmitted, nothing lost |
 //! | Disorder | Open | nothing is any more |
 //! | Cwr | Open | something beyond the recovery point is acknowledged |
 //! | Recovery | Open | the recovery point is acknowledged; without SACK, something beyond it |
-//! | Recovery | Open, Disorder | D-SACKs or timestamps prove the recovery needless |
+//! | Recovery | Open, Disorder | D-SACKs or timestamps prove the recovery spurious |
 //! | Loss | Open | the recovery point is acknowledged, or the timeout proves spurious |
-//! | Loss | Recovery | a resend is found lost |
+//! | Loss | Recovery | a retransmission is found lost |
 //! | any | Loss | the timeout fires |
 
 use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
 
-use super::news::{News, Resume};
+use super::ack_outcome::{AckOutcome, Resume};
 use super::{Sender, State};
 use crate::recovery::constants::RENEGING_MIN;
 use crate::recovery::undo::FirstRetransmission;
@@ -24,12 +24,18 @@ use crate::settings::SenderForm;
 
 impl Sender {
     /// Takes a doubtful acknowledgement; returns what may be sent again after it.
-    pub(super) fn alert(&mut self, prior_una: SeqNum, duplicates: u32, news: &mut News) -> Resume {
-        let mut count_losses = duplicates > 0 || (news.any(News::SACKED) && self.sack_is_far());
+    pub(super) fn alert(
+        &mut self,
+        prior_una: SeqNum,
+        duplicates: u32,
+        outcome: &mut AckOutcome,
+    ) -> Resume {
+        let mut count_losses =
+            duplicates > 0 || (outcome.any(AckOutcome::SACKED) && self.sack_is_far());
         if self.queue.out == 0 {
             self.queue.sacked = 0;
         }
-        if self.wait_for_reneging(news) {
+        if self.wait_for_reneging(outcome) {
             return Resume::Nothing;
         }
         if self.episode.state == State::Open {
@@ -40,7 +46,7 @@ impl Sender {
         let mut begins = false;
         match self.episode.state {
             State::Recovery => {
-                if !news.any(News::ADVANCED) {
+                if !outcome.any(AckOutcome::ADVANCED) {
                     if !self.sack {
                         self.add_duplicate(duplicates);
                     }
@@ -50,7 +56,7 @@ impl Sender {
                 if self.try_undo_by_dsack() {
                     self.try_to_open();
                 }
-                self.find_losses(news);
+                self.find_losses(outcome);
                 if self.episode.state != State::Recovery {
                     if !self.is_time_to_recover() {
                         return Resume::Nothing;
@@ -59,18 +65,20 @@ impl Sender {
                 }
             }
             State::Loss => {
-                let resume = self.process_loss(*news, duplicates);
-                self.find_losses(news);
-                if self.episode.state != State::Open && !news.any(News::LOST_RESEND) {
+                let resume = self.process_loss(*outcome, duplicates);
+                self.find_losses(outcome);
+                if self.episode.state != State::Open
+                    && !outcome.any(AckOutcome::LOST_RETRANSMISSION)
+                {
                     return resume;
                 }
-                begins = self.consider_recovery(duplicates, news);
+                begins = self.consider_recovery(duplicates, outcome);
                 if !begins {
                     return resume;
                 }
             }
             State::Open | State::Disorder | State::Cwr => {
-                begins = self.consider_recovery(duplicates, news);
+                begins = self.consider_recovery(duplicates, outcome);
                 if !begins {
                     return Resume::Nothing;
                 }
@@ -84,9 +92,9 @@ impl Sender {
 
     /// Where nothing is being repaired: a recovery begins if something is lost, which is returned; else the state becomes
     /// Open or Disorder.
-    fn consider_recovery(&mut self, duplicates: u32, news: &mut News) -> bool {
+    fn consider_recovery(&mut self, duplicates: u32, outcome: &mut AckOutcome) -> bool {
         if !self.sack {
-            if news.any(News::ADVANCED) {
+            if outcome.any(AckOutcome::ADVANCED) {
                 self.queue.sacked = 0;
             }
             self.add_duplicate(duplicates);
@@ -94,7 +102,7 @@ impl Sender {
         if self.episode.state <= State::Disorder {
             self.try_undo_by_dsack();
         }
-        self.find_losses(news);
+        self.find_losses(outcome);
         if !self.is_time_to_recover() {
             self.try_to_open();
             return false;
@@ -105,13 +113,13 @@ impl Sender {
 
     /// The acknowledgement ended at a segment that was SACKed: the receiver may have dropped it. Later SACKs get time to put
     /// that right before a timeout (RFC 2018 §8; `tcp_check_sack_reneging`).
-    fn wait_for_reneging(&mut self, news: &mut News) -> bool {
-        if !news.any(News::RENEGING) || !news.any(News::ADVANCED) {
+    fn wait_for_reneging(&mut self, outcome: &mut AckOutcome) -> bool {
+        if !outcome.any(AckOutcome::RENEGING) || !outcome.any(AckOutcome::ADVANCED) {
             return false;
         }
         let half = Duration::from_micros((self.timing.rtt.srtt_us8() >> 4) as i64);
         self.set_timer(Job::Timeout, half.max(RENEGING_MIN));
-        news.clear(News::SET_TIMER);
+        outcome.clear(AckOutcome::SET_TIMER);
         true
     }
 
@@ -146,7 +154,7 @@ impl Sender {
             return false;
         }
         self.note_reordering(prior_una);
-        if self.queue.resent > 0 {
+        if self.queue.retransmissions_out > 0 {
             return true;
         }
         self.forget_stamp();
@@ -156,14 +164,14 @@ impl Sender {
     }
 
     /// `tcp_identify_packet_loss`
-    fn find_losses(&mut self, news: &mut News) {
+    fn find_losses(&mut self, outcome: &mut AckOutcome) {
         if self.queue.is_empty() {
             return;
         }
         if !self.sack {
-            self.mark_lost_by_duplicates(news.any(News::ADVANCED));
+            self.mark_lost_by_duplicates(outcome.any(AckOutcome::ADVANCED));
         } else if self.settings.rack {
-            self.mark_lost_by_rack(news);
+            self.mark_lost_by_rack(outcome);
         }
     }
 
@@ -188,9 +196,9 @@ impl Sender {
         self.set_state(State::Recovery);
     }
 
-    /// Disorder while something is SACKed, lost or resent, else Open (`tcp_try_keep_open`).
+    /// Disorder while something is SACKed, lost or retransmitted, else Open (`tcp_try_keep_open`).
     pub(super) fn keep_open(&mut self) {
-        let state = if self.queue.left_out() > 0 || self.any_resend_out() {
+        let state = if self.queue.left_out() > 0 || self.any_retransmission_out() {
             State::Disorder
         } else {
             State::Open

@@ -3,7 +3,7 @@
 use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
 
-use super::news::News;
+use super::ack_outcome::AckOutcome;
 use super::queue::{time_of, Marks, Micros, Sent};
 use super::sack::Tagged;
 use super::Sender;
@@ -21,7 +21,7 @@ pub(super) struct Delivery {
 
 /// What a walk over the acknowledged segments found.
 struct Cleaned {
-    news: News,
+    outcome: AckOutcome,
     /// When the first and the last of those were sent that were sent once.
     first_sent: Option<Micros>,
     last_sent: Micros,
@@ -65,16 +65,19 @@ impl Sender {
         prior_una: SeqNum,
         tagged: &Tagged,
         delivery: &mut Delivery,
-    ) -> News {
+    ) -> AckOutcome {
         let prior_sacked = self.queue.sacked;
         let cleaned = self.take_off_acknowledged(delivery);
-        let mut news = cleaned.news;
+        let mut outcome = cleaned.outcome;
         if self.queue.head().is_some_and(Sent::is_sacked) {
-            news.set(News::RENEGING);
+            outcome.set(AckOutcome::RENEGING);
         }
         let mut rtt = None;
         let mut control_rtt = None;
-        if let Some(first) = cleaned.first_sent.filter(|_| !news.any(News::RESENT_ACKED)) {
+        if let Some(first) = cleaned
+            .first_sent
+            .filter(|_| !outcome.any(AckOutcome::RETRANSMISSION_ACKED))
+        {
             rtt = Some(self.since(first));
             control_rtt = Some(self.since(cleaned.last_sent));
             let short = self.una.offset_from(prior_una).unsigned_abs() < self.mss;
@@ -84,18 +87,18 @@ impl Sender {
                 && short
                 && delivery.prior_delivered + 1 == self.delivered
             {
-                news.set(News::MAYBE_DELAYED);
+                outcome.set(AckOutcome::MAYBE_DELAYED);
             }
         }
         let sack_rtt = tagged.first_sent.map(|first| self.since(first));
         if sack_rtt.is_some() {
             control_rtt = Some(self.since(tagged.last_sent));
         }
-        let delayed = news.any(News::MAYBE_DELAYED);
-        let acked = news.any(News::ACKED);
+        let delayed = outcome.any(AckOutcome::MAYBE_DELAYED);
+        let acked = outcome.any(AckOutcome::ACKED);
         let sampled = self.sample_rtt(rtt.or(sack_rtt), &mut control_rtt, acked, delayed);
         if acked {
-            news.set(News::SET_TIMER);
+            outcome.set(AckOutcome::SET_TIMER);
             if self.sack {
                 if cleaned.low.is_before(prior_fack) {
                     self.note_reordering(cleaned.low);
@@ -103,23 +106,23 @@ impl Sender {
                 self.uncount_hint(prior_sacked - self.queue.sacked.min(prior_sacked));
             } else {
                 self.remove_duplicates(cleaned.acked);
-                if news.any(News::RESENT_ACKED) {
-                    news.clear(News::ORIGINAL);
+                if outcome.any(AckOutcome::RETRANSMISSION_ACKED) {
+                    outcome.clear(AckOutcome::ORIGINAL);
                 }
             }
         } else if let (Some(rtt), Some(head), true) = (sack_rtt, self.queue.head(), sampled) {
             // Not if what was SACKed was sent after the head.
             if rtt > self.since(head.at) {
-                news.set(News::SET_TIMER);
+                outcome.set(AckOutcome::SET_TIMER);
             }
         }
         self.tell_control(cleaned.acked, control_rtt);
-        news
+        outcome
     }
 
     fn take_off_acknowledged(&mut self, delivery: &mut Delivery) -> Cleaned {
         let mut cleaned = Cleaned {
-            news: News::NONE,
+            outcome: AckOutcome::NONE,
             first_sent: None,
             last_sent: 0,
             low: self.nxt,
@@ -136,11 +139,11 @@ impl Sender {
                 };
                 cleaned.fully = false;
             }
-            if head.marks.any(Marks::ANY_RESENT) {
-                if head.is_resent() {
-                    self.queue.resent -= count;
+            if head.marks.any(Marks::ANY_RETRANSMISSION) {
+                if head.has_retransmission_out() {
+                    self.queue.retransmissions_out -= count;
                 }
-                cleaned.news.set(News::RESENT_ACKED);
+                cleaned.outcome.set(AckOutcome::RETRANSMISSION_ACKED);
             } else if !head.is_sacked() {
                 cleaned.first_sent.get_or_insert(head.at);
                 cleaned.last_sent = head.at;
@@ -148,14 +151,14 @@ impl Sender {
                     cleaned.low = head.seq;
                 }
                 if !head.end.is_after(self.episode.point) {
-                    cleaned.news.set(News::ORIGINAL);
+                    cleaned.outcome.set(AckOutcome::ORIGINAL);
                 }
             }
             if head.is_sacked() {
                 self.queue.sacked -= count;
             } else if self.sack {
                 self.delivered += count;
-                if !self.resend_was_needless(&head) {
+                if !self.retransmission_was_spurious(&head) {
                     self.advance_rack(&head);
                 }
             }
@@ -165,7 +168,7 @@ impl Sender {
             self.queue.out -= count;
             cleaned.acked += count;
             self.sample_delivery(0, delivery);
-            cleaned.news.set(News::ACKED);
+            cleaned.outcome.set(AckOutcome::ACKED);
             if !cleaned.fully {
                 break;
             }
@@ -186,9 +189,9 @@ impl Sender {
         head.count() - first.count()
     }
 
-    /// The timestamp says that the original arrived, not the resend (`tcp_skb_spurious_retrans`).
-    fn resend_was_needless(&self, segment: &Sent) -> bool {
-        segment.marks.any(Marks::ANY_RESENT)
+    /// The timestamp says that the original arrived, not the retransmission (`tcp_skb_spurious_retrans`).
+    fn retransmission_was_spurious(&self, segment: &Sent) -> bool {
+        segment.marks.any(Marks::ANY_RETRANSMISSION)
             && echoes_before(self.peer.echo, self.stamp(segment.at))
     }
 

@@ -1,20 +1,20 @@
 //! What acknowledgements say in the state Loss: was the timeout spurious ([`recovery::frto`](crate::recovery::frto)), is it
 //! over.
 
-use super::news::{News, Resume};
+use super::ack_outcome::{AckOutcome, Resume};
 use super::Sender;
 use crate::recovery::frto::{self, Answer, Verdict};
 
 impl Sender {
     /// What an acknowledgement says of the timeout, if F-RTO's test runs.
-    pub(super) fn frto_verdict(&self, news: News, duplicate: bool) -> Verdict {
+    pub(super) fn frto_verdict(&self, outcome: AckOutcome, duplicate: bool) -> Verdict {
         if !self.episode.frto {
             return Verdict::Open;
         }
         let answer = Answer {
-            original: news.any(News::ORIGINAL),
-            advanced: news.any(News::ADVANCED),
-            sacked_or_duplicate: news.any(News::SACKED) || duplicate,
+            original: outcome.any(AckOutcome::ORIGINAL),
+            advanced: outcome.any(AckOutcome::ADVANCED),
+            sacked_or_duplicate: outcome.any(AckOutcome::SACKED) || duplicate,
             new_data_sent: self.nxt.is_after(self.episode.point),
             point_acknowledged: !self.una.is_before(self.episode.point),
         };
@@ -22,12 +22,12 @@ impl Sender {
     }
 
     /// `tcp_process_loss`
-    pub(super) fn process_loss(&mut self, news: News, duplicates: u32) -> Resume {
+    pub(super) fn process_loss(&mut self, outcome: AckOutcome, duplicates: u32) -> Resume {
         let recovered = !self.una.is_before(self.episode.point);
-        if news.any(News::ADVANCED) && self.try_undo_loss(false) {
+        if outcome.any(AckOutcome::ADVANCED) && self.try_undo_loss(false) {
             return Resume::Nothing;
         }
-        match self.frto_verdict(news, duplicates > 0) {
+        match self.frto_verdict(outcome, duplicates > 0) {
             Verdict::Spurious => {
                 self.try_undo_loss(true);
                 return Resume::Nothing;
@@ -49,7 +49,7 @@ impl Sender {
         if !self.sack {
             if self.nxt.is_after(self.episode.point) && duplicates > 0 {
                 self.add_duplicate(duplicates);
-            } else if news.any(News::ADVANCED) {
+            } else if outcome.any(AckOutcome::ADVANCED) {
                 self.queue.sacked = 0;
             }
         }

@@ -65,8 +65,8 @@ impl Host {
 }
 
 /// Bytes that may wait in the host before sending stops: a millisecond at the pacing rate, two packets at least, the
-/// sysctl at most, twice as much for resends (`tcp_small_queue_check`).
-pub(super) fn limit(packet: u32, pacing_rate: u64, most: u32, resend: bool) -> u64 {
+/// sysctl at most, twice as much for retransmissions (`tcp_small_queue_check`).
+pub(super) fn limit(packet: u32, pacing_rate: u64, most: u32, retransmission: bool) -> u64 {
     let rate = (pacing_rate >> 10).max(2 * u64::from(packet));
-    rate.min(u64::from(most)) << u32::from(resend)
+    rate.min(u64::from(most)) << u32::from(retransmission)
 }

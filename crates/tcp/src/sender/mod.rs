@@ -13,6 +13,7 @@
 //! [`Sender::poll_transmit`], in the order in which they leave.
 
 mod ack;
+mod ack_outcome;
 mod alert;
 mod backlog;
 mod burst;
@@ -28,7 +29,6 @@ mod looks;
 mod metrics;
 mod min_rtt;
 mod nagle;
-mod news;
 mod output;
 mod peer;
 mod persist;
@@ -111,7 +111,7 @@ pub struct Sender {
     /// Segments delivered (`tp->delivered`).
     delivered: u32,
     /// Segments sent again (`total_retrans`).
-    total_resent: u32,
+    total_retransmitted: u32,
 
     // Time
     timing: Timing,
@@ -160,7 +160,7 @@ impl Sender {
             output: Output::new(first, now),
             seen_blocks: SeenBlocks::default(),
             delivered: 1,
-            total_resent: 0,
+            total_retransmitted: 0,
             timing: Timing::new(&settings, &clock, tick),
             orphan: false,
             timed_out: false,

@@ -25,7 +25,7 @@ impl Sender {
                     return;
                 }
                 self.enter_loss_by_timeout();
-                self.resend(0, 1, Mechanism::Rto);
+                self.retransmit(0, 1, Mechanism::Rto);
                 self.back_off();
             }
             Timeout::Retransmit => {
@@ -36,7 +36,7 @@ impl Sender {
                 }
                 self.enter_loss_by_timeout();
                 self.timing.timeouts += 1;
-                self.resend(0, 1, Mechanism::Rto);
+                self.retransmit(0, 1, Mechanism::Rto);
                 self.timing.backoff = self.timing.backoff.saturating_add(1);
                 self.back_off();
             }

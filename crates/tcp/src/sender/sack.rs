@@ -2,8 +2,8 @@
 
 use rexmit_wire::{SeqNum, SeqRange};
 
+use super::ack_outcome::AckOutcome;
 use super::clean::Delivery;
-use super::news::News;
 use super::queue::{Marks, Micros};
 use super::{Sender, State};
 use crate::recovery::dsack::{self, Report};
@@ -28,7 +28,7 @@ struct Blocks {
 /// What a SACK option told.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tagged {
-    pub news: News,
+    pub outcome: AckOutcome,
     /// The lowest segment that was delivered late.
     late: SeqNum,
     /// When the first and the last of the segments newly SACKed were sent that were sent once.
@@ -43,7 +43,7 @@ pub(super) struct Tagged {
 impl Tagged {
     pub fn new(nxt: SeqNum) -> Self {
         Tagged {
-            news: News::NONE,
+            outcome: AckOutcome::NONE,
             late: nxt,
             first_sent: None,
             last_sent: 0,
@@ -94,7 +94,7 @@ impl Sender {
             len: blocks.len,
         };
         if self.settings.sender == SenderForm::Linux3 {
-            self.mark_lost_resends();
+            self.mark_lost_retransmissions();
         }
         if self.episode.state == State::Loss && self.episode.undo.marker.is_none() {
             return;
@@ -126,7 +126,7 @@ impl Sender {
         }
         let segments = match self.settings.sender {
             SenderForm::Linux3 => {
-                tagged.news.set(News::DSACK);
+                tagged.outcome.set(AckOutcome::DSACK);
                 self.counters.dsacks += 1;
                 1
             }
@@ -138,7 +138,7 @@ impl Sender {
         segments > 0
     }
 
-    /// Segments that a D-SACK tells of, none if resends of ours cannot be its cause (`tcp_dsack_seen`).
+    /// Segments that a D-SACK tells of, none if retransmissions of ours cannot be its cause (`tcp_dsack_seen`).
     fn believe_duplicate(&mut self, range: SeqRange, tagged: &mut Tagged) -> u32 {
         let report = Report {
             range,
@@ -146,13 +146,13 @@ impl Sender {
             largest_window: self.peer.largest_window,
             probe_high: self.episode.probe.high,
             reported: self.detection.dsacks_reported,
-            retransmitted: self.total_resent,
+            retransmitted: self.total_retransmitted,
         };
         let Some(told) = dsack::told(&report) else {
             return 0;
         };
         if told.of_probe {
-            tagged.news.set(News::DSACK_PROBE);
+            tagged.outcome.set(AckOutcome::DSACK_PROBE);
         }
         self.detection.dsacks_reported += told.segments;
         if told.doubted {
@@ -161,7 +161,7 @@ impl Sender {
         if self.detection.reordering_seen > 0 && !told.of_probe {
             self.detection.rack.dsack_seen = true;
         }
-        tagged.news.set(News::DSACK);
+        tagged.outcome.set(AckOutcome::DSACK);
         tagged.delivered += told.segments;
         self.counters.dsacks += 1;
         told.segments
@@ -321,7 +321,7 @@ impl Sender {
         let segment = *self.queue.at(index);
         let count = segment.count();
         let mut marks = segment.marks;
-        if duplicate && marks.any(Marks::ANY_RESENT) {
+        if duplicate && marks.any(Marks::ANY_RETRANSMISSION) {
             self.episode.undo.note_spurious(segment.end, count);
             if segment.is_sacked() && segment.seq.is_before(tagged.late) {
                 tagged.late = segment.seq;
@@ -334,15 +334,15 @@ impl Sender {
         }
         if !segment.is_sacked() {
             self.advance_rack(&segment);
-            if segment.is_resent() {
-                // A resend of what is not lost stays in flight.
+            if segment.has_retransmission_out() {
+                // A retransmission of what is not lost stays in flight.
                 if segment.is_lost() {
-                    marks.clear(Marks::LOST | Marks::RESENT);
+                    marks.clear(Marks::LOST | Marks::RETRANSMISSION_OUT);
                     self.queue.lost -= count;
-                    self.queue.resent -= count;
+                    self.queue.retransmissions_out -= count;
                 }
             } else {
-                if !marks.any(Marks::ANY_RESENT) {
+                if !marks.any(Marks::ANY_RETRANSMISSION) {
                     self.tag_original(&segment, tagged);
                 }
                 if segment.is_lost() {
@@ -351,7 +351,7 @@ impl Sender {
                 }
             }
             marks.set(Marks::SACKED);
-            tagged.news.set(News::SACKED);
+            tagged.outcome.set(AckOutcome::SACKED);
             self.queue.sacked += count;
             tagged.delivered += count;
             if !self.detection.fack.on {
@@ -362,10 +362,10 @@ impl Sender {
                 self.detection.fack.reach = self.detection.fack.reach.max(reach);
             }
         }
-        if duplicate && marks.any(Marks::RESENT) {
-            // Both the original and the resend arrived.
-            marks.clear(Marks::RESENT);
-            self.queue.resent -= count;
+        if duplicate && marks.any(Marks::RETRANSMISSION_OUT) {
+            // Both the original and the retransmission arrived.
+            marks.clear(Marks::RETRANSMISSION_OUT);
+            self.queue.retransmissions_out -= count;
         }
         self.queue.at_mut(index).marks = marks;
         self.sample_delivery(index, delivery);
@@ -387,7 +387,7 @@ impl Sender {
             tagged.late = segment.seq;
         }
         if !segment.end.is_after(self.episode.point) {
-            tagged.news.set(News::ORIGINAL);
+            tagged.outcome.set(AckOutcome::ORIGINAL);
         }
         tagged.first_sent.get_or_insert(segment.at);
         tagged.last_sent = segment.at;

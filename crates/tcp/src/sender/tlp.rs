@@ -2,8 +2,8 @@
 
 use rexmit_wire::SeqNum;
 
+use super::ack_outcome::AckOutcome;
 use super::nagle::Hold;
-use super::news::News;
 use super::write::Extent;
 use super::{Sender, State};
 use crate::recovery::tlp::{self, Answer, Fire, Probe, Schedule, Verdict, Wait};
@@ -113,12 +113,13 @@ impl Sender {
     }
 
     /// An acknowledgement came while a probe may be out (`tcp_process_tlp_ack`).
-    pub(super) fn judge_probe(&mut self, ack: SeqNum, news: News) {
+    pub(super) fn judge_probe(&mut self, ack: SeqNum, outcome: AckOutcome) {
         let answer = Answer {
             ack,
-            duplicate: !news.any(News::ADVANCED | News::NOT_DUPLICATE | News::SACKED),
-            dsack: news.any(News::DSACK),
-            dsack_of_probe: news.any(News::DSACK_PROBE),
+            duplicate: !outcome
+                .any(AckOutcome::ADVANCED | AckOutcome::NOT_DUPLICATE | AckOutcome::SACKED),
+            dsack: outcome.any(AckOutcome::DSACK),
+            dsack_of_probe: outcome.any(AckOutcome::DSACK_PROBE),
         };
         if self.episode.probe.on_ack(self.settings.tlp, &answer) == Verdict::Loss {
             self.begin_reduction();

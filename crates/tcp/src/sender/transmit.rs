@@ -134,10 +134,10 @@ impl Sender {
         }
         let mut segment = *self.queue.at(index);
         self.counters.retransmissions += segment.count();
-        self.total_resent += segment.count();
+        self.total_retransmitted += segment.count();
         self.causes.note(mechanism);
         self.put_out(&mut segment, Some(mechanism), probe);
-        segment.marks.set(self.marks_of_resend(probe));
+        segment.marks.set(self.marks_of_retransmission(probe));
         segment.nxt_then = self.nxt;
         *self.queue.at_mut(index) = segment;
         self.queue.list(index);
@@ -145,13 +145,13 @@ impl Sender {
     }
 
     /// A probe leaves no mark before 3.14: its acknowledgement gives a round-trip time.
-    fn marks_of_resend(&self, probe: bool) -> Marks {
+    fn marks_of_retransmission(&self, probe: bool) -> Marks {
         let early = self.settings.sender == SenderForm::Linux3
             && self.settings.estimator != Estimator::LinuxMicros;
         if probe && early {
             Marks::default()
         } else {
-            Marks::EVER_RESENT
+            Marks::EVER_RETRANSMITTED
         }
     }
 
@@ -199,15 +199,15 @@ impl Sender {
         }
     }
 
-    /// Sends a segment again and counts the resend as in flight; the first of them starts the clock of undo and give-up
+    /// Sends a segment again and counts the retransmission as in flight; the first of them starts the clock of undo and give-up
     /// (`tcp_retransmit_skb`).
-    pub(super) fn resend(&mut self, index: usize, most: u32, mechanism: Mechanism) -> bool {
+    pub(super) fn retransmit(&mut self, index: usize, most: u32, mechanism: Mechanism) -> bool {
         let sent = self.transmit_again(index, most, mechanism, false);
         let segment = self.queue.at_mut(index);
         let count = segment.count();
         if sent {
-            segment.marks.set(Marks::ANY_RESENT);
-            self.queue.resent += count;
+            segment.marks.set(Marks::ANY_RETRANSMISSION);
+            self.queue.retransmissions_out += count;
             self.forget_timed();
         }
         // 6.x counts what could not go as well.
@@ -226,29 +226,29 @@ impl Sender {
         let head = self.queue.id(0);
         let mut index = self
             .queue
-            .resend_hint
+            .retransmit_hint
             .map_or(0, |hint| self.queue.index_of_id(hint));
         let mut hole = false;
         let mut set_timer = false;
         while index < self.queue.len() {
             if !hole {
-                self.queue.resend_hint = Some(self.queue.id(index));
+                self.queue.retransmit_hint = Some(self.queue.id(index));
             }
             let room = self
                 .congestion
                 .window
                 .cwnd
                 .saturating_sub(self.queue.in_flight());
-            if room == 0 || self.queue.resent >= self.queue.lost {
+            if room == 0 || self.queue.retransmissions_out >= self.queue.lost {
                 break;
             }
             let segment = self.queue.at(index);
             if !segment.is_lost() {
-                hole |= !segment.is_resent() && !segment.is_sacked();
+                hole |= !segment.has_retransmission_out() && !segment.is_sacked();
                 index += 1;
                 continue;
             }
-            if segment.is_sacked() || segment.is_resent() {
+            if segment.is_sacked() || segment.has_retransmission_out() {
                 index += 1;
                 continue;
             }
@@ -257,8 +257,8 @@ impl Sender {
             if self.host_is_full(len, true) {
                 break;
             }
-            let mechanism = self.mechanism_of_resend();
-            if !self.resend(index, most, mechanism) {
+            let mechanism = self.mechanism_of_retransmission();
+            if !self.retransmit(index, most, mechanism) {
                 break;
             }
             if self.in_reduction() {
@@ -274,8 +274,8 @@ impl Sender {
         }
     }
 
-    /// What a resend from the queue of the lost is called: as the kernel counts it, and by what finds losses here.
-    pub(super) fn mechanism_of_resend(&self) -> Mechanism {
+    /// What a retransmission from the queue of the lost is called: as the kernel counts it, and by what finds losses here.
+    pub(super) fn mechanism_of_retransmission(&self) -> Mechanism {
         if self.episode.state == State::Loss {
             Mechanism::RtoRecovery
         } else if self.sack && self.settings.rack {

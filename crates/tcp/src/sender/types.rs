@@ -72,6 +72,6 @@ pub struct Counters {
     pub undos: u32,
     /// Timeouts that F-RTO found spurious.
     pub spurious_timeouts: u32,
-    /// Resends held back because the packet was still in the host (`TCPSpuriousRtxHostQueues`).
+    /// Retransmissions held back because the packet was still in the host (`TCPSpuriousRtxHostQueues`).
     pub held_in_host: u32,
 }

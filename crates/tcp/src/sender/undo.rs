@@ -9,7 +9,7 @@ impl Sender {
     pub(super) fn begin_undo(&mut self) {
         let view = Begin {
             una: self.settings.undo.then_some(self.una),
-            retransmissions_out: self.queue.resent,
+            retransmissions_out: self.queue.retransmissions_out,
             probe_out: self.episode.probe.high.is_some() && self.episode.probe.retransmission,
         };
         self.episode.undo.begin(self.settings.sender, &view);
@@ -69,7 +69,7 @@ impl Sender {
         self.counters.undos += 1;
     }
 
-    /// The recovery point is acknowledged: the recovery ends, undone where it was needless. Whether the state is kept
+    /// The recovery point is acknowledged: the recovery ends, undone where it was spurious. Whether the state is kept
     /// (`tcp_try_undo_recovery`).
     pub(super) fn end_recovery(&mut self) -> bool {
         if self.may_undo() {
@@ -84,7 +84,7 @@ impl Sender {
         false
     }
 
-    /// Every resend was needless (`tcp_try_undo_dsack`).
+    /// Every retransmission was spurious (`tcp_try_undo_dsack`).
     pub(super) fn try_undo_by_dsack(&mut self) -> bool {
         if !self.episode.undo.proved_by_dsack() {
             return false;
@@ -126,18 +126,18 @@ impl Sender {
         true
     }
 
-    /// Whether a resend may still be on its way (`tcp_any_retrans_done`).
-    pub(super) fn any_resend_out(&self) -> bool {
-        self.queue.resent > 0
+    /// Whether a retransmission may still be on its way (`tcp_any_retrans_done`).
+    pub(super) fn any_retransmission_out(&self) -> bool {
+        self.queue.retransmissions_out > 0
             || self
                 .queue
                 .head()
-                .is_some_and(|head| head.marks.any(super::queue::Marks::EVER_RESENT))
+                .is_some_and(|head| head.marks.any(super::queue::Marks::EVER_RETRANSMITTED))
     }
 
-    /// The next resend starts the clock anew if none is on its way.
+    /// The next retransmission starts the clock anew if none is on its way.
     pub(super) fn forget_stamp(&mut self) {
-        if !self.any_resend_out() {
+        if !self.any_retransmission_out() {
             self.episode.undo.first = FirstRetransmission::None;
         }
     }

@@ -3,7 +3,7 @@
 use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
 
-use super::news::News;
+use super::ack_outcome::AckOutcome;
 use super::{Sender, State};
 use crate::congestion::Window;
 use crate::recovery::prr::{Prr, Step};
@@ -116,21 +116,21 @@ impl Sender {
     }
 
     /// The end of an acknowledgement: the window is reduced or grows (`tcp_cong_control`).
-    pub(super) fn control_window(&mut self, news: News, delivered: u32, lost: u32) {
+    pub(super) fn control_window(&mut self, outcome: AckOutcome, delivered: u32, lost: u32) {
         if self.in_reduction() {
-            self.reduce_window(delivered, lost, news.any(News::ADVANCED));
-        } else if self.may_grow(news) {
+            self.reduce_window(delivered, lost, outcome.any(AckOutcome::ADVANCED));
+        } else if self.may_grow(outcome) {
             self.grow_window(delivered);
         }
         self.set_pacing_rate();
     }
 
     /// Only what is delivered in order lets the window grow, unless much reordering was seen (`tcp_may_raise_cwnd`).
-    fn may_grow(&self, news: News) -> bool {
+    fn may_grow(&self, outcome: AckOutcome) -> bool {
         if self.detection.threshold > self.settings.dupack_threshold {
-            news.any(News::PROGRESS)
+            outcome.any(AckOutcome::PROGRESS)
         } else {
-            news.any(News::ACKED)
+            outcome.any(AckOutcome::ACKED)
         }
     }
 

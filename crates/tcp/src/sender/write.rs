@@ -136,7 +136,7 @@ impl Sender {
             return;
         }
         self.now = now;
-        if self.queue.lost > self.queue.resent
+        if self.queue.lost > self.queue.retransmissions_out
             && self.congestion.window.cwnd > self.queue.in_flight()
         {
             self.send_lost();
@@ -365,14 +365,14 @@ impl Sender {
 
     /// Whether too much of ours is in the host for one more packet; then sending goes on when a packet leaves
     /// (`tcp_small_queue_check`).
-    pub(super) fn host_is_full(&mut self, len: u32, resend: bool) -> bool {
+    pub(super) fn host_is_full(&mut self, len: u32, retransmission: bool) -> bool {
         let Some(most) = self.settings.limit_output_bytes else {
             return false;
         };
         let packet = len + self.settings.packet_overhead;
         let limit = if self.settings.pacing_rate {
-            host::limit(packet, self.congestion.pacing_rate, most, resend)
-        } else if resend {
+            host::limit(packet, self.congestion.pacing_rate, most, retransmission)
+        } else if retransmission {
             return false;
         } else {
             u64::from(most)

@@ -13,7 +13,7 @@ impl Sender {
             on: self.detection.early_retransmit,
             packets_out: self.queue.out,
             sacked_out: self.queue.sacked,
-            retransmissions_out: self.queue.resent,
+            retransmissions_out: self.queue.retransmissions_out,
             new_data_can_go,
         };
         if !early_retransmit::is_due(&view) {

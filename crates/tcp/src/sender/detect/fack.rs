@@ -14,8 +14,8 @@ pub(in super::super) struct Fack {
     pub on: bool,
     /// Segments from the first up to the highest SACK (`fackets_out`).
     pub reach: u32,
-    /// The least that had been sent when a resend in flight was (`lost_retrans_low`).
-    pub resent_low: SeqNum,
+    /// The least that had been sent when a retransmission in flight was (`lost_retrans_low`).
+    pub retransmitted_low: SeqNum,
     /// After the highest segment marked lost (`retransmit_high`).
     pub lost_end: SeqNum,
     /// Where the walk for overdue segments goes on (`scoreboard_skb_hint`).
@@ -27,7 +27,7 @@ impl Fack {
         Fack {
             on,
             reach: 0,
-            resent_low: first,
+            retransmitted_low: first,
             lost_end: first,
             timeout_hint: None,
         }
@@ -138,29 +138,29 @@ impl Sender {
         self.queue.at_mut(index).marks.set(Marks::LOST);
     }
 
-    /// The walk for resends is to come by the segment (`tcp_verify_retransmit_hint`, 3.10).
+    /// The walk for retransmissions is to come by the segment (`tcp_verify_retransmit_hint`, 3.10).
     fn note_lost(&mut self, index: usize) {
         let id = self.queue.id(index);
         let end = self.queue.at(index).end;
         let earlier = self
             .queue
-            .resend_hint
+            .retransmit_hint
             .is_none_or(|hint| (id.wrapping_sub(hint) as i32) < 0);
         if earlier {
-            self.queue.resend_hint = Some(id);
+            self.queue.retransmit_hint = Some(id);
         }
         if self.queue.lost == 0 || end.is_after(self.detection.fack.lost_end) {
             self.detection.fack.lost_end = end;
         }
     }
 
-    /// A resend is lost when something sent after it was SACKed (`tcp_mark_lost_retrans`).
-    pub(in super::super) fn mark_lost_resends(&mut self) {
+    /// A retransmission is lost when something sent after it was SACKed (`tcp_mark_lost_retrans`).
+    pub(in super::super) fn mark_lost_retransmissions(&mut self) {
         let received = self.queue.highest_sack(self.una);
         if !self.settings.fack_lost_retransmits
             || !self.detection.fack.on
-            || self.queue.resent == 0
-            || !received.is_after(self.detection.fack.resent_low)
+            || self.queue.retransmissions_out == 0
+            || !received.is_after(self.detection.fack.retransmitted_low)
             || self.episode.state != State::Recovery
         {
             return;
@@ -168,16 +168,19 @@ impl Sender {
         let mut low = self.nxt;
         let mut seen = 0;
         for index in 0..self.queue.len() {
-            if seen == self.queue.resent {
+            if seen == self.queue.retransmissions_out {
                 break;
             }
             let segment = *self.queue.at(index);
-            if !segment.end.is_after(self.una) || !segment.is_resent() {
+            if !segment.end.is_after(self.una) || !segment.has_retransmission_out() {
                 continue;
             }
             if fack::retransmission_is_lost(received, segment.nxt_then) {
-                self.queue.at_mut(index).marks.clear(Marks::RESENT);
-                self.queue.resent -= segment.count();
+                self.queue
+                    .at_mut(index)
+                    .marks
+                    .clear(Marks::RETRANSMISSION_OUT);
+                self.queue.retransmissions_out -= segment.count();
                 self.note_lost(index);
                 if !segment.is_lost() && !segment.is_sacked() {
                     self.queue.lost += segment.count();
@@ -190,8 +193,8 @@ impl Sender {
                 seen += segment.count();
             }
         }
-        if self.queue.resent > 0 {
-            self.detection.fack.resent_low = low;
+        if self.queue.retransmissions_out > 0 {
+            self.detection.fack.retransmitted_low = low;
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use rexmit_time::{Duration, Time};
 
-use super::super::news::News;
+use super::super::ack_outcome::AckOutcome;
 use super::super::queue::{time_of, Marks, Sent};
 use super::super::{Sender, State};
 use crate::recovery::rack::{self, Delivered, Reordering};
@@ -14,7 +14,7 @@ impl Sender {
         let delivered = Delivered {
             sent: time_of(segment.at),
             end: segment.end,
-            retransmitted: segment.marks.any(Marks::ANY_RESENT),
+            retransmitted: segment.marks.any(Marks::ANY_RETRANSMISSION),
         };
         self.detection
             .rack
@@ -55,17 +55,17 @@ impl Sender {
     }
 
     /// After an acknowledgement (`tcp_rack_mark_lost`).
-    pub(in super::super) fn mark_lost_by_rack(&mut self, news: &mut News) {
-        let resent = self.queue.resent;
+    pub(in super::super) fn mark_lost_by_rack(&mut self, outcome: &mut AckOutcome) {
+        let retransmitted = self.queue.retransmissions_out;
         if core::mem::take(&mut self.detection.rack.advanced) {
             let wait = self.detect_by_rack();
             if wait > Duration::ZERO {
                 self.set_timer(Job::Reordering, rack::timer(wait, self.timing.rto));
-                news.clear(News::SET_TIMER);
+                outcome.clear(AckOutcome::SET_TIMER);
             }
         }
-        if resent > self.queue.resent {
-            news.set(News::LOST_RESEND);
+        if retransmitted > self.queue.retransmissions_out {
+            outcome.set(AckOutcome::LOST_RETRANSMISSION);
         }
     }
 

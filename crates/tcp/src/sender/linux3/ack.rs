@@ -4,8 +4,8 @@
 use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
 
+use super::super::ack_outcome::AckOutcome;
 use super::super::clean::Delivery;
-use super::super::news::News;
 use super::super::queue::{Marks, Sent};
 use super::super::sack::Tagged;
 use super::super::{Ack, Sender, State};
@@ -26,7 +26,7 @@ pub(super) struct Before {
 /// What was taken off the scoreboard.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cleaned {
-    news: News,
+    outcome: AckOutcome,
     acked: u32,
     /// Ticks since the first of them was sent that was sent once; none after one that was sent again.
     rtt: Option<i64>,
@@ -65,45 +65,45 @@ impl Sender {
         ) {
             self.rearm_timeout();
         }
-        let mut news = News::NONE;
+        let mut outcome = AckOutcome::NONE;
         if number.is_after(before.una) {
-            news.set(News::ADVANCED);
+            outcome.set(AckOutcome::ADVANCED);
         }
         if ack.segment.space() > 0 {
-            news.set(News::DATA);
+            outcome.set(AckOutcome::DATA);
         }
-        self.take_window(ack, &mut news);
+        self.take_window(ack, &mut outcome);
         self.una = number;
         let mut tagged = Tagged::new(self.nxt);
         if self.sack && !ack.segment.sack.is_empty() {
             let sack = &ack.segment.sack;
             let mut delivery = Delivery::default();
             self.tag(sack, number, before.una, &mut tagged, &mut delivery);
-            news.set(tagged.news);
+            outcome.set(tagged.outcome);
         }
         self.timing.window_probes = 0;
         self.peer.last_ack = self.tick();
         if before.out == 0 {
-            if news.any(News::DSACK) {
-                self.alert_linux3(&before, 0, false, news);
+            if outcome.any(AckOutcome::DSACK) {
+                self.alert_linux3(&before, 0, false, outcome);
             }
             self.acknowledge_persist();
-            self.judge_probe(number, news);
+            self.judge_probe(number, outcome);
             return true;
         }
-        let acked = self.clean_linux3(&before, &tagged, &mut news);
-        let doubtful = !news.any(News::NOT_DUPLICATE)
-            || news.any(News::SACKED)
+        let acked = self.clean_linux3(&before, &tagged, &mut outcome);
+        let doubtful = !outcome.any(AckOutcome::NOT_DUPLICATE)
+            || outcome.any(AckOutcome::SACKED)
             || self.episode.state != State::Open;
         // The window grows first, where no reduction is under way.
-        if news.any(News::ACKED) && (!doubtful || !self.in_reduction()) {
+        if outcome.any(AckOutcome::ACKED) && (!doubtful || !self.in_reduction()) {
             self.grow_window_linux3(before.in_flight, acked);
         }
         if doubtful {
-            let duplicate = !news.any(News::ADVANCED | News::NOT_DUPLICATE);
-            self.alert_linux3(&before, acked, duplicate, news);
+            let duplicate = !outcome.any(AckOutcome::ADVANCED | AckOutcome::NOT_DUPLICATE);
+            self.alert_linux3(&before, acked, duplicate, outcome);
         }
-        self.judge_probe(number, news);
+        self.judge_probe(number, outcome);
         if self.timing.timer.job() == Some(Job::Timeout) {
             self.schedule_probe(true);
         }
@@ -127,21 +127,21 @@ impl Sender {
             &mut tagged,
             &mut delivery,
         );
-        self.alert_linux3(before, 0, false, tagged.news);
+        self.alert_linux3(before, 0, false, tagged.outcome);
     }
 
     /// Takes off what is acknowledged: a round-trip time, a fresh timeout, signs of reordering. Returns the segments.
-    fn clean_linux3(&mut self, before: &Before, tagged: &Tagged, news: &mut News) -> u32 {
+    fn clean_linux3(&mut self, before: &Before, tagged: &Tagged, outcome: &mut AckOutcome) -> u32 {
         let cleaned = self.take_off_linux3();
-        news.set(cleaned.news);
+        outcome.set(cleaned.outcome);
         if self.queue.head().is_some_and(Sent::is_sacked) {
-            news.set(News::RENEGING);
+            outcome.set(AckOutcome::RENEGING);
         }
         let by_time_of_sending = self.settings.estimator == Estimator::LinuxMicros;
         if by_time_of_sending {
-            self.sample_rtt_micros(&cleaned, tagged, news.any(News::ACKED));
+            self.sample_rtt_micros(&cleaned, tagged, outcome.any(AckOutcome::ACKED));
         }
-        if !news.any(News::ACKED) {
+        if !outcome.any(AckOutcome::ACKED) {
             return 0;
         }
         if !by_time_of_sending {
@@ -165,7 +165,7 @@ impl Sender {
         self.detection.fack.reach = self.detection.fack.reach.saturating_sub(cleaned.acked);
         let rtt = cleaned
             .last_sent
-            .filter(|_| !cleaned.news.any(News::RESENT_ACKED))
+            .filter(|_| !cleaned.outcome.any(AckOutcome::RETRANSMISSION_ACKED))
             .map(|sent| self.control_rtt_linux3(sent));
         self.tell_control(cleaned.acked, rtt);
         cleaned.acked
@@ -183,11 +183,11 @@ impl Sender {
                     count => count,
                 };
             }
-            if head.marks.any(Marks::ANY_RESENT) {
-                if head.is_resent() {
-                    self.queue.resent -= count;
+            if head.marks.any(Marks::ANY_RETRANSMISSION) {
+                if head.has_retransmission_out() {
+                    self.queue.retransmissions_out -= count;
                 }
-                cleaned.news.set(News::RESENT_ACKED);
+                cleaned.outcome.set(AckOutcome::RETRANSMISSION_ACKED);
                 cleaned.rtt = None;
                 cleaned.last_sent = None;
             } else {
@@ -199,7 +199,7 @@ impl Sender {
                     cleaned.late.get_or_insert(cleaned.acked);
                 }
                 if !head.end.is_after(self.episode.point) {
-                    cleaned.news.set(News::ORIGINAL);
+                    cleaned.outcome.set(AckOutcome::ORIGINAL);
                 }
             }
             if head.is_sacked() {
@@ -210,7 +210,7 @@ impl Sender {
             }
             self.queue.out -= count;
             cleaned.acked += count;
-            cleaned.news.set(News::ACKED);
+            cleaned.outcome.set(AckOutcome::ACKED);
             if !whole {
                 break;
             }
@@ -225,7 +225,7 @@ impl Sender {
     fn sample_rtt_micros(&mut self, cleaned: &Cleaned, tagged: &Tagged, acked: bool) {
         let first = cleaned
             .first_sent
-            .filter(|_| !cleaned.news.any(News::RESENT_ACKED));
+            .filter(|_| !cleaned.outcome.any(AckOutcome::RETRANSMISSION_ACKED));
         let sacked = tagged.first_sent.map(|sent| self.since(sent));
         let mut micros = first.map(|sent| self.since(sent)).or(sacked);
         if let (None, Some(echo), true) = (micros, self.peer.echo, acked) {
@@ -251,7 +251,7 @@ impl Sender {
             None if self.settings.rtt_samples == RttSamples::OncePerRoundTrip => self.take_timed(),
             None => cleaned
                 .rtt
-                .filter(|_| !cleaned.news.any(News::RESENT_ACKED)),
+                .filter(|_| !cleaned.outcome.any(AckOutcome::RETRANSMISSION_ACKED)),
         };
         let Some(ticks) = ticks else {
             return;

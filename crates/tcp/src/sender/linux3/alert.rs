@@ -1,8 +1,8 @@
 //! The states and what moves between them (`tcp_fastretrans_alert`, 3.10); the table is that of the newer `alert`, but a
 //! recovery begins by counting, and Loss never turns into Recovery.
 
+use super::super::ack_outcome::AckOutcome;
 use super::super::nagle::Hold;
-use super::super::news::News;
 use super::super::{Sender, State};
 use super::ack::Before;
 use crate::recovery::dupack::{self, Count, Reason};
@@ -17,17 +17,17 @@ impl Sender {
         before: &Before,
         acked: u32,
         duplicate: bool,
-        news: News,
+        outcome: AckOutcome,
     ) {
         let far = self.fack_reach() > self.detection.threshold;
-        let mut mark = duplicate || (news.any(News::SACKED) && far);
+        let mut mark = duplicate || (outcome.any(AckOutcome::SACKED) && far);
         if self.queue.out == 0 {
             self.queue.sacked = 0;
         }
         if self.queue.sacked == 0 {
             self.detection.fack.reach = 0;
         }
-        if news.any(News::RENEGING) {
+        if outcome.any(AckOutcome::RENEGING) {
             self.forget_sacks();
             return;
         }
@@ -39,24 +39,24 @@ impl Sender {
         let mut begins = false;
         match self.episode.state {
             State::Recovery => {
-                if news.any(News::ADVANCED) {
+                if outcome.any(AckOutcome::ADVANCED) {
                     mark = self.undo_partly_linux3(acked);
                 } else if !self.sack && duplicate {
                     self.add_duplicate(1);
                 }
             }
             State::Loss => {
-                self.process_loss_linux3(news, duplicate);
+                self.process_loss_linux3(outcome, duplicate);
                 if self.episode.state != State::Open {
                     return;
                 }
-                begins = self.consider_recovery_linux3(before, duplicate, news);
+                begins = self.consider_recovery_linux3(before, duplicate, outcome);
                 if !begins {
                     return;
                 }
             }
             State::Open | State::Disorder | State::Cwr => {
-                begins = self.consider_recovery_linux3(before, duplicate, news);
+                begins = self.consider_recovery_linux3(before, duplicate, outcome);
                 if !begins {
                     return;
                 }
@@ -76,9 +76,14 @@ impl Sender {
     }
 
     /// Where nothing is being repaired: whether a recovery begins; else the state becomes Open or Disorder.
-    fn consider_recovery_linux3(&mut self, before: &Before, duplicate: bool, news: News) -> bool {
+    fn consider_recovery_linux3(
+        &mut self,
+        before: &Before,
+        duplicate: bool,
+        outcome: AckOutcome,
+    ) -> bool {
         if !self.sack {
-            if news.any(News::ADVANCED) {
+            if outcome.any(AckOutcome::ADVANCED) {
                 self.queue.sacked = 0;
             }
             if duplicate {
@@ -135,9 +140,9 @@ impl Sender {
     }
 
     /// What acknowledgements say in the state Loss (`tcp_process_loss`).
-    fn process_loss_linux3(&mut self, news: News, duplicate: bool) {
+    fn process_loss_linux3(&mut self, outcome: AckOutcome, duplicate: bool) {
         let recovered = !self.una.is_before(self.episode.point);
-        match self.frto_verdict(news, duplicate) {
+        match self.frto_verdict(outcome, duplicate) {
             Verdict::Spurious => {
                 self.try_undo_loss(true);
                 return;
@@ -158,13 +163,13 @@ impl Sender {
             self.end_recovery();
             return;
         }
-        if news.any(News::ACKED) {
+        if outcome.any(AckOutcome::ACKED) {
             self.timing.timeouts = 0;
         }
         if !self.sack {
             if self.nxt.is_after(self.episode.point) && duplicate {
                 self.add_duplicate(1);
-            } else if news.any(News::ADVANCED) {
+            } else if outcome.any(AckOutcome::ADVANCED) {
                 self.queue.sacked = 0;
             }
         }
@@ -178,7 +183,7 @@ impl Sender {
     fn forget_sacks(&mut self) {
         self.enter_loss_linux3(true);
         self.timing.timeouts += 1;
-        self.resend(0, 1, Mechanism::Rto);
+        self.retransmit(0, 1, Mechanism::Rto);
         self.set_timer(crate::recovery::Job::Timeout, self.timing.rto);
     }
 }

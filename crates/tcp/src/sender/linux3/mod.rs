@@ -4,7 +4,7 @@
 
 mod ack;
 mod alert;
-mod resend;
+mod retransmit;
 mod timers;
 mod undo;
 

@@ -36,13 +36,13 @@ impl Sender {
 
     /// Marks everything lost that is not SACKed, or everything. Whether something had been sent again before.
     fn mark_all_lost(&mut self, reneged: bool) -> bool {
-        let mut resent_before = false;
-        self.queue.resent = 0;
+        let mut retransmitted_before = false;
+        self.queue.retransmissions_out = 0;
         self.queue.lost = 0;
         for index in 0..self.queue.len() {
             let segment = self.queue.at_mut(index);
-            resent_before |= segment.marks.any(Marks::ANY_RESENT);
-            segment.marks.clear(Marks::RESENT | Marks::LOST);
+            retransmitted_before |= segment.marks.any(Marks::ANY_RETRANSMISSION);
+            segment.marks.clear(Marks::RETRANSMISSION_OUT | Marks::LOST);
             if reneged {
                 segment.marks.clear(Marks::SACKED);
             }
@@ -53,7 +53,7 @@ impl Sender {
                 self.detection.fack.lost_end = end;
             }
         }
-        resent_before
+        retransmitted_before
     }
 
     /// Whether the head has been out for more than a timeout (`tcp_head_timedout`).

@@ -7,12 +7,12 @@ impl Queue {
     /// Counts everything afresh and compares; for tests.
     pub fn check(&self, sack: bool) -> Result<(), String> {
         let mut out = 0;
-        let (mut sacked, mut lost, mut resent) = (0, 0, 0);
+        let (mut sacked, mut lost, mut retransmissions_out) = (0, 0, 0);
         for segment in &self.segments {
             out += segment.count();
             sacked += u32::from(segment.is_sacked()) * segment.count();
             lost += u32::from(segment.is_lost()) * segment.count();
-            resent += u32::from(segment.is_resent()) * segment.count();
+            retransmissions_out += u32::from(segment.has_retransmission_out()) * segment.count();
             if segment.is_sacked() && segment.is_lost() {
                 return Err(format!("{segment:?} is SACKed and lost"));
             }
@@ -22,11 +22,14 @@ impl Queue {
         if counted != kept {
             return Err(format!("counted {counted:?}, kept {kept:?}"));
         }
-        // As in the kernel, a resend that an undo left in flight is counted twice when a timeout sends it once more.
-        if self.resent < resent {
-            return Err(format!("{resent} resends in flight, kept {}", self.resent));
+        // As in the kernel, a retransmission that an undo left in flight is counted twice when a timeout sends it once more.
+        if self.retransmissions_out < retransmissions_out {
+            return Err(format!(
+                "{retransmissions_out} retransmissions in flight, kept {}",
+                self.retransmissions_out
+            ));
         }
-        if self.out + self.resent < self.sacked + self.lost {
+        if self.out + self.retransmissions_out < self.sacked + self.lost {
             return Err(format!("fewer than none in flight: {kept:?}"));
         }
         let mut listed = 0;

@@ -27,16 +27,16 @@ pub(super) struct Queue {
     pub sacked: u32,
     /// Of them deemed lost (`lost_out`).
     pub lost: u32,
-    /// Resends in flight (`retrans_out`).
-    pub resent: u32,
+    /// Retransmissions in flight (`retrans_out`).
+    pub retransmissions_out: u32,
     /// Segments that share the memory of one before them.
     pub joined: u32,
     /// Losses marked so far, each transmission counted (`tp->lost`).
     pub losses: u32,
     /// After the highest SACKed segment (the start of `highest_sack`).
     highest_sack: SeqNum,
-    /// Where the walk for resends goes on (`retransmit_skb_hint`).
-    pub resend_hint: Option<u32>,
+    /// Where the walk for retransmissions goes on (`retransmit_skb_hint`).
+    pub retransmit_hint: Option<u32>,
     /// Where the count of SACKed segments goes on (`lost_skb_hint`, `lost_cnt_hint`).
     pub count_hint: Option<(u32, u32)>,
 }
@@ -51,11 +51,11 @@ impl Queue {
             out: 0,
             sacked: 0,
             lost: 0,
-            resent: 0,
+            retransmissions_out: 0,
             joined: 0,
             losses: 0,
             highest_sack: una,
-            resend_hint: None,
+            retransmit_hint: None,
             count_hint: None,
         }
     }
@@ -115,7 +115,7 @@ impl Queue {
 
     /// Packets sent and neither arrived nor lost (`tcp_packets_in_flight`).
     pub fn in_flight(&self) -> u32 {
-        (self.out + self.resent).saturating_sub(self.sacked + self.lost)
+        (self.out + self.retransmissions_out).saturating_sub(self.sacked + self.lost)
     }
 
     /// Packets that left the network or never got through it (`tcp_left_out`).
@@ -152,8 +152,8 @@ impl Queue {
     /// Takes the first segment off; the counts are the caller's affair.
     pub fn pop_front(&mut self) {
         self.unlist(0);
-        if self.resend_hint == Some(self.base) {
-            self.resend_hint = None;
+        if self.retransmit_hint == Some(self.base) {
+            self.retransmit_hint = None;
         }
         if self.count_hint.is_some_and(|(id, _)| id == self.base) {
             self.count_hint = None;
@@ -167,43 +167,43 @@ impl Queue {
         }
     }
 
-    /// Marks the segment lost, or its resend if that is in flight (`tcp_mark_skb_lost`).
+    /// Marks the segment lost, or its retransmission if that is in flight (`tcp_mark_skb_lost`).
     pub fn mark_lost(&mut self, index: usize) {
         let id = self.id(index);
         let segment = self.segments[index];
         if segment.is_sacked() {
             return;
         }
-        self.note_resend_candidate(id);
+        self.note_retransmit_candidate(id);
         let count = segment.count();
         let marks = &mut self.segments[index].marks;
         if !segment.is_lost() {
             marks.set(Marks::LOST);
             self.lost += count;
-        } else if segment.is_resent() {
-            marks.clear(Marks::RESENT);
-            self.resent -= count;
+        } else if segment.has_retransmission_out() {
+            marks.clear(Marks::RETRANSMISSION_OUT);
+            self.retransmissions_out -= count;
         } else {
             return;
         }
         self.losses += count;
     }
 
-    /// The walk for resends starts at the first lost segment of those not resent (`tcp_verify_retransmit_hint`).
-    fn note_resend_candidate(&mut self, id: u32) {
-        let earlier = match self.resend_hint {
-            None => self.resent >= self.lost,
+    /// The walk for retransmissions starts at the first lost segment without one in flight (`tcp_verify_retransmit_hint`).
+    fn note_retransmit_candidate(&mut self, id: u32) {
+        let earlier = match self.retransmit_hint {
+            None => self.retransmissions_out >= self.lost,
             Some(hint) => (id.wrapping_sub(hint) as i32) < 0,
         };
         if earlier {
-            self.resend_hint = Some(id);
+            self.retransmit_hint = Some(id);
         }
     }
 
     /// Forgets where walks go on (`tcp_clear_all_retrans_hints`).
     pub fn clear_hints(&mut self) {
         self.count_hint = None;
-        self.resend_hint = None;
+        self.retransmit_hint = None;
     }
 
     /// No segment counts as lost any more.

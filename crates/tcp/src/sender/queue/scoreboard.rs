@@ -23,7 +23,7 @@ impl Scoreboard for Queue {
             sent: time_of(sent.at),
             sacked: sent.is_sacked(),
             lost: sent.is_lost(),
-            retransmission_out: sent.is_resent(),
+            retransmission_out: sent.has_retransmission_out(),
         }
     }
 

@@ -21,12 +21,12 @@ pub struct Marks(u16);
 impl Marks {
     /// The receiver has it out of order (`TCPCB_SACKED_ACKED`).
     pub const SACKED: Marks = Marks(1);
-    /// A resend of it is on its way (`TCPCB_SACKED_RETRANS`).
-    pub const RESENT: Marks = Marks(2);
+    /// A retransmission of it is on its way (`TCPCB_SACKED_RETRANS`).
+    pub const RETRANSMISSION_OUT: Marks = Marks(2);
     /// Deemed lost (`TCPCB_LOST`).
     pub const LOST: Marks = Marks(4);
     /// Was sent more than once (`TCPCB_EVER_RETRANS`).
-    pub const EVER_RESENT: Marks = Marks(8);
+    pub const EVER_RETRANSMITTED: Marks = Marks(8);
     /// Its delivery entered a sample already (`tx.delivered_mstamp` is zero).
     pub const SAMPLED: Marks = Marks(16);
     /// Carries the FIN.
@@ -38,7 +38,7 @@ impl Marks {
     /// Shares the memory of the segment before it, which was SACKed too.
     pub const JOINED: Marks = Marks(256);
     /// Sent again at any time, as Karn's rule asks (`TCPCB_RETRANS`).
-    pub const ANY_RESENT: Marks = Marks(2 | 8);
+    pub const ANY_RETRANSMISSION: Marks = Marks(2 | 8);
 
     /// Whether a bit of `other` is set.
     pub const fn any(self, other: Marks) -> bool {
@@ -76,7 +76,7 @@ pub struct Sent {
     pub delivered: u32,
     /// The number of its last transmission among the packets of this sender.
     pub transmission: u32,
-    /// What had been sent when it was sent again last (`ack_seq` of a resent skb before 4.4).
+    /// What had been sent when it was sent again last (`ack_seq` of an skb sent again before 4.4).
     pub nxt_then: SeqNum,
     /// The neighbour sent before it.
     pub(super) older: u32,
@@ -123,8 +123,8 @@ impl Sent {
         self.marks.any(Marks::LOST)
     }
 
-    pub fn is_resent(&self) -> bool {
-        self.marks.any(Marks::RESENT)
+    pub fn has_retransmission_out(&self) -> bool {
+        self.marks.any(Marks::RETRANSMISSION_OUT)
     }
 }
 

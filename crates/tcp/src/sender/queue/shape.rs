@@ -29,15 +29,15 @@ impl Queue {
     pub fn join_next(&mut self, index: usize, sack: bool) {
         let next = self.segments[index + 1];
         let id = self.id(index);
-        if self.resend_hint == Some(id.wrapping_add(1)) {
-            self.resend_hint = Some(id);
+        if self.retransmit_hint == Some(id.wrapping_add(1)) {
+            self.retransmit_hint = Some(id);
         }
         self.unlist(index + 1);
         self.segments.remove(index + 1);
         self.renumber(id.wrapping_add(2), u32::MAX);
         let first = &mut self.segments[index];
         first.end = next.end;
-        for flag in [Marks::FIN, Marks::PUSH, Marks::EVER_RESENT] {
+        for flag in [Marks::FIN, Marks::PUSH, Marks::EVER_RETRANSMITTED] {
             if next.marks.any(flag) {
                 first.marks.set(flag);
             }
@@ -60,7 +60,7 @@ impl Queue {
         }
         moved(&mut self.oldest);
         moved(&mut self.newest);
-        if let Some(hint) = &mut self.resend_hint {
+        if let Some(hint) = &mut self.retransmit_hint {
             moved(hint);
         }
         if let Some((hint, _)) = &mut self.count_hint {
@@ -75,8 +75,8 @@ impl Queue {
         if segment.is_sacked() {
             change(&mut self.sacked);
         }
-        if segment.is_resent() {
-            change(&mut self.resent);
+        if segment.has_retransmission_out() {
+            change(&mut self.retransmissions_out);
         }
         if segment.is_lost() {
             change(&mut self.lost);
@@ -89,8 +89,8 @@ impl Queue {
     /// A segment newly SACKed moves its payload into the one before it, if that was SACKed as well, and the one behind it
     /// into that in turn: the packets that held them are freed (`tcp_shift_skb_data`).
     pub fn join_sacked(&mut self, index: usize, before: Marks) {
-        // A resend of what is not lost stays apart.
-        let apart = before.any(Marks::RESENT) && !before.any(Marks::LOST);
+        // A retransmission of what is not lost stays apart.
+        let apart = before.any(Marks::RETRANSMISSION_OUT) && !before.any(Marks::LOST);
         if apart || index == 0 || !self.may_join(index) {
             return;
         }
@@ -106,8 +106,9 @@ impl Queue {
         const PAGE: u32 = 4096;
         const PAGES: u32 = 17;
         let (one, two) = (&self.segments[index - 1], &self.segments[index]);
-        let only_sacked =
-            |segment: &Sent| segment.is_sacked() && !segment.is_lost() && !segment.is_resent();
+        let only_sacked = |segment: &Sent| {
+            segment.is_sacked() && !segment.is_lost() && !segment.has_retransmission_out()
+        };
         if !only_sacked(one) || !only_sacked(two) || one.len() != two.len() {
             return false;
         }

@@ -14,7 +14,7 @@ impl Sender {
         if self.queue.lost == 0 {
             self.detection.fack.lost_end = self.una;
         }
-        let (mut index, mut last_lost) = match self.queue.resend_hint {
+        let (mut index, mut last_lost) = match self.queue.retransmit_hint {
             Some(id) => {
                 let index = self.queue.index_of_id(id);
                 let end = self.queue.at(index).end;
@@ -34,7 +34,7 @@ impl Sender {
         let mut forward = false;
         while index < self.queue.len() {
             if hole.is_none() {
-                self.queue.resend_hint = Some(self.queue.id(index));
+                self.queue.retransmit_hint = Some(self.queue.id(index));
             }
             if self.queue.in_flight() >= self.congestion.window.cwnd {
                 return;
@@ -60,17 +60,17 @@ impl Sender {
             } else if segment.is_lost() {
                 last_lost = segment.end;
             } else {
-                if hole.is_none() && !segment.is_resent() && !segment.is_sacked() {
+                if hole.is_none() && !segment.has_retransmission_out() && !segment.is_sacked() {
                     hole = Some(index);
                 }
                 index += 1;
                 continue;
             }
-            if marks.any(Marks::SACKED | Marks::RESENT) {
+            if marks.any(Marks::SACKED | Marks::RETRANSMISSION_OUT) {
                 index += 1;
                 continue;
             }
-            let mechanism = self.mechanism_of_resend();
+            let mechanism = self.mechanism_of_retransmission();
             if !self.send_again_linux3(index, mechanism) {
                 return;
             }
@@ -78,12 +78,12 @@ impl Sender {
         }
     }
 
-    /// Sends a segment again; a resend of the head starts a fresh timeout. Whether it went out.
+    /// Sends a segment again; a retransmission of the head starts a fresh timeout. Whether it went out.
     fn send_again_linux3(&mut self, index: usize, mechanism: Mechanism) -> bool {
-        if self.queue.resent == 0 {
-            self.detection.fack.resent_low = self.nxt;
+        if self.queue.retransmissions_out == 0 {
+            self.detection.fack.retransmitted_low = self.nxt;
         }
-        if !self.resend(index, 1, mechanism) {
+        if !self.retransmit(index, 1, mechanism) {
             return false;
         }
         if self.in_reduction() {
