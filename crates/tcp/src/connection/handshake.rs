@@ -7,6 +7,7 @@ use rexmit_wire::Flags;
 
 use crate::clock::Clock;
 use crate::receiver::{Agreed, Receiver};
+use crate::recovery::syn;
 use crate::segment::{Segment, Timestamps};
 use crate::settings::{Estimator, Settings};
 
@@ -31,8 +32,8 @@ pub(super) struct Handshake {
     repeated: bool,
     /// By the timer, so many times.
     pub timeouts: u32,
-    /// The timeout, in ticks.
-    timeout: i64,
+    /// The timeout, in whole ticks.
+    timeout: Duration,
     fires: Time,
     /// When a repeated SYN was answered last, in ticks.
     answered: Option<i64>,
@@ -80,7 +81,7 @@ impl Handshake {
         offered: Offer,
         now: Time,
     ) -> Self {
-        let timeout = clock.ticks_in(settings.initial_rto);
+        let timeout = clock.tick().up(settings.initial_rto);
         Handshake {
             settings: Arc::clone(settings),
             clock,
@@ -91,7 +92,7 @@ impl Handshake {
             repeated: false,
             timeouts: 0,
             timeout,
-            fires: clock.fires(now, clock.ticks(now) + timeout),
+            fires: clock.fires(now, clock.ticks(now) + clock.ticks_in(timeout)),
             answered: None,
         }
     }
@@ -166,17 +167,20 @@ impl Handshake {
         }
         self.timeouts += 1;
         self.repeated = true;
-        // The first timeouts of a SYN may be alike (tcp_syn_linear_timeouts); a SYN-ACK's double from the first on.
-        if !self.active || self.timeouts > self.settings.syn_linear_timeouts {
-            let most = self.clock.ticks_in(self.settings.max_rto);
-            self.timeout = (self.timeout * 2).min(most);
-        }
+        self.timeout = syn::next_timeout(
+            !self.active,
+            self.timeouts,
+            self.settings.syn_linear_timeouts,
+            self.timeout,
+            self.clock.tick().up(self.settings.max_rto),
+        );
         self.set_timer(now);
         true
     }
 
     fn set_timer(&mut self, now: Time) {
-        self.fires = self.clock.fires(now, self.clock.ticks(now) + self.timeout);
+        let ticks = self.clock.ticks_in(self.timeout);
+        self.fires = self.clock.fires(now, self.clock.ticks(now) + ticks);
     }
 
     /// The SYN came again: true if the SYN-ACK is to be sent again, which is so at most twice a second (`tcp_check_req`).

@@ -25,6 +25,7 @@ pub mod reordering;
 pub mod rto;
 pub mod scoreboard;
 mod state;
+pub mod syn;
 pub mod tlp;
 pub mod undo;
 

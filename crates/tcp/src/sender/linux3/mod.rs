@@ -4,8 +4,8 @@
 
 mod ack;
 mod alert;
+mod loss;
 mod retransmit;
-mod timers;
 mod undo;
 
 use rexmit_time::Time;
