@@ -2,11 +2,26 @@
 //!
 //! A decider is a pure function, or a small state with pure methods. It takes a view, a plain struct of what its caller
 //! knows, and returns an outcome, with the next deadline where there is one. It sends nothing, sets no timer and keeps no
-//! scoreboard: the caller applies the outcome. So one rule serves the sender, whoever emulates a sender that it only sees
-//! from outside, and whoever asks what another rule would have done. What such a caller may not know is an `Option` in the
-//! view.
+//! scoreboard: the caller applies the outcome. So one rule serves the [`Sender`](crate::sender::Sender), whoever emulates a
+//! sender that is only seen from outside, and whoever asks what another rule would have done. What such a caller may not
+//! know is an `Option` in the view, or the view says what stands for unknown.
 //!
 //! Where Linux 3.10 and 6.x differ, both rules stand side by side, and a setting chooses.
+//!
+//! | file | decides |
+//! |---|---|
+//! | `tlp` | when a tail loss probe is sent, what it sends, what its acknowledgement says |
+//! | `rto` | when the timeout is due, how it backs off, what it marks and reduces, when a connection is given up |
+//! | `syn` | the timeouts of a SYN |
+//! | `rack` | what RACK finds lost, and how long it waits for the rest |
+//! | `dupack` | what duplicates and SACKed segments prove lost, and when a recovery begins by counting |
+//! | `fack` | how FACK counts, and what it finds by the clock |
+//! | `early_retransmit` | when fewer duplicates are enough |
+//! | `reordering` | what packets that overtake each other change |
+//! | `frto` | whether a timeout was spurious |
+//! | `dsack` | whether a report of a duplicate is believed |
+//! | `undo` | whether a reduction proved wrong |
+//! | `reduction` | the window while losses are repaired, by `prr` or `rate_halving` |
 //!
 //! Deadlines are spans from now on, not rounded to ticks unless the rule itself does so; a timer runs whole ticks
 //! ([`Tick::up`](crate::clock::Tick::up)).

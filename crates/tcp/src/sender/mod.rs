@@ -1,13 +1,16 @@
 //! The sending half of a connection: what is in flight, what was lost, when it is sent again.
 //!
-//! One machine serves every stack; what differs stands in [`Settings`]. Its parts, one idea a file:
+//! One machine serves every stack; what differs stands in [`Settings`]. What it does about losses is decided by
+//! [`crate::recovery`]; here it is carried out. Its parts, one idea a file:
 //!
 //! - `queue` is the scoreboard and `backlog` what was not sent yet; `write` and `transmit` move segments between them and
-//!   out; `host` and `nagle` hold them back.
-//! - `ack` is the order in which an acknowledgement is worked through: `sack` and `clean` note what was delivered,
-//!   `detect` finds what was lost, `alert` moves between the states, `undo` and `reordering` take back what proved wrong,
-//!   `window` says how much may be in flight.
-//! - `timer` is the timer, `timers` what sets it; `tlp`, `rto`, `frto` and `persist` are what it does.
+//!   into `output`; `host` and `nagle` hold them back.
+//! - `ack` is the order in which an acknowledgement is worked through, and `ack_outcome` what it told: `sack` and `clean`
+//!   note what was delivered, `detect` finds what was lost, `alert` moves between the states of an `episode`, `undo` and
+//!   `reordering` take back what proved wrong, `window` says how much may be in flight (`congestion`).
+//! - `timing` has the round trips, the timeout and the `timer`; `timers` sets it, and `tlp`, `rto`, `frto` and `persist` are
+//!   what it does.
+//! - `causes` names what is sent again; `peer` is what the peer's segments told.
 //!
 //! Every call that takes `now` refreshes the connection's clock. Methods that send leave packets for
 //! [`Sender::poll_transmit`], in the order in which they leave.
