@@ -14,6 +14,7 @@
 //! | `rto` | when the timeout is due, how it backs off, what it marks and reduces, when a connection is given up |
 //! | `syn` | the timeouts of a SYN |
 //! | `rack` | what RACK finds lost, and how long it waits for the rest |
+//! | `reneging` | how long SACKs may put right what the receiver seems to have dropped |
 //! | `dupack` | what duplicates and SACKed segments prove lost, and when a recovery begins by counting |
 //! | `fack` | how FACK counts, and what it finds by the clock |
 //! | `early_retransmit` | when fewer duplicates are enough |
@@ -21,11 +22,13 @@
 //! | `frto` | whether a timeout was spurious |
 //! | `dsack` | whether a report of a duplicate is believed |
 //! | `undo` | whether a reduction proved wrong |
+//! | `causes` | what a retransmission is called |
 //! | `reduction` | the window while losses are repaired, by `prr` or `rate_halving` |
 //!
 //! Deadlines are spans from now on, not rounded to ticks unless the rule itself does so; a timer runs whole ticks
 //! ([`Tick::up`](crate::clock::Tick::up)).
 
+pub mod causes;
 pub mod constants;
 pub mod dsack;
 pub mod dupack;
@@ -36,6 +39,7 @@ pub mod prr;
 pub mod rack;
 pub mod rate_halving;
 pub mod reduction;
+pub mod reneging;
 pub mod reordering;
 pub mod rto;
 pub mod scoreboard;

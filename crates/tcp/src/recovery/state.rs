@@ -15,6 +15,19 @@ pub enum State {
     Loss,
 }
 
+impl State {
+    /// The state where nothing is repaired: Disorder while something is SACKed or lost (`left_out`), or a retransmission
+    /// may be on its way (`tcp_try_keep_open`).
+    #[must_use]
+    pub const fn at_peace(left_out: u32, any_retransmission_out: bool) -> State {
+        if left_out > 0 || any_retransmission_out {
+            State::Disorder
+        } else {
+            State::Open
+        }
+    }
+}
+
 /// What the one timer of a sender is set for (`icsk_pending`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Job {

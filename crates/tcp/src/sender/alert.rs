@@ -12,12 +12,11 @@
 //! | Loss | Recovery | a retransmission is found lost |
 //! | any | Loss | the timeout fires |
 
-use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
 
 use super::ack_outcome::{AckOutcome, Resume};
 use super::{Sender, State};
-use crate::recovery::constants::RENEGING_MIN;
+use crate::recovery::reneging;
 use crate::recovery::undo::FirstRetransmission;
 use crate::recovery::Job;
 use crate::settings::SenderForm;
@@ -117,8 +116,8 @@ impl Sender {
         if !outcome.any(AckOutcome::RENEGING) || !outcome.any(AckOutcome::ADVANCED) {
             return false;
         }
-        let half = Duration::from_micros((self.timing.rtt.srtt_us8() >> 4) as i64);
-        self.set_timer(Job::Timeout, half.max(RENEGING_MIN));
+        let wait = reneging::wait(self.timing.rtt.srtt_fraction());
+        self.set_timer(Job::Timeout, wait);
         outcome.clear(AckOutcome::SET_TIMER);
         true
     }
@@ -198,11 +197,8 @@ impl Sender {
 
     /// Disorder while something is SACKed, lost or retransmitted, else Open (`tcp_try_keep_open`).
     pub(super) fn keep_open(&mut self) {
-        let state = if self.queue.left_out() > 0 || self.any_retransmission_out() {
-            State::Disorder
-        } else {
-            State::Open
-        };
+        let any = self.any_retransmission_out();
+        let state = State::at_peace(self.queue.left_out(), any);
         if self.episode.state != state {
             self.set_state(state);
             self.episode.point = self.nxt;

@@ -10,7 +10,7 @@
 //!   `reordering` take back what proved wrong, `window` says how much may be in flight (`congestion`).
 //! - `timing` has the round trips, the timeout and the `timer`; `timers` sets it, and `tlp`, `rto`, `frto` and `persist` are
 //!   what it does.
-//! - `causes` names what is sent again; `peer` is what the peer's segments told.
+//! - `peer` is what the peer's segments told.
 //!
 //! Every call that takes `now` refreshes the connection's clock. Methods that send leave packets for
 //! [`Sender::poll_transmit`], in the order in which they leave.
@@ -20,7 +20,6 @@ mod ack_outcome;
 mod alert;
 mod backlog;
 mod burst;
-mod causes;
 mod clean;
 mod congestion;
 mod detect;
@@ -58,10 +57,10 @@ use rexmit_wire::SeqNum;
 
 use crate::clock::Clock;
 use crate::congestion::{Context, Control, Window};
+use crate::recovery::causes::Causes;
 use crate::settings::Settings;
 
 use backlog::Backlog;
-use causes::Causes;
 use congestion::Congestion;
 use detect::Detection;
 use episode::Episode;

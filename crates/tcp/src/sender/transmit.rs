@@ -3,7 +3,7 @@
 use rexmit_wire::SeqRange;
 
 use super::queue::{packets, Marks, Sent};
-use super::{Sender, State, Transmit};
+use super::{Sender, Transmit};
 use crate::recovery::Job;
 use crate::settings::{Estimator, SenderForm};
 use crate::words::Mechanism;
@@ -276,12 +276,7 @@ impl Sender {
 
     /// What a retransmission from the queue of the lost is called: as the kernel counts it, and by what finds losses here.
     pub(super) fn mechanism_of_retransmission(&self) -> Mechanism {
-        if self.episode.state == State::Loss {
-            Mechanism::RtoRecovery
-        } else if self.sack && self.settings.rack {
-            Mechanism::Rack
-        } else {
-            self.causes.of_recovery(self.sack)
-        }
+        let rack = self.settings.rack;
+        self.causes.of_lost(self.episode.state, self.sack, rack)
     }
 }
