@@ -2,7 +2,7 @@
 
 use super::prr::{Prr, Step};
 use super::rate_halving::{self, Halving};
-use crate::settings::Recovery;
+use crate::settings::{Recovery, SenderForm};
 
 /// The window after a step of a reduction: after an acknowledgement, or when a recovery begins. `halving` is the window
 /// before.
@@ -29,6 +29,33 @@ pub fn end(rule: Recovery, cwnd: u32, ssthresh: u32) -> u32 {
     }
 }
 
+/// A window before a reduction is taken back, and what it may become.
+#[derive(Clone, Copy, Debug)]
+pub struct Reduced {
+    /// The congestion window.
+    pub cwnd: u32,
+    /// The slow start threshold.
+    pub ssthresh: u32,
+    /// The threshold before the reduction, 0 where it must not come back (`prior_ssthresh`).
+    pub prior_ssthresh: u32,
+    /// What the congestion control would make of the window (`undo_cwnd`).
+    pub undone_cwnd: u32,
+}
+
+impl Reduced {
+    /// The window and the threshold after a reduction was taken back, the threshold too or the window alone
+    /// (`tcp_undo_cwnd_reduction`; 3.10: `tcp_undo_cwr`).
+    #[must_use]
+    pub fn undone(&self, form: SenderForm, threshold_too: bool) -> (u32, u32) {
+        match (self.prior_ssthresh, form) {
+            (0, SenderForm::Linux3) => (self.cwnd.max(self.ssthresh), self.ssthresh),
+            (0, SenderForm::Linux6) => (self.cwnd, self.ssthresh),
+            (prior, _) if threshold_too => (self.undone_cwnd, self.ssthresh.max(prior)),
+            (_, _) => (self.undone_cwnd, self.ssthresh),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,6 +79,22 @@ mod tests {
         assert_eq!(cwnd(view(false, 3)), 5);
         assert_eq!(cwnd(view(false, 9)), 9);
         assert_eq!(cwnd(view(true, 9)), 10);
+    }
+
+    #[test]
+    fn without_a_threshold_to_come_back_only_3_10_raises_the_window() {
+        let reduced = |prior_ssthresh| Reduced {
+            cwnd: 4,
+            ssthresh: 7,
+            prior_ssthresh,
+            undone_cwnd: 10,
+        };
+        let undone = |prior, too| {
+            [SenderForm::Linux3, SenderForm::Linux6].map(|form| reduced(prior).undone(form, too))
+        };
+        assert_eq!(undone(0, true), [(7, 7), (4, 7)]);
+        assert_eq!(undone(20, true), [(10, 20); 2]);
+        assert_eq!(undone(20, false), [(10, 7); 2]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Taking a reduction of the window back that proved wrong, as [`recovery::undo`](crate::recovery::undo) decides.
 
 use super::{Sender, State};
+use crate::recovery::reduction::Reduced;
 use crate::recovery::undo::{self, Answer, Begin, FirstRetransmission};
 use crate::settings::SenderForm;
 
@@ -48,24 +49,24 @@ impl Sender {
         if unmark {
             self.queue.unmark_lost();
         }
-        if self.settings.sender == SenderForm::Linux3 {
-            self.undo_reduction_linux3(true);
-            self.episode.undo.marker = None;
-            return;
-        }
-        if self.episode.prior_ssthresh > 0 {
-            self.congestion.window.cwnd =
-                self.congestion.control.undo_cwnd(&self.congestion.window);
-            self.congestion.window.ssthresh = self
-                .congestion
-                .window
-                .ssthresh
-                .max(self.episode.prior_ssthresh);
-        }
-        self.congestion.usage.stamp = self.tick();
+        self.undo_window(true);
         self.episode.undo.marker = None;
         // What is left is looked at again.
         self.detection.rack.advanced = true;
+    }
+
+    /// The window comes back, and the threshold, or the window alone.
+    pub(super) fn undo_window(&mut self, threshold_too: bool) {
+        let congestion = &mut self.congestion;
+        let window = &mut congestion.window;
+        let reduced = Reduced {
+            cwnd: window.cwnd,
+            ssthresh: window.ssthresh,
+            prior_ssthresh: self.episode.prior_ssthresh,
+            undone_cwnd: congestion.control.undo_cwnd(window),
+        };
+        (window.cwnd, window.ssthresh) = reduced.undone(self.settings.sender, threshold_too);
+        self.congestion.usage.stamp = self.tick();
         self.counters.undos += 1;
     }
 
