@@ -6,6 +6,8 @@
 //! | a window that was shut | given up after the longest timeout without an acknowledgement | twice the longest, without one and since the first retransmission |
 //! | lost at a timeout | all that is not SACKed | the head and what RACK finds without a reordering window |
 
+use core::ops::{Add, Mul, Sub};
+
 use rexmit_time::Duration;
 
 use super::constants::{ORPHAN_RETRIES, RTO_MIN};
@@ -48,27 +50,30 @@ pub fn rearm(form: SenderForm, view: &Rearm) -> Option<Duration> {
 }
 
 /// Doublings after which the longest timeout is reached, whatever it began with.
-const MOST_DOUBLINGS: u32 = 32;
+const MOST_DOUBLINGS: u32 = 24;
 
-/// How a timeout grows.
+/// How a timeout grows, a span or so many ticks.
 #[derive(Clone, Copy, Debug)]
-pub struct BackOff {
+pub struct BackOff<T> {
     /// Added to every timeout, once (`tcp_rexmit_slop`, FreeBSD's `tcp_timer_rexmt`).
-    pub slop: Duration,
+    pub slop: T,
     /// The longest timeout (`TCP_RTO_MAX`).
-    pub max: Duration,
+    pub max: T,
 }
 
-impl BackOff {
+impl<T> BackOff<T>
+where
+    T: Copy + Ord + Add<Output = T> + Sub<Output = T> + Mul<i64, Output = T>,
+{
     /// The timeout after one more (RFC 6298 §5.5).
     #[must_use]
-    pub fn after(&self, rto: Duration) -> Duration {
+    pub fn after(&self, rto: T) -> T {
         self.after_times(rto, 1)
     }
 
     /// The timeout after so many.
     #[must_use]
-    pub fn after_times(&self, rto: Duration, times: u32) -> Duration {
+    pub fn after_times(&self, rto: T, times: u32) -> T {
         let factor = 1 << times.min(MOST_DOUBLINGS);
         ((rto - self.slop) * factor + self.slop).min(self.max)
     }
@@ -282,6 +287,8 @@ mod tests {
         assert_eq!(freebsd.after_times(MILLI(300), 0), MILLI(300));
         assert_eq!(freebsd.after_times(MILLI(300), 3), MILLI(1_000));
         assert_eq!(linux.after_times(MILLI(1), 5), MILLI(32));
+        let ticks = BackOff { slop: 50, max: 400 };
+        assert_eq!(ticks.after_times(100, 2), 250);
         assert_eq!(linux.after_times(MILLI(1), u32::MAX), MILLI(1_000));
     }
 

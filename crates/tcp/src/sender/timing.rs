@@ -53,7 +53,7 @@ impl Timing {
     }
 
     /// The timeout ran out.
-    pub fn back_off(&mut self, grows: &BackOff) {
+    pub fn back_off(&mut self, grows: &BackOff<Duration>) {
         self.rto = grows.after(self.rto);
     }
 }

@@ -34,6 +34,8 @@ pub(super) struct Judge {
     new_probes: bool,
     /// The longest timeout in ticks.
     most_ticks: i64,
+    /// What is added to every timeout, in ticks.
+    slop_ticks: i64,
     round_trips: (Duration, i64),
     room: Room,
 }
@@ -62,6 +64,7 @@ impl Judge {
             batch: plan.batch.clone(),
             clock,
             most_ticks: clock.ticks_in(plan.own.max_rto),
+            slop_ticks: clock.ticks_in(plan.own.rto_slop),
             doublings: 0,
             sack,
             timestamps,
@@ -232,13 +235,12 @@ impl Judge {
 
     /// How long a timer runs that has backed off so often.
     fn doubled(&self, variant: usize, doublings: u32) -> Duration {
-        let span = |ticks: i64| Duration::from_nanos(ticks * self.clock.tick_ns() as i64);
         let grows = BackOff {
-            slop: self.clock.tick().up(self.plan.own.rto_slop),
-            max: span(self.most_ticks),
+            slop: self.slop_ticks,
+            max: self.most_ticks,
         };
-        let rto = grows.after_times(span(self.room.timeouts[variant]), doublings);
-        self.clock.mean_wait(self.clock.ticks_in(rto))
+        let ticks = grows.after_times(self.room.timeouts[variant], doublings);
+        self.clock.mean_wait(ticks)
     }
 
     /// Round trips more that slow start takes to send again what was lost. Seed 002's equations, which know neither probes
