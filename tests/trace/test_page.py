@@ -19,6 +19,7 @@ from rexmit.trace.advice import advice
 from rexmit.trace.as_json import page_data
 from rexmit.trace.folder import Trace
 from rexmit.trace.print_page import print_page
+from rexmit.trace.print_settings import helping
 from rexmit.trace.reasons import reason
 from rexmit.trace.source import Facts, File
 from rexmit.trace.summary import summary
@@ -207,6 +208,16 @@ def test_a_connection_is_shorter_only_where_less_is_waited(tmp_path: Path) -> No
     (one,) = advice(write_trace(tmp_path / "t", connections=ends, whatif=rows))
     assert one.shorter == 1
     assert one.saved_s == pytest.approx(0.02)
+
+
+def test_a_setting_that_makes_more_connections_longer_is_no_help(tmp_path: Path) -> None:
+    rows = [whatif(connection=0, change_s=change_s, waited_change_s=-0.5) for change_s in (0.2, 0)]
+    rows[1]["setting"] = "k=1"
+    ends = [connection(connection=0, duration_s=1.0, waited_s=1.0)]
+    again = [resend(connection=0, detection_s=1.0)]
+    made = write_trace(tmp_path / "t", connections=ends, retransmissions=again, whatif=rows)
+    told = [one.setting for one in helping(advice(made), summary(made).totals)]
+    assert told == ["k=1"]
 
 
 def test_a_grid_is_summed_up_already(tmp_path: Path) -> None:
