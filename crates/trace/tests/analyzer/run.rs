@@ -242,13 +242,17 @@ fn one_wrong_time_stamp_splits_no_connection() {
     assert!(expected[3] > 0, "{expected:?}");
     let hours = Duration::from_secs(5 * 3_600);
     let base = hours * 2;
-    for at in (1..sane.len()).step_by(7) {
+    // Before the first and after the last there may have been any silence.
+    for at in (1..sane.len() - 1).step_by(7) {
         for away in [hours, -hours] {
             let mut packets = sane.clone();
             packets.iter_mut().for_each(|(time, _)| *time += base);
             packets[at].0 += away;
             let (pieces, summary) = inline(&pcap(&packets));
-            assert_eq!(sums(&pieces), expected, "packet {at}, {away}");
+            let found = sums(&pieces);
+            assert_eq!(found[..3], expected[..3], "packet {at}, {away}");
+            // The packet itself may be the retransmission, whose time is what was lost.
+            assert!(found[3].abs_diff(expected[3]) <= 1, "packet {at}, {away}");
             let told = summary.warnings.join("\n");
             assert!(
                 told.contains("1 packet has a wrong time stamp, 5 h"),

@@ -15,7 +15,7 @@ const FAR: Duration = Duration::from_secs(1);
 /// What was found of a file's times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Misdated {
-    /// Packets with a wrong time stamp. They were given the time of the packet before, the first of a file that of the second.
+    /// Packets with a wrong time stamp. They were given the time of the packet before.
     pub packets: u64,
     /// How far the worst of them was from the time that it was given.
     pub farthest: Duration,
@@ -36,11 +36,11 @@ fn distance(one: Time, other: Time) -> Duration {
 /// Whether a packet behind one of the time `before` may be wrong; then the next one must be known.
 #[inline]
 pub(super) fn may_be_wrong(before: Option<Time>, time: Time) -> bool {
-    before.is_none_or(|before| distance(time, before) > FAR)
+    before.is_some_and(|before| distance(time, before) > FAR)
 }
 
-/// The time of a packet where its own is wrong, which lies between two that are known. At either end of a file, where one
-/// is not, only a clock that went back is refuted: before and after the others there may have been any silence.
+/// The time of a packet where its own is wrong, which lies between two that are known. The last one of a file is refuted only
+/// where the clock went back: after the others there may have been any silence. The first one is not: the second may be wrong.
 pub(super) fn mended(before: Option<Time>, time: Time, next: Option<Time>) -> Option<Time> {
     match (before, next) {
         (Some(before), Some(next)) => {
@@ -48,8 +48,7 @@ pub(super) fn mended(before: Option<Time>, time: Time, next: Option<Time>) -> Op
             (off > FAR && off > distance(before, next)).then_some(before)
         }
         (Some(before), None) => (before.since(time) > FAR).then_some(before),
-        (None, Some(next)) => (time.since(next) > FAR).then_some(next),
-        (None, None) => None,
+        (None, _) => None,
     }
 }
 
@@ -84,8 +83,8 @@ mod tests {
     }
 
     #[test]
-    fn at_the_ends_only_a_clock_that_went_back_is_wrong() {
-        assert_eq!(mended(None, at(18_100), Some(at(100))), Some(at(100)));
+    fn of_the_last_only_a_clock_that_went_back_is_wrong() {
+        assert_eq!(mended(None, at(18_100), Some(at(100))), None);
         assert_eq!(mended(None, at(100), Some(at(18_100))), None);
         assert_eq!(mended(Some(at(18_100)), at(100), None), Some(at(18_100)));
         assert_eq!(mended(Some(at(100)), at(18_100), None), None);
