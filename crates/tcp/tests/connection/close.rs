@@ -171,3 +171,23 @@ fn a_segment_for_nobody_is_reset() {
     let reset = pair.client.connection.poll_transmit(now).expect("a reset");
     assert!(reset.segment.flags.rst());
 }
+
+#[test]
+fn an_abort_resets_whatever_waits() {
+    let mut pair = open("linux-6.1");
+    let now = pair.now;
+    let server = &mut pair.server().connection;
+    assert_eq!(server.write(now, 20_000, false), 20_000);
+    server.abort(now);
+    pair.run(230.0);
+    assert_eq!(states(&mut pair), (State::Closed, State::Closed));
+    assert!(pair.client.saw(Event::Reset));
+    // Others answer acknowledgements that were under way; they have no number to acknowledge.
+    let own = |segment: &Segment| segment.flags.rst() && segment.flags.ack();
+    assert_eq!(pair.times(true, own).len(), 1);
+    // Nothing is there to be reset any more.
+    let now = pair.now;
+    pair.server().connection.abort(now);
+    pair.run(300.0);
+    assert_eq!(pair.times(true, own).len(), 1);
+}
