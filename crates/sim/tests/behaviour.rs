@@ -13,7 +13,7 @@ use corpora::{corpus, rows, run, All, Packets};
 
 /// A quiet network: what is sent again is due to hosts.
 fn quiet(seed: u64) -> Corpus {
-    let mut corpus = corpus(seed, 80, 2);
+    let mut corpus = corpus(seed, 200, 2);
     let network = &mut corpus.mix.network;
     for share in [
         &mut network.jitter_share,
@@ -136,17 +136,21 @@ fn deferred_accepts_repeat_syn_acks_and_not_data() {
     });
     let all = run(&corpus);
     let resends = rows(&all.resends);
-    // Reckoned by its own clock, a wait of seconds is a round-trip time: few other timeouts come.
-    let syn_acks = resends.iter().filter(|row| row["cause"] == "synack-timer");
-    let spurious = syn_acks
-        .clone()
-        .filter(|row| row["need"] == "spurious" && row["mechanism"] == "rto");
-    assert!(syn_acks.clone().count() > 30, "{}", resends.len());
-    assert_eq!(spurious.count(), syn_acks.count());
-    // Of those who defer each server repeats one; of others none does.
+    let syn_acks: Vec<_> = resends
+        .iter()
+        .filter(|row| row["cause"] == "synack-timer")
+        .collect();
+    let spurious = |row: &&_| -> bool {
+        let row: &BTreeMap<&str, &str> = row;
+        row["need"] == "spurious" && row["mechanism"] == "rto"
+    };
+    assert!(syn_acks.iter().all(spurious));
+    // Most of those who defer repeat theirs; Linux 2.4 only after 3 s. Others never do.
     let deferred = all.connections.matches(r#"""deferred"":true"#).count();
     let others = all.connections.matches(r#"""deferred"":false"#).count();
-    assert!(deferred > 20 && others > 20, "{deferred} and {others}");
+    assert!(deferred > 40 && others > 40, "{deferred} and {others}");
+    let repeats = syn_acks.len();
+    assert!(repeats > deferred / 2, "{repeats} of {deferred}");
 }
 
 #[test]
@@ -173,9 +177,9 @@ fn cuts_are_resets_of_either_end() {
             }) += 1;
         }
     }
-    assert!(by_server > 15 && by_client > 15, "{by_server}, {by_client}");
+    assert!(by_server > 30 && by_client > 30, "{by_server}, {by_client}");
     let closes = all.connections.matches(r#"""cut_resets"":false"#).count();
-    assert!((20..60).contains(&closes), "{closes}");
+    assert!((70..130).contains(&closes), "{closes}");
 }
 
 #[test]

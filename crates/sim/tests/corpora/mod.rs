@@ -120,7 +120,3 @@ pub fn rows(table: &str) -> Vec<BTreeMap<&str, &str>> {
         .map(|line| names.iter().copied().zip(line.split(',')).collect())
         .collect()
 }
-
-pub fn nanos(cell: &str) -> Option<u64> {
-    (!cell.is_empty()).then(|| cell.parse().unwrap())
-}
