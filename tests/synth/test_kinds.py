@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.real.packets import read
 from typer.testing import CliRunner
 
 from rexmit.cli import app
@@ -16,7 +17,6 @@ from rexmit.score.join import join
 from rexmit.store.schema import polars_schema
 from rexmit.synth import kinds
 from rexmit.synth.schema import CONNECTIONS, RESENDS
-from tests.real.packets import read
 
 runner = CliRunner()
 WORDS = ("--mix", "rough", "--connections", "40", "--seed", "5", "--jobs", "2")
