@@ -4,7 +4,7 @@ use rexmit_tcp::connection::{Event, State};
 use rexmit_tcp::Segment;
 use rexmit_time::Duration;
 
-use crate::pair::{Fate, Pair};
+use crate::pair::{Fate, Logged, Pair};
 
 /// Open, the request read, nobody closes by himself.
 fn open(stack: &str) -> Pair {
@@ -190,4 +190,30 @@ fn an_abort_resets_whatever_waits() {
     pair.server().connection.abort(now);
     pair.run(300.0);
     assert_eq!(pair.times(true, own).len(), 1);
+}
+
+/// An acknowledgement that leaves before data has their number, not the one behind them.
+#[test]
+fn acknowledgements_are_numbered_in_the_order_of_leaving() {
+    for stack in ["rfc", "windows-xp", "linux-2.4", "linux-6.12"] {
+        for close_ms in 60..180 {
+            let mut pair = Pair::new(stack, 200_000, 20.0);
+            pair.client.closes = false;
+            pair.run(f64::from(close_ms));
+            let now = pair.now;
+            pair.client.connection.close(now);
+            pair.run(f64::from(close_ms) + 15.0);
+            let mut next = None;
+            for Logged { sent, .. } in pair.sent(true) {
+                let segment = &sent.segment;
+                let known = next.is_none_or(|next| !segment.seq.is_after(next));
+                assert!(
+                    known,
+                    "{stack}: {segment:?} at {close_ms} ms, next is {next:?}"
+                );
+                let end = segment.end();
+                next = next.filter(|next| end.is_before(*next)).or(Some(end));
+            }
+        }
+    }
 }
