@@ -167,7 +167,7 @@ pub(super) fn deferral(time: Duration, look: &Look, settings: &Settings) -> Opti
     while time > if repeats { timeout } else { sum } {
         timeouts += 1;
         timeout = (timeout * 2).min(settings.max_rto);
-        sum = sum + timeout;
+        sum += timeout;
         if timeout == settings.max_rto && repeats {
             break;
         }
