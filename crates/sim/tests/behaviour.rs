@@ -193,8 +193,8 @@ fn servers_linger_before_they_close() {
             let data = packets
                 .iter()
                 .filter(|(_, packet)| packet.payload_len() > 0);
-            let lasts = data.map(|(time, _)| *time).filter(|time| *time < fin);
-            Some(fin - lasts.last()?)
+            let mut lasts = data.map(|(time, _)| *time).filter(|time| *time < fin);
+            Some(fin - lasts.next_back()?)
         };
         let flows = flows(&all.captures[0]);
         let servers = flows
