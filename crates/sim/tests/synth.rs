@@ -4,38 +4,10 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use rexmit_sim::synth::{Corpus, Point};
-use rexmit_time::Time;
+use rexmit_tcp::stacks;
 use rexmit_wire::{FlowKey, TcpPacket};
 
-use common::run;
-
-/// Hosts of all stacks, whose settings differ a little.
-fn corpus(seed: u64, connections: u64, jobs: usize) -> Corpus {
-    let stacks = [
-        "linux-2.4",
-        "linux-3.10",
-        "linux-6.12",
-        "windows-xp",
-        "freebsd-5",
-        "solaris-10",
-        "rfc",
-    ];
-    Corpus {
-        perturb: 0.05,
-        jobs,
-        ..common::corpus(common::mix(), &stacks, seed, connections)
-    }
-}
-
-/// The rows of a table without quoted cells, by column.
-fn rows(table: &str) -> Vec<BTreeMap<&str, &str>> {
-    let mut lines = table.lines();
-    let names: Vec<&str> = lines.next().unwrap().split(',').collect();
-    lines
-        .map(|line| names.iter().copied().zip(line.split(',')).collect())
-        .collect()
-}
+use common::{of_all_stacks as corpus, rows, run};
 
 fn nanos(cell: &str) -> Option<u64> {
     (!cell.is_empty()).then(|| cell.parse().unwrap())

@@ -1,6 +1,7 @@
 //! Small corpora, and what is made of them.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+use std::collections::BTreeMap;
 use std::io;
 
 use rexmit_sim::synth::{make, Capture, Corpus, Made, Mix, Outputs, Point};
@@ -63,6 +64,24 @@ pub fn corpus(mix: Mix, stacks: &[&'static str], seed: u64, connections: u64) ->
     }
 }
 
+/// Hosts of all stacks, whose settings differ a little.
+pub fn of_all_stacks(seed: u64, connections: u64, jobs: usize) -> Corpus {
+    let stacks = [
+        "linux-2.4",
+        "linux-3.10",
+        "linux-6.12",
+        "windows-xp",
+        "freebsd-5",
+        "solaris-10",
+        "rfc",
+    ];
+    Corpus {
+        perturb: 0.05,
+        jobs,
+        ..corpus(mix(), &stacks, seed, connections)
+    }
+}
+
 /// Time, bytes, and length on the wire.
 pub type Packets = Vec<(Time, Vec<u8>, u32)>;
 
@@ -106,4 +125,13 @@ pub fn run(corpus: &Corpus) -> All {
     all.resends = String::from_utf8(resends).unwrap();
     all.connections = String::from_utf8(connections).unwrap();
     all
+}
+
+/// The rows of a table without quoted cells, by column.
+pub fn rows(table: &str) -> Vec<BTreeMap<&str, &str>> {
+    let mut lines = table.lines();
+    let names: Vec<&str> = lines.next().unwrap().split(',').collect();
+    lines
+        .map(|line| names.iter().copied().zip(line.split(',')).collect())
+        .collect()
 }
