@@ -54,7 +54,11 @@ impl Half {
             return;
         }
         let sent = self.not_before(at);
-        if let Some(kind) = self.probe(event, start, end) {
+        let probe = self.probe(event, start, end);
+        if self.window == Some(0) && end - start == 1 && start == self.pieces.una() {
+            self.refused = Some(start);
+        }
+        if let Some(kind) = probe {
             self.row.probes += 1;
             self.probed += 1;
             self.tell_sent(event, start, end, sent, kind);
@@ -128,6 +132,10 @@ impl Half {
             });
         }
         let again = end > start && start == una && end <= nxt;
+        if again && end == nxt && self.refused == Some(start) {
+            // The window has opened, and the byte that it refused goes first.
+            return Some(SentKind::WindowProbe);
+        }
         (closed && (again || (start == end && start + 1 == una))).then_some(SentKind::WindowProbe)
     }
 
@@ -160,6 +168,7 @@ impl Half {
             stamp: None,
             echo: None,
             slack: self.slack(),
+            own_time: false,
             counted: false,
             missing: None,
         };
@@ -356,10 +365,17 @@ impl Half {
             stamp: event.timestamps.map(|t| t.0),
             echo: event.timestamps.filter(|_| event.flags.ack()).map(|t| t.1),
             slack: self.slack(),
+            own_time: self.is_own_time(event),
             counted: false,
             missing: self.ids.count_own().then(|| self.held.missing_here()),
         });
         self.tell(&told);
+    }
+
+    /// Whether the time of a packet is the sender's own.
+    fn is_own_time(&self, event: &Event) -> bool {
+        self.clock.is_beside_sender()
+            || (event.timestamps.is_some() && self.stamps.tick().is_some())
     }
 
     /// How far times at the sender may be off.
