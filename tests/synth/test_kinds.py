@@ -1,4 +1,4 @@
-"""`--kinds`: the parts of a corpus once more, with captures as the world has them."""
+"""`--kinds`: the parts of a corpus once more, as the world has them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.real.packets import read
 from typer.testing import CliRunner
 
 from rexmit.cli import app
@@ -43,7 +44,7 @@ def test_plain_parts_are_what_they_are_without_kinds(folder: Path, tmp_path: Pat
         assert frame.equals(pl.read_parquet(folder / f"{table}.parquet").filter(kind="plain"))
 
 
-def test_each_kind_is_a_part_with_the_same_connections(folder: Path) -> None:
+def test_each_kind_of_captures_is_a_part_with_the_same_connections(folder: Path) -> None:
     about = json.loads((folder / "truth.json").read_text())
     assert about["kinds"] == list(kinds.known())
     assert "--kinds" in about["command"]
@@ -53,7 +54,7 @@ def test_each_kind_is_a_part_with_the_same_connections(folder: Path) -> None:
         plain = frame.filter(kind="plain")
         points = ("sender", "switch", "receiver")
         moved = ["part", "kind", *(f"{point}_{unit}" for point in points for unit in ("s", "ns"))]
-        for kind in kinds.known():
+        for kind in kinds.of_captures():
             same = frame.filter(kind=kind)
             assert same["part"].unique().to_list() == [f"rough+{kind}"]
             assert same.drop(moved, strict=False).equals(plain.drop(moved, strict=False))
@@ -78,6 +79,63 @@ def test_every_time_in_the_truth_is_a_packet_that_holds_the_resend(folder: Path)
         )
         missed = join(resends, seen).resends.filter("missed")
         assert missed.is_empty(), (capture.path.name, missed)
+
+
+def test_each_kind_of_hosts_is_a_part_on_the_same_networks(folder: Path) -> None:
+    frame = pl.read_parquet(folder / "connections.parquet")
+    plain = frame.filter(kind="plain")
+    said = {
+        "zero-windows": '"stops":',
+        "deferred-accepts": '"first_think_s":',
+        "resets": '"cut_by":',
+        "think-times": '"lingers_s":',
+    }
+    assert list(said) == list(kinds.of_hosts())
+    for kind, word in said.items():
+        of_kind = frame.filter(kind=kind)
+        assert of_kind["part"].unique().to_list() == [f"rough+{kind}"]
+        assert sorted(set(of_kind["network"])) == sorted(set(plain["network"]))
+        assert set(of_kind["stack"]) == set(plain["stack"])
+        assert of_kind["workload"].str.contains(word, literal=True).all()
+        assert not plain["workload"].str.contains(word, literal=True).any()
+        if kind != "zero-windows":
+            # Receive buffers of a fixed size are no setting that is told.
+            assert set(of_kind["settings"]) == set(plain["settings"])
+
+
+def flags(folder: Path, kind: str) -> list[tuple[int, int, int]]:
+    """Flags, window and payload of each packet at the switch."""
+    packets = read(folder / "captures" / f"rough+{kind}-switch.pcapng")
+    return [(packet.flags, packet.window, packet.length) for packet in packets]
+
+
+def test_hosts_do_what_their_kind_says(folder: Path) -> None:
+    syn, rst, ack = 0x02, 0x04, 0x10
+    packets = {kind: flags(folder, kind) for kind in kinds.of_hosts()}
+    shut = {
+        kind: sum(not window and not bits & rst for bits, window, _ in of_kind)
+        for kind, of_kind in packets.items()
+    }
+    assert shut["zero-windows"] > 40 + shut["resets"] + shut["think-times"]
+    resets = {
+        kind: sum(bool(bits & rst) for bits, _, _ in of_kind) for kind, of_kind in packets.items()
+    }
+    assert resets["resets"] > 25 + resets["deferred-accepts"]
+    answers = {
+        kind: sum(bits & (syn | ack) == syn | ack for bits, _, _ in of_kind)
+        for kind, of_kind in packets.items()
+    }
+    assert answers["deferred-accepts"] > answers["think-times"]
+    resends = pl.read_parquet(folder / "resends.parquet").filter(kind="deferred-accepts")
+    assert "synack-timer" in resends["cause"].to_list()
+    assert (resends["seq_start"] != resends["seq_end"]).all()
+    durations = (
+        pl.read_parquet(folder / "connections.parquet")
+        .group_by("kind")
+        .agg(pl.col("duration_s").median())
+    )
+    median = dict(durations.iter_rows())
+    assert median["think-times"] > median["plain"] + 10
 
 
 def test_what_a_capture_missed_has_no_time_there(folder: Path) -> None:

@@ -150,6 +150,26 @@ def test_a_mix_that_cannot_be_is_told_and_leaves_nothing(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == [bad]
 
 
+def test_a_behaviour_that_cannot_be_is_told(tmp_path: Path) -> None:
+    text = (
+        mixes.OWN.read_text(encoding="utf-8")
+        + """
+[quiet.workload.stops]
+share = 1.0
+count = 2
+pause_s = { least = 1, most = 2 }
+buffer_share = 0
+buffer_bytes = { least = 1000, most = 2000 }
+update_loss = 1.5
+"""
+    )
+    bad = tmp_path / "bad.toml"
+    bad.write_text(text.replace("[quiet.", f"[{next(reversed(mixes.known()))}."), encoding="utf-8")
+    with pytest.raises(UserError, match=r"workload\.stops: a share must be 0"):
+        synth("--mix", str(bad), "--connections", "1", "--out", str(tmp_path / "out"))
+    assert list(tmp_path.iterdir()) == [bad]
+
+
 def test_a_folder_that_is_there_is_left_alone(folder: Path) -> None:
     before = (folder / "truth.json").read_bytes()
     with pytest.raises(UserError, match="is there already"):

@@ -6,6 +6,7 @@ import itertools
 import json
 
 from rexmit import _core
+from rexmit.synth import behaviours
 from rexmit.truth import trouble
 from rexmit.truth.draw import DETECTORS, draw, draw_all
 
@@ -60,3 +61,29 @@ def test_delay_spikes_keep_the_order_of_packets() -> None:
             usual = part.plan["ways"][change["way"]]
             spikes = "100%" not in change["netem"] and change["netem"] != usual
             assert not spikes or " rate " in change["netem"]
+
+
+def test_behaviours_are_drawn_over_the_same_parts() -> None:
+    kinds = ("plain", *behaviours.known())
+    parts = draw_all(_core, 4, 50, kinds)
+    assert parts[:2] == draw_all(_core, 4, 50)
+    told = {
+        "zero-windows": lambda one: one.get("server_stops") or one.get("client_stops"),
+        "deferred-accepts": lambda one: one.get("defer_accept_s"),
+        "resets": lambda one: one.get("cut"),
+        "think-times": lambda one: one["close_ns"] >= 5_000_000_000,
+    }
+    assert tuple(told) == kinds[1:]
+    for place, kind in enumerate(kinds[1:], 1):
+        for plain, part in zip(parts[:2], parts[2 * place :], strict=False):
+            assert (part.name, part.behaviour) == (f"{plain.name}+{kind}", kind)
+            assert (part.network, part.settings, part.seed) == (
+                *(plain.network, plain.settings, plain.seed),
+            )
+            plans = part.plan["connections"]
+            for one, before in zip(plans, plain.plan["connections"], strict=True):
+                duplex = any(each["duplex"] for each in one["exchanges"])
+                assert bool(told[kind](one)) or (duplex and kind in ("zero-windows", "resets"))
+                assert [each["response_bytes"] for each in one["exchanges"]] == [
+                    each["response_bytes"] for each in before["exchanges"]
+                ]

@@ -18,13 +18,17 @@ import pytest
 from rexmit import _core
 from rexmit.engines.engine import cores
 from rexmit.errors import UserError
+from rexmit.synth import behaviours
 from rexmit.truth import causes, counters, kernel
+from rexmit.truth import corpus as corpora
 from rexmit.truth.draw import Part, draw
 from rexmit.truth.kernel import POINTS, Ran
 
 pytestmark = pytest.mark.kernel
 
 KERNELS = ("6.12", "6.1")
+QUIET = 0
+"""A part without trouble."""
 MIXED = 11
 """A part with loss both ways, disorder, delay spikes and outages."""
 
@@ -123,6 +127,44 @@ def test_single_connections_are_labelled_as_counted() -> None:
             mine = [one for one in causes.parse(text) if one.flow.startswith(address)]
             found = counters.difference(counted[host])
             assert counters.disagreements(found, mine) == []
+
+
+@pytest.mark.parametrize("spec", KERNELS)
+@pytest.mark.parametrize("kind", list(behaviours.known()))
+def test_hosts_do_what_their_kind_says_and_labels_hold(spec: str, kind: str) -> None:
+    found: dict[str, Any] = {}
+
+    def keep(ran: Ran) -> None:
+        labelled = corpora.label_part(ran)
+        found["disagreements"] = labelled.disagreements
+        found["causes"] = [r.cause.text for flow in labelled.flows for r in flow.resends if r.cause]
+        found["outcomes"] = ran.end["connections"]
+        packets = _core.read_pcapng(ran.capture("switch"))
+        found["shut"] = sum(not p.window and not p.flags & 4 for p in packets)
+        found["resets"] = sum(bool(p.flags & 4) for p in packets)
+        found["counted"] = counters.difference(ran.end["counters"]["h1"])
+        found["seconds"] = (packets[-1].time_ns - packets[0].time_ns) / 1e9
+
+    engine = kernel.open_engine(spec)
+    for behaviour in ("plain", kind):
+        part = draw(_core, 3, QUIET, 25, behaviour)
+        found["plain"] = dict(found)
+        kernel.run_part(part, engine, core=cores()[0], on_part=keep)
+        assert found["disagreements"] == []
+    plain = found["plain"]
+    if kind == "resets":
+        assert all(one["cut"] for one in found["outcomes"] if not one["complete"])
+        assert found["resets"] > plain["resets"] + 10
+        return
+    assert all(one["complete"] for one in found["outcomes"])
+    assert not any(one["cut"] for one in found["outcomes"])
+    if kind == "zero-windows":
+        assert found["shut"] > plain["shut"] + 10
+    elif kind == "deferred-accepts":
+        assert found["counted"]["TCPDeferAcceptDrop"] > 10
+        assert found["causes"].count("synack-timer") > plain["causes"].count("synack-timer")
+    else:
+        assert found["seconds"] > plain["seconds"] + 5
 
 
 def test_a_log_without_room_is_refused() -> None:

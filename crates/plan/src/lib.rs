@@ -21,7 +21,9 @@ pub use ended::Ended;
 pub use events::{line, CellStart, Ignored};
 pub use log::PacketLog;
 pub use packets::{Direction, LoggedPacket, Packets};
-pub use part::{Change, Conversation, End, Exchange, Pace, Part, Side, Tails, Way, Ways};
+pub use part::{
+    Change, Conversation, Cut, End, Exchange, Pace, Part, Side, Stop, Tails, Way, Ways,
+};
 pub use paths::{
     not_all_acknowledged, not_all_came, not_all_came_up, BurstRow, BurstSeen, Bursts, PathCell,
     PathCellStart, PathLog, PathPacket, PathPackets, PathResend, PathResendRow, PathRow, PathRows,

@@ -143,10 +143,30 @@ pub struct Conversation {
     /// How the server writes; as fast as it can where nothing is said.
     #[serde(default)]
     pub writing: Option<Pace>,
+    /// When the client stops reading, in the order of bytes.
+    #[serde(default)]
+    pub client_stops: Vec<Stop>,
+    /// When the server does.
+    #[serde(default)]
+    pub server_stops: Vec<Stop>,
+    /// The server takes no connection before data come, for so long (`TCP_DEFER_ACCEPT`).
+    #[serde(default)]
+    pub defer_accept_s: Option<u32>,
+    /// One end ends the connection before all is said.
+    #[serde(default)]
+    pub cut: Option<Cut>,
     /// Who closes first.
     pub closer: End,
     /// How long it waits before that.
     pub close_ns: u64,
+}
+
+impl Conversation {
+    /// Its ends do what programs with two threads cannot.
+    fn is_duplex_with_behaviour(&self) -> bool {
+        let stops = self.client_stops.len() + self.server_stops.len();
+        (stops > 0 || self.cut.is_some()) && self.exchanges.iter().any(|one| one.duplex)
+    }
 }
 
 /// An end of a connection.
@@ -176,6 +196,30 @@ pub struct Exchange {
     pub duplex: bool,
 }
 
+/// A time in which an end reads nothing.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stop {
+    /// It begins when so many bytes were read, all told.
+    pub after_bytes: u64,
+    /// How long it lasts.
+    pub pause_ns: u64,
+}
+
+/// How and when an end cuts its connection.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cut {
+    /// Who does.
+    pub by: End,
+    /// When it has read and written so many bytes, all told.
+    pub after_bytes: u64,
+    /// And has waited so long.
+    pub wait_ns: u64,
+    /// By a reset, else by closing the socket: what the peer says after that is answered by a reset.
+    pub resets: bool,
+}
+
 /// A program that stops now and then.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -201,8 +245,11 @@ impl Part {
             .flat_map(|c| {
                 let paces = [c.reading, c.writing].into_iter().flatten();
                 let steps = c.exchanges.iter().flat_map(|e| [e.think_ns, e.serve_ns]);
+                let stops = c.client_stops.iter().chain(&c.server_stops);
                 steps
                     .chain(paces.map(|pace| pace.pause_ns))
+                    .chain(stops.map(|stop| stop.pause_ns))
+                    .chain(c.cut.map(|cut| cut.wait_ns))
                     .chain([c.start_ns, c.close_ns])
             })
             .chain(self.changes.iter().map(|change| change.at_ns))
@@ -217,6 +264,13 @@ impl Part {
             || self.tails.iter().any(|one| one.from_ns >= one.until_ns)
         {
             bail!("losses of tails must come one after another");
+        }
+        if self
+            .connections
+            .iter()
+            .any(Conversation::is_duplex_with_behaviour)
+        {
+            bail!("a connection on which both ends speak at a time can neither stop nor be cut");
         }
         if self.connections.len() > 10_000 {
             bail!("{} connections: at most 10000", self.connections.len());

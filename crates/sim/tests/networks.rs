@@ -27,6 +27,7 @@ fn star(stack: &str, hosts: u8, link: &Link, streams: &Streams) -> (Network, Vec
                 window_clamp: None,
                 metrics: Metrics::default(),
                 look: Duration::ZERO,
+                defer_accept: None,
             })
         })
         .collect();

@@ -84,6 +84,8 @@ pub struct Sent {
     pub echo: Option<u32>,
     /// How far the time may be off either way.
     pub slack: Duration,
+    /// A monitor beside the sender, or the sender's own stamp, says when it was: no queue on the way can have delayed it.
+    pub own_time: bool,
     /// Never seen, and the sender's count of its packets says where it was sent.
     pub counted: bool,
     /// Packets that left right before it and were never seen, nothing new; none if the sender does not count its packets.

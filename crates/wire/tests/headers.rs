@@ -60,6 +60,18 @@ fn every_field_of_a_segment() {
 }
 
 #[test]
+fn a_syn_carries_no_more_than_its_frame_holds() {
+    let mut frame = v4(6, &tcp(0x02, &[2, 4, 5, 180], &[]));
+    let whole = frame.len() as u32;
+    frame[3] += 12;
+    let headers = Headers::decode(LinkType::RAW, &frame, whole).unwrap();
+    assert_eq!(headers.payload_len, 0);
+    // Fast Open's data, of which the capture kept nothing.
+    let headers = Headers::decode(LinkType::RAW, &frame, whole + 12).unwrap();
+    assert_eq!(headers.payload_len, 12);
+}
+
+#[test]
 fn every_option_of_a_syn() {
     let options = [
         2, 4, 5, 180, 4, 2, 8, 10, 0, 0, 0, 5, 0, 0, 0, 0, 1, 3, 3, 7, 30, 4, 0x10, 1, 34, 2, 0, 9,

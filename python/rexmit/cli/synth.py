@@ -23,6 +23,7 @@ Examples:
   rexmit synth --mix bench --connections 128000 --at switch --format pcap
   rexmit synth --mix mine.toml                        your own mixes
   rexmit synth --kinds ids-host,doubles-router         and as worse monitors capture them
+  rexmit synth --kinds zero-windows,resets             and with hosts that behave so
   rexmit synth --list                                 mixes and kinds that come with rexmit
 """
 
@@ -66,7 +67,9 @@ def synth(
     ] = "pcapng",
     kinds: Annotated[
         str,
-        typer.Option(metavar="KINDS", help="Captures as the world has them, with commas; or all."),
+        typer.Option(
+            metavar="KINDS", help="Hosts and captures as the world has them, with commas; or all."
+        ),
     ] = "none",
     jobs: Annotated[
         int | None,
@@ -83,7 +86,9 @@ def synth(
     are a little off, so that who judges the captures does not know them to the last digit.
     DIR/resends.parquet says of every resend why its sender sent it and whether it was needed.
     With --kinds there are more parts: the same connections as other hosts would number their
-    packets, or as worse monitors would capture them. The same seed makes the same bytes.
+    packets, or as worse monitors would capture them; or the same networks and stacks with hosts
+    that stop reading, defer accepting, reset or think for long. --list says what each kind is. The
+    same seed makes the same bytes.
     """
     import json
     import os
@@ -91,6 +96,7 @@ def synth(
     from rexmit.synth import make as maker
     from rexmit.synth import mixes
     from rexmit.synth.kinds import chosen as kinds_of
+    from rexmit.synth.kinds import made as made_kinds
 
     if list_mixes:
         _list(json_output)
@@ -115,7 +121,8 @@ def synth(
         jobs=jobs or len(os.sched_getaffinity(0)),
     )
     folder = out or Path("runs") / f"synth-{'-'.join(wanted)}-{seed}"
-    progress = _Progress(len(wanted) * connections, connections)
+    parts = len(wanted) * len(made_kinds(order.kinds))
+    progress = _Progress(parts * connections, connections)
     try:
         made = maker.make(order, folder, _command(order, mix), progress.report)
     finally:

@@ -19,6 +19,7 @@ Examples:
   rexmit truth                                   1,500 connections on 6.12 into runs/
   rexmit truth --kernel 6.1@1000 --seed 7 --out corpora/fresh
   rexmit truth --kinds ids-host,offload          and as other hosts and monitors have them
+  rexmit truth --kinds zero-windows,resets       and with hosts that behave so
   rexmit truth --connections 100 --json
 """
 
@@ -41,7 +42,8 @@ def truth(
         str,
         typer.Option(
             metavar="KINDS",
-            help="Captures as the world has them, with commas; or all. `rexmit synth --list`.",
+            help="Hosts and captures as the world has them, with commas; or all. "
+            "`rexmit synth --list` says what each is.",
         ),
     ] = "none",
     jobs: Annotated[
@@ -59,7 +61,8 @@ def truth(
     why it sends a segment again; whether that was needed follows from what arrived. The folder has
     a capture of each part at the sender, at the switch and at the receiver, resends.parquet,
     connections.parquet and truth.json. With --kinds there are more parts: the same connections as
-    other hosts would number their packets, or as worse monitors would capture them.
+    other hosts would number their packets, or as worse monitors would capture them; or the same
+    networks with hosts that stop reading, defer accepting, reset or think for long.
     """
     import json
     import sys
@@ -71,6 +74,7 @@ def truth(
     from rexmit.engines.engine import cores
     from rexmit.interrupt import Interrupted
     from rexmit.synth.kinds import chosen as kinds_of
+    from rexmit.synth.kinds import made as made_kinds
     from rexmit.truth import corpus, draw
     from rexmit.truth.kernel import open_engine
 
@@ -91,11 +95,11 @@ def truth(
         "guest": engine.guest_hash,
         "kinds": list(more),
     }
-    parts = draw.draw_all(core_streams(), seed, connections)
+    parts = draw.draw_all(core_streams(), seed, connections, made_kinds(more))
     usable = cores()
     slots = [usable[slot % len(usable)] for slot in range(jobs or len(usable))]
     progress = bars.for_stream(sys.stderr)
-    progress.start(connections, 0)
+    progress.start(sum(len(part.plan["connections"]) for part in parts), 0)
     began = time.monotonic()
     try:
         tally = corpus.make(

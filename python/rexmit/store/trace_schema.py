@@ -70,7 +70,7 @@ RESENDS: Final[tuple[Column, ...]] = (
     Column(
         "confidence",
         "number",
-        "probability that it is a retransmission and the mechanism made it, 0 to 1",
+        "probability that it is a retransmission that the mechanism made; 0 where it is unknown",
     ),
     Column("runner_up", "text", "the next best mechanism", nullable=True),
     Column("runner_up_confidence", "number", "probability of that one, 0 to 1", nullable=True),

@@ -1,8 +1,10 @@
-"""Parts of a corpus once more, with captures as the world has them.
+"""Parts of a corpus once more, as the world has them.
 
-`crates/sim/src/monitor` says what the kinds are. The truth is that of the plain part: only the
-times at which a capture shows a resend move with its clock and its super-segments, and are null
-where it missed the packet.
+There are two sorts of kinds. Most are of captures: the part is rewritten (`crates/sim/src/monitor`
+says how), and the truth is that of the plain part; only the times at which a capture shows a resend
+move with its clock and its super-segments, and are null where it missed the packet. Others are of
+hosts, which behave in another way (`behaviours.toml`): these parts are made, with a truth of their
+own.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from rexmit.errors import UserError, closest
 from rexmit.store.files import whole_file
+from rexmit.synth import behaviours
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,11 +27,32 @@ PLAIN: Final = "plain"
 POINTS: Final = ("sender", "switch", "receiver")
 
 
-def known() -> dict[str, str]:
-    """What each kind is in a line, by name."""
+def of_captures() -> dict[str, str]:
+    """The kinds whose parts are rewritten: what each is in a line, by name."""
     from rexmit._core import kind_names
 
     return dict(kind_names())
+
+
+def of_hosts() -> dict[str, str]:
+    """The kinds whose parts are made: what each is in a line, by name."""
+    return {name: table["about"] for name, table in behaviours.known().items()}
+
+
+def known() -> dict[str, str]:
+    """What each kind is in a line, by name."""
+    return of_captures() | of_hosts()
+
+
+def made(wanted: Iterable[str]) -> tuple[str, ...]:
+    """The kinds in which parts are made: plain, and those of `wanted` that are of hosts."""
+    there = of_hosts()
+    return (PLAIN, *(kind for kind in wanted if kind in there))
+
+
+def name_of(part: str, kind: str) -> str:
+    """What the part is called that is `part` in this kind."""
+    return part if kind == PLAIN else f"{part}+{kind}"
 
 
 def chosen(text: str) -> tuple[str, ...]:
@@ -51,14 +75,17 @@ def chosen(text: str) -> tuple[str, ...]:
 
 
 def add(folder: Path, kinds: Iterable[str], seed: int, jobs: int) -> None:
-    """Add each part of the corpus in `folder` once more in each of `kinds`, as `PART+KIND`."""
+    """Add each plain part of the corpus in `folder` once more in each of `kinds` that are of
+    captures, as `PART+KIND`."""
     import polars as pl
 
-    wanted = tuple(kinds)
+    there = of_captures()
+    wanted = tuple(kind for kind in kinds if kind in there)
     if not wanted:
         return
     tables = {name: pl.read_parquet(folder / f"{name}.parquet") for name in _TABLES}
-    parts = tables["connections"]["part"].unique(maintain_order=True).to_list()
+    plain = tables["connections"].filter(kind=PLAIN)
+    parts = plain["part"].unique(maintain_order=True).to_list()
     resends = {part: tables["resends"].filter(part=part) for part in parts}
     cases = [(part, kind) for part in parts for kind in wanted]
 
@@ -96,9 +123,9 @@ def _rewrite(folder: Path, part: str, kind: str, resends: pl.DataFrame, seed: in
     heads = resends.select("flow", "seq_start").iter_rows()
     request = {
         "kind": kind,
-        "seed": stream_u64(seed, f"captures of {part}+{kind}", 0, 1)[0],
+        "seed": stream_u64(seed, f"captures of {name_of(part, kind)}", 0, 1)[0],
         "captures": [
-            (point, path, captures / f"{part}+{kind}-{point}.pcapng")
+            (point, path, captures / f"{name_of(part, kind)}-{point}.pcapng")
             for point, path in files.items()
         ],
         "rows": [(*head, list(at)) for head, at in zip(heads, times.iter_rows(), strict=True)],
@@ -115,5 +142,5 @@ def _named(rows: pl.DataFrame, part: str, kind: str) -> pl.DataFrame:
     import polars as pl
 
     return rows.with_columns(
-        pl.lit(f"{part}+{kind}").alias("part"), pl.lit(kind).alias("kind")
+        pl.lit(name_of(part, kind)).alias("part"), pl.lit(kind).alias("kind")
     ).select(rows.columns)

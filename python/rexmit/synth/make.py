@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -11,7 +11,7 @@ from typing import Any, Final
 from rexmit.errors import UserError
 from rexmit.store import digests
 from rexmit.store.files import whole_folder, write_text
-from rexmit.synth import kinds, tables
+from rexmit.synth import behaviours, kinds, tables
 from rexmit.synth.mixes import Mix
 
 STACKS: Final = (
@@ -72,7 +72,7 @@ def _fill(order: Order, folder: Path, report: Report) -> Made:
 
     made: Made = {}
     parts = []
-    for number, (part, mix) in enumerate(order.mixes.items()):
+    for part, kind, number, mix in _parts(order):
         resends, connections = folder / f"{part}-resends.csv", folder / f"{part}-connections.csv"
         files = [
             (point, folder / "captures" / f"{part}-{point}.{order.format}")
@@ -87,7 +87,7 @@ def _fill(order: Order, folder: Path, report: Report) -> Made:
             "connections": order.connections,
             "perturb": order.perturb,
             "snaplen": order.snaplen,
-            # A day apart, so that parts do not overlap in time.
+            # A day apart, so that mixes do not overlap in time.
             "begin_ns": BEGIN_NS + number * 86_400_000_000_000,
             "jobs": order.jobs,
             "format": order.format,
@@ -108,12 +108,20 @@ def _fill(order: Order, folder: Path, report: Report) -> Made:
             "resends": resent,
             "packets": dict(zip(order.points, packets, strict=True)),
         }
-        parts.append((part, resends, connections))
+        parts.append(tables.Source(part, kind, resends, connections))
     tables.write(parts, folder)
-    for _, resends, connections in parts:
-        resends.unlink()
-        connections.unlink()
+    for source in parts:
+        source.resends.unlink()
+        source.connections.unlink()
     return made
+
+
+def _parts(order: Order) -> Iterator[tuple[str, str, int, Mix]]:
+    """Each part that is made: its name, its kind, the place of its mix, the mix."""
+    for kind in kinds.made(order.kinds):
+        for number, (name, mix) in enumerate(order.mixes.items()):
+            changed = mix if kind == kinds.PLAIN else behaviours.changed(mix, kind)
+            yield kinds.name_of(name, kind), kind, number, changed
 
 
 def _describe(order: Order, folder: Path, command: str, made: Made) -> None:

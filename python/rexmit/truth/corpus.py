@@ -83,7 +83,8 @@ class Corpus:
             tally = self.tally
             tally.parts += 1
             tally.connections += len(ran.end["connections"])
-            tally.incomplete += sum(not one["complete"] for one in ran.end["connections"])
+            gave_up = [one for one in ran.end["connections"] if not (one["complete"] or one["cut"])]
+            tally.incomplete += len(gave_up)
             tally.packets += sum(ran.end["captured"])
             tally.resends.update((row["mechanism"], row["need"]) for row in resends)
             tally.disagreements += [f"{ran.part.name}: {one}" for one in labelled.disagreements]
@@ -170,7 +171,7 @@ def _resend_rows(ran: Ran, flow: label.Flow) -> list[dict[str, Any]]:
             "rto_s": numbers["rto_us"] / 1e6 or None,
             "srtt_s": numbers["srtt_us"] / 1e6 or None,
             "backoff": numbers["backoff"],
-            "kind": kinds.PLAIN,
+            "kind": ran.part.behaviour,
         }
         rows.append(row)
     return rows
@@ -200,7 +201,7 @@ def _connection_rows(ran: Ran, labelled: Labelled, stack: str) -> list[dict[str,
                 "lost_segments": most.lost,
                 "duration_s": (end - begin) / _NS,
                 "complete": outcome["complete"],
-                "kind": kinds.PLAIN,
+                "kind": ran.part.behaviour,
             }
         )
     return rows

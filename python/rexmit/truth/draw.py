@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from rexmit.agree.draw import Dice
 from rexmit.campaign.streams import Streams
-from rexmit.truth import trouble
+from rexmit.synth import kinds
+from rexmit.truth import behave, trouble
 from rexmit.truth.trouble import Weather
 
 CONNECTIONS_A_PART: Final = 25
@@ -37,22 +39,29 @@ class Part:
     plan: dict[str, Any]
     network: dict[str, Any]
     settings: dict[str, Any]
+    behaviour: str = kinds.PLAIN
+    """What its hosts do of their own accord: the column `kind` of the tables."""
 
 
-def draw(streams: Streams, seed: int, index: int, connections: int) -> Part:
-    """Part `index` of `seed`, with so many connections."""
+def draw(
+    streams: Streams, seed: int, index: int, connections: int, behaviour: str = kinds.PLAIN
+) -> Part:
+    """Part `index` of `seed`, with so many connections, whose hosts behave so."""
 
     def dice(name: str) -> Dice:
         return Dice(streams, seed, f"truth {name}", index)
 
     kind = trouble.KINDS[index % len(trouble.KINDS)]
-    name = f"{index:03}-{kind}"
+    name = kinds.name_of(f"{index:03}-{kind}", behaviour)
     size = dice("network")
     rtt_s = size.log_between(*RTT_S)
     slowest = 20 * RATE_BPS[0] if kind == "quiet" else RATE_BPS[0]
     rate_bps = round(size.log_between(slowest, RATE_BPS[1]) / 8000) * 8000
     weather = trouble.weather(kind, dice("trouble"), rtt_s=rtt_s, rate_bps=rate_bps)
     load = _Load(dice("load"), kind, rtt_s, weather.rate_bps, connections)
+    if behaviour != kinds.PLAIN:
+        for number, one in enumerate(load.conversations):
+            behave.change(behaviour, one, dice(f"{behaviour} {number}"))
     settings = _settings(dice("settings"), DETECTORS[index % len(DETECTORS)])
     look = dice("look")
     offload = look.chance(0.25)
@@ -92,14 +101,21 @@ def draw(streams: Streams, seed: int, index: int, connections: int) -> Part:
         plan=plan,
         network=_network(weather, rtt_s),
         settings=told,
+        behaviour=behaviour,
     )
 
 
-def draw_all(streams: Streams, seed: int, connections: int) -> list[Part]:
-    """The parts of a corpus with so many connections."""
+def draw_all(
+    streams: Streams, seed: int, connections: int, behaviours: Sequence[str] = (kinds.PLAIN,)
+) -> list[Part]:
+    """The parts of a corpus with so many connections, as many of each behaviour."""
     full, rest = divmod(connections, CONNECTIONS_A_PART)
     sizes = [CONNECTIONS_A_PART] * full + ([rest] if rest else [])
-    return [draw(streams, seed, index, size) for index, size in enumerate(sizes)]
+    return [
+        draw(streams, seed, index, size, behaviour)
+        for behaviour in behaviours
+        for index, size in enumerate(sizes)
+    ]
 
 
 def _network(weather: Weather, rtt_s: float) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 //! Parts of a corpus: many connections at a time between h1 and h2, captured at both hosts and at the switch, while the
 //! kernel records why it sends what it sends again.
 
+mod behaviour;
 mod causes;
 mod links;
 mod tap;

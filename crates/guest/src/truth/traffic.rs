@@ -12,6 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{anyhow, bail, Context, Result};
+use nix::errno::Errno;
 use nix::sys::socket::{
     bind, connect, listen, setsockopt, socket, sockopt, AddressFamily, Backlog, SockFlag, SockType,
     SockaddrStorage,
@@ -20,6 +21,7 @@ use rexmit_plan::{Conversation, End, Exchange, Pace, Part, Side};
 use rexmit_time::Time;
 use serde::Serialize;
 
+use super::behaviour::Line;
 use crate::clock;
 use crate::net::{Host, Network};
 
@@ -51,6 +53,8 @@ pub struct Outcome {
     server: SocketAddr,
     /// Everything was said and both ends have closed.
     complete: bool,
+    /// It was to be cut.
+    cut: bool,
     /// What went wrong.
     note: Option<String>,
 }
@@ -113,6 +117,7 @@ impl<'a> Traffic<'a> {
             ends.into_iter()
                 .enumerate()
                 .map(|(connection, (server, client, address))| {
+                    let cut = part.connections[connection].cut.is_some();
                     let panicked = || Err(anyhow!("a thread panicked"));
                     let (local, called) = client.join().unwrap_or_else(|_| (None, panicked()));
                     let served = server.join().unwrap_or_else(|_| panicked());
@@ -125,6 +130,7 @@ impl<'a> Traffic<'a> {
                         client: local,
                         server: address,
                         complete: notes.is_empty(),
+                        cut,
                         note: (!notes.is_empty()).then(|| notes.join("; ")),
                     }
                 })
@@ -151,6 +157,9 @@ fn listener(host: &Host, address: SocketAddr, plan: &Conversation) -> Result<Tcp
     let socket = host.namespace.run(|| {
         let socket = new_socket(plan.nodelay, plan.server_receive_buffer_bytes)?;
         setsockopt(&socket, sockopt::ReuseAddr, &true)?;
+        if let Some(seconds) = plan.defer_accept_s {
+            defer_accept(&socket, seconds)?;
+        }
         bind(socket.as_raw_fd(), &SockaddrStorage::from(address))?;
         listen(&socket, Backlog::new(16)?)?;
         Ok(socket)
@@ -158,6 +167,20 @@ fn listener(host: &Host, address: SocketAddr, plan: &Conversation) -> Result<Tcp
     Ok(TcpListener::from(
         socket.with_context(|| format!("cannot listen on {address}"))?,
     ))
+}
+
+fn defer_accept(socket: &OwnedFd, seconds: u32) -> Result<()> {
+    // SAFETY: a live value and its size.
+    let result = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_DEFER_ACCEPT,
+            (&raw const seconds).cast(),
+            size_of::<u32>() as libc::socklen_t,
+        )
+    };
+    Errno::result(result).map(drop).context("TCP_DEFER_ACCEPT")
 }
 
 fn client_socket(host: &Host, plan: &Conversation) -> Result<OwnedFd> {
@@ -181,26 +204,27 @@ fn call(
     local: &mut Option<SocketAddr>,
 ) -> Result<()> {
     let connected = connect(socket.as_raw_fd(), &SockaddrStorage::from(server));
-    let mut stream = TcpStream::from(socket);
+    let stream = TcpStream::from(socket);
     *local = stream.local_addr().ok();
     connected.context("cannot connect")?;
     prepare(&stream, patience)?;
+    let mut line = Line::new(&stream, plan, End::Client);
     for exchange in &plan.exchanges {
         pause(exchange.think_ns);
         if exchange.duplex {
             both_ways(
-                &stream,
+                line.stream(),
                 exchange.request_bytes,
                 exchange.response_bytes,
                 None,
                 plan.reading,
             )?;
         } else {
-            write(&mut stream, exchange.request_bytes, None)?;
-            read(&mut stream, exchange.response_bytes, plan.reading)?;
+            write(&mut line, exchange.request_bytes, None)?;
+            read(&mut line, exchange.response_bytes, plan.reading)?;
         }
     }
-    close(&mut stream, plan, End::Client)
+    close(&stream, plan, End::Client)
 }
 
 fn serve(listener: &TcpListener, plan: &Conversation, patience: Duration) -> Result<()> {
@@ -210,8 +234,9 @@ fn serve(listener: &TcpListener, plan: &Conversation, patience: Duration) -> Res
         sockopt::ReceiveTimeout,
         &time_value(plan.start_ns, patience),
     )?;
-    let (mut stream, _) = listener.accept().context("nobody connected")?;
+    let (stream, _) = listener.accept().context("nobody connected")?;
     prepare(&stream, patience)?;
+    let mut line = Line::new(&stream, plan, End::Server);
     for exchange in &plan.exchanges {
         let Exchange {
             request_bytes,
@@ -219,14 +244,20 @@ fn serve(listener: &TcpListener, plan: &Conversation, patience: Duration) -> Res
             ..
         } = *exchange;
         if exchange.duplex {
-            both_ways(&stream, response_bytes, request_bytes, plan.writing, None)?;
+            both_ways(
+                line.stream(),
+                response_bytes,
+                request_bytes,
+                plan.writing,
+                None,
+            )?;
         } else {
-            read(&mut stream, request_bytes, None)?;
+            read(&mut line, request_bytes, None)?;
             pause(exchange.serve_ns);
-            write(&mut stream, response_bytes, plan.writing)?;
+            write(&mut line, response_bytes, plan.writing)?;
         }
     }
-    close(&mut stream, plan, End::Server)
+    close(&stream, plan, End::Server)
 }
 
 fn time_value(start_ns: u64, patience: Duration) -> nix::sys::time::TimeVal {
@@ -240,7 +271,8 @@ fn prepare(stream: &TcpStream, patience: Duration) -> Result<()> {
     Ok(())
 }
 
-fn pause(nanos: u64) {
+/// Does nothing for a while.
+pub(super) fn pause(nanos: u64) {
     if nanos > 0 {
         thread::sleep(Duration::from_nanos(nanos));
     }
@@ -308,7 +340,7 @@ fn read(stream: &mut impl Read, bytes: u64, pace: Option<Pace>) -> Result<()> {
 }
 
 /// Closes this end, first or after the peer.
-fn close(stream: &mut TcpStream, plan: &Conversation, own: End) -> Result<()> {
+fn close(stream: &TcpStream, plan: &Conversation, own: End) -> Result<()> {
     if plan.closer == own {
         pause(plan.close_ns);
         stream.shutdown(Shutdown::Write).context("closing")?;
@@ -319,7 +351,7 @@ fn close(stream: &mut TcpStream, plan: &Conversation, own: End) -> Result<()> {
     }
 }
 
-fn read_to_end(stream: &mut TcpStream) -> Result<()> {
+fn read_to_end(mut stream: &TcpStream) -> Result<()> {
     let mut buffer = [0; 1024];
     while stream.read(&mut buffer).context("waiting for the end")? > 0 {}
     Ok(())

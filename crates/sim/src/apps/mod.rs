@@ -1,17 +1,21 @@
 //! Programs at the ends of connections.
 
 mod bulk;
+mod cut;
 mod exchange;
 mod http;
+mod reader;
 mod session;
 
 use rexmit_tcp::connection::{Event, Socket};
 use rexmit_time::Time;
 
 pub use bulk::{Sink, Source};
+pub use cut::Cut;
 pub use exchange::{Answerer, Asker};
 pub use http::{Browser, Nginx};
-pub use session::{Exchange, Host, Script, Visitor};
+pub use reader::Stop;
+pub use session::{Behaviour, Exchange, Host, Script, Visitor};
 
 /// A program at one end of a connection.
 #[derive(Clone, Debug, Default)]

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use rexmit_tcp::connection::{Event, Socket};
 use rexmit_time::{Duration, Time};
 
-use super::read_all;
+use super::cut::{Cut, Cutter};
+use super::reader::{Reader, Stop};
 
 /// A request and its response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +21,17 @@ pub struct Exchange {
     pub think: Duration,
 }
 
+/// What a program does besides what is to be said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Behaviour {
+    /// When it stops reading, in the order of bytes.
+    pub stops: Vec<Stop>,
+    /// How it ends the connection before its time.
+    pub cut: Option<Cut>,
+}
+
 /// What both ends of a session know.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Script {
     /// In order.
     pub exchanges: Vec<Exchange>,
@@ -29,6 +39,14 @@ pub struct Script {
     pub server_closes: bool,
     /// The client closes when so many bytes of responses came, whatever is still to come.
     pub aborts_after: Option<u64>,
+    /// How long the client waits before its first request.
+    pub first_think: Duration,
+    /// How long the server waits after the last response before it closes.
+    pub lingers: Duration,
+    /// The client's behaviour.
+    pub client: Behaviour,
+    /// The server's.
+    pub server: Behaviour,
 }
 
 /// What an end has written of a message.
@@ -38,14 +56,16 @@ struct Writing {
 }
 
 impl Writing {
-    /// Writes what the socket takes; whether that was the rest.
-    fn go_on(&mut self, now: Time, socket: &mut impl Socket) -> bool {
+    /// Writes what the socket takes, and lets `cutter` count it; whether that was the rest.
+    fn go_on(&mut self, now: Time, socket: &mut impl Socket, cutter: &mut Cutter) -> bool {
         while self.left > 0 {
             let bytes = u32::try_from(self.left).unwrap_or(u32::MAX);
-            match socket.write(now, bytes, false) {
-                0 => return false,
-                taken => self.left -= u64::from(taken),
+            let taken = u64::from(socket.write(now, bytes, false));
+            cutter.count(now, taken);
+            if taken == 0 {
+                return false;
             }
+            self.left -= taken;
         }
         true
     }
@@ -62,14 +82,18 @@ pub struct Visitor {
     came: u64,
     total: u64,
     goes_on: Option<Time>,
+    reader: Reader,
+    cutter: Cutter,
     closed: bool,
 }
 
 impl Visitor {
     /// A client that follows `script`.
     #[must_use]
-    pub const fn new(script: Arc<Script>) -> Self {
+    pub fn new(script: Arc<Script>) -> Self {
         Self {
+            reader: Reader::new(&script.client.stops),
+            cutter: Cutter::new(script.client.cut),
             script,
             at: 0,
             writing: Writing { left: 0 },
@@ -85,9 +109,12 @@ impl Visitor {
             return;
         }
         match event {
-            Event::Established => self.ask(now, socket),
+            Event::Established => match self.script.first_think {
+                Duration::ZERO => self.ask(now, socket),
+                think => self.goes_on = Some(now + think),
+            },
             Event::Writable => {
-                self.writing.go_on(now, socket);
+                self.writing.go_on(now, socket, &mut self.cutter);
             }
             Event::Readable | Event::PeerClosed => self.read(now, socket),
             _ => {}
@@ -100,7 +127,7 @@ impl Visitor {
             Some(exchange) => {
                 self.came = 0;
                 self.writing.left = exchange.request;
-                self.writing.go_on(now, socket);
+                self.writing.go_on(now, socket, &mut self.cutter);
             }
             None if script.server_closes => {}
             None => self.close(now, socket),
@@ -120,7 +147,8 @@ impl Visitor {
             self.close(now, socket);
             return;
         }
-        let bytes = read_all(now, socket);
+        let bytes = self.reader.read(now, socket);
+        self.cutter.count(now, bytes);
         self.came += bytes;
         self.total += bytes;
         if socket.at_end() {
@@ -137,10 +165,18 @@ impl Visitor {
     }
 
     pub(super) fn deadline(&self) -> Option<Time> {
-        self.goes_on
+        let all = [self.goes_on, self.reader.deadline(), self.cutter.deadline()];
+        all.into_iter().flatten().min().filter(|_| !self.closed)
     }
 
     pub(super) fn on_deadline(&mut self, now: Time, socket: &mut impl Socket) {
+        if self.cutter.make(now, socket) {
+            self.closed = true;
+            return;
+        }
+        if self.reader.is_due(now) {
+            self.read(now, socket);
+        }
         if self.goes_on.is_some_and(|at| at <= now) {
             self.goes_on = None;
             self.ask(now, socket);
@@ -158,6 +194,10 @@ pub struct Host {
     answers: Option<Time>,
     /// The response at hand is being written.
     busy: bool,
+    reader: Reader,
+    cutter: Cutter,
+    /// All is said, and it waits before it closes.
+    closes: Option<Time>,
     peer_closed: bool,
     closed: bool,
 }
@@ -165,14 +205,17 @@ pub struct Host {
 impl Host {
     /// A server that follows `script`.
     #[must_use]
-    pub const fn new(script: Arc<Script>) -> Self {
+    pub fn new(script: Arc<Script>) -> Self {
         Self {
+            reader: Reader::new(&script.server.stops),
+            cutter: Cutter::new(script.server.cut),
             script,
             at: 0,
             writing: Writing { left: 0 },
             came: 0,
             answers: None,
             busy: false,
+            closes: None,
             peer_closed: false,
             closed: false,
         }
@@ -195,7 +238,9 @@ impl Host {
     }
 
     fn read(&mut self, now: Time, socket: &mut impl Socket) {
-        self.came += read_all(now, socket);
+        let bytes = self.reader.read(now, socket);
+        self.cutter.count(now, bytes);
+        self.came += bytes;
         let Some(exchange) = self.script.exchanges.get(self.at) else {
             return;
         };
@@ -207,38 +252,65 @@ impl Host {
     }
 
     fn write(&mut self, now: Time, socket: &mut impl Socket) {
-        if !self.busy || self.answers.is_some() || !self.writing.go_on(now, socket) {
+        if !self.busy || self.answers.is_some() || !self.write_on(now, socket) {
             return;
         }
         self.busy = false;
         self.at += 1;
         let last = self.at == self.script.exchanges.len();
         if last && self.script.server_closes {
-            self.closed = true;
-            socket.close(now);
+            match self.script.lingers {
+                Duration::ZERO => self.close(now, socket),
+                wait => self.closes = Some(now + wait),
+            }
             return;
         }
         self.read(now, socket);
         self.close_if_idle(now, socket);
     }
 
+    fn write_on(&mut self, now: Time, socket: &mut impl Socket) -> bool {
+        self.writing.go_on(now, socket, &mut self.cutter)
+    }
+
+    fn close(&mut self, now: Time, socket: &mut impl Socket) {
+        self.closed = true;
+        socket.close(now);
+    }
+
     fn close_if_idle(&mut self, now: Time, socket: &mut impl Socket) {
-        if self.peer_closed && !self.busy {
-            self.closed = true;
-            socket.close(now);
+        if self.peer_closed && !self.busy && !self.reader.is_stopped() {
+            self.close(now, socket);
         }
     }
 
     pub(super) fn deadline(&self) -> Option<Time> {
-        self.answers
+        let all = [
+            self.answers,
+            self.reader.deadline(),
+            self.cutter.deadline(),
+            self.closes,
+        ];
+        all.into_iter().flatten().min().filter(|_| !self.closed)
     }
 
     pub(super) fn on_deadline(&mut self, now: Time, socket: &mut impl Socket) {
+        if self.cutter.make(now, socket) {
+            self.closed = true;
+            return;
+        }
+        if self.reader.is_due(now) {
+            self.read(now, socket);
+            self.close_if_idle(now, socket);
+        }
         if self.answers.is_some_and(|at| at <= now) {
             self.answers = None;
             let response = self.script.exchanges.get(self.at).map(|e| e.response);
             self.writing.left = response.unwrap_or(0);
             self.write(now, socket);
+        }
+        if self.closes.is_some_and(|at| at <= now) && !self.closed {
+            self.close(now, socket);
         }
     }
 }

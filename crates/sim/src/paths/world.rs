@@ -134,6 +134,7 @@ impl<'a> World<'a> {
             window_clamp: None,
             metrics: Metrics::default(),
             look: self.parts.look,
+            defer_accept: None,
             subflow: None,
         }
     }
@@ -225,6 +226,7 @@ impl<'a> World<'a> {
             window_clamp: None,
             metrics: Metrics::default(),
             look: Duration::ZERO,
+            defer_accept: None,
             subflow: None,
         }
     }

@@ -360,6 +360,7 @@ impl<'a> Bench<'a> {
             window_clamp,
             metrics: self.metrics[index],
             look: LOOK,
+            defer_accept: None,
         };
         let clamp = self.cell.workload.receive_window_bytes;
         let mut network = Network::new();

@@ -9,6 +9,7 @@ use rexmit_tcp::settings::Settings;
 use rexmit_time::{Duration, Stream, Streams, Time};
 use rexmit_wire::FlowKey;
 
+use super::behaviour::{self, deferral};
 use super::draw::{between, chance, seconds};
 use super::look::{endpoints, Look};
 use super::mix::Mix;
@@ -17,8 +18,9 @@ use super::perturb::{perturbed, told};
 use super::record::{Made, Point, Record};
 use super::render::{Hosts, Rendered};
 use super::truth::{truth, Truth};
+use super::updates::Updates;
 use super::workload;
-use crate::apps::{App, Host as Server, Visitor};
+use crate::apps::{App, Host as Server, Script, Visitor};
 use crate::machine::Stack;
 use crate::world::{EndId, Host, Network, Talk, World};
 
@@ -78,7 +80,9 @@ impl Source<'_> {
         // A stream for each matter: what is drawn for one does not depend on another, as networks do not on stacks.
         let draw = |what| streams.stream(what, 0);
         let path = Path::draw(&self.mix.network, &mut draw("path"));
-        let (script, upload) = workload::draw(&self.mix.workload, &mut draw("workload"));
+        let (mut script, upload) = workload::draw(&self.mix.workload, &mut draw("workload"));
+        let mut draws = draw("behaviour");
+        let behaviour = behaviour::draw(&self.mix.workload, &mut script, upload, &mut draws);
         // Four connections in a row come from one client's host.
         let client = self.streams.stream("client", number / 4).uniform();
         let server = draw("server").uniform();
@@ -88,12 +92,13 @@ impl Source<'_> {
             (server, client)
         };
         let sender = Party::new(self.senders, sender, self.perturb, &mut draw("sender"));
-        let receiver = Party::new(
+        let mut receiver = Party::new(
             self.receivers,
             receiver,
             self.perturb,
             &mut draw("receiver"),
         );
+        receiver.fix_buffer(behaviour.receive_buffer);
         let mut stream = draw("place");
         let (client, server) = if upload {
             (&sender, &receiver)
@@ -110,25 +115,27 @@ impl Source<'_> {
         // Hosts have been up for a while, and their ticks fall anywhere.
         let begin = Time::from_nanos(1_000_000_000 + stream.below(100_000_000_000_000));
         let shift = start.since(begin);
-        let (network, nodes) = path.build(
+        let mut hosts = [
             sender.host(IpAddr::V4(sender_ip), path.mtu),
             receiver.host(IpAddr::V4(receiver_ip), path.mtu),
-            &streams,
-        );
+        ];
+        let listens = &mut hosts[usize::from(upload)];
+        listens.defer_accept = behaviour
+            .defers
+            .and_then(|time| deferral(time, server.look, &server.settings));
+        let deferred = listens.defer_accept.is_some();
+        let [sender_host, receiver_host] = hosts;
+        let (network, nodes) = path.build(sender_host, receiver_host, &streams);
         let (client_node, server_node) = if upload {
             (nodes.sender, nodes.receiver)
         } else {
             (nodes.receiver, nodes.sender)
         };
-        let record = Record::new(nodes.tap, upload);
+        let updates = Updates::new(behaviour.update_loss, draw("updates"));
+        let record = Record::new(nodes.tap, upload, updates);
         let mut run = Run::new(network, record, &streams, begin);
         let script = Arc::new(script);
-        let workload = serde_json::json!({
-            "requests": script.exchanges.len(),
-            "upload": upload,
-            "server_closes": script.server_closes,
-            "aborts": script.aborts_after.is_some(),
-        });
+        let workload = told_of(&script, upload, deferred);
         let talk = Talk {
             client: (
                 client_node,
@@ -212,8 +219,45 @@ impl Party {
             window_clamp: None,
             metrics: Metrics::default(),
             look: Duration::ZERO,
+            defer_accept: None,
         }
     }
+
+    /// Gives the host a receive buffer of so many bytes, which does not grow (SO_RCVBUF).
+    fn fix_buffer(&mut self, bytes: Option<u32>) {
+        if let Some(bytes) = bytes {
+            self.settings.receive_buffer = [bytes; 3];
+            self.settings.moderate_receive_buffer = false;
+        }
+    }
+}
+
+/// What is told of a workload; of behaviour only where there is some.
+fn told_of(script: &Script, upload: bool, deferred: bool) -> serde_json::Value {
+    let mut told = serde_json::json!({
+        "requests": script.exchanges.len(),
+        "upload": upload,
+        "server_closes": script.server_closes,
+        "aborts": script.aborts_after.is_some(),
+    });
+    let stops = script.client.stops.len() + script.server.stops.len();
+    if stops > 0 {
+        told["stops"] = stops.into();
+    }
+    if script.first_think > Duration::ZERO {
+        told["first_think_s"] = script.first_think.as_secs_f64().into();
+        told["deferred"] = deferred.into();
+    }
+    if script.lingers > Duration::ZERO {
+        told["lingers_s"] = script.lingers.as_secs_f64().into();
+    }
+    for (end, behaviour) in [("client", &script.client), ("server", &script.server)] {
+        if let Some(cut) = &behaviour.cut {
+            told["cut_by"] = end.into();
+            told["cut_resets"] = cut.resets.into();
+        }
+    }
+    told
 }
 
 /// A world in which one connection is open at a time.

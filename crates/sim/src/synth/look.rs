@@ -29,6 +29,9 @@ pub struct Look {
     pub ports: (u16, u16),
     /// Tick clocks that it was built with, ticks a second.
     pub ticks: &'static [u32],
+    /// Whether a listener that defers accepting repeats its SYN-ACK at every timeout, though the client has answered; none
+    /// where listeners cannot defer, or nothing of it is seen.
+    pub repeats_deferred: Option<bool>,
     /// Where this is from.
     pub source: &'static str,
 }
@@ -43,8 +46,10 @@ const LOOKS: &[Look] = &[
         receive_buffers: &[],
         ports: (1_024, 4_999),
         ticks: &[100, 1_000],
+        repeats_deferred: Some(true),
         source: "p0f 3: *:64:0:*:mss*4,0-2:mss,sok,ts,nop,ws:df,id+; SYN-ACK without id+; \
-                 ip_local_port_range 1024 4999; HZ of 1000 in Red Hat's kernels",
+                 ip_local_port_range 1024 4999; HZ of 1000 in Red Hat's kernels; \
+                 tcp_timer.c tcp_synack_timer, tcp_minisocks.c tcp_check_req",
     },
     Look {
         stack: "linux-3",
@@ -54,7 +59,9 @@ const LOOKS: &[Look] = &[
         receive_buffers: &[],
         ports: (32_768, 61_000),
         ticks: &[1_000, 250, 100],
-        source: "p0f 3: *:64:0:*:mss*10,4-7:mss,sok,ts,nop,ws:df,id+; Kconfig.hz; ip_local_port_range 32768 61000",
+        repeats_deferred: Some(false),
+        source: "p0f 3: *:64:0:*:mss*10,4-7:mss,sok,ts,nop,ws:df,id+; Kconfig.hz; ip_local_port_range 32768 61000; \
+                 inet_connection_sock.c syn_ack_recalc",
     },
     Look {
         stack: "linux-6",
@@ -64,7 +71,9 @@ const LOOKS: &[Look] = &[
         receive_buffers: &[],
         ports: (32_768, 60_999),
         ticks: &[250, 1_000, 100],
-        source: "net/ipv4/tcp_output.c tcp_options_write; window mss*44, scale 7; Kconfig.hz; ip_local_port_range 32768 60999",
+        repeats_deferred: Some(false),
+        source: "net/ipv4/tcp_output.c tcp_options_write; window mss*44, scale 7; Kconfig.hz; ip_local_port_range 32768 60999; \
+                 inet_connection_sock.c syn_ack_recalc",
     },
     Look {
         stack: "windows-xp",
@@ -74,6 +83,7 @@ const LOOKS: &[Look] = &[
         receive_buffers: &[65_535, 16_384, 17_520],
         ports: (1_025, 5_000),
         ticks: &[10],
+        repeats_deferred: None,
         source: "p0f 3: *:128:0:*:65535,0 and 16384,0:mss,nop,nop,sok:df,id+; Microsoft KB 196271: MaxUserPort 5000",
     },
     Look {
@@ -84,6 +94,7 @@ const LOOKS: &[Look] = &[
         receive_buffers: &[],
         ports: (49_152, 65_535),
         ticks: &[100, 1_000],
+        repeats_deferred: None,
         source: "p0f 2: 65535:64:1:60:M*,N,W0-1,N,N,T; ip(4): portrange.first 49152 since 5.2; tuning(7): HZ of 1000",
     },
     Look {
@@ -94,6 +105,7 @@ const LOOKS: &[Look] = &[
         receive_buffers: &[49_640],
         ports: (32_768, 65_535),
         ticks: &[100, 1_000],
+        repeats_deferred: None,
         source: "p0f 3: *:64:0:*:mss*34,0:mss,nop,ws,nop,nop,sok:df,id+; tcp_smallest_anon_port 32768; hires_tick",
     },
     Look {
@@ -104,7 +116,9 @@ const LOOKS: &[Look] = &[
         receive_buffers: &[],
         ports: (32_768, 61_000),
         ticks: &[250, 1_000, 100],
-        source: "p0f 3: *:64:0:*:mss*20,7:mss,sok,ts,nop,ws:df,id+; Kconfig.hz; ip_local_port_range 32768 61000, before 4.2",
+        repeats_deferred: Some(false),
+        source: "p0f 3: *:64:0:*:mss*20,7:mss,sok,ts,nop,ws:df,id+; Kconfig.hz; ip_local_port_range 32768 61000, before 4.2; \
+                 inet_connection_sock.c syn_ack_recalc",
     },
     Look {
         stack: "",
@@ -114,6 +128,7 @@ const LOOKS: &[Look] = &[
         receive_buffers: &[],
         ports: (49_152, 65_535),
         ticks: &[],
+        repeats_deferred: None,
         source: "assumption: RFC 1700's TTL, RFC 6335's ports, the order of Linux",
     },
 ];

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::behaviour::{CutsMix, DefersMix, StopsMix};
 use super::draw::{check_share, Check, Choice, LogNormal, LogUniform, Sizes};
 
 /// A mix of networks and workloads. Shares are of connections, 0 to 1.
@@ -90,6 +91,18 @@ pub struct WorkloadMix {
     pub abort_share: f64,
     /// Connections whose addresses and ports serve for another one after them.
     pub reuse_share: f64,
+    /// How long a server that closes waits before it does, seconds; not at all where nothing is said.
+    #[serde(default)]
+    pub linger_s: Option<LogNormal>,
+    /// Receivers that stop reading.
+    #[serde(default)]
+    pub stops: Option<StopsMix>,
+    /// Servers that defer accepting.
+    #[serde(default)]
+    pub defers: Option<DefersMix>,
+    /// Connections that are cut.
+    #[serde(default)]
+    pub cuts: Option<CutsMix>,
 }
 
 impl Mix {
@@ -138,6 +151,10 @@ impl Mix {
             server_closes_share,
             abort_share,
             reuse_share,
+            linger_s,
+            stops,
+            defers,
+            cuts,
         } = &self.workload;
         let parts: [(&str, &dyn Check); 19] = [
             ("network.rtt_s", rtt_s),
@@ -162,6 +179,16 @@ impl Mix {
         ];
         for (name, part) in parts {
             part.fault().map_err(|reason| format!("{name}: {reason}"))?;
+        }
+        let optional: [(&str, Option<&dyn Check>); 4] = [
+            ("workload.linger_s", linger_s.as_ref().map(|mix| mix as _)),
+            ("workload.stops", stops.as_ref().map(|mix| mix as _)),
+            ("workload.defers", defers.as_ref().map(|mix| mix as _)),
+            ("workload.cuts", cuts.as_ref().map(|mix| mix as _)),
+        ];
+        for (name, part) in optional {
+            part.map_or(Ok(()), Check::fault)
+                .map_err(|reason| format!("{name}: {reason}"))?;
         }
         let shares = [
             ("network.jitter_share", jitter_share),

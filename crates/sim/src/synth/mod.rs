@@ -5,6 +5,7 @@
 //! the clock, on which they begin as a Poisson process. They are run in the order of their beginnings and written as
 //! time goes by, so memory holds only those that are open.
 
+mod behaviour;
 mod connection;
 mod draw;
 mod files;
@@ -17,6 +18,7 @@ mod record;
 mod render;
 mod table;
 mod truth;
+mod updates;
 mod workload;
 
 use std::io::{self, Write};
@@ -30,6 +32,7 @@ use connection::{Source, Unit};
 use draw::{exponential, seconds};
 use merge::Merge;
 
+pub use behaviour::{CutsMix, DefersMix, StopsMix};
 pub use draw::{Choice, LogNormal, LogUniform, Sizes, Weighted};
 pub use files::{FileCapture, Format};
 pub use look::{Look, SynOrder};

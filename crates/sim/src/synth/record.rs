@@ -6,6 +6,7 @@ use rexmit_tcp::{Mechanism, Segment};
 use rexmit_time::Time;
 use rexmit_wire::{FlowKey, SeqNum};
 
+use super::updates::Updates;
 use crate::world::{EndId, Gate, NodeId, Packet};
 
 /// Where captures are made. The order is that of [`Record::seen`].
@@ -68,10 +69,11 @@ pub(super) struct Record {
     pub seen: [Vec<(Time, u32)>; 3],
     out: Vec<Option<Out>>,
     syn_came: Option<(Time, EndId)>,
+    updates: Updates,
 }
 
 impl Record {
-    pub fn new(tap: NodeId, upload: bool) -> Self {
+    pub fn new(tap: NodeId, upload: bool, updates: Updates) -> Self {
         Record {
             tap,
             upload,
@@ -79,6 +81,7 @@ impl Record {
             seen: Default::default(),
             out: Vec::new(),
             syn_came: None,
+            updates,
         }
     }
 
@@ -148,6 +151,9 @@ impl Gate<Connection> for Record {
             arrived: false,
         });
         self.see(now, self.home(from), id);
+        if self.updates.lose(from.index(), &segment) {
+            return Verdict::Drop;
+        }
         Verdict::Accept
     }
 

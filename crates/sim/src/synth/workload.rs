@@ -38,6 +38,7 @@ pub(super) fn draw(mix: &WorkloadMix, stream: &mut Stream) -> (Script, bool) {
         server_closes: chance(stream, mix.server_closes_share),
         aborts_after: aborts.then(|| 1 + stream.below(expected)),
         exchanges,
+        ..Script::default()
     };
     (script, upload)
 }

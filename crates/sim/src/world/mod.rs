@@ -258,6 +258,7 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
             window_clamp: host.and_then(|host| host.window_clamp),
             metrics: host.map_or_else(Metrics::default, |host| host.metrics),
             look: host.map_or(Duration::ZERO, |host| host.look),
+            defer_accept: host.and_then(|host| host.defer_accept),
             subflow: None,
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
+use rexmit_tcp::connection::DeferAccept;
 use rexmit_tcp::sender::Metrics;
 use rexmit_time::{Duration, Streams, Time};
 
@@ -35,6 +36,8 @@ pub struct Host {
     pub metrics: Metrics,
     /// How far a look at its clock moves it on.
     pub look: Duration,
+    /// Its listeners defer accepting.
+    pub defer_accept: Option<DeferAccept>,
 }
 
 /// Bytes of an Ethernet header.

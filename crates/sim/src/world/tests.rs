@@ -65,6 +65,7 @@ fn host(last: u8) -> Host {
         window_clamp: None,
         metrics: Metrics::default(),
         look: Duration::ZERO,
+        defer_accept: None,
     }
 }
 
@@ -189,6 +190,7 @@ fn session(server_closes: bool, aborts_after: Option<u64>) -> (u32, u32, i64) {
         exchanges: vec![exchange; 2],
         server_closes,
         aborts_after,
+        ..Script::default()
     });
     let (mut world, nodes) = world(Log::default());
     let client = App::Visitor(Visitor::new(Arc::clone(&script)));

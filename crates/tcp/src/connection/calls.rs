@@ -134,13 +134,7 @@ impl Connection {
             State::SynSent | State::SynReceived => {
                 self.end(None);
             }
-            _ if self.readable() > 0 => {
-                let header = self.receiver.header();
-                let mut segment = self.segment(now, &header, Flags(Flags::RST.0 | Flags::ACK.0));
-                segment.timestamps = segment.timestamps.filter(|_| self.timestamps);
-                self.outbox.push(Sent::plain(segment));
-                self.end(None);
-            }
+            _ if self.readable() > 0 => self.reset(now),
             _ => {
                 self.shutdown(now);
                 if let Some(sender) = &mut self.sender {
@@ -151,5 +145,26 @@ impl Connection {
                 }
             }
         }
+    }
+
+    /// Closes the socket with a reset, whatever waits (SO_LINGER with no time; `tcp_disconnect`).
+    pub fn abort(&mut self, now: Time) {
+        let over = matches!(self.state, State::Closed | State::TimeWait);
+        if self.orphan || over {
+            return;
+        }
+        self.orphan = true;
+        match self.state {
+            State::SynSent | State::SynReceived => self.end(None),
+            _ => self.reset(now),
+        }
+    }
+
+    fn reset(&mut self, now: Time) {
+        let header = self.receiver.header();
+        let mut segment = self.segment(now, &header, Flags(Flags::RST.0 | Flags::ACK.0));
+        segment.timestamps = segment.timestamps.filter(|_| self.timestamps);
+        self.outbox.push(Sent::plain(segment));
+        self.end(None);
     }
 }

@@ -11,6 +11,7 @@ use crate::recovery::syn;
 use crate::segment::{Segment, Timestamps};
 use crate::settings::{Estimator, Settings};
 
+use super::defer::Deferral;
 use super::types::Local;
 
 /// Timeouts of a SYN-ACK before the attempt is given up (`tcp_synack_retries`).
@@ -28,15 +29,29 @@ pub(super) struct Handshake {
     first_sent: Time,
     /// The passive end looks at the clock once more before it takes the round-trip time (`tcp_synack_rtt_meas`).
     look: Duration,
+    /// The passive end waits for data.
+    deferral: Option<Deferral>,
     /// It was sent again.
     repeated: bool,
-    /// By the timer, so many times.
-    pub timeouts: u32,
+    /// Timeouts, and how often it was sent again at one of them (`num_timeout`, `num_retrans`).
+    timeouts: u32,
+    resent: u32,
     /// The timeout, in whole ticks.
     timeout: Duration,
     fires: Time,
     /// When a repeated SYN was answered last, in ticks.
     answered: Option<i64>,
+}
+
+/// What a timeout of the handshake asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Due {
+    /// The segment is to be sent again.
+    Send,
+    /// Nothing.
+    Wait,
+    /// The attempt is given up.
+    GiveUp,
 }
 
 /// The options of a SYN.
@@ -89,8 +104,10 @@ impl Handshake {
             offered,
             first_sent: now,
             look: Duration::ZERO,
+            deferral: None,
             repeated: false,
             timeouts: 0,
+            resent: 0,
             timeout,
             fires: clock.fires(now, clock.ticks(now) + clock.ticks_in(timeout)),
             answered: None,
@@ -105,12 +122,13 @@ impl Handshake {
         settings: &Arc<Settings>,
         clock: Clock,
         syn: &Segment,
-        look: Duration,
+        local: &Local,
         now: Time,
     ) -> Self {
         let offered = Offer::of(syn, settings);
         Handshake {
-            look,
+            look: local.look,
+            deferral: local.defer_accept.map(Deferral::new),
             ..Self::new(settings, clock, false, offered, now)
         }
     }
@@ -155,18 +173,26 @@ impl Handshake {
         self.fires
     }
 
-    /// The timer fired: true if the segment is to be sent again, false if the attempt is given up.
-    pub fn on_timeout(&mut self, now: Time) -> bool {
+    /// The timer fired (`reqsk_timer_handler`).
+    pub fn on_timeout(&mut self, now: Time) -> Due {
         let retries = if self.active {
             self.settings.syn_retries + self.settings.syn_linear_timeouts
         } else {
             SYN_ACK_RETRIES
         };
-        if self.timeouts >= retries {
-            return false;
+        let due = match &self.deferral {
+            Some(deferral) => deferral.due(self.timeouts, retries),
+            None if self.timeouts >= retries => Due::GiveUp,
+            None => Due::Send,
+        };
+        if due == Due::GiveUp {
+            return due;
         }
         self.timeouts += 1;
-        self.repeated = true;
+        if due == Due::Send {
+            self.resent += 1;
+            self.repeated = true;
+        }
         self.timeout = syn::next_timeout(
             !self.active,
             self.timeouts,
@@ -175,7 +201,15 @@ impl Handshake {
             self.clock.tick().up(self.settings.max_rto),
         );
         self.set_timer(now);
-        true
+        due
+    }
+
+    /// Whether the acknowledgement `segment` of the SYN-ACK does not end the handshake yet (`tcp_check_req`).
+    pub fn defers(&mut self, segment: &Segment) -> bool {
+        let timeouts = self.timeouts;
+        self.deferral
+            .as_mut()
+            .is_some_and(|deferral| deferral.drops(segment, timeouts))
     }
 
     fn set_timer(&mut self, now: Time) {
@@ -221,7 +255,7 @@ impl Handshake {
             window_scale: offered.window_scale.unwrap_or(0).min(14),
             peer_mss,
             rtt: self.rtt(now, local, echo.filter(|_| offered.timestamps)),
-            timeouts: if spurious { 0 } else { self.timeouts },
+            timeouts: if spurious { 0 } else { self.resent },
         }
     }
 

@@ -108,6 +108,10 @@ impl Connection {
         if let Some(stamps) = segment.timestamps.filter(|_| segment.seq == first) {
             self.receiver.remember(stamps.value);
         }
+        let deferred = |handshake: &mut Box<super::Handshake>| handshake.defers(segment);
+        if self.handshake.as_mut().is_some_and(deferred) {
+            return;
+        }
         let scale = self.handshake.as_ref().map_or(0, |handshake| {
             handshake.finish(now, &self.local, None).window_scale
         });

@@ -7,10 +7,11 @@
 //!
 //! `now` never goes back from one call to the next.
 //!
-//! Not modelled: crossed SYNs, TCP Fast Open, urgent data, ECN, SO_LINGER, keepalive.
+//! Not modelled: crossed SYNs, TCP Fast Open, urgent data, ECN, keepalive.
 
 mod buffer;
 mod calls;
+mod defer;
 mod handshake;
 mod input;
 mod outbox;
@@ -32,14 +33,14 @@ use crate::sender::{Counters, Metrics, Sender};
 use crate::settings::Settings;
 
 use buffer::SendBuffer;
-use handshake::Handshake;
+use handshake::{Due, Handshake};
 use outbox::Outbox;
 use types::Events;
 
 pub(crate) use calls::WRITE_PAGE_BYTES;
 pub use response::{Progress, Response};
 pub use socket::Socket;
-pub use types::{Event, Local, Sent, State, SubflowOptions};
+pub use types::{DeferAccept, Event, Local, Sent, State, SubflowOptions};
 
 /// How long TIME_WAIT lasts, and FIN_WAIT2 of a socket without an owner (`TCP_TIMEWAIT_LEN`, `tcp_fin_timeout`).
 const TIME_WAIT: Duration = Duration::from_secs(60);
@@ -139,7 +140,7 @@ impl Connection {
         now: Time,
     ) -> Self {
         let mss = local.mss();
-        let handshake = Handshake::passive(&settings, clock, syn, local.look, now);
+        let handshake = Handshake::passive(&settings, clock, syn, local, now);
         let echo = syn.timestamps.filter(|_| settings.timestamps);
         // tcp_openreq_init_rwin
         let quantum = mss - echo.map_or(0, |_| 12);
@@ -181,10 +182,10 @@ impl Connection {
         }
         if let Some(handshake) = &mut self.handshake {
             if handshake.deadline() <= now {
-                if handshake.on_timeout(now) {
-                    self.send_handshake(now);
-                } else {
-                    self.end(Some(Event::TimedOut));
+                match handshake.on_timeout(now) {
+                    Due::Send => self.send_handshake(now),
+                    Due::Wait => {}
+                    Due::GiveUp => self.end(Some(Event::TimedOut)),
                 }
             }
             return;

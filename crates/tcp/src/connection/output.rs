@@ -21,7 +21,7 @@ impl Connection {
     /// A segment without data.
     pub(super) fn segment(&self, now: Time, header: &Header, flags: Flags) -> Segment {
         let seq = match (&self.sender, &self.remains) {
-            (Some(sender), _) => sender.nxt(),
+            (Some(sender), _) => sender.leaves_next(),
             (None, Some(remains)) => remains.nxt,
             (None, None) => self.local.iss + 1,
         };

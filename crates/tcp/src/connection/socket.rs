@@ -18,6 +18,8 @@ pub trait Socket {
     fn set_cork(&mut self, now: Time, on: bool);
     /// As `close`.
     fn close(&mut self, now: Time);
+    /// As `close` with SO_LINGER and no time.
+    fn abort(&mut self, now: Time);
 }
 
 impl Socket for Connection {
@@ -43,5 +45,9 @@ impl Socket for Connection {
 
     fn close(&mut self, now: Time) {
         self.close(now);
+    }
+
+    fn abort(&mut self, now: Time) {
+        self.abort(now);
     }
 }

@@ -19,6 +19,17 @@ pub struct SubflowOptions {
     pub echoed_rtt: bool,
 }
 
+/// What a listener does that defers accepting until data come (`TCP_DEFER_ACCEPT`): it drops the bare acknowledgement
+/// that would end the handshake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeferAccept {
+    /// Until so many timeouts of the SYN-ACK have passed (`rskq_defer_accept`).
+    pub timeouts: u32,
+    /// The SYN-ACK is repeated at every timeout, though the peer has answered, and a peer that stays silent is forgotten
+    /// in the end: Linux before 2.6.32. Later ones repeat it at the last of these timeouts alone, and take the answer.
+    pub repeats: bool,
+}
+
 /// What an end brings into a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Local {
@@ -36,6 +47,8 @@ pub struct Local {
     pub metrics: Metrics,
     /// How far a look at the host's clock moves it on; zero of a clock that runs by itself.
     pub look: Duration,
+    /// The listener defers accepting.
+    pub defer_accept: Option<DeferAccept>,
     /// The connection is a subflow ([`crate::multipath`]).
     pub subflow: Option<SubflowOptions>,
 }
@@ -52,6 +65,7 @@ impl Local {
             window_clamp: None,
             metrics: Metrics::default(),
             look: Duration::ZERO,
+            defer_accept: None,
             subflow: None,
         }
     }

@@ -30,6 +30,15 @@ impl Sender {
         self.nxt
     }
 
+    /// The number of the next byte that leaves: new data that still wait for
+    /// [`Sender::poll_transmit`](super::Sender::poll_transmit) are not counted.
+    #[must_use]
+    pub fn leaves_next(&self) -> SeqNum {
+        let mut waiting = self.output.packets.iter();
+        let new = waiting.find(|one| one.mechanism.is_none() && (one.fin || !one.range.is_empty()));
+        new.map_or(self.nxt, |one| one.range.start)
+    }
+
     /// After the last byte written, a FIN counted (`write_seq`).
     #[must_use]
     pub fn end(&self) -> SeqNum {

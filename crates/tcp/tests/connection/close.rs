@@ -4,7 +4,7 @@ use rexmit_tcp::connection::{Event, State};
 use rexmit_tcp::Segment;
 use rexmit_time::Duration;
 
-use crate::pair::{Fate, Pair};
+use crate::pair::{Fate, Logged, Pair};
 
 /// Open, the request read, nobody closes by himself.
 fn open(stack: &str) -> Pair {
@@ -170,4 +170,50 @@ fn a_segment_for_nobody_is_reset() {
     pair.client.connection.on_segment(now, &stray);
     let reset = pair.client.connection.poll_transmit(now).expect("a reset");
     assert!(reset.segment.flags.rst());
+}
+
+#[test]
+fn an_abort_resets_whatever_waits() {
+    let mut pair = open("linux-6.1");
+    let now = pair.now;
+    let server = &mut pair.server().connection;
+    assert_eq!(server.write(now, 20_000, false), 20_000);
+    server.abort(now);
+    pair.run(230.0);
+    assert_eq!(states(&mut pair), (State::Closed, State::Closed));
+    assert!(pair.client.saw(Event::Reset));
+    // Others answer acknowledgements that were under way; they have no number to acknowledge.
+    let own = |segment: &Segment| segment.flags.rst() && segment.flags.ack();
+    assert_eq!(pair.times(true, own).len(), 1);
+    // Nothing is there to be reset any more.
+    let now = pair.now;
+    pair.server().connection.abort(now);
+    pair.run(300.0);
+    assert_eq!(pair.times(true, own).len(), 1);
+}
+
+/// An acknowledgement that leaves before data has their number, not the one behind them.
+#[test]
+fn acknowledgements_are_numbered_in_the_order_of_leaving() {
+    for stack in ["rfc", "windows-xp", "linux-2.4", "linux-6.12"] {
+        for close_ms in 60..180 {
+            let mut pair = Pair::new(stack, 200_000, 20.0);
+            pair.client.closes = false;
+            pair.run(f64::from(close_ms));
+            let now = pair.now;
+            pair.client.connection.close(now);
+            pair.run(f64::from(close_ms) + 15.0);
+            let mut next = None;
+            for Logged { sent, .. } in pair.sent(true) {
+                let segment = &sent.segment;
+                let known = next.is_none_or(|next| !segment.seq.is_after(next));
+                assert!(
+                    known,
+                    "{stack}: {segment:?} at {close_ms} ms, next is {next:?}"
+                );
+                let end = segment.end();
+                next = next.filter(|next| end.is_before(*next)).or(Some(end));
+            }
+        }
+    }
 }

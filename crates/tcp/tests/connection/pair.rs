@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rexmit_tcp::clock::Clock;
-use rexmit_tcp::connection::{Connection, Event, Local, Progress, Response, Sent, State};
+use rexmit_tcp::connection::{
+    Connection, DeferAccept, Event, Local, Progress, Response, Sent, State,
+};
 use rexmit_tcp::settings::Settings;
 use rexmit_tcp::stacks;
 use rexmit_tcp::Segment;
@@ -56,6 +58,8 @@ pub struct Pair {
     pub response: Option<Response>,
     /// Written by the client once it is connected.
     pub request: u32,
+    /// What the server's listener does.
+    pub defer_accept: Option<DeferAccept>,
     delay: Duration,
     wire: BTreeMap<(Time, u64), (bool, Segment)>,
     count: u64,
@@ -115,6 +119,7 @@ impl Pair {
             log: Vec::new(),
             response: (body > 0).then(|| Response::new(230, body)),
             request: 100,
+            defer_accept: None,
             delay: Duration::from_nanos((rtt_ms * 5e5) as i64),
             wire: BTreeMap::new(),
             count: 0,
@@ -273,13 +278,12 @@ impl Pair {
         if let Some(end) = self.end(down) {
             end.connection.on_segment(now, segment);
         } else if segment.flags.syn() && !segment.flags.ack() {
-            let server = Connection::accept(
-                Arc::clone(&self.settings),
-                self.clock,
-                &local(SERVER_ISS, 77),
-                segment,
-                now,
-            );
+            let local = Local {
+                defer_accept: self.defer_accept,
+                ..local(SERVER_ISS, 77)
+            };
+            let settings = Arc::clone(&self.settings);
+            let server = Connection::accept(settings, self.clock, &local, segment, now);
             self.server = Some(End::new(server));
         }
     }

@@ -74,7 +74,11 @@ pub(crate) fn calibrate(row: &mut Retransmission) {
         fitted::NEED.of(share, row).min(row.certainty)
     };
     if row.mechanism == Mechanism::Unknown {
-        row.confidence = row.confidence.min(row.certainty);
+        // No mechanism is named that could be right.
+        row.confidence = 0.0;
+        if let Some((_, share)) = &mut row.runner_up {
+            *share = share.min(row.certainty);
+        }
         return;
     }
     let right = fitted::MECHANISM.of(share, row).min(row.certainty);

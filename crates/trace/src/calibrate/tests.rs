@@ -122,7 +122,7 @@ fn what_the_wire_cannot_tell_apart_is_one_answer() {
 fn nothing_is_more_likely_for_having_no_cause() {
     let mut none = row(Position::Sender, Evidence::None);
     none.mechanism = Mechanism::Unknown;
-    none.confidence = 0.0;
+    none.confidence = 0.9;
     none.need = Need::Unknown;
     let none = calibrated(none);
     assert_eq!((none.confidence, none.need_confidence), (0.0, 0.0));

@@ -30,6 +30,8 @@ pub(super) struct LastSyn {
     at: Time,
     ip_id: Option<u16>,
     stamps: Option<Timestamps>,
+    /// It was sent again: it came by before, and is no double.
+    again: bool,
 }
 
 impl Mark {
@@ -76,6 +78,9 @@ impl Connection {
 
     /// Whether a SYN or SYN-ACK came by just now with the same identification and stamps: a capture at both directions of a port, say,
     /// holds it twice. No timer is as short as that, and a second connection has another number. It is counted then.
+    ///
+    /// A SYN-ACK behind a SYN that was sent again is the answer to that, however soon it follows the first one: two SYNs that a
+    /// delay held up come together.
     #[cold]
     pub(super) fn is_doubled_syn(
         &mut self,
@@ -84,22 +89,29 @@ impl Connection {
         headers: &Headers,
     ) -> bool {
         let me = direction as usize;
-        let last = LastSyn {
+        let mut last = LastSyn {
             at,
             ip_id: headers.ip_id,
             stamps: headers.timestamps,
+            again: false,
         };
-        let before = self.cold.last_syns[me].replace(last);
+        let before = self.cold.last_syns[me];
+        let asked = self.cold.last_syns[1 - me].filter(|syn| syn.again);
         let same = self.cold.syns[me].as_ref().is_some_and(|syn| {
             (syn.seq, syn.flags, syn.options)
                 == (headers.seq, headers.flags, headers.syn.unwrap_or_default())
         });
         let soon = |before: LastSyn| {
+            if asked.is_some_and(|syn| syn.at > before.at) {
+                return false;
+            }
             let apart = at.since(before.at);
             let alike = (before.ip_id, before.stamps) == (last.ip_id, last.stamps);
             alike && -AT_ONCE < apart && apart < AT_ONCE
         };
         let found = same && before.is_some_and(soon);
+        last.again = same && before.is_some() && !found;
+        self.cold.last_syns[me] = Some(last);
         if found {
             self.count_doubled(me, headers);
         }

@@ -6,7 +6,7 @@ use rexmit_time::{Duration, Time};
 use rexmit_wire::{SeqNum, SeqRange};
 
 use super::profile::MOST_PROFILES;
-use crate::event::{Acked, Sent};
+use crate::event::{Acked, Sent, SentKind};
 
 /// Pieces of the queue that are kept; what is sent beyond it pushes out the oldest.
 const MOST_PIECES: usize = 1 << 16;
@@ -34,6 +34,8 @@ pub struct Piece {
     pub sacked: bool,
     /// Payload-free: a bare FIN.
     pub bare: bool,
+    /// The monitor saw it when it was sent last.
+    pub seen: bool,
     /// What had been sent when it was sent again last.
     pub nxt_then: SeqNum,
     /// Each emulated sender's marks.
@@ -244,6 +246,7 @@ impl Board {
             packets,
             sacked: false,
             bare: len == fin,
+            seen: sent.kind != SentKind::Unseen,
             nxt_then: end,
             marks: [0; MOST_PROFILES],
         });
@@ -296,6 +299,7 @@ impl Board {
         for piece in self.pieces.range_mut(pieces) {
             self.resent += piece.packets;
             piece.sent = sent.at;
+            piece.seen = true;
             piece.stamp = sent.stamp;
             piece.resends = piece.resends.saturating_add(1);
             piece.nxt_then = nxt;

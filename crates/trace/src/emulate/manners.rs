@@ -180,6 +180,7 @@ mod tests {
             stamp: Some(stamp),
             echo: None,
             slack: Duration::ZERO,
+            own_time: true,
             counted: false,
             missing: None,
         }

@@ -97,6 +97,8 @@ pub struct Judges {
     /// When the peer's SYN came last, and how often.
     asked: Option<(Time, u32)>,
     ack_at: Time,
+    /// The least time from what was sent once to its acknowledgement.
+    least_rtt: Option<Duration>,
     /// When something new left last.
     new_at: Time,
     /// Something that the monitor never saw, until the next event says when it left.
@@ -149,6 +151,7 @@ impl Judges {
             syn: None,
             asked: None,
             ack_at: Time::ZERO,
+            least_rtt: None,
             new_at: Time::ZERO,
             unseen: None,
             recent: None,
@@ -288,6 +291,8 @@ impl Judges {
             stamp: sent.stamp,
             pace: self.pace.expected(),
             missing: sent.missing,
+            copied: None,
+            before_timers: false,
         }
     }
 
@@ -321,7 +326,7 @@ impl Judges {
 
     fn sent_again(&mut self, sent: &Sent, number: u32) {
         self.begin(sent.range.start);
-        let moment = self.moment(sent);
+        let mut moment = self.moment(sent);
         self.pace.resent(moment.gap, moment.slack);
         if sent.range.end.is_after(self.board.nxt) {
             // The first copy of it was never seen: it left with what was sent last.
@@ -335,6 +340,7 @@ impl Judges {
             }
         }
         let pieces = self.board.locate(sent.range);
+        self.note_copy(&mut moment, sent, pieces.start);
         for shadow in &mut self.shadows {
             shadow.on_resend(&mut self.board, &moment, pieces.clone());
         }
@@ -397,12 +403,16 @@ impl Judges {
             let rtt = once
                 .map(|(at, _)| acked.at - at)
                 .or(self.facts.handshake_rtt);
+            if once.is_some() {
+                self.least_rtt = rtt;
+            }
             if self.syn.is_some() || self.facts.isn.is_some() {
                 self.establish(acked.at, rtt);
             }
         }
         self.manners.acked(acked, &self.board, &self.facts);
         if self.board.ack(acked, &mut self.news) {
+            self.note_rtt();
             for shadow in &mut self.shadows {
                 shadow.on_ack(&mut self.board, &self.news);
             }
@@ -411,6 +421,53 @@ impl Judges {
             if !acked.ack.is_before(end) {
                 self.episode = None;
             }
+        }
+    }
+
+    /// When the piece at `index` had been sent before, if that is known, and whether a timer can have run out since.
+    fn note_copy(&self, moment: &mut Moment, sent: &Sent, index: usize) {
+        let (Some(head), true) = (self.board.head(), index < self.board.len()) else {
+            return;
+        };
+        let piece = self.board.at(index);
+        // Of a sender whose peer was never heard nothing says how far it is.
+        let heard = self.ack_at > Time::ZERO || self.facts.handshake_rtt.is_some();
+        let alone = !heard && piece.seen;
+        // Its time was told when less was known; where stamps tell times, they tell how long ago it was.
+        let beside = moment.slack == Duration::ZERO;
+        if !alone && !(sent.own_time && piece.seen && (beside || piece.stamp.is_some())) {
+            return;
+        }
+        let ticks = match (sent.stamp, piece.stamp) {
+            (Some(now), Some(then)) => i64::from(now.wrapping_sub(then) as i32),
+            _ => 0,
+        };
+        moment.copied = Some(piece.sent);
+        // A timer counts from what was sent first (RFC 6298 §5, `tcp_rearm_rto`).
+        let since = piece.sent.min(head.sent);
+        let least = self.shortest_timer(alone);
+        let soon = moment.at + moment.slack * 2 < since + least;
+        moment.before_timers = soon && moment.slack * ticks < least;
+    }
+
+    /// No timer is shorter than a round trip (RFC 6298 §2.2, RFC 8985 §7.2). Where none can be known, the smallest timeout of
+    /// all stacks stands for it.
+    fn shortest_timer(&self, alone: bool) -> Duration {
+        let least = if alone {
+            self.shadows.iter().map(Shadow::least_timeout).min()
+        } else {
+            self.least_rtt
+        };
+        least.unwrap_or(Duration::ZERO)
+    }
+
+    /// An acknowledgement came: the shortest time that it took for one.
+    fn note_rtt(&mut self) {
+        let at = self.news.at;
+        let once = self.news.acked.iter();
+        let once = once.filter(|piece| piece.resends == 0 && at >= piece.sent);
+        if let Some(rtt) = once.map(|piece| at - piece.sent).min() {
+            self.least_rtt = Some(self.least_rtt.map_or(rtt, |least| least.min(rtt)));
         }
     }
 

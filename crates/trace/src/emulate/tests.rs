@@ -1,5 +1,7 @@
 //! Scripted exchanges, with the times of the kernels' rules (scaled to whole ticks).
 
+mod nothing;
+
 use rexmit_tcp::{Mechanism, SackList};
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{Flags, SeqNum, SeqRange};
@@ -61,6 +63,7 @@ impl Script {
             stamp: None,
             echo: None,
             slack: self.slack,
+            own_time: true,
             counted: false,
             missing: None,
         }));
@@ -87,6 +90,7 @@ impl Script {
                 stamp: None,
                 echo: None,
                 slack: self.slack,
+                own_time: self.slack == Duration::ZERO,
                 counted: false,
                 missing: None,
             }));

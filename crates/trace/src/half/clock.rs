@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
 
+use super::merge::NEAR;
 use crate::rows::Position;
 
 /// Stamps of the receiver that are remembered.
@@ -137,6 +138,11 @@ impl Clock {
             (Some(near), Some(far)) => far * NOTHING <= near,
             _ => false,
         }
+    }
+
+    /// Whether nothing lies between the monitor and the sender where packets wait or are lost.
+    pub(super) fn is_beside_sender(&self) -> bool {
+        self.position() == Position::Sender && self.delay(true) <= NEAR
     }
 
     /// Where the monitor stood.

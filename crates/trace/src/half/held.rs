@@ -192,6 +192,7 @@ mod tests {
             stamp: None,
             echo: None,
             slack: Duration::ZERO,
+            own_time: true,
             counted: false,
             missing: None,
         }

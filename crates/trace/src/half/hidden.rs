@@ -23,6 +23,10 @@ impl Half {
         if next.flags.rst() || next.flags.syn() || next.range().is_empty() {
             return;
         }
+        if self.clock.is_beside_sender() {
+            // Nothing is lost on the way to a monitor beside the sender: what is missing, the capture missed.
+            return;
+        }
         let newest = self.newest.unwrap_or(*last);
         let missing = self.missing(&newest, next);
         let nxt = self.pieces.nxt();
@@ -60,6 +64,7 @@ impl Half {
             stamp: last.timestamps.map(|t| t.0),
             ack: None,
             ip_id: last.ip_id,
+            span: 0,
             number: ORIGINAL,
             seen: false,
             mark: false,

@@ -18,7 +18,7 @@ const AHEAD: usize = 64;
 /// Acknowledgements that wait among which those are looked for that the sender had not heard.
 const MOST_UNHEARD: usize = 256;
 /// A delay up to which a monitor stands next to the sender.
-const NEAR: Duration = Duration::from_micros(200);
+pub(super) const NEAR: Duration = Duration::from_micros(200);
 /// How long an acknowledgement is held back that no stamp of the sender has confirmed.
 const HOLD: Duration = Duration::from_secs(2);
 

@@ -75,6 +75,8 @@ pub struct Half {
     rtts: Rtts,
     /// Bytes the receiver offers, scaled.
     window: Option<u32>,
+    /// The byte that was sent last into a window that was shut.
+    refused: Option<i64>,
     /// Acknowledgements that repeated the one before and that nothing acknowledged since explains (without SACK).
     credit: u32,
     /// When it did so since the edge moved (without SACK).
@@ -165,6 +167,7 @@ impl Half {
             sacked: Spans::within(room.sacked),
             rtts: Rtts::default(),
             window: None,
+            refused: None,
             credit: 0,
             longest_step: 0,
             repeats: VecDeque::new(),

@@ -1,6 +1,7 @@
 //! Scripted exchanges at a monitor. Times in ms; places count from the first data byte, segments of 1000 bytes.
 
 mod arrivals;
+mod monitor;
 mod waits;
 
 use rexmit_tcp::{Mechanism, Need};

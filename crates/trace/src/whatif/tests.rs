@@ -95,6 +95,7 @@ impl Script {
             stamp: None,
             echo: None,
             slack: Duration::ZERO,
+            own_time: true,
             counted: false,
             missing: None,
         }));

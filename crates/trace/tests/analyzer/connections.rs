@@ -416,6 +416,39 @@ fn a_syn_ack_with_another_stamp_is_no_double() {
     }
 }
 
+/// Two SYNs that a delay held up come together, and so do the answers to them, which are alike to the bit.
+#[test]
+fn a_syn_ack_that_answers_a_second_syn_is_no_double() {
+    for (second, resends) in [(None, 0), (Some(8), 2), (Some(7), 0)] {
+        let mut script = Script::new(40_000);
+        let answer = Headers {
+            ip_id: Some(0),
+            ..script.packet(false, SYN_ACK, 0)
+        };
+        let answer = Headers {
+            ack: script.client + 1,
+            ..answer
+        };
+        for id in [Some(7), second] {
+            if let Some(id) = id {
+                let syn = Headers {
+                    ip_id: Some(id),
+                    ..script.packet(true, Flags::SYN, 0)
+                };
+                script.put(syn);
+                script.now += Duration::from_micros(10);
+            }
+            script.put(answer);
+            script.now += Duration::from_micros(40);
+        }
+        script.client += 1;
+        script.server += 1;
+        script.wait(10).send(true, Flags::ACK, 0).exchange();
+        let found = script.rows().retransmissions.len();
+        assert_eq!(found, resends, "{second:?}");
+    }
+}
+
 /// A host that gets no answer drops options from its later SYNs: a Mac's then look like another system's.
 #[test]
 fn the_first_of_several_syns_names_the_system() {

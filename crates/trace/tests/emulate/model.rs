@@ -182,6 +182,7 @@ impl Log {
             stamp: segment.timestamps.map(|stamps| stamps.value),
             echo: segment.timestamps.map(|stamps| stamps.echo),
             slack: Duration::ZERO,
+            own_time: true,
             counted: false,
             missing: None,
         }));

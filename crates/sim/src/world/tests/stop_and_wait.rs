@@ -112,6 +112,10 @@ impl Socket for StopAndWait {
         self.closing = true;
         self.go_on(now);
     }
+
+    fn abort(&mut self, now: Time) {
+        self.close(now);
+    }
 }
 
 impl Machine for StopAndWait {

@@ -35,6 +35,10 @@ impl Shadow {
         let mut list = Candidates::default();
         let head = pieces.start == 0;
         let tail = pieces.end == board.len();
+        if self.has_no_cause(board, moment, pieces) {
+            list.add_none(moment);
+            return list;
+        }
         self.add_timeouts(&mut list, board, moment, head);
         self.add_probe(&mut list, board, moment, tail, pieces);
         self.add_ack(&mut list, board, moment, pieces);
@@ -73,6 +77,14 @@ impl Shadow {
             let mut likely = of_timer(moment.at, window, span, moment.slack);
             likely.weight += phased;
             let cause = Cause::Timeout { missed };
+            // What left before the page's timer ran out was sent by a shorter one.
+            let (soon, _) = self.ticks.fires(span);
+            let early = (window.0 - moment.at).max(Duration::ZERO);
+            let span = if early > Duration::ZERO {
+                (soon - early).max(Duration::ZERO)
+            } else {
+                span
+            };
             list.add(cause, Mechanism::Rto, likely, structure, Some(span));
         };
         let away = moment.slack > SEES_ALL;

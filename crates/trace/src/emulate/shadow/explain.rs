@@ -3,12 +3,17 @@
 use rexmit_tcp::Mechanism;
 use rexmit_time::{Duration, Time};
 
+use super::causes::of_no_cause;
 use super::clock::{LOST_BEFORE, SEES_ALL};
+use super::nothing::waited;
 use super::Shadow;
 use crate::emulate::board::Board;
 use crate::emulate::likelihood::{either, is_overdue, Likely};
 use crate::emulate::pace::Late;
 use crate::emulate::timer::Job;
+
+/// How well it fits that a stack had no cause at all: such a resend speaks of no stack.
+const UNEXPLAINED: f64 = 0.0;
 
 /// The moment at which a packet left.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,6 +29,10 @@ pub struct Moment {
     pub pace: Option<Late>,
     /// Packets that left right before it and were never seen.
     pub missing: Option<u32>,
+    /// Of a resend: when its first byte was sent last, if the sender's own clock says that of both.
+    pub copied: Option<Time>,
+    /// No timer of any stack can have run out since what is in flight was sent.
+    pub before_timers: bool,
 }
 
 impl Moment {
@@ -68,6 +77,8 @@ pub(super) enum Cause {
     Ack,
     Reordering,
     EarlyRetransmit,
+    /// Nothing that a stack here has.
+    None,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -106,6 +117,16 @@ impl Candidates {
             });
             self.len += 1;
         }
+    }
+
+    /// There is none that a stack here has.
+    pub(super) fn add_none(&mut self, moment: &Moment) {
+        let weight = of_no_cause(waited(moment));
+        let likely = Likely {
+            weight,
+            fit: UNEXPLAINED,
+        };
+        self.add(Cause::None, Mechanism::Unknown, likely, 0.0, None);
     }
 
     fn iter(&self) -> impl Iterator<Item = &Candidate> {

@@ -74,6 +74,10 @@ impl Shadow {
                     self.enter_recovery(board, at);
                 }
             }
+            Cause::None => {
+                self.note_unexplained(board, pieces);
+                return;
+            }
             Cause::EarlyRetransmit => self.on_early_retransmit_timer(board, at),
             Cause::Ack => {
                 if self.state < State::Recovery {

@@ -53,6 +53,11 @@ impl Shadow {
         }
     }
 
+    /// No timeout of it is shorter.
+    pub fn least_timeout(&self) -> Duration {
+        self.least() + self.settings.rto_slop
+    }
+
     /// The minimum with which the timer that runs would fire at `moment`; none if no minimum makes it do so.
     fn implied_minimum(&self, moment: &Moment) -> Option<Duration> {
         let srtt = self.rtt.srtt()?;

@@ -14,6 +14,7 @@ mod follow;
 mod linux3;
 mod linux6;
 mod minimum;
+mod nothing;
 mod rack;
 mod rate;
 mod threshold;
