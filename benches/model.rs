@@ -95,6 +95,7 @@ fn network(stack: &str, rate_bps: u64, delay: Duration) -> (Network, [NodeId; 2]
         window_clamp: None,
         metrics: Metrics::default(),
         look: Duration::ZERO,
+        defer_accept: None,
     };
     let streams = Streams::new(1);
     let mut network = Network::new();
