@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from rexmit.errors import EXIT_OK
+from rexmit.version import version
 
 EXAMPLES = """\
 Examples:
@@ -45,17 +46,6 @@ app = typer.Typer(
 )
 
 
-def version() -> str:
-    """The version of the installed package."""
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as installed
-
-    try:
-        return installed("rexmit")
-    except PackageNotFoundError:
-        return "0+unknown"
-
-
 def _print_version(asked: bool) -> None:
     if asked:
         typer.echo(f"rexmit {version()}")
@@ -74,7 +64,6 @@ def root(
     """A laboratory for TCP loss recovery."""
 
 
-# Below the definitions: these modules may use `version`.
 from rexmit.cli import (  # noqa: E402
     agree,
     diff,

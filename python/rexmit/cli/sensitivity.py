@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rexmit.errors import UserError
+from rexmit.version import version
 
 if TYPE_CHECKING:
     from rexmit.tables.sensitivity import Sensitivity
@@ -104,7 +105,7 @@ def _run(base: Path, settings: list[str], out: Path) -> Path:
     """Runs the scenario with these settings on the model, or finds that it ran."""
     import shlex
 
-    from rexmit import cli, scenario, stacks
+    from rexmit import scenario, stacks
     from rexmit.campaign.progress import Silent
     from rexmit.campaign.runner import Campaign, Request
     from rexmit.campaign.streams import core_streams
@@ -113,9 +114,7 @@ def _run(base: Path, settings: list[str], out: Path) -> Path:
 
     loaded = scenario.load(base, settings, stacks=True)
     name = loaded.stack.get("name", stacks.DEFAULT)
-    engine = ModelEngine.open(
-        cli.version(), stacks.of_scenario(loaded, name, None), ["--stack", name]
-    )
+    engine = ModelEngine.open(version(), stacks.of_scenario(loaded, name, None), ["--stack", name])
     words = ["rexmit", "run", base.stem, "--seed", str(loaded.seed), *engine.words]
     for setting in settings:
         words += ["--set", setting]
@@ -124,7 +123,7 @@ def _run(base: Path, settings: list[str], out: Path) -> Path:
         scenario=loaded,
         out=out,
         command=shlex.join(words),
-        version=cli.version(),
+        version=version(),
         jobs=len(cores()),
         capture=False,
     )

@@ -9,6 +9,7 @@ import typer
 
 from rexmit.cli.limits import MOST_JOBS
 from rexmit.errors import UserError
+from rexmit.version import version
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -257,7 +258,6 @@ def _groups(made: Trace, group: Key, selected: str, *, as_json: bool) -> None:
 
 
 def _page(made: Trace, selected: str, *, kept: Path | None, as_json: bool) -> None:
-    from rexmit import cli
     from rexmit.tables.terminal import console
     from rexmit.trace.advice import advice
     from rexmit.trace.as_json import page_data
@@ -265,7 +265,7 @@ def _page(made: Trace, selected: str, *, kept: Path | None, as_json: bool) -> No
     from rexmit.trace.summary import summary
     from rexmit.whatif.calibration import load
 
-    whole, settings, checked = summary(made), advice(made), load(cli.version())
+    whole, settings, checked = summary(made), advice(made), load(version())
     if as_json:
         _print_json(page_data(made, whole, settings, checked))
         return

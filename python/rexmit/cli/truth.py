@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rexmit.cli.limits import MOST_JOBS
+from rexmit.version import version
 
 if TYPE_CHECKING:
     from rexmit.truth.corpus import Tally
@@ -67,7 +68,6 @@ def truth(
 
     from rexmit.campaign import progress as bars
     from rexmit.campaign.streams import core_streams
-    from rexmit.cli import version
     from rexmit.engines.engine import cores
     from rexmit.interrupt import Interrupted
     from rexmit.synth.kinds import chosen as kinds_of

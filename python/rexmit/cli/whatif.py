@@ -9,6 +9,7 @@ import typer
 
 from rexmit.cli.limits import MOST_JOBS
 from rexmit.errors import UserError
+from rexmit.version import version
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -121,7 +122,6 @@ def calibrate(
 
     import polars as pl
 
-    from rexmit import cli
     from rexmit.engines.engine import cores
     from rexmit.store.files import scratch_folder, whole_file
     from rexmit.whatif.calibration import Calibration, save
@@ -138,7 +138,7 @@ def calibrate(
                 rows.write_parquet(file)
     calibration = Calibration(
         made=datetime.now(UTC).isoformat(timespec="seconds"),
-        program=cli.version(),
+        program=version(),
         engine="model" if kernel is None else "kernel",
         seed=seed,
         rows=errors(rows),

@@ -13,6 +13,7 @@ from rexmit.store import digests
 from rexmit.store.files import whole_folder, write_text
 from rexmit.synth import kinds, tables
 from rexmit.synth.mixes import Mix
+from rexmit.version import version
 
 STACKS: Final = (
     "linux-2.4",
@@ -117,8 +118,6 @@ def _fill(order: Order, folder: Path, report: Report) -> Made:
 
 
 def _describe(order: Order, folder: Path, command: str, made: Made) -> None:
-    from rexmit.cli import version
-
     about = {
         "version": 1,
         "kind": "model",

@@ -10,6 +10,7 @@ from typing import Any, Final
 import polars as pl
 
 from rexmit.errors import UserError
+from rexmit.version import version
 from rexmit.whatif.transfers import OWN, Base, scenario
 
 LEAST_S: Final = 0.001
@@ -47,8 +48,8 @@ def check(base: Base, folder: Path, *, seed: int, kernel: str | None, jobs: int)
 
 
 def _run(base: Base, folder: Path, *, seed: int, kernel: str | None, jobs: int) -> None:
-    from rexmit import cli, stacks
     from rexmit import scenario as scenarios
+    from rexmit import stacks
     from rexmit.campaign.progress import Silent
     from rexmit.campaign.runner import Campaign, Request
     from rexmit.campaign.streams import core_streams
@@ -64,13 +65,13 @@ def _run(base: Base, folder: Path, *, seed: int, kernel: str | None, jobs: int) 
         engine = kernels.KernelEngine.open(found, loaded.workload.client, kernels.HANG_LIMIT_S)
     else:
         chosen = stacks.of_scenario(loaded, base.stack, None)
-        engine = ModelEngine.open(cli.version(), chosen, ["--stack", base.stack])
+        engine = ModelEngine.open(version(), chosen, ["--stack", base.stack])
     request = Request(
         name="whatif",
         scenario=loaded,
         out=folder,
         command="rexmit whatif",
-        version=cli.version(),
+        version=version(),
         jobs=jobs,
         capture=True,
     )
