@@ -78,7 +78,7 @@ fn main() {
     let usual = ours("1", "default");
     show("with the usual replays", &usual, &plain);
     let grid = ours("1", "grid");
-    show("with the grid of seed 002", &grid, &plain);
+    show("with the grid of UNC 2007", &grid, &plain);
     at_most(
         "times the plain analysis, with the grid",
         grid.processor_s / plain.processor_s,

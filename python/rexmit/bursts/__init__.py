@@ -1,2 +1,2 @@
-"""What runs with bursts over paths show: completion times by loss, the claims and figures of the
-study of 2017."""
+"""What runs with bursts over paths show: completion times by loss, the claims and figures of
+Probe or Wait 2017."""

@@ -1,4 +1,4 @@
-"""What the 2017 paper claims (sections IV and VI), each computed from a run of its study.
+"""What Probe or Wait 2017 claims (sections IV and VI), each computed from a run of its campaign.
 
 Times are mean completions of the second burst over the start phases. A claim holds, does not, or
 cannot be told from a run that lacks the connections for it; it says the times it rests on.

@@ -1,4 +1,4 @@
-"""The study of 2017: what it measured, under which names this package has it."""
+"""Probe or Wait 2017: what it measured, under which names this package has it."""
 
 from __future__ import annotations
 

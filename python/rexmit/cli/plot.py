@@ -50,11 +50,11 @@ def plot(
 ) -> None:
     """Draw the figures of a run: times against lost segments, mean and standard deviation.
 
-    Figures 4 and 5a to 5c as the 2013 paper has them, and the same for every other network.
+    Figures 4 and 5a to 5c as Ryll 2013 has them, and the same for every other network.
     Transfers are left out as in `rexmit show`. Open marks are the means that the paper prints.
 
-    Of a run with bursts over paths: Figures 2, 4 and 6 of the 2017 paper, completion times as bars;
-    where it kept captures, its timing diagrams (Figures 3 and 5) as ladders of both paths.
+    Of a run with bursts over paths: Figures 2, 4 and 6 of Probe or Wait 2017, completion times as
+    bars; where it kept captures, its timing diagrams (Figures 3 and 5) as ladders of both paths.
 
     Where a single number of segments is lost and the run varies something else (transfer size,
     receive window, loss on the line, congestion control), times stand against that.

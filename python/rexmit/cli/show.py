@@ -96,7 +96,7 @@ def show(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False,
 ) -> None:
-    """Print the tables of a run, or of several side by side, beside those of the 2013 paper.
+    """Print the tables of a run, or of several side by side, beside those of Ryll 2013.
 
     Table 4 has the means of t_total (head sent to last lost data sent again) and t_recover (first
     drop to first resend), their standard deviations, what each configuration gains over `er`, and

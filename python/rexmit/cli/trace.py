@@ -27,7 +27,7 @@ Examples:
   tcpdump -w - tcp | rexmit trace -                from a pipe; Ctrl-C at tcpdump ends it
   rexmit trace ring.pcap0* --out today             a rotation; tables into today/
   rexmit trace capture.pcap.gz --out t --csv       as CSV as well
-  rexmit trace --study capture.pcapng today        tables and figures of the 2007 study
+  rexmit trace --study capture.pcapng today        tables and figures of UNC 2007
   rexmit trace today --port 443 --host 10.0.0.7    the page of some connections of a kept trace
   rexmit trace today --by prefix                   who has the trouble: a line for each /24 or /64
   rexmit show today                                the connection that waited longest, by packets
@@ -110,7 +110,7 @@ def trace(
         bool,
         typer.Option(
             "--study",
-            help="Tables II to V and figures 1 to 7 of the 2007 study (figures: with --out), each "
+            help="Tables II to V and figures 1 to 7 of UNC 2007 (figures: with --out), each "
             "file as a trace of its own.",
         ),
     ] = False,
@@ -120,7 +120,7 @@ def trace(
             "--whatif",
             metavar="SETTING",
             help="Replay the connections under this setting, as in k=2,min_rto=100ms or no-tlp; "
-            "default: twenty usual ones; grid: the 900 of the 2007 study; none. Repeatable. "
+            "default: twenty usual ones; grid: the 900 of UNC 2007; none. Repeatable. "
             "[default: default]",
             show_default=False,
         ),

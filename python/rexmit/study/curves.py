@@ -13,7 +13,7 @@ from rexmit.study.senders import Study
 from rexmit.trace import terms
 
 SMALL_BYTES: Final = 15_000
-"""Connections that transmit so much or less are small (seed 002, section V.C)."""
+"""Connections that transmit so much or less are small (UNC 2007, section V.C)."""
 
 _POINTS: Final = 400
 

@@ -1,4 +1,4 @@
-"""Figures 1 to 7 of seed 002, drawn from any traces; one more for recovery times."""
+"""Figures 1 to 7 of UNC 2007, drawn from any traces; one more for recovery times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables II to V of seed 002, the recovery times of its section V.A.2 and its false alarms."""
+"""Tables II to V of UNC 2007, the recovery times of its section V.A.2 and its false alarms."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def _classes(study: Study) -> tuple[Classes, ...]:
 
 
 def threshold(system: str) -> int:
-    """The duplicate ACKs that a system waits for of its own (seed 002, Table I)."""
+    """The duplicate ACKs that a system waits for of its own (UNC 2007, Table I)."""
     return 2 if system == "Windows" else 3
 
 

@@ -1,4 +1,4 @@
-"""What the 2013 paper claims (section 4 and 5), each computed from a run of its campaign.
+"""What Ryll 2013 claims (section 4 and 5), each computed from a run of its campaign.
 
 A claim holds, does not, or cannot be told from a run that lacks the transfers for it. What counts
 as equal, as about so much, as none, stands with each claim; times are means as in Table 4.

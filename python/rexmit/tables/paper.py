@@ -1,4 +1,4 @@
-"""The results printed in the 2013 paper, to be set beside ours.
+"""The results printed in Ryll 2013, to be set beside ours.
 
 Source of every number: A. Ryll, "Measuring TCP Tail Loss Probe Performance", Seminar Future
 Internet, winter 2013, TU München; Linux 3.10.6 under mininet. Table 4 (times), Table 3 (networks),
