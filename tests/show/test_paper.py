@@ -6,7 +6,7 @@ import pytest
 
 from rexmit.tables import paper
 from rexmit.tables.table4 import percent
-from rexmit.tables.terminal import signed_percent
+from rexmit.wording import signed_percent
 
 PRINTED = {
     ("high-speed", "plain"): ("+0.6%", "+1.3%"),

@@ -8,7 +8,8 @@ from rich.text import Text
 from rexmit.bursts.cases import Case, Cases
 from rexmit.bursts.paper import LOSSES
 from rexmit.tables.grid import Column, Line, print_grid
-from rexmit.tables.terminal import NONE, say
+from rexmit.tables.terminal import say
+from rexmit.wording import NONE
 
 
 def print_cases(found: Cases, console: Console) -> None:

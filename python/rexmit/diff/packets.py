@@ -17,7 +17,7 @@ from rexmit.errors import UserError
 from rexmit.ladder.flow import Flow, open_flow
 from rexmit.ladder.steps import Step
 from rexmit.tables.run_folder import Run
-from rexmit.tables.terminal import count
+from rexmit.wording import count
 
 #: In what two packets may differ.
 ASPECTS = ("range", "flags", "push", "acknowledgement", "mechanism", "fate", "time")

@@ -12,7 +12,7 @@ from rexmit.errors import UserError, closest
 from rexmit.scenario.values import MOST_LOST
 from rexmit.tables.axes import SWEPT, VARIANT, Value, with_axes, words
 from rexmit.tables.run_folder import Run
-from rexmit.tables.terminal import count
+from rexmit.wording import count
 
 #: The columns that tell cells apart, as a grid is told: outermost first.
 AXES = ("network", "config", *SWEPT, VARIANT, "lost_segments")

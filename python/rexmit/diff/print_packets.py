@@ -14,7 +14,8 @@ from rexmit.ladder.steps import Step
 from rexmit.tables.grid import Column, Line, print_grid
 from rexmit.tables.run_folder import Run
 from rexmit.tables.runner import runner
-from rexmit.tables.terminal import count, is_unicode, say
+from rexmit.tables.terminal import is_unicode, say
+from rexmit.wording import count
 
 #: More SACK blocks than this are counted, not written.
 _BLOCKS = 2

@@ -17,7 +17,7 @@ from rexmit.tables.run_folder import Run
 from rexmit.tables.runner import runner
 from rexmit.tables.setting import Setting, setting_of
 from rexmit.tables.table4 import check_losses
-from rexmit.tables.terminal import count
+from rexmit.wording import count
 
 MEASURES: tuple[Measure, ...] = ("t_recover", "t_total")
 

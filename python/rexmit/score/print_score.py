@@ -15,7 +15,8 @@ from rexmit.score.count import INVENTED, MISSED, Matrix
 from rexmit.score.reliability import CHECKED, TARGET, Reliability, wilson
 from rexmit.score.report import CLASS_TARGET, MECHANISM_TARGET, NEED_TARGET, Report, Score
 from rexmit.tables.grid import Column, Line, print_grid
-from rexmit.tables.terminal import NONE, count, say
+from rexmit.tables.terminal import say
+from rexmit.wording import NONE, count
 
 _NOTES = (
     f"rows: truth, columns: claimed; {MISSED}: not claimed, {INVENTED}: a claim without a resend",

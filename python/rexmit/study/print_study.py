@@ -7,8 +7,9 @@ from rich.text import Text
 
 from rexmit.study.tables import MOST_LOST, Tables
 from rexmit.tables.grid import Column, Line, print_grid
-from rexmit.tables.terminal import NONE, duration, say
+from rexmit.tables.terminal import say
 from rexmit.trace import terms
+from rexmit.wording import NONE, duration
 
 _LOSSY = (
     "lossy: at least one resend of the connection's main sender that was not spurious; explained: "

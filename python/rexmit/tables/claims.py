@@ -22,7 +22,7 @@ from rexmit.tables.run_folder import Run
 from rexmit.tables.runner import tick_ns
 from rexmit.tables.setting import setting_of
 from rexmit.tables.table4 import MEASURES, percent
-from rexmit.tables.terminal import count, signed_percent
+from rexmit.wording import count, signed_percent
 
 PLAIN, ER, TLP = "plain", paper.BASELINE, paper.TLP_CONFIG
 HIGH_SPEED, MOBILE, SATELLITE = "high-speed", "mobile", "satellite"

@@ -12,7 +12,8 @@ from rexmit.tables.grid import Column, print_grid
 from rexmit.tables.grid import Line as Row
 from rexmit.tables.runner import Runner
 from rexmit.tables.table4 import MEASURES
-from rexmit.tables.terminal import NONE, count, say, seconds, signed_percent
+from rexmit.tables.terminal import say
+from rexmit.wording import NONE, count, seconds, signed_percent
 
 _HOLDS = {True: "holds", False: "no", None: NONE}
 

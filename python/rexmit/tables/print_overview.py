@@ -6,7 +6,8 @@ from rich.console import Console
 from rich.text import Text
 
 from rexmit.tables.overview import FailedCell, Overview
-from rexmit.tables.terminal import count, duration, say
+from rexmit.tables.terminal import say
+from rexmit.wording import count, duration
 
 #: So many lines of a failed kernel's console are shown; run.json has them all.
 _TAIL_LINES = 6

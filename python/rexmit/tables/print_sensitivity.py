@@ -10,7 +10,8 @@ from rexmit.tables.beside import NEAR_PERCENT
 from rexmit.tables.grid import Column, Line, print_grid
 from rexmit.tables.sensitivity import Sensitivity
 from rexmit.tables.table4 import MEASURES
-from rexmit.tables.terminal import NONE, say, signed_percent
+from rexmit.tables.terminal import say
+from rexmit.wording import NONE, signed_percent
 
 
 def print_sensitivity(table: Sensitivity, console: Console) -> None:

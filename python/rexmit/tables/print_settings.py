@@ -10,7 +10,8 @@ from rich.text import Text
 
 from rexmit.tables.grid import Column, Line, print_grid, width
 from rexmit.tables.table4 import Block, Entry, Table4
-from rexmit.tables.terminal import say, seconds, signed_percent
+from rexmit.tables.terminal import say
+from rexmit.wording import seconds, signed_percent
 
 #: Up to so many settings have a block each.
 FEW = 4

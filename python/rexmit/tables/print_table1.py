@@ -11,7 +11,8 @@ from rich.text import Text
 from rexmit.tables.grid import Column, Line, print_grid, width
 from rexmit.tables.table1 import Row, Sequence, Table1
 from rexmit.tables.table4 import numbers
-from rexmit.tables.terminal import NONE, count, is_unicode, say
+from rexmit.tables.terminal import is_unicode, say
+from rexmit.wording import NONE, count
 
 #: The less frequent sequences of a row are summed up beyond this many.
 _SHOWN = 4

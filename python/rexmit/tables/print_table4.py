@@ -13,14 +13,8 @@ from rexmit.tables.grid import Column, Line, print_grid, width
 from rexmit.tables.leave_out import Reason
 from rexmit.tables.print_settings import FEW, print_settings
 from rexmit.tables.table4 import MEASURES, Beside, Block, Entry, Table4, numbers
-from rexmit.tables.terminal import (
-    NONE,
-    count,
-    say,
-    seconds,
-    signed_percent,
-    signed_seconds,
-)
+from rexmit.tables.terminal import say
+from rexmit.wording import NONE, count, seconds, signed_percent, signed_seconds
 
 #: Widths that the columns have at least: what a row is, a time, a percentage.
 _LABEL, _TIME, _PERCENT = 18, 10, 6

@@ -13,7 +13,7 @@ from rexmit.errors import UserError
 from rexmit.store import digests
 from rexmit.store.run_json import FORMAT, NAME, OtherFormatError, read_run
 from rexmit.store.schema import BURSTS, RETRANSMISSIONS, SUBFLOWS, TRANSFERS, Column, polars_schema
-from rexmit.tables.terminal import count
+from rexmit.wording import count
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from rexmit.tables.axes import Group, groups, with_axes
 from rexmit.tables.cells import Cell, Spread, summarise
 from rexmit.tables.run_folder import Run
 from rexmit.tables.setting import Setting, setting_of
-from rexmit.tables.terminal import count
+from rexmit.wording import count
 
 MEASURES = ("t_total", "t_recover")
 

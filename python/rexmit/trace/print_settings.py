@@ -8,11 +8,12 @@ from rich.console import Console
 from rich.text import Text
 
 from rexmit.tables.grid import Column, Line, print_grid
-from rexmit.tables.terminal import NONE, count, say
+from rexmit.tables.terminal import say
 from rexmit.trace.advice import Advice
 from rexmit.trace.setting_words import in_words
 from rexmit.trace.summary import Totals
 from rexmit.trace.words import share, span
+from rexmit.wording import NONE, count
 
 if TYPE_CHECKING:
     from rexmit.whatif.calibration import Calibration

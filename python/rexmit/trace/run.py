@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from rexmit.interrupt import spared
-from rexmit.tables.terminal import count
 from rexmit.trace.folder import Trace, Writer
 from rexmit.trace.source import CONNECTIONS_LIMIT, STDIN, Source, open_source
 from rexmit.version import version
+from rexmit.wording import count
 
 _TELL_EVERY_S: Final = 5.0
 """Seconds between two lines of progress where no terminal shows a moving one."""
