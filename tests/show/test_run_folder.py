@@ -11,8 +11,7 @@ import polars as pl
 import pytest
 
 from rexmit.errors import UserError
-from rexmit.tables.as_json import overview_data
-from rexmit.tables.overview import overview
+from rexmit.tables.overview import overview, overview_data
 from rexmit.tables.run_folder import open_run
 
 Rows = Callable[..., Any]

@@ -10,8 +10,9 @@ import pytest
 
 from rexmit.errors import UserError
 from rexmit.tables.leave_out import Reason
+from rexmit.tables.losses import numbers
 from rexmit.tables.run_folder import open_run
-from rexmit.tables.table4 import Block, Entry, Table4, numbers, table4
+from rexmit.tables.table4 import Block, Entry, Table4, table4
 
 Rows = Callable[..., Any]
 

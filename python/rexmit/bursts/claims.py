@@ -216,11 +216,9 @@ _CLAIMS: Final[tuple[tuple[str, str, Callable[[_Study], Told]], ...]] = (
     ("g4", "New, probe lost too: beats MPTCP everywhere", _new_probe),
 )
 
-YEAR: Final = "2017"
-
 
 SOURCE: Final = Source(
-    YEAR,
+    "2017",
     PAPER,
     f"equal: within {EQUAL * 100:g}%, a timer's tick or {ERRORS:g} standard errors; better, "
     f"beats: by more than that; much: more than {MUCH * 100:g}%; differences of mean "

@@ -14,8 +14,8 @@ from matplotlib.figure import Figure as Canvas
 
 from rexmit.bursts.cases import Cases, cases
 from rexmit.bursts.paper import FIGURES, LOSSES, MPTCP_RTO, MPTCP_TLP, NEW, PAIRS, TCP_RTO, TCP_TLP
-from rexmit.figures.draw import save
 from rexmit.figures.plan import slug
+from rexmit.figures.save import save
 from rexmit.figures.style import RC, looks
 from rexmit.tables.run_folder import Run
 from rexmit.tables.runner import runner

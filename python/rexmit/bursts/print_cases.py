@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from rich.console import Console
 from rich.text import Text
 
 from rexmit.bursts.cases import Case, Cases
-from rexmit.bursts.paper import LOSSES
 from rexmit.tables.grid import Column, Line, print_grid
 from rexmit.tables.terminal import say
 from rexmit.wording import NONE
 
 
-def print_cases(found: Cases, console: Console) -> None:
-    """Mean and standard deviation of the last burst's completion, below them what repaired it."""
+def print_cases(
+    found: Cases, console: Console, losses: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """Mean and standard deviation of the last burst's completion, below them what repaired it;
+    `losses` says of a pattern in words what it loses.
+    """
     for loss in found.losses:
-        name = LOSSES.get(loss)
+        name = losses.get(loss)
         title = f"{loss}: {name}" if name else loss
         say(console, Text(f"Completion of the last burst in seconds; {title}", "bold"))
         columns = [Column("one-way\ndelays, ms")]

@@ -105,8 +105,9 @@ def _against_losses(
 ) -> list[Path]:
     from rexmit.figures.draw import write
     from rexmit.figures.plan import plan
+    from rexmit.tables.figures import PRINTED
 
-    figures = plan(run, losses, keep_inexact=keep_inexact)
+    figures = plan(run, losses, printed=PRINTED, keep_inexact=keep_inexact)
     if not figures:
         raise UserError(
             f"{run.path}: no transfer that a figure can be drawn from",

@@ -208,6 +208,7 @@ class _Choice:
         from rexmit import stacks
         from rexmit.engines import kernel as kernels
         from rexmit.engines.model import ModelEngine
+        from rexmit.scenario.stacks import of_scenario
 
         if self.engine == kernels.NAME:
             return kernels.KernelEngine.open(
@@ -217,7 +218,7 @@ class _Choice:
             )
         # By name, whatever the default is when the command is given again.
         name = self.stack or scenario.stack.get("name", stacks.DEFAULT)
-        chosen = stacks.of_scenario(scenario, name, self.hz)
+        chosen = of_scenario(scenario, name, self.hz)
         words = ["--stack", name, *(() if self.hz is None else ("--hz", str(self.hz)))]
         return ModelEngine.open(version(), chosen, words)
 

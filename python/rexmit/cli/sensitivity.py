@@ -111,10 +111,11 @@ def _run(base: Path, settings: list[str], out: Path) -> Path:
     from rexmit.campaign.streams import core_streams
     from rexmit.engines.engine import cores
     from rexmit.engines.model import ModelEngine
+    from rexmit.scenario.stacks import of_scenario
 
     loaded = scenario.load(base, settings, stacks=True)
     name = loaded.stack.get("name", stacks.DEFAULT)
-    engine = ModelEngine.open(version(), stacks.of_scenario(loaded, name, None), ["--stack", name])
+    engine = ModelEngine.open(version(), of_scenario(loaded, name, None), ["--stack", name])
     words = ["rexmit", "run", base.stem, "--seed", str(loaded.seed), *engine.words]
     for setting in settings:
         words += ["--set", setting]

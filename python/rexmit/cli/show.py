@@ -184,8 +184,7 @@ class _Part:
 
 def _show_tables(path: Path, asked: _Asked, *, as_json: bool) -> None:
     from rexmit.bursts.cases import has_bursts
-    from rexmit.tables.as_json import overview_data
-    from rexmit.tables.overview import overview
+    from rexmit.tables.overview import overview, overview_data
     from rexmit.tables.print_overview import print_command, print_overview
     from rexmit.tables.run_folder import open_run
     from rexmit.tables.terminal import console
@@ -205,7 +204,9 @@ def _show_tables(path: Path, asked: _Asked, *, as_json: bool) -> None:
 
 
 def _pages(run: Run, asked: _Asked) -> Iterator[_Part]:
-    from rexmit.tables.as_json import claims_data, table1_data, table4_data
+    from rexmit.tables.as_json import table1_data, table4_data
+    from rexmit.tables.claim import claims_data
+    from rexmit.tables.claims import SOURCE
     from rexmit.tables.claims import claims as make_claims
     from rexmit.tables.print_claims import print_claims
     from rexmit.tables.print_table1 import print_table1
@@ -226,7 +227,9 @@ def _pages(run: Run, asked: _Asked) -> Iterator[_Part]:
         yield _Part("table1", lambda: table1_data(one), lambda out: print_table1(one, out))
     if asked.claims:
         claims = make_claims(run, keep_inexact=inexact)
-        yield _Part("claims", lambda: claims_data(claims), lambda out: print_claims(claims, out))
+        yield _Part(
+            "claims", lambda: claims_data(claims), lambda out: print_claims(claims, out, SOURCE)
+        )
 
 
 def _bursts(run: Run, asked: _Asked) -> Iterator[_Part]:
@@ -234,8 +237,9 @@ def _bursts(run: Run, asked: _Asked) -> Iterator[_Part]:
     from rexmit.bursts.cases import cases as make_cases
     from rexmit.bursts.claims import SOURCE
     from rexmit.bursts.claims import claims as make_claims
+    from rexmit.bursts.paper import LOSSES
     from rexmit.bursts.print_cases import print_cases
-    from rexmit.tables.as_json import claims_data
+    from rexmit.tables.claim import claims_data
     from rexmit.tables.print_claims import print_claims
 
     if asked.table1 or asked.table4 or asked.losses is not None:
@@ -245,7 +249,7 @@ def _bursts(run: Run, asked: _Asked) -> Iterator[_Part]:
             usage=True,
         )
     cases = make_cases(run, keep_inexact=asked.inexact)
-    yield _Part("bursts", lambda: cases_data(cases), lambda out: print_cases(cases, out))
+    yield _Part("bursts", lambda: cases_data(cases), lambda out: print_cases(cases, out, LOSSES))
     if asked.claims:
         claims = make_claims(run, keep_inexact=asked.inexact)
         yield _Part(
@@ -255,10 +259,13 @@ def _bursts(run: Run, asked: _Asked) -> Iterator[_Part]:
 
 def _show_beside(paths: list[Path], asked: _Asked, *, as_json: bool) -> None:
     from rexmit.bursts.cases import has_bursts
-    from rexmit.tables.as_json import beside_data, claims_data
+    from rexmit.tables.as_json import beside_data
     from rexmit.tables.beside import beside
+    from rexmit.tables.claim import claims_data
+    from rexmit.tables.claims import SOURCE
     from rexmit.tables.claims import claims as make_claims
-    from rexmit.tables.print_beside import print_beside, print_claims_beside
+    from rexmit.tables.print_beside import print_beside
+    from rexmit.tables.print_claims import print_claims_beside
     from rexmit.tables.run_folder import open_run
     from rexmit.tables.terminal import console
 
@@ -277,14 +284,14 @@ def _show_beside(paths: list[Path], asked: _Asked, *, as_json: bool) -> None:
     out = console()
     print_beside(table, out)
     if claims:
-        print_claims_beside(claims, table.runners, out)
+        print_claims_beside(claims, table.runners, out, SOURCE)
 
 
 def _show_bursts_beside(opened: list[Run], asked: _Asked, *, as_json: bool) -> None:
-    from rexmit.bursts.claims import YEAR
+    from rexmit.bursts.claims import SOURCE
     from rexmit.bursts.claims import claims as make_claims
-    from rexmit.tables.as_json import claims_data
-    from rexmit.tables.print_beside import print_claims_beside
+    from rexmit.tables.claim import claims_data
+    from rexmit.tables.print_claims import print_claims_beside
     from rexmit.tables.runner import runner
     from rexmit.tables.terminal import console
 
@@ -296,7 +303,7 @@ def _show_bursts_beside(opened: list[Run], asked: _Asked, *, as_json: bool) -> N
         ]
         _print_json({"runs": runs})
         return
-    print_claims_beside(claims, tuple(runner(run.meta) for run in opened), console(), YEAR)
+    print_claims_beside(claims, tuple(runner(run.meta) for run in opened), console(), SOURCE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,10 @@
-"""Drawing a planned figure with matplotlib, and writing it in one piece."""
+"""Drawing a planned figure with matplotlib."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -14,20 +13,10 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, MultipleLocator
 
-from rexmit.errors import UserError
 from rexmit.figures.plan import Figure
+from rexmit.figures.save import save
 from rexmit.figures.series import Series, offsets
 from rexmit.figures.style import RC, Look, looks
-from rexmit.store.files import whole_file
-
-FORMATS = ("pdf", "png", "svg")
-
-#: No dates and no versions: the same numbers give the same bytes.
-_METADATA: dict[str, dict[str, Any]] = {
-    "pdf": {"Creator": "rexmit", "Producer": None, "CreationDate": None},
-    "png": {"Software": None},
-    "svg": {"Creator": "rexmit", "Date": None},
-}
 
 _LABELS = {
     "t_total": "total transfer time $t_\\mathrm{total}$ (s)",
@@ -153,7 +142,7 @@ def _legend(canvas: Canvas, axes: Axes, figure: Figure) -> None:
                 ls="",
             )
         )
-        labels.append("paper, 2013")
+        labels.append(figure.paper_label)
     canvas.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 6))
 
 
@@ -161,16 +150,3 @@ def _top(figure: Figure) -> float:
     """Room above the highest bar; 1 s where all times are zero."""
     ends = [point.mean_s + point.sd_s for line in figure.series for point in line.points]
     return 1.08 * max(ends + [mark.mean_s for mark in figure.paper]) or 1.0
-
-
-def save(canvas: Canvas, path: Path, ending: str) -> None:
-    """Writes one file, whole or not at all. Raises UserError where it cannot be written."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(path) as file:
-            canvas.savefig(file, format=ending, metadata=_METADATA[ending])
-    except OSError as error:
-        raise UserError(
-            f"{path}: cannot be written: {error.strerror or error}",
-            "choose another folder with --out DIR",
-        ) from error

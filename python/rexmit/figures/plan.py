@@ -6,20 +6,34 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 from rexmit.errors import UserError
 from rexmit.figures.series import Measure, Series, series
 from rexmit.figures.xaxis import LOSSES, XAxis, losses_axis, setting_axis
-from rexmit.tables import paper
 from rexmit.tables.axes import PAGE, Group, Value, groups, with_axes, words
 from rexmit.tables.cells import Cell, summarise
+from rexmit.tables.losses import check_losses
 from rexmit.tables.run_folder import Run
 from rexmit.tables.runner import runner
 from rexmit.tables.setting import Setting, setting_of
-from rexmit.tables.table4 import check_losses
 from rexmit.wording import count
 
 MEASURES: tuple[Measure, ...] = ("t_recover", "t_total")
+
+
+class Printed(Protocol):
+    """What a paper printed, as far as a run's figures are the paper's."""
+
+    @property
+    def label(self) -> str:
+        """What the marks of its means are called in the legend."""
+
+    def number(self, network: str, setting: Setting, measure: Measure) -> str | None:
+        """The number of its figure of this time in this network; None where it has none."""
+
+    def mean_s(self, cell: Cell, setting: Setting, measure: Measure) -> float | None:
+        """The mean that it printed of this cell; None where it printed none."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +58,7 @@ class Figure:
     x: XAxis  #: of the whole run: its figures share their axis
     series: tuple[Series, ...]
     paper: tuple[PaperMark, ...]
+    paper_label: str  #: of the marks, in the legend
 
 
 @dataclass(frozen=True)
@@ -62,8 +77,15 @@ class _Picture:
         return self.x.places[cell.group.value(self.x.name)]
 
 
-def plan(run: Run, lost_segments: int | None = None, *, keep_inexact: bool = False) -> list[Figure]:
-    """The figures of a run: the paper's first, then the others, in the order of the grid.
+def plan(
+    run: Run,
+    lost_segments: int | None = None,
+    *,
+    printed: Printed | None = None,
+    keep_inexact: bool = False,
+) -> list[Figure]:
+    """The figures of a run: those of the paper that `printed` first, then the others, in the order
+    of the grid.
 
     Times stand against lost segments. Where a single number of segments is lost (or chosen) and
     other settings vary, they stand against each of those. Raises UserError for a number that the
@@ -92,7 +114,7 @@ def plan(run: Run, lost_segments: int | None = None, *, keep_inexact: bool = Fal
         sweeps = len(losses) == 1 and len(every_group) > 1
         pictures = _sweeps(mine, every_group) if sweeps else _along_losses(mine, losses)
         for picture in pictures:
-            figures += _figures(run, network, picture)
+            figures += _figures(run, printed, network, picture)
     return sorted(figures, key=lambda figure: (figure.number is None, figure.number or ""))
 
 
@@ -132,7 +154,9 @@ def _joined(*parts: str) -> str:
     return "-".join(slug(part) for part in parts if part)
 
 
-def _figures(run: Run, network: str, picture: _Picture) -> Iterator[Figure]:
+def _figures(
+    run: Run, printed: Printed | None, network: str, picture: _Picture
+) -> Iterator[Figure]:
     setting = setting_of(run.scenario, network).beside(picture.group)
     configs = tuple(run.transfers["config"].unique(maintain_order=True))
     title = f"{network}: {setting.title}" if setting.title else network
@@ -140,8 +164,9 @@ def _figures(run: Run, network: str, picture: _Picture) -> Iterator[Figure]:
         lines = series(picture.cells, measure, configs, picture.place)
         if not lines:
             continue
-        numbered = setting.as_in_paper and picture.x.name == LOSSES
-        number = paper_number(network, measure) if numbered else None
+        number = None
+        if printed is not None and picture.x.name == LOSSES:
+            number = printed.number(network, setting, measure)
         own = f"figure-{number}" if number else f"{measure.replace('_', '-')}-{slug(network)}"
         subtitles = (picture.context, _provenance(run, lines, picture.cells))
         yield Figure(
@@ -153,18 +178,9 @@ def _figures(run: Run, network: str, picture: _Picture) -> Iterator[Figure]:
             subtitles=tuple(text for text in subtitles if text),
             x=picture.x,
             series=lines,
-            paper=_paper_marks(setting, measure, picture),
+            paper=tuple(_paper_marks(printed, setting, measure, picture)) if printed else (),
+            paper_label=printed.label if printed else "",
         )
-
-
-def paper_number(network: str, measure: Measure) -> str | None:
-    """`4` for t_recover of the high-speed network, `5a` to `5c` for t_total, else None."""
-    theirs = paper.NETWORKS.get(network)
-    if theirs is None:
-        return None
-    if measure == "t_total":
-        return f"5{theirs.letter}"
-    return "4" if network == "high-speed" else None
 
 
 def slug(text: str) -> str:
@@ -187,13 +203,10 @@ def _provenance(run: Run, lines: tuple[Series, ...], cells: Iterable[Cell]) -> s
     return "; ".join(parts)
 
 
-def _paper_marks(setting: Setting, measure: Measure, picture: _Picture) -> tuple[PaperMark, ...]:
-    if not setting.as_in_paper:
-        return ()
-    marks = []
+def _paper_marks(
+    printed: Printed, setting: Setting, measure: Measure, picture: _Picture
+) -> Iterator[PaperMark]:
     for cell in picture.cells:
-        printed = paper.table_4(cell.network, cell.config)
-        if printed and cell.as_in_paper and cell.lost_segments == paper.TABLE_4_LOSSES:
-            mean: float = getattr(printed, f"{measure}_s")
-            marks.append(PaperMark(cell.config, picture.place(cell), mean))
-    return tuple(marks)
+        mean_s = printed.mean_s(cell, setting, measure)
+        if mean_s is not None:
+            yield PaperMark(cell.config, picture.place(cell), mean_s)

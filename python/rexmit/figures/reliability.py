@@ -11,7 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 
 from rexmit.errors import UserError
-from rexmit.figures.draw import FORMATS, save
+from rexmit.figures.save import FORMATS, save
 from rexmit.figures.style import RC, Look, looks
 from rexmit.score.reliability import CHECKED, TARGET, WHAT, Reliability
 

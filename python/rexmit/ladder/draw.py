@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 
-from rexmit.figures.draw import FORMATS, save
+from rexmit.figures.save import FORMATS, save
 from rexmit.figures.style import RC
 from rexmit.ladder.steps import Step
 

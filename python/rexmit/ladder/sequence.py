@@ -12,7 +12,7 @@ import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 
-from rexmit.figures.draw import save
+from rexmit.figures.save import save
 from rexmit.figures.style import RC
 from rexmit.ladder.steps import Step
 

@@ -12,7 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, PercentFormatter
 
-from rexmit.figures.draw import save
+from rexmit.figures.save import save
 from rexmit.figures.style import RC
 from rexmit.store.trace_schema import SMART_CONFIG
 from rexmit.study import curves

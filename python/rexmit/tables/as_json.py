@@ -1,4 +1,4 @@
-"""The same tables as data, for `--json`: plain dicts, lists and numbers under stable names."""
+"""Tables 1 and 4 as data, for `--json`: plain dicts, lists and numbers under stable names."""
 
 from __future__ import annotations
 
@@ -7,20 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 from rexmit.tables import paper
-from rexmit.tables.axes import Group
 from rexmit.tables.beside import Beside
 from rexmit.tables.cells import Cell
-from rexmit.tables.claim import Claim
-from rexmit.tables.overview import Overview
 from rexmit.tables.table1 import Sequence, Table1
 from rexmit.tables.table4 import Block, Entry, Table4
-
-
-def overview_data(view: Overview) -> dict[str, Any]:
-    """Every field by its name; what ran it stands among the others."""
-    data = asdict(view)
-    ran = data.pop("runner")
-    return {**data, **ran, "stacks": dict(view.runner.stacks)}
 
 
 def table4_data(table: Table4) -> dict[str, Any]:
@@ -41,7 +31,7 @@ def table1_data(table: Table1) -> dict[str, Any]:
         "rows": [
             {
                 "network": row.network,
-                "group": _group(row.group),
+                "group": dict(row.group.values),
                 "lost_segments": list(row.lost_segments),
                 "dropped_packets": list(row.dropped_packets),
                 "transfers": row.transfers,
@@ -56,11 +46,6 @@ def table1_data(table: Table1) -> dict[str, Any]:
             for row in table.rows
         ],
     }
-
-
-def claims_data(claims: tuple[Claim, ...]) -> list[dict[str, Any]]:
-    """`holds` is null where the run cannot tell."""
-    return [asdict(claim) for claim in claims]
 
 
 def beside_data(table: Beside) -> dict[str, Any]:
@@ -82,7 +67,7 @@ def beside_data(table: Beside) -> dict[str, Any]:
         "cells": [
             {
                 "network": section.network,
-                "group": _group(section.group),
+                "group": dict(section.group.values),
                 "measure": section.measure,
                 **asdict(line),
             }
@@ -99,7 +84,7 @@ def _block(block: Block) -> dict[str, Any]:
         "network": block.network,
         "rate_bps": block.setting.rate_bps,
         "rtt_ms": block.setting.rtt_ms,
-        "group": _group(block.group),
+        "group": dict(block.group.values),
         "configs": [
             {
                 "config": config,
@@ -132,10 +117,6 @@ def _counts(cell: Cell | None) -> dict[str, Any]:
         "no_resend": cell.no_resend,
         "needless_resends": cell.needless_resends,
     }
-
-
-def _group(group: Group) -> dict[str, Any]:
-    return dict(group.values)
 
 
 def _sequences(counts: Mapping[Sequence, int]) -> list[dict[str, Any]]:

@@ -8,17 +8,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from rexmit.tables import paper
-from rexmit.tables.axes import Group
+from rexmit.tables.axes import SWEPT, Group, Value
 from rexmit.tables.leave_out import NOT_PROBED, Reason, reason
-
-#: What the paper kept the same in all transfers (section 3.4; cubic was its kernel's default).
-_AS_IN_PAPER = (
-    (pl.col("page_segments") == paper.SEGMENTS).fill_null(False)
-    & (pl.col("line_loss") == 0)
-    & pl.col("receive_window_bytes").is_null()
-    & (pl.col("congestion_control") == "cubic")
-)
 
 
 @dataclass(frozen=True)
@@ -51,7 +42,7 @@ class Cell:
     no_resend: int  #: transfers in which nothing dropped was sent again
     needless_resends: int | None  #: sum; None when no transfer of the cell could tell
     not_probed: int  #: used although isTLP is false, because the line loses by itself
-    as_in_paper: bool  #: 100 segments, cubic, no loss on the line, no receive window set
+    held: dict[str, Value]  #: columns of `axes.SWEPT` with one value in all of its transfers
 
 
 def summarise(
@@ -104,5 +95,5 @@ def _cell(part: pl.DataFrame, group: Group) -> Cell:
         no_resend=int(part["mechanism"].null_count()),
         needless_resends=int(needless.sum()) if len(needless) else None,
         not_probed=used.filter(NOT_PROBED).height,
-        as_in_paper=bool(part.select(_AS_IN_PAPER.all()).item()),
+        held={name: part[name][0] for name in SWEPT if part[name].n_unique() == 1},
     )

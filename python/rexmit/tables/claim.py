@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -24,3 +25,8 @@ class Source:
     year: str
     title: str
     meant: str
+
+
+def claims_data(claims: tuple[Claim, ...]) -> list[dict[str, Any]]:
+    """`holds` is null where the run cannot tell."""
+    return [asdict(claim) for claim in claims]

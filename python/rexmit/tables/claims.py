@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Final
 
 import polars as pl
 
@@ -17,14 +18,16 @@ from rexmit.errors import UserError
 from rexmit.tables import paper
 from rexmit.tables.axes import groups, with_axes
 from rexmit.tables.cells import Cell, Spread, summarise
-from rexmit.tables.claim import Claim
+from rexmit.tables.claim import Claim, Source
+from rexmit.tables.conditions import is_papers_cell, is_papers_network
+from rexmit.tables.leave_out import TLP_CONFIG
 from rexmit.tables.run_folder import Run
 from rexmit.tables.runner import tick_ns
 from rexmit.tables.setting import setting_of
 from rexmit.tables.table4 import MEASURES, percent
 from rexmit.wording import count, signed_percent
 
-PLAIN, ER, TLP = "plain", paper.BASELINE, paper.TLP_CONFIG
+PLAIN, ER, TLP = "plain", paper.BASELINE, TLP_CONFIG
 HIGH_SPEED, MOBILE, SATELLITE = "high-speed", "mobile", "satellite"
 
 #: Equal, and no gain: within so many percent, or within a tick of the timers.
@@ -37,6 +40,14 @@ POINTS = 5.0
 ABOUT = 0.25
 #: A step of a curve is more than this share of the round trip.
 STEP = 0.5
+
+SOURCE: Final = Source(
+    "2013",
+    paper.SOURCE,
+    f"equal, nothing: within {EQUAL_PERCENT:g}% or a timer's tick; almost, substantial: "
+    f"{ALMOST_PERCENT:g}%; about: within {ABOUT * 100:g}%; percentages: within "
+    f"{POINTS:g} points",
+)
 
 
 @dataclass(frozen=True)
@@ -78,12 +89,12 @@ def claims(run: Run, *, keep_inexact: bool = False) -> tuple[Claim, ...]:
     cells = [
         cell
         for cell in summarise(frame, groups(frame), keep_inexact=keep_inexact)
-        if cell.as_in_paper and cell.network in paper.NETWORKS
+        if is_papers_cell(cell) and cell.network in paper.NETWORKS
     ]
     there = {
         (cell.network, cell.config, cell.lost_segments): cell
         for cell in cells
-        if setting_of(run.scenario, cell.network).as_in_paper
+        if is_papers_network(cell.network, setting_of(run.scenario, cell.network))
     }
     if not there:
         raise UserError(

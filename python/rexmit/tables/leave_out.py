@@ -6,8 +6,6 @@ from enum import StrEnum
 
 import polars as pl
 
-from rexmit.tables import paper
-
 
 class Reason(StrEnum):
     """Why a transfer is left out; a transfer with several counts under the first in this order."""
@@ -30,8 +28,11 @@ _WORDS = {
     Reason.NOT_TLP: "isTLP false, the first resend was not the probe (left out as in the paper)",
 }
 
+TLP_CONFIG = "tlp"
+"""The configuration whose transfers without a probe are left out (Ryll 2013, section 3.3)."""
+
 #: isTLP is false, in a cell of `tlp`: the probe did not make the first resend.
-NOT_PROBED = (pl.col("config") == paper.TLP_CONFIG) & ~pl.col("is_tlp").fill_null(True)
+NOT_PROBED = (pl.col("config") == TLP_CONFIG) & ~pl.col("is_tlp").fill_null(True)
 
 #: The line loses packets of its own.
 LOSSY = (pl.col("line_loss") > 0).fill_null(False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import polars as pl
@@ -86,6 +86,13 @@ def overview(run: Run) -> Overview:
         notes=_notes(run.transfers["note"]),
         command=run.command,
     )
+
+
+def overview_data(view: Overview) -> dict[str, Any]:
+    """Every field by its name; what ran it stands among the others."""
+    data = asdict(view)
+    ran = data.pop("runner")
+    return {**data, **ran, "stacks": dict(view.runner.stacks)}
 
 
 def _conditions(scenario: dict[str, Any]) -> str | None:

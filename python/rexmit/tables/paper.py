@@ -18,9 +18,6 @@ SEGMENTS = 100
 #: The configuration that Table 4 takes as 100 % (section 4: the kernel's default of then).
 BASELINE = "er"
 
-#: The configuration whose transfers without a probe are left out (section 3.3).
-TLP_CONFIG = "tlp"
-
 
 @dataclass(frozen=True)
 class Cell:

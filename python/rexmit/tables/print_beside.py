@@ -7,15 +7,12 @@ from rich.text import Text
 
 from rexmit.tables import paper
 from rexmit.tables.beside import NEAR_PERCENT, Beside, Line, Section, Value
-from rexmit.tables.claim import Claim
 from rexmit.tables.grid import Column, print_grid
 from rexmit.tables.grid import Line as Row
-from rexmit.tables.runner import Runner
+from rexmit.tables.runner import column_head
 from rexmit.tables.table4 import MEASURES
 from rexmit.tables.terminal import say
 from rexmit.wording import NONE, count, seconds, signed_percent
-
-_HOLDS = {True: "holds", False: "no", None: NONE}
 
 
 def print_beside(table: Beside, console: Console) -> None:
@@ -26,7 +23,7 @@ def print_beside(table: Beside, console: Console) -> None:
     say(console, Text(f"Table 4 of the paper and of these runs: {lost}, means in seconds", "bold"))
     columns = [Column(least=22), Column("paper,\n2013", right=True, least=8, before=2)]
     for ran in table.runners:
-        columns.append(Column(_head(ran), right=True, least=8, before=3))
+        columns.append(Column(column_head(ran), right=True, least=8, before=3))
         columns.append(Column("vs 2013", right=True, least=7, before=1))
     rows: list[Row] = []
     network = None
@@ -50,31 +47,6 @@ def print_beside(table: Beside, console: Console) -> None:
         ]
         say(console, f"{ran.words}: {'; '.join([*facts, str(run.path)])}")
     say(console, f"paper: {paper.SOURCE}", "dim")
-
-
-def print_claims_beside(
-    claims: list[tuple[Claim, ...]],
-    runners: tuple[Runner, ...],
-    console: Console,
-    year: str = "2013",
-) -> None:
-    """The paper's claims, a column a run."""
-    console.print()
-    say(console, Text("Claims of the paper (--claims of a single run says by how much)", "bold"))
-    columns = [Column(year)]
-    columns += [Column(_head(ran), right=True, least=8, before=2) for ran in runners]
-    rows = [
-        Row((same[0].words, *(_HOLDS[claim.holds] for claim in same)))
-        for same in zip(*claims, strict=True)
-    ]
-    print_grid(columns, rows, console)
-
-
-def _head(ran: Runner) -> str:
-    """`model of\\nlinux-3.10`, `Linux\\n6.12.117`."""
-    name = ran.name or "kernel not recorded"
-    first, _, rest = name.rpartition(" ")
-    return f"{first}\n{rest}" if first else rest
 
 
 def _rows(section: Section, baseline: str) -> list[Row]:

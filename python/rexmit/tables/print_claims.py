@@ -1,17 +1,15 @@
-"""The paper's claims on the terminal: whether each holds here, and by how much."""
+"""A paper's claims on the terminal: whether each holds here, and by how much."""
 
 from __future__ import annotations
 
 import textwrap
-from typing import Final
 
 from rich.console import Console
 from rich.text import Text
 
-from rexmit.tables import paper
 from rexmit.tables.claim import Claim, Source
-from rexmit.tables.claims import ABOUT, ALMOST_PERCENT, EQUAL_PERCENT, POINTS
 from rexmit.tables.grid import Column, Line, print_grid
+from rexmit.tables.runner import Runner, column_head
 from rexmit.tables.terminal import say
 
 _WORDS = {True: "holds", False: "no", None: "-"}
@@ -21,16 +19,7 @@ _STYLES = {True: "", False: "yellow", None: "dim"}
 _CLAIMED, _LEAST, _WIDE = 44, 28, 90
 
 
-TLP_2013: Final = Source(
-    "2013",
-    paper.SOURCE,
-    f"equal, nothing: within {EQUAL_PERCENT:g}% or a timer's tick; almost, substantial: "
-    f"{ALMOST_PERCENT:g}%; about: within {ABOUT * 100:g}%; percentages: within "
-    f"{POINTS:g} points",
-)
-
-
-def print_claims(claims: tuple[Claim, ...], console: Console, source: Source = TLP_2013) -> None:
+def print_claims(claims: tuple[Claim, ...], console: Console, source: Source) -> None:
     """A line a claim, in the paper's order."""
     say(console, Text("Claims of the paper, each computed from this run", "bold"))
     # In a pipe a claim stands on one line, so that `grep` finds it whole.
@@ -56,3 +45,21 @@ def print_claims(claims: tuple[Claim, ...], console: Console, source: Source = T
     say(console, Text(f"{holding} of {len(told)} hold", "bold"))
     say(console, source.meant, "dim")
     say(console, f"paper: {source.title}", "dim")
+
+
+def print_claims_beside(
+    claims: list[tuple[Claim, ...]],
+    runners: tuple[Runner, ...],
+    console: Console,
+    source: Source,
+) -> None:
+    """The paper's claims, a column a run."""
+    console.print()
+    say(console, Text("Claims of the paper (--claims of a single run says by how much)", "bold"))
+    columns = [Column(source.year)]
+    columns += [Column(column_head(ran), right=True, least=8, before=2) for ran in runners]
+    rows = [
+        Line((same[0].words, *(_WORDS[claim.holds] for claim in same)))
+        for same in zip(*claims, strict=True)
+    ]
+    print_grid(columns, rows, console)

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 from rexmit.tables.grid import Column, Line, print_grid, width
+from rexmit.tables.losses import numbers
 from rexmit.tables.table1 import Row, Sequence, Table1
-from rexmit.tables.table4 import numbers
 from rexmit.tables.terminal import is_unicode, say
 from rexmit.wording import NONE, count
 

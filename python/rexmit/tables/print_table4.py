@@ -9,10 +9,12 @@ from rich.text import Text
 
 from rexmit.tables import paper
 from rexmit.tables.cells import Cell
+from rexmit.tables.conditions import is_papers_network
 from rexmit.tables.grid import Column, Line, print_grid, width
 from rexmit.tables.leave_out import Reason
+from rexmit.tables.losses import numbers
 from rexmit.tables.print_settings import FEW, print_settings
-from rexmit.tables.table4 import MEASURES, Beside, Block, Entry, Table4, numbers
+from rexmit.tables.table4 import MEASURES, Beside, Block, Entry, Table4
 from rexmit.tables.terminal import say
 from rexmit.wording import NONE, count, seconds, signed_percent, signed_seconds
 
@@ -194,7 +196,7 @@ def _about_paper(table: Table4) -> list[str]:
     if table.lost_segments != paper.TABLE_4_LOSSES:
         return [f"the paper has its Table 4 for {paper.TABLE_4_LOSSES} lost segments only"]
     theirs = [block for block in table.blocks if block.network in paper.NETWORKS]
-    other = {b.network for b in theirs if not b.setting.as_in_paper}
+    other = {b.network for b in theirs if not is_papers_network(b.network, b.setting)}
     notes = [
         f"not compared: the paper's {network} is {paper.NETWORKS[network].title}, without jitter"
         for network in dict.fromkeys(block.network for block in theirs)

@@ -63,6 +63,13 @@ def runner(meta: Mapping[str, Any]) -> Runner:
     )
 
 
+def column_head(ran: Runner) -> str:
+    """`model of\\nlinux-3.10`, `Linux\\n6.12.117`."""
+    name = ran.name or "kernel not recorded"
+    first, _, rest = name.rpartition(" ")
+    return f"{first}\n{rest}" if first else rest
+
+
 def tick_ns(meta: Mapping[str, Any]) -> int:
     """A tick of the timers, that of 250 Hz where it is not known."""
     return 1_000_000_000 // (runner(meta).hz or _HZ)

@@ -1,4 +1,4 @@
-"""What a network of the scenario is, and whether it is the paper's network of that name."""
+"""What a network of the scenario is: its rate, its round trip, and what else it does."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rexmit.scenario.units import DURATION, RATE, UnitError
-from rexmit.tables import paper
 from rexmit.tables.axes import Group
 
 _LOSS = "line loss"
@@ -22,7 +21,7 @@ class Setting:
 
     rate_bps: int | None
     rtt_ms: float | None
-    as_in_paper: bool  #: a network of Table 3 with its rate and round trip, and without jitter
+    jitter: bool = False
     besides: tuple[str, ...] = ()
 
     @property
@@ -49,16 +48,14 @@ def setting_of(scenario: Mapping[str, Any], network: str) -> Setting:
     """Reads `networks.NETWORK` of an effective scenario: `rate`, `delay` of each of two links, or
     `links`.
     """
-    theirs = paper.NETWORKS.get(network)
     entry = (scenario.get("networks") or {}).get(network)
     try:
         links = _links(entry)
         rate_bps = min(RATE.parse(link["rate"]) for link in links)
         rtt_ms = 2 * sum(DURATION.parse(link["delay"]) for link in links) / 1e6
     except (UnitError, TypeError, KeyError, ValueError):
-        return Setting(None, None, theirs is not None)
+        return Setting(None, None)
     jitter = _each(links, "jitter", "0s", "0ms")
-    same = theirs is not None and theirs.rate_bps == rate_bps and theirs.rtt_ms == rtt_ms
     besides = (
         (_LOSS, _each(links, "loss", "0%")),
         ("jitter", jitter),
@@ -66,7 +63,7 @@ def setting_of(scenario: Mapping[str, Any], network: str) -> Setting:
         ("links acting at the", _each(links, "at", "wire")),
     )
     told = tuple(f"{name} {value}" for name, value in besides if value)
-    return Setting(rate_bps, rtt_ms, same and not jitter, told)
+    return Setting(rate_bps, rtt_ms, bool(jitter), told)
 
 
 def _links(entry: object) -> list[dict[str, Any]]:

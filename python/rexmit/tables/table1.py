@@ -10,9 +10,9 @@ import polars as pl
 from rexmit.errors import UserError
 from rexmit.tables import paper
 from rexmit.tables.axes import Group, groups, with_axes
-from rexmit.tables.leave_out import LOSSY, Reason, reason
+from rexmit.tables.leave_out import LOSSY, TLP_CONFIG, Reason, reason
+from rexmit.tables.losses import check_losses
 from rexmit.tables.run_folder import Run
-from rexmit.tables.table4 import check_losses
 
 #: The order of mechanisms in one transfer, neighbours that are the same taken together: ("tlp",
 #: "rack").
@@ -83,19 +83,19 @@ def table1(run: Run, lost_segments: int | None = None, *, keep_inexact: bool = F
     configuration `tlp` with (that many) segments lost.
     """
     losing = with_axes(run.transfers).filter(
-        (pl.col("config") == paper.TLP_CONFIG) & (pl.col("lost_segments") > 0)
+        (pl.col("config") == TLP_CONFIG) & (pl.col("lost_segments") > 0)
     )
     if losing.is_empty():
         configs = ", ".join(run.transfers["config"].unique(maintain_order=True))
         raise UserError(
-            f"Table 1 is about configuration `{paper.TLP_CONFIG}` losing segments: none here",
+            f"Table 1 is about configuration `{TLP_CONFIG}` losing segments: none here",
             f"the run has configuration {configs}; "
             "run one with `--set config=tlp --set loss.segments=1..5`",
         )
     every_group = groups(losing)
     if lost_segments is not None:
         there = tuple(sorted(losing["lost_segments"].unique()))
-        check_losses(lost_segments, there, f"transfer of `{paper.TLP_CONFIG}` for Table 1")
+        check_losses(lost_segments, there, f"transfer of `{TLP_CONFIG}` for Table 1")
         losing = losing.filter(pl.col("lost_segments") == lost_segments)
     frame = losing.with_columns(
         reason(keep_inexact=keep_inexact),
@@ -114,7 +114,7 @@ def table1(run: Run, lost_segments: int | None = None, *, keep_inexact: bool = F
         .sort("row", maintain_order=True)
         .partition_by("row", maintain_order=True)
     ]
-    return Table1(paper.TLP_CONFIG, tuple(rows))
+    return Table1(TLP_CONFIG, tuple(rows))
 
 
 def _sequences(retransmissions: pl.DataFrame, losing: pl.DataFrame) -> pl.DataFrame:

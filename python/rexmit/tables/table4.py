@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from rexmit.errors import UserError
 from rexmit.tables import paper
 from rexmit.tables.axes import Group, groups, with_axes
 from rexmit.tables.cells import Cell, Spread, summarise
+from rexmit.tables.conditions import is_papers_cell, is_papers_network
+from rexmit.tables.losses import check_losses
 from rexmit.tables.run_folder import Run
 from rexmit.tables.setting import Setting, setting_of
-from rexmit.wording import count
 
 MEASURES = ("t_total", "t_recover")
 
@@ -101,22 +101,6 @@ def _losses(asked: int | None, there: tuple[int, ...]) -> int:
     return asked
 
 
-def check_losses(asked: int, there: tuple[int, ...], what: str = "transfer") -> None:
-    """Raises UserError when the run has no `what` with that many lost segments."""
-    if asked not in there:
-        raise UserError(
-            f"the run has no {what} with {count(asked, 'lost segment')}",
-            f"it has {numbers(there)}; choose with --losses N",
-        )
-
-
-def numbers(values: tuple[int, ...]) -> str:
-    """`0..20` for a run of neighbours, else `0, 2, 4`."""
-    if len(values) > 2 and values == tuple(range(values[0], values[-1] + 1)):
-        return f"{values[0]}..{values[-1]}"
-    return ", ".join(str(v) for v in values)
-
-
 def _block(
     network: str,
     setting: Setting,
@@ -141,13 +125,14 @@ def _entry(
     mine: Spread = getattr(cell, measure) if cell else nothing
     base: Spread = getattr(cells[baseline], measure) if baseline in cells else nothing
     against = None if config == baseline else percent(mine.mean_s, base.mean_s)
-    beside = _beside(measure, cell, mine) if cell and setting.as_in_paper else None
+    comparable = cell is not None and is_papers_network(cell.network, setting)
+    beside = _beside(measure, cell, mine) if cell and comparable else None
     return Entry(config, mine, against, beside)
 
 
 def _beside(measure: str, cell: Cell, mine: Spread) -> Beside | None:
     printed = paper.table_4(cell.network, cell.config)
-    if printed is None or cell.lost_segments != paper.TABLE_4_LOSSES or not cell.as_in_paper:
+    if printed is None or cell.lost_segments != paper.TABLE_4_LOSSES or not is_papers_cell(cell):
         return None
     theirs: float = getattr(printed, f"{measure}_s")
     reference = paper.table_4(cell.network, paper.BASELINE)

@@ -49,13 +49,13 @@ def check(base: Base, folder: Path, *, seed: int, kernel: str | None, jobs: int)
 
 def _run(base: Base, folder: Path, *, seed: int, kernel: str | None, jobs: int) -> None:
     from rexmit import scenario as scenarios
-    from rexmit import stacks
     from rexmit.campaign.progress import Silent
     from rexmit.campaign.runner import Campaign, Request
     from rexmit.campaign.streams import core_streams
     from rexmit.engines import kernel as kernels
     from rexmit.engines.engine import Engine
     from rexmit.engines.model import ModelEngine
+    from rexmit.scenario.stacks import of_scenario
 
     data = scenario(base, seed=seed, kernel=kernel is not None)
     loaded = scenarios.from_plain(data, where="what-if check", stacks=kernel is None)
@@ -64,7 +64,7 @@ def _run(base: Base, folder: Path, *, seed: int, kernel: str | None, jobs: int) 
         found = kernels.find_kernel(kernel or None)
         engine = kernels.KernelEngine.open(found, loaded.workload.client, kernels.HANG_LIMIT_S)
     else:
-        chosen = stacks.of_scenario(loaded, base.stack, None)
+        chosen = of_scenario(loaded, base.stack, None)
         engine = ModelEngine.open(version(), chosen, ["--stack", base.stack])
     request = Request(
         name="whatif",
