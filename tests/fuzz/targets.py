@@ -16,6 +16,7 @@ from typing import Final
 
 import polars as pl
 
+from rexmit.analysis.overview import overview
 from rexmit.engines import BootOptions, GuestBoot
 from rexmit.engines.attempt import Attempt, Health
 from rexmit.engines.engine import Task
@@ -23,9 +24,8 @@ from rexmit.errors import UserError
 from rexmit.scenario import from_plain, load
 from rexmit.scenario.load import Sources, check
 from rexmit.store.folder import RunFolder
+from rexmit.store.open_run import Run, open_run
 from rexmit.store.schema import TRANSFERS, polars_schema
-from rexmit.tables.overview import overview
-from rexmit.tables.run_folder import Run, open_run
 
 Target = Callable[[bytes], None]
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from rexmit.cli import app
 from rexmit.cli import score as command
 from rexmit.errors import UserError
-from rexmit.figures import reliability as diagram
+from rexmit.score import draw_reliability as diagram
 from rexmit.score.claims import of_trace
 from rexmit.score.corpus import open_corpus
 from rexmit.score.join import join

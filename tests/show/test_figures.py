@@ -17,14 +17,14 @@ from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError
-from rexmit.figures.draw import draw, write
-from rexmit.figures.plan import Figure
-from rexmit.figures.plan import plan as plan_figures
-from rexmit.figures.series import offsets
-from rexmit.figures.style import RC, looks
-from rexmit.figures.xaxis import setting_axis
-from rexmit.tables.figures import PRINTED
-from rexmit.tables.run_folder import Run, open_run
+from rexmit.papers.ryll_2013.figures import PRINTED
+from rexmit.present.figures.draw import draw, write
+from rexmit.present.figures.plan import Figure
+from rexmit.present.figures.plan import plan as plan_figures
+from rexmit.present.figures.series import offsets
+from rexmit.present.figures.style import RC, looks
+from rexmit.present.figures.xaxis import setting_axis
+from rexmit.store.open_run import Run, open_run
 
 Rows = Callable[..., Any]
 runner = CliRunner()

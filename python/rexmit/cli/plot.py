@@ -10,7 +10,7 @@ import typer
 from rexmit.errors import UserError
 
 if TYPE_CHECKING:
-    from rexmit.tables.run_folder import Run
+    from rexmit.store.open_run import Run
 
 
 def plot(
@@ -67,8 +67,8 @@ def plot(
     """
     chosen = _formats(formats)
 
-    from rexmit.bursts.cases import has_bursts
-    from rexmit.tables.run_folder import open_run
+    from rexmit.analysis.bursts import has_bursts
+    from rexmit.store.open_run import open_run
 
     opened = open_run(run)
     folder = out if out is not None else run / "figures"
@@ -88,7 +88,7 @@ def plot(
 def _bursts(
     run: Run, folder: Path, formats: list[str], losses: int | None, *, keep_inexact: bool
 ) -> list[Path]:
-    from rexmit.bursts import diagrams, figures
+    from rexmit.papers.probe_or_wait_2017 import diagrams, figures
 
     if losses is not None:
         raise UserError(
@@ -103,9 +103,9 @@ def _bursts(
 def _against_losses(
     run: Run, folder: Path, formats: list[str], losses: int | None, *, keep_inexact: bool
 ) -> list[Path]:
-    from rexmit.figures.draw import write
-    from rexmit.figures.plan import plan
-    from rexmit.tables.figures import PRINTED
+    from rexmit.papers.ryll_2013.figures import PRINTED
+    from rexmit.present.figures.draw import write
+    from rexmit.present.figures.plan import plan
 
     figures = plan(run, losses, printed=PRINTED, keep_inexact=keep_inexact)
     if not figures:

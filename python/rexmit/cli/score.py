@@ -111,12 +111,12 @@ def score(
         data = report_data(made, worst=worst)
         typer.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
     else:
+        from rexmit.present.terminal import console
         from rexmit.score.print_score import print_report
-        from rexmit.tables.terminal import console
 
         print_report(made, console(), worst=worst, parts=parts)
     if figure is not None:
-        from rexmit.figures import reliability
+        from rexmit.score import draw_reliability as reliability
 
         points = {point: made.at(point).reliability for point in made.points}
         reliability.write(points, "How often rexmit trace is right, by how sure it is", figure)

@@ -12,7 +12,7 @@ from rexmit.errors import UserError
 from rexmit.version import version
 
 if TYPE_CHECKING:
-    from rexmit.tables.sensitivity import Sensitivity
+    from rexmit.papers.ryll_2013.sensitivity import Sensitivity
 
 EXAMPLES = """\
 Examples:
@@ -58,10 +58,10 @@ def sensitivity(
     from dataclasses import asdict
 
     from rexmit import scenario
+    from rexmit.papers.ryll_2013.sensitivity import sensitivity as of_runs
+    from rexmit.papers.ryll_2013.table4 import table4
     from rexmit.scenario import unknowns as files
-    from rexmit.tables.run_folder import open_run
-    from rexmit.tables.sensitivity import sensitivity as of_runs
-    from rexmit.tables.table4 import table4
+    from rexmit.store.open_run import open_run
 
     base = scenario.find(name)
     beside = base.parent / "unknowns" / base.name
@@ -95,8 +95,8 @@ def sensitivity(
 
 
 def _print(table: Sensitivity) -> None:
-    from rexmit.tables.print_sensitivity import print_sensitivity
-    from rexmit.tables.terminal import console
+    from rexmit.papers.ryll_2013.print_sensitivity import print_sensitivity
+    from rexmit.present.terminal import console
 
     print_sensitivity(table, console())
 

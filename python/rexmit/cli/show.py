@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from rexmit.ladder.steps import Step
-    from rexmit.tables.run_folder import Run
+    from rexmit.store.open_run import Run
 
 
 def show(
@@ -183,11 +183,11 @@ class _Part:
 
 
 def _show_tables(path: Path, asked: _Asked, *, as_json: bool) -> None:
-    from rexmit.bursts.cases import has_bursts
-    from rexmit.tables.overview import overview, overview_data
-    from rexmit.tables.print_overview import print_command, print_overview
-    from rexmit.tables.run_folder import open_run
-    from rexmit.tables.terminal import console
+    from rexmit.analysis.bursts import has_bursts
+    from rexmit.analysis.overview import overview, overview_data
+    from rexmit.present.print_overview import print_command, print_overview
+    from rexmit.present.terminal import console
+    from rexmit.store.open_run import open_run
 
     run = open_run(path)
     view = overview(run)
@@ -204,15 +204,15 @@ def _show_tables(path: Path, asked: _Asked, *, as_json: bool) -> None:
 
 
 def _pages(run: Run, asked: _Asked) -> Iterator[_Part]:
-    from rexmit.tables.as_json import table1_data, table4_data
-    from rexmit.tables.claim import claims_data
-    from rexmit.tables.claims import SOURCE
-    from rexmit.tables.claims import claims as make_claims
-    from rexmit.tables.print_claims import print_claims
-    from rexmit.tables.print_table1 import print_table1
-    from rexmit.tables.print_table4 import print_table4
-    from rexmit.tables.table1 import table1 as make_table1
-    from rexmit.tables.table4 import table4 as make_table4
+    from rexmit.papers.claim import claims_data
+    from rexmit.papers.print_claims import print_claims
+    from rexmit.papers.ryll_2013.as_json import table1_data, table4_data
+    from rexmit.papers.ryll_2013.claims import SOURCE
+    from rexmit.papers.ryll_2013.claims import claims as make_claims
+    from rexmit.papers.ryll_2013.print_table1 import print_table1
+    from rexmit.papers.ryll_2013.print_table4 import print_table4
+    from rexmit.papers.ryll_2013.table1 import table1 as make_table1
+    from rexmit.papers.ryll_2013.table4 import table4 as make_table4
 
     inexact = asked.inexact
     if asked.table4 or not (asked.table1 or asked.claims):
@@ -233,14 +233,14 @@ def _pages(run: Run, asked: _Asked) -> Iterator[_Part]:
 
 
 def _bursts(run: Run, asked: _Asked) -> Iterator[_Part]:
-    from rexmit.bursts.as_json import cases_data
-    from rexmit.bursts.cases import cases as make_cases
-    from rexmit.bursts.claims import SOURCE
-    from rexmit.bursts.claims import claims as make_claims
-    from rexmit.bursts.paper import LOSSES
-    from rexmit.bursts.print_cases import print_cases
-    from rexmit.tables.claim import claims_data
-    from rexmit.tables.print_claims import print_claims
+    from rexmit.analysis.bursts import cases as make_cases
+    from rexmit.analysis.bursts_as_json import cases_data
+    from rexmit.papers.claim import claims_data
+    from rexmit.papers.print_claims import print_claims
+    from rexmit.papers.probe_or_wait_2017.claims import SOURCE
+    from rexmit.papers.probe_or_wait_2017.claims import claims as make_claims
+    from rexmit.papers.probe_or_wait_2017.paper import LOSSES
+    from rexmit.present.print_bursts import print_cases
 
     if asked.table1 or asked.table4 or asked.losses is not None:
         raise UserError(
@@ -258,16 +258,16 @@ def _bursts(run: Run, asked: _Asked) -> Iterator[_Part]:
 
 
 def _show_beside(paths: list[Path], asked: _Asked, *, as_json: bool) -> None:
-    from rexmit.bursts.cases import has_bursts
-    from rexmit.tables.as_json import beside_data
-    from rexmit.tables.beside import beside
-    from rexmit.tables.claim import claims_data
-    from rexmit.tables.claims import SOURCE
-    from rexmit.tables.claims import claims as make_claims
-    from rexmit.tables.print_beside import print_beside
-    from rexmit.tables.print_claims import print_claims_beside
-    from rexmit.tables.run_folder import open_run
-    from rexmit.tables.terminal import console
+    from rexmit.analysis.bursts import has_bursts
+    from rexmit.papers.claim import claims_data
+    from rexmit.papers.print_claims import print_claims_beside
+    from rexmit.papers.ryll_2013.as_json import beside_data
+    from rexmit.papers.ryll_2013.beside import beside
+    from rexmit.papers.ryll_2013.claims import SOURCE
+    from rexmit.papers.ryll_2013.claims import claims as make_claims
+    from rexmit.papers.ryll_2013.print_beside import print_beside
+    from rexmit.present.terminal import console
+    from rexmit.store.open_run import open_run
 
     opened = [open_run(path) for path in paths]
     if all(map(has_bursts, opened)):
@@ -288,12 +288,12 @@ def _show_beside(paths: list[Path], asked: _Asked, *, as_json: bool) -> None:
 
 
 def _show_bursts_beside(opened: list[Run], asked: _Asked, *, as_json: bool) -> None:
-    from rexmit.bursts.claims import SOURCE
-    from rexmit.bursts.claims import claims as make_claims
-    from rexmit.tables.claim import claims_data
-    from rexmit.tables.print_claims import print_claims_beside
-    from rexmit.tables.runner import runner
-    from rexmit.tables.terminal import console
+    from rexmit.analysis.runner import runner
+    from rexmit.papers.claim import claims_data
+    from rexmit.papers.print_claims import print_claims_beside
+    from rexmit.papers.probe_or_wait_2017.claims import SOURCE
+    from rexmit.papers.probe_or_wait_2017.claims import claims as make_claims
+    from rexmit.present.terminal import console
 
     claims = [make_claims(run, keep_inexact=asked.inexact) for run in opened]
     if as_json:
@@ -318,11 +318,11 @@ class _Flow:
 
 
 def _show_flow(path: Path, asked: _Flow) -> None:
-    from rexmit.bursts.cases import has_bursts
+    from rexmit.analysis.bursts import has_bursts
     from rexmit.ladder.flow import open_flow
     from rexmit.ladder.render import flow_data, print_flow, title
-    from rexmit.tables.run_folder import open_run
-    from rexmit.tables.terminal import console
+    from rexmit.present.terminal import console
+    from rexmit.store.open_run import open_run
 
     if not asked.which.isdigit() or asked.at is not None:
         raise UserError(
@@ -345,7 +345,7 @@ def _show_flow(path: Path, asked: _Flow) -> None:
 def _show_path_flow(run: Run, asked: _Flow) -> None:
     from rexmit.ladder.paths import open_path_flow
     from rexmit.ladder.print_paths import path_flow_data, print_path_flow, write_path_ladders
-    from rexmit.tables.terminal import console
+    from rexmit.present.terminal import console
 
     opened = open_path_flow(run, int(asked.which))
     if asked.as_json:
@@ -359,8 +359,8 @@ def _show_path_flow(run: Run, asked: _Flow) -> None:
 def _show_traced(path: Path, asked: _Flow) -> None:
     from rexmit.ladder.print_traced import near_time, print_traced, traced_data
     from rexmit.ladder.traced import open_traced
+    from rexmit.present.terminal import console, say
     from rexmit.store.files import scratch_folder
-    from rexmit.tables.terminal import console, say
     from rexmit.trace.folder import open_trace
     from rexmit.trace.pick import most_trouble
     from rexmit.trace.run import run

@@ -243,7 +243,7 @@ def _key(word: str) -> Key:
 def _groups(made: Trace, group: Key, selected: str, *, as_json: bool) -> None:
     from dataclasses import asdict
 
-    from rexmit.tables.terminal import console, say
+    from rexmit.present.terminal import console, say
     from rexmit.trace.groups import by
     from rexmit.trace.print_groups import print_groups
 
@@ -258,7 +258,7 @@ def _groups(made: Trace, group: Key, selected: str, *, as_json: bool) -> None:
 
 
 def _page(made: Trace, selected: str, *, kept: Path | None, as_json: bool) -> None:
-    from rexmit.tables.terminal import console
+    from rexmit.present.terminal import console
     from rexmit.trace.advice import advice
     from rexmit.trace.as_json import page_data
     from rexmit.trace.print_page import print_page
@@ -293,10 +293,10 @@ def _study(
 ) -> None:
     from contextlib import ExitStack
 
-    from rexmit.study.print_study import print_study
-    from rexmit.study.senders import study
-    from rexmit.study.tables import tables
-    from rexmit.tables.terminal import console
+    from rexmit.papers.unc_2007.print_study import print_study
+    from rexmit.papers.unc_2007.senders import study
+    from rexmit.papers.unc_2007.tables import tables
+    from rexmit.present.terminal import console
 
     with ExitStack() as open_tables:
         each = [[path] for path in captures]
@@ -314,11 +314,11 @@ def _study(
         paths: list[Path] = []
         missing: list[str] = []
         if out is not None:
-            from rexmit.study.figures import write
+            from rexmit.papers.unc_2007.figures import write
 
             paths, missing = write(made, counted.recovery, out / "figures", formats)
         if as_json:
-            from rexmit.study.as_json import study_data
+            from rexmit.papers.unc_2007.as_json import study_data
 
             _print_json(study_data(made, counted, paths))
             return

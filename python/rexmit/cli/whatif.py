@@ -149,7 +149,7 @@ def calibrate(
 
 
 def _print(rows: Sequence[dict[str, Any]]) -> None:
-    from rexmit.tables.terminal import console, say
+    from rexmit.present.terminal import console, say
 
     shown = console()
     base = None

@@ -20,7 +20,7 @@ from rexmit.ladder.render import (
 )
 from rexmit.ladder.steps import Step
 from rexmit.ladder.traced import Traced, resend_words
-from rexmit.tables.terminal import is_unicode, say
+from rexmit.present.terminal import is_unicode, say
 from rexmit.trace.sender_words import in_words
 from rexmit.wording import count
 

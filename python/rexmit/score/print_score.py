@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from rich.console import Console
 from rich.text import Text
 
+from rexmit.present.grid import Column, Line, print_grid
+from rexmit.present.terminal import say
 from rexmit.score import stacks, tshark
 from rexmit.score.claims import EITHER
 from rexmit.score.count import INVENTED, MISSED, Matrix
 from rexmit.score.reliability import CHECKED, TARGET, Reliability, wilson
 from rexmit.score.report import CLASS_TARGET, MECHANISM_TARGET, NEED_TARGET, Report, Score
-from rexmit.tables.grid import Column, Line, print_grid
-from rexmit.tables.terminal import say
 from rexmit.wording import NONE, count
 
 _NOTES = (

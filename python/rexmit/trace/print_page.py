@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 from rich.console import Console
 from rich.text import Text
 
-from rexmit.tables.grid import Column, Line, print_grid
-from rexmit.tables.terminal import say
+from rexmit.present.grid import Column, Line, print_grid
+from rexmit.present.terminal import say
 from rexmit.trace import files, terms
 from rexmit.trace.advice import Advice
 from rexmit.trace.groups import Group
