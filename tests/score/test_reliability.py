@@ -27,7 +27,8 @@ from rexmit.score.reliability import (
     total,
     wilson,
 )
-from rexmit.score.report import Report, Tables, report
+from rexmit.score.report import Report, report
+from rexmit.trace.memory import Tables
 
 runner = CliRunner()
 

@@ -6,8 +6,8 @@ import pytest
 
 from rexmit.errors import UserError
 from rexmit.scenario.stacks import of_scenario
+from rexmit.validate.whatif.transfers import BASES, KERNEL_SETTINGS, Base, scenario
 from rexmit.whatif.settings import as_stack, as_sysctl, kind
-from rexmit.whatif.transfers import BASES, KERNEL_SETTINGS, Base, scenario
 
 
 def test_a_setting_becomes_settings_of_a_stack() -> None:

@@ -14,7 +14,7 @@ from rexmit.version import version
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rexmit.whatif.transfers import Base
+    from rexmit.validate.whatif.transfers import Base
 
 EXAMPLES = """\
 Examples:
@@ -94,7 +94,7 @@ def whatif(
 
 def _bases(stack: str | None, settings: list[str], engine: str) -> Sequence[Base]:
     from rexmit import stacks
-    from rexmit.whatif.transfers import BASES, KERNEL_SETTINGS, Base
+    from rexmit.validate.whatif.transfers import BASES, KERNEL_SETTINGS, Base
 
     if engine == "kernel":
         return [Base("kernel", tuple(settings) or KERNEL_SETTINGS)]
@@ -124,8 +124,8 @@ def calibrate(
 
     from rexmit.engines.engine import cores
     from rexmit.store.files import scratch_folder, whole_file
+    from rexmit.validate.whatif.check import check, errors
     from rexmit.whatif.calibration import Calibration, save
-    from rexmit.whatif.check import check, errors
 
     with scratch_folder() as scratch:
         root = out or scratch

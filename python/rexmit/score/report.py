@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import polars as pl
 
@@ -18,18 +18,12 @@ from rexmit.score.count import MISSED, Matrix
 from rexmit.score.join import Joined, join
 from rexmit.score.reliability import Reliability
 from rexmit.score.stacks import Stacks
+from rexmit.trace.memory import Tables
 
 MECHANISM_TARGET: Final = {"sender": 0.99, "receiver": 0.95}
 NEED_TARGET: Final = {"sender": 0.99, "receiver": 0.97}
 CLASS_TARGET: Final = 0.95
 """What the analysis is to reach: shares of resends, and precision and recall of each class."""
-
-
-class Tables(NamedTuple):
-    """What an analysis gives of one capture (`rexmit.store.trace_schema`)."""
-
-    connections: pl.DataFrame
-    retransmissions: pl.DataFrame
 
 
 Analyse = Callable[[Path], Tables]

@@ -10,8 +10,8 @@ from typing import Any, Final
 import polars as pl
 
 from rexmit.errors import UserError
+from rexmit.validate.whatif.transfers import OWN, Base, scenario
 from rexmit.version import version
-from rexmit.whatif.transfers import OWN, Base, scenario
 
 LEAST_S: Final = 0.001
 """A change of less is none."""
