@@ -33,7 +33,7 @@ CASES = sorted((Path(__file__).parent / "cases").glob("*.toml"))
 
 
 def rexmit(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "rexmit", "agree", *words]
+    command = [sys.executable, "-m", "rexmit", "validate", "agree", *words]
     return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
 
 
@@ -132,7 +132,7 @@ def test_a_case_in_a_batch_is_the_case_alone() -> None:
 
 def test_an_interruption_is_heard_within_a_case(tmp_path: Path) -> None:
     words = ["--kernel", "6.1", "--cases", "4000", "--jobs", "1", "--keep", str(tmp_path / "a")]
-    command = [sys.executable, "-m", "rexmit", "agree", *words]
+    command = [sys.executable, "-m", "rexmit", "validate", "agree", *words]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
         logs = tmp_path / "a" / "kernel.jsonl"
         until = time.monotonic() + 60
@@ -158,7 +158,7 @@ def test_one_case_beside_each_other() -> None:
     ("words", "said"),
     [
         (("--show",), "--show is for one --case"),
-        (("--again", "nowhere"), "nowhere is no folder of `rexmit agree`"),
+        (("--again", "nowhere"), "nowhere is no folder of `rexmit validate agree`"),
         (("--again", "a", "--case", "b/c"), "not both"),
         (("--again", "a", "--paths", "2"), "--again makes no use of --paths: leave it out"),
         (("--case", "a/b", "--json"), "--case makes no use of --json: leave it out"),

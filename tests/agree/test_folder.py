@@ -1,4 +1,4 @@
-"""The folder of `rexmit agree`: what is kept of an interrupted comparison."""
+"""The folder of `rexmit validate agree`: what is kept of an interrupted comparison."""
 
 from __future__ import annotations
 

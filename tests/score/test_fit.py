@@ -37,7 +37,7 @@ def program() -> ModuleType:
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A hundred connections with their truth."""
     out = tmp_path_factory.mktemp("fit") / "corpus"
-    words = ["synth", "--connections", "100", "--seed", "12", "--out", str(out)]
+    words = ["validate", "synth", "--connections", "100", "--seed", "12", "--out", str(out)]
     result = CliRunner().invoke(app, words, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return out

@@ -196,7 +196,7 @@ def test_printed_in_json_and_as_a_figure(
 ) -> None:
     monkeypatch.setattr(command, "_analyse", lambda: analyse)
     figure = tmp_path / "figure.svg"
-    words = ["score", str(corpus), "--no-tshark"]
+    words = ["validate", "score", str(corpus), "--no-tshark"]
     told = runner.invoke(app, words, catch_exceptions=False, env={"COLUMNS": "160"}).output
     assert "expected calibration error" in told
     made = runner.invoke(app, [*words, "--json", "--figure", str(figure)], catch_exceptions=False)

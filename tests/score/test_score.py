@@ -1,4 +1,4 @@
-"""`rexmit score` over a corpus by hand, whose matrices are known."""
+"""`rexmit validate score` over a corpus by hand, whose matrices are known."""
 
 from __future__ import annotations
 
@@ -213,7 +213,9 @@ def _by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(*words: str) -> str:
-    result = runner.invoke(app, ["score", *words], catch_exceptions=False, env={"COLUMNS": "160"})
+    result = runner.invoke(
+        app, ["validate", "score", *words], catch_exceptions=False, env={"COLUMNS": "160"}
+    )
     assert result.exit_code == 0, result.output
     return result.output
 
@@ -248,7 +250,7 @@ def test_json(corpus: Path) -> None:
 
 @pytest.mark.usefixtures("_by_hand")
 def test_fail_under(corpus: Path) -> None:
-    words = ["score", str(corpus), "--no-tshark", "--fail-under"]
+    words = ["validate", "score", str(corpus), "--no-tshark", "--fail-under"]
     assert runner.invoke(app, [*words, "60"]).exit_code == 0
     assert runner.invoke(app, [*words, "61"]).exit_code == 1
 

@@ -22,7 +22,9 @@ WORDS = ("--mix", "rough", "--connections", "40", "--seed", "5", "--jobs", "2")
 
 
 def synth(out: Path, *words: str) -> Path:
-    done = runner.invoke(app, ["synth", *WORDS, *words, "--out", str(out)], catch_exceptions=False)
+    done = runner.invoke(
+        app, ["validate", "synth", *WORDS, *words, "--out", str(out)], catch_exceptions=False
+    )
     assert done.exit_code == 0, done.output
     return out
 
@@ -105,7 +107,7 @@ def test_a_kind_that_there_is_not(command: str, tmp_path: Path) -> None:
     with pytest.raises(UserError) as caught:
         runner.invoke(
             app,
-            [command, "--kinds", "ids-hots", "--out", str(tmp_path / "no")],
+            ["validate", command, "--kinds", "ids-hots", "--out", str(tmp_path / "no")],
             catch_exceptions=False,
         )
     assert "did you mean ids-host?" in caught.value.text()

@@ -30,7 +30,7 @@ MIXED = 11
 
 
 def rexmit(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "rexmit", "truth", *words]
+    command = [sys.executable, "-m", "rexmit", "validate", "truth", *words]
     return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
 
 
@@ -141,7 +141,17 @@ def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_an_interruption_leaves_nothing(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "rexmit", "truth", "--connections", "5000", "--jobs", "1"]
+    command = [
+        sys.executable,
+        "-m",
+        "rexmit",
+        "validate",
+        "truth",
+        "--connections",
+        "5000",
+        "--jobs",
+        "1",
+    ]
     with subprocess.Popen(
         [*command, "--out", str(tmp_path / "corpus")],
         stderr=subprocess.PIPE,

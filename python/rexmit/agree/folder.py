@@ -3,7 +3,7 @@
 `agree.json` says which kernel and which cases; `cases.jsonl` and `kernel.jsonl` have a line for
 each, so that the model can be held against the kernel again without booting it. Each disagreement
 has a folder of its own below `disagreements/`, with a scenario that `rexmit run` and
-`rexmit agree --case` take.
+`rexmit validate agree --case` take.
 """
 
 from __future__ import annotations
@@ -130,8 +130,8 @@ class Folder:
             _CHECK(data, "")
         except (OSError, ValueError) as error:
             raise UserError(
-                f"{self.path} is no folder of `rexmit agree` ({error})",
-                "make one: rexmit agree --keep DIR",
+                f"{self.path} is no folder of `rexmit validate agree` ({error})",
+                "make one: rexmit validate agree --keep DIR",
             ) from None
         return About(**{one.name: data[one.name] for one in fields(About) if one.name in data})
 

@@ -1,4 +1,4 @@
-"""What `rexmit agree` prints."""
+"""What `rexmit validate agree` prints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rexmit agree`: how often the model and a real kernel agree, packet by packet."""
+"""`rexmit validate agree`: how often the model and a real kernel agree, packet by packet."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ EXAMPLES = """\
 Examples:
 
 \b
-  rexmit agree --kernel 6.1 --cases 300 --seed 7     random cases, kernel and model
-  rexmit agree --again runs/agree-6.1.192-7          the model once more, without the kernel
-  rexmit agree --case runs/agree-6.1.192-7/7-12 --show
-  rexmit agree --case tests/agree/cases/fin-travels-on-data.toml --kernel 6.1 --show
-  rexmit agree --kernel 6.12 --cases 2000 --fail-under 95
-  rexmit agree --kernel 6.12 --paths 2 --cases 500   bursts of TCP and Multipath TCP
+  rexmit validate agree --kernel 6.1 --cases 300 --seed 7     random cases, kernel and model
+  rexmit validate agree --again runs/agree-6.1.192-7          the model once more, no kernel
+  rexmit validate agree --case runs/agree-6.1.192-7/7-12 --show
+  rexmit validate agree --case tests/agree/cases/fin-travels-on-data.toml --kernel 6.1 --show
+  rexmit validate agree --kernel 6.12 --cases 2000 --fail-under 95
+  rexmit validate agree --kernel 6.12 --paths 2 --cases 500   bursts of TCP and Multipath TCP
 """
 
 

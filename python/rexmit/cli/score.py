@@ -1,4 +1,4 @@
-"""`rexmit score DIR`: how often the analysis of captures is right, and tshark."""
+"""`rexmit validate score DIR`: how often the analysis of captures is right, and tshark."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ EXAMPLES = """\
 Examples:
 
 \b
-  rexmit truth --seed 7 --out truth                a corpus of real kernels, then
-  rexmit score truth                               what rexmit trace and tshark get right in it
-  rexmit score truth --point sender --worst 20     and where it errs at the sender
-  rexmit score truth --part 6.12-mobile --no-tshark
-  rexmit score truth --figure reliability.png      and whether its confidences are probabilities
+  rexmit validate truth --seed 7 --out truth                a corpus of real kernels, then
+  rexmit validate score truth                               what rexmit trace and tshark get right
+  rexmit validate score truth --point sender --worst 20     and where it errs at the sender
+  rexmit validate score truth --part 6.12-mobile --no-tshark
+  rexmit validate score truth --figure reliability.png      and whether confidences are shares
 """
 
 
@@ -31,7 +31,9 @@ def score(
     corpus: Annotated[
         Path,
         typer.Argument(
-            metavar="DIR", help="Folder of `rexmit truth` or `rexmit synth`.", show_default=False
+            metavar="DIR",
+            help="Folder of `rexmit validate truth` or `rexmit validate synth`.",
+            show_default=False,
         ),
     ],
     tshark: Annotated[

@@ -1,4 +1,4 @@
-"""`rexmit sensitivity`: how far what is unknown about a bench moves the paper's Table 4."""
+"""`rexmit validate sensitivity`: how far what is unknown of a bench moves Ryll 2013's Table 4."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ EXAMPLES = """\
 Examples:
 
 \b
-  rexmit sensitivity tlp-2013-bench
-  rexmit sensitivity tlp-2013-bench --repeat 20 --json
+  rexmit validate sensitivity tlp-2013-bench
+  rexmit validate sensitivity tlp-2013-bench --repeat 20 --json
 """
 
 

@@ -1,4 +1,4 @@
-"""`rexmit synth`: captures of the model, of any size, with their truth."""
+"""`rexmit validate synth`: captures of the model, of any size, with their truth."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ EXAMPLES = """\
 Examples:
 
 \b
-  rexmit synth --connections 2000 --seed 7            a campus, captured at three places
-  rexmit synth --mix wireless --stacks windows-xp,linux-2.4 --at switch
-  rexmit synth --mix campus,server-farm,wireless --out runs/three
-  rexmit synth --mix bench --connections 128000 --at switch --format pcap
-  rexmit synth --mix mine.toml                        your own mixes
-  rexmit synth --kinds ids-host,doubles-router         and as worse monitors capture them
-  rexmit synth --list                                 mixes and kinds that come with rexmit
+  rexmit validate synth --connections 2000 --seed 7            a campus, captured at three places
+  rexmit validate synth --mix wireless --stacks windows-xp,linux-2.4 --at switch
+  rexmit validate synth --mix campus,server-farm,wireless --out runs/three
+  rexmit validate synth --mix bench --connections 128000 --at switch --format pcap
+  rexmit validate synth --mix mine.toml                        your own mixes
+  rexmit validate synth --kinds ids-host,doubles-router         and as worse monitors capture them
+  rexmit validate synth --list                                 mixes and kinds that come with rexmit
 """
 
 
@@ -196,7 +196,7 @@ def _command(order: Order, mix: str) -> str:
     import shlex
 
     words = [
-        *("rexmit", "synth", "--mix", mix, "--connections", str(order.connections)),
+        *("rexmit", "validate", "synth", "--mix", mix, "--connections", str(order.connections)),
         *("--stacks", ",".join(order.stacks), "--receivers", ",".join(order.receivers)),
         *("--seed", str(order.seed)),
         *(word for key, value in order.changes.items() for word in ("--set", f"{key}={value}")),

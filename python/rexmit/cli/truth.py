@@ -1,4 +1,4 @@
-"""`rexmit truth`: captures in which every resend is labelled by the kernel that sent it."""
+"""`rexmit validate truth`: captures whose resends are labelled by the kernel that sent them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ EXAMPLES = """\
 Examples:
 
 \b
-  rexmit truth                                   1,500 connections on 6.12 into runs/
-  rexmit truth --kernel 6.1@1000 --seed 7 --out corpora/fresh
-  rexmit truth --kinds ids-host,offload          and as other hosts and monitors have them
-  rexmit truth --connections 100 --json
+  rexmit validate truth                                   1,500 connections on 6.12 into runs/
+  rexmit validate truth --kernel 6.1@1000 --seed 7 --out corpora/fresh
+  rexmit validate truth --kinds ids-host,offload          and as other hosts and monitors have them
+  rexmit validate truth --connections 100 --json
 """
 
 
@@ -42,7 +42,8 @@ def truth(
         str,
         typer.Option(
             metavar="KINDS",
-            help="Captures as the world has them, with commas; or all. `rexmit synth --list`.",
+            help="Captures as the world has them, with commas; or all. "
+            "`rexmit validate synth --list`.",
         ),
     ] = "none",
     jobs: Annotated[
@@ -78,7 +79,7 @@ def truth(
     engine = open_engine(kernel)
     chosen = engine.kernel
     folder = out or Path("runs") / f"truth-{chosen.version}-{chosen.hz}-{seed}"
-    words = ["rexmit", "truth", "--kernel", kernel or chosen.name, "--seed", str(seed)]
+    words = ["rexmit", "validate", "truth", "--kernel", kernel or chosen.name, "--seed", str(seed)]
     if more:
         words += ["--kinds", ",".join(more)]
     about: dict[str, Any] = {

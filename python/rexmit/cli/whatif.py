@@ -1,4 +1,4 @@
-"""`rexmit whatif`: what-if predictions held against transfers really run."""
+"""`rexmit validate whatif`: what-if predictions held against transfers really run."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ EXAMPLES = """\
 Examples:
 
 \b
-  rexmit whatif                                  every usual setting, on five stacks of the model
-  rexmit whatif --stack linux-2.4 --setting k=2,min_rto=100ms
-  rexmit whatif --engine kernel --kernel 6.12    on a real kernel, as far as it has the settings
+  rexmit validate whatif                                  every usual setting, on five stacks
+  rexmit validate whatif --stack linux-2.4 --setting k=2,min_rto=100ms
+  rexmit validate whatif --engine kernel --kernel 6.12    on a real kernel, what it has of them
 """
 
 

@@ -1,7 +1,8 @@
 """A corpus: captures of several points of the network, and what really happened in each.
 
-`rexmit truth` (real kernels) and `rexmit synth` (the model) write the same folder: `truth.json`,
-`resends.parquet`, `connections.parquet`, `captures/PART-POINT.pcapng` (or `.pcap`).
+`rexmit validate truth` (real kernels) and `rexmit validate synth` (the model) write the same
+folder: `truth.json`, `resends.parquet`, `connections.parquet`, `captures/PART-POINT.pcapng` (or
+`.pcap`).
 """
 
 from __future__ import annotations
@@ -181,7 +182,7 @@ def open_corpus(path: Path) -> Corpus:
     if not (path / "truth.json").is_file():
         raise UserError(
             f"{path}: no corpus of known resends (it has no truth.json)",
-            "`rexmit truth` and `rexmit synth` make one",
+            "`rexmit validate truth` and `rexmit validate synth` make one",
         )
     meta = _meta(path / "truth.json")
     fault = digests.fault(path, meta)

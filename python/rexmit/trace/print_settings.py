@@ -65,7 +65,7 @@ def print_settings(
             "95th percentile"
         )
     else:
-        told = "How good they are has not been measured here: `rexmit whatif` measures it."
+        told = "How good they are has not been measured here: `rexmit validate whatif` measures it."
     say(console, told, "dim")
 
 

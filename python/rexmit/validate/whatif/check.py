@@ -70,7 +70,7 @@ def _run(base: Base, folder: Path, *, seed: int, kernel: str | None, jobs: int) 
         name="whatif",
         scenario=loaded,
         out=folder,
-        command="rexmit whatif",
+        command="rexmit validate whatif",
         version=version(),
         jobs=jobs,
         capture=True,
