@@ -2,67 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Final, TypeVar
+from typing import Final
 
 from rexmit.agree.case import Case
 from rexmit.campaign.streams import Streams
-
-T = TypeVar("T")
+from rexmit.validate.dice import Dice
+from rexmit.validate.networks import buffers, queue, rate_bps
 
 RATE_BPS: Final = (500_000, 1_000_000_000)
 RTT_NS: Final = (1_000_000, 800_000_000)
 SEGMENTS: Final = (1, 400)
-QUEUE_PACKETS: Final = (5, 200)
-"""Of a queue that may overflow."""
-BUFFER_BYTES: Final = (16_384, 1_048_576)
-"""The largest that a host's buffer may become, where it is not as usual."""
-
-_DRAWS: Final = 64
-"""Numbers drawn ahead of what a part of a case needs, at a time."""
-
-
-class Dice:
-    """Random choices of one named stream."""
-
-    def __init__(self, streams: Streams, seed: int, name: str, index: int) -> None:
-        self._streams, self._of = streams, (seed, name, index)
-        self._drawn: list[float] = []
-        self._used = 0
-
-    def uniform(self) -> float:
-        """From 0 up to, not including, 1."""
-        if self._used == len(self._drawn):
-            # A stream begins anew with every call: take more of it.
-            self._drawn = self._streams.stream_uniform(*self._of, self._used + _DRAWS)
-        self._used += 1
-        return self._drawn[self._used - 1]
-
-    def chance(self, share: float) -> bool:
-        """True in this share of all cases."""
-        return self.uniform() < share
-
-    def whole(self, least: int, most: int) -> int:
-        """A whole number, both ends included."""
-        return least + int(self.uniform() * (most - least + 1))
-
-    def between(self, least: float, most: float) -> float:
-        """Uniform."""
-        return least + self.uniform() * (most - least)
-
-    def log_between(self, least: float, most: float) -> float:
-        """Uniform on a logarithmic scale."""
-        return least * math.exp(self.uniform() * math.log(most / least))
-
-    def pick(self, weighted: Sequence[tuple[float, T]]) -> T:
-        """One of several, by their weights."""
-        at = self.uniform() * sum(weight for weight, _ in weighted)
-        for weight, value in weighted:
-            at -= weight
-            if at < 0:
-                return value
-        return weighted[-1][1]
 
 
 def draw(streams: Streams, seed: int, index: int, series: tuple[int, int]) -> Case:
@@ -88,26 +38,8 @@ def draw(streams: Streams, seed: int, index: int, series: tuple[int, int]) -> Ca
     )
 
 
-def queue(dice: Dice, ample: int) -> int:
-    """Packets that the queues hold: mostly more than there are."""
-    few = round(dice.log_between(*QUEUE_PACKETS))
-    return few if dice.chance(0.15) else ample
-
-
-def buffers(dice: Dice) -> dict[str, str]:
-    """Receive and send buffers of both hosts: mostly the kernel's own."""
-    found: dict[str, str] = {}
-    for name in ("tcp_rmem", "tcp_wmem"):
-        wanted, most = dice.chance(0.15), round(dice.log_between(*BUFFER_BYTES))
-        first = round(dice.log_between(8192, most))
-        if wanted:
-            found[f"net.ipv4.{name}"] = f"4096 {first} {most}"
-    return found
-
-
 def _rates(dice: Dice) -> tuple[int, int]:
-    # Whole kilobits: tc and the guest agree on them to the byte.
-    rate = round(dice.log_between(*RATE_BPS) / 8000) * 8000
+    rate = rate_bps(dice, *RATE_BPS)
     other = min(10 * rate, RATE_BPS[1])
     return dice.pick([(2, (rate, rate)), (1, (other, rate)), (1, (rate, other))])
 

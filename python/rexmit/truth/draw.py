@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from rexmit.agree.draw import Dice
 from rexmit.campaign.streams import Streams
 from rexmit.truth import trouble
 from rexmit.truth.trouble import Weather
+from rexmit.validate import networks
+from rexmit.validate.dice import Dice
 
 CONNECTIONS_A_PART: Final = 25
 """Enough that booting costs little beside them, few enough that a corpus has many networks."""
@@ -50,7 +51,7 @@ def draw(streams: Streams, seed: int, index: int, connections: int) -> Part:
     size = dice("network")
     rtt_s = size.log_between(*RTT_S)
     slowest = 20 * RATE_BPS[0] if kind == "quiet" else RATE_BPS[0]
-    rate_bps = round(size.log_between(slowest, RATE_BPS[1]) / 8000) * 8000
+    rate_bps = networks.rate_bps(size, slowest, RATE_BPS[1])
     weather = trouble.weather(kind, dice("trouble"), rtt_s=rtt_s, rate_bps=rate_bps)
     load = _Load(dice("load"), kind, rtt_s, weather.rate_bps, connections)
     settings = _settings(dice("settings"), DETECTORS[index % len(DETECTORS)])

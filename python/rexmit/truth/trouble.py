@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from rexmit.agree.draw import Dice
+from rexmit.validate.dice import Dice
 
 KINDS: Final = (
     "quiet",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from rexmit.agree.draw import Dice, buffers, queue
 from rexmit.agree.paths.case import QUEUE_PACKETS, PathCase
 from rexmit.campaign.streams import Streams
+from rexmit.validate.dice import Dice
+from rexmit.validate.networks import buffers, delay_ns, queue, rate_bps
 
 RATE_BPS: Final = (5_000_000, 200_000_000)
 DELAY_NS: Final = (5_000_000, 150_000_000)
@@ -46,13 +47,12 @@ def draw(streams: Streams, seed: int, index: int) -> PathCase:
 
 
 def _rates(dice: Dice) -> tuple[int, int]:
-    # Whole kilobits: tc and the guest agree on them to the byte.
-    first, second = (round(dice.log_between(*RATE_BPS) / 8000) * 8000 for _ in range(2))
+    first, second = (rate_bps(dice, *RATE_BPS) for _ in range(2))
     return dice.pick([(1, (first, first)), (1, (first, second))])
 
 
 def _delays(dice: Dice) -> tuple[int, int]:
-    first, second = (round(dice.log_between(*DELAY_NS) / 1000) * 1000 for _ in range(2))
+    first, second = (delay_ns(dice, *DELAY_NS) for _ in range(2))
     return dice.pick([(1, (first, first)), (4, (first, second))])
 
 
