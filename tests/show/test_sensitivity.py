@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError
-from rexmit.papers.ryll_2013.sensitivity import Cell, Row, Sensitivity
 from rexmit.scenario import find, unknowns
+from rexmit.validate.sensitivity.departures import Cell, Row, Sensitivity
 
 CELLS = (Cell("mobile", "er", "t_recover"), Cell("mobile", "er", "t_total"))
 

@@ -7,10 +7,10 @@ from rich.text import Text
 
 from rexmit.papers.ryll_2013 import paper
 from rexmit.papers.ryll_2013.beside import NEAR_PERCENT
-from rexmit.papers.ryll_2013.sensitivity import Sensitivity
 from rexmit.papers.ryll_2013.table4 import MEASURES
 from rexmit.present.grid import Column, Line, print_grid
 from rexmit.present.terminal import say
+from rexmit.validate.sensitivity.departures import Sensitivity
 from rexmit.wording import NONE, signed_percent
 
 
