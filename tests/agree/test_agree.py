@@ -13,19 +13,19 @@ from typing import Any
 import pytest
 
 from rexmit import _core
-from rexmit.agree.any_case import AnyCase
-from rexmit.agree.case import Case
-from rexmit.agree.draw import draw
-from rexmit.agree.judge import Judged, judge
-from rexmit.agree.kernel import run, run_alone
-from rexmit.agree.outcome import Outcome
-from rexmit.agree.packet import read as packets
-from rexmit.agree.paths import judge as over_paths
-from rexmit.agree.paths.case import PathCase
-from rexmit.agree.paths.judge import PathJudged
-from rexmit.agree.read import read
 from rexmit.engines.engine import cores
 from rexmit.engines.kernel import KernelEngine, find_kernel
+from rexmit.validate.agree.any_case import AnyCase
+from rexmit.validate.agree.case import Case
+from rexmit.validate.agree.draw import draw
+from rexmit.validate.agree.judge import Judged, judge
+from rexmit.validate.agree.kernel import run, run_alone
+from rexmit.validate.agree.outcome import Outcome
+from rexmit.validate.agree.packet import read as packets
+from rexmit.validate.agree.paths import judge as over_paths
+from rexmit.validate.agree.paths.case import PathCase
+from rexmit.validate.agree.paths.judge import PathJudged
+from rexmit.validate.agree.read import read
 
 pytestmark = pytest.mark.kernel
 

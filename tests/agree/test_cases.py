@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from rexmit import _core
-from rexmit.agree.any_case import AnyCase
-from rexmit.agree.case import Case
-from rexmit.agree.draw import RATE_BPS, RTT_NS, SEGMENTS, draw
-from rexmit.agree.paths.draw import draw as draw_paths
-from rexmit.agree.read import read
 from rexmit.errors import UserError
+from rexmit.validate.agree.any_case import AnyCase
+from rexmit.validate.agree.case import Case
+from rexmit.validate.agree.draw import RATE_BPS, RTT_NS, SEGMENTS, draw
+from rexmit.validate.agree.paths.draw import draw as draw_paths
+from rexmit.validate.agree.read import read
 from rexmit.validate.networks import BUFFER_BYTES
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*.toml"))

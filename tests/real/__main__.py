@@ -15,8 +15,8 @@ from tests.real.hold import Held, hold
 
 from rexmit.errors import UserError
 from rexmit.present.grid import Column, Line, print_grid
-from rexmit.score.print_score import percent
-from rexmit.score.reliability import Reliability, of_pairs
+from rexmit.validate.score.print_score import percent
+from rexmit.validate.score.reliability import Reliability, of_pairs
 
 NO_CAPTURES = (".tsv", ".md", ".txt", ".json")
 

@@ -15,9 +15,9 @@ import pytest
 from typer.testing import CliRunner
 
 from rexmit.cli import app
-from rexmit.score.corpus import open_corpus
-from rexmit.score.reliability import WHAT
 from rexmit.trace.memory import tables
+from rexmit.validate.score.corpus import open_corpus
+from rexmit.validate.score.reliability import WHAT
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "fit-confidence"
 

@@ -22,11 +22,11 @@ from tests.score.conftest import (
 from typer.testing import CliRunner
 
 from rexmit.cli import app
-from rexmit.cli import score as command
+from rexmit.cli.validate import score as command
 from rexmit.errors import UserError
-from rexmit.score import count, stacks
-from rexmit.score.corpus import open_corpus
-from rexmit.score.report import Report, report
+from rexmit.validate.score import count, stacks
+from rexmit.validate.score.corpus import open_corpus
+from rexmit.validate.score.report import Report, report
 
 runner = CliRunner()
 

@@ -11,11 +11,11 @@ from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError
-from rexmit.score.corpus import open_corpus
-from rexmit.score.join import join
 from rexmit.store.schema import polars_schema
-from rexmit.synth import kinds
-from rexmit.synth.schema import CONNECTIONS, RESENDS
+from rexmit.validate.score.corpus import open_corpus
+from rexmit.validate.score.join import join
+from rexmit.validate.synth import kinds
+from rexmit.validate.synth.schema import CONNECTIONS, RESENDS
 
 runner = CliRunner()
 WORDS = ("--mix", "rough", "--connections", "40", "--seed", "5", "--jobs", "2")

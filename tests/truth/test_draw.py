@@ -6,8 +6,8 @@ import itertools
 import json
 
 from rexmit import _core
-from rexmit.truth import trouble
-from rexmit.truth.draw import DETECTORS, draw, draw_all
+from rexmit.validate.truth import trouble
+from rexmit.validate.truth.draw import DETECTORS, draw, draw_all
 
 
 def test_a_part_is_the_same_whatever_else_is_drawn() -> None:

@@ -18,9 +18,9 @@ import pytest
 from rexmit import _core
 from rexmit.engines.engine import cores
 from rexmit.errors import UserError
-from rexmit.truth import causes, counters, kernel
-from rexmit.truth.draw import Part, draw
-from rexmit.truth.kernel import POINTS, Ran
+from rexmit.validate.truth import causes, counters, kernel
+from rexmit.validate.truth.draw import Part, draw
+from rexmit.validate.truth.kernel import POINTS, Ran
 
 pytestmark = pytest.mark.kernel
 

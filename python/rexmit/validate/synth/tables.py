@@ -1,0 +1,72 @@
+"""From the comma-separated values that Rust writes to the truth's tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rexmit.store.files import whole_file
+from rexmit.store.schema import Column, polars_schema
+from rexmit.validate.synth.kinds import PLAIN
+from rexmit.validate.synth.schema import CONNECTIONS, RESENDS
+
+if TYPE_CHECKING:
+    import polars as pl
+
+TIMES = ("first_sent", "sender", "switch", "receiver")
+
+
+def write(parts: Iterable[tuple[str, Path, Path]], folder: Path) -> None:
+    """Write resends.parquet and connections.parquet of `parts`: each a name and two CSV files."""
+    import polars as pl
+
+    resends, connections = [], []
+    for part, resends_csv, connections_csv in parts:
+        resends.append(_resends(part, resends_csv))
+        connections.append(_connections(part, connections_csv))
+    for name, parts_of_it in (("resends", resends), ("connections", connections)):
+        with whole_file(folder / f"{name}.parquet") as file:
+            pl.concat(parts_of_it).write_parquet(file, compression="zstd")
+
+
+def _read(path: Path) -> pl.DataFrame:
+    import polars as pl
+
+    # All as text: what a column is, the schema says.
+    return pl.read_csv(path, infer_schema=False)
+
+
+def _resends(part: str, path: Path) -> pl.DataFrame:
+    import polars as pl
+
+    nanos = [pl.col(f"{name}_ns").cast(pl.Int64) for name in TIMES]
+    frame = _read(path).with_columns(pl.lit(part).alias("part"), *nanos)
+    frame = frame.with_columns((pl.col(f"{name}_ns") / 1e9).alias(f"{name}_s") for name in TIMES)
+    return _typed(frame, RESENDS)
+
+
+def _connections(part: str, path: Path) -> pl.DataFrame:
+    import polars as pl
+
+    start, end = (pl.col(name).cast(pl.Int64) for name in ("start_ns", "end_ns"))
+    frame = _read(path).with_columns(
+        pl.lit(part).alias("part"),
+        (start / 1e9).alias("start_s"),
+        ((end - start) / 1e9).alias("duration_s"),
+    )
+    return _typed(frame, CONNECTIONS)
+
+
+def _typed(frame: pl.DataFrame, columns: tuple[Column, ...]) -> pl.DataFrame:
+    import polars as pl
+
+    frame = frame.with_columns(pl.lit(PLAIN).alias("kind"))
+
+    def typed(name: str, kind: pl.DataType) -> pl.Expr:
+        column = pl.col(name)
+        if isinstance(kind, pl.Boolean):
+            return column == "true"
+        return column.cast(kind)
+
+    return frame.select(typed(name, kind) for name, kind in polars_schema(columns).items())
