@@ -21,7 +21,7 @@ from rexmit.engines import BootOptions, GuestBoot
 from rexmit.engines.attempt import Attempt, Health
 from rexmit.engines.engine import Task
 from rexmit.errors import UserError
-from rexmit.scenario import from_plain, load
+from rexmit.scenario import effective, from_plain, load
 from rexmit.scenario.load import Sources, check
 from rexmit.store.folder import RunFolder
 from rexmit.store.open_run import Run, open_run
@@ -55,8 +55,8 @@ def scenario(data: bytes) -> None:
         file.write_bytes(data)
         with contextlib.suppress(UserError):
             found = load(file)
-            plain = found.effective()
-            assert from_plain(plain).effective() == plain
+            plain = effective(found)
+            assert effective(from_plain(plain)) == plain
 
 
 def setting(data: bytes) -> None:
