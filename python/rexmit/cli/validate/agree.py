@@ -11,14 +11,8 @@ from rexmit.cli.limits import MOST_JOBS
 from rexmit.errors import EXIT_FAILED, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rexmit.validate.agree.any_case import AnyCase
     from rexmit.validate.agree.folder import About, Folder
-    from rexmit.validate.agree.judge import Judged
-    from rexmit.validate.agree.outcome import Outcome
-    from rexmit.validate.agree.paths.judge import PathJudged
-    from rexmit.validate.agree.rates import Rates
 
 EXAMPLES = """\
 Examples:
@@ -97,10 +91,13 @@ def agree(
     and loses the end of one; compared are path and mechanism of each resend, and completion.
     """
     import json
+    import sys
 
     from rexmit import stacks
-    from rexmit.validate.agree import judge, report
-    from rexmit.validate.agree.paths import judge as over_paths
+    from rexmit.campaign import progress as bars
+    from rexmit.validate.agree import report
+    from rexmit.validate.agree.logs import Wanted, kernel_logs
+    from rexmit.validate.agree.verdicts import rates
 
     if show and case is None:
         raise UserError("--show is for one --case", usage=True)
@@ -119,16 +116,10 @@ def agree(
     if again is not None:
         folder, about = _there(again)
     else:
-        folder, about = _kernel_side(kernel, cases, seed, jobs, keep, paths)
+        wanted = Wanted(kernel, cases, paths, seed)
+        folder, about = kernel_logs(wanted, keep, jobs, bars.for_stream(sys.stderr))
     chosen = stack or about.stack
-    pages: dict[int, Judged] = {}
-    bursts: dict[int, PathJudged] = {}
-    for number, one in _judge(folder, about, chosen):
-        if isinstance(one, judge.Judged):
-            pages[number] = one
-        else:
-            bursts[number] = one
-    tally: Rates = over_paths.tally(bursts) if about.paths > 1 else judge.tally(pages)
+    tally = rates(folder, about, chosen)
     if as_json:
         told = {"folder": str(folder.path), "stack": chosen, **tally.as_json()}
         typer.echo(json.dumps(told))
@@ -159,98 +150,10 @@ def _there(path: Path) -> tuple[Folder, About]:
     return folder, folder.about()
 
 
-def _kernel_side(
-    kernel: str | None, count: int, seed: int, jobs: int | None, keep: Path | None, paths: int
-) -> tuple[Folder, About]:
-    """Run what was not run yet on the kernel."""
-    import sys
-
-    from rexmit.campaign import progress as bars
-    from rexmit.campaign.streams import core_streams
-    from rexmit.engines.engine import cores
-    from rexmit.engines.kernel import KernelEngine, find_kernel
-    from rexmit.validate.agree import draw
-    from rexmit.validate.agree import kernel as side
-    from rexmit.validate.agree.folder import About, Folder
-    from rexmit.validate.agree.paths import draw as over_paths
-
-    engine = KernelEngine.open(find_kernel(kernel), ["builtin"])
-    if paths > 1 and (lack := engine.without_mptcp()) is not None:
-        raise UserError(
-            f"most cases of two paths are of Multipath TCP, and {lack.why}", lack.remedy
-        )
-    about = About(
-        kernel=engine.kernel.name,
-        version=engine.kernel.version,
-        hz=engine.kernel.hz,
-        kernel_hash=engine.kernel.hash,
-        guest_hash=engine.guest_hash,
-        seed=seed,
-        paths=paths,
-    )
-    streams = core_streams()
-
-    def drawn(index: int) -> AnyCase:
-        if paths > 1:
-            return over_paths.draw(streams, seed, index)
-        return draw.draw(streams, seed, index, about.series)
-
-    cases = {index: drawn(index) for index in range(count)}
-    name = f"agree-{about.version}-{about.hz}-{seed}{f'-paths-{paths}' if paths > 1 else ''}"
-    folder = Folder.begin(keep or Path("runs") / name, about, cases)
-    done = folder.done()
-    left = {number: case for number, case in cases.items() if number not in done}
-    progress = bars.for_stream(sys.stderr)
-    progress.start(len(cases), len(cases) - len(left))
-
-    def take(number: int, outcome: Outcome) -> None:
-        folder.add(number, outcome)
-        progress.advance(1)
-        if "error" in outcome:
-            progress.failed(cases[number].name, str(outcome["error"]))
-
-    try:
-        chosen = cores()[: jobs or len(cores())]
-        side.run(left, engine, streams, cores=chosen, on_outcome=take)
-    finally:
-        progress.close()
-    return folder, about
-
-
-def _judge(folder: Folder, about: About, stack: str) -> Iterator[tuple[int, Judged | PathJudged]]:
-    """Hold the model against every kernel log of the folder, and keep the disagreements."""
-    cases = folder.cases()
-    folder.clear_disagreements()
-    for number, outcome in sorted(folder.outcomes().items()):
-        if number not in cases:
-            continue
-        one = _judged(cases[number], outcome, stack, about.hz)
-        if one.counts and not one.agrees:
-            title = f"{about.version} at {about.hz} Hz against {stack}: {one.kind}"
-            folder.keep(one.case, title, (("kernel", one.kernel), ("model", one.model)))
-        yield number, one
-
-
-def _judged(case: AnyCase, outcome: Outcome, stack: str, hz: int) -> Judged | PathJudged:
-    """The model on one case."""
-    from rexmit._core import run_model
-    from rexmit.campaign.streams import core_streams
-    from rexmit.validate.agree import judge
-    from rexmit.validate.agree.case import Case
-    from rexmit.validate.agree.paths import judge as over_paths
-    from rexmit.validate.agree.paths.case import PathCase
-
-    streams = core_streams()
-    if isinstance(case, PathCase):
-        return over_paths.judge(case, outcome, run_model, streams, stack=stack, hz=hz)
-    if not isinstance(case, Case):
-        raise TypeError(f"a case of another kind: {case}")
-    return judge.judge(case, outcome, run_model, streams, stack=stack, hz=hz)
-
-
 def _one(case: Path, kernel: str | None, stack: str | None, *, show: bool) -> int:
     """Compare one case and say how it went: the exit status."""
     from rexmit.campaign.streams import core_streams
+    from rexmit.validate.agree.verdicts import verdict
 
     streams = core_streams()
     if case.suffix == ".toml":
@@ -273,7 +176,7 @@ def _one(case: Path, kernel: str | None, stack: str | None, *, show: bool) -> in
         wanted, outcome = folder.cases()[number], outcomes[number]
         version, hz = about.version, about.hz
     chosen = stack or "linux-{}.{}".format(*version.split(".")[:2])
-    one = _judged(wanted, outcome, chosen, hz)
+    one = verdict(wanted, outcome, chosen, hz)
     if one.kernel_error is not None:
         raise UserError(f"the kernel did not run {wanted.name}: {one.kernel_error}")
     if show:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rexmit.cli.limits import MOST_JOBS
 from rexmit.errors import UserError
-from rexmit.version import version
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,6 +76,11 @@ def whatif(
     if stack is not None and engine != "model":
         raise UserError("--stack belongs to --engine model", usage=True)
     import json
+    from dataclasses import asdict
+
+    from rexmit.present.terminal import console
+    from rexmit.validate.whatif.calibrate import calibrate
+    from rexmit.validate.whatif.print_errors import print_errors
 
     made = calibrate(
         _bases(stack, settings or [], engine),
@@ -87,9 +91,9 @@ def whatif(
         keep=stack is None and not settings and engine == "model",
     )
     if as_json:
-        typer.echo(json.dumps(made, indent=2))
+        typer.echo(json.dumps(asdict(made), indent=2))
     else:
-        _print(made["rows"])
+        print_errors(made.rows, console())
 
 
 def _bases(stack: str | None, settings: list[str], engine: str) -> Sequence[Base]:
@@ -105,70 +109,3 @@ def _bases(stack: str | None, settings: list[str], engine: str) -> Sequence[Base
     if not settings:
         return usual or [Base(name, BASES[2].settings)]
     return [Base(name, tuple(settings))]
-
-
-def calibrate(
-    bases: Sequence[Base],
-    *,
-    seed: int,
-    jobs: int | None,
-    out: Path | None,
-    kernel: str | None,
-    keep: bool,
-) -> dict[str, Any]:
-    """Runs the check, and with `keep` keeps its errors for `rexmit trace`."""
-    from dataclasses import asdict
-    from datetime import UTC, datetime
-
-    import polars as pl
-
-    from rexmit.engines.engine import cores
-    from rexmit.store.files import scratch_folder, whole_file
-    from rexmit.validate.whatif.check import check, errors
-    from rexmit.whatif.calibration import Calibration, save
-
-    with scratch_folder() as scratch:
-        root = out or scratch
-        rows = pl.concat(
-            check(base, root / f"{number}", seed=seed, kernel=kernel, jobs=jobs or len(cores()))
-            for number, base in enumerate(bases)
-        )
-        if out is not None:
-            with whole_file(out / "check.parquet") as file:
-                rows.write_parquet(file)
-    calibration = Calibration(
-        made=datetime.now(UTC).isoformat(timespec="seconds"),
-        program=version(),
-        engine="model" if kernel is None else "kernel",
-        seed=seed,
-        rows=errors(rows),
-    )
-    if keep:
-        save(calibration)
-    return asdict(calibration)
-
-
-def _print(rows: Sequence[dict[str, Any]]) -> None:
-    from rexmit.present.terminal import console, say
-
-    shown = console()
-    base = None
-    for row in rows:
-        if row["base"] != base:
-            base = row["base"]
-            say(shown, f"\n{base}", "bold")
-            say(
-                shown,
-                f"  {'setting':<16}{'transfers':>10}{'predicted':>12}{'really':>12}"
-                f"{'off: median':>14}{'p95':>8}",
-            )
-        say(
-            shown,
-            f"  {row['setting']:<16}{row['n']:>10}{row['predicted_s']:>+10.4f} s"
-            f"{row['actual_s']:>+10.4f} s{row['median']:>13.1%}{row['p95']:>9.1%}",
-        )
-    say(
-        shown,
-        "\nTransfers that the setting changes or was predicted to change; mean changes of their "
-        "durations, and how far predictions were off, in parts of the duration.",
-    )
