@@ -19,11 +19,11 @@ EXAMPLES = """\
 Examples:
 
 \b
-  rexmit validate truth --seed 7 --out truth                a corpus of real kernels, then
-  rexmit validate score truth                               what rexmit trace and tshark get right
-  rexmit validate score truth --point sender --worst 20     and where it errs at the sender
+  rexmit validate truth --seed 7 --out truth             a corpus of real kernels, then
+  rexmit validate score truth                            what trace and tshark get right in it
+  rexmit validate score truth --point sender --worst 20  and where it errs at the sender
   rexmit validate score truth --part 6.12-mobile --no-tshark
-  rexmit validate score truth --figure reliability.png      and whether confidences are shares
+  rexmit validate score truth --figure reliability.png   whether its confidences can be trusted
 """
 
 

@@ -21,7 +21,7 @@ Examples:
 \b
   rexmit validate whatif                                  every usual setting, on five stacks
   rexmit validate whatif --stack linux-2.4 --setting k=2,min_rto=100ms
-  rexmit validate whatif --engine kernel --kernel 6.12    on a real kernel, what it has of them
+  rexmit validate whatif --engine kernel --kernel 6.12    on a real kernel, those that it has
 """
 
 
