@@ -12,7 +12,7 @@ from rexmit.analysis.leave_out import Reason
 from rexmit.analysis.losses import numbers
 from rexmit.papers.ryll_2013 import paper
 from rexmit.papers.ryll_2013.conditions import is_papers_network
-from rexmit.papers.ryll_2013.print_settings import FEW, print_settings
+from rexmit.papers.ryll_2013.print_table4_by_setting import FEW, print_settings
 from rexmit.papers.ryll_2013.table4 import MEASURES, Beside, Block, Entry, Table4
 from rexmit.present.grid import Column, Line, print_grid, width
 from rexmit.present.terminal import say
