@@ -22,7 +22,6 @@ from rexmit.papers.unc_2007.senders import Study, names, study
 from rexmit.papers.unc_2007.tables import Classes, FalseAlarms, Threshold, tables
 from rexmit.store.trace_schema import SMART_CONFIG
 from rexmit.trace.source import Facts
-from rexmit.trace.summary import summary
 from rexmit.trace.systems import system_of
 
 runner = CliRunner()
@@ -170,19 +169,6 @@ def test_false_alarms(made: Study) -> None:
 )
 def test_systems(stack: str | None, stacks: str | None, system: str | None) -> None:
     assert system_of(stack, stacks) == system
-
-
-def test_the_syn_is_a_second_opinion(tmp_path: Path) -> None:
-    rows = [
-        lossy(0, "linux-6", backward_syn_system="Linux 3.11 and newer"),
-        lossy(1, "several", backward_stacks="linux-3,linux-6", backward_syn_system="Windows XP"),
-        lossy(2, "none", backward_syn_system="Windows XP"),
-        lossy(3, "linux-6"),
-        lossy(4, "freebsd-5", backward_syn_system="Mac OS X"),
-    ]
-    trace = write_trace(tmp_path / "t", connections=rows)
-    assert tables(study([trace])).agreement == (2, 3)
-    assert summary(trace).agreement == (2, 3)
 
 
 def test_the_sender_is_the_one_that_resent_more(tmp_path: Path) -> None:

@@ -168,3 +168,18 @@ def test_troubles_are_told_by_who_made_them(trace: Trace) -> None:
     assert (reset.by, reset.state, reset.after) == ("client", "established", "server data")
     assert (reset.service, reset.for_service, reset.services) == (WEB, 1, 1)
     assert found.reset == 1
+
+
+def test_a_connection_held_up_both_ways_is_one(tmp_path: Path) -> None:
+    both: dict[str, Any] = {
+        f"{side}_{name}": value
+        for side in ("forward", "backward")
+        for name, value in (("window_full_s", 0.2), ("zero_windows", 1), ("zero_window_s", 0.1))
+    }
+    trace = write_trace(
+        tmp_path / "t", connections=[flow("10.0.0.7:40000", duration_s=1.0, **both)] * 2
+    )
+    found = troubles(trace)
+    assert (found.with_zero_window, found.with_full_window) == (2, 2)
+    assert found.window_full_s == pytest.approx(0.8)
+    assert found.zero_window_s == pytest.approx(0.4)

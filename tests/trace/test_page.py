@@ -19,8 +19,9 @@ from rexmit.trace.advice import advice
 from rexmit.trace.as_json import page_data
 from rexmit.trace.folder import Trace
 from rexmit.trace.print_page import print_page
+from rexmit.trace.print_settings import helping
 from rexmit.trace.reasons import reason
-from rexmit.trace.source import Facts
+from rexmit.trace.source import Facts, File
 from rexmit.trace.summary import summary
 from rexmit.whatif.calibration import Calibration
 
@@ -198,6 +199,27 @@ def test_advice(trace: Trace) -> None:
     assert (single.needless, single.to_fr) == (4, 1)
 
 
+def test_a_connection_is_shorter_only_where_less_is_waited(tmp_path: Path) -> None:
+    rows = [
+        whatif(connection=0, change_s=-0.5, waited_change_s=-0.02),
+        whatif(connection=1, change_s=-0.5),
+    ]
+    ends = [connection(connection=n, duration_s=1.0, waited_s=0.1) for n in (0, 1)]
+    (one,) = advice(write_trace(tmp_path / "t", connections=ends, whatif=rows))
+    assert one.shorter == 1
+    assert one.saved_s == pytest.approx(0.02)
+
+
+def test_a_setting_that_makes_more_connections_longer_is_no_help(tmp_path: Path) -> None:
+    rows = [whatif(connection=0, change_s=change_s, waited_change_s=-0.5) for change_s in (0.2, 0)]
+    rows[1]["setting"] = "k=1"
+    ends = [connection(connection=0, duration_s=1.0, waited_s=1.0)]
+    again = [resend(connection=0, detection_s=1.0)]
+    made = write_trace(tmp_path / "t", connections=ends, retransmissions=again, whatif=rows)
+    told = [one.setting for one in helping(advice(made), summary(made).totals)]
+    assert told == ["k=1"]
+
+
 def test_a_grid_is_summed_up_already(tmp_path: Path) -> None:
     rows = [
         whatif_total(
@@ -234,7 +256,7 @@ def test_printed(trace: Trace) -> None:
         "warning: 11 packets could not be read: 6 cut off before the TCP header ends, 5 IP "
         "fragments without a TCP header"
     ) in lines
-    assert "not TCP 11 packets (7 UDP, 4 ARP)" in lines
+    assert "not TCP 11 packets: 7 UDP, 4 ARP" in lines
     assert "retransmission timeout (rto) 2 66.7% 1 0 1 1.50 s 875 ms 7.5" in lines
     assert f"one of them, packet by packet: rexmit show {trace.path} --flow 0" in lines
     assert (
@@ -275,9 +297,9 @@ def test_without_anything(tmp_path: Path) -> None:
     lines = printed(write_trace(tmp_path / "t", facts=facts))
     assert lines[0] == "x.pcap: 3 packets"
     assert (
-        "warning: 3 packets could not be read: 3 with lengths that contradict each other"
+        "warning: 3 packets could not be read: with lengths that contradict each other"
     ) in lines
-    assert lines[-1] == "nothing there is no TCP connection in the capture"
+    assert lines[-1] == "not known no TCP packet could be read: see the warning above"
 
 
 def test_a_setting_that_saves_less_than_the_page_shows_is_no_advice(tmp_path: Path) -> None:
@@ -356,7 +378,7 @@ def test_a_trace_is_shown_again(trace: Trace) -> None:
     assert data["totals"]["resends"] == 3
     assert data["settings"][0]["setting"] == "k=2,a=1/2"
     assert data["worst"][0]["number"] == 0
-    assert len(data["warnings"]) == 5
+    assert len(data["warnings"]) == 6
 
 
 @pytest.mark.parametrize(
@@ -378,3 +400,24 @@ def test_polars_sums_in_rows(trace: Trace) -> None:
     """A row of the hand-made table has no other resends than those named."""
     sums = trace.scan("connections").select(pl.col("^.*_(needed|spurious)$").sum()).collect()
     assert sum(sums.row(0)) == 3
+
+
+def test_times_and_packets_that_are_no_tcp(tmp_path: Path) -> None:
+    start_s = 1_700_000_000.0
+    for last_s, told in ((0.2, "in 200 ms, 2023-11-14 22:13:20 UTC"), (2.0, " to 22:13:22 UTC")):
+        file = File("x.pcap", 3, start_s, start_s + last_s)
+        facts = Facts(packets=3, not_understood={"other-protocol": 1}, files=(file,))
+        lines = printed(write_trace(tmp_path / told[-6:-4], facts=facts))
+        assert lines[0].endswith(told)
+        assert lines[1] == "not TCP 1 packet, of another IP protocol"
+        assert lines[-1] == "nothing there is no TCP connection in the capture"
+
+
+def test_packets_that_are_cut_short_say_what_to_do(tmp_path: Path) -> None:
+    facts = Facts(packets=3, not_understood={"cut-short": 3})
+    lines = printed(write_trace(tmp_path / "t", facts=facts))
+    assert lines[1:3] == [
+        "warning: 3 packets could not be read: cut off before the TCP header ends",
+        "warning: capture more of each packet: tcpdump -s 128 or more",
+    ]
+    assert lines[-1] == "not known no TCP packet could be read: see the warning above"

@@ -158,14 +158,14 @@ def test_advice_is_given_only_where_something_would_help(page: Page) -> None:
     [
         (
             "unanswered-syn",
-            r"^no answer +the only connection: nothing came back for the SYN, from ",
+            r"^no answer +the only connection: nothing came back for the SYN to ",
         ),
         ("unanswered-syn", r"the SYN was never answered$"),
         (
             "refused",
-            r"^refused +the only connection: a RST came back for the SYN, from 172\.16\.0\.102:80$",
+            r"^refused +the only connection: a RST came back for the SYN to 172\.16\.0\.102:80$",
         ),
-        ("syn-tries", r"^no answer +the only connection: nothing came back for the SYN, from "),
+        ("syn-tries", r"^no answer +the only connection: nothing came back for the SYN to "),
         ("refused", r": the SYN was refused by a RST$"),
         ("unanswered-syn", r"^retransmissions  2 packets in the only connection: all needed$"),
         ("dcerpc", r", by its SYN; its retransmissions "),

@@ -116,6 +116,59 @@ def test_the_command_line(trace: Trace) -> None:
         CliRunner().invoke(app, [*argv, "--study"], catch_exceptions=False)
 
 
+@pytest.mark.parametrize(
+    ("options", "lines"),
+    [
+        (
+            ["--port", "9999"],
+            [
+                "only those with port 9999: 0 of 4 connections",
+                "nothing          no connection with port 9999",
+                "ports there      443 (2 connections), 80 (1 connection) and 8080 (1 connection)",
+                "what to do       give what is there, or leave out --port",
+            ],
+        ),
+        (
+            ["--host", "192.0.2.1", "--to", "1000000000"],
+            [
+                "only those with host 192.0.2.1, up to 2001-09-09 01:46:40 UTC: 0 of 4 connections",
+                (
+                    "nothing          no connection with host 192.0.2.1 and none up to 2001-09-09 "
+                    "01:46:40 UTC"
+                ),
+                (
+                    "hosts there      10.0.0.1 (2 connections), 10.9.0.1 (2 connections), 10.0.0.2 "
+                    "(1 connection), 10.9.0.2 (1 connection), fd00:1::9 (1 connection) and 1 more"
+                ),
+                "time there       from 2023-11-14 22:13:20 UTC to 2023-11-14 22:16:50 UTC",
+                "what to do       give what is there, or leave out --host and --to",
+            ],
+        ),
+        (
+            ["--host", "10.0.0.1", "--port", "443"],
+            [
+                "only those with host 10.0.0.1, with port 443: 0 of 4 connections",
+                (
+                    "nothing          no connection fits all of it; of 4 connections there are 2 "
+                    "with host 10.0.0.1 and 2 with port 443"
+                ),
+                "what to do       leave out --host or --port",
+            ],
+        ),
+    ],
+)
+def test_what_fits_nothing(trace: Trace, options: list[str], lines: list[str]) -> None:
+    for more in ([], ["--by", "port"]):
+        argv = ["trace", str(trace.path), *options, *more]
+        done = CliRunner().invoke(app, argv, env={"COLUMNS": "300"}, catch_exceptions=False)
+        assert done.output.splitlines()[1:] == lines
+        assert "no TCP connection" not in done.output
+    argv = ["trace", str(trace.path), *options, "--json"]
+    told = json.loads(CliRunner().invoke(app, argv, catch_exceptions=False).output)
+    assert told["totals"]["connections"] == 0
+    assert told["selected"] == lines[0]
+
+
 def test_a_table_by_port(trace: Trace) -> None:
     argv = ["trace", str(trace.path), "--by", "port", "--host", "10.0.0.0/8"]
     lines = CliRunner().invoke(app, argv, catch_exceptions=False).output.splitlines()

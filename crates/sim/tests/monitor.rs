@@ -1,92 +1,35 @@
 //! Captures rewritten as the world has them: what each kind changes, and what it leaves.
 
+mod common;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::sync::OnceLock;
 
 use rexmit_sim::monitor::{rewrite, times, Captures, Kind, Packet, Seen};
-use rexmit_sim::synth::{make, Capture, Corpus, Mix, Outputs, Point};
-use rexmit_tcp::stacks;
+use rexmit_sim::synth::Point;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{Headers, LinkType};
-
-/// Small connections on networks that lose, delay and double packets.
-const MIX: &str = r#"{
-    "about": "for tests", "arrivals_per_s": 4,
-    "network": {
-        "rtt_s": {"median": 0.08, "sigma": 1, "least": 0.001, "most": 1},
-        "rate_bps": [{"value": 20000000, "weight": 1}, {"value": 1000000000, "weight": 1}],
-        "asymmetry": [{"value": 1, "weight": 1}],
-        "queue_packets": {"least": 10, "most": 100},
-        "mtu_bytes": [{"value": 1500, "weight": 1}],
-        "jitter_share": 0, "jitter": {"least": 0.01, "most": 0.5},
-        "loss_share": 0.8, "loss": {"least": 0.01, "most": 0.1},
-        "burst_share": 0, "burst_every_s": {"least": 0.1, "most": 2},
-        "burst_s": {"least": 0.005, "most": 0.3},
-        "ack_loss_share": 0.3, "ack_loss": {"least": 0.01, "most": 0.2},
-        "reorder_share": 0, "reorder": {"least": 0.01, "most": 0.1},
-        "reorder_extent": {"least": 0.01, "most": 0.8},
-        "duplicate_share": 0.2, "duplicate": {"least": 0.005, "most": 0.05},
-        "stall_share": 0, "stall_every_s": {"least": 0.5, "most": 5},
-        "stall_s": {"least": 0.2, "most": 3}
-    },
-    "workload": {
-        "requests": 2, "request_bytes": {"median": 400, "sigma": 0.5, "least": 50, "most": 3000},
-        "response_bytes": {
-            "body": {"median": 20000, "sigma": 1, "least": 100, "most": 300000},
-            "tail_share": 0.02, "tail_from": 100000, "tail_alpha": 1.2, "tail_most": 1000000
-        },
-        "think_s": {"median": 0.2, "sigma": 1, "least": 0.001, "most": 5},
-        "work_s": {"median": 0.01, "sigma": 1, "least": 0.001, "most": 1},
-        "upload_share": 0.2, "server_closes_share": 0.5, "abort_share": 0, "reuse_share": 0
-    }
-}"#;
-
-struct Kept<'a>(&'a mut Vec<Packet>);
-
-impl Capture for Kept<'_> {
-    fn packet(&mut self, time: Time, bytes: &[u8], original: u32) -> io::Result<()> {
-        self.0.push(Packet::new(time, bytes.to_vec(), original));
-        Ok(())
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// A part of a corpus, whose packets know their rows.
 fn plain() -> &'static Captures {
     static PLAIN: OnceLock<Captures> = OnceLock::new();
     PLAIN.get_or_init(|| {
-        let stacks: Vec<_> = ["linux-6.12", "windows-xp"]
-            .map(|name| (name, stacks::page(name).unwrap().settings))
-            .into();
-        let corpus = Corpus {
-            seed: 11,
-            connections: 40,
-            mix: Mix::from_json(MIX).unwrap(),
-            senders: stacks.clone(),
-            receivers: stacks,
-            perturb: 0.0,
-            snaplen: 128,
-            begin: Time::from_nanos(1_700_000_000_000_000_000),
-            jobs: 1,
-        };
-        let mut packets: [Vec<Packet>; 3] = Default::default();
-        let [sender, switch, receiver] = &mut packets;
-        let (mut resends, mut connections) = (Vec::new(), Vec::new());
-        let outputs = Outputs {
-            captures: vec![
-                (Point::Sender, Kept(sender)),
-                (Point::Switch, Kept(switch)),
-                (Point::Receiver, Kept(receiver)),
-            ],
-            resends: &mut resends,
-            connections: &mut connections,
-        };
-        make(&corpus, outputs, |_| Ok::<(), io::Error>(())).unwrap();
-        let resends = String::from_utf8(resends).unwrap();
+        // Losses and duplicates, but nothing that changes the packets' order: a row then has one packet at each point.
+        let mut mix = common::mix();
+        mix.network.jitter_share = 0.0;
+        mix.network.burst_share = 0.0;
+        mix.network.reorder_share = 0.0;
+        mix.network.stall_share = 0.0;
+        mix.network.loss_share = 0.8;
+        mix.workload.abort_share = 0.0;
+        mix.workload.reuse_share = 0.0;
+        let corpus = common::corpus(mix, &["linux-6.12", "windows-xp"], 11, 40);
+        let all = common::run(&corpus);
+        let mut packets = all.captures.map(|packets| {
+            let packet = |(time, bytes, original)| Packet::new(time, bytes, original);
+            packets.into_iter().map(packet).collect::<Vec<_>>()
+        });
+        let resends = all.resends;
         for (row, line) in resends.lines().skip(1).enumerate() {
             let cells: Vec<&str> = line.split(',').collect();
             for (point, packets) in packets.iter_mut().enumerate() {

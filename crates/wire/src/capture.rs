@@ -5,6 +5,7 @@
 //! a [`Batch`] for another thread.
 
 mod batch;
+mod dated;
 mod erf;
 mod error;
 mod frame;
@@ -21,6 +22,7 @@ mod unknown;
 mod window;
 
 pub use batch::{Batch, Record};
+pub use dated::Misdated;
 pub use error::Error;
 pub use frame::Frame;
 pub use interface::Interface;

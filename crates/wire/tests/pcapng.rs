@@ -15,13 +15,11 @@ fn sample() -> Vec<u8> {
     let mut writer = Writer::new(Vec::new()).unwrap();
     let h1 = writer.add_interface("h1-eth0").unwrap();
     let h2 = writer.add_interface("ü").unwrap();
-    writer
-        .packet(h1, Time::from_nanos(1), b"abc", 3, None)
-        .unwrap();
+    writer.packet(h1, Time::ZERO, b"abc", 3, None).unwrap();
     writer
         .packet(h2, Time::MAX, b"abcd", 1500, Some("rexmit: dropped"))
         .unwrap();
-    writer.packet(h1, Time::ZERO, b"", 0, Some("")).unwrap();
+    writer.packet(h1, Time::MAX, b"", 0, Some("")).unwrap();
     writer.into_inner().unwrap()
 }
 
@@ -44,7 +42,7 @@ fn packets_come_back_as_written() {
     assert_eq!(
         told,
         [
-            (1, 0, b"abc".to_vec(), 3, None),
+            (0, 0, b"abc".to_vec(), 3, None),
             (
                 u64::MAX,
                 1,
@@ -52,7 +50,7 @@ fn packets_come_back_as_written() {
                 1500,
                 comment("rexmit: dropped")
             ),
-            (0, 0, b"".to_vec(), 0, comment("")),
+            (u64::MAX, 0, b"".to_vec(), 0, comment("")),
         ]
     );
     assert_eq!(reader.end(), Some(End::Complete));
@@ -109,4 +107,62 @@ fn a_time_stamp_out_of_range_costs_no_packet() {
         ]
     );
     assert_eq!((reader.undated(), reader.end()), (1, Some(End::Complete)));
+}
+
+#[test]
+fn a_packet_read_ahead_keeps_its_bytes_and_comment() {
+    let order = Order::Big;
+    let mut bytes = section(order);
+    // Times in seconds.
+    bytes.extend(interface(order, 1, 0, &option(order, 9, &[0])));
+    let comment = |text: &[u8]| [option(order, 1, text), option(order, 0, &[])].concat();
+    let packets: [(u64, &[u8], &[u8], u64); 4] = [
+        (20_000, b"one", b"first", 20_000),
+        (40_000, b"two..", b"second", 20_000),
+        (20_001, b"last", b"", 20_001),
+        (3, b"!", b"back", 20_001),
+    ];
+    for (seconds, data, text, _) in packets {
+        let options = if text.is_empty() {
+            vec![]
+        } else {
+            comment(text)
+        };
+        bytes.extend(enhanced(order, 0, seconds, data, &options));
+    }
+    let mut reader = Reader::new(&bytes[..]).unwrap();
+    for (_, data, text, seconds) in packets {
+        assert!(reader.advance().unwrap());
+        let frame = reader.frame().unwrap();
+        assert_eq!(frame.data, data);
+        assert_eq!(frame.time.as_nanos(), seconds * 1_000_000_000);
+        assert_eq!(reader.end(), None);
+        assert_eq!(reader.comment().unwrap_or_default().as_bytes(), text);
+    }
+    assert!(!reader.advance().unwrap());
+    assert_eq!(
+        (reader.misdated().packets, reader.end()),
+        (2, Some(End::Complete))
+    );
+}
+
+#[test]
+fn what_is_broken_is_told_behind_a_packet_that_was_read_ahead() {
+    let order = Order::Little;
+    let mut bytes = section(order);
+    bytes.extend(interface(order, 1, 0, &option(order, 9, &[0])));
+    for (seconds, data) in [(5, b"one."), (9_000, b"two.")] {
+        bytes.extend(enhanced(order, 0, seconds, data, &[]));
+    }
+    bytes.extend([0xff; 12]);
+    let mut reader = Reader::new(&bytes[..]).unwrap();
+    assert!(reader.advance().unwrap() && reader.advance().unwrap());
+    assert_eq!(reader.frame().unwrap().time.as_nanos(), 9_000_000_000_000);
+    assert_eq!(reader.end(), None);
+    assert!(reader.advance().is_err());
+    assert_eq!(
+        (reader.misdated().packets, reader.end()),
+        (0, Some(End::Failed))
+    );
+    assert!(!reader.advance().unwrap());
 }

@@ -66,6 +66,21 @@ fn a_clock_that_steps_back_keeps_its_files_order() {
     assert_eq!(merged(&files), [(10, 0), (3, 0), (11, 1), (12, 0), (13, 1)]);
 }
 
+#[test]
+fn one_wrong_time_holds_no_file_back() {
+    const S: u64 = 1_000_000_000;
+    let hours = 5 * 3_600 * S;
+    let files = [file(0, &[S, hours, 3 * S]), file(1, &[2 * S, 4 * S])];
+    let expected = [(S, 0), (S, 0), (2 * S, 1), (3 * S, 0), (4 * S, 1)];
+    assert_eq!(merged(&files), expected);
+    let mut rotation = Rotation::new(2, |at| Ok(&files[at][..])).unwrap();
+    while rotation.advance().unwrap() {}
+    let [(0, found)] = rotation.misdated() else {
+        panic!("{:?}", rotation.misdated())
+    };
+    assert_eq!((found.packets, found.farthest.as_secs_f64()), (1, 17_999.0));
+}
+
 /// Counts how many are open, now and at most.
 struct Counted<'a>(&'a [u8], Arc<Mutex<(usize, usize)>>);
 

@@ -207,15 +207,31 @@ def trace(
             jobs=jobs,
             connections_limit=connections_limit,
         )
-        selected = ""
+        whole, selected = made, ""
         if wanted:
             from rexmit.trace.selection import select
 
-            made, selected = select(made, wanted)
+            made, selected = select(whole, wanted)
+            if not as_json and _is_empty(made) and not _is_empty(whole):
+                _unfit(whole, wanted, selected)
+                return
         if key:
             _groups(made, key, selected, as_json=as_json)
         else:
-            _page(made, selected, kept=out or folder, as_json=as_json)
+            alone = captures[0] if len(captures) == 1 and captures[0].is_file() else None
+            _page(made, selected, kept=out or folder or alone, as_json=as_json)
+
+
+def _is_empty(made: Trace) -> bool:
+    return made.scan("connections").limit(1).collect().is_empty()
+
+
+def _unfit(whole: Trace, wanted: Wanted, selected: str) -> None:
+    from rexmit.present.terminal import console
+    from rexmit.trace.print_page import print_unfit
+    from rexmit.trace.unfit import unfit
+
+    print_unfit(whole.captures, selected, unfit(whole, wanted), console())
 
 
 def _wanted(
@@ -267,7 +283,7 @@ def _page(made: Trace, selected: str, *, kept: Path | None, as_json: bool) -> No
 
     whole, settings, checked = summary(made), advice(made), load(version())
     if as_json:
-        _print_json(page_data(made, whole, settings, checked))
+        _print_json(page_data(made, whole, settings, checked, selected=selected))
         return
     print_page(
         made.captures,

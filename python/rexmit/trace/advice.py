@@ -27,10 +27,12 @@ _SUMS: Final = {
 
 @dataclass(frozen=True)
 class Advice:
-    """One setting over all connections. `saved_s` is what would not have been waited, summed
-    over connections; `shorter` and `longer` count the connections that last shorter or longer by
-    more than a tenth; `needless` the resends that it would have caused for nothing, `avoided` those
-    that it would have spared; `alone`: it changes one thing.
+    """One setting over all connections.
+
+    `saved_s` is what would not have been waited, summed over connections; `shorter` and `longer`
+    count the connections that last shorter, because less was waited, or longer by more than a
+    tenth; `needless` the resends that it would have caused for nothing, `avoided` those that it
+    would have spared; `alone`: it changes one thing.
     """
 
     setting: str
@@ -79,7 +81,9 @@ def _of_connections(trace: Trace) -> pl.LazyFrame:
         .join(trace.scan("connections").select("connection", "duration_s"), on="connection")
         .group_by("setting")
         .agg(
-            (-pl.col("change_s") > tenth).sum().alias("shorter"),
+            ((-pl.col("change_s") > tenth) & (pl.col("waited_change_s") < 0))
+            .sum()
+            .alias("shorter"),
             (pl.col("change_s") > tenth).sum().alias("longer"),
             *(expression.sum().alias(name) for name, expression in _SUMS.items()),
         )

@@ -20,8 +20,11 @@ def page_data(
     made: Summary,
     settings: tuple[Advice, ...],
     checked: Calibration | None = None,
+    *,
+    selected: str = "",
 ) -> dict[str, Any]:
-    """Times in seconds; null where there is nothing. A setting's `off_by` says how far predictions
+    """Times in seconds; null where there is nothing. `selected` says which of the connections it is
+    about, where not all. A setting's `off_by` says how far predictions
     with it were off in transfers really run, shares of their duration; null where unchecked.
     """
 
@@ -31,6 +34,7 @@ def page_data(
 
     return {
         "captures": trace.captures,
+        "selected": selected or None,
         "facts": asdict(trace.facts),
         "warnings": warnings(trace.facts, made),
         **asdict(made),

@@ -5,6 +5,7 @@ A quantity is reckoned once, in `summary`, and written once, here; `words` says 
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -31,7 +32,7 @@ _NOT_TCP: Final = {
     "udp": "UDP",
     "icmp": "ICMP",
     "arp": "ARP",
-    "other-protocol": "other IP protocols",
+    "other-protocol": "of another IP protocol",
     "other-frame": "without IP",
     "link-control": "link control",
 }
@@ -64,9 +65,10 @@ def print_page(
     checked: Calibration | None = None,
     selected: str = "",
 ) -> None:
-    """Everything; `kept` is the folder of the tables, None where they were not asked for, `checked`
-    says how far predictions were off when they were held against transfers really run, `selected`
-    which of the connections the page is about, where not all.
+    """Everything; `kept` is the folder of the tables, or the capture where they were not asked for,
+    None where there is no single one; `checked` says how far predictions were off when they were
+    held against transfers really run, `selected` which of the connections the page is about, where
+    not all.
     """
     totals = made.totals
     say(console, Text(_title(captures, facts, made), "bold"))
@@ -78,7 +80,7 @@ def print_page(
         say(console, Text.assemble(("warning: ", "yellow"), warning))
     console.print()
     say(console, Text("What went wrong", "bold"))
-    for label, text in troubles(made):
+    for label, text in troubles(made, unread=sum(_unread(facts).values())):
         say(console, f"{label:<16} {text}".rstrip())
     if made.mechanisms:
         console.print()
@@ -90,13 +92,25 @@ def print_page(
         console.print()
         _print_worst(made.worst, console)
         if kept is not None:
+            which = "one of them" if len(made.worst) > 1 else "the same"
             told = (
-                f"one of them, packet by packet: rexmit show {kept} --flow {made.worst[0].number}"
+                f"{which}, packet by packet: rexmit show {shlex.quote(str(kept))} --flow "
+                f"{made.worst[0].number}"
             )
             console.print(told, soft_wrap=True)
     if made.mechanisms and facts.settings:
         console.print()
         print_settings(settings, totals, checked, console, tried=len(facts.settings))
+
+
+def print_unfit(
+    captures: Iterable[str], selected: str, lines: Iterable[tuple[str, str]], console: Console
+) -> None:
+    """Instead of a page, where no connection is wanted."""
+    say(console, Text(", ".join(captures), "bold"))
+    say(console, Text(selected, "bold"))
+    for label, text in lines:
+        say(console, f"{label:<16} {text}")
 
 
 # What was captured.
@@ -132,10 +146,17 @@ def _captured(facts: Facts, made: Summary) -> list[tuple[str, str]]:
             *_speed(made.overall),
         ]
     if others:
-        lines.append(("not TCP", f"{count(sum(others.values()), 'packet')} ({_counts(others)})"))
+        lines.append(("not TCP", _not_tcp(others)))
     if made.multipath is not None:
         lines.append(("Multipath TCP", _multipath(made.multipath)))
     return lines
+
+
+def _not_tcp(others: Mapping[str, int]) -> str:
+    if len(others) == 1:
+        ((why, number),) = others.items()
+        return f"{count(number, 'packet')}, {'all ' if number > 1 else ''}{why}"
+    return f"{count(sum(others.values()), 'packet')}: {_counts(others)}"
 
 
 def _data(totals: Totals) -> str:
@@ -149,11 +170,13 @@ def _speed(every: Group) -> list[tuple[str, str]]:
     lines = []
     if every.rtt_median_s is not None and every.rtt_p95_s is not None:
         told = f"median {span(every.rtt_median_s)}, 95th percentile {span(every.rtt_p95_s)}"
+        if not every.rtt_p95_s:
+            told = "shorter than the step of the capture's clock"
         lines.append(("round trip", told))
     median, most = every.throughput_median_bps, every.throughput_p95_bps
     if median is not None and most is not None:
         one = every.connections == 1
-        told = f"median {rate(median)}, 95th percentile {rate(most)}, of a connection"
+        told = f"of a connection: median {rate(median)}, 95th percentile {rate(most)}"
         lines.append(("throughput", rate(median) if one else told))
     return lines
 
@@ -184,10 +207,13 @@ def warnings(facts: Facts, made: Summary) -> list[str]:
     told = [*facts.warnings, *files.warnings(made.captured)]
     if facts.evicted:
         told.append("--connections-limit says how many connections are remembered at a time")
-    strange = {_STRANGE.get(w, w): n for w, n in facts.not_understood.items() if w not in _NOT_TCP}
+    strange = _unread(facts)
     if strange:
-        every = sum(strange.values())
-        told.append(f"{count(every, 'packet')} could not be read: {_counts(strange)}")
+        what = {_STRANGE.get(why, why): n for why, n in strange.items()}
+        kinds = _counts(what) if len(what) > 1 else next(iter(what))
+        told.append(f"{count(sum(strange.values()), 'packet')} could not be read: {kinds}")
+    if "cut-short" in strange:
+        told.append("capture more of each packet: tcpdump -s 128 or more")
     if one_sided:
         told.append(
             f"of {count(one_sided, 'connection')} only one direction is in the capture "
@@ -211,6 +237,11 @@ def warnings(facts: Facts, made: Summary) -> list[str]:
     if totals.capture_duplicates:
         told.append(f"the capture recorded {count(totals.capture_duplicates, 'packet')} twice")
     return told
+
+
+def _unread(facts: Facts) -> dict[str, int]:
+    """The packets that could not be read, by why."""
+    return {why: n for why, n in facts.not_understood.items() if n and why not in _NOT_TCP}
 
 
 def _counts(counts: Mapping[str, int]) -> str:
@@ -272,13 +303,14 @@ def _print_senders(made: Summary, console: Console) -> None:
     if more:
         again = sum(one.resends for one in more)
         say(console, f"and {count(len(more), 'more kind')}, {count(again, 'retransmission')}")
-    same, compared = made.agreement
-    if compared > 1:
-        say(
-            console,
-            f"of {compared:,} senders that both name a system, SYN and retransmissions name the "
-            f"same for {same:,} ({share(same, compared)})",
-        )
+    if any(one.by_syn for one in made.senders):
+        say(console, _NO_SECOND_PROOF, "dim")
+
+
+_NO_SECOND_PROOF: Final = (
+    "What a SYN says of the system counts when its retransmissions are judged, too: where both "
+    "name one system, that is no second proof of it."
+)
 
 
 def _sender(one: Sender) -> Line:

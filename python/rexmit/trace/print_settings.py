@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from rexmit.whatif.calibration import Calibration
 
 _NOTICED: Final = 0.1
-"""A setting helps where it saves this share of all that was waited, or makes more connections
-shorter by this share than longer: the measure of the tables' `shorter` and `longer`, too."""
+"""A setting helps where it makes more connections shorter by this share than longer, the measure of
+the tables' `shorter` and `longer`, or as many and saves this share of all that was waited."""
 
 _ESTIMATE: Final = (
     "These are estimates: round trips and losses are taken to be what they were, as in A "
@@ -34,7 +34,8 @@ def helping(settings: tuple[Advice, ...], totals: Totals) -> tuple[Advice, ...]:
     return tuple(
         one
         for one in settings
-        if one.shorter > one.longer or one.saved_s >= _NOTICED * totals.waited_s > 0
+        if one.shorter > one.longer
+        or (one.shorter == one.longer and one.saved_s >= _NOTICED * totals.waited_s > 0)
     )
 
 

@@ -23,9 +23,13 @@ _STATES: Final = {
 """The states in which a reset comes, in words."""
 
 
-def troubles(made: Summary) -> Lines:
-    """Labels and lines, those first that touch most connections, each with what belongs to it."""
+def troubles(made: Summary, *, unread: int = 0) -> Lines:
+    """Labels and lines, those first that touch most connections, each with what belongs to it;
+    `unread` is the number of packets that could not be read.
+    """
     totals, wrong, every = made.totals, made.troubles, made.totals.connections
+    if not every and unread:
+        return [("not known", "no TCP packet could be read: see the warning above")]
     if not every:
         return [("nothing", "there is no TCP connection in the capture")]
     found: list[tuple[int, Lines]] = []
@@ -44,7 +48,7 @@ def troubles(made: Summary) -> Lines:
             f"{count(n, 'packet')} {what}"
             for n, what in (
                 (totals.reordered, "out of order"),
-                (totals.network_duplicates, "twice"),
+                (totals.network_duplicates, "twice (if the capture did not record them twice)"),
             )
             if n
         ]
@@ -60,30 +64,36 @@ def troubles(made: Summary) -> Lines:
 def _handshakes(made: Summary) -> list[tuple[int, Lines]]:
     wrong, every = made.troubles, made.totals.connections
     kinds = (
-        ("no answer", "unanswered", wrong.unanswered, "nothing came back for the SYN"),
-        ("refused", "refused", wrong.refused, "a RST came back for the SYN"),
-        ("half-open", "half-open", wrong.half_open, "no ACK followed the SYN-ACK"),
+        ("no answer", "unanswered", wrong.unanswered, "nothing came back for the SYN", "to"),
+        ("refused", "refused", wrong.refused, "a RST came back for the SYN", "to"),
+        ("half-open", "half-open", wrong.half_open, "no ACK followed the SYN-ACK", "of"),
     )
     return [
         (
             number,
-            [(label, f"{_connections(number, every)}: {what}{_from(kind, number, wrong.failed)}")],
+            [
+                (
+                    label,
+                    _connections(number, every)
+                    + f": {what}{_service(kind, number, wrong.failed, whose)}",
+                )
+            ],
         )
-        for label, kind, number, what in kinds
+        for label, kind, number, what, whose in kinds
         if number
     ]
 
 
-def _from(handshake: str, number: int, failed: tuple[Failed, ...]) -> str:
-    """Which service they were for, or most of them."""
+def _service(handshake: str, number: int, failed: tuple[Failed, ...], whose: str) -> str:
+    """Which service they were for, or most of them; `whose` is the word before it."""
     mine = [one for one in failed if one.handshake == handshake]
     if not mine:
         return ""
     first = mine[0]
     if first.connections == number:
-        return f", from {first.service}"
+        return f" {whose} {first.service}"
     if first.connections * 2 > number:
-        return f", most often from {first.service} ({first.connections:,})"
+        return f", most often {whose} {first.service} ({first.connections:,})"
     return ""
 
 
@@ -139,6 +149,8 @@ def _resets(resets: tuple[Resets, ...], number: int, every: int) -> str:
     )
     if most.connections == number:
         return f"{told} {how}"
+    if most.connections == 1:
+        return f"{told}, each in another way; one {how}"
     return f"{told}; most often ({most.connections:,}) {how}"
 
 
@@ -163,7 +175,7 @@ def _retransmissions(made: Summary) -> Lines:
         )
         lines.append(("  with data", told))
     if volume.other_packets:
-        lines.append(("  without", f"{count(volume.other_packets, 'packet')} (SYN or FIN)"))
+        lines.append(("  without data", f"{count(volume.other_packets, 'packet')} (SYN or FIN)"))
     if totals.waited_s > 0:
         lasted = "connection" if totals.connections == 1 else "connections"
         told = (
@@ -178,7 +190,9 @@ def _retransmissions(made: Summary) -> Lines:
 def _connections(number: int, every: int) -> str:
     """`2 of 8 connections (25.0%)`, or that it is all of them."""
     if number == every:
-        return "the only connection" if every == 1 else f"all {every:,} connections"
+        return {1: "the only connection", 2: "both connections"}.get(
+            every, f"all {every:,} connections"
+        )
     return f"{number:,} of {every:,} connections ({share(number, every)})"
 
 
@@ -186,18 +200,20 @@ def _flood(made: Flood) -> tuple[str, str]:
     """What it is called, and the line that says so."""
     over = f"from {_addresses(made.sources)} in {span(made.duration_s)}"
     told = f"{count(made.connections, 'connection')} ({share(made.share, 1)} of all)"
+    host = f"of {made.hosts:,} hosts" if made.hosts > 1 else f"of {made.service.rpartition(':')[0]}"
+    ports = f"{made.services:,} ports {host}"
     most = f"{made.for_service:,} of them"
+    few = made.for_service * 2 <= made.connections
     if made.kind == "backscatter":
         return "backscatter", (
             f"of {told} only the answer to a SYN was seen, as when others flood a host under "
-            f"forged addresses; {most} from {made.service}, in {span(made.duration_s)}"
+            f"forged addresses; {f'from {ports}' if few else f'{most} from {made.service}'}, in "
+            f"{span(made.duration_s)}"
         )
     never = f"{told} never got beyond the handshake, {over}"
     if made.kind == "syn-flood":
-        return "SYN flood", f"{never}; {most} to {made.service}"
-    host = f"of {made.hosts:,} hosts" if made.hosts > 1 else f"of {made.service.rpartition(':')[0]}"
-    ports = f"{made.services:,} ports {host}"
-    return "scan", f"{never}, to {ports}; most, {made.for_service:,}, to {made.service}"
+        return "SYN flood", f"{never}{f', to {ports}' if few else f'; {most} to {made.service}'}"
+    return "scan", f"{never}, to {ports}"
 
 
 def _addresses(number: int) -> str:

@@ -43,9 +43,9 @@ class Wanted:
         if self.ports:
             told.append(f"with port {listed([str(port) for port in self.ports], 'or')}")
         if self.from_s is not None:
-            told.append(f"from {_time(self.from_s)} on")
+            told.append(f"from {clock(self.from_s)} on")
         if self.to_s is not None:
-            told.append(f"up to {_time(self.to_s)}")
+            told.append(f"up to {clock(self.to_s)}")
         return ", ".join(told)
 
 
@@ -75,6 +75,15 @@ def select(trace: Trace, wanted: Wanted) -> tuple[Selection, str]:
     connections = (
         trace.scan("connections").select("connection", "flow", "start_s", "end_s").collect()
     )
+    rows = fitting(connections, wanted)
+    told = (
+        f"only those {wanted.words()}: {rows.height:,} of {count(connections.height, 'connection')}"
+    )
+    return Selection(trace.path, trace.meta, trace.facts, rows["connection"]), told
+
+
+def fitting(connections: pl.DataFrame, wanted: Wanted) -> pl.DataFrame:
+    """Those of the connections (`flow`, `start_s`, `end_s`) that are wanted."""
     rows = connections
     if wanted.from_s is not None:
         rows = rows.filter(pl.col("end_s") >= wanted.from_s)
@@ -82,10 +91,7 @@ def select(trace: Trace, wanted: Wanted) -> tuple[Selection, str]:
         rows = rows.filter(pl.col("start_s") <= wanted.to_s)
     if wanted.hosts or wanted.ports:
         rows = rows.filter(_ends(rows, wanted))
-    told = (
-        f"only those {wanted.words()}: {rows.height:,} of {count(connections.height, 'connection')}"
-    )
-    return Selection(trace.path, trace.meta, trace.facts, rows["connection"]), told
+    return rows
 
 
 def _ends(rows: pl.DataFrame, wanted: Wanted) -> pl.Series:
@@ -141,7 +147,8 @@ def _host(network: Network) -> str:
     return f"host {network.network_address}" if alone else f"a host of {network}"
 
 
-def _time(value_s: float) -> str:
+def clock(value_s: float) -> str:
+    """A time of the capture's clock, in words."""
     if value_s < 1e8:
         return f"{value_s:g} s"
     return f"{datetime.fromtimestamp(value_s, tz=UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -142,9 +142,7 @@ class _Core:
             try:
                 tables = self._trace.next_batch()
             except ValueError as error:
-                raise UserError(
-                    str(error), "captures are pcap, pcapng, ERF, snoop or TSH files, also packed"
-                ) from error
+                raise UserError(str(error)) from error
             if tables is None:
                 return
             yield {name: frame(columns) for name, columns in tables.items()}

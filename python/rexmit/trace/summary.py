@@ -15,7 +15,6 @@ from rexmit.trace.folder import Trace
 from rexmit.trace.groups import Group, overall
 from rexmit.trace.reasons import reason
 from rexmit.trace.sender_words import in_words
-from rexmit.trace.systems import agreement
 from rexmit.trace.troubles import Troubles, troubles
 
 WORST: Final = 10
@@ -94,11 +93,12 @@ class Worst:
 @dataclass(frozen=True)
 class Sender:
     """Connections by what is known of a sender: `words` says what its SYN and its retransmissions
-    name, `stack` is the latter's word in the tables.
+    name, `stack` is the latter's word in the tables; `by_syn` that the SYN names a system.
     """
 
     words: str
     stack: str
+    by_syn: bool
     connections: int
     resends: int
     waited_s: float
@@ -121,11 +121,10 @@ class Multipath:
 
 @dataclass(frozen=True)
 class Summary:
-    """Everything but what other settings would have done. `agreement`: for how many senders that
-    both resends and SYN name it is the same system, and how many these are. `multipath` is None
-    where there is no Multipath TCP, `flood` where the capture is no flood or scan. `hosts` are how
-    many addresses opened connections, and to how many; `half_seen` counts connections of which one
-    direction is in the capture although there were two.
+    """Everything but what other settings would have done. `multipath` is None where there is no
+    Multipath TCP, `flood` where the capture is no flood or scan. `hosts` are how many addresses
+    opened connections, and to how many; `half_seen` counts connections of which one direction is in
+    the capture although there were two.
     """
 
     captured: Captured
@@ -139,13 +138,11 @@ class Summary:
     multipath: Multipath | None
     mechanisms: tuple[OfMechanism, ...]
     senders: tuple[Sender, ...]
-    agreement: tuple[int, int]
     worst: tuple[Worst, ...]
 
 
 def summary(trace: Trace) -> Summary:
     """Reads the trace's tables once each."""
-    senders, same = _senders(trace)
     return Summary(
         captured(trace),
         _totals(trace),
@@ -157,8 +154,7 @@ def summary(trace: Trace) -> Summary:
         flood(trace),
         _multipath(trace),
         _mechanisms(trace),
-        senders,
-        same,
+        _senders(trace),
         _worst(trace),
     )
 
@@ -282,7 +278,7 @@ def _mechanisms(trace: Trace) -> tuple[OfMechanism, ...]:
     return tuple(sorted(made, key=lambda one: (-one.waited_s, -one.resends)))
 
 
-def _senders(trace: Trace) -> tuple[tuple[Sender, ...], tuple[int, int]]:
+def _senders(trace: Trace) -> tuple[Sender, ...]:
     names = ("stack", "stacks", "syn_system")
     # No stack of TCP explains what Multipath TCP sends again.
     own = [name for name in MECHANISMS if name != "mptcp-reinject"]
@@ -301,12 +297,16 @@ def _senders(trace: Trace) -> tuple[tuple[Sender, ...], tuple[int, int]]:
     )
     said = [in_words(*row[:3], syn_seen=row[3]) for row in kinds.select(*names, "syn_seen").rows()]
     rows = (
-        kinds.with_columns(pl.Series("words", said, pl.String), pl.col("stack").fill_null("none"))
-        .group_by("words", "stack")
+        kinds.with_columns(
+            pl.Series("words", said, pl.String),
+            pl.col("stack").fill_null("none"),
+            pl.col("syn_system").is_not_null().alias("by_syn"),
+        )
+        .group_by("words", "stack", "by_syn")
         .agg(pl.col("connections", "resends", "waited_s").sum())
         .sort("resends", "words", descending=[True, False])
     )
-    return tuple(Sender(**row) for row in rows.to_dicts()), agreement(named)
+    return tuple(Sender(**row) for row in rows.to_dicts())
 
 
 def _worst(trace: Trace) -> tuple[Worst, ...]:

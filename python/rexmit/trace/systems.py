@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-import polars as pl
-
 SYSTEMS: Final = ("Windows", "Linux", "Solaris", "FreeBSD", "RFC")
 """In the paper's order; its FreeBSD has Mac OS X in it (the same TCP), RFC is ours."""
 
@@ -33,18 +31,3 @@ def system_of(stack: str | None, stacks: str | None) -> str | None:
     words = [stack] if stack not in (None, "several", "none") else (stacks or "").split(",")
     systems = {system(word) for word in words if word and word.strip()}
     return systems.pop() if len(systems) == 1 else None
-
-
-def agreement(senders: pl.DataFrame) -> tuple[int, int]:
-    """Of senders (`stack`, `stacks`, `syn_system`) that both their resends and their SYN name: for
-    how many it is the same system, and how many these are.
-    """
-    both = senders.filter(pl.col("syn_system").is_not_null())
-    counts = both.group_by("stack", "stacks", "syn_system").len()
-    same = compared = 0
-    for stack, stacks, syn, n in counts.iter_rows():
-        named = system_of(stack, stacks)
-        if named is not None:
-            compared += n
-            same += n * (named == system(syn))
-    return same, compared

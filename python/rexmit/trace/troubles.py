@@ -97,9 +97,9 @@ def troubles(trace: Trace, most: int = MOST) -> Troubles:
         .head(most)
     )
     sums = windows.select(
-        (pl.col("times") > 0).sum().alias("with_zero_window"),
+        _connections(pl.col("times") > 0).alias("with_zero_window"),
         pl.col("closed_s").sum().alias("zero_window_s"),
-        (pl.col("full_s") > 0).sum().alias("with_full_window"),
+        _connections(pl.col("full_s") > 0).alias("with_full_window"),
         pl.col("full_s").sum().alias("window_full_s"),
     )
     failed, reset = _failed(trace), _resets(trace)
@@ -115,6 +115,11 @@ def troubles(trace: Trace, most: int = MOST) -> Troubles:
         resets=tuple(Resets(**row) for row in tables[3].head(most).to_dicts()),
         reset=int(tables[3]["connections"].sum()),
     )
+
+
+def _connections(held_up: pl.Expr) -> pl.Expr:
+    """How many there are of which either direction is held up."""
+    return pl.col("number").filter(held_up).n_unique()
 
 
 def _held_up(trace: Trace, side: str) -> pl.LazyFrame:

@@ -63,13 +63,15 @@ def rate(bits_per_s: float) -> str:
 
 
 def period(start_s: float, end_s: float) -> str:
-    """From when to when, in UTC; nothing where the clock shows no date."""
+    """From when to when, in UTC, or the one second; nothing where the clock shows no date."""
     if start_s < _NO_DATE_S:
         return ""
     try:
         began, ended = (datetime.fromtimestamp(time, tz=UTC) for time in (start_s, end_s))
     except (OverflowError, ValueError, OSError):
         return ""
+    if int(start_s) == int(end_s):
+        return f"{began:%Y-%m-%d %H:%M:%S} UTC"
     form = "%H:%M:%S" if began.date() == ended.date() else "%Y-%m-%d %H:%M:%S"
     return f"{began:%Y-%m-%d %H:%M:%S} to {ended:{form}} UTC"
 

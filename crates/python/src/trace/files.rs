@@ -195,8 +195,12 @@ where
             let name = &self.names[*file];
             format!("{name}: {}", rexmit_trace::run::undated(*packets))
         });
+        let misdated = self.rotation.misdated().iter().map(|(file, found)| {
+            let name = &self.names[*file];
+            format!("{name}: {}", rexmit_trace::run::misdated(*found))
+        });
         let broken = self.errors.iter();
         let broken = broken.map(|error| format!("{error}; what follows it is left out"));
-        broken.chain(cut).chain(undated).collect()
+        broken.chain(cut).chain(undated).chain(misdated).collect()
     }
 }

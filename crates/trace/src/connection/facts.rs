@@ -8,7 +8,7 @@ use rexmit_wire::Headers;
 use super::{Connection, Kept};
 use crate::event::Direction;
 use crate::facts::SenderFacts;
-use crate::fingerprint::{self, Hint, Signature};
+use crate::fingerprint::{Hint, Signature};
 
 /// Time to live that Linux sets out with (ip(7)); Windows has 128.
 const LINUX_TTL: u8 = 64;
@@ -20,12 +20,9 @@ impl Connection {
         if numbered.contains(Notes::NUMBERED_TOGETHER) {
             return false;
         }
-        // What tells a system is its first SYN, which has all its options.
-        let syn = self.cold.syns[of as usize].as_ref();
-        let linux = |syn: &Kept| fingerprint::counts_own(&syn.headers(self.pair.0));
         // Hosts that share an address (NAT) look apart, too, and those with 128 count all their packets.
         let apart = numbered.contains(Notes::NUMBERED_APART) && self.ttls[of as usize] <= LINUX_TTL;
-        apart || syn.is_some_and(linux)
+        apart || self.hint(of).counts_own()
     }
 
     #[cold]
@@ -47,6 +44,8 @@ impl Connection {
             }
         } else {
             *known = Kept::syn(at, headers);
+            // What tells a system is its first SYN, which has all its options.
+            self.cold.hints[me] = Hint::of(headers);
             if direction == Direction::Forward {
                 self.cold.retried = None;
             }
@@ -99,6 +98,11 @@ impl Connection {
         first.and_then(|syn| Signature::of(&syn.headers(self.pair.0)))
     }
 
+    /// What a side's first SYN or SYN-ACK says of its system; nothing where it was not seen.
+    pub(super) fn hint(&self, of: Direction) -> Hint {
+        self.cold.hints[of as usize]
+    }
+
     /// From the monitor to a side and back.
     pub(super) fn delay(&self, of: Direction) -> Option<Duration> {
         match of {
@@ -114,7 +118,7 @@ impl Connection {
         // RFC 7323 §2.3: larger ones count as 14.
         let shift = |options: &SynOptions| options.window_scale.unwrap_or(0).min(14);
         match (syn, answer) {
-            (Some(syn), Some(answer)) => {
+            (Some(syn), Some(answer)) if !syn.options.cut && !answer.options.cut => {
                 let (mine, theirs) = (&syn.options, &answer.options);
                 Terms {
                     mss: mss(mine, theirs),
@@ -147,11 +151,7 @@ impl Connection {
             timestamps: terms.timestamps,
             window_shift: terms.window_shift,
             agreed: terms.agreed,
-            system: self
-                .signature(of)
-                .as_ref()
-                .map(Hint::of)
-                .unwrap_or_default(),
+            system: self.hint(of),
             syns: self.cold.syn_counts[me],
             counts_own: self.counts_own(of),
             peer_counts_own: self.counts_own(of.reversed()),

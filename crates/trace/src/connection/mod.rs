@@ -22,6 +22,7 @@ use rexmit_wire::{FlowKey, Headers, SeqRange};
 
 use crate::event::Direction;
 use crate::facts::SenderFacts;
+use crate::fingerprint::Hint;
 use crate::half::{Half, Room};
 use crate::measures::Before;
 use crate::multipath::{Place, Seen, Signal, Whose};
@@ -119,6 +120,8 @@ struct Cold {
     mid_stream: bool,
     /// The SYN or SYN-ACK of each side, the first one if it sent several, and how often it sent that.
     syns: [Option<Kept>; 2],
+    /// What these say of their senders.
+    hints: [Hint; 2],
     /// The last SYN that offers other options than the first, before any answer.
     retried: Option<Box<Kept>>,
     /// The last SYN or SYN-ACK of each side.

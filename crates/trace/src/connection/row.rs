@@ -4,7 +4,6 @@ use rexmit_time::Duration;
 
 use super::{Closed, Connection};
 use crate::event::Direction;
-use crate::fingerprint;
 use crate::measures::Measures;
 use crate::rows::{self, HalfRow, Position};
 
@@ -62,7 +61,7 @@ impl Connection {
             timestamps: offers.is_some_and(|syn| syn.timestamps),
             mptcp: offers.is_some_and(|syn| syn.mptcp.is_some()),
             syn_signature: signature.as_ref().map(ToString::to_string),
-            syn_system: signature.as_ref().and_then(fingerprint::system),
+            syn_system: self.hint(of).system(),
             monitor_delay: delay,
             position: self
                 .handshake_rtt()

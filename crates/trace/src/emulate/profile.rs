@@ -27,15 +27,19 @@ pub struct Profile {
 /// A page, its stack's name, its share, the year from which on there may be such senders, and what is changed in it.
 type Line = (&'static str, &'static str, f64, u64, fn(&mut Settings));
 
-/// RACK came with Linux 4.4 (January 2016: "tcp: use RACK to detect losses", commit 4f41b1c58a32).
+/// RACK came with Linux 4.4 ("tcp: use RACK to detect losses", commit 4f41b1c58a32), which was released on 2016-01-10
+/// (the longterm kernels of <https://www.kernel.org/category/releases.html>, as they were in 2017).
 const RACK: u64 = 2016;
-/// The probe of the tail came with Linux 3.10 (June 2013: "tcp: Tail loss probe (TLP)", commit 6ba8a3b19e76).
+/// The probe of the tail came with Linux 3.10 ("tcp: Tail loss probe (TLP)", commit 6ba8a3b19e76; The H, "Kernel Log: Coming in
+/// 3.10 (Part 1)"), which was released on 2013-06-30 (the same page).
 const TLP: u64 = 2013;
-/// Early retransmit came with Linux 3.5 (July 2012: "tcp: early retransmit", commit eed530b6c676).
+/// Early retransmit came with Linux 3.5 ("tcp: early retransmit", commit eed530b6c676; The H of 2012-06-26, "Kernel Log: Coming in
+/// Linux 3.5 (Part 1)"), which was released on 2012-07-21 (the date of the tag v3.5).
 const EARLY_RETRANSMIT: u64 = 2012;
-/// Linux 2.6.0 of December 2003, whose sender was not another until then.
+/// Linux 2.6 was released on 2003-12-17 (Sobell, A Practical Guide to Ubuntu Linux, appendix E); its sender was not another
+/// until Linux 3.5.
 const LINUX_2_6: u64 = 2003;
-/// Linux 2.4.0 was of January 2001.
+/// Linux 2.4 was released in January 2001 (the same appendix).
 const LINUX_2_4: u64 = 2001;
 /// The pages of Windows, BSD and Solaris have nothing that their earlier releases did not have; RFCs have no release.
 const ANY: u64 = 0;

@@ -1,5 +1,6 @@
-//! What a SYN or SYN-ACK says of the system that sent it: a second opinion beside the emulated senders, from other packets by
-//! other means.
+//! What a SYN or SYN-ACK says of the system that sent it.
+//!
+//! The emulated senders are told: a stack that the SYN refutes is not named. So that both name one system proves nothing.
 //!
 //! The form of a signature follows p0f's (`ttl:mss:window,scale:options`); the table is our own, small, and of systems whose
 //! senders are emulated, and of today's. Libraries with larger tables exist (`huginn-net-tcp`); they bring a packet parser
@@ -139,18 +140,6 @@ impl fmt::Display for Signature {
         }
         Ok(())
     }
-}
-
-/// Whether the system that sent this SYN or SYN-ACK numbers the packets of each connection apart.
-///
-/// Linux does since 2.4 (`inet_id` of the socket; a SYN-ACK, which has no socket yet, has 0: `ip_build_and_send_pkt`). Others
-/// count all packets of the host together, or draw at random.
-#[must_use]
-pub fn counts_own(headers: &Headers) -> bool {
-    let linux = Signature::of(headers)
-        .and_then(|signature| system(&signature))
-        .is_some_and(|system| system.starts_with("linux"));
-    linux && (!headers.flags.ack() || headers.ip_id == Some(0))
 }
 
 #[cfg(test)]

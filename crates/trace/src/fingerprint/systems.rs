@@ -1,5 +1,7 @@
 //! Systems by their SYN, each line with where it is from.
 
+use rexmit_wire::Headers;
+
 use super::{kind, Signature};
 
 /// The order of a system's options, padding left out. A SYN-ACK leaves out what was not offered.
@@ -229,19 +231,19 @@ impl Line {
 fn is_padded_as_linux_does(signature: &Signature) -> bool {
     let has = |wanted: u8| signature.kinds().any(|kind| kind == wanted);
     let (sack, stamps, scale) = (has(kind::SACK), has(kind::STAMPS), has(kind::SCALE));
-    let pair = [kind::NOP, kind::NOP];
-    let mut layout = vec![kind::MSS];
-    match (sack, stamps) {
-        (true, true) => layout.extend([kind::SACK, kind::STAMPS]),
-        (false, true) => layout.extend(pair.into_iter().chain([kind::STAMPS])),
-        (true, false) => layout.extend(pair.into_iter().chain([kind::SACK])),
-        (false, false) => {}
-    }
-    if scale {
-        layout.extend([kind::NOP, kind::SCALE]);
-    }
-    let written = signature.options.options().iter().map(|(kind, _)| *kind);
-    written.eq(layout)
+    let first: &[u8] = match (sack, stamps) {
+        (true, true) => &[kind::MSS, kind::SACK, kind::STAMPS],
+        (false, true) => &[kind::MSS, kind::NOP, kind::NOP, kind::STAMPS],
+        (true, false) => &[kind::MSS, kind::NOP, kind::NOP, kind::SACK],
+        (false, false) => &[kind::MSS],
+    };
+    let last: &[u8] = if scale {
+        &[kind::NOP, kind::SCALE]
+    } else {
+        &[]
+    };
+    let written = signature.options.options().iter().map(|(kind, _)| kind);
+    written.eq(first.iter().chain(last))
 }
 
 /// What a SYN or SYN-ACK says of its sender, kept short.
@@ -249,16 +251,50 @@ fn is_padded_as_linux_does(signature: &Signature) -> bool {
 pub struct Hint {
     system: Option<&'static str>,
     ttl: Option<u8>,
+    /// Its system numbers the packets of each connection apart.
+    counts_own: bool,
 }
 
 impl Hint {
-    /// What this signature says.
+    /// What a SYN or SYN-ACK says; nothing of other packets.
     #[must_use]
-    pub fn of(signature: &Signature) -> Self {
-        Hint {
-            system: system(signature),
-            ttl: Some(signature.ttl),
+    pub fn of(headers: &Headers) -> Self {
+        let Some(signature) = Signature::of(headers) else {
+            return Hint::default();
+        };
+        if headers.syn.is_some_and(|syn| syn.cut) {
+            // Its options may be those of any system.
+            return Hint {
+                ttl: Some(signature.ttl),
+                ..Hint::default()
+            };
         }
+        Hint::by(&signature, headers.ip_id)
+    }
+
+    /// What a signature says, of a packet with this identification.
+    pub(super) fn by(signature: &Signature, ip_id: Option<u16>) -> Self {
+        let system = system(signature);
+        // Linux does since 2.4 (`inet_id` of the socket; a SYN-ACK, which has no socket yet, has 0:
+        // `ip_build_and_send_pkt`). Others count all packets of the host together, or draw at random.
+        let linux = system.is_some_and(|system| system.starts_with("linux"));
+        Hint {
+            system,
+            ttl: Some(signature.ttl),
+            counts_own: linux && (!signature.answer || ip_id == Some(0)),
+        }
+    }
+
+    /// The system that it names.
+    #[must_use]
+    pub fn system(&self) -> Option<&'static str> {
+        self.system
+    }
+
+    /// Whether the system numbers the packets of each connection apart.
+    #[must_use]
+    pub fn counts_own(&self) -> bool {
+        self.counts_own
     }
 
     /// Whether it names the stack that an emulation is called by.

@@ -188,15 +188,29 @@ fn the_window_of_linux_is_reckoned_from_its_segments() {
 #[test]
 fn a_syn_refutes_the_stacks_of_others() {
     let linux = &[MSS, SOK, TS, NOP, WS];
-    let hint = Hint::of(&syn(64, 65_160, Some(7), linux, true));
+    let hint = Hint::by(&syn(64, 65_160, Some(7), linux, true), Some(0));
     assert!(!hint.refutes("linux-6"));
     for other in ["windows-xp", "linux-2.4", "solaris-10", "rfc"] {
         assert!(hint.refutes(other), "{other}");
     }
-    let unnamed = Hint::of(&syn(64, 12_345, None, &[MSS], false));
+    let unnamed = Hint::by(&syn(64, 12_345, None, &[MSS], false), None);
     assert!(unnamed.refutes("windows-xp") && !unnamed.refutes("freebsd-5"));
     assert!(
         !Hint::default().refutes("windows-xp"),
         "no SYN says nothing"
     );
+}
+
+#[test]
+fn linux_numbers_each_connection_apart() {
+    let linux = &[MSS, SOK, TS, NOP, WS];
+    let counts_own = |window, scale, options, answer, ip_id| {
+        Hint::by(&syn(64, window, scale, options, answer), ip_id).counts_own()
+    };
+    assert!(counts_own(64_240, Some(7), linux, false, Some(4_711)));
+    assert!(counts_own(65_160, Some(7), linux, true, Some(0)));
+    // An answer with a number was not written by Linux, or was changed on the way.
+    assert!(!counts_own(65_160, Some(7), linux, true, Some(4_711)));
+    assert!(!counts_own(12_345, None, &[MSS], false, Some(4_711)));
+    assert!(!Hint::default().counts_own());
 }

@@ -3,6 +3,7 @@
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqRange;
 
+use super::ids::Ids;
 use super::open::Open;
 use super::pieces::{Copy, Covered, Piece, ORIGINAL};
 use super::{Half, LATELY};
@@ -65,6 +66,7 @@ impl Half {
             stamp: event.timestamps.map(|t| t.0),
             ack: event.flags.ack().then_some(event.ack),
             ip_id: event.ip_id,
+            span: range.len(),
             number: ORIGINAL,
             seen: true,
             mark: event.flags.syn() || event.flags.fin(),
@@ -173,30 +175,56 @@ impl Half {
     fn old(&self, event: &Event, start: i64, end: i64) -> Old {
         let stamp = event.timestamps.map(|t| t.0);
         let soon = self.rtts.least().map_or(Duration::ZERO, |rtt| rtt * 9 / 10);
-        let mut verdict = None;
-        for piece in self.pieces.across(start, end) {
-            let this = self.old_piece(event, stamp, soon, piece);
-            if this == Old::Resend || verdict.is_some_and(|v| v != this) {
-                return Old::Resend;
-            }
-            verdict = Some(this);
+        if self.is_same_packet(event, stamp, soon, (start, end)) {
+            return Old::Doubled;
         }
-        verdict.unwrap_or(Old::Resend)
+        let late = |piece: &Piece| Self::overtook(&self.ids, event, stamp, soon, piece);
+        if start < end && self.pieces.across(start, end).all(late) {
+            Old::Late
+        } else {
+            Old::Resend
+        }
     }
 
-    fn old_piece(&self, event: &Event, stamp: Option<u32>, soon: Duration, piece: &Piece) -> Old {
+    /// Whether one packet that was seen carried just these numbers, and this is that packet. A packet of other bounds is
+    /// another packet, however soon it comes.
+    fn is_same_packet(
+        &self,
+        event: &Event,
+        stamp: Option<u32>,
+        soon: Duration,
+        (start, end): (i64, i64),
+    ) -> bool {
         let ack = event.flags.ack().then_some(event.ack);
-        let same_packet = |c: &Copy| {
+        let same = |c: &Copy| {
+            let apart = event.at - c.at;
             c.seen
+                && c.span == event.range().len()
                 && c.stamp == stamp
                 && match self.ids.equal(c.ip_id, event.ip_id) {
                     Some(equal) => equal,
-                    None => c.ack == ack && event.at - c.at < soon,
+                    None => c.ack == ack && (apart < soon || apart == Duration::ZERO),
                 }
         };
-        if piece.copies().any(same_packet) {
-            return Old::Doubled;
-        }
+        let mut at = None;
+        let mut pieces = self.pieces.across(start, end);
+        start < end
+            && pieces.all(|piece| {
+                let mut copies = piece.copies();
+                let known = copies.find(|c| same(c) && at.is_none_or(|at| c.at == at));
+                at = known.map(|c| c.at);
+                known.is_some()
+            })
+    }
+
+    /// Whether a packet left before the one that carried a piece, which overtook it.
+    fn overtook(
+        ids: &Ids,
+        event: &Event,
+        stamp: Option<u32>,
+        soon: Duration,
+        piece: &Piece,
+    ) -> bool {
         let last = piece.last();
         let newer = match (stamp, last.stamp) {
             (Some(a), Some(b)) => a.wrapping_sub(b) as i32,
@@ -206,15 +234,10 @@ impl Half {
             // What was seen is sent again, whatever its number in the order of the sender's packets. What was only seen when it
             // was sent again may have been overtaken by that.
             0 if piece.first.seen => Some(false),
-            0 => self.ids.before(event.ip_id, last.ip_id),
+            0 => ids.before(event.ip_id, last.ip_id),
             _ => Some(newer < 0),
         };
-        match before {
-            Some(true) => Old::Late,
-            Some(false) => Old::Resend,
-            None if event.at - last.at < soon => Old::Late,
-            None => Old::Resend,
-        }
+        before.unwrap_or(event.at - last.at < soon)
     }
 
     fn resend(&mut self, event: &Event, start: i64, end: i64, copy: Copy) {

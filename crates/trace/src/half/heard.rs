@@ -397,6 +397,7 @@ fn unseen(seen: Time, sent: Time) -> Copy {
         sent,
         stamp: None,
         ack: None,
+        span: 0,
         ip_id: None,
         number: ORIGINAL,
         seen: false,

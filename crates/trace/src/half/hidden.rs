@@ -60,6 +60,7 @@ impl Half {
             stamp: last.timestamps.map(|t| t.0),
             ack: None,
             ip_id: last.ip_id,
+            span: 0,
             number: ORIGINAL,
             seen: false,
             mark: false,

@@ -21,6 +21,8 @@ pub(super) struct Copy {
     pub ack: Option<SeqNum>,
     /// Its IP identification; of an unseen copy, that of the packet after it.
     pub ip_id: Option<u16>,
+    /// The sequence numbers that its packet took; of an unseen copy, 0.
+    pub span: u32,
     /// The resend's number, or [`ORIGINAL`].
     pub number: u32,
     /// Whether it came by the monitor.

@@ -292,7 +292,7 @@ impl Shared {
                 }
                 if collect {
                     let packets = core::mem::take(&mut counts[shard]);
-                    state.push(shard, Work::Collect(stretch, decoder.latest, packets));
+                    state.push(shard, Work::Collect(stretch, decoder.now, packets));
                 }
             }
             stretch += u64::from(collect);

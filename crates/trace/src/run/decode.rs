@@ -59,8 +59,8 @@ pub(super) struct Decoder {
     /// The first and the latest time stamp.
     pub first: Option<Time>,
     pub latest: Time,
-    /// The time stamp of the frame before.
-    before: Time,
+    /// The clock as the last frame has it: a clock that was set back is behind the latest time stamp from there on.
+    pub now: Time,
     pub steps_back: u64,
     pub longest_step_back: Duration,
 }
@@ -77,7 +77,7 @@ impl Decoder {
             skips: Skips::default(),
             first: None,
             latest: Time::default(),
-            before: Time::default(),
+            now: Time::default(),
             steps_back: 0,
             longest_step_back: Duration::default(),
         }
@@ -89,10 +89,10 @@ impl Decoder {
     pub fn decode(&mut self, frame: &Frame<'_>, signals: &mut Vec<Signal>) -> Option<Packet> {
         self.frames += 1;
         self.bytes += u64::from(frame.original_len);
-        if frame.time < self.before {
+        if frame.time < self.now {
             self.step_back(frame.time);
         }
-        self.before = frame.time;
+        self.now = frame.time;
         self.latest = self.latest.max(frame.time);
         if self.first.is_none() {
             self.first = Some(frame.time);
@@ -133,8 +133,8 @@ impl Decoder {
     }
 
     #[cold]
-    fn step_back(&mut self, now: Time) {
+    fn step_back(&mut self, to: Time) {
         self.steps_back += 1;
-        self.longest_step_back = self.longest_step_back.max(self.before.since(now));
+        self.longest_step_back = self.longest_step_back.max(self.now.since(to));
     }
 }

@@ -57,7 +57,7 @@ impl<S: Source> Inline<S> {
         for (shard, packets) in self.shards.iter_mut().zip(&mut self.packets) {
             rows.append(&mut collect(
                 shard,
-                self.decoder.latest,
+                self.decoder.now,
                 core::mem::take(packets),
             ));
         }

@@ -11,6 +11,7 @@ mod hosts;
 mod inline;
 mod numbering;
 mod summary;
+mod warnings;
 
 use core::fmt;
 
@@ -20,6 +21,7 @@ use rexmit_wire::capture::{self, End, Frame, Reader};
 pub use background::{Background, Next};
 pub use inline::Inline;
 pub use summary::{Progress, Summary};
+pub use warnings::{misdated, undated};
 
 use crate::analyzer::{Analyzer, Rows};
 use crate::settings::Settings;
@@ -72,19 +74,11 @@ impl Source for Reader<'_> {
         if self.undated() > 0 {
             warnings.push(undated(self.undated()));
         }
+        if self.misdated().packets > 0 {
+            warnings.push(misdated(self.misdated()));
+        }
         warnings
     }
-}
-
-/// The warning for packets whose time stamps are out of range.
-#[must_use]
-pub fn undated(packets: u64) -> String {
-    let what = if packets == 1 {
-        "packet has"
-    } else {
-        "packets have"
-    };
-    format!("{packets} {what} no possible time stamp, and that of the packet before was taken")
 }
 
 /// Frames between two collections of rows.

@@ -4,6 +4,7 @@ use rexmit_time::{Duration, Time};
 use rexmit_wire::Skips;
 
 use super::decode::Decoder;
+use super::warnings::{in_words, of};
 use crate::analyzer::Counters;
 
 /// How far a run is.
@@ -58,14 +59,14 @@ impl Summary {
     fn warn(&mut self) {
         let counters = &self.counters;
         if self.steps_back > 0 {
+            let by = in_words(self.longest_step_back);
+            let how = match self.steps_back {
+                1 => format!("once, by {by}"),
+                2 => format!("twice, by {by} at most"),
+                steps => format!("{steps} times, by {by} at most"),
+            };
             self.warnings.push(format!(
-                "the capture's clock steps back {}, by {} at most: times around there may be wrong",
-                match self.steps_back {
-                    1 => "once".to_owned(),
-                    2 => "twice".to_owned(),
-                    steps => format!("{steps} times"),
-                },
-                in_words(self.longest_step_back)
+                "the capture's clock steps back {how}: times around there may be wrong"
             ));
         }
         if counters.evicted > 0 {
@@ -85,36 +86,9 @@ impl Summary {
     }
 }
 
-fn of(count: u64, one: &str, several: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { several })
-}
-
-/// A span of time in the unit in which it is a small number.
-fn in_words(span: Duration) -> String {
-    let nanos = span.as_nanos();
-    for (unit, name) in [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs")] {
-        if nanos >= unit {
-            let number = nanos as f64 / unit as f64;
-            let digits = usize::from(number < 100.0 && nanos % unit != 0);
-            return format!("{number:.digits$} {name}");
-        }
-    }
-    format!("{nanos} ns")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn spans_are_small_numbers_of_a_unit() {
-        let words = |nanos| in_words(Duration::from_nanos(nanos));
-        assert_eq!(words(3_000), "3 µs");
-        assert_eq!(words(44_602_753_000), "44.6 s");
-        assert_eq!(words(1_500_000), "1.5 ms");
-        assert_eq!(words(999), "999 ns");
-        assert_eq!(words(250_400_000), "250 ms");
-    }
 
     #[test]
     fn one_of_something_is_not_several() {
@@ -127,7 +101,7 @@ mod tests {
         summary.counters.evicted = 1;
         summary.warn();
         let told = summary.warnings.join("\n");
-        assert!(told.contains("steps back once, by 3 µs at most"), "{told}");
+        assert!(told.contains("steps back once, by 3 µs: times"), "{told}");
         assert!(told.contains("1 connection was ended early"), "{told}");
         assert!(told.contains("1 packet fits nothing"), "{told}");
     }

@@ -219,3 +219,63 @@ fn steps_back_of_the_clock_are_told() {
         .iter()
         .any(|warning| warning.contains("steps back twice")));
 }
+
+/// What must not depend on one wrong time stamp: the connections, what they sent, and their retransmissions.
+fn sums(pieces: &[Rows]) -> [u64; 4] {
+    let rows = || pieces.iter().flat_map(|piece| &piece.connections);
+    let halves = || rows().flat_map(|of| [&of.row.forward, &of.row.backward]);
+    [
+        rows().count() as u64,
+        rows().filter(|of| of.row.mid_stream).count() as u64,
+        halves().map(|half| half.bytes).sum(),
+        pieces
+            .iter()
+            .map(|piece| piece.retransmissions.len() as u64)
+            .sum(),
+    ]
+}
+
+#[test]
+fn one_wrong_time_stamp_splits_no_connection() {
+    let sane = many(30);
+    let expected = sums(&inline(&pcap(&sane)).0);
+    assert!(expected[3] > 0, "{expected:?}");
+    let hours = Duration::from_secs(5 * 3_600);
+    let base = hours * 2;
+    // Before the first and after the last there may have been any silence.
+    for at in (1..sane.len() - 1).step_by(7) {
+        for away in [hours, -hours] {
+            let mut packets = sane.clone();
+            packets.iter_mut().for_each(|(time, _)| *time += base);
+            packets[at].0 += away;
+            let (pieces, summary) = inline(&pcap(&packets));
+            let found = sums(&pieces);
+            assert_eq!(found[..3], expected[..3], "packet {at}, {away}");
+            // The packet itself may be the retransmission, whose time is what was lost.
+            assert!(found[3].abs_diff(expected[3]) <= 1, "packet {at}, {away}");
+            let told = summary.warnings.join("\n");
+            assert!(
+                told.contains("1 packet has a wrong time stamp, 5 h"),
+                "{told}"
+            );
+            assert_eq!(summary.steps_back, 0);
+            let last = summary.latest.unwrap();
+            assert!(last.since(sane[sane.len() - 1].0 + base) <= Duration::ZERO);
+        }
+    }
+}
+
+#[test]
+fn a_clock_set_back_splits_a_connection_once() {
+    // Longer than two stretches, of which each looks for connections that are over.
+    let mut script = Script::new(40_000);
+    script.wait(7_200_000).handshake().exchange();
+    script.wait(-3_600_000);
+    for _ in 0..20_000 {
+        script.exchange();
+    }
+    let (pieces, summary) = inline(&pcap(&script.packets));
+    assert!(summary.frames > 65_536, "{}", summary.frames);
+    assert_eq!(summary.steps_back, 1);
+    assert_eq!(sums(&pieces)[..2], [2, 1]);
+}

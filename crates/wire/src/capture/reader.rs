@@ -4,7 +4,9 @@ use std::io::Read;
 
 use pcap_parser::pcapng::{parse_option_be, parse_option_le, OptionCode};
 use pcap_parser::PcapError;
+use rexmit_time::Time;
 
+use super::dated::{self, Misdated};
 use super::erf::Erf;
 use super::interface::Interface;
 use super::pcap::Pcap;
@@ -25,6 +27,13 @@ pub struct Reader<'r> {
     /// Interfaces of a format that declares none.
     interface: Vec<Interface>,
     current: Option<Found>,
+    /// The bytes of the current packet and its options where another has been read since; the window may have moved.
+    copy: Option<Vec<u8>>,
+    /// What comes after the current packet, where it has been read already.
+    ahead: Option<Result<Option<Found>, Error>>,
+    /// The time of the packet before.
+    before: Option<Time>,
+    misdated: Misdated,
     end: Option<End>,
 }
 
@@ -87,6 +96,10 @@ impl<'r> Reader<'r> {
             format,
             interface,
             current: None,
+            copy: None,
+            ahead: None,
+            before: None,
+            misdated: Misdated::default(),
             end: None,
         })
     }
@@ -107,9 +120,37 @@ impl<'r> Reader<'r> {
     #[inline]
     pub fn advance(&mut self) -> Result<bool, Error> {
         self.current = None;
+        self.copy = None;
         if self.end.is_some() {
             return Ok(false);
         }
+        let next = match self.ahead.take() {
+            Some(next) => next,
+            None => self.find(),
+        };
+        match next {
+            Ok(Some(found)) => {
+                self.current = Some(found);
+                if dated::may_be_wrong(self.before, found.time) {
+                    self.check_time(found);
+                }
+                self.before = self.current.map(|found| found.time);
+                Ok(true)
+            }
+            Ok(None) => {
+                self.end = Some(self.how_it_ended());
+                Ok(false)
+            }
+            Err(error) => {
+                self.end = Some(End::Failed);
+                Err(error)
+            }
+        }
+    }
+
+    /// The next packet in the window, or none at the capture's end.
+    #[inline]
+    fn find(&mut self) -> Result<Option<Found>, Error> {
         loop {
             let step = match &mut self.format {
                 Format::Pcap(pcap) => pcap.next(&mut self.window),
@@ -118,21 +159,38 @@ impl<'r> Reader<'r> {
                 Format::Snoop(snoop) => snoop.next(&mut self.window),
                 Format::Tsh(tsh) => tsh.next(&mut self.window),
             };
-            match step {
-                Ok(Step::Packet(found)) => {
-                    self.current = Some(found);
-                    return Ok(true);
-                }
-                Ok(Step::Other) => {}
-                Ok(Step::End) => {
-                    self.end = Some(self.how_it_ended());
-                    return Ok(false);
-                }
-                Err(error) => {
-                    self.end = Some(End::Failed);
-                    return Err(error);
-                }
+            match step? {
+                Step::Packet(found) => return Ok(Some(found)),
+                Step::Other => {}
+                Step::End => return Ok(None),
             }
+        }
+    }
+
+    /// Reads the packet after the current one to judge the current one's time, and gives it another if it is wrong.
+    #[cold]
+    fn check_time(&mut self, found: Found) {
+        let len = match found.options {
+            0 => found.len,
+            options => found.len.next_multiple_of(4) + options,
+        };
+        self.copy = Some(self.window.at(found.from, len).to_vec());
+        let next = self.find();
+        let after = next.as_ref().ok().copied().flatten();
+        let time = dated::mended(self.before, found.time, after.map(|after| after.time));
+        if let Some(time) = time {
+            self.misdated.count(found.time, time);
+            self.current = Some(Found { time, ..found });
+        }
+        self.ahead = Some(next);
+    }
+
+    /// Bytes of the current packet: `from` its first byte.
+    #[inline]
+    fn bytes(&self, found: &Found, from: usize, len: usize) -> &[u8] {
+        match &self.copy {
+            Some(copy) => &copy[from..from + len],
+            None => self.window.at(found.from + from, len),
         }
     }
 
@@ -155,6 +213,12 @@ impl<'r> Reader<'r> {
         }
     }
 
+    /// Packets so far whose time stamp their neighbours refute: they are given the time of the packet before.
+    #[must_use]
+    pub const fn misdated(&self) -> Misdated {
+        self.misdated
+    }
+
     /// The packet at which the reader stands.
     #[inline]
     #[must_use]
@@ -165,7 +229,7 @@ impl<'r> Reader<'r> {
             link: found.link,
             interface: found.interface,
             original_len: found.original_len,
-            data: self.window.at(found.from, found.len),
+            data: self.bytes(found, 0, found.len),
         })
     }
 
@@ -190,8 +254,10 @@ impl<'r> Reader<'r> {
         let (Format::Pcapng(pcapng), Some(found)) = (&self.format, &self.current) else {
             return None;
         };
-        let from = found.from + found.len.next_multiple_of(4);
-        let mut rest = self.window.at(from, found.options);
+        if found.options == 0 {
+            return None;
+        }
+        let mut rest = self.bytes(found, found.len.next_multiple_of(4), found.options);
         let parse = if pcapng.big_endian {
             parse_option_be::<PcapError<&[u8]>>
         } else {

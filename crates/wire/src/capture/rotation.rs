@@ -7,7 +7,7 @@ use std::io::{self, Read};
 
 use rexmit_time::Time;
 
-use super::{Batch, End, Error, Frame, Reader};
+use super::{Batch, End, Error, Frame, Misdated, Reader};
 
 /// Reads several captures as one, packets in the order of their time stamps: the files of a rotation, whatever
 /// order they are given in, or captures whose times overlap.
@@ -25,6 +25,7 @@ pub struct Rotation<'r, F> {
     lent: Option<usize>,
     ends: Vec<(usize, End)>,
     undated: Vec<(usize, u64)>,
+    misdated: Vec<(usize, Misdated)>,
 }
 
 /// The next packet of a file.
@@ -85,6 +86,7 @@ where
             lent: None,
             ends: Vec::new(),
             undated: Vec::new(),
+            misdated: Vec::new(),
         };
         rotation.readers.resize_with(files, || None);
         if files == 1 {
@@ -168,6 +170,9 @@ where
         if reader.undated() > 0 {
             self.undated.push((file, reader.undated()));
         }
+        if reader.misdated().packets > 0 {
+            self.misdated.push((file, reader.misdated()));
+        }
         self.readers[file] = None;
         match more {
             Ok(_) => Ok(None),
@@ -238,5 +243,11 @@ impl<'r, F> Rotation<'r, F> {
     #[must_use]
     pub fn undated(&self) -> &[(usize, u64)] {
         &self.undated
+    }
+
+    /// Files that have ended and had [packets with a wrong time](Reader::misdated).
+    #[must_use]
+    pub fn misdated(&self) -> &[(usize, Misdated)] {
+        &self.misdated
     }
 }

@@ -147,6 +147,7 @@ fn syn(headers: &mut Headers, packet: &TcpPacket<'_>, ip_header_len: usize) {
         }
         one(headers, &option);
     }
-    syn.malformed = !items.rest().is_empty() && !packet.options_cut();
+    syn.cut = packet.options_cut();
+    syn.malformed = !items.rest().is_empty() && !syn.cut;
     headers.syn = Some(syn);
 }

@@ -17,6 +17,8 @@ pub struct SynOptions {
     pub fast_open: bool,
     /// A length broke off the list of options.
     pub malformed: bool,
+    /// The capture does not hold all options: what is missing here may have been there.
+    pub cut: bool,
     /// Bytes other than 0 follow the end of the list.
     pub padding_used: bool,
     /// All options in order.

@@ -92,10 +92,6 @@ def _table_3(tables: Tables, console: Console) -> None:
     ]
     print_grid(columns, lines, console)
     say(console, _LOSSY, "dim")
-    same, compared = tables.agreement
-    if compared:
-        told = f"the SYN names the same system for {same:,} of {compared:,} ({same / compared:.1%})"
-        say(console, told)
 
 
 def _table_4(tables: Tables, console: Console) -> None:

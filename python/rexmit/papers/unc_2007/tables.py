@@ -9,7 +9,7 @@ import polars as pl
 
 from rexmit.papers.unc_2007.senders import Study, Totals
 from rexmit.trace import terms
-from rexmit.trace.systems import SYSTEMS, agreement
+from rexmit.trace.systems import SYSTEMS
 
 _NEEDLESS: Final = pl.col("need") == "spurious"
 _RTO: Final = pl.col("mechanism").is_in(terms.RTO)
@@ -100,9 +100,7 @@ class FalseAlarms:
 
 @dataclass(frozen=True)
 class Tables:
-    """All of them; `agreement` says for how many of the lossy explained connections whose SYN names
-    a system it is the same, and how many these are.
-    """
+    """All of them."""
 
     totals: tuple[Totals, ...]
     lossy: tuple[Lossy, ...]
@@ -111,7 +109,6 @@ class Tables:
     recovery: tuple[Recovery, ...]
     false_alarms: tuple[FalseAlarms, ...]
     systems: tuple[str, ...] = field(default=SYSTEMS)
-    agreement: tuple[int, int] = (0, 0)
 
 
 MOST_LOST: Final = 5
@@ -129,7 +126,6 @@ def tables(study: Study) -> Tables:
         recovery=_recovery(study),
         false_alarms=_false_alarms(study),
         systems=study.systems or SYSTEMS[:4],
-        agreement=agreement(study.explained),
     )
 
 
