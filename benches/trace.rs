@@ -3,7 +3,7 @@
 //!
 //! `cargo bench -p rexmit-benches --bench trace [-- CAPTURE]`
 //!
-//! Without a capture, `rexmit synth` makes one of five million packets: many short connections with 1 % loss.
+//! Without a capture, `rexmit validate synth` makes one of five million packets: many short connections with 1 % loss.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads clocks")]
 
 use std::fs::{self, File};
@@ -78,7 +78,7 @@ fn main() {
     let usual = ours("1", "default");
     show("with the usual replays", &usual, &plain);
     let grid = ours("1", "grid");
-    show("with the grid of seed 002", &grid, &plain);
+    show("with the grid of UNC 2007", &grid, &plain);
     at_most(
         "times the plain analysis, with the grid",
         grid.processor_s / plain.processor_s,
@@ -179,6 +179,7 @@ fn make() -> PathBuf {
     if !capture.exists() {
         let status = Command::new(root.join(".venv/bin/rexmit"))
             .args([
+                "validate",
                 "synth",
                 "--mix",
                 "bench",
@@ -192,7 +193,7 @@ fn make() -> PathBuf {
             .status();
         assert!(
             status.is_ok_and(|status| status.success()),
-            "rexmit synth (make setup)"
+            "rexmit validate synth (make setup)"
         );
     }
     capture

@@ -149,7 +149,8 @@ def run_model(plan: str, share: str | os.PathLike[str] | None = None) -> str:
 def make_corpus(
     request: Mapping[str, Any], report: Callable[[int, int, list[int]], None]
 ) -> tuple[int, int, list[int]]:
-    """Make captures of the model and tables of their truth; `rexmit.synth.make` says what of.
+    """Make captures of the model and tables of their truth, of what `rexmit.validate.synth.make`
+    says.
 
     `report` is called now and then with connections, resends and the packets of each capture so
     far, which are also what is returned. Raises ValueError for a mix or stack that cannot be,
@@ -160,7 +161,7 @@ def kind_names() -> list[tuple[str, str]]:
     """The kinds that `rewrite_captures` knows: names, and what they are in a line."""
 
 def rewrite_captures(request: Mapping[str, Any]) -> list[list[int | None]]:
-    """Rewrite the captures of one part of a corpus; `rexmit.synth.kinds` says what of.
+    """Rewrite the captures of one part of a corpus; `rexmit.validate.synth.kinds` says what of.
 
     For each capture and row of the truth the time at which the new capture shows it. Raises
     OSError for a file that cannot be read or written, ValueError for a kind or point that there is

@@ -11,7 +11,6 @@ from rexmit.errors import UserError, closest
 
 if TYPE_CHECKING:
     from rexmit._core import StackPage
-    from rexmit.scenario import Scenario
 
 DEFAULT: Final = "linux-6.12"
 """The stack where nobody names one: the newest."""
@@ -108,25 +107,3 @@ def known(name: str) -> str:
             f"there is no stack {name}", f"{guess}stacks: {', '.join(there)}", usage=True
         )
     return name
-
-
-def of_scenario(scenario: Scenario, name: str | None, hz: int | None) -> dict[str, Stack]:
-    """The stack of each configuration that runs.
-
-    A configuration's own name and frequency go first, then what the command line asks for (`name`,
-    `hz`), then the scenario's. Raises UserError for settings that do not go together.
-    """
-    found: dict[str, Stack] = {}
-    for config in scenario.config_names:
-        changes = dict(scenario.stack)
-        if name is not None:
-            changes["name"] = known(name)
-        if hz is not None:
-            changes["hz"] = str(hz)
-        changes.update(scenario.configs[config].stack)
-        chosen = changes.pop("name", DEFAULT)
-        try:
-            found[config] = stack(chosen, changes, scenario.configs[config].sysctl)
-        except ValueError as error:
-            raise UserError(f"configuration {config}: {chosen}: {error}", usage=True) from None
-    return found

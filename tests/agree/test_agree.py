@@ -13,19 +13,19 @@ from typing import Any
 import pytest
 
 from rexmit import _core
-from rexmit.agree.any_case import AnyCase
-from rexmit.agree.case import Case
-from rexmit.agree.draw import draw
-from rexmit.agree.judge import Judged, judge
-from rexmit.agree.kernel import run, run_alone
-from rexmit.agree.outcome import Outcome
-from rexmit.agree.packet import read as packets
-from rexmit.agree.paths import judge as over_paths
-from rexmit.agree.paths.case import PathCase
-from rexmit.agree.paths.judge import PathJudged
-from rexmit.agree.read import read
 from rexmit.engines.engine import cores
 from rexmit.engines.kernel import KernelEngine, find_kernel
+from rexmit.validate.agree.any_case import AnyCase
+from rexmit.validate.agree.case import Case
+from rexmit.validate.agree.draw import draw
+from rexmit.validate.agree.judge import Judged, judge
+from rexmit.validate.agree.kernel import run, run_alone
+from rexmit.validate.agree.outcome import Outcome
+from rexmit.validate.agree.packet import read as packets
+from rexmit.validate.agree.paths import judge as over_paths
+from rexmit.validate.agree.paths.case import PathCase
+from rexmit.validate.agree.paths.judge import PathJudged
+from rexmit.validate.agree.read import read
 
 pytestmark = pytest.mark.kernel
 
@@ -33,7 +33,7 @@ CASES = sorted((Path(__file__).parent / "cases").glob("*.toml"))
 
 
 def rexmit(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "rexmit", "agree", *words]
+    command = [sys.executable, "-m", "rexmit", "validate", "agree", *words]
     return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
 
 
@@ -132,7 +132,7 @@ def test_a_case_in_a_batch_is_the_case_alone() -> None:
 
 def test_an_interruption_is_heard_within_a_case(tmp_path: Path) -> None:
     words = ["--kernel", "6.1", "--cases", "4000", "--jobs", "1", "--keep", str(tmp_path / "a")]
-    command = [sys.executable, "-m", "rexmit", "agree", *words]
+    command = [sys.executable, "-m", "rexmit", "validate", "agree", *words]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
         logs = tmp_path / "a" / "kernel.jsonl"
         until = time.monotonic() + 60
@@ -158,7 +158,7 @@ def test_one_case_beside_each_other() -> None:
     ("words", "said"),
     [
         (("--show",), "--show is for one --case"),
-        (("--again", "nowhere"), "nowhere is no folder of `rexmit agree`"),
+        (("--again", "nowhere"), "nowhere is no folder of `rexmit validate agree`"),
         (("--again", "a", "--case", "b/c"), "not both"),
         (("--again", "a", "--paths", "2"), "--again makes no use of --paths: leave it out"),
         (("--case", "a/b", "--json"), "--case makes no use of --json: leave it out"),

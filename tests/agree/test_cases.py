@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import pytest
 
 from rexmit import _core
-from rexmit.agree.case import Case
-from rexmit.agree.draw import BUFFER_BYTES, RATE_BPS, RTT_NS, SEGMENTS, draw
-from rexmit.agree.read import read
 from rexmit.errors import UserError
+from rexmit.validate.agree.any_case import AnyCase
+from rexmit.validate.agree.case import Case
+from rexmit.validate.agree.draw import RATE_BPS, RTT_NS, SEGMENTS, draw
+from rexmit.validate.agree.paths.draw import draw as draw_paths
+from rexmit.validate.agree.read import read
+from rexmit.validate.networks import BUFFER_BYTES
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*.toml"))
 
@@ -27,6 +31,20 @@ def test_a_case_is_the_same_whatever_else_is_drawn(drawn: list[Case]) -> None:
     assert names <= {"net.ipv4.tcp_rto_min_us"}
     assert other.pattern == drawn[123].pattern
     assert draw(_core, 4, 123, (6, 12)) != drawn[123]
+
+
+@pytest.mark.parametrize(
+    ("cases", "digest"),
+    [
+        ([draw(_core, 1411, index, (6, 12)) for index in range(200)], "17dfa3b7ddcc3c6e"),
+        ([draw_paths(_core, 11, index) for index in range(200)], "94316f77de14649d"),
+    ],
+    ids=["one path", "two paths"],
+)
+def test_a_seed_draws_the_cases_that_it_always_drew(cases: list[AnyCase], digest: str) -> None:
+    """The rates in docs/limitations.md are those of these seeds."""
+    texts = "\n".join(case.scenario("") for case in cases)
+    assert hashlib.sha256(texts.encode()).hexdigest()[:16] == digest
 
 
 def test_cases_cover_what_they_should(drawn: list[Case]) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rexmit.agree.classes import kind
-from rexmit.agree.compare import compare
-from rexmit.agree.packet import Packet
-from rexmit.agree.show import side_by_side
+from rexmit.validate.agree.classes import kind
+from rexmit.validate.agree.compare import compare
+from rexmit.validate.agree.packet import Packet
+from rexmit.validate.agree.show import side_by_side
 
 TICK = 4_000_000
 ACK, FIN_ACK, SYN_ACK = 16, 17, 18

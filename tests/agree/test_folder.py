@@ -1,4 +1,4 @@
-"""The folder of `rexmit agree`: what is kept of an interrupted comparison."""
+"""The folder of `rexmit validate agree`: what is kept of an interrupted comparison."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from rexmit import _core
-from rexmit.agree.draw import draw
-from rexmit.agree.folder import About, Folder
 from rexmit.errors import UserError
+from rexmit.validate.agree.draw import draw
+from rexmit.validate.agree.folder import About, Folder
 
 ABOUT = About("6.1.192-hz250-x", "6.1.192", 250, "k", "g", seed=5)
 CASES = {index: draw(_core, 5, index, (6, 1)) for index in range(3)}

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from rexmit import _core
-from rexmit.agree import model
-from rexmit.agree.folder import About, Folder
-from rexmit.agree.paths.case import QUEUE_PACKETS, PathCase
-from rexmit.agree.paths.compare import PathVerdict, compare, read
-from rexmit.agree.paths.draw import DELAY_NS, GAP_NS, RATE_BPS, SEGMENTS, draw
-from rexmit.agree.paths.judge import PathJudged, judge, tally
-from rexmit.agree.read import read as read_scenario
-from rexmit.agree.report import lines
+from rexmit.validate.agree import model
+from rexmit.validate.agree.folder import About, Folder
+from rexmit.validate.agree.paths.case import QUEUE_PACKETS, PathCase
+from rexmit.validate.agree.paths.compare import PathVerdict, compare, read
+from rexmit.validate.agree.paths.draw import DELAY_NS, GAP_NS, RATE_BPS, SEGMENTS, draw
+from rexmit.validate.agree.paths.judge import PathJudged, judge, tally
+from rexmit.validate.agree.read import read as read_scenario
+from rexmit.validate.agree.report import lines
 
 TICK = 4_000_000
 

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from rexmit.bursts.paper import LOSSES, PAIRS
+from rexmit.papers.probe_or_wait_2017.paper import LOSSES, PAIRS
 from rexmit.store.schema import RETRANSMISSIONS, TRANSFERS, polars_schema
 
 Times = Mapping[str, float] | Callable[[str, tuple[int, int], str], float | None]

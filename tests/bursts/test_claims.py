@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from rexmit.bursts.claims import claims
-from rexmit.bursts.paper import (
+from rexmit.errors import UserError
+from rexmit.papers.probe_or_wait_2017.claims import claims
+from rexmit.papers.probe_or_wait_2017.paper import (
     MPTCP_RTO,
     MPTCP_TLP,
     NEW,
@@ -19,8 +20,7 @@ from rexmit.bursts.paper import (
     TCP_TLP,
     TWO,
 )
-from rexmit.errors import UserError
-from rexmit.tables.run_folder import open_run
+from rexmit.store.open_run import open_run
 
 Pair = tuple[int, int]
 Write = Callable[..., Path]

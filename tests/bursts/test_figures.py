@@ -10,11 +10,11 @@ from typing import Any
 import matplotlib as mpl
 import pytest
 
-from rexmit.bursts import figures
-from rexmit.bursts.cases import cases
-from rexmit.bursts.paper import LOSSES
-from rexmit.figures.style import RC
-from rexmit.tables.run_folder import open_run
+from rexmit.analysis.bursts import cases
+from rexmit.papers.probe_or_wait_2017 import figures
+from rexmit.papers.probe_or_wait_2017.paper import LOSSES
+from rexmit.present.figures.style import RC
+from rexmit.store.open_run import open_run
 
 WriteStudy = Callable[..., Path]
 

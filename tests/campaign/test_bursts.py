@@ -13,13 +13,13 @@ import pytest
 from tests.campaign.conftest import FakeStreams, Lab, Told
 from tests.scenario.test_bursts import GOOD
 
-from rexmit import stacks
 from rexmit.campaign.runner import Campaign, Request
 from rexmit.campaign.suited import suited
 from rexmit.engines.kernel import KernelEngine
 from rexmit.engines.model import ModelEngine
 from rexmit.errors import UserError
-from rexmit.scenario import Scenario, from_plain
+from rexmit.scenario import Scenario, effective, from_plain
+from rexmit.scenario.stacks import of_scenario
 from rexmit.stacks import Stack
 from rexmit.store.schema import BURSTS, RETRANSMISSIONS, SUBFLOWS, TRANSFERS, polars_schema
 
@@ -174,7 +174,7 @@ def kernel(lab: Lab, *patches: str) -> KernelEngine:
 
 
 def model(scenario: Scenario, stack: str | None = None) -> ModelEngine:
-    return ModelEngine(run_model, "1", "h", stacks.of_scenario(scenario, stack, None), ())
+    return ModelEngine(run_model, "1", "h", of_scenario(scenario, stack, None), ())
 
 
 def test_a_configuration_for_a_patch_is_left_out_where_the_kernel_lacks_it(lab: Lab) -> None:
@@ -184,7 +184,7 @@ def test_a_configuration_for_a_patch_is_left_out_where_the_kernel_lacks_it(lab: 
     (line,) = said
     assert line.startswith("configuration new is left out: it needs the patch mptcp-reinject-on")
     assert "rexmit kernel build 6.12 --patch mptcp-reinject-on-tlp" in line
-    assert from_plain(left.effective()).config_names == ("tcp", "mptcp")
+    assert from_plain(effective(left)).config_names == ("tcp", "mptcp")
     assert suited(scenario, kernel(lab, "mptcp-reinject-on-tlp")) == (scenario, [])
     assert suited(scenario, model(scenario)) == (scenario, [])
 

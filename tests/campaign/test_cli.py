@@ -210,7 +210,7 @@ def test_a_kernel_without_multipath_tcp_is_refused_and_nothing_is_written(folder
     assert "CONFIG_MPTCP is not set in kernel-config" in done.stderr
     assert "--set config=tcp" in done.stderr
     assert {path.name for path in folder.iterdir()} == {"mine.toml", "kernel-config"}
-    agree = rexmit(folder, "agree", "--paths", "2", "--keep", "here")
+    agree = rexmit(folder, "validate", "agree", "--paths", "2", "--keep", "here")
     assert agree.returncode == 1
     assert "are of Multipath TCP, and the kernel 6.12.0-hz250-abc was built" in agree.stderr
     assert not (folder / "here").exists()

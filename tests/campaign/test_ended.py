@@ -21,7 +21,7 @@ from rexmit.engines.engine import Task
 from rexmit.engines.intake import Intake
 from rexmit.engines.model import ModelEngine
 from rexmit.scenario import from_plain
-from rexmit.stacks import of_scenario
+from rexmit.scenario.stacks import of_scenario
 
 ENDS = ("finished", "short", "timed-out", "gave-up", "reset", "refused", "not-connected", "failed")
 

@@ -21,6 +21,7 @@ from rexmit.campaign.runner import Campaign, Request
 from rexmit.engines.model import ModelEngine
 from rexmit.errors import UserError
 from rexmit.interrupt import Interrupted, installed
+from rexmit.scenario.stacks import of_scenario
 
 Run = Callable[..., dict[str, Any]]
 
@@ -49,7 +50,7 @@ def run(lab: Lab, model: dict[str, Any]) -> Run:  # noqa: ARG001
         if on_advance is not None:
             lab.told.on_advance = on_advance
         scenario = lab.scenario(*settings)
-        engine = ModelEngine.open("1.2.3", stacks.of_scenario(scenario, stack, hz), ())
+        engine = ModelEngine.open("1.2.3", of_scenario(scenario, stack, hz), ())
         folder = lab.tmp_path / out
         request = Request("fake", scenario, folder, "rexmit run fake", "1.2.3", jobs, capture)
         return Campaign(request, engine, FakeStreams(), lab.told).run()
@@ -226,7 +227,7 @@ def test_wrong_stack_settings_are_refused(
 @pytest.mark.usefixtures("model")
 def test_a_stack_that_is_not_there_is_refused(lab: Lab) -> None:
     with pytest.raises(UserError, match=r"there is no stack linux-3\.1") as error:
-        stacks.of_scenario(lab.scenario(), "linux-3.1", None)
+        of_scenario(lab.scenario(), "linux-3.1", None)
     assert "did you mean linux-3.10?" in str(error.value.hint)
 
 

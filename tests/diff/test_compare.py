@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from tests.diff.conftest import Row, WriteRuns, cell
 from tests.show.conftest import make_row
 
+from rexmit.analysis.axes import with_axes
 from rexmit.diff.compare import CellDiff, Comparison, compare
 from rexmit.diff.gate import share, trips
 from rexmit.diff.measures import difference, firsts, same_phases
 from rexmit.diff.pairs import selection
 from rexmit.diff.print_diff import summary
 from rexmit.errors import UserError
-from rexmit.tables.axes import with_axes
-from rexmit.tables.run_folder import open_run
+from rexmit.store.open_run import open_run
 
 NONE = selection((), ())
 BASE = [0.200, 0.204, 0.196, 0.200]

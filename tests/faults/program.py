@@ -25,8 +25,9 @@ from tests.processes import stat_fields, state
 
 _PR_SET_CHILD_SUBREAPER = 36
 _MORE_MODULES = (
-    *("rexmit.agree.judge", "rexmit.agree.kernel", "rexmit.agree.folder", "rexmit.agree.report"),
-    *("rexmit.synth.make", "rexmit.synth.tables", "rexmit.truth.corpus", "rexmit.truth.kernel"),
+    *(f"rexmit.validate.agree.{name}" for name in ("judge", "kernel", "folder", "report")),
+    *("rexmit.validate.synth.make", "rexmit.validate.synth.tables"),
+    *("rexmit.validate.truth.corpus", "rexmit.validate.truth.kernel"),
     *("rexmit.trace.run", "rexmit.trace.print_page", "rexmit.kernels.build"),
 )
 

@@ -16,16 +16,16 @@ from typing import Final
 
 import polars as pl
 
+from rexmit.analysis.overview import overview
 from rexmit.engines import BootOptions, GuestBoot
 from rexmit.engines.attempt import Attempt, Health
 from rexmit.engines.engine import Task
 from rexmit.errors import UserError
-from rexmit.scenario import from_plain, load
+from rexmit.scenario import effective, from_plain, load
 from rexmit.scenario.load import Sources, check
 from rexmit.store.folder import RunFolder
+from rexmit.store.open_run import Run, open_run
 from rexmit.store.schema import TRANSFERS, polars_schema
-from rexmit.tables.overview import overview
-from rexmit.tables.run_folder import Run, open_run
 
 Target = Callable[[bytes], None]
 
@@ -55,8 +55,8 @@ def scenario(data: bytes) -> None:
         file.write_bytes(data)
         with contextlib.suppress(UserError):
             found = load(file)
-            plain = found.effective()
-            assert from_plain(plain).effective() == plain
+            plain = effective(found)
+            assert effective(from_plain(plain)) == plain
 
 
 def setting(data: bytes) -> None:

@@ -40,14 +40,14 @@ WORDS = {
     "show": ("run",),
     "plot": ("missing",),
     "diff": ("run", "run"),
-    "agree": ("--cases", "1"),
-    "sensitivity": ("tiny.toml",),
+    "validate agree": ("--cases", "1"),
+    "validate sensitivity": ("tiny.toml",),
     "trace": (CAPTURE,),
-    "score": ("run",),
+    "validate score": ("run",),
     "stacks": ("linux-3.10",),
-    "synth": ("--connections", "1"),
-    "truth": ("--connections", "1"),
-    "whatif": ("--engine", "kernel"),
+    "validate synth": ("--connections", "1"),
+    "validate truth": ("--connections", "1"),
+    "validate whatif": ("--engine", "kernel"),
     "tcpfilter": ("5",),
     "kernel build": ("9.9",),
     "kernel list": (),
@@ -62,6 +62,8 @@ def options() -> list[tuple[str, str | None]]:
     def walk(group: object, before: str) -> Iterator[tuple[str, str | None]]:
         assert isinstance(group, TyperGroup)
         for name, command in group.commands.items():
+            if command.hidden:
+                continue
             if isinstance(command, TyperGroup):
                 yield from walk(command, f"{before}{name} ")
                 continue

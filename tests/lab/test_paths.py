@@ -44,7 +44,7 @@ pattern = ["{pattern}"]
 
 
 def study(lab: Lab, out: str, *settings: str, options: tuple[str, ...] = ()) -> Run:
-    """A part of the study of 2017; it has to succeed."""
+    """A part of Probe or Wait 2017; it has to succeed."""
     folder = lab.user.home / f"{out}-{lab.kernel}"
     words = ("run", str(STUDY), "--kernel", lab.kernel, "--out", str(folder))
     return Run(folder, lab.rexmit(*words, *sets(*settings), *options).ok())

@@ -17,9 +17,17 @@ REXMIT = (sys.executable, "-m", "rexmit")
 TLP = ("tlp-2013", "--engine", "model", "--set", "repeat=500")
 LONG = {
     "run": ("run", *TLP, "--out", "out/run"),
-    "sensitivity": ("sensitivity", "tlp-2013-bench", "--repeat", "500", "--out", "out/s"),
-    "synth": ("synth", "--mix", "campus", "--connections", "200000", "--out", "out/s"),
-    "whatif": ("whatif", "--out", "out/w"),
+    "sensitivity": (
+        "validate",
+        "sensitivity",
+        "tlp-2013-bench",
+        "--repeat",
+        "500",
+        "--out",
+        "out/s",
+    ),
+    "synth": ("validate", "synth", "--mix", "campus", "--connections", "200000", "--out", "out/s"),
+    "whatif": ("validate", "whatif", "--out", "out/w"),
 }
 """Commands that work for a long time, in a folder of their own."""
 

@@ -14,9 +14,9 @@ from rich.console import Console
 from tests.real.hold import Held, hold
 
 from rexmit.errors import UserError
-from rexmit.score.print_score import percent
-from rexmit.score.reliability import Reliability, of_pairs
-from rexmit.tables.grid import Column, Line, print_grid
+from rexmit.present.grid import Column, Line, print_grid
+from rexmit.validate.score.print_score import percent
+from rexmit.validate.score.reliability import Reliability, of_pairs
 
 NO_CAPTURES = (".tsv", ".md", ".txt", ".json")
 

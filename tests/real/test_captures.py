@@ -52,7 +52,17 @@ def test_the_captures_of_a_folder_agree_with_the_oracle() -> None:
 
 @pytest.mark.parametrize("seed", [5, 6])
 def test_a_corpus_of_the_model_agrees_with_the_oracle(seed: int, tmp_path: Path) -> None:
-    words = [sys.executable, "-m", "rexmit", "synth", "--mix", "campus", "--connections", "60"]
+    words = [
+        sys.executable,
+        "-m",
+        "rexmit",
+        "validate",
+        "synth",
+        "--mix",
+        "campus",
+        "--connections",
+        "60",
+    ]
     out = tmp_path / "corpus"
     subprocess.run([*words, "--seed", str(seed), "--out", str(out)], check=True, timeout=300)
     paths = sorted((out / "captures").iterdir())

@@ -13,7 +13,7 @@ from rexmit.campaign.grid import cells
 from rexmit.campaign.plan import cell_plan
 from rexmit.engines.engine import cells_of
 from rexmit.errors import UserError
-from rexmit.scenario import Scenario, find, from_plain, load
+from rexmit.scenario import Scenario, effective, find, from_plain, load
 
 STUDY = find("mptcp-2017")
 
@@ -55,7 +55,7 @@ def test_the_study_of_2017() -> None:
     grid = cells(study)
     assert len(grid) == 5 * 5 * 3
     assert sum(cell.repeat for cell in grid) == 1500
-    assert from_plain(study.effective()).effective() == study.effective()
+    assert effective(from_plain(effective(study))) == effective(study)
     delays = {
         name: [spec.delay_ns // 10**6 for spec in study.networks[name].path_specs(0.0)]
         for name in study.network_names
@@ -112,8 +112,8 @@ def test_a_cell_of_bursts_as_engines_read_it() -> None:
 def test_a_burst_may_be_given_in_bytes_and_bursts_be_changed() -> None:
     scenario = from_plain(GOOD, settings=["workload.burst_size=115kB", "workload.bursts=3"])
     assert plan_of(scenario, 0)["bursts"] == {"count": 3, "bytes": 115_000, "gap_ns": 2 * 10**9}
-    assert from_plain(scenario.effective()).effective() == scenario.effective()
-    again = from_plain(scenario.effective(), settings=["workload.burst_segments=9"])
+    assert effective(from_plain(effective(scenario))) == effective(scenario)
+    again = from_plain(effective(scenario), settings=["workload.burst_segments=9"])
     assert plan_of(again, 0)["bursts"]["segments"] == 9
 
 

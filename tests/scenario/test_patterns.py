@@ -9,7 +9,7 @@ import pytest
 
 from rexmit.campaign.grid import cells
 from rexmit.errors import UserError
-from rexmit.scenario import from_plain
+from rexmit.scenario import effective, from_plain
 
 MINIMAL: dict[str, Any] = {
     "format": 1,
@@ -22,7 +22,7 @@ def test_patterns_are_an_axis_in_their_shortest_form() -> None:
     loss = {"rule": "pattern", "pattern": ["data  5..5;ack 3", "none"]}
     scenario = from_plain({**MINIMAL, "loss": loss})
     assert scenario.loss.pattern == ("data 5; ack 3", "none")
-    assert from_plain(scenario.effective()).loss == scenario.loss
+    assert from_plain(effective(scenario)).loss == scenario.loss
     grid = cells(scenario)
     assert [cell.loss_pattern for cell in grid] == ["data 5; ack 3", "none"]
     assert [cell.label for cell in grid] == ["near tlp data 5; ack 3", "near tlp none"]

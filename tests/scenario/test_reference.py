@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from rexmit.scenario import bursts, from_plain, load
+from rexmit.scenario import bursts, effective, from_plain, load
 from rexmit.scenario.model import Config, Ip, Link, Loss, Network, Scenario, Tcp, Vary, Workload
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "scenarios.md").read_text(encoding="utf-8")
@@ -95,9 +95,8 @@ def test_examples_defaults_and_lists_are_right(section: str) -> None:
         # A default that is a value is the one that is taken.
         if re.fullmatch(r"`\".*\"`|[0-9]+", default):
             given = tomllib.loads(f"{name} = {default.strip('`')}")
-            assert (
-                from_plain(with_example(section, given, burst=burst)).effective()
-                == from_plain(with_example(section, {}, burst=burst)).effective()
+            assert effective(from_plain(with_example(section, given, burst=burst))) == effective(
+                from_plain(with_example(section, {}, burst=burst))
             )
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rexmit.errors import UserError
-from rexmit.scenario import Page, find, from_plain, load
+from rexmit.scenario import Page, effective, find, from_plain, load
 from rexmit.scenario.toml_lines import locate
 from rexmit.scenario.values import counts_text
 
@@ -227,9 +227,9 @@ def test_errors_name_the_set(file: Path, setting: str, said: str, remedy: str) -
 def test_effective_can_be_loaded_again(file: Path) -> None:
     extra = ["loss.segments=1,3..5", "workload.receive_window=auto,64kB", "seed=5"]
     for scenario in (load(file), load(file, extra), load(find("tlp-further"))):
-        plain = scenario.effective()
+        plain = effective(scenario)
         again = from_plain(json.loads(json.dumps(plain)))
-        assert again.effective() == plain
+        assert effective(again) == plain
         assert again.workload == scenario.workload or plain["workload"]["segments"] == 100
         assert (again.networks, again.configs, again.loss, again.vary) == (
             scenario.networks,
@@ -237,7 +237,7 @@ def test_effective_can_be_loaded_again(file: Path) -> None:
             scenario.loss,
             scenario.vary,
         )
-    assert load(file).effective()["networks"]["mobile"]["rate"] == "7.2Mbit"
+    assert effective(load(file))["networks"]["mobile"]["rate"] == "7.2Mbit"
 
 
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=12, unique=True))

@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from rexmit.score.report import Tables
 from rexmit.store.schema import polars_schema
 from rexmit.store.trace_schema import CONNECTIONS, RESENDS
+from rexmit.trace.memory import Tables
 
 FLOW = "10.0.0.1:80 > 10.0.0.2:40000"
 CLIENT = "10.0.0.2:40000 > 10.0.0.1:80"

@@ -15,9 +15,9 @@ import pytest
 from typer.testing import CliRunner
 
 from rexmit.cli import app
-from rexmit.score.corpus import open_corpus
-from rexmit.score.reliability import WHAT
 from rexmit.trace.memory import tables
+from rexmit.validate.score.corpus import open_corpus
+from rexmit.validate.score.reliability import WHAT
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "fit-confidence"
 
@@ -37,7 +37,7 @@ def program() -> ModuleType:
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A hundred connections with their truth."""
     out = tmp_path_factory.mktemp("fit") / "corpus"
-    words = ["synth", "--connections", "100", "--seed", "12", "--out", str(out)]
+    words = ["validate", "synth", "--connections", "100", "--seed", "12", "--out", str(out)]
     result = CliRunner().invoke(app, words, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return out

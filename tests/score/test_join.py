@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.score.conftest import CLIENT, claim, claims_frame, resend, truth_frame
 
-from rexmit.score.claims import of_trace
-from rexmit.score.join import Joined, join
+from rexmit.validate.score.claims import of_trace
+from rexmit.validate.score.join import Joined, join
 
 WRAP = 1 << 32
 

@@ -12,13 +12,14 @@ from tests.score.conftest import analyse, claim, claims_frame, resend, truth_fra
 from typer.testing import CliRunner
 
 from rexmit.cli import app
-from rexmit.cli import score as command
+from rexmit.cli.validate import score as command
 from rexmit.errors import UserError
-from rexmit.figures import reliability as diagram
-from rexmit.score.claims import of_trace
-from rexmit.score.corpus import open_corpus
-from rexmit.score.join import join
-from rexmit.score.reliability import (
+from rexmit.trace.memory import Tables
+from rexmit.validate.score import draw_reliability as diagram
+from rexmit.validate.score.claims import of_trace
+from rexmit.validate.score.corpus import open_corpus
+from rexmit.validate.score.join import join
+from rexmit.validate.score.reliability import (
     EDGES,
     Reliability,
     judged,
@@ -27,7 +28,7 @@ from rexmit.score.reliability import (
     total,
     wilson,
 )
-from rexmit.score.report import Report, Tables, report
+from rexmit.validate.score.report import Report, report
 
 runner = CliRunner()
 
@@ -172,7 +173,7 @@ def test_a_kind_that_is_worse_stands_out_and_comes_first(
 ) -> None:
     from rich.console import Console
 
-    from rexmit.score.print_score import print_report
+    from rexmit.validate.score.print_score import print_report
 
     kinds = {
         "001-tails": "plain",
@@ -195,7 +196,7 @@ def test_printed_in_json_and_as_a_figure(
 ) -> None:
     monkeypatch.setattr(command, "_analyse", lambda: analyse)
     figure = tmp_path / "figure.svg"
-    words = ["score", str(corpus), "--no-tshark"]
+    words = ["validate", "score", str(corpus), "--no-tshark"]
     told = runner.invoke(app, words, catch_exceptions=False, env={"COLUMNS": "160"}).output
     assert "expected calibration error" in told
     made = runner.invoke(app, [*words, "--json", "--figure", str(figure)], catch_exceptions=False)

@@ -1,4 +1,4 @@
-"""`rexmit score` over a corpus by hand, whose matrices are known."""
+"""`rexmit validate score` over a corpus by hand, whose matrices are known."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from tests.score.conftest import (
 from typer.testing import CliRunner
 
 from rexmit.cli import app
-from rexmit.cli import score as command
+from rexmit.cli.validate import score as command
 from rexmit.errors import UserError
-from rexmit.score import count, stacks
-from rexmit.score.corpus import open_corpus
-from rexmit.score.report import Report, report
+from rexmit.validate.score import count, stacks
+from rexmit.validate.score.corpus import open_corpus
+from rexmit.validate.score.report import Report, report
 
 runner = CliRunner()
 
@@ -213,7 +213,9 @@ def _by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(*words: str) -> str:
-    result = runner.invoke(app, ["score", *words], catch_exceptions=False, env={"COLUMNS": "160"})
+    result = runner.invoke(
+        app, ["validate", "score", *words], catch_exceptions=False, env={"COLUMNS": "160"}
+    )
     assert result.exit_code == 0, result.output
     return result.output
 
@@ -248,7 +250,7 @@ def test_json(corpus: Path) -> None:
 
 @pytest.mark.usefixtures("_by_hand")
 def test_fail_under(corpus: Path) -> None:
-    words = ["score", str(corpus), "--no-tshark", "--fail-under"]
+    words = ["validate", "score", str(corpus), "--no-tshark", "--fail-under"]
     assert runner.invoke(app, [*words, "60"]).exit_code == 0
     assert runner.invoke(app, [*words, "61"]).exit_code == 1
 

@@ -18,14 +18,16 @@ runner = CliRunner()
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A hundred connections with their truth."""
     out = tmp_path_factory.mktemp("synth") / "corpus"
-    words = ["synth", "--connections", "100", "--seed", "11", "--out", str(out)]
+    words = ["validate", "synth", "--connections", "100", "--seed", "11", "--out", str(out)]
     result = runner.invoke(app, words, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return out
 
 
 def test_every_resend_is_right_wrong_or_missed(corpus: Path) -> None:
-    result = runner.invoke(app, ["score", str(corpus), "--json"], catch_exceptions=False)
+    result = runner.invoke(
+        app, ["validate", "score", str(corpus), "--json"], catch_exceptions=False
+    )
     points = json.loads(result.stdout)["points"]
     truth = pl.read_parquet(corpus / "resends.parquet").filter(pl.col("mechanism") != "unknown")
     for name in ("sender", "switch", "receiver"):
@@ -42,7 +44,7 @@ def test_every_resend_is_right_wrong_or_missed(corpus: Path) -> None:
 
 
 def test_most_of_what_a_sender_does_is_explained(corpus: Path) -> None:
-    words = ["score", str(corpus), "--point", "sender", "--no-tshark", "--json"]
+    words = ["validate", "score", str(corpus), "--point", "sender", "--no-tshark", "--json"]
     result = runner.invoke(app, words, catch_exceptions=False)
     made = json.loads(result.stdout)["points"]["sender"]
     assert made["mechanism"]["resends"] > 50

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError
-from rexmit.tables.beside import beside
-from rexmit.tables.run_folder import open_run
+from rexmit.papers.ryll_2013.beside import beside
+from rexmit.store.open_run import open_run
 
 MODEL = {
     "version": "0.1.0",

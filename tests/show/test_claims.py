@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError
-from rexmit.tables.claim import Claim
-from rexmit.tables.claims import _at_powers, claims
-from rexmit.tables.run_folder import open_run
+from rexmit.papers.claim import Claim
+from rexmit.papers.ryll_2013.claims import _at_powers, claims
+from rexmit.store.open_run import open_run
 
 Rows = Callable[..., Any]
 Change = Callable[[dict[str, Any]], dict[str, Any]]

@@ -24,8 +24,8 @@ from rexmit.cli.run import _scenario
 from rexmit.engines.model import ModelEngine
 from rexmit.errors import UserError
 from rexmit.scenario import find, load
-from rexmit.stacks import of_scenario
-from rexmit.tables.run_folder import open_run
+from rexmit.scenario.stacks import of_scenario
+from rexmit.store.open_run import open_run
 
 SMALL = ("loss.segments=0,1,5", "repeat=2", "workload.segments=20")
 BURSTS = ("repeat=1", "workload.burst_segments=10")

@@ -17,15 +17,22 @@ from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError
-from rexmit.figures.draw import draw, write
-from rexmit.figures.plan import plan
-from rexmit.figures.series import offsets
-from rexmit.figures.style import RC, looks
-from rexmit.figures.xaxis import setting_axis
-from rexmit.tables.run_folder import open_run
+from rexmit.papers.ryll_2013.figures import PRINTED
+from rexmit.present.figures.draw import draw, write
+from rexmit.present.figures.plan import Figure
+from rexmit.present.figures.plan import plan as plan_figures
+from rexmit.present.figures.series import offsets
+from rexmit.present.figures.style import RC, looks
+from rexmit.present.figures.xaxis import setting_axis
+from rexmit.store.open_run import Run, open_run
 
 Rows = Callable[..., Any]
 runner = CliRunner()
+
+
+def plan(run: Run, losses: int | None = None) -> list[Figure]:
+    """As `rexmit plot` plans them."""
+    return plan_figures(run, losses, printed=PRINTED)
 
 
 def test_the_papers_figures_come_first(campaign: Rows, write_run: Rows) -> None:
@@ -328,3 +335,9 @@ def test_errors(row: Rows, write_run: Rows, tmp_path: Path) -> None:
     empty = write_run([row(complete=False)])
     with pytest.raises(UserError, match="no transfer"):
         runner.invoke(app, ["plot", str(empty)], catch_exceptions=False)
+
+
+def test_without_a_paper_no_figure_is_a_papers(campaign: Rows, write_run: Rows) -> None:
+    figures = plan_figures(open_run(write_run(campaign(2))))
+    assert {figure.number for figure in figures} == {None}
+    assert not any(figure.paper for figure in figures)

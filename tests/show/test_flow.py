@@ -18,7 +18,7 @@ from rexmit.cli import app
 from rexmit.errors import UserError
 from rexmit.ladder.flow import open_flow
 from rexmit.ladder.render import print_flow
-from rexmit.tables.run_folder import open_run
+from rexmit.store.open_run import open_run
 
 Rows = Callable[..., Any]
 runner = CliRunner()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rexmit.tables import paper
-from rexmit.tables.table4 import percent
-from rexmit.tables.terminal import signed_percent
+from rexmit.papers.ryll_2013 import paper
+from rexmit.papers.ryll_2013.table4 import percent
+from rexmit.wording import signed_percent
 
 PRINTED = {
     ("high-speed", "plain"): ("+0.6%", "+1.3%"),

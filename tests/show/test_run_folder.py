@@ -10,10 +10,9 @@ from typing import Any
 import polars as pl
 import pytest
 
+from rexmit.analysis.overview import overview, overview_data
 from rexmit.errors import UserError
-from rexmit.tables.as_json import overview_data
-from rexmit.tables.overview import overview
-from rexmit.tables.run_folder import open_run
+from rexmit.store.open_run import open_run
 
 Rows = Callable[..., Any]
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from rexmit.cli import app
 from rexmit.errors import UserError
 from rexmit.scenario import find, unknowns
-from rexmit.tables.sensitivity import Cell, Row, Sensitivity
+from rexmit.validate.sensitivity.departures import Cell, Row, Sensitivity
 
 CELLS = (Cell("mobile", "er", "t_recover"), Cell("mobile", "er", "t_total"))
 
@@ -55,7 +55,15 @@ def test_each_unknown_is_run_and_set_against_the_paper(tmp_path: Path) -> None:
         'format = 1\n[[unknown]]\nname = "no metrics"\nset = ["stack.metrics=false"]\n'
         '[[unknown]]\nname = "window"\nset = ["workload.receive_window=32kB"]\n'
     )
-    arguments = ["sensitivity", "tlp-2013-bench", "--unknowns", str(file), "--repeat", "1"]
+    arguments = [
+        "validate",
+        "sensitivity",
+        "tlp-2013-bench",
+        "--unknowns",
+        str(file),
+        "--repeat",
+        "1",
+    ]
     arguments += ["--out", str(tmp_path / "runs"), "--json"]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
@@ -68,7 +76,7 @@ def test_each_unknown_is_run_and_set_against_the_paper(tmp_path: Path) -> None:
 
 
 def test_a_scenario_of_which_nothing_is_unknown_is_named() -> None:
-    done = CliRunner().invoke(app, ["sensitivity", "smoke"])
+    done = CliRunner().invoke(app, ["validate", "sensitivity", "smoke"])
     assert isinstance(done.exception, UserError)
     assert "nobody has written down" in done.exception.what
     assert "--unknowns" in str(done.exception.hint)

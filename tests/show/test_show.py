@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError
-from rexmit.tables.terminal import say
+from rexmit.present.terminal import say
 
 Rows = Callable[..., Any]
 runner = CliRunner()

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from rexmit.errors import UserError
-from rexmit.tables.run_folder import open_run
-from rexmit.tables.table1 import table1
+from rexmit.papers.ryll_2013.table1 import table1
+from rexmit.store.open_run import open_run
 
 Rows = Callable[..., Any]
 

@@ -8,10 +8,11 @@ from typing import Any
 import polars as pl
 import pytest
 
+from rexmit.analysis.leave_out import Reason
+from rexmit.analysis.losses import numbers
 from rexmit.errors import UserError
-from rexmit.tables.leave_out import Reason
-from rexmit.tables.run_folder import open_run
-from rexmit.tables.table4 import Block, Entry, Table4, numbers, table4
+from rexmit.papers.ryll_2013.table4 import Block, Entry, Table4, table4
+from rexmit.store.open_run import open_run
 
 Rows = Callable[..., Any]
 

@@ -16,11 +16,11 @@ from tests.trace.rows import connection, resend, whatif, write_trace
 from typer.testing import CliRunner
 
 from rexmit.cli import app
+from rexmit.papers.unc_2007 import curves
+from rexmit.papers.unc_2007.print_study import print_study
+from rexmit.papers.unc_2007.senders import Study, names, study
+from rexmit.papers.unc_2007.tables import Classes, FalseAlarms, Threshold, tables
 from rexmit.store.trace_schema import SMART_CONFIG
-from rexmit.study import curves
-from rexmit.study.print_study import print_study
-from rexmit.study.senders import Study, names, study
-from rexmit.study.tables import Classes, FalseAlarms, Threshold, tables
 from rexmit.trace.source import Facts
 from rexmit.trace.systems import system_of
 

@@ -12,18 +12,20 @@ from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError
-from rexmit.score.corpus import open_corpus
-from rexmit.score.join import join
 from rexmit.store.schema import polars_schema
-from rexmit.synth import kinds
-from rexmit.synth.schema import CONNECTIONS, RESENDS
+from rexmit.validate.score.corpus import open_corpus
+from rexmit.validate.score.join import join
+from rexmit.validate.synth import kinds
+from rexmit.validate.synth.schema import CONNECTIONS, RESENDS
 
 runner = CliRunner()
 WORDS = ("--mix", "rough", "--connections", "40", "--seed", "5", "--jobs", "2")
 
 
 def synth(out: Path, *words: str) -> Path:
-    done = runner.invoke(app, ["synth", *WORDS, *words, "--out", str(out)], catch_exceptions=False)
+    done = runner.invoke(
+        app, ["validate", "synth", *WORDS, *words, "--out", str(out)], catch_exceptions=False
+    )
     assert done.exit_code == 0, done.output
     return out
 
@@ -163,7 +165,7 @@ def test_a_kind_that_there_is_not(command: str, tmp_path: Path) -> None:
     with pytest.raises(UserError) as caught:
         runner.invoke(
             app,
-            [command, "--kinds", "ids-hots", "--out", str(tmp_path / "no")],
+            ["validate", command, "--kinds", "ids-hots", "--out", str(tmp_path / "no")],
             catch_exceptions=False,
         )
     assert "did you mean ids-host?" in caught.value.text()

@@ -1,4 +1,4 @@
-"""`rexmit synth`: a folder of captures and their truth."""
+"""`rexmit validate synth`: a folder of captures and their truth."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from typer.testing import CliRunner
 from rexmit.cli import app
 from rexmit.errors import UserError
 from rexmit.store.schema import polars_schema
-from rexmit.synth import kinds, mixes
-from rexmit.synth.schema import CONNECTIONS, RESENDS
+from rexmit.validate.synth import kinds, mixes
+from rexmit.validate.synth.schema import CONNECTIONS, RESENDS
 
 runner = CliRunner()
 POINTS = ("sender", "switch", "receiver")
 
 
 def synth(*words: str) -> str:
-    """Run `rexmit synth`; what it prints."""
-    done = runner.invoke(app, ["synth", *words], catch_exceptions=False)
+    """Run `rexmit validate synth`; what it prints."""
+    done = runner.invoke(app, ["validate", "synth", *words], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return done.stdout
 
@@ -76,8 +76,8 @@ def test_the_command_in_truth_json_makes_the_same_bytes(folder: Path, tmp_path: 
     about = json.loads((folder / "truth.json").read_text())
     again = tmp_path / "again"
     words = shlex.split(about["command"])
-    assert words[:2] == ["rexmit", "synth"]
-    synth(*words[2:], "--out", str(again), "--jobs", "1")
+    assert words[:3] == ["rexmit", "validate", "synth"]
+    synth(*words[3:], "--out", str(again), "--jobs", "1")
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             assert path.read_bytes() == (again / path.relative_to(folder)).read_bytes(), path
@@ -136,7 +136,7 @@ def test_wrong_words_are_told_and_nothing_is_made(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError) as caught:
-        runner.invoke(app, ["synth", *words], catch_exceptions=False)
+        runner.invoke(app, ["validate", "synth", *words], catch_exceptions=False)
     assert says in caught.value.text()
     assert list(tmp_path.iterdir()) == []
 

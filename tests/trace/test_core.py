@@ -193,7 +193,7 @@ def test_an_interruption_is_heard_while_nothing_comes() -> None:
 
 def test_resends_do_not_depend_on_what_is_replayed(tmp_path: Path) -> None:
     folder = tmp_path / "corpus"
-    words = ["synth", "--mix", "bench", "--connections", "3000", "--at", "switch"]
+    words = ["validate", "synth", "--mix", "bench", "--connections", "3000", "--at", "switch"]
     done = CliRunner().invoke(app, [*words, "--seed", "3", "--out", str(folder)])
     assert done.exit_code == 0, done.output
     path = folder / "captures" / "bench-switch.pcapng"

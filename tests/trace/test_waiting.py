@@ -78,7 +78,7 @@ def broken(trace: Trace) -> list[str]:
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Connections of the model over networks that lose."""
     out = tmp_path_factory.mktemp("waiting") / "corpus"
-    words = ["synth", "--connections", "150", "--seed", "13", "--out", str(out)]
+    words = ["validate", "synth", "--connections", "150", "--seed", "13", "--out", str(out)]
     assert CliRunner().invoke(app, words, catch_exceptions=False).exit_code == 0
     return out
 

@@ -18,11 +18,11 @@ import pytest
 from rexmit import _core
 from rexmit.engines.engine import cores
 from rexmit.errors import UserError
-from rexmit.synth import behaviours
-from rexmit.truth import causes, counters, kernel
-from rexmit.truth import corpus as corpora
-from rexmit.truth.draw import Part, draw
-from rexmit.truth.kernel import POINTS, Ran
+from rexmit.validate.synth import behaviours
+from rexmit.validate.truth import causes, counters, kernel
+from rexmit.validate.truth import corpus as corpora
+from rexmit.validate.truth.draw import Part, draw
+from rexmit.validate.truth.kernel import POINTS, Ran
 
 pytestmark = pytest.mark.kernel
 
@@ -34,7 +34,7 @@ MIXED = 11
 
 
 def rexmit(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "rexmit", "truth", *words]
+    command = [sys.executable, "-m", "rexmit", "validate", "truth", *words]
     return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
 
 
@@ -183,7 +183,17 @@ def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_an_interruption_leaves_nothing(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "rexmit", "truth", "--connections", "5000", "--jobs", "1"]
+    command = [
+        sys.executable,
+        "-m",
+        "rexmit",
+        "validate",
+        "truth",
+        "--connections",
+        "5000",
+        "--jobs",
+        "1",
+    ]
     with subprocess.Popen(
         [*command, "--out", str(tmp_path / "corpus")],
         stderr=subprocess.PIPE,

@@ -7,8 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from rexmit.validate.whatif.check import errors
 from rexmit.whatif.calibration import Calibration, Error, load, save
-from rexmit.whatif.check import errors
 
 
 def _row(base: str, setting: str, n: int, median: float, p95: float) -> dict[str, object]:

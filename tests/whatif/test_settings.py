@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rexmit import stacks
 from rexmit.errors import UserError
+from rexmit.scenario.stacks import of_scenario
+from rexmit.validate.whatif.transfers import BASES, KERNEL_SETTINGS, Base, scenario
 from rexmit.whatif.settings import as_stack, as_sysctl, kind
-from rexmit.whatif.transfers import BASES, KERNEL_SETTINGS, Base, scenario
 
 
 def test_a_setting_becomes_settings_of_a_stack() -> None:
@@ -42,6 +42,6 @@ def test_every_base_is_a_scenario() -> None:
 
     for base in BASES:
         loaded = scenarios.from_plain(scenario(base, seed=1, kernel=False), where="t")
-        stacks.of_scenario(loaded, base.stack, None)
+        of_scenario(loaded, base.stack, None)
     kernel = Base("kernel", KERNEL_SETTINGS)
     scenarios.from_plain(scenario(kernel, seed=1, kernel=True), where="t", stacks=False)

@@ -1,4 +1,4 @@
-//! `tcpfilter N`: the program of the 2013 paper, for any Linux host whose firewall queues a server's packets.
+//! `tcpfilter N`: the program of Ryll 2013, for any Linux host whose firewall queues a server's packets.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};

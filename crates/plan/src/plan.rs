@@ -252,7 +252,7 @@ pub enum ClientKind {
     Builtin,
     /// `curl`.
     Curl,
-    /// `lynx -dump`, as in the 2013 paper.
+    /// `lynx -dump`, as in Ryll 2013.
     Lynx,
 }
 

@@ -1,4 +1,4 @@
-//! Cells of bursts over paths: what comes out of a plan, and the cases of seed 003.
+//! Cells of bursts over paths: what comes out of a plan, and the cases of Probe or Wait 2017.
 
 use rexmit_sim::run_plan;
 use serde_json::{json, Value};
@@ -8,7 +8,7 @@ fn link(delay_ms: u64) -> Value {
            "queue_packets": 1000})
 }
 
-/// A cell of two bursts of 80 segments, as seed 003 has it.
+/// A cell of two bursts of 80 segments, as Probe or Wait 2017 has it.
 fn cell(stack: &str, delays_ms: [u64; 2], pattern: &str) -> Value {
     json!({
         "id": 0, "label": "x", "family": 4, "mtu": 1500,

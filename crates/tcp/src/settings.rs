@@ -49,9 +49,9 @@ settings! {
         pub initial_rto: Duration,
         /// Timeout after a handshake that gave no sample (`TCP_TIMEOUT_FALLBACK`).
         pub fallback_rto: Duration,
-        /// Gain of the smoothed round-trip time (b of seed 002, alpha of RFC 6298), as one part in two to this power.
+        /// Gain of the smoothed round-trip time (b of UNC 2007, alpha of RFC 6298), as one part in two to this power.
         pub srtt_shift: u32,
-        /// Gain of the deviation (a of seed 002, beta of RFC 6298), as one part in two to this power.
+        /// Gain of the deviation (a of UNC 2007, beta of RFC 6298), as one part in two to this power.
         pub rttvar_shift: u32,
         /// Factor of the smoothed round-trip time in the timeout (m).
         pub srtt_factor: f64,
@@ -190,7 +190,7 @@ settings! {
         pub mptcp_reader_acknowledges: bool,
         /// A timeout of a subflow sends what it has out again on another (`mptcp_reinject_data`).
         pub mptcp_reinject_on_timeout: bool,
-        /// What a tail loss probe of a subflow sends again on another (seed 003, section V).
+        /// What a tail loss probe of a subflow sends again on another (Probe or Wait 2017, section V).
         pub mptcp_reinject_on_probe: MptcpProbe,
         /// What the timer of the whole connection runs by.
         pub mptcp_timer: MptcpTimer,

@@ -207,7 +207,7 @@ pub struct Inferred {
     pub high: f64,
 }
 
-/// The six parameters of seed 002, Table I.
+/// The six parameters of UNC 2007, Table I.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Parameters {
     /// Duplicate acknowledgements that make a loss.
@@ -278,7 +278,7 @@ pub struct HalfRow {
     pub syn_system: Option<&'static str>,
     /// The six parameters.
     pub parameters: Parameters,
-    /// What ideal loss detection would have saved at most (seed 002, section V-A).
+    /// What ideal loss detection would have saved at most (UNC 2007, section V-A).
     pub best_case: Option<Duration>,
     /// Time waited, by mechanism as in `resends`. What both ends wait at a time counts once in a connection.
     pub waited: Waited,

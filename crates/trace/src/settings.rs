@@ -21,7 +21,7 @@ pub struct Settings {
     /// (`TCP_TIMEWAIT_LEN`). One in which something is not is kept as an open one is.
     pub linger: Duration,
     /// A direction whose round-trip times spread so far is worked through even without a resend: a lower timeout might have
-    /// run out, or a loss before the monitor have been repaired unseen. The smallest deviation term of seed 002's grid.
+    /// run out, or a loss before the monitor have been repaired unseen. The smallest deviation term of UNC 2007's grid.
     pub spread: Duration,
     /// Rows keep the emulations' shares, and are as certain as that their bytes came by before: no probabilities. For
     /// fitting what makes them such.

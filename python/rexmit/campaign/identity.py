@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from rexmit.engines.engine import Engine
-from rexmit.scenario import Scenario
+from rexmit.scenario import Scenario, effective
 
 _WORDS_ONLY: Final = frozenset({"title", "about"})
 """Keys of a scenario that only a reader minds."""
@@ -22,7 +22,7 @@ def identity(engine: Engine, scenario: Scenario, *, capture: bool) -> dict[str, 
     return {
         "engine": engine.name,
         **engine.identity(),
-        "scenario": scenario.effective(),
+        "scenario": effective(scenario),
         "seed": scenario.seed,
         "capture": capture,
     }

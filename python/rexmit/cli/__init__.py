@@ -13,25 +13,22 @@ from typing import Annotated
 import typer
 
 from rexmit.errors import EXIT_OK
+from rexmit.version import version
 
 EXAMPLES = """\
 Examples:
 
 \b
   rexmit kernel build 6.12                         build a kernel to measure
-  rexmit kernel exec -- ss -ti                     run any command inside it
   rexmit run scenarios/tlp-2013.toml               run a campaign
   rexmit show RUN                                  its tables beside the paper's
   rexmit plot RUN                                  its figures as PDF and PNG
   rexmit diff RUN_A RUN_B                          what another kernel or setting changes
-  rexmit stacks linux-3.10                         a stack of the model, with sources
-  rexmit agree --kernel 6.1                        the model against a kernel, by packets
   rexmit trace CAPTURE                             what senders did, why, what it cost
-  rexmit score TRUTH                               how often the analysis of captures is right
-  rexmit synth --mix campus                        captures of the model, with their truth
-  rexmit truth --seed 7                            captures with the cause of every resend
-  rexmit whatif                                    how far what-if predictions are off
+  rexmit kernel exec -- ss -ti                     run any command inside a kernel
+  rexmit stacks linux-3.10                         a stack of the model, with sources
   rexmit tcpfilter 5                               drop the last five segments on this host
+  rexmit validate agree --kernel 6.1               the model against a kernel, by packets
 """
 
 app = typer.Typer(
@@ -43,17 +40,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-def version() -> str:
-    """The version of the installed package."""
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as installed
-
-    try:
-        return installed("rexmit")
-    except PackageNotFoundError:
-        return "0+unknown"
 
 
 def _print_version(asked: bool) -> None:
@@ -74,22 +60,16 @@ def root(
     """A laboratory for TCP loss recovery."""
 
 
-# Below the definitions: these modules may use `version`.
 from rexmit.cli import (  # noqa: E402
-    agree,
     diff,
     kernel,
     plot,
     run,
-    score,
-    sensitivity,
     show,
     stacks,
-    synth,
     tcpfilter,
     trace,
-    truth,
-    whatif,
+    validate,
 )
 
 app.command("run", short_help="Run a campaign from a scenario file.")(run.run)
@@ -98,39 +78,19 @@ app.command("plot", short_help="Draw a run's figures.")(plot.plot)
 app.command("diff", short_help="Compare two runs, by cells and by packets.", epilog=diff.EXAMPLES)(
     diff.diff
 )
-app.command("agree", short_help="Hold the model against a real kernel.", epilog=agree.EXAMPLES)(
-    agree.agree
-)
-app.command(
-    "sensitivity",
-    short_help="What is unknown of a bench, and how far it moves Table 4.",
-    epilog=sensitivity.EXAMPLES,
-)(sensitivity.sensitivity)
 app.command(
     "trace",
     short_help="Explain the resends in captures, and what they cost.",
     epilog=trace.EXAMPLES,
 )(trace.trace)
 app.command(
-    "score",
-    short_help="Hold the analysis of captures against known resends.",
-    epilog=score.EXAMPLES,
-)(score.score)
-app.command(
     "stacks", short_help="List the model's TCP stacks and settings.", epilog=stacks.EXAMPLES
 )(stacks.stacks)
-app.command(
-    "synth", short_help="Make captures of the model with their truth.", epilog=synth.EXAMPLES
-)(synth.synth)
-app.command("truth", short_help="Captures whose resends the kernel labels.", epilog=truth.EXAMPLES)(
-    truth.truth
-)
-app.command("whatif", short_help="Check what-if predictions.", epilog=whatif.EXAMPLES)(
-    whatif.whatif
-)
 app.command(
     "tcpfilter",
     short_help="Drop the last N segments of this host's transfers.",
     epilog=tcpfilter.EXAMPLE,
 )(tcpfilter.tcpfilter)
 app.add_typer(kernel.app, name="kernel", short_help="Build, list and use kernels.")
+app.add_typer(validate.app, name="validate", short_help="Judge rexmit itself.")
+validate.add_old_names(app)

@@ -10,7 +10,7 @@ import typer
 from rexmit.errors import EXIT_FAILED, UserError, closest
 
 if TYPE_CHECKING:
-    from rexmit.tables.run_folder import Run
+    from rexmit.store.open_run import Run
 
 EXAMPLES = """\
 Examples:
@@ -171,7 +171,7 @@ def diff(
     from rexmit.diff.compare import compare
     from rexmit.diff.gate import trips
     from rexmit.diff.print_diff import print_comparison, print_trips
-    from rexmit.tables.terminal import console
+    from rexmit.present.terminal import console
 
     comparison = compare(a, b, chosen, metrics, keep_inexact=inexact)
     over = None if most is None else trips(comparison, most)
@@ -192,7 +192,7 @@ def diff(
 def _open(path: Path) -> Run:
     """The run. Raises UserError (usage): what cannot be read cannot be compared, which is no
     difference."""
-    from rexmit.tables.run_folder import open_run
+    from rexmit.store.open_run import open_run
 
     try:
         return open_run(path)

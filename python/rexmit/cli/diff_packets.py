@@ -12,7 +12,7 @@ from rexmit.errors import UserError
 if TYPE_CHECKING:
     from rexmit.diff.packets import Compared
     from rexmit.diff.pairs import Selection
-    from rexmit.tables.run_folder import Run
+    from rexmit.store.open_run import Run
 
 
 def show_packets(
@@ -34,7 +34,7 @@ def show_packets(
     from rexmit.diff.packets import compare_packets, find_pair
     from rexmit.diff.pairs import match
     from rexmit.diff.print_packets import packets_data, print_packets
-    from rexmit.tables.terminal import console
+    from rexmit.present.terminal import console
 
     _check(figures)
     without = _ignored(ignored)
@@ -83,8 +83,8 @@ def _ignored(text: str) -> frozenset[str]:
 
 
 def _tolerance(text: str | None, a: Run, b: Run) -> int:
+    from rexmit.analysis.runner import tick_ns
     from rexmit.scenario.units import DURATION, UnitError
-    from rexmit.tables.runner import tick_ns
 
     if text is None:
         return max(tick_ns(a.meta), tick_ns(b.meta))
@@ -97,9 +97,9 @@ def _tolerance(text: str | None, a: Run, b: Run) -> int:
 def _draw(
     compared: Compared, a: Run, b: Run, figures: list[Path], *, every_packet: bool
 ) -> list[Path]:
+    from rexmit.analysis.runner import runner
     from rexmit.diff.beside import window
     from rexmit.ladder.draw import Panel, write_ladders
-    from rexmit.tables.runner import runner
 
     shown = window(compared, every_packet=every_packet)
     first = compared.first

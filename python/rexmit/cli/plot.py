@@ -10,7 +10,7 @@ import typer
 from rexmit.errors import UserError
 
 if TYPE_CHECKING:
-    from rexmit.tables.run_folder import Run
+    from rexmit.store.open_run import Run
 
 
 def plot(
@@ -50,11 +50,11 @@ def plot(
 ) -> None:
     """Draw the figures of a run: times against lost segments, mean and standard deviation.
 
-    Figures 4 and 5a to 5c as the 2013 paper has them, and the same for every other network.
+    Figures 4 and 5a to 5c as Ryll 2013 has them, and the same for every other network.
     Transfers are left out as in `rexmit show`. Open marks are the means that the paper prints.
 
-    Of a run with bursts over paths: Figures 2, 4 and 6 of the 2017 paper, completion times as bars;
-    where it kept captures, its timing diagrams (Figures 3 and 5) as ladders of both paths.
+    Of a run with bursts over paths: Figures 2, 4 and 6 of Probe or Wait 2017, completion times as
+    bars; where it kept captures, its timing diagrams (Figures 3 and 5) as ladders of both paths.
 
     Where a single number of segments is lost and the run varies something else (transfer size,
     receive window, loss on the line, congestion control), times stand against that.
@@ -67,8 +67,8 @@ def plot(
     """
     chosen = _formats(formats)
 
-    from rexmit.bursts.cases import has_bursts
-    from rexmit.tables.run_folder import open_run
+    from rexmit.analysis.bursts import has_bursts
+    from rexmit.store.open_run import open_run
 
     opened = open_run(run)
     folder = out if out is not None else run / "figures"
@@ -88,7 +88,7 @@ def plot(
 def _bursts(
     run: Run, folder: Path, formats: list[str], losses: int | None, *, keep_inexact: bool
 ) -> list[Path]:
-    from rexmit.bursts import diagrams, figures
+    from rexmit.papers.probe_or_wait_2017 import diagrams, figures
 
     if losses is not None:
         raise UserError(
@@ -103,10 +103,11 @@ def _bursts(
 def _against_losses(
     run: Run, folder: Path, formats: list[str], losses: int | None, *, keep_inexact: bool
 ) -> list[Path]:
-    from rexmit.figures.draw import write
-    from rexmit.figures.plan import plan
+    from rexmit.papers.ryll_2013.figures import PRINTED
+    from rexmit.present.figures.draw import write
+    from rexmit.present.figures.plan import plan
 
-    figures = plan(run, losses, keep_inexact=keep_inexact)
+    figures = plan(run, losses, printed=PRINTED, keep_inexact=keep_inexact)
     if not figures:
         raise UserError(
             f"{run.path}: no transfer that a figure can be drawn from",

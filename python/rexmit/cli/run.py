@@ -10,6 +10,7 @@ import typer
 
 from rexmit.cli.limits import MOST_JOBS
 from rexmit.errors import EXIT_FAILED, UserError
+from rexmit.version import version
 
 if TYPE_CHECKING:
     from rexmit.engines.engine import Engine
@@ -110,7 +111,6 @@ def run(
     import shlex
     import sys
 
-    from rexmit import cli
     from rexmit.campaign import progress as progress_bars
     from rexmit.campaign.identity import digest, identity
     from rexmit.campaign.runner import Campaign, Request
@@ -145,7 +145,7 @@ def run(
         scenario=loaded,
         out=out or Path("runs") / f"{name}-{loaded.seed}-{opened.slug}-{mark}",
         command=_command(words, given, capture=capture),
-        version=cli.version(),
+        version=version(),
         jobs=jobs or len(cores()),
         capture=capture,
         warnings=tuple(left_out),
@@ -205,9 +205,10 @@ class _Choice:
 
     def open(self, scenario: Any) -> Engine:  # noqa: ANN401 - a Scenario: imported late
         """The engine, ready to run. Raises UserError where it is not to be had."""
-        from rexmit import cli, stacks
+        from rexmit import stacks
         from rexmit.engines import kernel as kernels
         from rexmit.engines.model import ModelEngine
+        from rexmit.scenario.stacks import of_scenario
 
         if self.engine == kernels.NAME:
             return kernels.KernelEngine.open(
@@ -217,9 +218,9 @@ class _Choice:
             )
         # By name, whatever the default is when the command is given again.
         name = self.stack or scenario.stack.get("name", stacks.DEFAULT)
-        chosen = stacks.of_scenario(scenario, name, self.hz)
+        chosen = of_scenario(scenario, name, self.hz)
         words = ["--stack", name, *(() if self.hz is None else ("--hz", str(self.hz)))]
-        return ModelEngine.open(cli.version(), chosen, words)
+        return ModelEngine.open(version(), chosen, words)
 
 
 def _scenario(spec: str, settings: list[str], *, stacks: bool) -> tuple[str, Any]:

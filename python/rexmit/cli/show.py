@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from rexmit.ladder.steps import Step
-    from rexmit.tables.run_folder import Run
+    from rexmit.store.open_run import Run
 
 
 def show(
@@ -96,7 +96,7 @@ def show(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False,
 ) -> None:
-    """Print the tables of a run, or of several side by side, beside those of the 2013 paper.
+    """Print the tables of a run, or of several side by side, beside those of Ryll 2013.
 
     Table 4 has the means of t_total (head sent to last lost data sent again) and t_recover (first
     drop to first resend), their standard deviations, what each configuration gains over `er`, and
@@ -183,12 +183,11 @@ class _Part:
 
 
 def _show_tables(path: Path, asked: _Asked, *, as_json: bool) -> None:
-    from rexmit.bursts.cases import has_bursts
-    from rexmit.tables.as_json import overview_data
-    from rexmit.tables.overview import overview
-    from rexmit.tables.print_overview import print_command, print_overview
-    from rexmit.tables.run_folder import open_run
-    from rexmit.tables.terminal import console
+    from rexmit.analysis.bursts import has_bursts
+    from rexmit.analysis.overview import overview, overview_data
+    from rexmit.present.print_overview import print_command, print_overview
+    from rexmit.present.terminal import console
+    from rexmit.store.open_run import open_run
 
     run = open_run(path)
     view = overview(run)
@@ -205,13 +204,15 @@ def _show_tables(path: Path, asked: _Asked, *, as_json: bool) -> None:
 
 
 def _pages(run: Run, asked: _Asked) -> Iterator[_Part]:
-    from rexmit.tables.as_json import claims_data, table1_data, table4_data
-    from rexmit.tables.claims import claims as make_claims
-    from rexmit.tables.print_claims import print_claims
-    from rexmit.tables.print_table1 import print_table1
-    from rexmit.tables.print_table4 import print_table4
-    from rexmit.tables.table1 import table1 as make_table1
-    from rexmit.tables.table4 import table4 as make_table4
+    from rexmit.papers.claim import claims_data
+    from rexmit.papers.print_claims import print_claims
+    from rexmit.papers.ryll_2013.as_json import table1_data, table4_data
+    from rexmit.papers.ryll_2013.claims import SOURCE
+    from rexmit.papers.ryll_2013.claims import claims as make_claims
+    from rexmit.papers.ryll_2013.print_table1 import print_table1
+    from rexmit.papers.ryll_2013.print_table4 import print_table4
+    from rexmit.papers.ryll_2013.table1 import table1 as make_table1
+    from rexmit.papers.ryll_2013.table4 import table4 as make_table4
 
     inexact = asked.inexact
     if asked.table4 or not (asked.table1 or asked.claims):
@@ -226,17 +227,20 @@ def _pages(run: Run, asked: _Asked) -> Iterator[_Part]:
         yield _Part("table1", lambda: table1_data(one), lambda out: print_table1(one, out))
     if asked.claims:
         claims = make_claims(run, keep_inexact=inexact)
-        yield _Part("claims", lambda: claims_data(claims), lambda out: print_claims(claims, out))
+        yield _Part(
+            "claims", lambda: claims_data(claims), lambda out: print_claims(claims, out, SOURCE)
+        )
 
 
 def _bursts(run: Run, asked: _Asked) -> Iterator[_Part]:
-    from rexmit.bursts.as_json import cases_data
-    from rexmit.bursts.cases import cases as make_cases
-    from rexmit.bursts.claims import SOURCE
-    from rexmit.bursts.claims import claims as make_claims
-    from rexmit.bursts.print_cases import print_cases
-    from rexmit.tables.as_json import claims_data
-    from rexmit.tables.print_claims import print_claims
+    from rexmit.analysis.bursts import cases as make_cases
+    from rexmit.analysis.bursts_as_json import cases_data
+    from rexmit.papers.claim import claims_data
+    from rexmit.papers.print_claims import print_claims
+    from rexmit.papers.probe_or_wait_2017.claims import SOURCE
+    from rexmit.papers.probe_or_wait_2017.claims import claims as make_claims
+    from rexmit.papers.probe_or_wait_2017.paper import LOSSES
+    from rexmit.present.print_bursts import print_cases
 
     if asked.table1 or asked.table4 or asked.losses is not None:
         raise UserError(
@@ -245,7 +249,7 @@ def _bursts(run: Run, asked: _Asked) -> Iterator[_Part]:
             usage=True,
         )
     cases = make_cases(run, keep_inexact=asked.inexact)
-    yield _Part("bursts", lambda: cases_data(cases), lambda out: print_cases(cases, out))
+    yield _Part("bursts", lambda: cases_data(cases), lambda out: print_cases(cases, out, LOSSES))
     if asked.claims:
         claims = make_claims(run, keep_inexact=asked.inexact)
         yield _Part(
@@ -254,13 +258,16 @@ def _bursts(run: Run, asked: _Asked) -> Iterator[_Part]:
 
 
 def _show_beside(paths: list[Path], asked: _Asked, *, as_json: bool) -> None:
-    from rexmit.bursts.cases import has_bursts
-    from rexmit.tables.as_json import beside_data, claims_data
-    from rexmit.tables.beside import beside
-    from rexmit.tables.claims import claims as make_claims
-    from rexmit.tables.print_beside import print_beside, print_claims_beside
-    from rexmit.tables.run_folder import open_run
-    from rexmit.tables.terminal import console
+    from rexmit.analysis.bursts import has_bursts
+    from rexmit.papers.claim import claims_data
+    from rexmit.papers.print_claims import print_claims_beside
+    from rexmit.papers.ryll_2013.as_json import beside_data
+    from rexmit.papers.ryll_2013.beside import beside
+    from rexmit.papers.ryll_2013.claims import SOURCE
+    from rexmit.papers.ryll_2013.claims import claims as make_claims
+    from rexmit.papers.ryll_2013.print_beside import print_beside
+    from rexmit.present.terminal import console
+    from rexmit.store.open_run import open_run
 
     opened = [open_run(path) for path in paths]
     if all(map(has_bursts, opened)):
@@ -277,16 +284,16 @@ def _show_beside(paths: list[Path], asked: _Asked, *, as_json: bool) -> None:
     out = console()
     print_beside(table, out)
     if claims:
-        print_claims_beside(claims, table.runners, out)
+        print_claims_beside(claims, table.runners, out, SOURCE)
 
 
 def _show_bursts_beside(opened: list[Run], asked: _Asked, *, as_json: bool) -> None:
-    from rexmit.bursts.claims import YEAR
-    from rexmit.bursts.claims import claims as make_claims
-    from rexmit.tables.as_json import claims_data
-    from rexmit.tables.print_beside import print_claims_beside
-    from rexmit.tables.runner import runner
-    from rexmit.tables.terminal import console
+    from rexmit.analysis.runner import runner
+    from rexmit.papers.claim import claims_data
+    from rexmit.papers.print_claims import print_claims_beside
+    from rexmit.papers.probe_or_wait_2017.claims import SOURCE
+    from rexmit.papers.probe_or_wait_2017.claims import claims as make_claims
+    from rexmit.present.terminal import console
 
     claims = [make_claims(run, keep_inexact=asked.inexact) for run in opened]
     if as_json:
@@ -296,7 +303,7 @@ def _show_bursts_beside(opened: list[Run], asked: _Asked, *, as_json: bool) -> N
         ]
         _print_json({"runs": runs})
         return
-    print_claims_beside(claims, tuple(runner(run.meta) for run in opened), console(), YEAR)
+    print_claims_beside(claims, tuple(runner(run.meta) for run in opened), console(), SOURCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,11 +318,11 @@ class _Flow:
 
 
 def _show_flow(path: Path, asked: _Flow) -> None:
-    from rexmit.bursts.cases import has_bursts
+    from rexmit.analysis.bursts import has_bursts
     from rexmit.ladder.flow import open_flow
     from rexmit.ladder.render import flow_data, print_flow, title
-    from rexmit.tables.run_folder import open_run
-    from rexmit.tables.terminal import console
+    from rexmit.present.terminal import console
+    from rexmit.store.open_run import open_run
 
     if not asked.which.isdigit() or asked.at is not None:
         raise UserError(
@@ -338,7 +345,7 @@ def _show_flow(path: Path, asked: _Flow) -> None:
 def _show_path_flow(run: Run, asked: _Flow) -> None:
     from rexmit.ladder.paths import open_path_flow
     from rexmit.ladder.print_paths import path_flow_data, print_path_flow, write_path_ladders
-    from rexmit.tables.terminal import console
+    from rexmit.present.terminal import console
 
     opened = open_path_flow(run, int(asked.which))
     if asked.as_json:
@@ -352,8 +359,8 @@ def _show_path_flow(run: Run, asked: _Flow) -> None:
 def _show_traced(path: Path, asked: _Flow) -> None:
     from rexmit.ladder.print_traced import near_time, print_traced, traced_data
     from rexmit.ladder.traced import open_traced
+    from rexmit.present.terminal import console, say
     from rexmit.store.files import scratch_folder
-    from rexmit.tables.terminal import console, say
     from rexmit.trace.folder import open_trace
     from rexmit.trace.pick import most_trouble
     from rexmit.trace.run import run

@@ -1,4 +1,4 @@
-"""`rexmit tcpfilter`: the 2013 paper's program, on this host."""
+"""`rexmit tcpfilter`: Ryll 2013's program, on this host."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ import typer
 
 from rexmit.cli.limits import MOST_JOBS
 from rexmit.errors import UserError
+from rexmit.version import version
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,7 @@ Examples:
   tcpdump -w - tcp | rexmit trace -                from a pipe; Ctrl-C at tcpdump ends it
   rexmit trace ring.pcap0* --out today             a rotation; tables into today/
   rexmit trace capture.pcap.gz --out t --csv       as CSV as well
-  rexmit trace --study capture.pcapng today        tables and figures of the 2007 study
+  rexmit trace --study capture.pcapng today        tables and figures of UNC 2007
   rexmit trace today --port 443 --host 10.0.0.7    the page of some connections of a kept trace
   rexmit trace today --by prefix                   who has the trouble: a line for each /24 or /64
   rexmit show today                                the connection that waited longest, by packets
@@ -109,7 +110,7 @@ def trace(
         bool,
         typer.Option(
             "--study",
-            help="Tables II to V and figures 1 to 7 of the 2007 study (figures: with --out), each "
+            help="Tables II to V and figures 1 to 7 of UNC 2007 (figures: with --out), each "
             "file as a trace of its own.",
         ),
     ] = False,
@@ -119,7 +120,7 @@ def trace(
             "--whatif",
             metavar="SETTING",
             help="Replay the connections under this setting, as in k=2,min_rto=100ms or no-tlp; "
-            "default: twenty usual ones; grid: the 900 of the 2007 study; none. Repeatable. "
+            "default: twenty usual ones; grid: the 900 of UNC 2007; none. Repeatable. "
             "[default: default]",
             show_default=False,
         ),
@@ -226,7 +227,7 @@ def _is_empty(made: Trace) -> bool:
 
 
 def _unfit(whole: Trace, wanted: Wanted, selected: str) -> None:
-    from rexmit.tables.terminal import console
+    from rexmit.present.terminal import console
     from rexmit.trace.print_page import print_unfit
     from rexmit.trace.unfit import unfit
 
@@ -258,7 +259,7 @@ def _key(word: str) -> Key:
 def _groups(made: Trace, group: Key, selected: str, *, as_json: bool) -> None:
     from dataclasses import asdict
 
-    from rexmit.tables.terminal import console, say
+    from rexmit.present.terminal import console, say
     from rexmit.trace.groups import by
     from rexmit.trace.print_groups import print_groups
 
@@ -273,15 +274,14 @@ def _groups(made: Trace, group: Key, selected: str, *, as_json: bool) -> None:
 
 
 def _page(made: Trace, selected: str, *, kept: Path | None, as_json: bool) -> None:
-    from rexmit import cli
-    from rexmit.tables.terminal import console
+    from rexmit.present.terminal import console
     from rexmit.trace.advice import advice
     from rexmit.trace.as_json import page_data
     from rexmit.trace.print_page import print_page
     from rexmit.trace.summary import summary
     from rexmit.whatif.calibration import load
 
-    whole, settings, checked = summary(made), advice(made), load(cli.version())
+    whole, settings, checked = summary(made), advice(made), load(version())
     if as_json:
         _print_json(page_data(made, whole, settings, checked, selected=selected))
         return
@@ -309,10 +309,10 @@ def _study(
 ) -> None:
     from contextlib import ExitStack
 
-    from rexmit.study.print_study import print_study
-    from rexmit.study.senders import study
-    from rexmit.study.tables import tables
-    from rexmit.tables.terminal import console
+    from rexmit.papers.unc_2007.print_study import print_study
+    from rexmit.papers.unc_2007.senders import study
+    from rexmit.papers.unc_2007.tables import tables
+    from rexmit.present.terminal import console
 
     with ExitStack() as open_tables:
         each = [[path] for path in captures]
@@ -330,11 +330,11 @@ def _study(
         paths: list[Path] = []
         missing: list[str] = []
         if out is not None:
-            from rexmit.study.figures import write
+            from rexmit.papers.unc_2007.figures import write
 
             paths, missing = write(made, counted.recovery, out / "figures", formats)
         if as_json:
-            from rexmit.study.as_json import study_data
+            from rexmit.papers.unc_2007.as_json import study_data
 
             _print_json(study_data(made, counted, paths))
             return

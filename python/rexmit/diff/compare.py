@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from rexmit.analysis.leave_out import Reason, reason
+from rexmit.analysis.runner import Runner, runner, tick_ns
 from rexmit.diff.measures import COUNTS, Difference, Firsts, difference, firsts, same_phases
 from rexmit.diff.pairs import Matched, Pair, Selection, match
-from rexmit.tables.leave_out import Reason, reason
-from rexmit.tables.run_folder import Run
-from rexmit.tables.runner import Runner, runner, tick_ns
+from rexmit.store.open_run import Run
 
 #: What is compared where nobody says.
 USUAL = ("t_total", "t_recover")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from rexmit.tables.cells import Spread, spread
+from rexmit.analysis.cells import Spread, spread
 
 #: The quantities there are, by column; times are in seconds, the others are numbers a transfer.
 TIMES = {"t_total": "t_total_s", "t_recover": "t_recover_s", "client": "client_s"}

@@ -16,8 +16,8 @@ from rexmit.diff.pairs import Cell, Matched, Pair
 from rexmit.errors import UserError
 from rexmit.ladder.flow import Flow, open_flow
 from rexmit.ladder.steps import Step
-from rexmit.tables.run_folder import Run
-from rexmit.tables.terminal import count
+from rexmit.store.open_run import Run
+from rexmit.wording import count
 
 #: In what two packets may differ.
 ASPECTS = ("range", "flags", "push", "acknowledgement", "mechanism", "fate", "time")

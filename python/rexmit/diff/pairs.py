@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from rexmit.analysis.axes import SWEPT, VARIANT, Value, with_axes, words
 from rexmit.errors import UserError, closest
 from rexmit.scenario.values import MOST_LOST
-from rexmit.tables.axes import SWEPT, VARIANT, Value, with_axes, words
-from rexmit.tables.run_folder import Run
-from rexmit.tables.terminal import count
+from rexmit.store.open_run import Run
+from rexmit.wording import count
 
 #: The columns that tell cells apart, as a grid is told: outermost first.
 AXES = ("network", "config", *SWEPT, VARIANT, "lost_segments")

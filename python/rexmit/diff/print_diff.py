@@ -10,8 +10,9 @@ from rich.text import Text
 from rexmit.diff.compare import CellDiff, Comparison
 from rexmit.diff.gate import Trip
 from rexmit.diff.measures import COUNTS, ESTIMATES, TIMES, Difference
-from rexmit.tables.grid import Column, Line, print_grid
-from rexmit.tables.terminal import NONE, count, say, seconds, signed_percent, signed_seconds
+from rexmit.present.grid import Column, Line, print_grid
+from rexmit.present.terminal import say
+from rexmit.wording import NONE, count, seconds, signed_percent, signed_seconds
 
 #: So many lines a table has unless all are asked for; so many names a sentence.
 _LINES, _NAMES = 40, 6

@@ -8,13 +8,14 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from rexmit.analysis.runner import runner
 from rexmit.diff.beside import Row, parting_row, window
 from rexmit.diff.packets import Compared, Parting, at_server
 from rexmit.ladder.steps import Step
-from rexmit.tables.grid import Column, Line, print_grid
-from rexmit.tables.run_folder import Run
-from rexmit.tables.runner import runner
-from rexmit.tables.terminal import count, is_unicode, say
+from rexmit.present.grid import Column, Line, print_grid
+from rexmit.present.terminal import is_unicode, say
+from rexmit.store.open_run import Run
+from rexmit.wording import count
 
 #: More SACK blocks than this are counted, not written.
 _BLOCKS = 2

@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 
-from rexmit.figures.draw import FORMATS, save
-from rexmit.figures.style import RC
 from rexmit.ladder.steps import Step
+from rexmit.present.figures.save import FORMATS, save
+from rexmit.present.figures.style import RC
 
 #: A packet of the server without event, with one; of the client; dropped or lost; the one marked.
 _PLAIN, _RESEND, _ACK, _SACK, _LOST = "#7a7a7a", "#E69F00", "#b0b0b0", "#009E73", "#D55E00"

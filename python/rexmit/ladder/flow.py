@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rexmit.analysis.axes import Group, groups, with_axes
 from rexmit.errors import UserError
 from rexmit.ladder.match import match
 from rexmit.ladder.packets import read
 from rexmit.ladder.steps import Step, steps
-from rexmit.tables.axes import Group, groups, with_axes
-from rexmit.tables.run_folder import Run
+from rexmit.store.open_run import Run
 
 
 @dataclass(frozen=True)

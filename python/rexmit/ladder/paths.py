@@ -12,7 +12,7 @@ from rexmit.ladder.flow import Flow, captures, group_of
 from rexmit.ladder.match import match
 from rexmit.ladder.packets import read_subflows
 from rexmit.ladder.steps import Step, steps
-from rexmit.tables.run_folder import Run
+from rexmit.store.open_run import Run
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from rexmit.ladder.render import (
     title,
 )
 from rexmit.ladder.steps import Step
-from rexmit.tables.terminal import is_unicode, say
+from rexmit.present.terminal import is_unicode, say
 
 #: Columns of an arrow.
 _ARROW = 40

@@ -20,8 +20,9 @@ from rexmit.ladder.render import (
 )
 from rexmit.ladder.steps import Step
 from rexmit.ladder.traced import Traced, resend_words
-from rexmit.tables.terminal import count, is_unicode, say
+from rexmit.present.terminal import is_unicode, say
 from rexmit.trace.sender_words import in_words
+from rexmit.wording import count
 
 _NEAR = 25
 """Packets shown on either side of a time that is asked for."""

@@ -11,7 +11,8 @@ from rich.text import Text
 from rexmit.ladder.elide import Gap, Silence, elide
 from rexmit.ladder.flow import Flow
 from rexmit.ladder.steps import Step
-from rexmit.tables.terminal import count, is_unicode, say, seconds
+from rexmit.present.terminal import is_unicode, say
+from rexmit.wording import count, seconds
 
 #: Columns of a time (up to 99999.999), of an arrow, and of the numbers at the end of a line.
 _TIME, _ARROW, _NUMBERS = 9, (26, 48), 32

@@ -12,9 +12,9 @@ import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 
-from rexmit.figures.draw import save
-from rexmit.figures.style import RC
 from rexmit.ladder.steps import Step
+from rexmit.present.figures.save import save
+from rexmit.present.figures.style import RC
 
 #: The palette of Okabe and Ito (2008); timers are dark, what acknowledgements brought on is light.
 COLOURS: Final = {

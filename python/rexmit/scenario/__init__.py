@@ -3,5 +3,16 @@
 from rexmit.scenario.find import find
 from rexmit.scenario.load import from_plain, load
 from rexmit.scenario.model import Config, LinkSpec, Network, Page, Scenario
+from rexmit.scenario.plain import effective
 
-__all__ = ["Config", "LinkSpec", "Network", "Page", "Scenario", "find", "from_plain", "load"]
+__all__ = [
+    "Config",
+    "LinkSpec",
+    "Network",
+    "Page",
+    "Scenario",
+    "effective",
+    "find",
+    "from_plain",
+    "load",
+]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -353,9 +353,3 @@ class Scenario(Part):
         """Transfers per cell in this network."""
         own = self.networks[network].repeat
         return self.repeat if own is None else own
-
-    def effective(self) -> dict[str, Any]:
-        """The whole scenario as plain data with units as text; `from_plain` reads it back."""
-        from rexmit.scenario.plain import plain
-
-        return plain(self)

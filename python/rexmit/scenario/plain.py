@@ -114,8 +114,10 @@ def _workload(workload: Workload) -> dict[str, Any]:
     return found | {"timeout": DURATION.text(workload.timeout)}
 
 
-def plain(scenario: Scenario) -> dict[str, Any]:
-    """The whole scenario as plain data, in the order of the file."""
+def effective(scenario: Scenario) -> dict[str, Any]:
+    """The whole scenario as plain data with units as text, in the order of the file; `from_plain`
+    reads it back.
+    """
     return {
         "format": scenario.format,
         "title": scenario.title,

@@ -33,10 +33,10 @@ SIDES: Final = ("forward", "backward")
 """Directions: `forward` is from the client, who opened the connection or sent the first packet."""
 
 PARAMETERS: Final = ("d", "a", "b", "m", "k", "min_rto_s")
-"""The six of seed 002, Table I; on Linux `min_rto_s` is the floor of the deviation's term."""
+"""The six of UNC 2007, Table I; on Linux `min_rto_s` is the floor of the deviation's term."""
 
 SMART_CONFIG: Final = "smart"
-"""The setting of seed 002, section V.D: k = 2, minRTO = 100 ms, a = 1/4, b = 1/8 and
+"""The setting of UNC 2007, section V.D: k = 2, minRTO = 100 ms, a = 1/4, b = 1/8 and
 D = max(1, min(3, F - 2)), F being what is outstanding at the loss.
 """
 

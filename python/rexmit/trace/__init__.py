@@ -1,5 +1,5 @@
-"""What a capture tells: tables of connections, resends and other settings, a page, a study.
+"""What a capture tells: tables of connections, resends and other settings, and a page.
 
 `source` runs the analysis (`rexmit._core`), `folder` writes and opens its tables, `page` says in
-words what a site engineer wants to know, `study` makes the tables and figures of seed 002.
+words what a site engineer wants to know. The tables of UNC 2007 are made in `rexmit.papers`.
 """

@@ -12,10 +12,10 @@ from itertools import pairwise
 
 import polars as pl
 
-from rexmit.tables.terminal import count
 from rexmit.trace.folder import Trace
 from rexmit.trace.source import File
 from rexmit.trace.words import span
+from rexmit.wording import count
 
 
 @dataclass(frozen=True)

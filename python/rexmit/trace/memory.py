@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
-from rexmit.score.report import Tables
 from rexmit.trace.source import Source, empty, open_source
+
+
+class Tables(NamedTuple):
+    """What an analysis gives of one capture (`rexmit.store.trace_schema`)."""
+
+    connections: pl.DataFrame
+    retransmissions: pl.DataFrame
 
 
 def tables(capture: Path) -> Tables:

@@ -7,10 +7,11 @@ from typing import Final
 
 from rich.console import Console
 
-from rexmit.tables.grid import Column, Line, print_grid
-from rexmit.tables.terminal import NONE, count, say
+from rexmit.present.grid import Column, Line, print_grid
+from rexmit.present.terminal import say
 from rexmit.trace.groups import Group, Key
 from rexmit.trace.words import rate, share, size, span
+from rexmit.wording import NONE, count
 
 _SHOWN: Final = 25
 """Of more, the table has those that waited longest; `--json` has all."""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 from rich.console import Console
 from rich.text import Text
 
-from rexmit.tables.grid import Column, Line, print_grid
-from rexmit.tables.terminal import NONE, count, say
+from rexmit.present.grid import Column, Line, print_grid
+from rexmit.present.terminal import say
 from rexmit.trace import files, terms
 from rexmit.trace.advice import Advice
 from rexmit.trace.groups import Group
@@ -23,6 +23,7 @@ from rexmit.trace.print_troubles import troubles
 from rexmit.trace.source import Facts, File
 from rexmit.trace.summary import Multipath, OfMechanism, Sender, Summary, Totals, Worst
 from rexmit.trace.words import period, rate, share, size, span
+from rexmit.wording import NONE, count
 
 if TYPE_CHECKING:
     from rexmit.whatif.calibration import Calibration

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Final
 from rich.console import Console
 from rich.text import Text
 
-from rexmit.tables.grid import Column, Line, print_grid
-from rexmit.tables.terminal import NONE, count, say
+from rexmit.present.grid import Column, Line, print_grid
+from rexmit.present.terminal import say
 from rexmit.trace.advice import Advice
 from rexmit.trace.setting_words import in_words
 from rexmit.trace.summary import Totals
 from rexmit.trace.words import share, span
+from rexmit.wording import NONE, count
 
 if TYPE_CHECKING:
     from rexmit.whatif.calibration import Calibration
@@ -65,7 +66,7 @@ def print_settings(
             "95th percentile"
         )
     else:
-        told = "How good they are has not been measured here: `rexmit whatif` measures it."
+        told = "How good they are has not been measured here: `rexmit validate whatif` measures it."
     say(console, told, "dim")
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from rexmit.tables.terminal import count
 from rexmit.trace.floods import Flood
 from rexmit.trace.summary import Summary
 from rexmit.trace.troubles import Failed, HeldUp, Resets
 from rexmit.trace.words import listed, share, size, span
+from rexmit.wording import count
 
 Lines = list[tuple[str, str]]
 """Labels and texts."""

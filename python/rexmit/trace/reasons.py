@@ -10,8 +10,8 @@ from typing import Final
 
 import polars as pl
 
-from rexmit.tables.terminal import count
 from rexmit.trace import words
+from rexmit.wording import count
 
 _FEW: Final = 4
 """With fewer packets on the way three duplicate ACKs cannot come (RFC 5681 section 3.2)."""

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from rexmit.interrupt import spared
-from rexmit.tables.terminal import count
 from rexmit.trace.folder import Trace, Writer
 from rexmit.trace.source import CONNECTIONS_LIMIT, STDIN, Source, open_source
+from rexmit.version import version
+from rexmit.wording import count
 
 _TELL_EVERY_S: Final = 5.0
 """Seconds between two lines of progress where no terminal shows a moving one."""
@@ -32,7 +33,6 @@ def run(
     """Analyses the files as one stream and writes the folder, whole or not at all; `passing` says
     that it is not to be kept.
     """
-    from rexmit import cli
 
     began = time.monotonic()
     pipe = any(str(path) == STDIN for path in captures)
@@ -48,7 +48,7 @@ def run(
         finally:
             tell.close()
         meta = {
-            "rexmit": cli.version(),
+            "rexmit": version(),
             "captures": [str(path) for path in captures],
             "files": [str(path.resolve()) for path in captures if str(path) != STDIN],
             "command": shlex.join(["rexmit", "trace", *map(str, captures)]),

@@ -14,9 +14,9 @@ from datetime import UTC, datetime
 import polars as pl
 
 from rexmit.errors import UserError
-from rexmit.tables.terminal import count
 from rexmit.trace.folder import Trace
 from rexmit.trace.words import listed
+from rexmit.wording import count
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 

@@ -11,7 +11,7 @@ _WHOLE: Final = {
     "no-tlp": "no tail loss probes",
     "rack": "RACK (RFC 8985), losses found by time, not by counting duplicate ACKs",
     "no-rack": "no RACK, losses found by counting duplicate ACKs",
-    "smart": "Smart-Config of the 2007 study, timeout = smoothed RTT + 2 times the RTT variation, "
+    "smart": "Smart-Config of UNC 2007, timeout = smoothed RTT + 2 times the RTT variation, "
     "at least 100 ms; fast retransmit after 1 to 3 duplicate ACKs",
     "d=smart": "fast retransmit after 1 to 3 duplicate ACKs, fewer with less in flight",
 }

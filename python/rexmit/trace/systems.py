@@ -1,4 +1,4 @@
-"""The systems of seed 002 behind the names of stacks and of SYN signatures."""
+"""The systems of UNC 2007 behind the names of stacks and of SYN signatures."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import polars as pl
 from rexmit.store.trace_schema import MECHANISMS, SIDES
 
 RTO: Final = ("rto", "rto-recovery", "tlp")
-"""What counts as RTO in the tables of seed 002: made by a timer, or in the go-back-N after one.
+"""What counts as RTO in the tables of UNC 2007: made by a timer, or in the go-back-N after one.
 The probe's timer is younger than the paper, which had only one."""
 
 FR: Final = ("fast-retransmit", "sack-recovery", "fack", "early-retransmit", "rack")

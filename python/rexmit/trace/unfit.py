@@ -8,10 +8,10 @@ from typing import Final
 
 import polars as pl
 
-from rexmit.tables.terminal import count
 from rexmit.trace.folder import Trace
 from rexmit.trace.selection import Wanted, clock, fitting
 from rexmit.trace.words import listed
+from rexmit.wording import count
 
 SHOWN: Final = 5
 """So many hosts and ports are named, those with most connections first."""

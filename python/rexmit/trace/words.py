@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Final
 
-from rexmit.tables.terminal import NONE, duration
+from rexmit.wording import NONE, duration
 
 _DAY_S: Final = 86_400
 

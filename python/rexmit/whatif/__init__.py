@@ -1,1 +1,1 @@
-"""What other settings would have changed: predictions from captures, and their check."""
+"""Settings of what-if by name, and how far predictions with them were off when last checked."""

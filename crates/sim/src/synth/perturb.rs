@@ -52,7 +52,7 @@ fn pick(values: &[u32], stream: &mut Stream) -> Option<u32> {
     values.get(index).copied()
 }
 
-/// The names of the settings by which a stack of the table of seed 002 is told, and those that are off.
+/// The names of the settings by which a stack of the table of UNC 2007 is told, and those that are off.
 const TOLD: [&str; 14] = [
     "hz",
     "min_rto",

@@ -8,7 +8,7 @@ use rexmit_wire::SeqNum;
 use super::{linux, Bsd, Rfc6298, Solaris, Stage};
 use crate::settings::{Estimator, Settings};
 
-/// What one estimator of a batch has for itself: the parameters of seed 002, section II.
+/// What one estimator of a batch has for itself: the parameters of UNC 2007, section II.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Variant {
     /// Gain of the smoothed round-trip time (b), as one part in two to this power.

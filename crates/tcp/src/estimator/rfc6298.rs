@@ -1,4 +1,4 @@
-//! RFC 6298, and the general form of seed 002: `m * srtt + k * rttvar`, at least a minimum.
+//! RFC 6298, and the general form of UNC 2007: `m * srtt + k * rttvar`, at least a minimum.
 
 use rexmit_time::Duration;
 

@@ -259,7 +259,7 @@ proptest! {
     }
 }
 
-/// The parameters of seed 002 give its own estimators: Table I's, and its Smart-Config with k = 2 and minRTO = 100 ms.
+/// The parameters of UNC 2007 give its own estimators: Table I's, and its Smart-Config with k = 2 and minRTO = 100 ms.
 #[test]
 fn the_general_form_takes_the_parameters_of_seed_002() {
     let form = Form {
@@ -287,7 +287,7 @@ fn the_general_form_takes_the_parameters_of_seed_002() {
     assert_eq!((smart.srtt(), smart.rttvar()), (ms(65), ms(130)));
 }
 
-/// The grid of seed 002 varies the parameters on every system's own estimator, not only on the general form.
+/// The grid of UNC 2007 varies the parameters on every system's own estimator, not only on the general form.
 #[test]
 fn every_estimator_heeds_its_gains_and_factors() {
     for name in ["linux-3.10", "linux-6.1", "freebsd-5", "solaris-10", "rfc"] {

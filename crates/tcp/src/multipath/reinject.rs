@@ -18,7 +18,7 @@ impl Meta {
         self.push_pieces(now);
     }
 
-    /// A subflow sends a tail loss probe: the first of what it has out, or all, goes to another as well (seed 003,
+    /// A subflow sends a tail loss probe: the first of what it has out, or all, goes to another as well (Probe or Wait 2017,
     /// section V).
     pub(super) fn reinject_on_probe(&mut self, now: Time, index: usize) {
         let most = match self.settings.mptcp_reinject_on_probe {

@@ -63,7 +63,7 @@ choices!(MptcpBuffer, "send buffer", Largest = "largest", Sum = "sum",);
 pub enum MptcpProbe {
     /// Nothing.
     Off,
-    /// The first of what the subflow has out, as seed 003 describes its proposal.
+    /// The first of what the subflow has out, as Probe or Wait 2017 describes its proposal.
     Head,
     /// All that the subflow has out, as after a timeout.
     All,

@@ -1,4 +1,4 @@
-//! FreeBSD 5.2.1, for the FreeBSD 5.2 of seed 002.
+//! FreeBSD 5.2.1, for the FreeBSD 5.2 of UNC 2007.
 
 use rexmit_time::Duration;
 
@@ -19,7 +19,7 @@ pub(super) fn five() -> Page {
         wheel = Wheel::Exact, "sys/kern/kern_timeout.c, 5.2.1";
 
         estimator = Estimator::Bsd, "sys/netinet/tcp_input.c tcp_xmit_timer, 5.2.1";
-        min_rto = Duration::from_millis(30), "sys/netinet/tcp_timer.h TCPTV_MIN = 3 ticks, 5.2.1; seed 002's Table I has 1200 ms with the slop (freebsd-5-unc2007)";
+        min_rto = Duration::from_millis(30), "sys/netinet/tcp_timer.h TCPTV_MIN = 3 ticks, 5.2.1; UNC 2007's Table I has 1200 ms with the slop (freebsd-5-unc2007)";
         max_rto = Duration::from_secs(64), "sys/netinet/tcp_timer.h TCPTV_REXMTMAX, 5.2.1";
         initial_rto = Duration::from_secs(3), "sys/netinet/tcp_timer.h TCPTV_RTOBASE, 5.2.1";
         fallback_rto = Duration::from_secs(3), "sys/netinet/tcp_timer.h TCPTV_RTOBASE, 5.2.1";
@@ -94,10 +94,10 @@ pub(super) fn five() -> Page {
 pub(super) fn five_unc2007() -> Page {
     let mut page = five().variant(
         "freebsd-5-unc2007",
-        "FreeBSD 5 with the smallest timeout that seed 002 prints",
+        "FreeBSD 5 with the smallest timeout that UNC 2007 prints",
     );
     state! { page;
-        min_rto = Duration::from_secs(1), "seed 002, Table I: minRTO 1200 ms, of which 200 ms are the slop";
+        min_rto = Duration::from_secs(1), "UNC 2007, Table I: minRTO 1200 ms, of which 200 ms are the slop";
     }
     page
 }

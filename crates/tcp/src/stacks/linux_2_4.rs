@@ -1,4 +1,4 @@
-//! Linux 2.4.32, for the Linux 2.4.x of seed 002.
+//! Linux 2.4.32, for the Linux 2.4.x of UNC 2007.
 
 use rexmit_time::Duration;
 

@@ -1,4 +1,4 @@
-//! Linux 4.1 (June 2015) as the base of Multipath TCP v0.91 (multipath-tcp.org), the kernel of seed 003.
+//! Linux 4.1 (June 2015) as the base of Multipath TCP v0.91 (multipath-tcp.org), the kernel of Probe or Wait 2017.
 //!
 //! Read in 3.16, 4.4 and multipath-tcp.org's v0.90 and v0.95, between which it lies: what is the same in the kernels
 //! around it is taken to hold for it. What is not stated anew is as in 3.10.
@@ -29,7 +29,7 @@ pub(super) fn page() -> Page {
         mptcp_send_buffer = MptcpBuffer::Largest, "assumption: as upstream before 6.7";
         mptcp_reader_acknowledges = false, "upstream alone has it";
         mptcp_reinject_on_timeout = true, "net/mptcp/mptcp_output.c mptcp_reinject_data, mptcp_sub_retransmit_timer, v0.90";
-        mptcp_reinject_on_probe = MptcpProbe::Off, "net/ipv4/tcp_output.c tcp_send_loss_probe, v0.90: the probe goes down its own subflow only; seed 003 proposes it";
+        mptcp_reinject_on_probe = MptcpProbe::Off, "net/ipv4/tcp_output.c tcp_send_loss_probe, v0.90: the probe goes down its own subflow only; Probe or Wait 2017 proposes it";
         mptcp_timer = MptcpTimer::TwiceLongestTimeout, "net/mptcp/mptcp_ctrl.c mptcp_set_rto, v0.90";
         mptcp_opportunistic = true, "net/mptcp/mptcp_sched.c mptcp_rcv_buf_optimization, v0.90";
         mptcp_stale_after = 0, "came with Linux 5.15; here a subflow that timed out rests until it hears something (pf)";

@@ -15,17 +15,17 @@ pub(super) fn ten() -> Page {
         "Solaris 10 (2005): 1.25 round trips in the timeout, which is at least 400 ms",
     );
     state! { page;
-        hz = 100, "illumos usr/src/uts/common/conf/param.c hz; seed 002, Table I: 10 ms";
+        hz = 100, "illumos usr/src/uts/common/conf/param.c hz; UNC 2007, Table I: 10 ms";
         wheel = Wheel::Exact, "assumption: timers fire at the tick asked for";
 
         estimator = Estimator::Solaris, "illumos tcp_input.c tcp_set_rto, tcp.c tcp_init_values";
-        min_rto = Duration::from_millis(400), "illumos tcp_tunables.c tcp_rexmit_interval_min; seed 002, Table I";
+        min_rto = Duration::from_millis(400), "illumos tcp_tunables.c tcp_rexmit_interval_min; UNC 2007, Table I";
         max_rto = Duration::from_secs(60), "illumos tcp_tunables.c tcp_rexmit_interval_max";
-        initial_rto = Duration::from_millis(3_375), "illumos tcp.c tcp_init_values; seed 002, Table I";
+        initial_rto = Duration::from_millis(3_375), "illumos tcp.c tcp_init_values; UNC 2007, Table I";
         fallback_rto = Duration::from_millis(3_375), "illumos tcp.c tcp_init_values: until the first sample";
         srtt_shift = 3, "illumos tcp_input.c tcp_set_rto";
         rttvar_shift = 2, "illumos tcp_input.c tcp_set_rto";
-        srtt_factor = 1.25, "illumos tcp_input.c tcp_set_rto: sa/8 + sa/32; seed 002, Table I: m = 1.25";
+        srtt_factor = 1.25, "illumos tcp_input.c tcp_set_rto: sa/8 + sa/32; UNC 2007, Table I: m = 1.25";
         rttvar_factor = 4, "illumos tcp_input.c tcp_set_rto";
         rtt_samples = RttSamples::EachAck, "illumos tcp_input.c tcp_input_data: every mblk has its time (b_prev)";
         rto_slop = Duration::ZERO, "illumos tcp_tunables.c tcp_rexmit_interval_extra = 0";

@@ -62,7 +62,7 @@ fn the_stacks_of_the_issue_are_there() {
     }
 }
 
-/// The values that seed 002 prints, for the stacks that stand for it.
+/// The values that UNC 2007 prints, for the stacks that stand for it.
 #[test]
 fn table_1_of_seed_002() {
     // Stack, granularity (ms), initial RTO (ms), minRTO (ms), m, k, D.

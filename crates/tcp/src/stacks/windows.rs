@@ -15,18 +15,18 @@ pub(super) fn xp() -> Page {
         "Windows XP and 2000 (2000 to 2008): the second duplicate ACK, timers of 100 ms",
     );
     state! { page;
-        hz = 10, "seed 002, Table I: timer granularity 100 ms";
+        hz = 10, "UNC 2007, Table I: timer granularity 100 ms";
         wheel = Wheel::Exact, "assumption: timers fire at the tick asked for";
 
         estimator = Estimator::Rfc6298, "assumption: RFC 2988; Microsoft on e2e-interest, 2 February 2006: the standard algorithms";
-        min_rto = Duration::from_millis(300), "assumption: three ticks; seed 002's Table I has 200 ms (windows-xp-unc2007)";
+        min_rto = Duration::from_millis(300), "assumption: three ticks; UNC 2007's Table I has 200 ms (windows-xp-unc2007)";
         max_rto = Duration::from_secs(240), "Microsoft KB 170359: doubles up to 240 seconds";
         initial_rto = Duration::from_secs(3), "Microsoft KB 170359, TcpInitialRtt: 3 seconds";
         fallback_rto = Duration::from_secs(3), "Microsoft KB 170359, TcpInitialRtt: 3 seconds";
-        srtt_shift = 3, "seed 002, Table I: b = 0.125";
-        rttvar_shift = 2, "seed 002, Table I: a = 0.25";
-        srtt_factor = 1.0, "seed 002, Table I: m = 1";
-        rttvar_factor = 4, "seed 002, Table I: k = 4";
+        srtt_shift = 3, "UNC 2007, Table I: b = 0.125";
+        rttvar_shift = 2, "UNC 2007, Table I: a = 0.25";
+        srtt_factor = 1.0, "UNC 2007, Table I: m = 1";
+        rttvar_factor = 4, "UNC 2007, Table I: k = 4";
         rtt_samples = RttSamples::OncePerRoundTrip, "assumption: one segment timed at a time, as RFC 2988 §3 has it";
         rto_slop = Duration::ZERO, "assumption: nothing is added, as in RFC 2988";
 
@@ -35,7 +35,7 @@ pub(super) fn xp() -> Page {
         timestamps = false, "Microsoft, TCP/IP Implementation Details: Tcp1323Opts offers none";
         window_scaling = false, "Microsoft, TCP/IP Implementation Details: Tcp1323Opts offers none";
 
-        dupack_threshold = 2, "Microsoft, TCP/IP Implementation Details: TcpMaxDupAcks = 2; seed 002, Table I: D = 2";
+        dupack_threshold = 2, "Microsoft, TCP/IP Implementation Details: TcpMaxDupAcks = 2; UNC 2007, Table I: D = 2";
         max_reordering = 2, "assumption: the threshold is fixed";
         fack = false, "assumption: Linux alone has it";
         rack = false, "came later";
@@ -94,10 +94,10 @@ pub(super) fn xp() -> Page {
 pub(super) fn xp_unc2007() -> Page {
     let mut page = xp().variant(
         "windows-xp-unc2007",
-        "Windows XP with the smallest timeout that seed 002 prints",
+        "Windows XP with the smallest timeout that UNC 2007 prints",
     );
     state! { page;
-        min_rto = Duration::from_millis(200), "seed 002, Table I: minRTO 200 ms";
+        min_rto = Duration::from_millis(200), "UNC 2007, Table I: minRTO 200 ms";
     }
     page
 }

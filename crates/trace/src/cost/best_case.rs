@@ -1,4 +1,4 @@
-//! What ideal loss detection would have saved of a connection: seed 002, section V-A, part 3.
+//! What ideal loss detection would have saved of a connection: UNC 2007, section V-A, part 3.
 
 use rexmit_tcp::Need;
 use rexmit_time::Duration;

@@ -1,4 +1,4 @@
-//! Equations (1) to (3) of seed 002, as printed: `x` is half the flight in segments, results are round-trip times.
+//! Equations (1) to (3) of UNC 2007, as printed: `x` is half the flight in segments, results are round-trip times.
 //!
 //! The logarithm is base 2: it counts the round trips of slow start, and only so is RF(2) = 0.
 

@@ -1,4 +1,4 @@
-//! What loss detection cost: waiting, the equations of seed 002, section IV-D, and the Best Case of section V-A.
+//! What loss detection cost: waiting, the equations of UNC 2007, section IV-D, and the Best Case of section V-A.
 
 mod best_case;
 mod equations;
@@ -14,14 +14,14 @@ pub use waiting::{count_once, Waited, Waits};
 use rexmit_tcp::Mechanism;
 use rexmit_time::Duration;
 
-/// What found a loss, as seed 002 divides it.
+/// What found a loss, as UNC 2007 divides it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finder {
     /// A retransmission timeout.
     Timeout,
     /// Acknowledgements: fast retransmit in all its forms, by SACKs and by RACK too.
     Acknowledgements,
-    /// A tail loss probe, which seed 002 does not know: it costs a packet and no rate.
+    /// A tail loss probe, which UNC 2007 does not know: it costs a packet and no rate.
     Probe,
 }
 

@@ -1,4 +1,4 @@
-//! The six parameters of seed 002, Table I: those of the stacks that explain what was seen. Where several do, the interval
+//! The six parameters of UNC 2007, Table I: those of the stacks that explain what was seen. Where several do, the interval
 //! spans them all; the smallest timeout is moved by what timeouts proved.
 
 use rexmit_time::Duration;

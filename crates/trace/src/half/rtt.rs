@@ -29,7 +29,7 @@ impl Rtts {
         self.moving = Some(self.moving.map_or(rtt, |m| m + (rtt - m) / 4));
     }
 
-    /// The moving average, weight 1/4 for the new sample (seed 002, section IV).
+    /// The moving average, weight 1/4 for the new sample (UNC 2007, section IV).
     pub(super) const fn moving(&self) -> Option<Duration> {
         self.moving
     }

@@ -243,7 +243,7 @@ impl Judge {
         self.clock.mean_wait(ticks)
     }
 
-    /// Round trips more that slow start takes to send again what was lost. Seed 002's equations, which know neither probes
+    /// Round trips more that slow start takes to send again what was lost. UNC 2007's equations, which know neither probes
     /// nor RACK, hold as printed for all else.
     fn rounds(&self, scene: &Scene<'_>, other: Outcome, detector: usize) -> f64 {
         let (own, new) = (&self.plan.detectors[0], &self.plan.detectors[detector]);

@@ -1,10 +1,10 @@
-//! What other settings would have done, replayed from the same events: seed 002, sections IV-C and IV-D.
+//! What other settings would have done, replayed from the same events: UNC 2007, sections IV-C and IV-D.
 //!
 //! A sender's events are boiled down to what settings can differ in: round-trip times, and the waits of each head of its
 //! queue with the duplicate acknowledgements and resends in them. Each wait is then judged under every setting at once:
 //! would the head have been sent again, by what and when? What happened in truth is the measure, and a setting counts by
 //! how it differs from the sender's own in the same model, so that the sender's own setting never changes anything.
-//! Round-trip times and losses are taken to be what they were, as seed 002 does.
+//! Round-trip times and losses are taken to be what they were, as UNC 2007 does.
 
 mod effects;
 mod found;

@@ -10,7 +10,7 @@ use rexmit_time::Duration;
 use super::judge::Room;
 use super::setting::{Setting, SettingError, Threshold};
 
-/// What is replayed unless something else is asked for: each parameter of seed 002 for itself, its Smart-Config, and what
+/// What is replayed unless something else is asked for: each parameter of UNC 2007 for itself, its Smart-Config, and what
 /// came after it.
 const DEFAULT: &str =
     "k=2 k=3 k=6 min_rto=100ms min_rto=400ms a=1/2 a=1/32 b=1/2 d=2 d=3 d=4 smart tlp no-tlp rack \
@@ -42,7 +42,7 @@ impl Default for Plan {
 }
 
 impl Plan {
-    /// The settings that `words` name: each is one setting, `default` (some twenty useful ones), or `grid` (seed 002's:
+    /// The settings that `words` name: each is one setting, `default` (some twenty useful ones), or `grid` (UNC 2007's:
     /// k 2, 3, 4, 6, 8 × minRTO 100, 200, 400, 800, 1000 ms × a and b 1, 1/2 … 1/32).
     ///
     /// # Errors

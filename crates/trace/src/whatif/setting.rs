@@ -30,7 +30,7 @@ pub struct Setting {
 pub enum Threshold {
     /// So many.
     Fixed(u32),
-    /// max(1, min(3, F − 2)) for F segments outstanding at the loss: seed 002's Smart-Config.
+    /// max(1, min(3, F − 2)) for F segments outstanding at the loss: UNC 2007's Smart-Config.
     Smart,
 }
 
@@ -65,7 +65,7 @@ const ALLOWED: &str = "k=N, min_rto=TIME (or rto_min=TIME), a=1/N, b=1/N, m=FACT
                        rack, no-rack, joined by commas";
 
 impl Setting {
-    /// Seed 002's Smart-Config, section V-D.
+    /// UNC 2007's Smart-Config, section V-D.
     pub const SMART: Setting = Setting {
         k: Some(2),
         min_rto: Some(Duration::from_millis(100)),

@@ -1,0 +1,165 @@
+"""One summary per network, configuration and loss: completion of the last burst over its start
+phases, and what repaired it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from rexmit.analysis.cells import Spread, spread
+from rexmit.errors import UserError
+from rexmit.store.open_run import Run
+
+
+@dataclass(frozen=True)
+class Resend:
+    """The first resend of what was dropped: its mechanism, and the path it took (from 1; None
+    where it stayed on the only one).
+    """
+
+    mechanism: str
+    path: int | None
+
+    @property
+    def words(self) -> str:
+        """`mptcp-reinject on path 2`."""
+        return self.mechanism if self.path is None else f"{self.mechanism} on path {self.path}"
+
+
+@dataclass(frozen=True)
+class Case:
+    """`completion`, `recover` are over the connections used; None where nothing says."""
+
+    network: str
+    config: str
+    loss: str  #: the pattern
+    connections: int
+    incomplete: int  #: left out: the client did not get all
+    inexact: int  #: left out: other packets were lost than the pattern names
+    completion: Spread  #: of the last burst, seconds
+    least_s: float | None
+    most_s: float | None
+    recover: Spread  #: first drop to first resend, seconds
+    first_resend: tuple[tuple[Resend, int], ...]  #: most first
+    reinjected: float  #: packets re-injected after the first drop, a connection
+    reinjected_needlessly: float  #: of them, those whose data had arrived
+    mptcp_retransmissions: float | None
+    probe_reinjections: float | None
+
+
+@dataclass(frozen=True)
+class Cases:
+    """All of a run, in the order of its grid. Delays are one way, ms, in the order of paths."""
+
+    networks: tuple[str, ...]
+    configs: tuple[str, ...]
+    losses: tuple[str, ...]
+    delays_ms: Mapping[str, tuple[float, ...]]
+    cases: Mapping[tuple[str, str, str], Case]
+
+    def of(self, network: str, config: str, loss: str) -> Case | None:
+        """One case; None where the run has no such."""
+        return self.cases.get((network, config, loss))
+
+
+def has_bursts(run: Run) -> bool:
+    """Whether the run's transfers are connections with bursts."""
+    workload = run.scenario.get("workload")
+    return isinstance(workload, dict) and workload.get("server") == "burst"
+
+
+def cases(run: Run, *, keep_inexact: bool = False) -> Cases:
+    """Raises UserError where the run has none."""
+    frame = run.transfers
+    if not has_bursts(run):
+        raise UserError(f"{run.path}: the run has no bursts", "run one: rexmit run mptcp-2017")
+    first = _first_resends(run)
+    again = _reinjected(run)
+    found = {}
+    keys = ["network", "config", "loss_pattern"]
+    for part in frame.partition_by(keys, maintain_order=True):
+        network, config, loss = (part[key][0] for key in keys)
+        found[network, config, loss or "none"] = _case(
+            part, first, again, keep_inexact=keep_inexact
+        )
+    unique = {key: tuple(frame[key].unique(maintain_order=True)) for key in keys}
+    return Cases(
+        networks=unique["network"],
+        configs=unique["config"],
+        losses=tuple(loss or "none" for loss in unique["loss_pattern"]),
+        delays_ms={name: _delays(run, name) for name in unique["network"]},
+        cases=found,
+    )
+
+
+def _case(
+    part: pl.DataFrame,
+    first: Mapping[tuple[int, int], Resend],
+    again: pl.DataFrame,
+    *,
+    keep_inexact: bool,
+) -> Case:
+    complete = part.filter(pl.col("complete"))
+    used = complete if keep_inexact else complete.filter(pl.col("exact"))
+    times = used["t_total_s"].drop_nulls()
+    repaired = Counter(
+        first[key] for key in used.select("cell", "repetition").iter_rows() if key in first
+    )
+    mine = again.join(used.select("cell", "repetition"), on=["cell", "repetition"])
+    return Case(
+        network=part["network"][0],
+        config=part["config"][0],
+        loss=part["loss_pattern"][0] or "none",
+        connections=part.height,
+        incomplete=part.height - complete.height,
+        inexact=complete.height - used.height,
+        completion=spread(times),
+        least_s=_number(times.min()),
+        most_s=_number(times.max()),
+        recover=spread(used["t_recover_s"]),
+        first_resend=tuple(repaired.most_common()),
+        reinjected=mine.height / max(used.height, 1),
+        reinjected_needlessly=mine.filter(pl.col("need") == "spurious").height
+        / max(used.height, 1),
+        mptcp_retransmissions=_number(used["mptcp_retransmissions"].mean()),
+        probe_reinjections=_number(used["probe_reinjections"].mean()),
+    )
+
+
+def _first_resends(run: Run) -> dict[tuple[int, int], Resend]:
+    """By cell and repetition, the first resend at or after the first drop."""
+    rows = run.retransmissions().join(
+        run.transfers.select("cell", "repetition", "t_retransmit_s"), on=["cell", "repetition"]
+    )
+    rows = rows.filter(pl.col("time_s") == pl.col("t_retransmit_s"))
+    rows = rows.unique(["cell", "repetition"], keep="first", maintain_order=True)
+    return {
+        (row["cell"], row["repetition"]): Resend(row["mechanism"] or "unknown", row["path"])
+        for row in rows.iter_rows(named=True)
+    }
+
+
+def _reinjected(run: Run) -> pl.DataFrame:
+    """Every re-injection after the first drop of its connection."""
+    drops = run.transfers.select("cell", "repetition", "t_drop_s")
+    rows = run.retransmissions().filter(pl.col("mechanism") == "mptcp-reinject")
+    return rows.join(drops, on=["cell", "repetition"]).filter(
+        pl.col("time_s") >= pl.col("t_drop_s")
+    )
+
+
+def _delays(run: Run, network: str) -> tuple[float, ...]:
+    from rexmit.scenario.units import DURATION
+
+    paths: list[dict[str, Any]] = run.scenario["networks"][network].get("paths") or []
+    own = run.scenario["networks"][network].get("delay")
+    return tuple(DURATION.parse(str(path.get("delay", own))) / 1e6 for path in paths)
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None

@@ -1,0 +1,40 @@
+"""Cases of bursts as data for programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rexmit.analysis.bursts import Case, Cases
+
+
+def cases_data(found: Cases) -> list[dict[str, Any]]:
+    """One entry a network, configuration and loss; times in seconds, delays in milliseconds."""
+    return [_case(case, found.delays_ms[case.network]) for case in found.cases.values()]
+
+
+def _case(case: Case, delays_ms: tuple[float, ...]) -> dict[str, Any]:
+    return {
+        "network": case.network,
+        "delays_ms": list(delays_ms),
+        "config": case.config,
+        "loss": case.loss,
+        "connections": case.connections,
+        "used": case.connections - case.incomplete - case.inexact,
+        "incomplete": case.incomplete,
+        "inexact": case.inexact,
+        "completion": {
+            "mean_s": case.completion.mean_s,
+            "sd_s": case.completion.sd_s,
+            "least_s": case.least_s,
+            "most_s": case.most_s,
+        },
+        "t_recover": {"mean_s": case.recover.mean_s, "sd_s": case.recover.sd_s},
+        "first_resend": [
+            {"mechanism": resend.mechanism, "path": resend.path, "connections": n}
+            for resend, n in case.first_resend
+        ],
+        "reinjected": case.reinjected,
+        "reinjected_needlessly": case.reinjected_needlessly,
+        "mptcp_retransmissions": case.mptcp_retransmissions,
+        "probe_reinjections": case.probe_reinjections,
+    }

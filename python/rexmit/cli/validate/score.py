@@ -1,0 +1,169 @@
+"""`rexmit validate score DIR`: how often the analysis of captures is right, and tshark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rexmit.errors import EXIT_FAILED, UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rexmit.validate.score.corpus import Capture, Corpus
+    from rexmit.validate.score.report import Analyse, Labels, Report
+
+EXAMPLES = """\
+Examples:
+
+\b
+  rexmit validate truth --seed 7 --out truth             a corpus of real kernels, then
+  rexmit validate score truth                            what trace and tshark get right in it
+  rexmit validate score truth --point sender --worst 20  and where it errs at the sender
+  rexmit validate score truth --part 6.12-mobile --no-tshark
+  rexmit validate score truth --figure reliability.png   whether its confidences can be trusted
+"""
+
+
+def score(
+    corpus: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR",
+            help="Folder of `rexmit validate truth` or `rexmit validate synth`.",
+            show_default=False,
+        ),
+    ],
+    tshark: Annotated[
+        bool | None,
+        typer.Option(
+            "--tshark/--no-tshark",
+            help="Score tshark's labels, too. [default: where tshark is installed]",
+            show_default=False,
+        ),
+    ] = None,
+    point: Annotated[
+        str | None,
+        typer.Option(
+            metavar="POINT",
+            help="Only captures of this point: sender, switch or receiver.",
+            show_default=False,
+        ),
+    ] = None,
+    part: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Only this part of the corpus.", show_default=False),
+    ] = None,
+    flow: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FLOW",
+            help="Only this connection: '10.0.0.1:80 > 10.0.0.2:40000', either way round.",
+            show_default=False,
+        ),
+    ] = None,
+    worst: Annotated[
+        int, typer.Option(metavar="N", min=0, help="List the first N that are wrong.")
+    ] = 0,
+    parts: Annotated[
+        bool, typer.Option("--parts", help="Every part in a line, not only their kinds.")
+    ] = False,
+    figure: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw the reliability diagram, too: FILE.pdf, .png or .svg.",
+            show_default=False,
+        ),
+    ] = None,
+    fail_under: Annotated[
+        float | None,
+        typer.Option(
+            metavar="PERCENT",
+            min=0,
+            max=100,
+            help="Exit with 1 if fewer mechanisms are right at any point.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False,
+) -> None:
+    """Hold the analysis of captures against a corpus whose resends are known.
+
+    Every capture of the corpus is analysed as by `rexmit trace`, and each resend's mechanism and
+    need compared with the truth: confusion matrices, accuracy, precision and recall of each class,
+    the sending stacks, resends missed and invented, and the same for tshark's labels. Confidences
+    are held against how often they are right.
+    """
+    from rexmit.validate.score.corpus import POINTS, open_corpus
+
+    if point is not None and point not in POINTS:
+        raise UserError(
+            f"--point {point}: there is none", f"points: {', '.join(POINTS)}", usage=True
+        )
+    opened = open_corpus(corpus).narrowed(point=point, part=part, flow=flow)
+    made = _report(opened, _analyse(), _labels(tshark))
+    if as_json:
+        import json
+
+        from rexmit.validate.score.as_json import report_data
+
+        data = report_data(made, worst=worst)
+        typer.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
+    else:
+        from rexmit.present.terminal import console
+        from rexmit.validate.score.print_score import print_report
+
+        print_report(made, console(), worst=worst, parts=parts)
+    if figure is not None:
+        from rexmit.validate.score import draw_reliability as reliability
+
+        points = {point: made.at(point).reliability for point in made.points}
+        reliability.write(points, "How often rexmit trace is right, by how sure it is", figure)
+        typer.echo(f"wrote {figure}", err=True)
+    if fail_under is not None and _under(made, fail_under / 100):
+        raise typer.Exit(EXIT_FAILED)
+
+
+def _under(made: Report, least: float) -> bool:
+    shares = (made.at(point).mechanisms.accuracy for point in made.points)
+    return any(share is not None and share < least for share in shares)
+
+
+def _analyse() -> Analyse:
+    from rexmit.trace.memory import tables
+
+    return tables
+
+
+def _labels(asked: bool | None) -> Labels | None:
+    from rexmit.validate.score import tshark
+
+    if asked and not tshark.is_there():
+        raise UserError("tshark is not installed", "apt-get install tshark, or --no-tshark")
+    wanted = tshark.is_there() if asked is None else asked
+    return tshark.claims if wanted else None
+
+
+def _report(corpus: Corpus, analyse: Analyse, labels: Labels | None) -> Report:
+    """With a line that says which capture is at work, on a terminal."""
+    import sys
+
+    from rich.console import Console
+    from rich.status import Status
+
+    from rexmit.validate.score.report import report
+
+    errors: Any = Console(stderr=True)
+    if not sys.stderr.isatty():
+        return report(corpus, analyse, labels)
+    with Status("", console=errors) as status:
+        number = iter(range(1, len(corpus.captures) + 1))
+
+        def tell(capture: Capture) -> None:
+            status.update(f"{next(number)} of {len(corpus.captures)}: {capture.path.name}")
+
+        progress: Callable[[Capture], None] = tell
+        return report(corpus, analyse, labels, progress)

@@ -1,0 +1,135 @@
+"""`rexmit validate truth`: captures whose resends are labelled by the kernel that sent them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rexmit.cli.limits import MOST_JOBS
+from rexmit.version import version
+
+if TYPE_CHECKING:
+    from rexmit.validate.truth.corpus import Tally
+
+EXAMPLES = """\
+Examples:
+
+\b
+  rexmit validate truth                                   1,500 connections on 6.12 into runs/
+  rexmit validate truth --kernel 6.1@1000 --seed 7 --out corpora/fresh
+  rexmit validate truth --kinds ids-host,offload          and as other hosts and monitors have them
+  rexmit validate truth --kinds zero-windows,resets       and with hosts that behave so
+  rexmit validate truth --connections 100 --json
+"""
+
+
+def truth(
+    kernel: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KERNEL",
+            help="6.1, 6.12, 6.12@HZ, 6.12+PATCH, or a name of `rexmit kernel list`.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="What it is drawn from.")] = 1,
+    connections: Annotated[int, typer.Option(min=1, max=250_000, help="How many of them.")] = 1500,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="A new folder. Default: below runs/."),
+    ] = None,
+    kinds: Annotated[
+        str,
+        typer.Option(
+            metavar="KINDS",
+            help="Hosts and captures as the world has them, with commas; or all. "
+            "`rexmit validate synth --list` says what each is.",
+        ),
+    ] = "none",
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs", "-j", min=1, max=MOST_JOBS, help="Kernels at a time. Default: one a core."
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Build a corpus of captures whose resends are labelled by the kernel that sent them.
+
+    Connections of many sizes cross networks with loss, bursts, reordering, delay spikes, short
+    queues and outages, under many settings, on a real kernel in virtual time. The kernel records
+    why it sends a segment again; whether that was needed follows from what arrived. The folder has
+    a capture of each part at the sender, at the switch and at the receiver, resends.parquet,
+    connections.parquet and truth.json. With --kinds there are more parts: the same connections as
+    other hosts would number their packets, or as worse monitors would capture them; or the same
+    networks with hosts that stop reading, defer accepting, reset or think for long.
+    """
+    import json
+    import sys
+    import time
+
+    from rexmit.campaign import progress as bars
+    from rexmit.campaign.streams import core_streams
+    from rexmit.engines.engine import cores
+    from rexmit.interrupt import Interrupted
+    from rexmit.validate.synth.kinds import chosen as kinds_of
+    from rexmit.validate.synth.kinds import made as made_kinds
+    from rexmit.validate.truth import corpus, draw
+    from rexmit.validate.truth.kernel import open_engine
+
+    more = kinds_of(kinds)
+    engine = open_engine(kernel)
+    chosen = engine.kernel
+    folder = out or Path("runs") / f"truth-{chosen.version}-{chosen.hz}-{seed}"
+    words = ["rexmit", "validate", "truth", "--kernel", kernel or chosen.name, "--seed", str(seed)]
+    if more:
+        words += ["--kinds", ",".join(more)]
+    about: dict[str, Any] = {
+        "version": corpus.VERSION,
+        "kind": "kernel",
+        "seed": seed,
+        "command": " ".join([*words, "--connections", str(connections)]),
+        "program": f"rexmit {version()}",
+        "kernels": [{"name": chosen.name, **chosen.plain()}],
+        "guest": engine.guest_hash,
+        "kinds": list(more),
+    }
+    parts = draw.draw_all(core_streams(), seed, connections, made_kinds(more))
+    usable = cores()
+    slots = [usable[slot % len(usable)] for slot in range(jobs or len(usable))]
+    progress = bars.for_stream(sys.stderr)
+    progress.start(sum(len(part.plan["connections"]) for part in parts), 0)
+    began = time.monotonic()
+    try:
+        tally = corpus.make(
+            folder, parts, engine, about, cores=slots, on_part=progress.advance, more=more
+        )
+    except Interrupted as stopped:
+        stopped.what = "stopped; nothing of the corpus is kept"
+        raise
+    finally:
+        progress.close()
+    seconds = round(time.monotonic() - began, 1)
+    if as_json:
+        typer.echo(json.dumps({"folder": str(folder), "seconds": seconds, **tally.as_json()}))
+    else:
+        for line in _lines(tally, seconds):
+            typer.echo(line)
+        typer.echo(f"kept in {folder}")
+
+
+def _lines(tally: Tally, seconds: float) -> list[str]:
+    found = tally.as_json()
+    size = f"{tally.parts} parts, {tally.connections:,} connections"
+    lines = [
+        f"{size}, {tally.packets:,} packets captured at three points, {seconds:,.0f} s",
+        f"{'resends':18}{'needed':>10}{'spurious':>10}",
+    ]
+    for mechanism, needs in found["resends"].items():
+        counts = [needs.get(need, 0) for need in ("needed", "spurious")]
+        lines.append(f"{mechanism:18}{counts[0]:>10,}{counts[1]:>10,}")
+    if tally.incomplete:
+        lines.append(f"{tally.incomplete} connections gave up before their end")
+    lines += [f"the kernel's counters disagree: {one}" for one in tally.disagreements]
+    return lines

@@ -1,0 +1,111 @@
+"""`rexmit validate whatif`: what-if predictions held against transfers really run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rexmit.cli.limits import MOST_JOBS
+from rexmit.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rexmit.validate.whatif.transfers import Base
+
+EXAMPLES = """\
+Examples:
+
+\b
+  rexmit validate whatif                                  every usual setting, on five stacks
+  rexmit validate whatif --stack linux-2.4 --setting k=2,min_rto=100ms
+  rexmit validate whatif --engine kernel --kernel 6.12    on a real kernel, those that it has
+"""
+
+
+def whatif(
+    stack: Annotated[
+        str | None,
+        typer.Option(
+            "--stack", metavar="STACK", help="One stack of the model, as `rexmit stacks` lists it."
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--setting", metavar="SETTING", help="What to change, as k=2 or no-tlp. Repeatable."
+        ),
+    ] = None,
+    engine: Annotated[
+        str,
+        typer.Option(metavar="model|kernel", help="What runs the transfers."),
+    ] = "model",
+    kernel: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KERNEL",
+            help="6.1, 6.12, 6.12@HZ, 6.12+PATCH, or a name of `rexmit kernel list`.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Of the transfers.")] = 1,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, max=MOST_JOBS, help="Cells at a time.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Keep the runs with their captures, and check.parquet, in this folder.",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the errors as JSON.")] = False,
+) -> None:
+    """Check what-if: run transfers, predict from their captures what a setting changes, run the
+    same transfers with that setting, and say how far the predictions were off.
+
+    The transfers differ in round trip, size and in which packets are lost; under each setting the
+    same packets are lost. A check of every usual setting is kept, and `rexmit trace` prints its
+    errors beside its predictions.
+    """
+    if engine not in ("model", "kernel"):
+        raise UserError(f"there is no engine {engine}", "engines: model, kernel", usage=True)
+    if kernel is not None and engine != "kernel":
+        raise UserError("--kernel belongs to --engine kernel", usage=True)
+    if stack is not None and engine != "model":
+        raise UserError("--stack belongs to --engine model", usage=True)
+    import json
+    from dataclasses import asdict
+
+    from rexmit.present.terminal import console
+    from rexmit.validate.whatif.calibrate import calibrate
+    from rexmit.validate.whatif.print_errors import print_errors
+
+    made = calibrate(
+        _bases(stack, settings or [], engine),
+        seed=seed,
+        jobs=jobs,
+        out=out,
+        kernel=(kernel or "") if engine == "kernel" else None,
+        keep=stack is None and not settings and engine == "model",
+    )
+    if as_json:
+        typer.echo(json.dumps(asdict(made), indent=2))
+    else:
+        print_errors(made.rows, console())
+
+
+def _bases(stack: str | None, settings: list[str], engine: str) -> Sequence[Base]:
+    from rexmit import stacks
+    from rexmit.validate.whatif.transfers import BASES, KERNEL_SETTINGS, Base
+
+    if engine == "kernel":
+        return [Base("kernel", tuple(settings) or KERNEL_SETTINGS)]
+    if stack is None and not settings:
+        return BASES
+    name = stack or stacks.DEFAULT
+    usual = [base for base in BASES if base.stack == name]
+    if not settings:
+        return usual or [Base(name, BASES[2].settings)]
+    return [Base(name, tuple(settings))]

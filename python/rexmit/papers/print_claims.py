@@ -1,0 +1,65 @@
+"""A paper's claims on the terminal: whether each holds here, and by how much."""
+
+from __future__ import annotations
+
+import textwrap
+
+from rich.console import Console
+from rich.text import Text
+
+from rexmit.analysis.runner import Runner, column_head
+from rexmit.papers.claim import Claim, Source
+from rexmit.present.grid import Column, Line, print_grid
+from rexmit.present.terminal import say
+
+_WORDS = {True: "holds", False: "no", None: "-"}
+_STYLES = {True: "", False: "yellow", None: "dim"}
+
+#: Columns of sentences: the claim's, the least of the other, and either in a pipe.
+_CLAIMED, _LEAST, _WIDE = 44, 28, 90
+
+
+def print_claims(claims: tuple[Claim, ...], console: Console, source: Source) -> None:
+    """A line a claim, in the paper's order."""
+    say(console, Text("Claims of the paper, each computed from this run", "bold"))
+    # In a pipe a claim stands on one line, so that `grep` finds it whole.
+    claimed = _CLAIMED if console.is_terminal else _WIDE
+    room = max(console.width - claimed - 10, _LEAST) if console.is_terminal else _WIDE
+    lines = [
+        Line(
+            (
+                _WORDS[claim.holds],
+                "\n".join(textwrap.wrap(claim.words, claimed)),
+                "\n".join(textwrap.wrap(claim.measured, room)),
+            ),
+            _STYLES[claim.holds],
+        )
+        for claim in claims
+    ]
+    print_grid(
+        [Column(""), Column(source.year, before=2), Column("here", before=2)], lines, console
+    )
+    console.print()
+    told = [claim for claim in claims if claim.holds is not None]
+    holding = sum(claim.holds is True for claim in told)
+    say(console, Text(f"{holding} of {len(told)} hold", "bold"))
+    say(console, source.meant, "dim")
+    say(console, f"paper: {source.title}", "dim")
+
+
+def print_claims_beside(
+    claims: list[tuple[Claim, ...]],
+    runners: tuple[Runner, ...],
+    console: Console,
+    source: Source,
+) -> None:
+    """The paper's claims, a column a run."""
+    console.print()
+    say(console, Text("Claims of the paper (--claims of a single run says by how much)", "bold"))
+    columns = [Column(source.year)]
+    columns += [Column(column_head(ran), right=True, least=8, before=2) for ran in runners]
+    rows = [
+        Line((same[0].words, *(_WORDS[claim.holds] for claim in same)))
+        for same in zip(*claims, strict=True)
+    ]
+    print_grid(columns, rows, console)

@@ -1,0 +1,176 @@
+"""Completion times of bursts as bars: the paper's Figures 2, 4 and 6, or one of all there is."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import matplotlib as mpl
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure as Canvas
+
+from rexmit.analysis.bursts import Cases, cases
+from rexmit.analysis.runner import runner
+from rexmit.papers.probe_or_wait_2017.paper import (
+    FIGURES,
+    LOSSES,
+    MPTCP_RTO,
+    MPTCP_TLP,
+    NEW,
+    PAIRS,
+    TCP_RTO,
+    TCP_TLP,
+)
+from rexmit.present.figures.plan import slug
+from rexmit.present.figures.save import save
+from rexmit.present.figures.style import RC, looks
+from rexmit.store.open_run import Run
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure: a panel for each loss, a group of bars for each network."""
+
+    name: str
+    title: str
+    small: str
+    networks: tuple[str, ...]
+    configs: tuple[str, ...]
+    losses: tuple[str, ...]
+
+
+def plan(run: Run, found: Cases) -> list[Figure]:
+    """The paper's figures, as far as the run has what they show; else one of all configurations."""
+    losses = tuple(loss for loss in LOSSES if loss in found.losses)
+    by_delays = {delays: name for name, delays in found.delays_ms.items()}
+    networks = tuple(by_delays[pair] for pair in PAIRS if pair in by_delays)
+    made = []
+    if losses and networks:
+        for number, (title, configs) in FIGURES.items():
+            there = tuple(config for config in configs if config in found.configs)
+            if len(there) > 1:
+                title = f"Figure {number} of the paper: {title}"
+                made.append(_figure(run, f"figure-{number}", title, networks, there, losses))
+    if not made:
+        for loss in found.losses:
+            name = f"bursts-{slug(loss)}"
+            made.append(_figure(run, name, loss, found.networks, found.configs, (loss,)))
+    return made
+
+
+def _figure(
+    run: Run,
+    name: str,
+    title: str,
+    networks: tuple[str, ...],
+    configs: tuple[str, ...],
+    losses: tuple[str, ...],
+) -> Figure:
+    ran = runner(run.meta)
+    small = f"{ran.words}; mean and standard deviation over start phases"
+    return Figure(name, title, small, networks, configs, losses)
+
+
+def write(run: Run, folder: Path, formats: Iterable[str], *, keep_inexact: bool) -> list[Path]:
+    """Writes FOLDER/NAME.FORMAT for each figure and format and returns the paths.
+
+    Raises UserError when the folder cannot be written.
+    """
+    found = cases(run, keep_inexact=keep_inexact)
+    paths = []
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(RC)
+        for figure in plan(run, found):
+            canvas = _draw(figure, found)
+            for ending in formats:
+                path = folder / f"{figure.name}.{ending}"
+                save(canvas, path, ending)
+                paths.append(path)
+    return paths
+
+
+def _draw(figure: Figure, found: Cases) -> Canvas:
+    panels = len(figure.losses)
+    bars = len(figure.networks) * (len(figure.configs) + 1)
+    # One panel alone has the figure's title above it.
+    wide = min(max(1.2 + 0.17 * bars, 5.2 if panels == 1 else 3.6), 9.0)
+    canvas = Canvas(figsize=(wide * panels, 3.9), layout="constrained")
+    FigureCanvasAgg(canvas)
+    canvas.suptitle(figure.title, fontsize=10, fontweight="bold")
+    every: Any = canvas.subplots(1, panels, sharey=True, squeeze=False)
+    for letter, axes, loss in zip(
+        "abcdefghijklmnopqrstuvwxyz", every[0], figure.losses, strict=False
+    ):
+        words = f"{letter}) {LOSSES.get(loss, loss)}" if panels > 1 else LOSSES.get(loss, "")
+        axes.set_title("\n".join(textwrap.wrap(words, 48)), fontsize=9)
+        _panel(axes, figure, found, loss)
+    every[0][0].set_ylim(0, _top(figure, found))
+    every[0][0].set_ylabel("completion of the last burst (s)")
+    handles, labels = every[0][0].get_legend_handles_labels()
+    legend = canvas.legend(
+        handles,
+        labels,
+        loc="outside lower center",
+        ncols=len(labels),
+        title=figure.small,
+        title_fontsize=7,
+    )
+    legend.get_title().set_color("#555555")
+    return canvas
+
+
+def _panel(axes: Any, figure: Figure, found: Cases, loss: str) -> None:  # noqa: ANN401 - matplotlib's
+    look = _colours(figure.configs)
+    width = 0.8 / len(figure.configs)
+    for place, config in enumerate(figure.configs):
+        shift = (place - (len(figure.configs) - 1) / 2) * width
+        bars = [
+            (at + shift, case.completion)
+            for at, network in enumerate(figure.networks)
+            if (case := found.of(network, config, loss)) and case.completion.mean_s is not None
+        ]
+        axes.bar(
+            [at for at, _ in bars],
+            [spread.mean_s for _, spread in bars],
+            width * 0.92,
+            yerr=[spread.sd_s or 0.0 for _, spread in bars],
+            color=look[config],
+            error_kw={"elinewidth": 0.8, "capthick": 0.8},
+            label=config,
+        )
+    names = ["-".join(f"{d:g}" for d in found.delays_ms[name]) for name in figure.networks]
+    axes.set_xticks(range(len(names)), names)
+    axes.set_xlabel("one-way delays of the paths (ms),\nthat of the losses first")
+
+
+def _top(figure: Figure, found: Cases) -> float:
+    """Room above the highest bar of any panel."""
+    every = [
+        case.completion
+        for network in figure.networks
+        for config in figure.configs
+        for loss in figure.losses
+        if (case := found.of(network, config, loss))
+    ]
+    return 1.06 * max((one.mean_s or 0.0) + (one.sd_s or 0.0) for one in every) or 1.0
+
+
+#: The same colour in every figure: greys without paths, blue tones with, green for what is new.
+_PAPER: Final = {
+    TCP_RTO: "#BBBBBB",
+    TCP_TLP: "#666666",
+    MPTCP_RTO: "#56B4E9",
+    MPTCP_TLP: "#0072B2",
+    NEW: "#009E73",
+}
+
+
+def _colours(configs: tuple[str, ...]) -> dict[str, str]:
+    others = looks(tuple(config for config in configs if config not in _PAPER))
+    return {
+        config: _PAPER[config] if config in _PAPER else others[config].colour for config in configs
+    }

@@ -1,0 +1,212 @@
+"""Which figures a run has: their names, titles and points, before anything is drawn."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from rexmit.analysis.axes import PAGE, Group, Value, groups, with_axes, words
+from rexmit.analysis.cells import Cell, summarise
+from rexmit.analysis.losses import check_losses
+from rexmit.analysis.network import Setting, setting_of
+from rexmit.analysis.runner import runner
+from rexmit.errors import UserError
+from rexmit.present.figures.series import Measure, Series, series
+from rexmit.present.figures.xaxis import LOSSES, XAxis, losses_axis, setting_axis
+from rexmit.store.open_run import Run
+from rexmit.wording import count
+
+MEASURES: tuple[Measure, ...] = ("t_recover", "t_total")
+
+
+class Printed(Protocol):
+    """What a paper printed, as far as a run's figures are the paper's."""
+
+    @property
+    def label(self) -> str:
+        """What the marks of its means are called in the legend."""
+
+    def number(self, network: str, setting: Setting, measure: Measure) -> str | None:
+        """The number of its figure of this time in this network; None where it has none."""
+
+    def mean_s(self, cell: Cell, setting: Setting, measure: Measure) -> float | None:
+        """The mean that it printed of this cell; None where it printed none."""
+
+
+@dataclass(frozen=True)
+class PaperMark:
+    """A mean that the paper prints, to be marked in the figure."""
+
+    config: str
+    at: float
+    mean_s: float
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure. `name` is its file's without the ending; `number` the paper's, None for ours."""
+
+    name: str
+    number: str | None
+    network: str
+    measure: Measure
+    title: str
+    subtitles: tuple[str, ...]
+    x: XAxis  #: of the whole run: its figures share their axis
+    series: tuple[Series, ...]
+    paper: tuple[PaperMark, ...]
+    paper_label: str  #: of the marks, in the legend
+
+
+@dataclass(frozen=True)
+class _Picture:
+    """What becomes a figure for each time: cells along an axis."""
+
+    x: XAxis
+    cells: tuple[Cell, ...]
+    group: Group  #: on a swept axis, one of the groups
+    context: str  #: what all cells share beside the network
+    slug: str
+
+    def place(self, cell: Cell) -> float:
+        if self.x.name == LOSSES:
+            return self.x.places[cell.lost_segments]
+        return self.x.places[cell.group.value(self.x.name)]
+
+
+def plan(
+    run: Run,
+    lost_segments: int | None = None,
+    *,
+    printed: Printed | None = None,
+    keep_inexact: bool = False,
+) -> list[Figure]:
+    """The figures of a run: those of the paper that `printed` first, then the others, in the order
+    of the grid.
+
+    Times stand against lost segments. Where a single number of segments is lost (or chosen) and
+    other settings vary, they stand against each of those. Raises UserError for a number that the
+    run does not have, or one chosen in a run that varies nothing else.
+    """
+    losses = tuple(sorted(int(n) for n in run.transfers["lost_segments"].unique()))
+    frame = with_axes(run.transfers)
+    every_group = groups(frame)
+    if lost_segments is not None:
+        check_losses(lost_segments, losses)
+        if len(every_group) == 1:
+            raise UserError(
+                "--losses chooses what is drawn against another setting: the run varies none",
+                "leave it out",
+                usage=True,
+            )
+        losses = (lost_segments,)
+    cells = [
+        cell
+        for cell in summarise(frame, every_group, keep_inexact=keep_inexact)
+        if cell.lost_segments in losses
+    ]
+    figures: list[Figure] = []
+    for network in run.transfers["network"].unique(maintain_order=True):
+        mine = [cell for cell in cells if cell.network == network]
+        sweeps = len(losses) == 1 and len(every_group) > 1
+        pictures = _sweeps(mine, every_group) if sweeps else _along_losses(mine, losses)
+        for picture in pictures:
+            figures += _figures(run, printed, network, picture)
+    return sorted(figures, key=lambda figure: (figure.number is None, figure.number or ""))
+
+
+def _along_losses(cells: list[Cell], losses: tuple[int, ...]) -> Iterator[_Picture]:
+    x = losses_axis(losses)
+    for group in dict.fromkeys(cell.group for cell in cells):
+        mine = tuple(cell for cell in cells if cell.group == group)
+        yield _Picture(x, mine, group, group.words, slug(group.slug) if group.slug else "")
+
+
+def _sweeps(cells: list[Cell], every_group: list[Group]) -> Iterator[_Picture]:
+    """An axis after the other, with what else varies held: a picture where two values are left."""
+    lost = count(cells[0].lost_segments, "lost segment") if cells else ""
+    names = [name for name, _ in every_group[0].values]
+    for name in names:
+        values = [group.value(name) for group in every_group]
+        x = setting_axis(name, [v for v in values if v is not None or name not in PAGE])
+        held: dict[tuple[tuple[str, Value], ...], list[Cell]] = {}
+        for cell in cells:
+            if cell.group.value(name) in x.places:
+                held.setdefault(_others(cell.group, name), []).append(cell)
+        for others, mine in held.items():
+            if len({cell.group.value(name) for cell in mine}) > 1:
+                base = any(group.is_base for group in every_group)
+                apart = Group(others).slug if not base else ""
+                by = f"by-{slug(name.removesuffix('_bytes'))}"
+                context = ", ".join(filter(None, (lost, *(words(*pair) for pair in others))))
+                yield _Picture(x, tuple(mine), mine[0].group, context, _joined(by, apart))
+
+
+def _others(group: Group, name: str) -> tuple[tuple[str, Value], ...]:
+    hidden = PAGE if name in PAGE else (name,)
+    return tuple(pair for pair in group.values if pair[0] not in hidden)
+
+
+def _joined(*parts: str) -> str:
+    return "-".join(slug(part) for part in parts if part)
+
+
+def _figures(
+    run: Run, printed: Printed | None, network: str, picture: _Picture
+) -> Iterator[Figure]:
+    setting = setting_of(run.scenario, network).beside(picture.group)
+    configs = tuple(run.transfers["config"].unique(maintain_order=True))
+    title = f"{network}: {setting.title}" if setting.title else network
+    for measure in MEASURES:
+        lines = series(picture.cells, measure, configs, picture.place)
+        if not lines:
+            continue
+        number = None
+        if printed is not None and picture.x.name == LOSSES:
+            number = printed.number(network, setting, measure)
+        own = f"figure-{number}" if number else f"{measure.replace('_', '-')}-{slug(network)}"
+        subtitles = (picture.context, _provenance(run, lines, picture.cells))
+        yield Figure(
+            name="-".join(part for part in (own, picture.slug) if part),
+            number=number,
+            network=network,
+            measure=measure,
+            title=title,
+            subtitles=tuple(text for text in subtitles if text),
+            x=picture.x,
+            series=lines,
+            paper=tuple(_paper_marks(printed, setting, measure, picture)) if printed else (),
+            paper_label=printed.label if printed else "",
+        )
+
+
+def slug(text: str) -> str:
+    """Letters, digits, points and hyphens only."""
+    return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.") or "network"
+
+
+def _provenance(run: Run, lines: tuple[Series, ...], cells: Iterable[Cell]) -> str:
+    ran = runner(run.meta)
+    parts = [ran.words] if ran.name else []
+    sizes = [point.n for line in lines for point in line.points]
+    low, high = min(sizes), max(sizes)
+    of = f"{low} to {high} transfers" if low != high else count(high, "transfer")
+    parts.append(f"mean and standard deviation of {of}")
+    left: Counter[str] = Counter()
+    for cell in cells:
+        left.update({reason.value: n for reason, n in cell.left_out.items()})
+    if left:
+        parts.append("left out: " + ", ".join(f"{n:,} {reason}" for reason, n in left.items()))
+    return "; ".join(parts)
+
+
+def _paper_marks(
+    printed: Printed, setting: Setting, measure: Measure, picture: _Picture
+) -> Iterator[PaperMark]:
+    for cell in picture.cells:
+        mean_s = printed.mean_s(cell, setting, measure)
+        if mean_s is not None:
+            yield PaperMark(cell.config, picture.place(cell), mean_s)

@@ -1,0 +1,29 @@
+"""The model's stacks as a scenario changes them."""
+
+from __future__ import annotations
+
+from rexmit import stacks
+from rexmit.errors import UserError
+from rexmit.scenario.model import Scenario
+
+
+def of_scenario(scenario: Scenario, name: str | None, hz: int | None) -> dict[str, stacks.Stack]:
+    """The stack of each configuration that runs.
+
+    A configuration's own name and frequency go first, then what the command line asks for (`name`,
+    `hz`), then the scenario's. Raises UserError for settings that do not go together.
+    """
+    found: dict[str, stacks.Stack] = {}
+    for config in scenario.config_names:
+        changes = dict(scenario.stack)
+        if name is not None:
+            changes["name"] = stacks.known(name)
+        if hz is not None:
+            changes["hz"] = str(hz)
+        changes.update(scenario.configs[config].stack)
+        chosen = changes.pop("name", stacks.DEFAULT)
+        try:
+            found[config] = stacks.stack(chosen, changes, scenario.configs[config].sysctl)
+        except ValueError as error:
+            raise UserError(f"configuration {config}: {chosen}: {error}", usage=True) from None
+    return found

@@ -1,0 +1,163 @@
+"""Opening a run folder for reading: its format is checked here; failures say what to do."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from rexmit.errors import UserError
+from rexmit.store import digests
+from rexmit.store.run_json import FORMAT, NAME, OtherFormatError, read_run
+from rexmit.store.schema import BURSTS, RETRANSMISSIONS, SUBFLOWS, TRANSFERS, Column, polars_schema
+from rexmit.wording import count
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run. `meta` is run.json as it stands; transfers are in the file's order (row K is
+    flow K).
+    """
+
+    path: Path
+    meta: dict[str, Any]
+    transfers: pl.DataFrame
+
+    def retransmissions(self) -> pl.DataFrame:
+        """The rows of retransmissions.parquet; UserError when it is missing or broken."""
+        return _parquet(self.path / "retransmissions.parquet", RETRANSMISSIONS)
+
+    def bursts(self) -> pl.DataFrame:
+        """The rows of bursts.parquet, which runs with bursts have; UserError as above."""
+        return _parquet(self.path / "bursts.parquet", BURSTS)
+
+    def subflows(self) -> pl.DataFrame:
+        """The rows of subflows.parquet, which runs with bursts have; UserError as above."""
+        return _parquet(self.path / "subflows.parquet", SUBFLOWS)
+
+    @property
+    def command(self) -> str | None:
+        """What repeats the run, as run.json has it; it names no folder."""
+        command = self.meta.get("command")
+        return str(command) if command else None
+
+    @property
+    def scenario(self) -> dict[str, Any]:
+        """The effective scenario; empty when run.json has none."""
+        scenario = self.meta.get("scenario")
+        return scenario if isinstance(scenario, dict) else {}
+
+
+def open_run(path: Path) -> Run:
+    """Reads RUN. Raises UserError for no such run, an unfinished one, another format, unreadable
+    files, no transfers.
+    """
+    if not path.is_dir():
+        what = "is a file, not a run folder" if path.exists() else "no such run"
+        raise UserError(
+            f"{path}: {what}", "give the folder that `rexmit run` wrote; it holds a run.json"
+        )
+    meta = _meta(path)
+    table = path / "transfers.parquet"
+    if not table.is_file():
+        raise (
+            _unfinished(path, meta)
+            if meta is not None or (path / "partial").is_dir()
+            else _no_run(path)
+        )
+    if meta is None:
+        raise _no_run(path)
+    fault = digests.fault(path, meta)
+    if fault is not None:
+        raise UserError(fault, _mended_by(path, meta))
+    transfers = _parquet(table, TRANSFERS)
+    if transfers.is_empty():
+        raise UserError(f"{path}: the run has no transfer", _why_empty(meta))
+    return Run(path, meta, transfers)
+
+
+def _meta(path: Path) -> dict[str, Any] | None:
+    file = path / NAME
+    if not file.is_file():
+        return None
+    try:
+        return read_run(file)
+    except OtherFormatError as error:
+        raise UserError(
+            f"{file}: the run has format {error.found}, this program reads format {FORMAT}",
+            "show it with the version of rexmit that wrote it, or repeat the run",
+        ) from None
+    except (OSError, ValueError) as error:
+        raise UserError(
+            f"{file}: cannot be read: {error}", "the file is damaged; repeat the run"
+        ) from None
+
+
+def _again(path: Path, meta: dict[str, Any] | None) -> str:
+    """The command that goes on with the run, or makes it again where it is."""
+    command = (meta or {}).get("command") or "rexmit run SCENARIO"
+    return f"`{command} --out {shlex.quote(str(path))}`"
+
+
+def _mended_by(path: Path, meta: dict[str, Any]) -> str:
+    return f"{_again(path, meta)} makes the tables again"
+
+
+def _no_run(path: Path) -> UserError:
+    return UserError(
+        f"{path}: not a run folder", "a run folder holds run.json and transfers.parquet"
+    )
+
+
+def _unfinished(path: Path, meta: dict[str, Any] | None) -> UserError:
+    return UserError(
+        f"{path}: the run is not finished",
+        f"{_again(path, meta)} continues it where it stopped; "
+        f"what is done is kept in {path / 'partial'}",
+    )
+
+
+def _why_empty(meta: dict[str, Any]) -> str:
+    failed = meta.get("failed_cells") or []
+    if not failed:
+        return "its scenario asks for none"
+    first = failed[0].get("message", "no message")
+    return f"{count(len(failed), 'cell')} failed; the first: {first}"
+
+
+def _parquet(file: Path, columns: tuple[Column, ...]) -> pl.DataFrame:
+    try:
+        frame = pl.read_parquet(file)
+    except FileNotFoundError as error:
+        raise UserError(
+            f"{file}: not there", "the run folder is not complete; repeat the run"
+        ) from error
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise UserError(
+            f"{file}: cannot be read: {error}", "the file is damaged; repeat the run"
+        ) from error
+    types = polars_schema(columns)
+    frame = frame.with_columns(
+        pl.lit(None, dtype=types[c.name]).alias(c.name)
+        for c in columns
+        if c.later and c.name not in frame.columns
+    )
+    hint = "the table was written by another version of rexmit; repeat the run"
+    missing = [c.name for c in columns if c.name not in frame.columns]
+    if missing:
+        raise UserError(f"{file}: column {', '.join(missing)} is missing", hint)
+    for column in columns:
+        found, due = frame.schema[column.name], types[column.name]
+        # A column without a value has no type of its own; of numbers the width makes no difference.
+        alike = found in (due, pl.Null) or (found.is_integer() and due.is_numeric())
+        if not alike:
+            raise UserError(f"{file}: column {column.name} has type {found}, not {due}", hint)
+        if not column.nullable and frame[column.name].has_nulls():
+            raise UserError(f"{file}: column {column.name} lacks a value", hint)
+    try:
+        return frame.cast({column.name: types[column.name] for column in columns})
+    except pl.exceptions.PolarsError as error:
+        raise UserError(f"{file}: cannot be read: {error}", hint) from None

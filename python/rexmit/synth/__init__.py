@@ -1,1 +1,0 @@
-"""Captures of the model with their truth: what `rexmit synth` makes."""

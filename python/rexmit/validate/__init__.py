@@ -1,0 +1,3 @@
+"""How far rexmit itself is right: the model against kernels, the analysis of captures against known
+causes, predictions against runs.
+"""

@@ -1,0 +1,77 @@
+"""Random cases run on a kernel, whose packet logs are kept in a folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rexmit.campaign.progress import Progress
+from rexmit.campaign.streams import Streams, core_streams
+from rexmit.engines.engine import cores
+from rexmit.engines.kernel import KernelEngine, find_kernel
+from rexmit.errors import UserError
+from rexmit.validate.agree import draw
+from rexmit.validate.agree import kernel as side
+from rexmit.validate.agree.any_case import AnyCase
+from rexmit.validate.agree.folder import About, Folder
+from rexmit.validate.agree.outcome import Outcome
+from rexmit.validate.agree.paths import draw as over_paths
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """So many cases of a seed, over one path or two, on a kernel by its name (None: the newest)."""
+
+    kernel: str | None
+    cases: int
+    paths: int
+    seed: int
+
+
+def kernel_logs(
+    wanted: Wanted, keep: Path | None, jobs: int | None, progress: Progress
+) -> tuple[Folder, About]:
+    """Runs what was not run yet, into `keep` or a folder below runs/. Raises UserError where there
+    is no such kernel, or it has no Multipath TCP for two paths.
+    """
+    engine = KernelEngine.open(find_kernel(wanted.kernel), ["builtin"])
+    if wanted.paths > 1 and (lack := engine.without_mptcp()) is not None:
+        raise UserError(
+            f"most cases of two paths are of Multipath TCP, and {lack.why}", lack.remedy
+        )
+    about = About(
+        kernel=engine.kernel.name,
+        version=engine.kernel.version,
+        hz=engine.kernel.hz,
+        kernel_hash=engine.kernel.hash,
+        guest_hash=engine.guest_hash,
+        seed=wanted.seed,
+        paths=wanted.paths,
+    )
+    streams = core_streams()
+    cases = {index: _drawn(streams, wanted, index, about) for index in range(wanted.cases)}
+    paths = f"-paths-{wanted.paths}" if wanted.paths > 1 else ""
+    name = f"agree-{about.version}-{about.hz}-{wanted.seed}{paths}"
+    folder = Folder.begin(keep or Path("runs") / name, about, cases)
+    done = folder.done()
+    left = {number: case for number, case in cases.items() if number not in done}
+    progress.start(len(cases), len(cases) - len(left))
+
+    def take(number: int, outcome: Outcome) -> None:
+        folder.add(number, outcome)
+        progress.advance(1)
+        if "error" in outcome:
+            progress.failed(cases[number].name, str(outcome["error"]))
+
+    try:
+        chosen = cores()[: jobs or len(cores())]
+        side.run(left, engine, streams, cores=chosen, on_outcome=take)
+    finally:
+        progress.close()
+    return folder, about
+
+
+def _drawn(streams: Streams, wanted: Wanted, index: int, about: About) -> AnyCase:
+    if wanted.paths > 1:
+        return over_paths.draw(streams, wanted.seed, index)
+    return draw.draw(streams, wanted.seed, index, about.series)

@@ -1,0 +1,34 @@
+"""What `rexmit validate agree` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from rexmit.validate.agree.rates import Rates
+
+_NAMED: Final = 6
+
+
+def lines(tally: Rates, *, kernel: str, stack: str, hz: int) -> Iterator[str]:
+    """The rates, then the classes of disagreement and what they have in common."""
+    yield f"{tally.cases:,} {tally.CASES}, model {stack} against kernel {kernel} at {hz} Hz"
+    if tally.failed:
+        yield f"{tally.failed} more were not run by the kernel and do not count"
+    for name, count, about in tally.rows():
+        remark = f"  {about}" if about else ""
+        yield f"  {name:<36}{tally.share(count):6.1f}%  {count:>6,}{remark}"
+    if tally.kinds:
+        yield ""
+        yield f"{tally.DIFFERENCE}:"
+        for kind, names in tally.kinds.items():
+            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            yield f"  {len(names):>4}  {kind}: {', '.join(names[:_NAMED])}{more}"
+    if tally.skews:
+        yield ""
+        yield "more frequent among disagreements than among all cases:"
+        for skew in tally.skews[:10]:
+            yield (
+                f"  {skew.setting:<34}{100 * skew.among_failed:5.0f}% against "
+                f"{100 * skew.among_all:.0f}%"
+            )

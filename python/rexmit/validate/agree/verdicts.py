@@ -1,0 +1,53 @@
+"""The model held against kernel logs: of a whole folder, and of one case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rexmit._core import run_model
+from rexmit.campaign.streams import core_streams
+from rexmit.validate.agree import judge
+from rexmit.validate.agree.any_case import AnyCase
+from rexmit.validate.agree.case import Case
+from rexmit.validate.agree.folder import About, Folder
+from rexmit.validate.agree.judge import Judged
+from rexmit.validate.agree.outcome import Outcome
+from rexmit.validate.agree.paths import judge as over_paths
+from rexmit.validate.agree.paths.case import PathCase
+from rexmit.validate.agree.paths.judge import PathJudged
+from rexmit.validate.agree.rates import Rates
+
+
+def rates(folder: Folder, about: About, stack: str) -> Rates:
+    """How often they agree. Disagreements are kept in the folder."""
+    pages: dict[int, Judged] = {}
+    bursts: dict[int, PathJudged] = {}
+    for number, one in _every(folder, about, stack):
+        if isinstance(one, Judged):
+            pages[number] = one
+        else:
+            bursts[number] = one
+    return over_paths.tally(bursts) if about.paths > 1 else judge.tally(pages)
+
+
+def _every(folder: Folder, about: About, stack: str) -> Iterator[tuple[int, Judged | PathJudged]]:
+    cases = folder.cases()
+    folder.clear_disagreements()
+    for number, outcome in sorted(folder.outcomes().items()):
+        if number not in cases:
+            continue
+        one = verdict(cases[number], outcome, stack, about.hz)
+        if one.counts and not one.agrees:
+            title = f"{about.version} at {about.hz} Hz against {stack}: {one.kind}"
+            folder.keep(one.case, title, (("kernel", one.kernel), ("model", one.model)))
+        yield number, one
+
+
+def verdict(case: AnyCase, outcome: Outcome, stack: str, hz: int) -> Judged | PathJudged:
+    """The model on one case."""
+    streams = core_streams()
+    if isinstance(case, PathCase):
+        return over_paths.judge(case, outcome, run_model, streams, stack=stack, hz=hz)
+    if not isinstance(case, Case):
+        raise TypeError(f"a case of another kind: {case}")
+    return judge.judge(case, outcome, run_model, streams, stack=stack, hz=hz)

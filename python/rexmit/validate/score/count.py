@@ -1,0 +1,187 @@
+"""Counting: confusion matrices, accuracy, precision and recall of claims about known resends.
+
+A resend that was not claimed at all counts as wrong, and so does `unknown`. A claim without a
+resend counts against the precision of the class that it names.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from rexmit.validate.score.claims import EITHER, EITHER_OF
+from rexmit.validate.score.join import Joined
+
+MECHANISMS: Final = (
+    "rto",
+    "rto-recovery",
+    "tlp",
+    "fast-retransmit",
+    "early-retransmit",
+    "fack",
+    "sack-recovery",
+    "rack",
+    "mptcp-reinject",
+    "unknown",
+)
+"""The vocabulary of the design, timers first."""
+
+NEEDS: Final = ("needed", "spurious", "unknown")
+
+MISSED: Final = "missed"
+INVENTED: Final = "invented"
+
+
+@dataclass(frozen=True)
+class OfClass:
+    """Precision and recall of one class; None where nothing was claimed, or nothing is there."""
+
+    name: str
+    there: int
+    claimed: int
+    right: int
+
+    @property
+    def precision(self) -> float | None:
+        """The share of its claims that are right."""
+        return self.right / self.claimed if self.claimed else None
+
+    @property
+    def recall(self) -> float | None:
+        """The share of its resends that are found as such."""
+        return self.right / self.there if self.there else None
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Counts of (truth, claim). The truth `invented` stands for no resend, the claim `missed` for
+    no claim.
+    """
+
+    counts: Mapping[tuple[str, str], int]
+    order: tuple[str, ...]
+
+    @property
+    def resends(self) -> int:
+        """How many there are in truth."""
+        return sum(n for (truth, _), n in self.counts.items() if truth != INVENTED)
+
+    @property
+    def right(self) -> int:
+        """How many of them are claimed rightly."""
+        return sum(n for (truth, claim), n in self.counts.items() if is_right(truth, claim))
+
+    @property
+    def missed(self) -> int:
+        """How many have no claim."""
+        return sum(n for (_, claim), n in self.counts.items() if claim == MISSED)
+
+    @property
+    def invented(self) -> int:
+        """How many claims have no resend."""
+        return sum(n for (truth, _), n in self.counts.items() if truth == INVENTED)
+
+    @property
+    def accuracy(self) -> float | None:
+        """Right ones among all resends; None without any."""
+        return self.right / self.resends if self.resends else None
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """The truths that there are, in order; `invented` last."""
+        return _ordered({truth for truth, _ in self.counts}, (*self.order, INVENTED))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The claims that there are, in order; `tlp|rto` behind `tlp`, `missed` last."""
+        order = [*self.order, MISSED]
+        if "tlp" in order:
+            order.insert(order.index("tlp") + 1, EITHER)
+        return _ordered({claim for _, claim in self.counts}, order)
+
+    def classes(self) -> tuple[OfClass, ...]:
+        """Precision and recall of every class that is there or claimed, except `unknown`."""
+        there: Counter[str] = Counter()
+        claimed: Counter[str] = Counter()
+        right: Counter[str] = Counter()
+        for (truth, claim), n in self.counts.items():
+            there[truth] += n
+            # `tlp|rto` is a claim of what the truth is of the two, and of a probe elsewhere.
+            means = claim
+            if claim == EITHER:
+                means = truth if truth in EITHER_OF else "tlp"
+            claimed[means] += n
+            if is_right(truth, claim):
+                right[truth] += n
+        return tuple(
+            OfClass(name, there[name], claimed[name], right[name])
+            for name in self.order
+            if name != "unknown" and (there[name] or claimed[name])
+        )
+
+    def __add__(self, other: Matrix) -> Matrix:
+        return Matrix(Counter(self.counts) + Counter(other.counts), self.order)
+
+
+def is_right(truth: str, claim: str) -> bool:
+    """Whether the claim is the truth; `tlp|rto` is right for either."""
+    if claim == EITHER:
+        return truth in EITHER_OF
+    return truth == claim and claim != "unknown"
+
+
+def mechanisms(joined: Joined) -> Matrix:
+    """The matrix of mechanisms. A resend whose truth is `unknown` is left out."""
+    known = Joined(joined.resends.filter(pl.col("mechanism") != "unknown"), joined.invented)
+    return _matrix(known, claimed_mechanism(), "mechanism", MECHANISMS)
+
+
+def needs(joined: Joined) -> Matrix:
+    """The matrix of needs. A resend whose truth is `unknown` is left out."""
+    known = Joined(joined.resends.filter(pl.col("need") != "unknown"), joined.invented)
+    claim = pl.when("missed").then(pl.lit(MISSED)).otherwise(_or_unknown("claimed_need"))
+    return _matrix(known, claim, "need", NEEDS)
+
+
+def claimed_mechanism() -> pl.Expr:
+    """The claim of a joined resend as a word: `missed`, `tlp|rto`, a mechanism, `unknown`."""
+    return (
+        pl.when("missed")
+        .then(pl.lit(MISSED))
+        .when("claimed_either")
+        .then(pl.lit(EITHER))
+        .otherwise(_or_unknown("claimed_mechanism"))
+    )
+
+
+def _or_unknown(column: str) -> pl.Expr:
+    return pl.col(column).fill_null("unknown")
+
+
+def _matrix(joined: Joined, claim: pl.Expr, what: str, order: Sequence[str]) -> Matrix:
+    counts: Counter[tuple[str, str]] = Counter()
+    pairs = joined.resends.select(pl.col(what).alias("truth"), claim.alias("claim"))
+    for truth, claimed, n in pairs.group_by("truth", "claim").len().iter_rows():
+        counts[truth, claimed] += n
+    for claimed, n in (
+        joined.invented.select(_or_unknown(what).alias("claim")).group_by("claim").len().iter_rows()
+    ):
+        counts[INVENTED, claimed] += n
+    return Matrix(counts, tuple(order))
+
+
+def total(matrices: Iterable[Matrix], order: Sequence[str]) -> Matrix:
+    """All of them together."""
+    made = Matrix({}, tuple(order))
+    for matrix in matrices:
+        made = made + matrix
+    return made
+
+
+def _ordered(words: set[str], order: Iterable[str]) -> tuple[str, ...]:
+    known = [word for word in order if word in words]
+    return (*known, *sorted(words - set(known)))

@@ -1,0 +1,86 @@
+"""The reliability diagram of a score: what was said against how often it is so, a panel a point."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure as Canvas
+
+from rexmit.errors import UserError
+from rexmit.present.figures.save import FORMATS, save
+from rexmit.present.figures.style import RC, Look, looks
+from rexmit.validate.score.reliability import CHECKED, TARGET, WHAT, Reliability
+
+LEAST = 10
+"""Bins with fewer rows are not drawn: they say nothing."""
+
+
+def write(points: Mapping[str, Mapping[str, Reliability]], title: str, path: Path) -> None:
+    """Writes the diagram of each point's reliabilities. Raises UserError for a format that there is
+    not, or a file that cannot be written.
+    """
+    ending = path.suffix.removeprefix(".")
+    if ending not in FORMATS:
+        raise UserError(
+            f"--figure {path}: there is no format {ending or '(none)'}",
+            f"name a file that ends with .{', .'.join(FORMATS)}",
+            usage=True,
+        )
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(RC)
+        save(draw(points, title), path, ending)
+
+
+def draw(points: Mapping[str, Mapping[str, Reliability]], title: str) -> Canvas:
+    """The figure on a canvas of its own; no window system is touched."""
+    canvas = Canvas(figsize=(1.2 + 2.6 * max(len(points), 1), 3.9), layout="constrained")
+    FigureCanvasAgg(canvas)
+    panels = canvas.subplots(1, max(len(points), 1), sharex=True, sharey=True, squeeze=False)[0]
+    look = looks(tuple(WHAT))
+    for panel, (point, made) in zip(panels, points.items(), strict=False):
+        _frame(panel, point)
+        for what, reliability in made.items():
+            _line(panel, what, reliability, look[what])
+    panels[0].set_ylabel("share that is right")
+    handles, labels = panels[0].get_legend_handles_labels()
+    canvas.legend(handles, labels, loc="outside lower center", ncols=len(labels) or 1)
+    canvas.suptitle(title, x=0.01, horizontalalignment="left", fontsize=10, fontweight="bold")
+    return canvas
+
+
+def _frame(axes: Axes, point: str) -> None:
+    axes.set_title(f"at the {point}", loc="left", fontsize=9)
+    axes.set_xlabel("probability said")
+    axes.set_xlim(0, 1.02)
+    axes.set_ylim(0, 1.02)
+    axes.set_aspect("equal")
+    axes.plot([0, 1], [0, 1], color="#999999", linewidth=0.7, linestyle=(0, (4, 3)), zorder=1)
+    # Where rows said with 0.9 are to be.
+    axes.fill_between(CHECKED, *TARGET, color="#dddddd", linewidth=0, zorder=1)
+
+
+def _line(axes: Axes, what: str, made: Reliability, look: Look) -> None:
+    bins = [one for one in made.bins if one.rows >= LEAST]
+    if not bins:
+        return
+    said = [one.said / one.rows for one in bins]
+    right = [one.right / one.rows for one in bins]
+    ends = [one.interval or (0.0, 0.0) for one in bins]
+    below = [max(0.0, share - low) for share, (low, _) in zip(right, ends, strict=True)]
+    above = [max(0.0, high - share) for share, (_, high) in zip(right, ends, strict=True)]
+    axes.errorbar(
+        said,
+        right,
+        yerr=[below, above],
+        color=look.colour,
+        marker=look.marker,
+        elinewidth=0.9,
+        capthick=0.9,
+        label=what,
+        zorder=3,
+    )

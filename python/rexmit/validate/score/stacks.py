@@ -1,0 +1,150 @@
+"""Whether the right sender was named for connections with enough resends to tell."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from rexmit.validate.score.corpus import turned
+
+LEAST_RESENDS: Final = 3
+"""Connections with fewer are not judged."""
+
+SURE: Final = 0.9
+"""From this confidence on a wrong name is a wrong name with high confidence."""
+
+RIGHT, AMONG, NONE, WRONG, SURELY_WRONG = (
+    "right",
+    "several, the right one among them",
+    "none",
+    "wrong",
+    f"wrong with confidence {SURE} or more",
+)
+VERDICTS: Final = (RIGHT, AMONG, NONE, WRONG, SURELY_WRONG)
+
+
+@dataclass(frozen=True)
+class Stacks:
+    """Counts of verdicts, and of (truth, claim) by family; the claim of several is their list."""
+
+    verdicts: Counter[str]
+    pairs: Counter[tuple[str, str]]
+
+    @property
+    def judged(self) -> int:
+        """Connections with enough resends."""
+        return sum(self.verdicts.values())
+
+    def share(self, *verdicts: str) -> float | None:
+        """Of those judged; None without any."""
+        return sum(self.verdicts[v] for v in verdicts) / self.judged if self.judged else None
+
+    def __add__(self, other: Stacks) -> Stacks:
+        return Stacks(self.verdicts + other.verdicts, self.pairs + other.pairs)
+
+
+NOTHING: Final = Stacks(Counter(), Counter())
+
+
+def family(stack: str) -> str:
+    """What the analysis can tell apart: the series of Linux (2.4, 3, 6), the others' names.
+
+    `linux-6.12` and `linux-6.1` are both `linux-6`; `windows-2000` goes with `windows-xp`, and
+    `mac-os-x` with `freebsd-5` (the same TCP, seed study section IV.A).
+    """
+    word = stack.strip().lower()
+    linux = re.fullmatch(r"linux-(\d+)(?:\.(\d+))?.*", word)
+    if linux:
+        major = int(linux[1])
+        return "linux-2.4" if major == 2 else "linux-3" if major == 3 else "linux-6"
+    for begins, name in (
+        ("windows", "windows-xp"),
+        ("mac", "freebsd-5"),
+        ("freebsd", "freebsd-5"),
+        ("solaris", "solaris-10"),
+        ("rfc", "rfc"),
+    ):
+        if word.startswith(begins):
+            return name
+    return word
+
+
+def senders(connections: pl.DataFrame) -> dict[str, str]:
+    """The family of the stack that sends each flow, both directions; `receiver_stack` is the other
+    end's, where the corpus has it.
+    """
+    other = pl.col("receiver_stack" if "receiver_stack" in connections.columns else "stack")
+    made: dict[str, str] = {}
+    for flow, sender, receiver in connections.select("flow", "stack", other.alias("r")).iter_rows():
+        made[flow], made[turned(flow)] = family(sender), family(receiver)
+    return made
+
+
+def judge(
+    connections: pl.DataFrame, resends: pl.DataFrame, claimed: pl.DataFrame, flows: pl.Series
+) -> Stacks:
+    """`connections` and `resends` are the truth of one part, as one capture has it; `claimed` the
+    analysis' connections. A connection that the analysis does not have counts as `none`.
+
+    Each is judged as the sender in the direction in which it resent most, if that is among `flows`.
+    """
+    counts = dict(resends.group_by("flow").len().iter_rows())
+    named, wanted = _named(claimed), set(flows)
+    verdicts: Counter[str] = Counter()
+    pairs: Counter[tuple[str, str]] = Counter()
+    of = senders(connections)
+    for flow in connections["flow"]:
+        most = max((flow, turned(flow)), key=lambda way: counts.get(way, 0))
+        if counts.get(most, 0) < LEAST_RESENDS or most not in wanted:
+            continue
+        truth = of[most]
+        claim = named.get(most, _NOTHING)
+        verdicts[_verdict(truth, claim)] += 1
+        pairs[truth, claim.name or " | ".join(sorted(claim.several)) or "none"] += 1
+    return Stacks(verdicts, pairs)
+
+
+@dataclass(frozen=True)
+class _Claim:
+    """One name, or all that explain the connection."""
+
+    name: str | None
+    several: frozenset[str]
+    confidence: float
+
+
+_NOTHING: Final = _Claim(None, frozenset(), 0.0)
+
+
+def _verdict(truth: str, claim: _Claim) -> str:
+    if claim.name is not None:
+        if claim.name == truth:
+            return RIGHT
+        return SURELY_WRONG if claim.confidence >= SURE else WRONG
+    if claim.several:
+        return AMONG if truth in claim.several else WRONG
+    return NONE
+
+
+def _named(claimed: pl.DataFrame) -> dict[str, _Claim]:
+    """By the direction of the data. Of connections with the same five-tuple the longest counts."""
+    made: dict[str, _Claim] = {}
+    for row in claimed.sort("duration_s").iter_rows(named=True):
+        for side, flow in (("forward", row["flow"]), ("backward", turned(row["flow"]))):
+            made[flow] = _claim(
+                row[f"{side}_stack"], row[f"{side}_stacks"], row[f"{side}_stack_confidence"]
+            )
+    return made
+
+
+def _claim(stack: str | None, stacks: str | None, confidence: float | None) -> _Claim:
+    several = frozenset(family(word) for word in (stacks or "").split(",") if word.strip())
+    if stack is not None and stack not in ("several", "none"):
+        return _Claim(family(stack), several, confidence or 0.0)
+    # Several of one family are one answer.
+    name = next(iter(several)) if len(several) == 1 else None
+    return _Claim(name, several, confidence or 0.0)

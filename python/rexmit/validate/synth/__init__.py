@@ -1,0 +1,1 @@
+"""Captures of the model with their truth: what `rexmit validate synth` makes."""

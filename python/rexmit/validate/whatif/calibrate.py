@@ -1,0 +1,49 @@
+"""A check of predictions on several stacks, kept for the pages that print how far they are off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import polars as pl
+
+from rexmit.engines.engine import cores
+from rexmit.store.files import scratch_folder, whole_file
+from rexmit.validate.whatif.check import check, errors
+from rexmit.validate.whatif.transfers import Base
+from rexmit.version import version
+from rexmit.whatif.calibration import Calibration, save
+
+
+def calibrate(
+    bases: Sequence[Base],
+    *,
+    seed: int,
+    jobs: int | None,
+    out: Path | None,
+    kernel: str | None,
+    keep: bool,
+) -> Calibration:
+    """Runs the check, and with `keep` keeps its errors for `rexmit trace`. `kernel` is None for the
+    model; `out` keeps the runs.
+    """
+    with scratch_folder() as scratch:
+        root = out or scratch
+        rows = pl.concat(
+            check(base, root / f"{number}", seed=seed, kernel=kernel, jobs=jobs or len(cores()))
+            for number, base in enumerate(bases)
+        )
+        if out is not None:
+            with whole_file(out / "check.parquet") as file:
+                rows.write_parquet(file)
+    calibration = Calibration(
+        made=datetime.now(UTC).isoformat(timespec="seconds"),
+        program=version(),
+        engine="model" if kernel is None else "kernel",
+        seed=seed,
+        rows=errors(rows),
+    )
+    if keep:
+        save(calibration)
+    return calibration

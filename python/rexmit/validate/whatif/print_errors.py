@@ -1,0 +1,34 @@
+"""How far predictions were off, on the terminal: a line a setting."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+
+from rexmit.present.terminal import say
+
+
+def print_errors(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
+    """Of the rows of a calibration, by base."""
+    base = None
+    for row in rows:
+        if row["base"] != base:
+            base = row["base"]
+            say(console, f"\n{base}", "bold")
+            say(
+                console,
+                f"  {'setting':<16}{'transfers':>10}{'predicted':>12}{'really':>12}"
+                f"{'off: median':>14}{'p95':>8}",
+            )
+        say(
+            console,
+            f"  {row['setting']:<16}{row['n']:>10}{row['predicted_s']:>+10.4f} s"
+            f"{row['actual_s']:>+10.4f} s{row['median']:>13.1%}{row['p95']:>9.1%}",
+        )
+    say(
+        console,
+        "\nTransfers that the setting changes or was predicted to change; mean changes of their "
+        "durations, and how far predictions were off, in parts of the duration.",
+    )

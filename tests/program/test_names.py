@@ -1,0 +1,63 @@
+"""What `rexmit --help` shows, and names that commands had before."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from rexmit.cli.validate import COMMANDS
+
+FIRST = ["run", "show", "plot", "diff", "trace", "stacks", "tcpfilter", "kernel", "validate"]
+
+
+def rexmit(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "rexmit", *words], capture_output=True, text=True, check=False
+    )
+
+
+def listed(text: str) -> list[str]:
+    """The commands of a help page."""
+    lines = text.split("Commands:\n")[1].split("\n\n")[0].splitlines()
+    return [line.split()[0] for line in lines if not line.startswith("   ")]
+
+
+def test_help_shows_what_users_need_first() -> None:
+    done = rexmit("--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert listed(done.stdout) == FIRST
+
+
+def test_what_judges_rexmit_is_a_group() -> None:
+    done = rexmit("validate", "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert listed(done.stdout) == list(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_old_name_works_and_says_the_new_one_once(name: str) -> None:
+    old, new = rexmit(name, "--help"), rexmit("validate", name, "--help")
+    assert (old.returncode, new.returncode, new.stderr) == (0, 0, "")
+    assert old.stderr == (
+        f"rexmit: `rexmit {name}` is now `rexmit validate {name}`; "
+        "the next release does not know the old name\n"
+    )
+    usage = f"Usage: python -m rexmit validate {name} "
+    assert new.stdout.startswith(usage)
+    # The same command: only the line of its usage, which may be folded, has another name.
+    assert old.stdout.split("\n\n")[1:] == new.stdout.split("\n\n")[1:]
+
+
+def test_an_old_name_does_its_work() -> None:
+    old, new = rexmit("synth", "--list"), rexmit("validate", "synth", "--list")
+    assert (old.returncode, old.stdout) == (0, new.stdout)
+    assert old.stderr.count("rexmit validate synth") == 1
+
+
+def test_an_old_name_says_the_new_one_beside_an_error() -> None:
+    done = rexmit("synth", "--connections", "many")
+    assert done.returncode == 2
+    assert "is now `rexmit validate synth`" in done.stderr.splitlines()[0]
+    assert "Invalid value for '--connections'" in done.stderr
