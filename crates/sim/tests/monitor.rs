@@ -6,9 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use rexmit_sim::monitor::{rewrite, times, Captures, Kind, Packet, Seen};
-use rexmit_sim::synth::Point;
+use rexmit_sim::synth::{Choice, Point, Weighted};
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{Headers, LinkType};
+
+fn equal(value: u64) -> Weighted {
+    Weighted { value, weight: 1.0 }
+}
 
 /// A part of a corpus, whose packets know their rows.
 fn plain() -> &'static Captures {
@@ -16,6 +20,9 @@ fn plain() -> &'static Captures {
     PLAIN.get_or_init(|| {
         // Losses and duplicates, but nothing that changes the packets' order: a row then has one packet at each point.
         let mut mix = common::mix();
+        // On the fast ones segments come close enough to be merged.
+        mix.network.rate_bps = Choice([20_000_000, 1_000_000_000].map(equal).into());
+        mix.network.mtu_bytes = Choice(vec![equal(1500)]);
         mix.network.jitter_share = 0.0;
         mix.network.burst_share = 0.0;
         mix.network.reorder_share = 0.0;
