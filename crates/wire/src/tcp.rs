@@ -97,7 +97,7 @@ impl<'a> TcpPacket<'a> {
     }
 
     /// As [`TcpPacket::parse`], for bytes captured of a packet that was `original_len` bytes long on the
-    /// wire. The length only matters for packets whose IP length field is 0 (segmentation offload).
+    /// wire. The length only matters for packets whose IP length field is 0 (segmentation offload), and for SYNs.
     ///
     /// # Errors
     /// [`Skip`] says why the bytes are no TCP packet that can be judged.
@@ -113,12 +113,16 @@ impl<'a> TcpPacket<'a> {
                 protocol: located.protocol,
             });
         }
-        Self::located(bytes, &located)
+        Self::located(bytes, &located, original_len)
     }
 
-    /// Views the segment that `ip::locate` found in `bytes`.
+    /// Views the segment that `ip::locate` found in `bytes` of a packet of `on_wire` bytes.
     #[inline]
-    pub(crate) fn located(bytes: &'a [u8], located: &Located) -> Result<Self, Skip> {
+    pub(crate) fn located(
+        bytes: &'a [u8],
+        located: &Located,
+        on_wire: usize,
+    ) -> Result<Self, Skip> {
         let Located {
             src,
             dst,
@@ -153,7 +157,12 @@ impl<'a> TcpPacket<'a> {
             src_port: u16::from_be_bytes([fixed[0], fixed[1]]),
             dst_port: u16::from_be_bytes([fixed[2], fixed[3]]),
         };
-        let payload_len = u32::try_from(total - offset - header).map_err(|_| Skip::Malformed)?;
+        let mut payload_len = total - offset - header;
+        if Flags(fixed[13]).syn() {
+            // Few SYNs carry data, and where one's length goes beyond its frame, it was written wrongly.
+            payload_len = payload_len.saturating_sub(total.saturating_sub(on_wire));
+        }
+        let payload_len = u32::try_from(payload_len).map_err(|_| Skip::Malformed)?;
         Ok(TcpPacket {
             flow,
             fixed,

@@ -18,15 +18,8 @@ impl Headers {
     /// [`Skip`] says why there are no TCP headers.
     #[inline]
     pub fn decode(link: LinkType, data: &[u8], original_len: u32) -> Result<Headers, Skip> {
-        let (packet, located, notes, on_wire) = innermost(link, data, original_len)?;
-        let mut headers = value(&packet, &located, notes);
-        if headers.flags.syn() {
-            // Few SYNs carry data, and where one's length goes beyond its frame, it was written wrongly.
-            let beyond = located.total.saturating_sub(on_wire);
-            let beyond = u32::try_from(beyond).unwrap_or(u32::MAX);
-            headers.payload_len = headers.payload_len.saturating_sub(beyond);
-        }
-        Ok(headers)
+        let (packet, located, notes) = innermost(link, data, original_len)?;
+        Ok(value(&packet, &located, notes))
     }
 }
 
@@ -46,15 +39,15 @@ fn innermost(
     link: LinkType,
     data: &[u8],
     original_len: u32,
-) -> Result<(TcpPacket<'_>, Located, Notes, usize), Skip> {
+) -> Result<(TcpPacket<'_>, Located, Notes), Skip> {
     let mut notes = Notes::default();
     let mut packet = link::strip(link, data, &mut notes)?;
     let mut on_wire = (original_len as usize).saturating_sub(data.len() - packet.len());
     for _ in 0..MOST_PACKETS {
         let located = ip::locate(packet, on_wire)?;
         if located.protocol == ip::protocol::TCP {
-            let tcp = TcpPacket::located(packet, &located)?;
-            return Ok((tcp, located, notes, on_wire));
+            let tcp = TcpPacket::located(packet, &located, on_wire)?;
+            return Ok((tcp, located, notes));
         }
         let whole = packet.get(..located.total).unwrap_or(packet);
         let carried = whole.get(located.offset..).ok_or(Skip::CutShort)?;
