@@ -1,21 +1,9 @@
 //! An emulated sender's timer: what it was set for, and between when and when it fires.
 
-use rexmit_tcp::clock::Wheel;
+use rexmit_tcp::clock::{Tick, Wheel};
+use rexmit_tcp::recovery::Job;
 use rexmit_tcp::settings::Settings;
 use rexmit_time::{Duration, Time};
-
-/// What the timer is set for (`icsk_pending`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Job {
-    /// The retransmission timeout.
-    Timeout,
-    /// The tail loss probe.
-    Probe,
-    /// The end of RACK's reordering window.
-    Reordering,
-    /// The early retransmit.
-    EarlyRetransmit,
-}
 
 /// Ticks of this length and more show in a capture, ns.
 const COARSE: i64 = 10_000_000;
@@ -45,6 +33,11 @@ impl Ticks {
         Duration::from_nanos(self.tick)
     }
 
+    /// The same for what rounds by it.
+    pub fn length(&self) -> Tick {
+        Tick::of_nanos(self.tick.unsigned_abs())
+    }
+
     /// Ticks so long that when they begin shows in the times at which timers fire.
     pub fn are_coarse(&self) -> bool {
         self.tick >= COARSE && self.wheel == Wheel::Exact
@@ -69,8 +62,7 @@ impl Ticks {
 
     /// Whole ticks that last at least `span`.
     pub fn up(&self, span: Duration) -> Duration {
-        let ticks = (span.as_nanos().max(0) + self.tick - 1) / self.tick;
-        Duration::from_nanos(ticks * self.tick)
+        self.length().up(span)
     }
 
     /// Whole ticks nearest to `span`, at least one.
@@ -81,7 +73,7 @@ impl Ticks {
 
     /// Whole ticks in `span`.
     pub fn down(&self, span: Duration) -> Duration {
-        Duration::from_nanos(span.as_nanos().max(0) / self.tick * self.tick)
+        self.length().down(span)
     }
 
     /// The shortest and longest time after which a timer fires that was set to `span`, whole ticks.

@@ -11,7 +11,7 @@ use super::minimum::SPREAD;
 use super::Shadow;
 use crate::emulate::board::{Board, LOST, RESENT};
 use crate::emulate::likelihood::{of_ack, of_phase, of_timer};
-use crate::emulate::timer::Job;
+use rexmit_tcp::recovery::Job;
 
 /// What it costs to believe that the emulation's state was wrong, a little or wholly: as a natural logarithm.
 const ONLY_IF: f64 = -1.0;

@@ -1,14 +1,14 @@
 //! Round-trip times, the timeout, and what sets the timer.
 
 use rexmit_tcp::estimator::Rtt;
-use rexmit_tcp::sender::State;
+use rexmit_tcp::recovery::{rto, syn, tlp, Job};
 use rexmit_tcp::settings::{Estimator, RttSamples, Settings, Tlp};
 use rexmit_time::{Duration, Time};
 
 use super::causes::{is_early, of_no_cause};
 use super::{Minimum, Moment, Shadow};
 use crate::emulate::board::{Board, News};
-use crate::emulate::timer::{Job, Ticks};
+use crate::emulate::timer::Ticks;
 use crate::emulate::{likelihood, parameters};
 use crate::event::Sent;
 
@@ -26,15 +26,6 @@ const ANSWER: f64 = -7.0;
 
 /// Round-trip times that are measured again once it is known where ticks begin.
 const UNSURE: usize = 48;
-
-/// Added to two round trips before a probe (`TCP_TIMEOUT_MIN_US`, RFC 8985 §7.2).
-const PROBE_SLACK: Duration = Duration::from_micros(2_000);
-
-/// The longest delay of an acknowledgement that 3.10's probe of one segment allows for (`TCP_DELACK_MAX`).
-const DELAYED_ACK: Duration = Duration::from_millis(200);
-
-/// The shortest wait before 3.10's probe.
-const SHORTEST_PROBE: Duration = Duration::from_millis(10);
 
 impl Shadow {
     /// Takes a round-trip time for the timeout, from when a segment left to when it was acknowledged. A sample ends the
@@ -151,9 +142,11 @@ impl Shadow {
 
     /// Doubles the timeout, but for what is added last. What was learned of it may have made it less than that.
     pub(super) fn back_off(&mut self) {
-        let slop = self.settings.rto_slop;
-        let rto = (self.rto - slop).max(Duration::ZERO) * 2 + slop;
-        self.rto = rto.min(self.settings.max_rto);
+        let growth = rto::BackOff {
+            slop: self.settings.rto_slop,
+            max: self.settings.max_rto,
+        };
+        self.rto = growth.after(self.rto);
     }
 
     /// Takes a round-trip time for the smallest.
@@ -184,90 +177,66 @@ impl Shadow {
         }
     }
 
-    /// The timeout, a full one, or what the head leaves of it where the timer was set for something else in between
-    /// (`tcp_rearm_rto`).
+    /// Sets the timer to the timeout, in whole ticks.
     pub(super) fn rearm(&mut self, board: &Board, now: Time) {
         let Some(head) = board.head() else {
             self.timer.clear();
             return;
         };
-        let converts = match self.timer.job() {
-            Some(Job::Reordering | Job::Probe) => true,
-            Some(Job::EarlyRetransmit) => !self.newer(),
-            _ => false,
+        let view = rto::Rearm {
+            packets_out: board.out,
+            timer: self.timer.job(),
+            rto: self.rto,
+            head_age: now - head.sent,
         };
-        let mut span = self.rto;
-        if converts {
-            let left = self.rto - (now - head.sent);
-            if self.newer() {
-                span = self.ticks.up(left.max(Duration::from_micros(1)));
-            } else if left > Duration::ZERO {
-                span = self.ticks.near(left);
-            }
-        }
+        let span = match rto::rearm(self.settings.sender, &view) {
+            None => return self.timer.clear(),
+            Some(full) if full == self.rto => full,
+            Some(left) if self.newer() => self.ticks.up(left),
+            // 3.10 counts the head's age in ticks, and where they begin is not seen.
+            Some(left) => self.ticks.near(left),
+        };
         self.timer
             .set(now, Job::Timeout, span.min(self.settings.max_rto));
     }
 
-    /// Sets the timer to a probe if one may be sent before or instead of the timeout (`tcp_schedule_loss_probe`). Whether it
-    /// is.
+    /// Sets the timer to a probe if one may be sent before or instead of the timeout. Whether it is. Whether new data could
+    /// go is not seen: if they can, they are about to.
     pub(super) fn schedule_probe(&mut self, board: &Board, now: Time, advancing: bool) -> bool {
-        if !board.sack || board.is_empty() {
-            return false;
-        }
-        match self.settings.tlp {
-            Tlp::Off => false,
+        let (srtt, left) = match self.settings.tlp {
+            Tlp::Off => return false,
             Tlp::Draft => {
-                self.schedule_draft_probe(board, now);
-                false
+                let left = self.timer.due() - now;
+                // In which part of its tick the timer was set is not seen.
+                let whole = (left > Duration::ZERO).then(|| self.ticks.near(left));
+                (self.rtt.srtt(), whole)
             }
             Tlp::Rfc8985 => {
-                if !matches!(self.state, State::Open | State::Cwr) {
-                    return false;
-                }
-                let mut span = match self.rtt.srtt() {
-                    Some(srtt) => {
-                        let reply = if board.out == 1 {
-                            self.least()
-                        } else {
-                            PROBE_SLACK
-                        };
-                        self.ticks.up(srtt * 2 + reply)
-                    }
-                    None => self.ticks.up(self.settings.initial_rto),
-                };
                 let left = match board.head() {
                     Some(head) if !advancing => self.rto - (now - head.sent),
                     _ => self.rto,
                 };
-                if left > Duration::ZERO {
-                    span = span.min(self.ticks.up(left));
-                }
-                self.timer.set(now, Job::Probe, span);
-                true
+                (self.rtt.srtt_fraction(), Some(left))
             }
-        }
-    }
-
-    /// As 3.10 does.
-    fn schedule_draft_probe(&mut self, board: &Board, now: Time) {
-        let Some(srtt) = self.rtt.srtt().filter(|srtt| *srtt > Duration::ZERO) else {
-            return;
         };
-        if self.timer.job() != Some(Job::Timeout) || self.state != State::Open {
-            return;
-        }
-        let wait = if board.out == 1 {
-            (srtt * 2).max(self.ticks.down(srtt * 3 / 2) + self.ticks.up(DELAYED_ACK))
-        } else {
-            srtt * 2
+        let view = tlp::Schedule {
+            state: self.state,
+            sack: board.sack,
+            timer: self.timer.job(),
+            new_data_can_go: false,
+            wait: tlp::Wait {
+                srtt,
+                packets_out: board.out,
+                min_rto: self.least(),
+                initial_rto: self.settings.initial_rto,
+                timeout_left: left,
+            },
         };
-        let mut span = wait.max(self.ticks.up(SHORTEST_PROBE));
-        let left = self.timer.due() - now;
-        if left > Duration::ZERO {
-            span = span.min(self.ticks.near(left));
+        let wait = tlp::schedule(self.settings.tlp, &view, self.ticks.length());
+        if let Some(wait) = wait {
+            self.timer.set(now, Job::Probe, self.ticks.up(wait));
         }
-        self.timer.set(now, Job::Probe, span);
+        wait.is_some()
     }
 
     /// What the timer did unseen before an acknowledgement came at `now`.
@@ -330,22 +299,28 @@ impl Shadow {
     /// A probe was due and none was seen: one was on its way already, or it had nothing to send.
     pub(super) fn probe_went_unseen(&mut self, board: &Board, at: Time, slack: Duration) {
         let bare = board.tail().is_some_and(|tail| tail.bare) && !self.settings.tlp_probes_bare_fin;
-        if self.probe.is_some() {
-            if self.newer() {
-                self.rearm(board, at);
-            } else {
-                self.timer.set(at, Job::Timeout, self.rto);
-            }
-            return;
-        }
-        if slack > SEES_ALL && !bare {
+        let rule = self.settings.tlp;
+        let probe = tlp::fire(
+            rule,
+            tlp::Fire {
+                probe_out: self.probe.is_some(),
+                // New data would have been seen.
+                new_data: false,
+                fits_peer_window: false,
+            },
+        );
+        let sent = probe != tlp::Probe::Nothing && !bare;
+        if sent && slack > SEES_ALL {
             self.score -= LOST_BEFORE;
             self.probe = Some(board.nxt);
             self.probe_resent = true;
-        } else if !bare {
+        } else if sent {
             self.score -= 3.0;
         }
-        self.timer.set(at, Job::Timeout, self.rto);
+        if tlp::full_timeout_follows(rule, sent) {
+            self.timer.clear();
+        }
+        self.rearm(board, at);
     }
 }
 
@@ -430,10 +405,14 @@ impl Shadow {
             next: Some(next),
             timer: (share >= 0.5).then_some(span),
         });
-        let linear = client && count <= self.settings.syn_linear_timeouts;
-        let next = if linear { span } else { span * 2 };
-        self.timer
-            .set(at, Job::Timeout, next.min(self.settings.max_rto));
+        let next = syn::next_timeout(
+            !client,
+            count,
+            self.settings.syn_linear_timeouts,
+            span,
+            self.settings.max_rto,
+        );
+        self.timer.set(at, Job::Timeout, next);
     }
 }
 

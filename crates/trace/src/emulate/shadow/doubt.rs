@@ -14,7 +14,7 @@ use rexmit_wire::SeqNum;
 use super::clock::SEES_ALL;
 use super::{Minimum, Moment, Shadow};
 use crate::emulate::board::{Board, LOST, RESENT};
-use crate::emulate::timer::Job;
+use rexmit_tcp::recovery::Job;
 
 /// How much likelier the timeout may be, as a natural logarithm, for the other explanation to be remembered.
 const MOST: f64 = 9.0;

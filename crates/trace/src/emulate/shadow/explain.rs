@@ -10,7 +10,7 @@ use super::Shadow;
 use crate::emulate::board::Board;
 use crate::emulate::likelihood::{either, is_overdue, Likely};
 use crate::emulate::pace::Late;
-use crate::emulate::timer::Job;
+use rexmit_tcp::recovery::Job;
 
 /// How well it fits that a stack had no cause at all: such a resend speaks of no stack.
 const UNEXPLAINED: f64 = 0.0;

@@ -10,7 +10,7 @@ use super::explain::{Candidate, Cause, Moment};
 use super::{Minimum, Shadow};
 use crate::emulate::board::{Board, LOST};
 use crate::emulate::likelihood::is_in_phase;
-use crate::emulate::timer::Job;
+use rexmit_tcp::recovery::Job;
 
 impl Shadow {
     /// Goes on as the sender does that sent again for this cause.

@@ -8,7 +8,7 @@ use rexmit_time::{Duration, Time};
 
 use super::{Shadow, Told};
 use crate::emulate::board::{Board, News, LOST, RESENT};
-use crate::emulate::timer::Job;
+use rexmit_tcp::recovery::Job;
 
 /// The shortest delay of an early retransmit.
 const SHORTEST_DELAY: Duration = Duration::from_millis(2);

@@ -8,7 +8,7 @@ use super::explain::{Candidates, Cause, Moment};
 use super::Shadow;
 use crate::emulate::board::Board;
 use crate::emulate::likelihood;
-use crate::emulate::timer::Job;
+use rexmit_tcp::recovery::Job;
 use rexmit_tcp::settings::{Estimator, Tlp};
 use rexmit_tcp::Mechanism;
 

@@ -32,11 +32,12 @@ use rexmit_wire::SeqNum;
 
 use super::board::{Board, News, LOST, RESENT};
 use super::profile::Profile;
-use super::timer::{Job, Ticks, Timer};
+use super::timer::{Ticks, Timer};
 use doubt::Before;
 use minimum::Minimum;
 use rack::Rack;
 use rate::Rate;
+use rexmit_tcp::recovery::Job;
 use undo::Undo;
 
 pub use clock::SynAgain;

@@ -8,8 +8,8 @@ use rexmit_time::{Duration, Time};
 use super::explain::Moment;
 use super::Shadow;
 use crate::emulate::board::{Board, LOST};
-use crate::emulate::timer::Job;
 use crate::emulate::TOGETHER;
+use rexmit_tcp::recovery::Job;
 
 impl Shadow {
     /// Whether nothing can have made the sender send these pieces again at this moment.

@@ -6,7 +6,7 @@ use rexmit_wire::SeqNum;
 
 use super::Shadow;
 use crate::emulate::board::{Board, News, Piece, LOST, RESENT};
-use crate::emulate::timer::Job;
+use rexmit_tcp::recovery::Job;
 
 /// Recoveries over which a widened reordering window is kept (`TCP_RACK_RECOVERY_THRESH`).
 const KEPT_RECOVERIES: u8 = 16;
