@@ -1,5 +1,7 @@
 //! Loss by counting: SACKed segments above (RFC 6675 §4 IsLost), or with FACK all segments below the highest SACK.
 
+use rexmit_tcp::recovery::dupack::{self, Marks};
+use rexmit_tcp::recovery::fack;
 use rexmit_wire::SeqNum;
 
 use super::Shadow;
@@ -11,30 +13,23 @@ impl Shadow {
         if !self.newer() {
             return self.reach(board) > self.reordering;
         }
-        let reach = board.una + self.reordering * board.mss;
-        board.highest.is_after(reach)
+        dupack::sack_is_far(board.una, board.highest, self.reordering, board.mss)
     }
 
-    /// Segments up to the highest SACK; without SACK, the duplicates and the hole (`tcp_fackets_out`).
+    /// Segments up to the highest SACK.
     pub(super) fn reach(&self, board: &Board) -> u32 {
-        if board.sack {
-            board.reach()
-        } else {
-            self.dups + 1
-        }
+        fack::reach(board.sack, board.reach(), self.dups)
     }
 
     /// Marks lost what duplicates or SACKs say (`tcp_update_scoreboard`).
     pub(super) fn mark_by_count(&mut self, board: &mut Board, begins: bool) {
-        if !board.sack {
-            self.mark_from_head(board, 1, true, board.nxt);
-        } else if self.fack {
-            let lost = board.reach().saturating_sub(self.reordering).max(1);
-            self.mark_from_head(board, lost, false, board.nxt);
-        } else if let Some(most) = board.sacked.checked_sub(self.reordering) {
-            self.mark_from_head(board, most, false, board.nxt);
-        } else if begins {
-            self.mark_from_head(board, 1, true, board.nxt);
+        let fack = self.fack.then(|| board.reach());
+        match dupack::marks(board.sack, fack, board.sacked, self.reordering, begins) {
+            Marks::Nothing => {}
+            Marks::Head => self.mark_from_head(board, 1, true, board.nxt),
+            Marks::First(most) | Marks::BelowSacked(most) => {
+                self.mark_from_head(board, most, false, board.nxt);
+            }
         }
     }
 

@@ -1,17 +1,16 @@
 //! The order in which an acknowledgement is worked through and the states, as 3.10 does; stacks other than Linux's take the
 //! same order with their own thresholds.
 
+use rexmit_tcp::recovery::dupack::{self, Reason};
+use rexmit_tcp::recovery::{early_retransmit, fack};
 use rexmit_tcp::sender::State;
-use rexmit_tcp::settings::EarlyRetransmit;
+use rexmit_tcp::settings::Estimator;
 use rexmit_tcp::Mechanism;
-use rexmit_time::{Duration, Time};
+use rexmit_time::Time;
 
 use super::{Shadow, Told};
 use crate::emulate::board::{Board, News, LOST, RESENT};
 use rexmit_tcp::recovery::Job;
-
-/// The shortest delay of an early retransmit.
-const SHORTEST_DELAY: Duration = Duration::from_millis(2);
 
 impl Shadow {
     pub(super) fn on_ack_linux3(&mut self, board: &mut Board, news: &News) {
@@ -182,7 +181,7 @@ impl Shadow {
         }
         for index in 0..board.len() {
             let piece = *board.at(index);
-            if now - piece.sent <= self.rto {
+            if !fack::timed_out(now - piece.sent, self.rto) {
                 break;
             }
             if piece.marks[self.slot] == 0 {
@@ -221,59 +220,67 @@ impl Shadow {
         }
     }
 
-    /// Why a recovery should begin, if it should (`tcp_time_to_recover`).
+    /// Why a recovery should begin, if it should. Whether new data can go is not seen: if they can, they are about to.
     fn reason_to_recover(&mut self, board: &Board, now: Time) -> Option<Mechanism> {
-        let above = self.delivered_above(board);
         if board.is_empty() {
             return None;
         }
-        if self.lost > 0 || above + 1 > self.reordering {
-            return Some(Mechanism::FastRetransmit);
-        }
-        if self.fack && (self.reach(board) > self.reordering || self.head_timed_out(board, now)) {
-            return Some(Mechanism::Fack);
-        }
-        // Few segments are out, half of them arrived, and nothing more can be sent.
-        let enough = (board.out / 2).max(self.settings.dupack_threshold);
-        if board.out <= self.reordering && above >= enough {
-            self.unless_more = true;
-            return Some(Mechanism::FastRetransmit);
-        }
-        if self.may_retransmit_early(board) && !self.waits_before_early_retransmit(now) {
-            self.unless_more = true;
-            return Some(Mechanism::EarlyRetransmit);
-        }
-        None
+        let view = dupack::Count {
+            packets_out: board.out,
+            sacked_out: self.delivered_above(board),
+            lost_out: self.lost,
+            threshold: self.reordering,
+            least_threshold: self.settings.dupack_threshold,
+            fack: self.fack.then(|| self.reach(board)),
+            head_timed_out: self.head_timed_out(board, now),
+            new_data_can_go: false,
+        };
+        let (by, unless_more) = match dupack::reason(&view) {
+            Some(Reason::Lost | Reason::Duplicates) => (Mechanism::FastRetransmit, false),
+            Some(Reason::Fack) => (Mechanism::Fack, false),
+            Some(Reason::FewOut) => (Mechanism::FastRetransmit, true),
+            None if self.retransmits_early(board, now) => (Mechanism::EarlyRetransmit, true),
+            None => return None,
+        };
+        self.unless_more |= unless_more;
+        Some(by)
     }
 
     /// `tcp_head_timedout`
     pub(super) fn head_timed_out(&self, board: &Board, now: Time) -> bool {
+        // When in its tick the head was sent is not seen.
+        let age = |sent| now - sent - self.ticks.tick() / 2;
         self.settings.head_timeout
             && board
                 .head()
-                .is_some_and(|head| now - head.sent > self.rto + self.ticks.tick() / 2)
+                .is_some_and(|head| fack::timed_out(age(head.sent), self.rto))
     }
 
-    /// What cannot be seen is whether new data could be sent: if so, they are about to be.
-    fn may_retransmit_early(&self, board: &Board) -> bool {
-        let above = self.delivered_above(board);
-        self.early && self.resent == 0 && above > 0 && board.out > above && board.out < 4
-    }
-
-    /// `tcp_pause_early_retransmit`
-    fn waits_before_early_retransmit(&mut self, now: Time) -> bool {
-        let Some(srtt) = self.rtt.srtt() else {
-            return false;
+    /// Whether fewer duplicates are enough now; else the timer may be set to when they are.
+    fn retransmits_early(&mut self, board: &Board, now: Time) -> bool {
+        let view = early_retransmit::View {
+            on: self.early,
+            packets_out: board.out,
+            sacked_out: self.delivered_above(board),
+            retransmissions_out: self.resent,
+            new_data_can_go: false,
         };
-        if self.settings.early_retransmit != EarlyRetransmit::Delayed {
+        if !early_retransmit::is_due(&view) {
             return false;
         }
-        let wait = self.ticks.down(srtt / 4).max(self.ticks.up(SHORTEST_DELAY));
-        if self.timer.due() <= now + wait {
-            return false;
+        let view = early_retransmit::Pause {
+            srtt: self.rtt.srtt(),
+            in_micros: self.settings.estimator == Estimator::LinuxMicros,
+            timer_left: self.timer.due() - now,
+        };
+        let rule = self.settings.early_retransmit;
+        match early_retransmit::pause(rule, &view, self.ticks.length()) {
+            None => true,
+            Some(wait) => {
+                self.timer.set(now, Job::EarlyRetransmit, wait);
+                false
+            }
         }
-        self.timer.set(now, Job::EarlyRetransmit, wait);
-        true
     }
 
     /// `tcp_resume_early_retransmit`

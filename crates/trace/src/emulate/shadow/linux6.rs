@@ -1,5 +1,6 @@
 //! The order in which an acknowledgement is worked through and the states, as 6.x does (`tcp_ack`, `tcp_fastretrans_alert`).
 
+use rexmit_tcp::recovery::dupack;
 use rexmit_tcp::sender::State;
 use rexmit_time::Time;
 
@@ -249,9 +250,7 @@ impl Shadow {
             return;
         }
         if !board.sack {
-            let third = self.state < State::Recovery && self.dups >= self.reordering;
-            let partial = self.state == State::Recovery && news.advanced;
-            if third || partial {
+            if dupack::head_is_lost(self.state, self.dups, self.reordering, news.advanced) {
                 self.mark_lost(board, 0);
             }
         } else if self.settings.rack {
@@ -265,7 +264,8 @@ impl Shadow {
 
     /// `tcp_time_to_recover`
     fn is_time_to_recover_linux6(&self, board: &Board) -> bool {
-        let by_count = !self.settings.rack && self.delivered_above(board) + 1 > self.reordering;
+        let by_count =
+            !self.settings.rack && dupack::says_lost(self.delivered_above(board), self.reordering);
         self.lost > 0 || by_count
     }
 
