@@ -30,12 +30,12 @@ VENV_STAMP  := $(VENV)/rexmit-locked
 CORE        := python/rexmit/_core.abi3.so
 GUEST       := python/rexmit/bin/rexmit-guest
 
-.PHONY: help setup base system core kernel kernels run test soak check bench fuzz lock clean
+.PHONY: help setup base system core kernel kernels run test test-fast soak check bench fuzz lock clean
 
 help: ## Show this list
 	@echo 'rexmit: a laboratory for TCP loss recovery'
 	@echo
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo 'Start with: make run'
 
@@ -85,6 +85,10 @@ run: core ## The TLP campaign of 2013: the paper, its kernel's model, real kerne
 test: kernels ## All tests, those on real kernels included
 	cargo test --locked --workspace
 	$(BIN)/pytest
+
+test-fast: setup ## The tests that boot no kernel, in parallel
+	cargo test --locked --workspace
+	$(BIN)/pytest -m 'not kernel' -n auto --dist worksteal
 
 FAULTS ?= 2000
 SEED   ?= $(shell date +%Y%m%d)
