@@ -188,7 +188,9 @@ impl Half {
             return Old::Doubled;
         }
         let late = |piece: &Piece| Self::overtook(&self.ids, event, stamp, soon, piece);
-        if start < end && self.pieces.across(start, end).all(late) {
+        let mut pieces = self.pieces.across(start, end).peekable();
+        // Where nothing is kept of these numbers, they were acknowledged long ago.
+        if pieces.peek().is_some() && pieces.all(late) {
             Old::Late
         } else {
             Old::Resend
@@ -216,14 +218,13 @@ impl Half {
                 }
         };
         let mut at = None;
-        let mut pieces = self.pieces.across(start, end);
-        start < end
-            && pieces.all(|piece| {
-                let mut copies = piece.copies();
-                let known = copies.find(|c| same(c) && at.is_none_or(|at| c.at == at));
-                at = known.map(|c| c.at);
-                known.is_some()
-            })
+        let all = self.pieces.across(start, end).all(|piece| {
+            let mut copies = piece.copies();
+            let known = copies.find(|c| same(c) && at.is_none_or(|at| c.at == at));
+            at = known.map(|c| c.at);
+            known.is_some()
+        });
+        all && at.is_some()
     }
 
     /// Whether a packet left before the one that carried a piece, which overtook it.

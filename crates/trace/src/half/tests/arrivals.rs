@@ -142,3 +142,19 @@ fn what_followed_the_syn_tells_which_syn_ack_came() {
     assert_eq!(syn_ack_again(2, 0), [lost]);
     assert_eq!(syn_ack_again(1, 700), [lost], "it had sent data");
 }
+
+#[test]
+fn what_was_forgotten_goes_again() {
+    for stamps in [false, true] {
+        let mut script = Script::new(0, stamps);
+        warm(&mut script);
+        // All of it was acknowledged long ago.
+        for late in 0..200 {
+            script.ack(500_000.0 + f64::from(late), 10_000, 450.0);
+        }
+        script
+            .data(600_000.0, 9_000, 1000)
+            .ack(600_050.0, 10_000, 450.0);
+        assert_eq!(script.end().ranges(0), [(9_000, 10_000)]);
+    }
+}
