@@ -30,11 +30,14 @@ def unfit(trace: Trace, wanted: Wanted) -> list[tuple[str, str]]:
         each = [f"{number:,} {words}" for words, (_, number) in alone.items()]
         told = f"no connection fits all of it; of {count(connections.height, 'connection')} there "
         told += f"{'is' if alone[next(iter(alone))][1] == 1 else 'are'} {listed(each)}"
-        return [("nothing", told), ("what to do", f"leave out {_options(list(alone.values()))}")]
+        return [
+            ("nothing", told),
+            ("what to do", f"leave out {_options([one for one, _ in alone.values()])}"),
+        ]
     lines = [("nothing", f"no connection {listed([one.words() for one in empty], 'and none')}")]
     for one in empty:
         lines += _there(connections, one)
-    options = _options([(one, 0) for one in empty], "and")
+    options = _options(empty, "and")
     lines.append(("what to do", f"give what is there, or leave out {options}"))
     return lines
 
@@ -49,9 +52,9 @@ def _one_by_one(wanted: Wanted) -> Sequence[Wanted]:
     )
 
 
-def _options(wishes: Sequence[tuple[Wanted, int]], last: str = "or") -> str:
+def _options(wishes: Sequence[Wanted], last: str = "or") -> str:
     names = []
-    for one, _ in wishes:
+    for one in wishes:
         names += ["--host"] * bool(one.hosts) + ["--port"] * bool(one.ports)
         names += ["--from"] * (one.from_s is not None) + ["--to"] * (one.to_s is not None)
     return listed(names, last)

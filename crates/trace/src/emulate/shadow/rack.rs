@@ -1,5 +1,6 @@
 //! RACK (RFC 8985 §6), as far as it decides when a recovery begins and which resends are lost again.
 
+use rexmit_tcp::recovery::constants::{RACK_RECOVERIES, TIMEOUT_MIN};
 use rexmit_tcp::sender::State;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
@@ -7,12 +8,6 @@ use rexmit_wire::SeqNum;
 use super::Shadow;
 use crate::emulate::board::{Board, News, Piece, LOST, RESENT};
 use rexmit_tcp::recovery::Job;
-
-/// Recoveries over which a widened reordering window is kept (`TCP_RACK_RECOVERY_THRESH`).
-const KEPT_RECOVERIES: u8 = 16;
-
-/// Added to the wait for reordered segments (`TCP_TIMEOUT_MIN_US`).
-const TIMER_SLACK: Duration = Duration::from_micros(2_000);
 
 /// RACK's state (RFC 8985 §5.2).
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +43,7 @@ impl Rack {
     }
 
     pub fn undone(&mut self) {
-        self.persist = KEPT_RECOVERIES.min(self.persist + 1);
+        self.persist = RACK_RECOVERIES.min(self.persist + 1);
     }
 
     pub fn note_duplicate(&mut self) {
@@ -87,7 +82,7 @@ impl Shadow {
             if self.rack.widened.is_none_or(|at| news.at - at >= srtt) {
                 self.rack.steps = self.rack.steps.saturating_add(1);
                 self.rack.widened = Some(news.at);
-                self.rack.persist = KEPT_RECOVERIES;
+                self.rack.persist = RACK_RECOVERIES;
             }
         } else if self.rack.persist == 0 {
             self.rack.steps = 1;
@@ -157,7 +152,7 @@ impl Shadow {
         if core::mem::take(&mut self.rack.advanced) {
             let wait = self.detect_by_rack(board, now);
             if wait > Duration::ZERO {
-                let span = self.ticks.up(wait + TIMER_SLACK).min(self.rto);
+                let span = self.ticks.up(wait + TIMEOUT_MIN).min(self.rto);
                 self.timer.set(now, Job::Reordering, span);
                 set = true;
             }
