@@ -5,9 +5,10 @@ where there is nothing to undo. Where there is (see `undone_by`), the first sign
 `Interrupted` in the main thread, so that `with` and `finally` undo what was begun; those that come
 later change nothing. A signal that the caller had us ignore (`nohup`, a shell's `&`) stays ignored.
 
-Native code that runs for long would hold the exception up, and Python drops one that comes within a
-destructor. A thread watches for that: where the main thread does not hear a signal, or does not end
-soon after, the thread undoes what is registered and ends the process.
+Native code that runs for long would hold the exception up, and Python drops one that comes within
+a destructor. A thread watches for that: it sends a signal again whose exception was dropped, and
+where the main thread does not hear one, or does not end soon after, the thread undoes what is
+registered and ends the process.
 
 Nothing is installed by importing rexmit: signals belong to the program, not to the library.
 """
@@ -18,8 +19,10 @@ import contextlib
 import os
 import signal
 import socket
+import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Final
@@ -34,6 +37,9 @@ UNDONE_S: Final = 20.0
 
 _LATELY_S: Final = 1.0
 """A signal that was heard so long before its byte was read was heard."""
+
+_DROPPED_S: Final = 0.05
+"""How often the watching thread asks whether an exception was dropped."""
 
 _SAID: Final = b"rexmit: stopped\n"
 
@@ -64,6 +70,8 @@ class _State:
     def __init__(self) -> None:
         self.came: int | None = None
         self.heard_at = -_LATELY_S
+        self.raised: weakref.ref[Interrupted] | None = None
+        """What was raised for `came`. Whoever ends the program holds it until the end."""
         self.over = threading.Event()
         self.undo: list[Undo] = []
         self.spares: list[Spare] = []
@@ -79,6 +87,21 @@ class _State:
             time.sleep(0.01)
         return False
 
+    def ends(self) -> bool:
+        """Whether signals mean before long what they meant before. Sends a signal again whose
+        exception was dropped."""
+        until = time.monotonic() + UNDONE_S
+        while time.monotonic() < until:
+            if self.over.wait(_DROPPED_S):
+                return True
+            number, raised = self.came, self.raised
+            if number is not None and raised is not None and raised() is None:
+                self.came = self.raised = None
+                main = threading.main_thread().ident
+                assert main is not None  # noqa: S101 - it runs
+                signal.pthread_kill(main, number)
+        return False
+
 
 _state: _State | None = None
 
@@ -91,6 +114,7 @@ def install() -> None:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _on_signal)
     signal.set_wakeup_fd(state.written.fileno(), warn_on_full_buffer=False)
+    sys.unraisablehook = _on_unraisable
     threading.Thread(target=_watch, args=(state,), daemon=True).start()
 
 
@@ -105,6 +129,7 @@ def installed() -> Iterator[None]:
         yield
     finally:
         signal.set_wakeup_fd(-1)
+        sys.unraisablehook = sys.__unraisablehook__
         for number, handler in before.items():
             signal.signal(number, handler)
         state.over.set()
@@ -171,7 +196,18 @@ def _on_signal(number: int, _frame: FrameType | None) -> None:
     state.came = number
     if not state.undo:
         _end(number)
-    raise Interrupted(number)
+    interrupted = Interrupted(number)
+    state.raised = weakref.ref(interrupted)
+    try:
+        raise interrupted
+    finally:
+        # Its traceback holds this frame.
+        del interrupted
+
+
+def _on_unraisable(dropped: sys.UnraisableHookArgs) -> None:
+    if not isinstance(dropped.exc_value, Interrupted):
+        sys.__unraisablehook__(dropped)
 
 
 def _end(number: int) -> None:
@@ -191,7 +227,7 @@ def _watch(state: _State) -> None:
                 if state.came is None:
                     continue
                 # The process ends in the meantime, and this thread with it.
-                if state.over.wait(UNDONE_S):
+                if state.ends():
                     return
             for undo in reversed(state.undo):
                 with contextlib.suppress(Exception):

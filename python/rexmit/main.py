@@ -32,8 +32,10 @@ def main() -> NoReturn:
         outputs.say(error.text())
         status = error.exit_status
     except interrupt.Interrupted as stopped:
-        outputs.say(UserError(stopped.what, stopped.hint).text())
-        status = stopped.exit_status
+        # One that nobody holds counts as dropped.
+        held = stopped
+        outputs.say(UserError(held.what, held.hint).text())
+        status = held.exit_status
     outputs.end(status)
 
 

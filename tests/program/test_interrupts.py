@@ -170,6 +170,34 @@ def test_one_signal_raises_and_those_after_it_do_not() -> None:
     assert undone == ["all of it"]
 
 
+class _Ends:
+    """Has a destructor in which a signal comes."""
+
+    def __del__(self) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(0)
+
+
+def test_a_signal_that_comes_in_a_destructor_is_not_lost(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    undone = []
+
+    def work() -> None:
+        try:
+            one = _Ends()
+            del one
+            undone.append("not yet")
+            time.sleep(PATIENCE_S)
+        finally:
+            undone.append("all of it")
+
+    with installed(), undone_by(nothing), pytest.raises(Interrupted):
+        work()
+    assert undone == ["not yet", "all of it"]
+    assert "Exception ignored" not in capsys.readouterr().err
+
+
 def test_a_spared_signal_is_none() -> None:
     heard: list[int] = []
 
