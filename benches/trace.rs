@@ -215,19 +215,19 @@ fn analyse(path: &str, jobs: usize, whatif: &str) {
         Reader::new(file).map_err(|error| error.to_string())
     };
     let run = Background::new(open, &settings, jobs);
-    let (mut connections, mut resends, mut replays) = (0, 0, 0);
+    let (mut connections, mut retransmissions, mut replays) = (0, 0, 0);
     loop {
         match run.next(Duration::from_secs(1)) {
             Next::Rows(rows) => {
                 connections += rows.connections.len();
-                resends += rows.retransmissions.len();
+                retransmissions += rows.retransmissions.len();
                 replays += rows.whatif.len();
             }
             Next::Wait => {}
             Next::End(summary, error) => {
                 assert_eq!(error, None);
                 println!(
-                    "{} packets, {connections} connections, {resends} resends, {replays} replays",
+                    "{} packets, {connections} connections, {retransmissions} retransmissions, {replays} replays",
                     summary.frames
                 );
                 return;

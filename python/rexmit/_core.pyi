@@ -152,9 +152,9 @@ def make_corpus(
     """Make captures of the model and tables of their truth, of what `rexmit.validate.synth.make`
     says.
 
-    `report` is called now and then with connections, resends and the packets of each capture so
-    far, which are also what is returned. Raises ValueError for a mix or stack that cannot be,
-    OSError when a file cannot be written, and whatever `report` raises.
+    `report` is called now and then with connections, retransmissions and the packets of each
+    capture so far, which are also what is returned. Raises ValueError for a mix or stack that
+    cannot be, OSError when a file cannot be written, and whatever `report` raises.
     """
 
 def kind_names() -> list[tuple[str, str]]:

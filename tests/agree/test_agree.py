@@ -51,7 +51,7 @@ def test_random_cases_agree(kernel: str, tmp_path: Path) -> None:
     assert (found["cases"], found["failed"]) == (150, 0)
     assert found["exact_percent"] >= 95, found["disagreements"]
     assert found["recovery_percent"] >= 97, found["disagreements"]
-    assert found["with_resends_percent"] >= 80
+    assert found["with_retransmissions_percent"] >= 80
     # Without the kernel, from its logs; what disagrees is kept by name.
     again = rates("--again", str(folder))
     assert again == found
@@ -77,7 +77,7 @@ def test_cases_of_two_paths_are_compared_and_kept(tmp_path: Path) -> None:
     folder = tmp_path / "cases"
     found = rates("--kernel", "6.12", "--paths", "2", "--cases", "12", "--keep", str(folder))
     assert found["cases"] + found["failed"] == 12
-    assert found["with_resends_percent"] >= 50
+    assert found["with_retransmissions_percent"] >= 50
     assert found["agree_percent"] >= 90, found["disagreements"]
     assert rates("--again", str(folder)) == found
     names = {name for names in found["disagreements"].values() for name in names}

@@ -107,17 +107,17 @@ def test_acknowledgements_do_not_count() -> None:
     assert against(changed(4)).exact
 
 
-def test_a_resend_on_another_path() -> None:
+def test_a_retransmission_on_another_path() -> None:
     verdict = against(changed(6, data(300, 2, 1, "mptcp-reinject")))
-    assert not verdict.resends
+    assert not verdict.retransmissions
     assert not verdict.agrees
     assert verdict.completion
     assert verdict.kind == "mptcp-reinject on another path"
 
 
-def test_a_resend_by_another_mechanism() -> None:
+def test_a_retransmission_by_another_mechanism() -> None:
     verdict = against(changed(5, data(90, 2, 1, "rto")))
-    assert not verdict.resends
+    assert not verdict.retransmissions
     assert verdict.kind == "kernel tlp / model rto"
     missing = against(changed(6))
     assert missing.kind == "kernel mptcp-reinject / model nothing more"
@@ -126,14 +126,14 @@ def test_a_resend_by_another_mechanism() -> None:
 def test_completion_may_be_a_tick_apart_and_no_more() -> None:
     assert against(KERNEL, [344_000_000]).agrees
     late = against(KERNEL, [344_000_001])
-    assert late.resends
+    assert late.retransmissions
     assert late.exact
     assert not late.completion
     assert late.kind == "a burst complete later in the model by 1 to 2 ticks"
     assert against(KERNEL, [None]).kind == "a burst complete in one of the two only"
 
 
-def test_another_schedule_is_not_exact_and_is_said_where_a_resend_differs() -> None:
+def test_another_schedule_is_not_exact_and_is_said_where_a_retransmission_differs() -> None:
     other = changed(2, data(0, 1, 1))
     assert against(other).agrees
     assert not against(other).exact
@@ -144,7 +144,7 @@ def test_another_schedule_is_not_exact_and_is_said_where_a_resend_differs() -> N
 def test_packets_of_two_paths_have_no_order_between_them() -> None:
     swapped = [KERNEL[0], KERNEL[2], KERNEL[1], *KERNEL[3:5], KERNEL[6], KERNEL[5]]
     verdict = against(swapped)
-    assert verdict.resends
+    assert verdict.retransmissions
     assert verdict.exact
 
 
@@ -183,7 +183,7 @@ def test_what_one_side_never_sends_is_a_disagreement_and_what_neither_sends_no_c
     one = held(kernel, "refuses")
     assert one.kind == "only the kernel sends what is lost"
     found = tally({0: one, 1: PathJudged(case, kernel_error="x")})
-    assert (found.cases, found.failed, found.agree, found.with_resends) == (1, 1, 0, 1)
+    assert (found.cases, found.failed, found.agree, found.with_retransmissions) == (1, 1, 0, 1)
     said = "\n".join(lines(found, kernel="6.12.117", stack="linux-6.12", hz=250))
     assert f"1  only the kernel sends what is lost: {case.name}" in said
 
@@ -206,7 +206,7 @@ def test_the_model_agrees_with_itself() -> None:
     assert all(20_000_000 < time_ns < 1_000_000_000 for time_ns in made["completions_ns"])
     one = judge(case, made, _core.run_model, _core, stack="linux-6.12", hz=250)
     assert one.verdict is not None
-    assert one.resent
+    assert one.retransmitted
     assert one.verdict.exact
     assert one.words == "every packet agrees"
     assert "path 2" in list(one.beside())

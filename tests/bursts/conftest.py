@@ -27,7 +27,7 @@ def _row(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
         "dropped_segments": 1,
         "t_recover_s": 0.2,
         "mechanism": "rto",
-        "resends": 1,
+        "retransmissions": 1,
         "timeouts": 1,
         "probes": 0,
         "dsacks": 0,
@@ -60,7 +60,7 @@ def write_study(tmp_path: Path) -> WriteStudy:
     ) -> Path:
         folder = tmp_path / name
         folder.mkdir()
-        rows, resends, cell = [], [], 0
+        rows, retransmissions, cell = [], [], 0
         for pair in PAIRS:
             for config in CONFIGS:
                 for loss in LOSSES:
@@ -76,7 +76,7 @@ def write_study(tmp_path: Path) -> WriteStudy:
                     for repetition, off in enumerate((-0.001, 0.001)):
                         own = {**place, "repetition": repetition}
                         rows.append(change(_row(**own, loss_pattern=loss, t_total_s=mean + off)))
-                        resends.append(
+                        retransmissions.append(
                             {
                                 **own,
                                 "time_s": 5.2,
@@ -91,7 +91,7 @@ def write_study(tmp_path: Path) -> WriteStudy:
                         )
                     cell += 1
         _parquet(rows, TRANSFERS, folder / "transfers.parquet")
-        _parquet(resends, RETRANSMISSIONS, folder / "retransmissions.parquet")
+        _parquet(retransmissions, RETRANSMISSIONS, folder / "retransmissions.parquet")
         networks = {
             f"{a}-{b}": {"rate": "54Mbit", "paths": [{"delay": f"{a}ms"}, {"delay": f"{b}ms"}]}
             for a, b in PAIRS

@@ -41,7 +41,9 @@ def test_the_same_as_json(write_study: Write) -> None:
     first = data["bursts"][0]
     assert first["delays_ms"] == [20.0, 20.0]
     assert first["completion"]["mean_s"] == 1.0
-    assert first["first_resend"] == [{"mechanism": "mptcp-reinject", "path": 2, "connections": 2}]
+    assert first["first_retransmission"] == [
+        {"mechanism": "mptcp-reinject", "path": 2, "connections": 2}
+    ]
     assert len(data["claims"]) == 10
 
 

@@ -93,7 +93,7 @@ def _number(*what: object) -> int:
 
 
 def transfer(cell: dict[str, Any], start: dict[str, Any], begin: int) -> list[dict[str, Any]]:
-    """The events of a transfer: its row, and those of its resends."""
+    """The events of a transfer: its row, and those of its retransmissions."""
     lost, repetition = cell["loss"]["segments"], start["repetition"]
     recover = 40_000_000 + _number(cell["seed"], cell["stack"], repetition) % 1_000_000
     row = {
@@ -118,10 +118,10 @@ def transfer(cell: dict[str, Any], start: dict[str, Any], begin: int) -> list[di
         "t_total_ns": 2000 + recover,
         "is_tlp": True if lost > 1 else None,
         "mechanism": "tlp" if lost else None,
-        "resends": lost,
+        "retransmissions": lost,
         "timeouts": 0,
         "probes": 1 if lost else 0,
-        "needless_resends": 0,
+        "spurious_retransmissions": 0,
         "dsacks": 0,
         "srtt_us": 10_250,
         "rto_us": 210_000,
@@ -132,7 +132,7 @@ def transfer(cell: dict[str, Any], start: dict[str, Any], begin: int) -> list[di
         "complete": True,
         "note": None,
     }
-    resends = [
+    retransmissions = [
         {
             "type": "retransmission",
             "cell": cell["id"],
@@ -148,4 +148,4 @@ def transfer(cell: dict[str, Any], start: dict[str, Any], begin: int) -> list[di
         }
         for index in range(lost)
     ]
-    return [row, *resends]
+    return [row, *retransmissions]

@@ -44,10 +44,10 @@ TRANSFER: dict[str, Any] = {
     "t_total_ns": 100_000_000,
     "is_tlp": None,
     "mechanism": "mptcp-reinject",
-    "resends": 1,
+    "retransmissions": 1,
     "timeouts": 0,
     "probes": 0,
-    "needless_resends": 0,
+    "spurious_retransmissions": 0,
     "dsacks": 0,
     "srtt_us": 1,
     "rto_us": 1,
@@ -71,7 +71,7 @@ OF_PATHS: dict[str, Any] = {
     "probe_reinjections": None,
 }
 
-RESEND: dict[str, Any] = {
+RETRANSMISSION: dict[str, Any] = {
     "time_ns": 4,
     "seq": 1,
     "length_bytes": 1000,
@@ -92,7 +92,7 @@ def run_model(plan: str, share: str | None) -> str:  # noqa: ARG001
         each = {**own, "repetition": start["repetition"]}
         told.append({"type": "transfer", **each, **TRANSFER, **OF_PATHS})
         told.append(
-            {"type": "retransmission", **each, **RESEND}
+            {"type": "retransmission", **each, **RETRANSMISSION}
             | {"path": 2, "first_path": 1, "data_seq": 159_001}
         )
         told += [
@@ -102,7 +102,7 @@ def run_model(plan: str, share: str | None) -> str:  # noqa: ARG001
         ]
         told += [
             {"type": "subflow", **each, "path": path, "client_port": 40_000 + path}
-            | {"t_confirmed_ns": None, "packets": 80, "resends": 0, "reinjections": 1}
+            | {"t_confirmed_ns": None, "packets": 80, "retransmissions": 0, "reinjections": 1}
             | {"srtt_us": 40_000, "rto_us": 240_000, "cwnd": 10}
             for path in (1, 2)
         ]
@@ -137,8 +137,12 @@ def test_a_run_has_tables_of_bursts_and_subflows(tmp_path: Path) -> None:
     row = tables["transfers"].row(0, named=True)
     assert row.items() >= {**OF_PATHS, "page_segments": 80, "t_total_s": 0.1}.items()
     assert row["loss_pattern"] == "path 1 burst 2 data -1"
-    resend = tables["retransmissions"].row(0, named=True)
-    assert (resend["path"], resend["first_path"], resend["data_seq"]) == (2, 1, 159_001)
+    retransmission = tables["retransmissions"].row(0, named=True)
+    assert (retransmission["path"], retransmission["first_path"], retransmission["data_seq"]) == (
+        2,
+        1,
+        159_001,
+    )
     order = tables["bursts"].select("cell", "repetition", "burst").rows()
     assert order == [(c, r, b) for c in (0, 1) for r in (0, 1) for b in (1, 2)]
     burst, subflow = (tables[name].row(0, named=True) for name in ("bursts", "subflows"))
@@ -148,7 +152,9 @@ def test_a_run_has_tables_of_bursts_and_subflows(tmp_path: Path) -> None:
 
 def test_a_row_without_what_it_must_have_or_a_failed_cell_leaves_nothing(tmp_path: Path) -> None:
     def short(plan: str, share: str | None) -> str:
-        return run_model(plan, share).replace('"packets": 80, "resends"', '"resends"')
+        return run_model(plan, share).replace(
+            '"packets": 80, "retransmissions"', '"retransmissions"'
+        )
 
     meta = campaign(tmp_path / "short", short)
     assert "told of a subflow in which packets is missing" in meta["failed_cells"][0]["message"]

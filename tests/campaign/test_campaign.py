@@ -28,10 +28,10 @@ def test_a_run_has_every_row_and_says_what_it_was(lab: Lab) -> None:
     assert table.height == 840 == meta["transfers"] == lab.told.done == lab.told.total
     keys = table.select("cell", "repetition").rows()
     assert keys == sorted(set(keys))
-    resends = pl.read_parquet(lab.tmp_path / "run" / "retransmissions.parquet")
-    assert dict(resends.schema) == polars_schema(RETRANSMISSIONS)
-    assert resends.height == 280 * 3
-    order = resends.select("cell", "repetition", "time_s").rows()
+    retransmissions = pl.read_parquet(lab.tmp_path / "run" / "retransmissions.parquet")
+    assert dict(retransmissions.schema) == polars_schema(RETRANSMISSIONS)
+    assert retransmissions.height == 280 * 3
+    order = retransmissions.select("cell", "repetition", "time_s").rows()
     assert order == sorted(order)
     first = table.filter(cell=4).row(0, named=True)
     assert (first["network"], first["config"], first["lost_segments"]) == ("near", "tlp", 1)

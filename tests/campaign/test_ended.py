@@ -247,7 +247,12 @@ def test_a_row_that_is_none_fails_its_cell_alone() -> None:
 
     assert told(start, row, end) is None
     assert told(start, row | {"fin_on_data": None}, end) is None
-    for name, value in (("exact", None), ("resends", "1"), ("resends", 2**70), ("complete", 1)):
+    for name, value in (
+        ("exact", None),
+        ("retransmissions", "1"),
+        ("retransmissions", 2**70),
+        ("complete", 1),
+    ):
         message = told(start, row | {name: value}, end)
         assert message is not None
         assert f"told of a transfer in which {name} is" in message

@@ -47,7 +47,7 @@ def test_what_differs_and_by_how_much(runs: tuple[Path, Path]) -> None:
     assert "only in A: 1 cell: high-speed, er, 3 lost" in lines
     assert lines[-1] == (
         "2 cells in both: 1 alike, 1 differ (t_total in 1, most +6.7% in high-speed, er, 2 lost; "
-        "t_recover in 1, most +10% in high-speed, er, 2 lost; another first resend in 1)"
+        "t_recover in 1, most +10% in high-speed, er, 2 lost; another first retransmission in 1)"
     )
 
 
@@ -106,6 +106,7 @@ def test_the_same_run_is_like_itself(runs: tuple[Path, Path]) -> None:
     ("words", "what"),
     [
         (["--metric", "t_totl"], "--metric t_totl: there is no such quantity"),
+        (["--metric", "needless"], "--metric needless: there is no such quantity"),
         (["--metric", ","], "--metric names nothing"),
         (["--fail-over", "5"], "--fail-over 5"),
         (["--fail-over", "-1%"], "--fail-over -1%"),

@@ -80,7 +80,7 @@ def test_counts_and_estimates_have_no_tick(write_runs: WriteRuns) -> None:
     assert here.of("timeouts").difference == -1
     assert here.of("timeouts").beyond
     assert here.of("probes").beyond
-    assert not here.of("resends").beyond
+    assert not here.of("retransmissions").beyond
     assert not here.of("t_total").beyond
     assert here.differs
 

@@ -131,15 +131,15 @@ class Run:
 
     @cached_property
     def retransmissions(self) -> pl.DataFrame:
-        """The resends."""
+        """The retransmissions."""
         return pl.read_parquet(self.path / "retransmissions.parquet")
 
     def rows(self, **cell: object) -> list[dict[str, Any]]:
         """The transfers with these values."""
         return self.transfers.filter(**cell).to_dicts()
 
-    def resends(self, row: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """The resends of a transfer."""
+    def retransmissions_of(self, row: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The retransmissions of a transfer."""
         cell, repetition = row["cell"], row["repetition"]
         return self.retransmissions.filter(cell=cell, repetition=repetition).to_dicts()
 

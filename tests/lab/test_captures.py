@@ -25,7 +25,7 @@ class Account:
     size: int = 0
     segments: int = 0
     dropped: int = 0
-    resends: int = 0
+    retransmissions: int = 0
     start_ns: int | None = None
     drop_ns: int | None = None
     retransmit_ns: int | None = None
@@ -64,13 +64,13 @@ def account(packets: list[Packet]) -> Account:
             next_seq = end
             fin_at = end if fin else fin_at
         else:
-            found.resends += 1
+            found.retransmissions += 1
             if (begin, end) in missing and found.retransmit_ns is None:
                 found.retransmit_ns = packet.time_ns
                 found.highest_first = end == next_seq
             missing.discard((begin, end))
         if "dropped" in (packet.comment or ""):
-            assert new, "no resend is dropped"
+            assert new, "no retransmission is dropped"
             found.dropped += 1
             found.drop_ns = found.drop_ns or packet.time_ns
             missing.add((begin, end))
@@ -90,7 +90,7 @@ def test_the_rows_say_what_the_packets_show(near: Run) -> None:
         assert seen.size == row["transfer_size_bytes"]
         assert seen.segments == row["transfer_segments"]
         assert seen.dropped == row["dropped_packets"]
-        assert seen.resends == row["resends"]
+        assert seen.retransmissions == row["retransmissions"]
         assert seen.start_ns == nanoseconds(row["t_start_s"])
         assert seen.drop_ns == nanoseconds(row["t_drop_s"])
         assert seen.retransmit_ns == nanoseconds(row["t_retransmit_s"])
@@ -98,22 +98,22 @@ def test_the_rows_say_what_the_packets_show(near: Run) -> None:
         assert row["is_tlp"] == (seen.highest_first if seen.dropped > 1 else None)
 
 
-def test_comments_mark_the_drops_and_resends_of_the_tables(near: Run) -> None:
+def test_comments_mark_the_drops_and_retransmissions_of_the_tables(near: Run) -> None:
     for row in near.rows():
         isn, data = server_data(near.capture(row, "h1"))
         comments = [packet.comment for packet in data if packet.comment]
-        resends = near.resends(row)
+        retransmissions = near.retransmissions_of(row)
         wanted = ["rexmit: dropped"] * row["dropped_packets"] + [
-            f"rexmit: resend mechanism={resend['mechanism']} need={resend['need']}"
-            for resend in resends
+            f"rexmit: retransmission mechanism={one['mechanism']} need={one['need']}"
+            for one in retransmissions
         ]
         assert comments == wanted
-        marked = [packet for packet in data if "resend" in (packet.comment or "")]
-        for packet, resend in zip(marked, resends, strict=True):
-            assert packet.time_ns == nanoseconds(resend["time_s"])
-            assert (packet.seq - isn) & 0xFFFFFFFF == resend["seq"]
-            assert packet.payload_len == resend["length_bytes"]
-            assert bool(packet.flags & FIN) == resend["fin"]
+        marked = [packet for packet in data if "retransmission" in (packet.comment or "")]
+        for packet, retransmission in zip(marked, retransmissions, strict=True):
+            assert packet.time_ns == nanoseconds(retransmission["time_s"])
+            assert (packet.seq - isn) & 0xFFFFFFFF == retransmission["seq"]
+            assert packet.payload_len == retransmission["length_bytes"]
+            assert bool(packet.flags & FIN) == retransmission["fin"]
         everything = near.capture(row, "h1") + near.capture(row, "h2")
         assert sum(packet.comment is not None for packet in everything) == len(comments)
 
@@ -214,5 +214,5 @@ def test_captures_change_nothing_but_the_clocks_grain(each: Lab, near: Run) -> N
         other = near.rows(**{k: row[k] for k in ("config", "lost_segments", "repetition")})[0]
         for name in ("t_total_s", "t_recover_s", "client_s"):
             assert row[name] == pytest.approx(other[name], abs=50e-6)
-        for name in ("mechanism", "resends", "is_tlp", "transfer_size_bytes"):
+        for name in ("mechanism", "retransmissions", "is_tlp", "transfer_size_bytes"):
             assert row[name] == other[name]

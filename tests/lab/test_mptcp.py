@@ -66,7 +66,7 @@ class Outcome:
         ]
 
     @cached_property
-    def resent(self) -> list[Sent]:
+    def retransmitted(self) -> list[Sent]:
         """Those of `sent` whose data had been sent before, on whatever path."""
         seen: set[int] = set()
         again = []
@@ -122,7 +122,7 @@ class Bench:
         and what drops their first transmission.
         """
         whole = self.run()
-        assert not whole.resent
+        assert not whole.retransmitted
         tail = [packet for packet in whole.sent if packet.path == 1][-packets:]
         until = tail[-1].time_ns / 1e9 + 0.02
         words = [packet.words.start for packet in tail]
@@ -150,7 +150,7 @@ def test_a_probe_reinjects_the_head_on_the_other_path(me: User, series: str) -> 
     assert off.pcap == plain.pcap
     assert off.told == plain.told
     assert off.told["intact"]
-    probe, *rest = off.resent
+    probe, *rest = off.retransmitted
     assert (probe.path, probe.words.start) == (1, last)
     # The other path is left to MPTCP's own timer, a while after.
     copy = next(packet for packet in rest if packet.path == 2)
@@ -162,10 +162,10 @@ def test_a_probe_reinjects_the_head_on_the_other_path(me: User, series: str) -> 
     until_probe = off.sent.index(probe) + 1
     order = [(packet.path, packet.words) for packet in on.sent]
     assert order[:until_probe] == [(p.path, p.words) for p in off.sent[:until_probe]]
-    sent = [(packet.path, packet.words.start) for packet in on.resent[:2]]
+    sent = [(packet.path, packet.words.start) for packet in on.retransmitted[:2]]
     assert sent == [(1, last), (2, first)]
-    assert abs(on.resent[0].time_ns - probe.time_ns) < 1_000_000
-    assert on.resent[1].time_ns - on.resent[0].time_ns < 1_000_000
+    assert abs(on.retransmitted[0].time_ns - probe.time_ns) < 1_000_000
+    assert on.retransmitted[1].time_ns - on.retransmitted[0].time_ns < 1_000_000
     assert on.count("MPTcpExtReinjectOnTLP") == 1
     # The other subflow is no longer idle when MPTCP's own timer expires.
     assert on.count("MPTcpExtMPTCPRetrans") == 0
@@ -177,7 +177,7 @@ def test_a_probe_reinjects_all_on_the_other_path(me: User, series: str) -> None:
     head = bench.run(*drop, patched=True, on=HEAD)
     whole = bench.run(*drop, patched=True, on=ALL)
     assert whole.told["intact"]
-    probe, *copies = whole.resent[:4]
+    probe, *copies = whole.retransmitted[:4]
     assert (probe.path, probe.words.start) == (1, tail[-1])
     assert [(packet.path, packet.words.start) for packet in copies] == [(2, word) for word in tail]
     assert {len(packet.words) for packet in copies[:-1]} == {MSS_WORDS}
@@ -200,8 +200,11 @@ def test_the_other_path_need_not_be_idle(me: User, series: str) -> None:
     (last,), drop = bench.lose_tail(1)
     off = bench.run(*drop, patched=True)
     on = bench.run(*drop, patched=True, on=HEAD)
-    assert [(packet.path, packet.words.start) for packet in off.resent] == [(1, last)]
-    assert [(packet.path, packet.words.start) for packet in on.resent] == [(1, last), (2, last)]
+    assert [(packet.path, packet.words.start) for packet in off.retransmitted] == [(1, last)]
+    assert [(packet.path, packet.words.start) for packet in on.retransmitted] == [
+        (1, last),
+        (2, last),
+    ]
     # MPTCP's timer has found no idle subflow and sends nothing in either.
     counts = [
         (run.count("MPTcpExtReinjectOnTLP"), run.count("MPTcpExtMPTCPRetrans")) for run in (off, on)

@@ -77,10 +77,14 @@ def test_what_the_pattern_names_is_lost_and_nothing_else(run: Run) -> None:
     for row in run.transfers.to_dicts():
         dropped = row["dropped_segments"], row["dropped_packets"]
         assert dropped == LOSSES[row["loss_pattern"]], row
-        # Kernel and filter count the same resends, or a note would say so.
+        # Kernel and filter count the same retransmissions, or a note would say so.
         assert (row["exact"], row["complete"], row["note"]) == (True, True, None), row
         if row["loss_pattern"] == PROBE:
-            lost = [resend for resend in run.resends(row) if resend["dropped"]]
+            lost = [
+                retransmission
+                for retransmission in run.retransmissions_of(row)
+                if retransmission["dropped"]
+            ]
             assert [(one["path"], one["mechanism"]) for one in lost] in (
                 [(1, "tlp")],
                 [(1, "rto")],
@@ -115,7 +119,7 @@ def test_both_paths_carry_data_and_tcp_one(run: Run) -> None:
 
 
 def data(row: dict[str, Any]) -> range:
-    """What a resend carries, by its place in the connection's stream."""
+    """What a retransmission carries, by its place in the connection's stream."""
     return range(row["data_seq"], row["data_seq"] + row["length_bytes"])
 
 
@@ -126,11 +130,11 @@ def meet(one: range, other: range) -> bool:
 def test_what_is_re_injected_goes_another_path(run: Run) -> None:
     seen = 0
     for row in run.transfers.to_dicts():
-        resends = run.resends(row)
-        again = [one for one in resends if one["mechanism"] == "mptcp-reinject"]
+        retransmissions = run.retransmissions_of(row)
+        again = [one for one in retransmissions if one["mechanism"] == "mptcp-reinject"]
         assert len(again) == row["reinjections"]
         assert sum(one["length_bytes"] for one in again) == row["reinjected_bytes"]
-        assert len(resends) - len(again) == row["resends"]
+        assert len(retransmissions) - len(again) == row["retransmissions"]
         if row["protocol"] == "tcp":
             continue
         # Two witnesses: the mappings on the wire, and the kernel's counter.
@@ -142,9 +146,9 @@ def test_what_is_re_injected_goes_another_path(run: Run) -> None:
         assert {one["path"] for one in needed} <= {2}
         # The first path sends what was lost again as well. Where bytes lie behind it in the stream
         # that had gone the other path before, 6.1 joins them with it.
-        lost = [data(one) for one in resends if one["path"] == one["first_path"] == 1]
+        lost = [data(one) for one in retransmissions if one["path"] == one["first_path"] == 1]
         assert all(any(meet(data(one), other) for other in lost) for one in needed), row
-        probes = [one for one in resends if one["mechanism"] == "tlp"]
+        probes = [one for one in retransmissions if one["mechanism"] == "tlp"]
         assert row["config"] == "mptcp-tlp" or not probes
         assert all(one["path"] == one["first_path"] for one in probes)
     assert seen > 0
@@ -282,10 +286,10 @@ def test_a_probe_re_injects_with_the_patch(me: User, series: str) -> None:
             continue
         seen += 1
         assert row["probe_reinjections"] == row["probes"] == 1
-        (probe,) = (one for one in run.resends(row) if one["mechanism"] == "tlp")
+        (probe,) = (one for one in run.retransmissions_of(row) if one["mechanism"] == "tlp")
         # The oldest data that the first path has outstanding, on the other path: as the probe goes,
         # or as soon as the other path can take it.
-        again = [one for one in run.resends(row) if one["mechanism"] == "mptcp-reinject"]
+        again = [one for one in run.retransmissions_of(row) if one["mechanism"] == "mptcp-reinject"]
         assert [(one["first_path"], one["path"]) for one in again] == [(1, 2)]
         assert -1e-5 < again[0]["time_s"] - probe["time_s"] < 0.05
         lost = [p for p in run.capture(row, "h1") if "dropped" in (p.comment or "")]

@@ -109,4 +109,4 @@ def test_a_line_that_loses_at_random_loses_the_same_again(lab: Lab) -> None:
     )
     one, two = (lab.run(*settings) for _ in range(2))
     assert one.tables() == two.tables()
-    assert one.transfers["resends"].n_unique() > 1, "and not the same in each transfer"
+    assert one.transfers["retransmissions"].n_unique() > 1, "and not the same in each transfer"

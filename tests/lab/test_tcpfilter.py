@@ -104,7 +104,7 @@ def test_json_has_one_object_a_line(lab: Lab) -> None:
     rows = [json.loads(line) for line in done.lines if line.startswith("{")]
     assert len(rows) == 2
     for row in rows:
-        assert row["dropped_segments"] == row["resends"] == 2
+        assert row["dropped_segments"] == row["retransmissions"] == 2
         assert (row["exact"], row["complete"], row["is_tlp"]) == (True, True, True)
         assert row["flow"].startswith("10.0.0.1:80 > 10.0.0.2:")
 
@@ -121,7 +121,7 @@ def test_responses_of_one_connection_are_transfers_of_their_own(lab: Lab) -> Non
     assert done.lines[:3] == ["same"] * 3
     rows = [json.loads(line) for line in done.lines if line.startswith("{")]
     assert [row["dropped_segments"] for row in rows] == [4, 4, 4]
-    assert [row["resends"] for row in rows] == [4, 4, 4]
+    assert [row["retransmissions"] for row in rows] == [4, 4, 4]
     assert len({row["flow"] for row in rows}) == 1, "one connection"
     assert [row["fin_on_data"] for row in rows] == [None] * 3
 
@@ -233,7 +233,7 @@ def test_a_pattern_drops_by_position(lab: Lab) -> None:
     assert "dropping of each transfer: data 3 3#2 -1; ack 2" in done.err
     (row,) = (json.loads(line) for line in done.lines if line.startswith("{"))
     assert row["dropped_segments"] == 2
-    assert row["resends"] >= 3
+    assert row["retransmissions"] >= 3
     assert row["complete"]
     assert row["exact"]
 
@@ -294,7 +294,7 @@ def test_a_pattern_names_a_subflow(each: Lab) -> None:
     assert row["dropped_segments"] == 2
     assert row["complete"]
     assert row["exact"]
-    assert row["resends"] >= 2
+    assert row["retransmissions"] >= 2
 
 
 def test_a_taken_queue_is_told_plainly(lab: Lab) -> None:

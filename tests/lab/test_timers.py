@@ -1,9 +1,10 @@
-"""When the first resend comes: what the round-trip time, HZ and the timer wheel say, to the tick.
+"""When the first retransmission comes: what the round-trip time, HZ and the timer wheel say, to the
+tick.
 
 A timer of n ticks, armed in tick J, is put into a wheel (kernel/time/timer.c, `calc_wheel_index`)
 whose steps are 1 tick below 63 ticks, 8 below 504, 64 below 4032; it fires at the first multiple of
 its step after J + n. TCP arms it with each acknowledgement that advances, so the last one before
-the resend is what counts.
+the retransmission is what counts.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ TIMEOUT_MIN_US = 2_000
 
 @dataclass(frozen=True)
 class Wait:
-    """The wait before a transfer's first resend, from its server's packets."""
+    """The wait before a transfer's first retransmission, from its server's packets."""
 
     row: dict[str, Any]
     armed_ns: int
-    """The last acknowledgement before the resend."""
+    """The last acknowledgement before the retransmission."""
     fired_ns: int
     longest_rtt_us: float
     """Of all segments that were acknowledged by then."""
@@ -52,7 +53,7 @@ def in_ticks(us: float) -> int:
 
 def wait_of(run: Run, row: dict[str, Any]) -> Wait:
     packets = run.capture(row, "h1")
-    first = next(packet for packet in packets if "resend" in (packet.comment or ""))
+    first = next(packet for packet in packets if "retransmission" in (packet.comment or ""))
     acks = [p for p in packets if p.dport == 80 and p.time_ns < first.time_ns]
     return Wait(row, acks[-1].time_ns, first.time_ns, max(rtts_us(packets, acks)))
 
@@ -100,7 +101,7 @@ def test_the_wheel_fires_late_never_early() -> None:
     assert wheel_ns(TICK_NS, 79) == 88 * TICK_NS
 
 
-def test_the_first_resend_comes_at_the_tick_that_the_timer_wheel_says(near: Run) -> None:
+def test_the_first_retransmission_comes_at_the_tick_that_the_timer_wheel_says(near: Run) -> None:
     found = waits(near)
     assert len(found) == 2 * 3 * 4
     for wait in found:

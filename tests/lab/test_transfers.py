@@ -41,11 +41,15 @@ def test_exactly_the_tail_is_dropped_once(cell: list[dict[str, Any]]) -> None:
 def test_the_kernels_own_counts_agree_with_the_filter(cell: list[dict[str, Any]]) -> None:
     for row in cell:
         assert row["note"] is None
-        assert row["resends"] == row["lost_segments"], "each dropped segment once, nothing else"
-        assert row["needless_resends"] == row["dsacks"] == 0
+        assert row["retransmissions"] == row["lost_segments"], (
+            "each dropped segment once, nothing else"
+        )
+        assert row["spurious_retransmissions"] == row["dsacks"] == 0
 
 
-def test_the_first_resend_has_the_mechanism_of_the_config(cell: list[dict[str, Any]]) -> None:
+def test_the_first_retransmission_has_the_mechanism_of_the_config(
+    cell: list[dict[str, Any]],
+) -> None:
     for row in cell:
         lost, probing = row["lost_segments"], row["config"] == "tlp"
         wanted = None if lost == 0 else "tlp" if probing else "rto"
@@ -80,32 +84,36 @@ def test_times_are_in_order_and_add_up(cell: list[dict[str, Any]]) -> None:
             )
 
 
-def test_every_resend_has_its_row(near: Run, cell: list[dict[str, Any]]) -> None:
+def test_every_retransmission_has_its_row(near: Run, cell: list[dict[str, Any]]) -> None:
     for row in cell:
-        resends = near.resends(row)
+        retransmissions = near.retransmissions_of(row)
         lost, mss = row["lost_segments"], row["mss_bytes"]
-        assert len(resends) == row["resends"]
-        times = [resend["time_s"] for resend in resends]
+        assert len(retransmissions) == row["retransmissions"]
+        times = [retransmission["time_s"] for retransmission in retransmissions]
         assert times == sorted(times)
         assert times[:1] == [row["t_retransmit_s"]][: len(times)]
         assert times[-1:] == [row["t_end_s"]][: len(times)]
-        assert {resend["need"] for resend in resends} <= {"needed"}
-        assert not any(resend["dropped"] for resend in resends)
+        assert {retransmission["need"] for retransmission in retransmissions} <= {"needed"}
+        assert not any(retransmission["dropped"] for retransmission in retransmissions)
         # Every segment of the tail once: the first data byte is number 1.
         tail = [1 + (100 - lost + index) * mss for index in range(lost)]
-        assert sorted(resend["seq"] for resend in resends) == tail
-        assert {resend["length_bytes"] for resend in resends} <= {mss}
-        assert [resend["seq"] for resend in resends if resend["fin"]] == tail[-1:]
-        for resend in resends:
-            assert row["t_drop_s"] <= resend["first_sent_s"] < resend["time_s"]
-        later = {resend["mechanism"] for resend in resends[1:]}
+        assert sorted(retransmission["seq"] for retransmission in retransmissions) == tail
+        assert {retransmission["length_bytes"] for retransmission in retransmissions} <= {mss}
+        assert [
+            retransmission["seq"] for retransmission in retransmissions if retransmission["fin"]
+        ] == tail[-1:]
+        for retransmission in retransmissions:
+            assert row["t_drop_s"] <= retransmission["first_sent_s"] < retransmission["time_s"]
+        later = {retransmission["mechanism"] for retransmission in retransmissions[1:]}
         assert later <= {"rack" if row["config"] == "tlp" else "rto-recovery"}
-        if resends:
-            assert resends[0]["mechanism"] == row["mechanism"]
+        if retransmissions:
+            assert retransmissions[0]["mechanism"] == row["mechanism"]
 
 
-def test_every_resend_belongs_to_a_transfer(near: Run) -> None:
-    assert near.retransmissions.height == near.transfers["resends"].sum() == 2 * 3 * sum(LOST)
+def test_every_retransmission_belongs_to_a_transfer(near: Run) -> None:
+    assert (
+        near.retransmissions.height == near.transfers["retransmissions"].sum() == 2 * 3 * sum(LOST)
+    )
 
 
 def test_no_connection_is_like_another(near: Run) -> None:
@@ -130,7 +138,10 @@ def test_without_sack_there_is_no_probe(each: Lab) -> None:
     for row in run.rows():
         assert (row["mechanism"], row["probes"], row["timeouts"]) == ("rto", 0, 1)
         assert row["is_tlp"] is False
-        assert {resend["mechanism"] for resend in run.resends(row)} == {"rto", "rto-recovery"}
+        assert {retransmission["mechanism"] for retransmission in run.retransmissions_of(row)} == {
+            "rto",
+            "rto-recovery",
+        }
 
 
 def test_ipv6_has_twenty_bytes_less_a_segment(each: Lab) -> None:
@@ -142,7 +153,7 @@ def test_ipv6_has_twenty_bytes_less_a_segment(each: Lab) -> None:
         assert row["mss_bytes"] == 1428
         assert row["transfer_size_bytes"] == 142_800
         assert row["transfer_segments"] == 100
-        assert row["dropped_segments"] == row["resends"] == row["lost_segments"]
+        assert row["dropped_segments"] == row["retransmissions"] == row["lost_segments"]
         assert (row["exact"], row["complete"], row["note"]) == (True, True, None)
         assert row["fin_on_data"]
         assert row["mechanism"] == ("tlp" if row["config"] == "tlp" else "rto")
@@ -157,7 +168,7 @@ def test_other_clients_see_the_same_transfer(each: Lab, near: Run) -> None:
     for row in run.rows():
         assert row["transfer_size_bytes"] == 144_800
         assert row["transfer_segments"] == 100
-        assert row["dropped_segments"] == row["resends"] == row["lost_segments"]
+        assert row["dropped_segments"] == row["retransmissions"] == row["lost_segments"]
         assert (row["exact"], row["complete"], row["note"]) == (True, True, None)
         builtin = near.rows(config="tlp", lost_segments=row["lost_segments"])[0]
         # Programs start and read files in no time at all.
@@ -198,7 +209,7 @@ def test_holding_drops_exactly_the_tail_on_a_fast_link(each: Lab, near: Run) -> 
         assert (row["exact"], row["stalled"], row["note"]) == (True, False, None)
         # Held for no longer than the sender takes to send the rest, so nothing else changes.
         other = near.rows(config="tlp", lost_segments=row["lost_segments"])[0]
-        assert row["resends"] == other["resends"]
+        assert row["retransmissions"] == other["retransmissions"]
         assert row["mechanism"] == other["mechanism"]
 
 
@@ -211,7 +222,7 @@ def test_holding_stalls_on_a_slow_link_and_says_so(each: Lab) -> None:
     assert row["dropped_segments"] == row["dropped_packets"] == 0
     assert row["client_s"] > 3, "after three seconds"
     assert "the sender stalled while packets were held: nothing dropped" in row["note"]
-    assert "still in the host" in row["note"], "the kernel refused to resend what was held"
+    assert "still in the host" in row["note"], "the kernel refused to retransmit what was held"
 
 
 def test_shaped_at_the_host_as_mininet_did_it(lab: Lab) -> None:
@@ -220,26 +231,32 @@ def test_shaped_at_the_host_as_mininet_did_it(lab: Lab) -> None:
         "networks.high-speed.at=host",
     )
     for row in run.rows():
-        assert row["dropped_segments"] == row["resends"] == 5
+        assert row["dropped_segments"] == row["retransmissions"] == 5
         assert (row["exact"], row["complete"], row["note"]) == (True, True, None)
         assert row["mechanism"] == ("tlp" if row["config"] == "tlp" else "rto")
 
 
-def test_on_a_lossy_line_nobody_knows_what_was_needless(lab: Lab) -> None:
+def test_on_a_lossy_line_nobody_knows_what_was_spurious(lab: Lab) -> None:
     run = lab.run(
         *("network=high-speed", "config=tlp", "loss.segments=2", "repeat=8"),
         "networks.high-speed.loss=0%,2%",
     )
     clean, lossy = run.rows(line_loss=0.0), run.rows(line_loss=0.02)
-    assert {row["needless_resends"] for row in clean} == {0}
-    assert {row["needless_resends"] for row in lossy} == {None}
+    assert {row["spurious_retransmissions"] for row in clean} == {0}
+    assert {row["spurious_retransmissions"] for row in lossy} == {None}
     assert all(row["complete"] and row["exact"] and row["note"] is None for row in run.rows())
-    assert sum(row["resends"] for row in lossy) > sum(row["resends"] for row in clean) == 16
-    needs = [resend["need"] for row in lossy for resend in run.resends(row)]
+    assert (
+        sum(row["retransmissions"] for row in lossy)
+        > sum(row["retransmissions"] for row in clean)
+        == 16
+    )
+    needs = [
+        retransmission["need"] for row in lossy for retransmission in run.retransmissions_of(row)
+    ]
     assert set(needs) == {"needed", "unknown"}
     assert needs.count("needed") >= 16, "the filter's own drops are known"
     for row in lossy:
-        assert len(run.resends(row)) == row["resends"]
+        assert len(run.retransmissions_of(row)) == row["retransmissions"]
 
 
 def test_every_congestion_control_of_the_kernel_does_its_own(lab: Lab) -> None:
@@ -280,15 +297,18 @@ def test_no_more_is_in_flight_than_the_receive_window(each: Lab) -> None:
         assert row["client_s"] > 144_800 / window * 0.010
 
 
-def test_resends_of_what_a_full_queue_lost_are_not_called_needless(lab: Lab) -> None:
+def test_retransmissions_of_what_a_full_queue_lost_are_not_called_spurious(lab: Lab) -> None:
     run = lab.run(
         *("network=high-speed", "config=tlp", "loss.segments=5", "repeat=1"),
         "networks.high-speed.queue=20",
     )
     (row,) = run.rows()
-    assert row["resends"] > 5
-    assert row["needless_resends"] is None
-    assert {resend["need"] for resend in run.resends(row)} == {"needed", "unknown"}
+    assert row["retransmissions"] > 5
+    assert row["spurious_retransmissions"] is None
+    assert {retransmission["need"] for retransmission in run.retransmissions_of(row)} == {
+        "needed",
+        "unknown",
+    }
 
 
 def test_one_segment_is_a_full_one(each: Lab) -> None:

@@ -11,7 +11,7 @@ from tests.real.oracle import Seen
 from tests.real.packets import ACK, Packet
 
 from rexmit.store.schema import polars_schema
-from rexmit.store.trace_schema import RESENDS
+from rexmit.store.trace_schema import RETRANSMISSIONS
 
 SPACE = 1 << 32
 FLOW = ("10.0.0.1", 80, "10.0.0.2", 4000)
@@ -24,14 +24,14 @@ def seen(kind: str, *, at: int = 1000, seq: int = 500, length: int = 100) -> See
 
 
 def row(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
-    made: dict[str, Any] = {column.name: None for column in RESENDS}
+    made: dict[str, Any] = {column.name: None for column in RETRANSMISSIONS}
     made |= {"flow": NAMED, "time_ns": 1000, "seq_start": 500, "seq_end": 600}
     assert not set(values) - set(made), values
     return made | values
 
 
 def held(packets: list[Seen], *rows: dict[str, Any]) -> Held:
-    return compare(packets, pl.DataFrame(rows, schema=polars_schema(RESENDS)))
+    return compare(packets, pl.DataFrame(rows, schema=polars_schema(RETRANSMISSIONS)))
 
 
 def test_a_certain_one_without_a_row_is_missed() -> None:

@@ -1,4 +1,6 @@
-"""A corpus by hand: a few resends whose claims are known, so that every number can be counted."""
+"""A corpus by hand: a few retransmissions whose claims are known, so that every number can be
+counted.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ import polars as pl
 import pytest
 
 from rexmit.store.schema import polars_schema
-from rexmit.store.trace_schema import CONNECTIONS, RESENDS
+from rexmit.store.trace_schema import CONNECTIONS, RETRANSMISSIONS
 from rexmit.trace.memory import Tables
 
 FLOW = "10.0.0.1:80 > 10.0.0.2:40000"
@@ -21,7 +23,7 @@ DEFAULTS: dict[str, Any] = {"text": "", "integer": 0, "number": 0.0, "boolean": 
 Row = Mapping[str, Any]
 
 
-def resend(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
+def retransmission(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
     """A row of the truth."""
     row = {
         "part": "a",
@@ -41,7 +43,7 @@ def resend(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
 
 def claim(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
     """A row of the analysis: the server's, backward."""
-    row = {c.name: None if c.nullable else DEFAULTS[c.kind] for c in RESENDS}
+    row = {c.name: None if c.nullable else DEFAULTS[c.kind] for c in RETRANSMISSIONS}
     row |= {
         "flow": FLOW,
         "direction": "backward",
@@ -72,20 +74,21 @@ def truth_frame(rows: Iterable[Row]) -> pl.DataFrame:
 
 
 def claims_frame(rows: Iterable[Row]) -> pl.DataFrame:
-    """The analysis' resends as a table."""
-    return pl.DataFrame(list(rows), schema=polars_schema(RESENDS))
+    """The analysis' retransmissions as a table."""
+    return pl.DataFrame(list(rows), schema=polars_schema(RETRANSMISSIONS))
 
 
-def tables(resends: Iterable[Row] = (), connections: Iterable[Row] = ()) -> Tables:
+def tables(retransmissions: Iterable[Row] = (), connections: Iterable[Row] = ()) -> Tables:
     """What an analysis gives."""
     return Tables(
-        pl.DataFrame(list(connections), schema=polars_schema(CONNECTIONS)), claims_frame(resends)
+        pl.DataFrame(list(connections), schema=polars_schema(CONNECTIONS)),
+        claims_frame(retransmissions),
     )
 
 
 def write_corpus(
     path: Path,
-    resends: Iterable[Row],
+    retransmissions: Iterable[Row],
     connections: Iterable[Row] | None = None,
     captures: Iterable[str] = ("a-sender.pcapng",),
 ) -> Path:
@@ -93,7 +96,7 @@ def write_corpus(
     (path / "captures").mkdir(parents=True)
     for name in captures:
         (path / "captures" / name).touch()
-    truth_frame(resends).write_parquet(path / "resends.parquet")
+    truth_frame(retransmissions).write_parquet(path / "retransmissions.parquet")
     one = [{"part": "a", "flow": FLOW, "stack": "linux-6.12"}]
     pl.DataFrame(list(connections or one)).write_parquet(path / "connections.parquet")
     meta = {"version": 1, "kind": "kernel", "seed": 7, "kernels": ["6.12"]}
@@ -103,11 +106,11 @@ def write_corpus(
 
 MS = 1_000_000
 TRUTH = [
-    resend(sender_ns=1000 * MS, mechanism="rto"),
-    resend(sender_ns=1100 * MS, mechanism="tlp", receiver_ns=1110 * MS),
-    resend(sender_ns=1200 * MS, mechanism="rack", receiver_ns=1210 * MS),
-    resend(sender_ns=1300 * MS, mechanism="rack", need="spurious", receiver_ns=1310 * MS),
-    resend(sender_ns=1400 * MS, mechanism="rto-recovery"),
+    retransmission(sender_ns=1000 * MS, mechanism="rto"),
+    retransmission(sender_ns=1100 * MS, mechanism="tlp", receiver_ns=1110 * MS),
+    retransmission(sender_ns=1200 * MS, mechanism="rack", receiver_ns=1210 * MS),
+    retransmission(sender_ns=1300 * MS, mechanism="rack", need="spurious", receiver_ns=1310 * MS),
+    retransmission(sender_ns=1400 * MS, mechanism="rto-recovery"),
 ]
 SENDER = [
     claim(time_ns=1000 * MS),
@@ -125,7 +128,7 @@ RECEIVER = [
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    """Five resends at the sender, three of them at the receiver."""
+    """Five retransmissions at the sender, three of them at the receiver."""
     return write_corpus(
         tmp_path / "truth", TRUTH, captures=("a-sender.pcapng", "a-receiver.pcapng")
     )

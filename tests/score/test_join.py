@@ -1,11 +1,11 @@
-"""Finding a resend's claim."""
+"""Finding a retransmission's claim."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from tests.score.conftest import CLIENT, claim, claims_frame, resend, truth_frame
+from tests.score.conftest import CLIENT, claim, claims_frame, retransmission, truth_frame
 
 from rexmit.validate.score.claims import of_trace
 from rexmit.validate.score.join import Joined, join
@@ -21,20 +21,20 @@ def joined(truth: list[dict[str, Any]], claims: list[dict[str, Any]]) -> Joined:
 def found(truth: dict[str, Any], *claims: dict[str, Any]) -> tuple[bool, int]:
     """(claimed, invented claims)."""
     made = joined([truth], list(claims))
-    return not made.resends["missed"][0], made.invented.height
+    return not made.retransmissions["missed"][0], made.invented.height
 
 
 def test_the_flow_is_that_of_the_data() -> None:
-    assert found(resend(), claim()) == (True, 0)
-    assert found(resend(flow=CLIENT), claim()) == (False, 1)
-    assert found(resend(flow=CLIENT), claim(flow=CLIENT)) == (True, 0)
+    assert found(retransmission(), claim()) == (True, 0)
+    assert found(retransmission(flow=CLIENT), claim()) == (False, 1)
+    assert found(retransmission(flow=CLIENT), claim(flow=CLIENT)) == (True, 0)
 
 
 @pytest.mark.parametrize(("off_ns", "same"), [(-1000, True), (1500, True), (1501, False)])
 def test_captures_in_microseconds_cut_the_time(off_ns: int, same: bool) -> None:
     for at in (1_000_000_000, 1_000_002_999, 1_000_003_000):
         told = claim(time_ns=at + off_ns)
-        assert found(resend(sender_ns=at), told) == (same, not same)
+        assert found(retransmission(sender_ns=at), told) == (same, not same)
 
 
 @pytest.mark.parametrize(
@@ -48,37 +48,37 @@ def test_captures_in_microseconds_cut_the_time(off_ns: int, same: bool) -> None:
     ],
 )
 def test_the_ranges_must_overlap(start: int, end: int, same: bool) -> None:
-    assert found(resend(), claim(seq_start=start, seq_end=end)) == (same, not same)
+    assert found(retransmission(), claim(seq_start=start, seq_end=end)) == (same, not same)
 
 
 @pytest.mark.parametrize(
     ("start", "end"), [(WRAP - 5, 5), (WRAP - 1, 1), (0, 100), (WRAP - 300, 1)]
 )
 def test_across_the_wrap(start: int, end: int) -> None:
-    truth = resend(seq_start=WRAP - 100, seq_end=50)
+    truth = retransmission(seq_start=WRAP - 100, seq_end=50)
     assert found(truth, claim(seq_start=start, seq_end=end)) == (True, 0)
     assert found(truth, claim(seq_start=50, seq_end=60)) == (False, 1)
 
 
 def test_a_packet_of_many_segments_is_the_claim_of_each() -> None:
-    truth = [resend(), resend(seq_start=2448, seq_end=3896)]
+    truth = [retransmission(), retransmission(seq_start=2448, seq_end=3896)]
     made = joined(truth, [claim(seq_start=1000, seq_end=3896, mechanism="rack")])
-    assert made.resends["claimed_mechanism"].to_list() == ["rack", "rack"]
+    assert made.retransmissions["claimed_mechanism"].to_list() == ["rack", "rack"]
     assert made.invented.is_empty()
 
 
 def test_the_claim_that_covers_most_is_taken_and_the_other_is_not_invented() -> None:
     part = claim(seq_start=1000, seq_end=1200, mechanism="tlp")
     most = claim(seq_start=1200, seq_end=2448, mechanism="rack")
-    made = joined([resend()], [part, most])
-    assert made.resends["claimed_mechanism"].to_list() == ["rack"]
+    made = joined([retransmission()], [part, most])
+    assert made.retransmissions["claimed_mechanism"].to_list() == ["rack"]
     assert made.invented.is_empty()
 
 
 def test_two_copies_have_a_claim_each() -> None:
-    truth = [resend(), resend(sender_ns=1_200_000_000)]
+    truth = [retransmission(), retransmission(sender_ns=1_200_000_000)]
     claims = [claim(time_ns=1_200_000_000, mechanism="rto"), claim(mechanism="tlp")]
-    assert joined(truth, claims).resends["claimed_mechanism"].to_list() == ["tlp", "rto"]
+    assert joined(truth, claims).retransmissions["claimed_mechanism"].to_list() == ["tlp", "rto"]
 
 
 @pytest.mark.parametrize(

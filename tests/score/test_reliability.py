@@ -8,7 +8,14 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.score.conftest import analyse, claim, claims_frame, resend, truth_frame, write_corpus
+from tests.score.conftest import (
+    analyse,
+    claim,
+    claims_frame,
+    retransmission,
+    truth_frame,
+    write_corpus,
+)
 from typer.testing import CliRunner
 
 from rexmit.cli import app
@@ -44,30 +51,32 @@ def counts(made: Reliability) -> dict[float, tuple[int, int]]:
 
 
 def test_rows_are_counted_where_they_were_said() -> None:
-    made = measured([resend()], [claim(confidence=0.9, need_confidence=0.7, certainty=0.97)])
+    made = measured(
+        [retransmission()], [claim(confidence=0.9, need_confidence=0.7, certainty=0.97)]
+    )
     assert counts(made["mechanism"]) == {0.85: (1, 1)}
     assert counts(made["need"]) == {0.65: (1, 1)}
     assert counts(made["retransmission"]) == {0.95: (1, 1)}
 
 
 def test_a_wrong_one_counts_as_wrong_for_what_is_wrong() -> None:
-    made = measured([resend(mechanism="rack")], [claim(need="spurious")])
+    made = measured([retransmission(mechanism="rack")], [claim(need="spurious")])
     assert counts(made["mechanism"]) == {0.95: (1, 0)}
     assert counts(made["need"]) == {0.85: (1, 0)}
     assert counts(made["retransmission"]) == {0.99: (1, 1)}
 
 
 def test_an_invented_one_is_wrong_in_everything() -> None:
-    made = measured([resend()], [claim(time_ns=2_000_000_000)])
+    made = measured([retransmission()], [claim(time_ns=2_000_000_000)])
     assert counts(made["mechanism"]) == {0.95: (1, 0)}
     assert counts(made["need"]) == {0.85: (1, 0)}
     assert counts(made["retransmission"]) == {0.99: (1, 0)}
 
 
 def test_what_is_unknown_says_nothing() -> None:
-    assert measured([resend()], [claim(mechanism="unknown")])["mechanism"].rows == 0
-    assert measured([resend(mechanism="unknown")], [claim()])["mechanism"].rows == 0
-    assert measured([resend(need="unknown")], [claim()])["need"].rows == 0
+    assert measured([retransmission()], [claim(mechanism="unknown")])["mechanism"].rows == 0
+    assert measured([retransmission(mechanism="unknown")], [claim()])["mechanism"].rows == 0
+    assert measured([retransmission(need="unknown")], [claim()])["need"].rows == 0
 
 
 @pytest.mark.parametrize(("truth", "right"), [("tlp", 1), ("rto", 1), ("rack", 0)])
@@ -75,7 +84,7 @@ def test_tlp_or_rto_is_said_with_both_shares(truth: str, right: int) -> None:
     both = claim(
         mechanism="rto", confidence=0.5, runner_up="tlp", runner_up_confidence=0.4, either=True
     )
-    made = measured([resend(mechanism=truth)], [both])
+    made = measured([retransmission(mechanism=truth)], [both])
     assert counts(made["mechanism"]) == {0.85: (1, right)}
 
 
@@ -129,7 +138,7 @@ def _of_kinds(tmp_path: Path, kinds: dict[str, str] | None) -> Report:
     names = ("001-tails", "002-tails+snapped", "003-bursts+snapped")
     flow = "10.0.0.1:80 > 10.0.0.2:40000"
     rows = [
-        {**resend(part=name), "sender_ns": place * 1_000_000_000}
+        {**retransmission(part=name), "sender_ns": place * 1_000_000_000}
         for name in names
         for place in range(20)
     ]

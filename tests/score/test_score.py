@@ -47,7 +47,7 @@ def test_the_matrix_of_mechanisms(corpus: Path) -> None:
         ("rto-recovery", "missed"): 1,
         ("invented", "rto"): 1,
     }
-    assert (matrix.resends, matrix.right, matrix.missed, matrix.invented) == (5, 3, 1, 1)
+    assert (matrix.retransmissions, matrix.right, matrix.missed, matrix.invented) == (5, 3, 1, 1)
     assert matrix.accuracy == 3 / 5
     assert matrix.columns == ("rto", "tlp|rto", "fast-retransmit", "rack", "missed")
     assert matrix.rows == ("rto", "rto-recovery", "tlp", "rack", "invented")
@@ -78,7 +78,7 @@ def test_the_matrix_of_needs(corpus: Path) -> None:
 
 def test_what_a_point_does_not_see_does_not_count_there(corpus: Path) -> None:
     score = made(corpus).at("receiver")
-    assert (score.mechanisms.resends, score.mechanisms.right) == (3, 2)
+    assert (score.mechanisms.retransmissions, score.mechanisms.right) == (3, 2)
     assert score.mechanisms.counts["rack", "unknown"] == 1
     assert score.needs.accuracy == 2 / 3
 
@@ -117,7 +117,11 @@ def test_what_is_wrong_is_listed(corpus: Path) -> None:
 def test_a_truth_that_is_unknown_judges_nobody(tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "t", [{**TRUTH[0], "mechanism": "unknown", "need": "unknown"}])
     found = report(open_corpus(corpus), lambda _: tables([claim(need="spurious")]))
-    assert found.at("sender").mechanisms.resends == found.at("sender").needs.resends == 0
+    assert (
+        found.at("sender").mechanisms.retransmissions
+        == found.at("sender").needs.retransmissions
+        == 0
+    )
     assert found.at("sender").mechanisms.invented == 0
     assert found.wrong.is_empty()
 
@@ -128,6 +132,12 @@ def test_traffic_that_is_not_of_the_corpus_is_not_invented(corpus: Path) -> None
     assert found.at("sender").mechanisms.invented == 0
 
 
+def test_a_corpus_of_an_earlier_version(corpus: Path) -> None:
+    now = open_corpus(corpus).retransmissions
+    (corpus / "retransmissions.parquet").rename(corpus / "resends.parquet")
+    assert open_corpus(corpus).retransmissions.equals(now)
+
+
 def test_tlp_or_rto_is_right_for_no_other() -> None:
     assert count.is_right("tlp", "tlp|rto")
     assert count.is_right("rto", "tlp|rto")
@@ -136,10 +146,10 @@ def test_tlp_or_rto_is_right_for_no_other() -> None:
 
 
 def judge(
-    truth: pl.DataFrame, resends: pl.DataFrame, named: dict[str, Any], flow: str = FLOW
+    truth: pl.DataFrame, retransmissions: pl.DataFrame, named: dict[str, Any], flow: str = FLOW
 ) -> stacks.Stacks:
     flows = pl.Series("flow", [flow])
-    return stacks.judge(truth, resends, tables([], [named]).connections, flows)
+    return stacks.judge(truth, retransmissions, tables([], [named]).connections, flows)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +175,7 @@ def test_senders(
     assert found.verdicts == Counter({verdict: 1})
 
 
-def test_senders_of_few_resends_are_not_judged() -> None:
+def test_senders_of_few_retransmissions_are_not_judged() -> None:
     truth = pl.DataFrame({"flow": [FLOW], "stack": ["linux-6.12"]})
     named = connection(backward_stack="linux-6")
     assert judge(truth, truth_frame(TRUTH[:2]), named).judged == 0
@@ -173,13 +183,13 @@ def test_senders_of_few_resends_are_not_judged() -> None:
 
 
 def test_the_client_is_a_sender_of_its_own() -> None:
-    resends = truth_frame({**row, "flow": UP} for row in TRUTH)
+    retransmissions = truth_frame({**row, "flow": UP} for row in TRUTH)
     named = connection(forward_stack="solaris-10", backward_stack="linux-6")
     truth = pl.DataFrame({"flow": [FLOW], "stack": ["solaris-10"]})
-    assert judge(truth, resends, named, UP).verdicts[stacks.RIGHT] == 1
-    assert judge(truth, resends, named).judged == 0
+    assert judge(truth, retransmissions, named, UP).verdicts[stacks.RIGHT] == 1
+    assert judge(truth, retransmissions, named).judged == 0
     ends = pl.DataFrame({"flow": [FLOW], "stack": ["linux-6.12"], "receiver_stack": ["solaris-10"]})
-    assert judge(ends, resends, named, UP).verdicts[stacks.RIGHT] == 1
+    assert judge(ends, retransmissions, named, UP).verdicts[stacks.RIGHT] == 1
 
 
 def test_each_stack_apart(tmp_path: Path) -> None:
@@ -187,7 +197,7 @@ def test_each_stack_apart(tmp_path: Path) -> None:
     ends = [{"part": "a", "flow": FLOW, "stack": "linux-6.12", "receiver_stack": "solaris-10"}]
     found = report(open_corpus(write_corpus(tmp_path / "t", rows, ends)), analyse)
     (name, (mechanisms, needs)) = next(iter(found.at("sender").senders.items()))
-    assert (name, mechanisms.right, mechanisms.resends) == ("linux-6", 3, 3)
+    assert (name, mechanisms.right, mechanisms.retransmissions) == ("linux-6", 3, 3)
     assert needs.right == 2
     assert list(found.at("receiver").senders) == ["solaris-10"]
 
@@ -223,7 +233,7 @@ def run(*words: str) -> str:
 @pytest.mark.usefixtures("_by_hand")
 def test_printed(corpus: Path) -> None:
     lines = [" ".join(line.split()) for line in run(str(corpus), "--no-tshark").splitlines()]
-    assert "at the sender: 5 resends in 1 part" in lines
+    assert "at the sender: 5 retransmissions in 1 part" in lines
     assert "mechanism right 60.00 % (target 99%: missed)" in lines
     assert "rto 1 2 50.00 % 100.00 % precision below 95%" in lines
     assert "invented 1 · · · ·" in lines
@@ -271,7 +281,7 @@ def test_parts_of_a_kind_stand_together(tmp_path: Path) -> None:
 
 def test_narrowing(corpus: Path) -> None:
     opened = open_corpus(corpus)
-    assert opened.narrowed(flow=FLOW).resends.height == 5
+    assert opened.narrowed(flow=FLOW).retransmissions.height == 5
     with pytest.raises(UserError, match=r"no connection 1\.1\.1\.1:1"):
         opened.narrowed(flow="1.1.1.1:1 > 2.2.2.2:2")
     with pytest.raises(UserError, match="no capture of b") as caught:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.score.conftest import FLOW, analyse, resend, write_corpus
+from tests.score.conftest import FLOW, analyse, retransmission, write_corpus
 from tests.show.captures import ISN_SERVER, MSS, pcapng, transfer
 
 from rexmit.errors import UserError
@@ -21,7 +21,7 @@ needs_tshark = pytest.mark.skipif(not tshark.is_there(), reason="tshark is not i
 
 @pytest.fixture
 def capture(tmp_path: Path) -> Path:
-    """The server's view of a transfer whose tail is probed for and then resent twice."""
+    """The server's view of a transfer whose tail is probed for and then retransmitted twice."""
     path = tmp_path / "server.pcapng"
     packets = [(p.ms + (0 if p.server else 5), p, "") for p in transfer()]
     pcapng(path, sorted(packets, key=lambda entry: entry[0]))
@@ -52,17 +52,19 @@ def test_an_error_of_tshark_ends_the_score(tmp_path: Path) -> None:
     def labels(_: Path) -> pl.DataFrame:
         raise UserError("tshark failed")
 
-    corpus = open_corpus(write_corpus(tmp_path / "truth", [resend()]))
+    corpus = open_corpus(write_corpus(tmp_path / "truth", [retransmission()]))
     with pytest.raises(UserError, match="tshark failed"):
         report(corpus, analyse, labels)
 
 
 def test_the_mapping(tmp_path: Path) -> None:
-    """Each label once, of a resend that is what it says, and one of what is none."""
+    """Each label once, of a retransmission that is what it says, and one of what is none."""
     names = ("rto", "rack", "tlp", "sack-recovery", "rto-recovery")
     labels = ("retransmission", "fast", "spurious", "out-of-order", None)
     truth = [
-        resend(sender_ns=(i + 1) * 10**9, mechanism=name, need="spurious" if i == 2 else "needed")
+        retransmission(
+            sender_ns=(i + 1) * 10**9, mechanism=name, need="spurious" if i == 2 else "needed"
+        )
         for i, name in enumerate(names)
     ]
     rows = [

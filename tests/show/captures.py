@@ -50,13 +50,13 @@ def transfer() -> list[Sent]:
         if i % 2 == 1 and i < 27:
             sent.append(Sent(at + 5.05, c, ACK, 201, 1 + (i + 1) * MSS))
     hole = 1 + 27 * MSS
-    resend = "rexmit: resend mechanism={} need=needed"
+    retransmission = "rexmit: retransmission mechanism={} need=needed"
     sent += [
         Sent(45, c, ACK, 201, hole),
-        Sent(84, s, FIN | PSH | ACK, end - MSS, 201, MSS, comment=resend.format("tlp")),
+        Sent(84, s, FIN | PSH | ACK, end - MSS, 201, MSS, comment=retransmission.format("tlp")),
         Sent(89.1, c, ACK, 201, hole, sack=((end - MSS, end),)),
-        Sent(94.2, s, ACK, hole, 201, MSS, comment=resend.format("rack")),
-        Sent(94.3, s, ACK, hole + MSS, 201, MSS, comment=resend.format("rack")),
+        Sent(94.2, s, ACK, hole, 201, MSS, comment=retransmission.format("rack")),
+        Sent(94.3, s, ACK, hole + MSS, 201, MSS, comment=retransmission.format("rack")),
         Sent(99.4, c, ACK, 201, hole + MSS, sack=((end - MSS, end),)),
         Sent(99.5, c, FIN | ACK, 201, end + 1),
         Sent(104.6, s, ACK, end + 1, 202),

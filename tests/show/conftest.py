@@ -37,10 +37,10 @@ _ROW: Row = {
     "is_tlp": False,
     "fin_on_data": True,
     "mechanism": "rto",
-    "resends": 5,
+    "retransmissions": 5,
     "timeouts": 1,
     "probes": 0,
-    "needless_resends": 0,
+    "spurious_retransmissions": 0,
     "dsacks": 0,
     "srtt_s": 0.01,
     "rto_s": 0.21,
@@ -70,7 +70,7 @@ _ROW: Row = {
     "note": None,
 }
 
-_RESEND: Row = {
+_RETRANSMISSION: Row = {
     "network": "high-speed",
     "config": "tlp",
     "lost_segments": 5,
@@ -106,10 +106,10 @@ def write_folder(
     pl.DataFrame(rows, schema=polars_schema(TRANSFERS), orient="row").write_parquet(
         path / "transfers.parquet"
     )
-    resends = [{**_RESEND, **row} for row in retransmissions]
-    pl.DataFrame(resends, schema=polars_schema(RETRANSMISSIONS), orient="row").write_parquet(
-        path / "retransmissions.parquet"
-    )
+    retransmissions = [{**_RETRANSMISSION, **row} for row in retransmissions]
+    pl.DataFrame(
+        retransmissions, schema=polars_schema(RETRANSMISSIONS), orient="row"
+    ).write_parquet(path / "retransmissions.parquet")
     whole = {
         "format": 1,
         "state": "complete",

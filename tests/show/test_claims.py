@@ -72,7 +72,7 @@ def test_a_campaign_as_claimed(row: Rows, write_run: Rows) -> None:
     assert found["factor"].measured == "factor 4.50 (0.2365 s against 0.0525 s)"
     assert found["anomaly"].measured == "+7.8% (2013: +7.8%)"
     assert "mobile er after 1, 2, 4, 8, 16" in found["steps"].measured
-    assert found["not-always"].measured == "another first resend in 19 of 114 transfers"
+    assert found["not-always"].measured == "another first retransmission in 19 of 114 transfers"
     assert found["never-worse"].measured.startswith("worse in 0 of 246 comparisons")
     assert "mobile 0.331 s against 0.2 s (2 SRTT 0.2 s)" in found["timer"].measured
     assert found["single"].measured.endswith("; the FIN is on the data")
@@ -180,7 +180,7 @@ def test_on_the_screen_and_as_json(row: Rows, write_run: Rows) -> None:
     path = write_run(as_claimed(row))
     text = CliRunner().invoke(app, ["show", str(path), "--claims"]).output
     lines = [" ".join(line.split()) for line in text.splitlines()]
-    line = "holds The probe's first resend is faster by a factor of about 4.5 (Figure 4)"
+    line = "holds The probe's first retransmission is faster by a factor of about 4.5 (Figure 4)"
     assert f"{line} factor 4.50 (0.2365 s against 0.0525 s)" in lines
     assert any(line.endswith(" of 13 hold") for line in lines)
     assert "Table 4" not in text

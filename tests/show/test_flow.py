@@ -101,7 +101,10 @@ def test_what_did_not_happen_is_not_printed(run: Path) -> None:
         dropped_packets=pl.lit(0, pl.Int64), **{k: pl.lit(v) for k, v in nothing.items()}
     )
     frame.write_parquet(table)
-    assert ladder(run)[1] == "43,440 bytes in 30 segments; nothing dropped at the end; no resend"
+    assert (
+        ladder(run)[1]
+        == "43,440 bytes in 30 segments; nothing dropped at the end; no retransmission"
+    )
 
 
 def test_the_title_tells_what_the_grid_varies(row: Rows, write_run: Rows) -> None:

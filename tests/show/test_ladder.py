@@ -73,7 +73,7 @@ def test_both_directions_are_matched() -> None:
     assert times(match(*handshake())) == [(0, 5), (5, 10), (10, 15)]
 
 
-def test_a_dropped_packet_and_its_resend() -> None:
+def test_a_dropped_packet_and_its_retransmission() -> None:
     first = packet(20, seq=1, length=1448, dropped=True)
     again = packet(70, seq=1, length=1448, mechanism="tlp")
     found = match([first, again], [later(again)])
@@ -81,7 +81,7 @@ def test_a_dropped_packet_and_its_resend() -> None:
     assert found[1].packet.mechanism == "tlp"
 
 
-def test_a_copy_lost_on_the_line_is_not_taken_for_its_resend() -> None:
+def test_a_copy_lost_on_the_line_is_not_taken_for_its_retransmission() -> None:
     at_server, at_client = handshake()
     lost = packet(20, seq=1, length=1448)
     again = packet(70, seq=1, length=1448)
@@ -89,7 +89,7 @@ def test_a_copy_lost_on_the_line_is_not_taken_for_its_resend() -> None:
     assert times(found)[3:] == [(20, None), (70, 75)]
 
 
-def test_the_resend_that_is_lost_is_the_later_one() -> None:
+def test_the_retransmission_that_is_lost_is_the_later_one() -> None:
     at_server, at_client = handshake()
     first = packet(20, seq=1, length=1448)
     again = packet(24, seq=1, length=1448)
@@ -223,13 +223,16 @@ def test_what_a_side_sends_again_is_marked() -> None:
     [
         (None, (False, None, None)),
         ("rexmit: dropped", (True, None, None)),
-        ("rexmit: resend mechanism=tlp need=needed", (False, "tlp", "needed")),
+        ("rexmit: retransmission mechanism=tlp need=needed", (False, "tlp", "needed")),
         (
-            "rexmit: resend mechanism=rto-recovery need=unknown; rexmit: dropped",
+            "rexmit: retransmission mechanism=rto-recovery need=unknown; rexmit: dropped",
             (True, "rto-recovery", "unknown"),
         ),
-        ("rexmit: dropped; rexmit: resend mechanism=rto need=spurious", (True, "rto", "spurious")),
-        ("rexmit: resend", (False, "unknown", None)),
+        (
+            "rexmit: dropped; rexmit: retransmission mechanism=rto need=spurious",
+            (True, "rto", "spurious"),
+        ),
+        ("rexmit: retransmission", (False, "unknown", None)),
         ("dropped by somebody else", (False, None, None)),
     ],
 )
@@ -287,13 +290,15 @@ def test_a_drop_ends_midway() -> None:
     )
 
 
-def test_a_resend_names_its_mechanism() -> None:
-    resend = replace(DATA, mechanism="tlp", need="needed")
-    assert line(resend, 32, UNICODE).endswith("retransmission: tlp")
-    assert line(replace(resend, need="spurious"), 32, UNICODE).endswith(
+def test_a_retransmission_names_its_mechanism() -> None:
+    retransmission = replace(DATA, mechanism="tlp", need="needed")
+    assert line(retransmission, 32, UNICODE).endswith("retransmission: tlp")
+    assert line(replace(retransmission, need="spurious"), 32, UNICODE).endswith(
         "retransmission: tlp (spurious)"
     )
-    assert line(replace(resend, dropped=True), 32, UNICODE).endswith("retransmission: tlp  dropped")
+    assert line(replace(retransmission, dropped=True), 32, UNICODE).endswith(
+        "retransmission: tlp  dropped"
+    )
 
 
 def test_ascii_is_ascii() -> None:

@@ -54,6 +54,15 @@ def test_an_unfinished_run_without_a_command(tmp_path: Path) -> None:
     assert f"--out {tmp_path}" in str(error.hint)
 
 
+def test_the_columns_of_an_earlier_version(row: Rows, write_run: Rows) -> None:
+    path = write_run([row(retransmissions=3, spurious_retransmissions=2)])
+    file = path / "transfers.parquet"
+    names = {"retransmissions": "resends", "spurious_retransmissions": "needless_resends"}
+    pl.read_parquet(file).rename(names).write_parquet(file)
+    (found,) = open_run(path).transfers.to_dicts()
+    assert (found["retransmissions"], found["spurious_retransmissions"]) == (3, 2)
+
+
 @pytest.mark.parametrize("found", [2, "1", 0])
 def test_another_format(row: Rows, write_run: Rows, found: object) -> None:
     path = write_run([row()], format=found)

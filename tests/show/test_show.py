@@ -67,7 +67,7 @@ def test_table_4_as_printed(row: Rows, write_run: Rows) -> None:
     assert "paper 0.2396 +1.3% 0.2365 0.0447 -81%" in lines
     assert "transfers used 1 of 1 1 of 1 2 of 3" in lines
     assert "left out 1 not-tlp" in lines
-    assert "first resend 1 rto 1 rto 2 tlp" in lines
+    assert "first retransmission 1 rto 1 rto 2 tlp" in lines
     assert any(line.startswith("left out, not-tlp: isTLP false, ") for line in lines)
     assert lines[-1] == "to repeat: rexmit run scenarios/test.toml --seed 1"
 
@@ -107,7 +107,7 @@ def test_no_percentage_is_cut_off_by_a_long_mechanism(row: Rows, write_run: Rows
     lines = shown(write_run(rows), "--table4").splitlines()
     block = lines[lines.index("high-speed: 100 Mbit/s, 10 ms RTT") : -3]
     assert "t_total 1.0000 1.1000 +10% 3.5000 +250%" in squeezed("\n".join(block))
-    assert "first resend 1 rack 1 rack 1 rto-recovery" in squeezed("\n".join(block))
+    assert "first retransmission 1 rack 1 rack 1 rto-recovery" in squeezed("\n".join(block))
     assert [line for line in block if len(line) > 80 or line != line.rstrip()] == []
 
 
@@ -141,7 +141,7 @@ def test_json_says_the_same(row: Rows, write_run: Rows) -> None:
     assert tlp["t_total"]["percent"] == pytest.approx(-26.667, abs=1e-3)
     assert tlp["t_total"]["paper"]["mean_s"] == 0.2214
     assert tlp["left_out"] == {"not-tlp": 1}
-    assert tlp["first_resend"] == {"tlp": 2, "rto": 1}
+    assert tlp["first_retransmission"] == {"tlp": 2, "rto": 1}
     assert data["table1"]["rows"][0]["paper"]["name"] == "FACK"
     assert data["run"]["kernel"] == "6.12.117"
 
@@ -215,7 +215,7 @@ def test_many_settings_have_a_line_each(row: Rows, write_run: Rows) -> None:
 
 
 def test_conditions_and_notes_are_told(row: Rows, write_run: Rows) -> None:
-    rows = [row(repetition=i, note=f"the kernel counts {i + 3} resends") for i in range(3)]
+    rows = [row(repetition=i, note=f"the kernel counts {i + 3} retransmissions") for i in range(3)]
     rows += [row(repetition=3, note="stalled at the filter"), row(repetition=4)]
     scenario = {
         "workload": {"server": "nginx", "client": "curl", "size": ["20kB", "1MB"]},
@@ -226,7 +226,7 @@ def test_conditions_and_notes_are_told(row: Rows, write_run: Rows) -> None:
     text = shown(write_run(rows, scenario=scenario))
     told = "page of 20kB/1MB, nginx to curl, bbr, IPv6, MTU 9000, tail found by hold"
     assert told in text.splitlines()
-    assert "note on 3 transfers: the kernel counts 3 resends (and alike)\n" in text
+    assert "note on 3 transfers: the kernel counts 3 retransmissions (and alike)\n" in text
     assert "note on 1 transfer: stalled at the filter\n" in text
 
 

@@ -14,7 +14,7 @@ from rexmit.store.open_run import open_run
 Rows = Callable[..., Any]
 
 
-def resends(repetition: int, *mechanisms: str, cell: int = 0, at: float = 1.3) -> list[Any]:
+def retransmissions(repetition: int, *mechanisms: str, cell: int = 0, at: float = 1.3) -> list[Any]:
     return [
         {"cell": cell, "repetition": repetition, "mechanism": m, "time_s": at + i / 100}
         for i, m in enumerate(mechanisms)
@@ -24,10 +24,10 @@ def resends(repetition: int, *mechanisms: str, cell: int = 0, at: float = 1.3) -
 def test_sequences_are_counted_without_repeats(row: Rows, write_run: Rows) -> None:
     rows = [row(config="tlp", repetition=i, is_tlp=i < 3) for i in range(4)]
     again = [
-        *resends(0, "tlp", "rack", "rack", "rack"),
-        *resends(1, "tlp", "rack"),
-        *resends(2, "tlp", "rack", "rto", "rto-recovery"),
-        *resends(3, "rto", "rto-recovery"),
+        *retransmissions(0, "tlp", "rack", "rack", "rack"),
+        *retransmissions(1, "tlp", "rack"),
+        *retransmissions(2, "tlp", "rack", "rto", "rto-recovery"),
+        *retransmissions(3, "rto", "rto-recovery"),
     ]
     (found,) = table1(open_run(write_run(rows, again))).rows
     assert found.sequences == {
@@ -35,7 +35,7 @@ def test_sequences_are_counted_without_repeats(row: Rows, write_run: Rows) -> No
         ("rto", "rto-recovery"): 1,
         ("tlp", "rack", "rto", "rto-recovery"): 1,
     }
-    assert found.first_resend == {"tlp": 3, "rto": 1}
+    assert found.first_retransmission == {"tlp": 3, "rto": 1}
     assert found.probed == 3
     assert found.after_probe == {("rack",): 2, ("rack", "rto", "rto-recovery"): 1}
     assert found.repair.name == "FACK"
@@ -66,7 +66,7 @@ def test_beside_the_paper(
     row: Rows, write_run: Rows, lost: int, mechanisms: tuple[str, ...], same: bool | None
 ) -> None:
     rows = [row(config="tlp", lost_segments=lost)]
-    (found,) = table1(open_run(write_run(rows, resends(0, *mechanisms)))).rows
+    (found,) = table1(open_run(write_run(rows, retransmissions(0, *mechanisms)))).rows
     assert found.as_in_paper is same
 
 
@@ -75,7 +75,7 @@ def test_five_and_more_share_a_row(row: Rows, write_run: Rows) -> None:
         row(config="tlp", cell=n, lost_segments=n, dropped_packets=n + 1, is_tlp=True)
         for n in range(8)
     ]
-    again = [r for n in range(1, 8) for r in resends(0, "tlp", cell=n)]
+    again = [r for n in range(1, 8) for r in retransmissions(0, "tlp", cell=n)]
     found = table1(open_run(write_run(rows, again))).rows
     assert [(r.lost_segments, r.transfers) for r in found] == [
         ((1,), 1),
@@ -87,14 +87,14 @@ def test_five_and_more_share_a_row(row: Rows, write_run: Rows) -> None:
     assert found[-1].dropped_packets == (6, 7, 8)
 
 
-def test_resends_before_the_drop_are_not_the_tails(row: Rows, write_run: Rows) -> None:
+def test_retransmissions_before_the_drop_are_not_the_tails(row: Rows, write_run: Rows) -> None:
     rows = [row(config="tlp", t_drop_s=1.1)]
-    again = [*resends(0, "fast-retransmit", at=1.05), *resends(0, "tlp", at=1.2)]
+    again = [*retransmissions(0, "fast-retransmit", at=1.05), *retransmissions(0, "tlp", at=1.2)]
     (found,) = table1(open_run(write_run(rows, again))).rows
     assert found.sequences == {("tlp",): 1}
 
 
-def test_resends_of_other_data_are_not_the_tails(row: Rows, write_run: Rows) -> None:
+def test_retransmissions_of_other_data_are_not_the_tails(row: Rows, write_run: Rows) -> None:
     """On a lossy line: sent before the drop, or in its very moment and in front of it."""
     rows = [row(config="tlp", t_drop_s=1.1, line_loss=0.01)]
     other = {"cell": 0, "repetition": 0, "mechanism": "fast-retransmit", "need": "unknown"}
@@ -104,7 +104,8 @@ def test_resends_of_other_data_are_not_the_tails(row: Rows, write_run: Rows) -> 
         other | {"time_s": 1.2, "first_sent_s": 1.1, "seq": 1000},
         tail | {"time_s": 1.3, "mechanism": "tlp", "seq": 7000},
         tail | {"time_s": 1.4, "mechanism": "rack", "seq": 5000},
-        # the tail's own resend was lost on the line, which nobody but its second resend tells
+        # the tail's own retransmission was lost on the line, which nobody but its second
+        # retransmission tells
         tail | {"time_s": 1.5, "mechanism": "rto", "seq": 6000, "need": "unknown"},
     ]
     (found,) = table1(open_run(write_run(rows, again))).rows
@@ -114,7 +115,7 @@ def test_resends_of_other_data_are_not_the_tails(row: Rows, write_run: Rows) -> 
 
 def test_rows_of_other_cells_do_not_mix(row: Rows, write_run: Rows) -> None:
     rows = [row(config="tlp", cell=0), row(config="tlp", cell=1, network="mobile")]
-    again = [*resends(0, "tlp", cell=0), *resends(0, "rto", cell=1)]
+    again = [*retransmissions(0, "tlp", cell=0), *retransmissions(0, "rto", cell=1)]
     found = table1(open_run(write_run(rows, again))).rows
     assert [(r.network, r.sequences) for r in found] == [
         ("high-speed", {("tlp",): 1}),
@@ -127,7 +128,7 @@ def test_a_transfer_that_says_nothing_is_left_out_of_the_counts(row: Rows, write
         row(config="tlp", repetition=0, complete=False),
         row(config="tlp", repetition=1, is_tlp=False),
     ]
-    (found,) = table1(open_run(write_run(rows, resends(1, "rto")))).rows
+    (found,) = table1(open_run(write_run(rows, retransmissions(1, "rto")))).rows
     assert (found.transfers, found.left_out) == (1, 1)
 
 

@@ -165,8 +165,8 @@ def test_tlp_transfers_without_a_probe_are_left_out(row: Rows, write_run: Rows) 
     assert (tlp.transfers, tlp.used) == (3, 2)
     assert tlp.left_out == {Reason.NOT_TLP: 1}
     assert tlp.t_total.mean_s == 2.0
-    # what made the first resend is told of all transfers: that is why they are left out
-    assert tlp.first_resend == {"tlp": 2, "rto": 1}
+    # what made the first retransmission is told of all transfers: that is why they are left out
+    assert tlp.first_retransmission == {"tlp": 2, "rto": 1}
     assert found.cells["er"].left_out == {}
 
 
@@ -300,16 +300,16 @@ def test_a_grid_without_five_shows_the_most_there_is(
     assert table4(run).lost_segments == max(losses)
 
 
-def test_needless_resends_are_added_up_where_known(row: Rows, write_run: Rows) -> None:
+def test_spurious_retransmissions_are_added_up_where_known(row: Rows, write_run: Rows) -> None:
     rows = [
-        row(repetition=0, needless_resends=2),
-        row(repetition=1, needless_resends=None),
-        row(repetition=2, needless_resends=1),
-        row(config="tlp", cell=1, is_tlp=True, needless_resends=None),
+        row(repetition=0, spurious_retransmissions=2),
+        row(repetition=1, spurious_retransmissions=None),
+        row(repetition=2, spurious_retransmissions=1),
+        row(config="tlp", cell=1, is_tlp=True, spurious_retransmissions=None),
     ]
     cells = block(table4(open_run(write_run(rows)))).cells
-    assert cells["er"].needless_resends == 3
-    assert cells["tlp"].needless_resends is None
+    assert cells["er"].spurious_retransmissions == 3
+    assert cells["tlp"].spurious_retransmissions is None
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`rexmit show --flow` of a trace: a connection of a capture, resends explained and drawn."""
+"""`rexmit show --flow` of a trace: a connection of a capture, explained and drawn."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 from tests.show.captures import CLIENT, ISN_SERVER, MSS, SERVER, pcapng, transfer
-from tests.trace.rows import connection, resend
+from tests.trace.rows import connection, retransmission
 from tests.trace.rows import write_trace as write
 from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError
-from rexmit.ladder.traced import Traced, open_traced, resend_words
+from rexmit.ladder.traced import Traced, open_traced, retransmission_words
 from rexmit.trace.folder import Trace, open_trace
 
 runner = CliRunner()
@@ -25,7 +25,7 @@ BACK = " > ".join(reversed(FLOW.split(" > ")))
 
 
 def made(ms: float, first: int, last: int, **values: Any) -> dict[str, Any]:  # noqa: ANN401
-    """A resend of the server; `first` and `last` are relative numbers."""
+    """A retransmission of the server; `first` and `last` are relative numbers."""
     time_ns = START_NS + round(ms * 1e6)
     usual = {
         "flow": BACK,
@@ -34,7 +34,7 @@ def made(ms: float, first: int, last: int, **values: Any) -> dict[str, Any]:  # 
         "seq_start": (ISN_SERVER + first) % 2**32,
         "seq_end": (ISN_SERVER + last) % 2**32,
     }
-    return resend(**{**usual, **values})
+    return retransmission(**{**usual, **values})
 
 
 @pytest.fixture
@@ -85,10 +85,10 @@ def opened(trace: Trace, which: str = "1", at_s: float | None = None) -> Traced:
     return open_traced(trace, which, at_s)
 
 
-def test_every_packet_of_the_connection_has_its_resend(trace: Trace) -> None:
+def test_every_packet_of_the_connection_has_its_retransmission(trace: Trace) -> None:
     found = opened(trace)
     assert len(found.steps) == len(transfer())
-    told = {round((found.steps[i].sent_ns or 0) / 1e6 + 5, 1): i for i in found.resends}
+    told = {round((found.steps[i].sent_ns or 0) / 1e6 + 5, 1): i for i in found.retransmissions}
     assert list(told) == [84.0, 94.2, 94.3]
     assert [found.steps[i].mechanism for i in told.values()] == ["tlp|rto", "rack", "rack"]
     assert found.data_from_server
@@ -143,20 +143,20 @@ def test_subflows_are_named(trace: Trace, tmp_path: Path) -> None:
     ]
 
 
-def test_words_of_a_resend() -> None:
+def test_words_of_a_retransmission() -> None:
     usual = {"mechanism": "rto", "either": False, "need": "needed", "evidence": "none"}
     nothing = {"detection_s": None, "detection_rtts": None, "timer_s": None, "runner_up": None}
     row = {**usual, **nothing, "confidence": 1.0}
-    assert resend_words(row) == "rto"
+    assert retransmission_words(row) == "rto"
     again = {**row, "mechanism": "mptcp-reinject", "first_flow": FLOW, "first_subflow": 1}
-    assert resend_words(again) == f"mptcp-reinject, first on subflow 1, {FLOW}"
+    assert retransmission_words(again) == f"mptcp-reinject, first on subflow 1, {FLOW}"
     known = {"detection_s": 0.2, "detection_rtts": 4.0, "timer_s": 0.21, "evidence": "dsack"}
-    assert resend_words({**row, **known, "need": "spurious"}) == (
+    assert retransmission_words({**row, **known, "need": "spurious"}) == (
         "rto, spurious, by dsack, 200.0 ms after (4.0 RTT), timer 210.0 ms"
     )
     unsure = {"confidence": 0.6, "runner_up": "tlp"}
-    assert resend_words({**row, **unsure}) == "rto, confidence 0.60, or tlp"
-    assert resend_words({**row, **unsure, "either": True}) == "rto|tlp"
+    assert retransmission_words({**row, **unsure}) == "rto, confidence 0.60, or tlp"
+    assert retransmission_words({**row, **unsure, "either": True}) == "rto|tlp"
 
 
 def shown(trace: Trace, *words: str) -> list[str]:
@@ -205,7 +205,11 @@ def test_json(trace: Trace) -> None:
     argv = ["show", str(trace.path), "--flow", "1", "--json"]
     data = json.loads(runner.invoke(app, argv, catch_exceptions=False).output)
     assert data["connection"]["flow"] == FLOW
-    told = [packet["resend"]["mechanism"] for packet in data["packets"] if packet["resend"]]
+    told = [
+        packet["retransmission"]["mechanism"]
+        for packet in data["packets"]
+        if packet["retransmission"]
+    ]
     assert told == ["tlp", "rack", "rack"]
 
 

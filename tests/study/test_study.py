@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 from rich.console import Console
-from tests.trace.rows import connection, resend, whatif, write_trace
+from tests.trace.rows import connection, retransmission, whatif, write_trace
 from typer.testing import CliRunner
 
 from rexmit.cli import app
@@ -30,7 +30,7 @@ REPLAYED = Facts(settings=("k=2", "k=3", "k=2,a=1/2", "d=2", "d=3", "d=4", SMART
 
 
 def lossy(number: int, stack: str | None, **values: Any) -> dict[str, Any]:  # noqa: ANN401
-    """A connection of 10 s whose server resent one packet of 100, 20 kB."""
+    """A connection of 10 s whose server retransmitted one packet of 100, 20 kB."""
     return connection(
         **{
             "connection": number,
@@ -54,7 +54,7 @@ def lossy(number: int, stack: str | None, **values: Any) -> dict[str, Any]:  # n
 @pytest.fixture
 def made(tmp_path: Path) -> Study:
     """Two traces. One: a Linux and a Windows connection with losses, one that nobody explains, one
-    with a needless resend only, one without any. Two: a Linux connection with losses.
+    with a spurious retransmission only, one without any. Two: a Linux connection with losses.
     """
     one = write_trace(
         tmp_path / "one",
@@ -67,20 +67,22 @@ def made(tmp_path: Path) -> Study:
             connection(connection=4, end_s=20.0, forward_bytes=20_000, forward_packets=100),
         ],
         retransmissions=[
-            resend(
+            retransmission(
                 connection=0,
                 detection_rtts=4.0,
                 recovery_s=0.3,
                 moving_rtt_s=0.1,
                 lost_in_flight=7,
             ),
-            resend(connection=0, mechanism="rack", episode=1, need="unknown", detection_rtts=1.0),
-            resend(connection=1, detection_rtts=6.0),
-            resend(connection=1, episode=1, need="spurious", detection_rtts=8.0),
-            resend(connection=2, detection_rtts=99.0),
-            resend(connection=3, mechanism="tlp", need="spurious"),
+            retransmission(
+                connection=0, mechanism="rack", episode=1, need="unknown", detection_rtts=1.0
+            ),
+            retransmission(connection=1, detection_rtts=6.0),
+            retransmission(connection=1, episode=1, need="spurious", detection_rtts=8.0),
+            retransmission(connection=2, detection_rtts=99.0),
+            retransmission(connection=3, mechanism="tlp", need="spurious"),
             # The other direction of a connection is another sender.
-            resend(connection=0, direction="forward", detection_rtts=77.0),
+            retransmission(connection=0, direction="forward", detection_rtts=77.0),
         ],
         whatif=[
             whatif(connection=0, setting="k=2", change_s=-0.2),
@@ -99,7 +101,9 @@ def made(tmp_path: Path) -> Study:
         tmp_path / "two",
         captures=("two.pcap.gz",),
         connections=[lossy(0, "linux-2.4", backward_unique_bytes=15_000, backward_bytes=15_000)],
-        retransmissions=[resend(connection=0, mechanism="sack-recovery", detection_rtts=2.0)],
+        retransmissions=[
+            retransmission(connection=0, mechanism="sack-recovery", detection_rtts=2.0)
+        ],
         facts=REPLAYED,
     )
     return study([one, two])
@@ -171,7 +175,7 @@ def test_systems(stack: str | None, stacks: str | None, system: str | None) -> N
     assert system_of(stack, stacks) == system
 
 
-def test_the_sender_is_the_one_that_resent_more(tmp_path: Path) -> None:
+def test_the_sender_is_the_one_that_retransmitted_more(tmp_path: Path) -> None:
     both = lossy(0, "linux-6", forward_tlp_needed=2, forward_stack="solaris-10")
     alike = lossy(1, "linux-6", forward_rack_needed=1, forward_unique_bytes=30_000)
     trace = write_trace(tmp_path / "t", connections=[both, alike])
@@ -265,9 +269,9 @@ _SHARES = {
 
 
 def random_trace(path: Path, connections: int = 400) -> Path:
-    """Connections of four systems with resends and replays, for the figures."""
+    """Connections of four systems with retransmissions and replays, for the figures."""
     dice = random.Random(2)  # noqa: S311 - no secret
-    rows, resends, replays = [], [], []
+    rows, retransmissions, replays = [], [], []
     stacks = ("windows-xp", "linux-2.4", "solaris-10", "freebsd-5")
     for number in range(connections):
         size = int(10 ** dice.uniform(3, 6))
@@ -286,8 +290,8 @@ def random_trace(path: Path, connections: int = 400) -> Path:
         )
         for episode in range(dice.randint(1, 4)):
             slow = dice.random() < 0.6
-            resends.append(
-                resend(
+            retransmissions.append(
+                retransmission(
                     connection=number,
                     episode=episode,
                     mechanism="rto" if slow else "fast-retransmit",
@@ -306,7 +310,9 @@ def random_trace(path: Path, connections: int = 400) -> Path:
             for setting, share in _SHARES.items()
         ]
     facts = Facts(settings=tuple(_SHARES))
-    write_trace(path, connections=rows, retransmissions=resends, whatif=replays, facts=facts)
+    write_trace(
+        path, connections=rows, retransmissions=retransmissions, whatif=replays, facts=facts
+    )
     return path
 
 

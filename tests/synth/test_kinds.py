@@ -16,7 +16,7 @@ from rexmit.store.schema import polars_schema
 from rexmit.validate.score.corpus import open_corpus
 from rexmit.validate.score.join import join
 from rexmit.validate.synth import kinds
-from rexmit.validate.synth.schema import CONNECTIONS, RESENDS
+from rexmit.validate.synth.schema import CONNECTIONS, RETRANSMISSIONS
 
 runner = CliRunner()
 WORDS = ("--mix", "rough", "--connections", "40", "--seed", "5", "--jobs", "2")
@@ -40,7 +40,7 @@ def test_plain_parts_are_what_they_are_without_kinds(folder: Path, tmp_path: Pat
     plain = synth(tmp_path / "plain")
     for capture in (plain / "captures").iterdir():
         assert capture.read_bytes() == (folder / "captures" / capture.name).read_bytes()
-    for table in ("resends", "connections"):
+    for table in ("retransmissions", "connections"):
         frame = pl.read_parquet(plain / f"{table}.parquet")
         assert frame["kind"].unique().to_list() == ["plain"]
         assert frame.equals(pl.read_parquet(folder / f"{table}.parquet").filter(kind="plain"))
@@ -50,7 +50,7 @@ def test_each_kind_of_captures_is_a_part_with_the_same_connections(folder: Path)
     about = json.loads((folder / "truth.json").read_text())
     assert about["kinds"] == list(kinds.known())
     assert "--kinds" in about["command"]
-    for table, columns in (("resends", RESENDS), ("connections", CONNECTIONS)):
+    for table, columns in (("retransmissions", RETRANSMISSIONS), ("connections", CONNECTIONS)):
         frame = pl.read_parquet(folder / f"{table}.parquet")
         assert dict(frame.schema) == polars_schema(columns)
         plain = frame.filter(kind="plain")
@@ -62,14 +62,14 @@ def test_each_kind_of_captures_is_a_part_with_the_same_connections(folder: Path)
             assert same.drop(moved, strict=False).equals(plain.drop(moved, strict=False))
 
 
-def test_every_time_in_the_truth_is_a_packet_that_holds_the_resend(folder: Path) -> None:
+def test_every_time_in_the_truth_is_a_packet_that_holds_the_retransmission(folder: Path) -> None:
     from rexmit._core import read_flow
 
     corpus = open_corpus(folder)
     for capture in corpus.captures:
         truth = corpus.truth(capture)
         flow = truth["flow"].value_counts(sort=True)["flow"][0]
-        resends = truth.filter(flow=flow)
+        retransmissions = truth.filter(flow=flow)
         src, _, dst = flow.partition(" > ")
         packets = [
             (packet.time_ns, flow, packet.seq, (packet.seq + max(1, packet.payload_len)) % 2**32)
@@ -79,7 +79,7 @@ def test_every_time_in_the_truth_is_a_packet_that_holds_the_resend(folder: Path)
         seen = pl.DataFrame(
             packets, schema=["time_ns", "flow", "seq_start", "seq_end"], orient="row"
         )
-        missed = join(resends, seen).resends.filter("missed")
+        missed = join(retransmissions, seen).retransmissions.filter("missed")
         assert missed.is_empty(), (capture.path.name, missed)
 
 
@@ -128,9 +128,11 @@ def test_hosts_do_what_their_kind_says(folder: Path) -> None:
         for kind, of_kind in packets.items()
     }
     assert answers["deferred-accepts"] > answers["think-times"]
-    resends = pl.read_parquet(folder / "resends.parquet").filter(kind="deferred-accepts")
-    assert "synack-timer" in resends["cause"].to_list()
-    assert (resends["seq_start"] != resends["seq_end"]).all()
+    retransmissions = pl.read_parquet(folder / "retransmissions.parquet").filter(
+        kind="deferred-accepts"
+    )
+    assert "synack-timer" in retransmissions["cause"].to_list()
+    assert (retransmissions["seq_start"] != retransmissions["seq_end"]).all()
     durations = (
         pl.read_parquet(folder / "connections.parquet")
         .group_by("kind")
@@ -141,10 +143,10 @@ def test_hosts_do_what_their_kind_says(folder: Path) -> None:
 
 
 def test_what_a_capture_missed_has_no_time_there(folder: Path) -> None:
-    resends = pl.read_parquet(folder / "resends.parquet")
+    retransmissions = pl.read_parquet(folder / "retransmissions.parquet")
 
     def times(kind: str, point: str) -> int:
-        return resends.filter(kind=kind)[f"{point}_ns"].count()
+        return retransmissions.filter(kind=kind)[f"{point}_ns"].count()
 
     points = ("sender", "switch", "receiver")
     plain, missed = (

@@ -13,7 +13,7 @@ from rexmit.cli import app
 from rexmit.errors import UserError
 from rexmit.store.schema import polars_schema
 from rexmit.validate.synth import kinds, mixes
-from rexmit.validate.synth.schema import CONNECTIONS, RESENDS
+from rexmit.validate.synth.schema import CONNECTIONS, RETRANSMISSIONS
 
 runner = CliRunner()
 POINTS = ("sender", "switch", "receiver")
@@ -42,20 +42,20 @@ def test_the_folder_holds_what_was_asked_for_and_nothing_else(folder: Path) -> N
     captures = {f"{part}-{point}.pcapng" for part in ("campus", "rough") for point in POINTS}
     assert {path.name for path in (folder / "captures").iterdir()} == captures
     rest = {path.name for path in folder.iterdir()} - {"captures"}
-    assert rest == {"truth.json", "resends.parquet", "connections.parquet"}
+    assert rest == {"truth.json", "retransmissions.parquet", "connections.parquet"}
     assert [path.name for path in folder.parent.iterdir()] == ["two"]
 
 
 def test_tables_have_the_columns_of_the_schema(folder: Path) -> None:
-    for table, columns in (("resends", RESENDS), ("connections", CONNECTIONS)):
+    for table, columns in (("retransmissions", RETRANSMISSIONS), ("connections", CONNECTIONS)):
         frame = read(folder, table)
         assert dict(frame.schema) == polars_schema(columns)
         for column in columns:
             assert column.nullable or frame[column.name].null_count() == 0, column.name
-    resends = read(folder, "resends")
-    assert resends.height > 100
-    seconds = resends["sender_ns"].drop_nulls() / 1e9
-    assert seconds.to_list() == resends["sender_s"].drop_nulls().to_list()
+    retransmissions = read(folder, "retransmissions")
+    assert retransmissions.height > 100
+    seconds = retransmissions["sender_ns"].drop_nulls() / 1e9
+    assert seconds.to_list() == retransmissions["sender_s"].drop_nulls().to_list()
 
 
 def test_truth_json_tells_what_was_made(folder: Path) -> None:
@@ -65,9 +65,9 @@ def test_truth_json_tells_what_was_made(folder: Path) -> None:
     connections = read(folder, "connections")
     for part, counts in about["parts"].items():
         assert counts["connections"] == connections.filter(part=part).height
-        assert counts["resends"] == read(folder, "resends").filter(part=part).height
+        assert counts["retransmissions"] == read(folder, "retransmissions").filter(part=part).height
         assert set(counts["packets"]) == set(POINTS)
-    assert connections["resends"].sum() == read(folder, "resends").height
+    assert connections["retransmissions"].sum() == read(folder, "retransmissions").height
 
 
 def test_the_command_in_truth_json_makes_the_same_bytes(folder: Path, tmp_path: Path) -> None:
@@ -91,10 +91,10 @@ def test_points_stacks_and_formats_can_be_chosen(tmp_path: Path) -> None:
     (capture,) = (out / "captures").iterdir()
     assert capture.name == "campus-switch.pcap"
     assert set(read(out, "connections")["stack"]) == {"windows-xp"}
-    resends = read(out, "resends")
-    assert resends["sender_ns"].null_count() == resends.height
+    retransmissions = read(out, "retransmissions")
+    assert retransmissions["sender_ns"].null_count() == retransmissions.height
     # Windows of that time has neither probes nor RACK.
-    assert not set(resends["mechanism"]) & {"tlp", "rack", "fack"}
+    assert not set(retransmissions["mechanism"]) & {"tlp", "rack", "fack"}
 
 
 def test_settings_of_senders_can_be_changed(tmp_path: Path) -> None:

@@ -17,10 +17,10 @@ Row = dict[str, Any]
 
 def compare(run: Path) -> tuple[int, int]:
     """Every connection of a run, as the server's capture tells of it and as the run knows it: how
-    many resends of subflows were compared, and how many re-injections.
+    many retransmissions of subflows were compared, and how many re-injections.
     """
     own, again = 0, 0
-    resends = pl.read_parquet(run / "retransmissions.parquet")
+    retransmissions = pl.read_parquet(run / "retransmissions.parquet")
     for transfer in pl.read_parquet(run / "transfers.parquet").iter_rows(named=True):
         here = {name: transfer[name] for name in ("cell", "repetition")}
         name = f"{transfer['cell']}-{transfer['repetition']}.h1.pcapng"
@@ -30,7 +30,7 @@ def compare(run: Path) -> tuple[int, int]:
             key=lambda row: (_path(row), row["mechanism"] == REINJECT, row["time_ns"]),
         )
         known = sorted(
-            resends.filter(**here).to_dicts(),
+            retransmissions.filter(**here).to_dicts(),
             key=lambda row: (row["path"], row["mechanism"] == REINJECT, row["time_s"]),
         )
         assert len(told) == len(known), (transfer, told, known)
@@ -67,10 +67,10 @@ def _compare(one: Row, other: Row, known: list[Row]) -> None:
         assert one["need"] == other["need"], both
 
 
-def _brought(resend: Row, row: Row) -> bool:
+def _brought(retransmission: Row, row: Row) -> bool:
     """Whether a re-injection had brought a part of what a subflow sent again."""
-    if row["mechanism"] != REINJECT or row["dropped"] or row["time_s"] >= resend["time_s"]:
+    if row["mechanism"] != REINJECT or row["dropped"] or row["time_s"] >= retransmission["time_s"]:
         return False
     end = row["data_seq"] + row["length_bytes"]
-    resent = resend["data_seq"] + resend["length_bytes"]
-    return bool(row["data_seq"] < resent and resend["data_seq"] < end)
+    retransmitted = retransmission["data_seq"] + retransmission["length_bytes"]
+    return bool(row["data_seq"] < retransmitted and retransmission["data_seq"] < end)

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from rexmit.store.schema import Column, polars_schema
-from rexmit.store.trace_schema import CONNECTIONS, RESENDS, TABLES, WHATIF, WHATIF_TOTALS
+from rexmit.store.trace_schema import CONNECTIONS, RETRANSMISSIONS, TABLES, WHATIF, WHATIF_TOTALS
 from rexmit.trace.folder import Trace, Writer
 from rexmit.trace.source import Batch, Facts
 
@@ -29,8 +29,8 @@ def _row(columns: tuple[Column, ...], usual: Row, values: Row) -> dict[str, Any]
     return {**made, **usual, **values}
 
 
-def resend(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
-    """A resend of the server, as a timeout that was needed."""
+def retransmission(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
+    """A retransmission of the server, as a timeout that was needed."""
     usual = {
         "capture": "x.pcap",
         "flow": SERVER,
@@ -47,7 +47,7 @@ def resend(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
         "copy": 1,
         "confidence": 0.95,
     }
-    return _row(RESENDS, usual, values)
+    return _row(RETRANSMISSIONS, usual, values)
 
 
 def connection(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column

@@ -83,11 +83,15 @@ def test_columns_are_those_of_the_schema(tmp_path: Path) -> None:
     assert connections["backward_bytes"].to_list() == [2_000] * 3
     assert connections["backward_unique_bytes"].to_list() == [1_500] * 3
     assert connections["closed"].to_list() == ["fin"] * 3
-    resends = tables["retransmissions"]
-    assert resends["flow"].to_list() == [f"10.0.0.2:80 > 10.0.0.1:{2_000 + n}" for n in range(3)]
-    assert resends["seq_start"].to_list() == [1_901] * 3
-    assert resends["seq_end"].to_list() == [2_402] * 3
-    assert resends["time_ns"].to_list() == [(1_000 + n) * 10**9 + 361_000_000 for n in range(3)]
+    retransmissions = tables["retransmissions"]
+    assert retransmissions["flow"].to_list() == [
+        f"10.0.0.2:80 > 10.0.0.1:{2_000 + n}" for n in range(3)
+    ]
+    assert retransmissions["seq_start"].to_list() == [1_901] * 3
+    assert retransmissions["seq_end"].to_list() == [2_402] * 3
+    assert retransmissions["time_ns"].to_list() == [
+        (1_000 + n) * 10**9 + 361_000_000 for n in range(3)
+    ]
     told = trace.summary()
     assert (told["packets"], told["connections"], told["warnings"]) == (30, 3, [])
     assert trace.progress()[:2] == (path.stat().st_size, 30)
@@ -191,7 +195,7 @@ def test_an_interruption_is_heard_while_nothing_comes() -> None:
         assert child.stderr.read() == b"interrupted\n"
 
 
-def test_resends_do_not_depend_on_what_is_replayed(tmp_path: Path) -> None:
+def test_retransmissions_do_not_depend_on_what_is_replayed(tmp_path: Path) -> None:
     folder = tmp_path / "corpus"
     words = ["validate", "synth", "--mix", "bench", "--connections", "3000", "--at", "switch"]
     done = CliRunner().invoke(app, [*words, "--seed", "3", "--out", str(folder)])

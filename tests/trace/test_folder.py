@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.trace.rows import Given, batch, connection, resend, write_trace
+from tests.trace.rows import Given, batch, connection, retransmission, write_trace
 
 from rexmit.errors import UserError
 from rexmit.store.schema import polars_schema
@@ -35,12 +35,12 @@ def test_written_and_read(tmp_path: Path) -> None:
 def test_rows_stand_in_order_however_they_came(tmp_path: Path) -> None:
     with Writer(tmp_path / "t") as writer:
         for number in (3, 0, 2, 1, 4):
-            rows = [resend(connection=number, time_ns=ns) for ns in (9, 5)]
+            rows = [retransmission(connection=number, time_ns=ns) for ns in (9, 5)]
             writer.add(batch(connections=[connection(connection=number)], retransmissions=rows))
         made = writer.finish(Facts(), {}, csv=True)
     assert made.scan("connections").collect()["connection"].to_list() == [0, 1, 2, 3, 4]
-    resends = made.scan("retransmissions").select("connection", "time_ns").collect().rows()
-    assert resends == [(n, ns) for n in range(5) for ns in (5, 9)]
+    retransmissions = made.scan("retransmissions").select("connection", "time_ns").collect().rows()
+    assert retransmissions == [(n, ns) for n in range(5) for ns in (5, 9)]
     table = pl.read_csv(tmp_path / "t" / "retransmissions.csv")
     assert table.height == 10
 
@@ -146,7 +146,7 @@ def test_a_damaged_trace_json_is_named(tmp_path: Path, text: str) -> None:
 
 
 def test_what_may_be_null_may_be_missing_and_nothing_else() -> None:
-    rows = batch(retransmissions=[resend()])["retransmissions"]
+    rows = batch(retransmissions=[retransmission()])["retransmissions"]
     assert conformed("retransmissions", rows.drop("timer_s"))["timer_s"].to_list() == [None]
     with pytest.raises(ValueError, match="column copy is missing"):
         conformed("retransmissions", rows.drop("copy"))

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 from rich.console import Console
-from tests.trace.rows import batch, connection, resend, whatif, whatif_total, write_trace
+from tests.trace.rows import batch, connection, retransmission, whatif, whatif_total, write_trace
 from typer.testing import CliRunner
 
 from rexmit.cli import app
@@ -30,7 +30,7 @@ runner = CliRunner()
 
 @pytest.fixture
 def trace(tmp_path: Path) -> Trace:
-    """Three connections: one with two timeouts, one with a needless probe, one without trouble."""
+    """Three connections: one with two timeouts, one with a spurious probe, one without trouble."""
     lossy = connection(
         connection=0,
         duration_s=4.0,
@@ -62,9 +62,11 @@ def trace(tmp_path: Path) -> Trace:
         mid_stream=True,
     )
     plain = connection(connection=2, duration_s=5.0, start_s=102.0, end_s=107.0, one_sided=True)
-    resends = [
-        resend(connection=0, detection_s=0.5, waited_s=0.5, detection_rtts=5.0, flight_segments=1),
-        resend(
+    retransmissions = [
+        retransmission(
+            connection=0, detection_s=0.5, waited_s=0.5, detection_rtts=5.0, flight_segments=1
+        ),
+        retransmission(
             connection=0,
             detection_s=1.25,
             waited_s=1.0,
@@ -75,7 +77,7 @@ def trace(tmp_path: Path) -> Trace:
             episode=1,
             flight_segments=2,
         ),
-        resend(
+        retransmission(
             connection=1,
             direction="forward",
             mechanism="tlp",
@@ -102,7 +104,7 @@ def trace(tmp_path: Path) -> Trace:
     return write_trace(
         tmp_path / "t",
         connections=[lossy, probed, plain],
-        retransmissions=resends,
+        retransmissions=retransmissions,
         whatif=settings,
         facts=facts,
     )
@@ -110,8 +112,8 @@ def trace(tmp_path: Path) -> Trace:
 
 def test_totals(trace: Trace) -> None:
     totals = summary(trace).totals
-    assert (totals.connections, totals.with_resends, totals.with_loss) == (3, 2, 1)
-    assert (totals.resends, totals.segments, totals.bytes) == (3, 110, 145_800)
+    assert (totals.connections, totals.with_retransmissions, totals.with_loss) == (3, 2, 1)
+    assert (totals.retransmissions, totals.segments, totals.bytes) == (3, 110, 145_800)
     assert (totals.waited_s, totals.duration_s) == (1.75, 10.0)
     assert (totals.start_s, totals.end_s) == (100.0, 107.0)
     assert (totals.capture_losses, totals.with_capture_losses) == (3, 1)
@@ -126,7 +128,12 @@ def test_mechanisms_by_what_they_cost(trace: Trace) -> None:
 
 def test_the_worst_come_first_with_their_row(trace: Trace) -> None:
     first, second = summary(trace).worst
-    assert (first.number, first.waited_s, first.stack, first.resends) == (0, 1.5, "linux-6", 2)
+    assert (first.number, first.waited_s, first.stack, first.retransmissions) == (
+        0,
+        1.5,
+        "linux-6",
+        2,
+    )
     assert first.reason.startswith("2 timeouts, the longest 1.00 s: too few packets were in flight")
     assert (second.number, second.stack) == (1, None)
     assert second.reason == (
@@ -140,8 +147,8 @@ def test_multipath_connections(tmp_path: Path) -> None:
 
     again = {"mechanism": "mptcp-reinject", "episode_cause": "mptcp-reinject", "connection": 4}
     rows = [
-        resend(**again, detection_s=0.25, waited_s=0.05, episode=-1),
-        resend(**again, detection_s=0.3, waited_s=0.25, episode=-1, need="spurious"),
+        retransmission(**again, detection_s=0.25, waited_s=0.05, episode=-1),
+        retransmission(**again, detection_s=0.3, waited_s=0.25, episode=-1, need="spurious"),
     ]
     trace = write_trace(
         tmp_path / "t",
@@ -163,7 +170,7 @@ def test_multipath_connections(tmp_path: Path) -> None:
     multipath = made.multipath
     assert multipath is not None
     assert (multipath.connections, multipath.joined, multipath.subflows) == (2, 1, 3)
-    assert (multipath.reinjections, multipath.needless) == (2, 1)
+    assert (multipath.reinjections, multipath.spurious) == (2, 1)
     assert multipath.reinjected_bytes == 2 * 1448
     (told,) = [line for line in printed(trace) if line.startswith("Multipath TCP")]
     assert told == (
@@ -196,7 +203,7 @@ def test_advice(trace: Trace) -> None:
     assert (best.setting, best.saved_s, best.alone) == ("k=2,a=1/2", 0.6, False)
     assert (single.setting, single.shorter, single.longer) == ("k=2", 1, 0)
     assert single.saved_s == pytest.approx(0.2)
-    assert (single.needless, single.to_fr) == (4, 1)
+    assert (single.spurious, single.to_fr) == (4, 1)
 
 
 def test_a_connection_is_shorter_only_where_less_is_waited(tmp_path: Path) -> None:
@@ -214,7 +221,7 @@ def test_a_setting_that_makes_more_connections_longer_is_no_help(tmp_path: Path)
     rows = [whatif(connection=0, change_s=change_s, waited_change_s=-0.5) for change_s in (0.2, 0)]
     rows[1]["setting"] = "k=1"
     ends = [connection(connection=0, duration_s=1.0, waited_s=1.0)]
-    again = [resend(connection=0, detection_s=1.0)]
+    again = [retransmission(connection=0, detection_s=1.0)]
     made = write_trace(tmp_path / "t", connections=ends, retransmissions=again, whatif=rows)
     told = [one.setting for one in helping(advice(made), summary(made).totals)]
     assert told == ["k=1"]
@@ -229,7 +236,7 @@ def test_a_grid_is_summed_up_already(tmp_path: Path) -> None:
     ]
     (one,) = advice(write_trace(tmp_path / "t", whatif_totals=rows))
     assert (one.setting, one.alone, one.saved_s) == ("k=2,b=1", False, 6.0)
-    assert (one.shorter, one.longer, one.needless) == (4, 0, 10)
+    assert (one.shorter, one.longer, one.spurious) == (4, 0, 10)
 
 
 def printed(trace: Trace, checked: Calibration | None = None) -> list[str]:
@@ -284,7 +291,7 @@ def test_predictions_say_how_far_they_were_off(trace: Trace) -> None:
     assert any("has not been measured here" in line for line in printed(trace))
 
 
-def test_without_resends(tmp_path: Path) -> None:
+def test_without_retransmissions(tmp_path: Path) -> None:
     lines = printed(write_trace(tmp_path / "t", connections=[connection()]))
     assert (
         "nothing no retransmission, no closed window, no reset, no SYN without an answer"
@@ -326,9 +333,11 @@ def why(*rows: dict[str, Any], segments: int = 100) -> str:
 
 
 def test_the_reason_is_what_cost_most() -> None:
-    slow = resend(detection_s=1.5, waited_s=1.0, episode=0, copy=1, flight_segments=20)
+    slow = retransmission(detection_s=1.5, waited_s=1.0, episode=0, copy=1, flight_segments=20)
     quick = [
-        resend(detection_s=2.0, waited_s=0.1, episode=n, mechanism="rack", episode_cause="rack")
+        retransmission(
+            detection_s=2.0, waited_s=0.1, episode=n, mechanism="rack", episode_cause="rack"
+        )
         for n in range(1, 4)
     ]
     assert why(slow, *quick).startswith("1 timeout after 1.00 s: ")
@@ -340,10 +349,12 @@ def test_the_reason_is_what_cost_most() -> None:
 
 def test_a_second_timeout_is_a_wait_of_its_own() -> None:
     rows = [
-        resend(time_s=2.0, detection_s=1.5, waited_s=1.0, flight_segments=9),
-        resend(time_s=4.0, detection_s=3.0, waited_s=2.0, flight_segments=9, copy=2),
-        resend(time_s=4.1, detection_s=3.0, waited_s=0.1, mechanism="rto-recovery"),
-        resend(time_s=4.5, detection_s=0.1, mechanism="rto-recovery", episode_cause="rto-recovery"),
+        retransmission(time_s=2.0, detection_s=1.5, waited_s=1.0, flight_segments=9),
+        retransmission(time_s=4.0, detection_s=3.0, waited_s=2.0, flight_segments=9, copy=2),
+        retransmission(time_s=4.1, detection_s=3.0, waited_s=0.1, mechanism="rto-recovery"),
+        retransmission(
+            time_s=4.5, detection_s=0.1, mechanism="rto-recovery", episode_cause="rto-recovery"
+        ),
     ]
     assert why(*rows).startswith("2 timeouts, the longest 2.00 s")
 
@@ -360,11 +371,11 @@ def test_a_second_timeout_is_a_wait_of_its_own() -> None:
     ],
 )
 def test_why_a_timeout(values: dict[str, Any], told: str) -> None:
-    assert told in why(resend(waited_s=0.2, **values))
+    assert told in why(retransmission(waited_s=0.2, **values))
 
 
 def test_what_cannot_be_timed() -> None:
-    assert why(resend()) == "1 retransmission, which was not waited for"
+    assert why(retransmission()) == "1 retransmission, which was not waited for"
 
 
 # The command line.
@@ -375,7 +386,7 @@ def test_a_trace_is_shown_again(trace: Trace) -> None:
     told = runner.invoke(app, words, catch_exceptions=False).output
     assert "k=2,a=1/2: timeout = smoothed RTT + 2 times" in told
     data = json.loads(runner.invoke(app, [*words, "--json"], catch_exceptions=False).output)
-    assert data["totals"]["resends"] == 3
+    assert data["totals"]["retransmissions"] == 3
     assert data["settings"][0]["setting"] == "k=2,a=1/2"
     assert data["worst"][0]["number"] == 0
     assert len(data["warnings"]) == 6
@@ -397,7 +408,7 @@ def test_wrong_usage(words: list[str], told: str, tmp_path: Path) -> None:
 
 
 def test_polars_sums_in_rows(trace: Trace) -> None:
-    """A row of the hand-made table has no other resends than those named."""
+    """A row of the hand-made table has no other retransmissions than those named."""
     sums = trace.scan("connections").select(pl.col("^.*_(needed|spurious)$").sum()).collect()
     assert sum(sums.row(0)) == 3
 

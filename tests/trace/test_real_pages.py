@@ -105,13 +105,13 @@ def whole(word: str) -> int:
 def test_the_numbers_agree(page: Page) -> None:
     totals = page.data["totals"]
     told = re.search(r"^retransmissions  ([\d,]+) packets? in (.*): (.*)$", page.text, re.M)
-    if not totals["resends"]:
+    if not totals["retransmissions"]:
         assert told is None
         assert "retransmissions," not in page.text
         return
     assert told is not None
     number = whole(told[1])
-    assert number == totals["resends"]
+    assert number == totals["retransmissions"]
     kinds = [whole(n) for n in re.findall(r"([\d,]+) (?:needed|spurious|unclear)", told[3])]
     words = "needed", "spurious", "unclear"
     assert sum(kinds) == number or told[3].removeprefix("all ") in words
@@ -124,7 +124,7 @@ def test_the_numbers_agree(page: Page) -> None:
     assert volume["data_packets"] <= totals["segments"]
     assert volume["bytes"] <= totals["bytes"]
     senders = rows(page, "who retransmitted")
-    by_senders = sum(one["resends"] for one in page.data["senders"])
+    by_senders = sum(one["retransmissions"] for one in page.data["senders"])
     if len(page.data["senders"]) <= len(senders):
         assert sum(whole(row[2]) for row in senders) == by_senders
     joined = sum(m["needed"] + m["spurious"] + m["unknown"] for m in page.data["mechanisms"])

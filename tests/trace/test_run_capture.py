@@ -11,10 +11,10 @@ from tests.trace.paths import compare
 from typer.testing import CliRunner
 
 from rexmit.cli import app
-from rexmit.store.schema import EVERY_RESEND
+from rexmit.store.schema import EVERY_RETRANSMISSION
 from rexmit.trace.memory import tables
 
-SHARED = [column.name for column in EVERY_RESEND]
+SHARED = [column.name for column in EVERY_RETRANSMISSION]
 
 
 @pytest.fixture(scope="module")

@@ -13,10 +13,10 @@ from rexmit.store.schema import Column, polars_schema
 ROOT = Path(__file__).parents[2]
 
 
-def test_a_resend_has_the_same_columns_in_a_run_and_in_a_trace() -> None:
+def test_a_retransmission_has_the_same_columns_in_a_run_and_in_a_trace() -> None:
     run = {column.name: column for column in schema.RETRANSMISSIONS}
-    trace = {column.name: column for column in trace_schema.RESENDS}
-    shared = {column.name for column in schema.EVERY_RESEND}
+    trace = {column.name: column for column in trace_schema.RETRANSMISSIONS}
+    shared = {column.name for column in schema.EVERY_RETRANSMISSION}
     assert {name for name in run if name in trace} == shared
     assert all(run[name] is trace[name] for name in shared)
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.trace.rows import connection, resend, whatif, whatif_total, write_trace
+from tests.trace.rows import connection, retransmission, whatif, whatif_total, write_trace
 from typer.testing import CliRunner
 
 from rexmit.cli import app
@@ -46,7 +46,9 @@ def trace(tmp_path: Path) -> Trace:
             )
             for n, flow in enumerate(FLOWS)
         ],
-        retransmissions=[resend(connection=n, detection_s=waits[n], time_ns=n) for n in (2, 3)],
+        retransmissions=[
+            retransmission(connection=n, detection_s=waits[n], time_ns=n) for n in (2, 3)
+        ],
         whatif=[whatif(connection=3, change_s=-0.2)],
         whatif_totals=[whatif_total()],
         facts=Facts(packets=9, settings=["k=2"]),
@@ -81,7 +83,7 @@ def test_the_worst_keep_their_numbers(trace: Trace) -> None:
     chosen, told = select(trace, Wanted(ports=[8080]))
     made = summary(chosen)
     assert [one.number for one in made.worst] == [3]
-    assert made.totals.resends == 1
+    assert made.totals.retransmissions == 1
     assert told == "only those with port 8080: 1 of 4 connections"
 
 

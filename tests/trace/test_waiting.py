@@ -32,10 +32,10 @@ ROUNDING_S = 1e-6
 def broken(trace: Trace) -> list[str]:
     """The sentences of the glossary that do not hold of a trace."""
     connections = trace.scan("connections").collect()
-    resends = trace.scan("retransmissions").collect()
+    retransmissions = trace.scan("retransmissions").collect()
     whatif = trace.scan("whatif").collect()
     waited = connections.select("connection", "duration_s", "waited_s")
-    by_row = resends.group_by("connection").agg(pl.col("waited_s").sum().alias("rows_s"))
+    by_row = retransmissions.group_by("connection").agg(pl.col("waited_s").sum().alias("rows_s"))
     saved = whatif.group_by("connection", "setting").agg(-pl.col("waited_change_s").sum())
     parts = connections.select((pl.sum_horizontal(PARTS) - pl.col("waited_s")).abs())
     with_rows = waited.join(by_row, on="connection", how="left").fill_null(0.0)
@@ -47,8 +47,8 @@ def broken(trace: Trace) -> list[str]:
         "only retransmissions are waited for": with_rows.filter(
             pl.col("waited_s") > pl.col("rows_s") + ROUNDING_S
         ),
-        "no wait below 0": resends.filter(pl.col("waited_s") < 0),
-        "no wait before its data went": resends.filter(
+        "no wait below 0": retransmissions.filter(pl.col("waited_s") < 0),
+        "no wait before its data went": retransmissions.filter(
             pl.col("waited_s") > pl.col("detection_s") + ROUNDING_S
         ),
         "no more saved than waited": saved.join(waited, on="connection").filter(

@@ -80,7 +80,7 @@ def test_without_sack_all_of_a_recovery_is_fast_retransmit() -> None:
     assert words(*lines) == ["fast-retransmit"] * 2
 
 
-def test_new_data_of_a_probe_is_no_resend() -> None:
+def test_new_data_of_a_probe_is_no_retransmission() -> None:
     records = causes.parse(f"{line('probe-new', 'open')}\n{line('probe', 'open')}\nrefused 0\n")
     assert [one.cause for one in causes.by_flow(records)[records[0].flow]] == ["probe"]
     assert counters.expected(records) == {"TCPLossProbes": 2, "RetransSegs": 1}

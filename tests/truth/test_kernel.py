@@ -62,9 +62,9 @@ def test_labels_are_what_the_kernel_counted(corpus: Path) -> None:
     about = json.loads((corpus / "truth.json").read_text())
     assert about["kind"] == "kernel"
     assert about["counter_disagreements"] == []
-    rows = pl.read_parquet(corpus / "resends.parquet")
+    rows = pl.read_parquet(corpus / "retransmissions.parquet")
     assert Counter(rows["mechanism"].to_list()) == {
-        mechanism: sum(needs.values()) for mechanism, needs in about["resends"].items()
+        mechanism: sum(needs.values()) for mechanism, needs in about["retransmissions"].items()
     }
     mechanisms = set(rows["mechanism"].to_list())
     assert mechanisms <= {
@@ -75,7 +75,7 @@ def test_labels_are_what_the_kernel_counted(corpus: Path) -> None:
 
 
 def test_rows_meet_their_packets(corpus: Path) -> None:
-    rows = pl.read_parquet(corpus / "resends.parquet")
+    rows = pl.read_parquet(corpus / "retransmissions.parquet")
     part = rows["part"].to_list()[0]
     for point in POINTS:
         of_part = rows.filter(pl.col("part") == part, pl.col(f"{point}_ns").is_not_null())
@@ -137,7 +137,9 @@ def test_hosts_do_what_their_kind_says_and_labels_hold(spec: str, kind: str) -> 
     def keep(ran: Ran) -> None:
         labelled = corpora.label_part(ran)
         found["disagreements"] = labelled.disagreements
-        found["causes"] = [r.cause.text for flow in labelled.flows for r in flow.resends if r.cause]
+        found["causes"] = [
+            r.cause.text for flow in labelled.flows for r in flow.retransmissions if r.cause
+        ]
         found["outcomes"] = ran.end["connections"]
         packets = _core.read_pcapng(ran.capture("switch"))
         found["shut"] = sum(not p.window and not p.flags & 4 for p in packets)

@@ -1,4 +1,4 @@
-"""Need by what arrived, and every resend joined with its record."""
+"""Need by what arrived, and every retransmission joined with its record."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def record(
 
 
 def needs(flow: Flow) -> list[bool]:
-    return [resend.needed for resend in flow.resends]
+    return [retransmission.needed for retransmission in flow.retransmissions]
 
 
 def test_what_was_lost_is_needed_and_what_arrived_is_not() -> None:
@@ -52,14 +52,14 @@ def test_what_was_lost_is_needed_and_what_arrived_is_not() -> None:
     assert needs(late) == [False]
 
 
-def test_a_second_resend_is_needed_only_if_the_first_was_lost_too() -> None:
+def test_a_second_retransmission_is_needed_only_if_the_first_was_lost_too() -> None:
     first = (packet(1, 1, 1000), None)
     again = packet(90, 1, 1000)
     assert needs(sent(first, (packet(50, 1, 1000), None), (again, 95))) == [True, True]
     assert needs(sent(first, (packet(50, 1, 1000), 55), (again, 95))) == [True, False]
 
 
-def test_one_lost_byte_makes_a_whole_resend_needed() -> None:
+def test_one_lost_byte_makes_a_whole_retransmission_needed() -> None:
     flow = sent(
         (packet(1, 1, 1000), 5),
         (packet(2, 1001, 1000), None),
@@ -70,7 +70,7 @@ def test_one_lost_byte_makes_a_whole_resend_needed() -> None:
     assert needs(flow) == [True, False]
 
 
-def test_pieces_of_several_packets_cover_a_resend() -> None:
+def test_pieces_of_several_packets_cover_a_retransmission() -> None:
     flow = sent((packet(1, 1, 500), 5), (packet(2, 501, 500), 4), (packet(50, 1, 1000), 55))
     assert needs(flow) == [False]
 
@@ -86,13 +86,13 @@ def test_syn_and_fin_count_as_a_byte() -> None:
 
 def test_first_sent_is_when_the_first_byte_was() -> None:
     flow = sent((packet(1, 1, 500), 5), (packet(2, 501, 500), None), (packet(50, 501, 500), 55))
-    assert [resend.first_sent_ns for resend in flow.resends] == [2 * MS]
+    assert [retransmission.first_sent_ns for retransmission in flow.retransmissions] == [2 * MS]
     assert (flow.bytes, flow.segments, flow.lost) == (1001, 4, 1)
 
 
-def test_acknowledgements_and_window_probes_are_no_resends() -> None:
+def test_acknowledgements_and_window_probes_are_no_retransmissions() -> None:
     flow = sent((packet(1, 1, 500), 5), (packet(2, 501), 6), (packet(3, 500), 7))
-    assert flow.resends == []
+    assert flow.retransmissions == []
 
 
 def test_a_record_is_joined_with_its_packets() -> None:
@@ -100,17 +100,17 @@ def test_a_record_is_joined_with_its_packets() -> None:
     flow = sent((packet(1, 1, 2000), None), (first, 60), (second, None))
     whole = replace(record(first), end_seq=(second.seq + 1000) % (1 << 32))
     join({FLOW: flow}, {FLOW: [whole]}, 0)
-    assert [resend.mechanism for resend in flow.resends] == ["rack", "rack"]
+    assert [retransmission.mechanism for retransmission in flow.retransmissions] == ["rack", "rack"]
 
 
-def test_a_resend_without_a_record_is_refused() -> None:
+def test_a_retransmission_without_a_record_is_refused() -> None:
     again = packet(50, 1, 1000)
     flow = sent((packet(1, 1, 1000), None), (again, 60))
     with pytest.raises(MismatchError, match="has no cause"):
         join({FLOW: flow}, {}, 0)
 
 
-def test_a_record_without_a_resend_is_refused() -> None:
+def test_a_record_without_a_retransmission_is_refused() -> None:
     again = packet(50, 1, 1000)
     flow = sent((packet(1, 1, 1000), 5))
     with pytest.raises(MismatchError, match="no such packet"):

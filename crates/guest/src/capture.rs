@@ -1,7 +1,8 @@
 //! Keeps the packets of both hosts, a pcapng file of each for every transfer.
 //!
-//! What h1's TCP sends is kept by the loss filter, dropped packets included, with a comment on each drop and resend; a
-//! packet socket on h1 would see only what was let pass. It adds what h1 receives, and one on h2 sees both directions.
+//! What h1's TCP sends is kept by the loss filter, dropped packets included, with a comment on each drop and
+//! retransmission; a packet socket on h1 would see only what was let pass. It adds what h1 receives, and one on h2 sees
+//! both directions.
 
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd};

@@ -7,7 +7,7 @@ use std::time;
 use anyhow::{bail, Context, Result};
 use rexmit_loss::tail::{Settings, TailRule};
 use rexmit_plan::{
-    Cell, CellStart, Fetched, Packets, Programs, ResendRow, Row, Start, REHEARSAL_NS,
+    Cell, CellStart, Fetched, Packets, Programs, RetransmissionRow, Row, Start, REHEARSAL_NS,
 };
 use rexmit_time::{Duration, Time};
 
@@ -269,11 +269,11 @@ fn repeat(
         "transfer",
         &Row::new(cell, start, size, &seen.transfers, counts, &fetched),
     );
-    for resend in watched.map_or(&[][..], |watched| &watched.resends) {
-        let row = ResendRow {
+    for retransmission in watched.map_or(&[][..], |watched| &watched.retransmissions) {
+        let row = RetransmissionRow {
             cell: cell.id,
             repetition: start.repetition,
-            resend,
+            retransmission,
         };
         report.event("retransmission", &row);
     }

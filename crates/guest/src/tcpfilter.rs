@@ -144,7 +144,7 @@ struct Row<'a> {
     exact: bool,
     stalled: bool,
     complete: bool,
-    resends: u64,
+    retransmissions: u64,
     notes: &'a [String],
 }
 
@@ -168,7 +168,7 @@ fn line(transfer: &Transfer, json: bool) -> Result<String> {
             exact: transfer.exact,
             stalled: transfer.stalled,
             complete: transfer.complete,
-            resends: transfer.resends,
+            retransmissions: transfer.retransmissions,
             notes: &notes,
         };
         return Ok(serde_json::to_string(&row)?);
@@ -215,7 +215,7 @@ impl Observer for Printer {
             Event::Started(_)
             | Event::Dropped(_)
             | Event::AckDropped(_)
-            | Event::Resent(_)
+            | Event::Retransmitted(_)
             | Event::Carried(_) => {}
         }
         Ok(())

@@ -24,7 +24,7 @@ pub enum Event {
     /// An acknowledgement of the client's was dropped.
     AckDropped(AckDropped),
     /// A packet carried bytes that had been sent before.
-    Resent(Resent),
+    Retransmitted(Retransmitted),
     /// Nothing new came while packets were held; all were let go.
     Stalled(Stalled),
     /// A response cannot be tracked and passes untouched.
@@ -84,9 +84,9 @@ pub struct AckDropped {
     pub at: Time,
 }
 
-/// See [`Event::Resent`]. One event a packet, resends with some bytes never sent before included.
+/// See [`Event::Retransmitted`]. One event a packet, retransmissions with some bytes never sent before included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Resent {
+pub struct Retransmitted {
     /// The connection.
     pub flow: FlowKey,
     /// The first transfer that the packet touches.
@@ -129,7 +129,7 @@ pub struct Carried {
     pub path: u32,
     /// The burst in which its first byte lies, from 1.
     pub burst: u32,
-    /// Which packet of new data it is on this path within this burst, from 1; of a resend, which packet its first
+    /// Which packet of new data it is on this path within this burst, from 1; of a retransmission, which packet its first
     /// byte went in. `None` for data that other sequence numbers carried first.
     pub position: Option<u64>,
     /// The how manieth time its first byte goes under this sequence number of its subflow, from 1.
@@ -160,7 +160,7 @@ pub struct Carried {
 impl Carried {
     /// Whether its first byte was sent before, on whichever path.
     #[must_use]
-    pub fn is_resend(&self) -> bool {
+    pub fn is_retransmission(&self) -> bool {
         self.reinjected || self.transmission > 1
     }
 }

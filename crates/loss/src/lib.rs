@@ -14,7 +14,8 @@ mod track;
 mod transfer;
 
 pub use event::{
-    AckDropped, Carried, Dropped, Event, Resent, Span, Stalled, Started, TransferId, Untracked, Why,
+    AckDropped, Carried, Dropped, Event, Retransmitted, Span, Stalled, Started, TransferId,
+    Untracked, Why,
 };
 pub use rule::{Decision, PacketId, Rule, Verdict};
 pub use transfer::{Note, Transfer};

@@ -1,7 +1,7 @@
 //! The tail-loss rule: Algorithm 1 of the TLP measurement paper (its section 3.3).
 //!
 //! Of every HTTP response with a known length the last N data segments are dropped, once, and a bare FIN
-//! besides; a FIN with data counts as one of the N. A packet with any byte that was sent before is a resend
+//! besides; a FIN with data counts as one of the N. A packet with any byte that was sent before is a retransmission
 //! and passes. [`Mode`] says how the tail is found, [`Settings`] what else can be chosen.
 //!
 //! # Where a transfer begins and ends

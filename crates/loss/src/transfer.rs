@@ -25,7 +25,7 @@ pub struct Transfer {
     pub segments: u64,
     /// Data segments of it that were dropped.
     pub dropped_segments: u64,
-    /// Packets of it that were dropped: data segments, resends, a FIN without data.
+    /// Packets of it that were dropped: data segments, retransmissions, a FIN without data.
     pub dropped_packets: u64,
     /// Whether the FIN came with data; `None` when no FIN belongs to the transfer.
     pub fin_on_data: Option<bool>,
@@ -54,9 +54,9 @@ pub struct Transfer {
     /// so far, FIN included. `None` when fewer than two packets were dropped or none was sent again.
     pub is_tlp: Option<bool>,
     /// Packets with bytes of it (or its FIN) that had been sent before.
-    pub resends: u64,
+    pub retransmissions: u64,
     /// Those of which an earlier copy had passed the rule for every byte. Downstream losses are unknown here.
-    pub needless_resends: u64,
+    pub spurious_retransmissions: u64,
     /// What a reader of the row should know.
     pub notes: Vec<Note>,
 }
@@ -110,7 +110,7 @@ pub enum Note {
     /// The sender fell silent while its packets were held.
     HoldStalled,
     /// A held packet was sent again before its fate was settled: holding delayed it too long.
-    ResentWhileHeld,
+    RetransmittedWhileHeld,
     /// The FIN came before the end that the head promises.
     ShortOf {
         /// Bytes missing.
@@ -124,7 +124,7 @@ pub enum Note {
     Evicted,
     /// The caller ended the measurement first.
     Ended,
-    /// Too many transfers of the connection were waiting for their resends.
+    /// Too many transfers of the connection were waiting for their retransmissions.
     TooManyOpen,
 }
 
@@ -150,7 +150,9 @@ impl fmt::Display for Note {
             Note::HoldStalled => {
                 f.write_str("the sender stalled while packets were held: nothing dropped")
             }
-            Note::ResentWhileHeld => f.write_str("a packet was sent again while it was held"),
+            Note::RetransmittedWhileHeld => {
+                f.write_str("a packet was sent again while it was held")
+            }
             Note::ShortOf { missing } => {
                 write!(f, "the FIN came {missing} bytes before the announced end")
             }

@@ -250,7 +250,7 @@ fn positions_count_within_a_path_a_burst_both_or_all() {
 }
 
 #[test]
-fn a_resend_belongs_to_its_packet_on_its_own_subflow() {
+fn a_retransmission_belongs_to_its_packet_on_its_own_subflow() {
     let mut t = Talk::new("path 1 burst 1 data -1#1..2", 3, Some(TOTALS)).mptcp();
     for sent in &SCRIPT[..3] {
         t.send(*sent);
@@ -263,14 +263,14 @@ fn a_resend_belongs_to_its_packet_on_its_own_subflow() {
         [(1, 1, Some(2), 1), (1, 1, Some(2), 2), (1, 1, Some(2), 3)]
     );
     let c = t.carried();
-    assert!(c[3].was_dropped && c[3].highest && !c[3].reinjected && c[3].is_resend());
+    assert!(c[3].was_dropped && c[3].highest && !c[3].reinjected && c[3].is_retransmission());
     assert_eq!(
         (c[3].need, c[4].need),
         (Some(Need::Needed), Some(Need::Needed))
     );
     assert_eq!(c[3].first_sent, Some(c[2].at));
     assert_eq!(c[3].first_path, Some(1));
-    assert_eq!(t.counts()[0], [2, 1], "a resend is no new packet");
+    assert_eq!(t.counts()[0], [2, 1], "a retransmission is no new packet");
     // A further one: now a copy has passed.
     t.send(SCRIPT[2]);
     assert_eq!(t.carried()[5].need, Some(Need::Spurious));
@@ -301,7 +301,7 @@ fn a_reinjection_takes_no_position_and_is_not_dropped() {
     // The re-injection itself goes again: the second time on path 2, and still without a position.
     t.send(data(2, 1, 2));
     assert_eq!(t.places()[5], (2, 1, None, 2));
-    assert!(!t.carried()[5].reinjected && t.carried()[5].is_resend());
+    assert!(!t.carried()[5].reinjected && t.carried()[5].is_retransmission());
     // New data goes on counting: this is the second packet of new data on path 2.
     let new = t.send(data(2, 2, 3));
     assert_eq!(t.w.fates[&new], Some(Decision::Drop));

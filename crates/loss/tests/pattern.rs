@@ -77,7 +77,7 @@ fn a_bare_fin_has_its_own_name() {
 }
 
 #[test]
-fn a_resend_that_joins_two_segments_counts_by_its_first_byte() {
+fn a_retransmission_that_joins_two_segments_counts_by_its_first_byte() {
     let (mut w, s) = serving("data 2#2 3#2", 3);
     for place in 1..=3 {
         w.send(&s.segment((place - 1) * MSS, place * MSS, false));
@@ -89,7 +89,7 @@ fn a_resend_that_joins_two_segments_counts_by_its_first_byte() {
 }
 
 #[test]
-fn a_transfer_ends_with_the_last_repair_though_a_resend_was_lost_after_all_had_left() {
+fn a_transfer_ends_with_the_last_repair_though_a_retransmission_was_lost_after_all_had_left() {
     let (mut w, s) = serving("data 3#2", 3);
     for place in 1..=3 {
         w.send(&s.segment((place - 1) * MSS, place * MSS, false));
@@ -181,8 +181,11 @@ fn rows_and_events_say_what_was_lost_and_when_it_came_back() {
     w.send(&segment(5));
     w.send(&segment(2));
     w.finish();
-    let resents = w.resents();
-    let needs: Vec<Need> = resents.iter().map(|resent| resent.need).collect();
+    let retransmitted = w.retransmitted();
+    let needs: Vec<Need> = retransmitted
+        .iter()
+        .map(|retransmitted| retransmitted.need)
+        .collect();
     assert_eq!(needs, [Need::Needed; 3]);
     assert_eq!(w.drops().len(), 3);
     let rows = w.rows();
@@ -191,12 +194,12 @@ fn rows_and_events_say_what_was_lost_and_when_it_came_back() {
         |time: Option<rexmit_time::Time>| time.map(|time| (time - row.t_start).as_nanos() / 1000);
     assert_eq!((row.dropped_segments, row.dropped_packets), (2, 3));
     assert_eq!((us(row.t_drop), us(row.t_retransmit)), (Some(1), Some(5)));
-    assert_eq!((us(row.t_end), row.resends), (Some(7), 3));
+    assert_eq!((us(row.t_end), row.retransmissions), (Some(7), 3));
     assert!(row.exact && row.complete && row.notes.is_empty(), "{row:?}");
 }
 
 #[test]
-fn a_transfer_whose_resends_are_all_lost_is_not_complete() {
+fn a_transfer_whose_retransmissions_are_all_lost_is_not_complete() {
     let (mut w, s) = serving("data 1#1..9", 1);
     for _ in 0..4 {
         w.send(&s.segment(0, MSS, true));

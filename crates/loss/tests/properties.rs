@@ -450,20 +450,20 @@ fn check_row(
     prop_assert_eq!(row.t_end, whole.max(Some(known)));
 
     let mut seen = vec![false; c.copies.len()];
-    let mut resends = 0;
+    let mut retransmissions = 0;
     for p in &c.sent {
         let old = seen[p.from..p.top()].contains(&true);
-        resends += u64::from(old && p.touches(start, top) && p.at > known);
+        retransmissions += u64::from(old && p.touches(start, top) && p.at > known);
         seen[p.from..p.top()].fill(true);
     }
-    prop_assert_eq!(row.resends, resends);
+    prop_assert_eq!(row.retransmissions, retransmissions);
     Ok(())
 }
 
-/// Every resend is told with the need that the account of bytes gives.
+/// Every retransmission is told with the need that the account of bytes gives.
 fn check_needs(w: &Watched, c: &Connection) -> Result<(), TestCaseError> {
     let told: BTreeMap<Time, Need> = w
-        .resents()
+        .retransmitted()
         .iter()
         .filter(|r| r.flow.dst_port == c.sender.port)
         .map(|r| (r.at, r.need))

@@ -148,16 +148,21 @@ fn a_reinjection_has_no_position_and_repairs_the_transfer() {
     s.end(1, 0);
     s.end(2, 0);
     s.w.finish();
-    let resent = s.w.events.iter().filter_map(|event| match event {
-        Event::Resent(resent) => Some((resent.span.relative, resent.need)),
+    let retransmitted = s.w.events.iter().filter_map(|event| match event {
+        Event::Retransmitted(retransmitted) => {
+            Some((retransmitted.span.relative, retransmitted.need))
+        }
         _ => None,
     });
-    let resent: Vec<_> = resent.collect();
-    assert_eq!(resent, [(1001, Need::Needed), (2001, Need::Needed)]);
+    let retransmitted: Vec<_> = retransmitted.collect();
+    assert_eq!(retransmitted, [(1001, Need::Needed), (2001, Need::Needed)]);
     let rows = s.w.rows();
     let row = rows.iter().find(|row| row.flow.dst_port == 1).unwrap();
     assert!(row.complete && row.exact, "{row:?}");
-    assert_eq!((row.segments, row.dropped_segments, row.resends), (6, 2, 2));
+    assert_eq!(
+        (row.segments, row.dropped_segments, row.retransmissions),
+        (6, 2, 2)
+    );
     assert_eq!(row.fin_on_data, Some(false));
 }
 

@@ -81,13 +81,16 @@ fn drops_the_last_five_and_the_fin_and_times_their_return() {
                 ),
                 (Some(5), Some(11), Some(11), Some(16))
             );
-            assert_eq!((row.resends, row.needless_resends), (6, 0));
+            assert_eq!((row.retransmissions, row.spurious_retransmissions), (6, 0));
             assert!(w
-                .resents()
+                .retransmitted()
                 .iter()
                 .all(|r| r.need == Need::Needed && r.was_dropped));
             assert_eq!(
-                w.resents().iter().map(|r| r.highest).collect::<Vec<_>>(),
+                w.retransmitted()
+                    .iter()
+                    .map(|r| r.highest)
+                    .collect::<Vec<_>>(),
                 [true, false, false, false, false, false]
             );
         }
@@ -166,7 +169,10 @@ fn a_fin_with_data_counts_as_one_of_the_segments() {
             (row.dropped_segments, row.dropped_packets, row.fin_on_data),
             (3, 3, Some(true))
         );
-        assert_eq!((row.resends, row.is_tlp, row.exact), (2, Some(true), true));
+        assert_eq!(
+            (row.retransmissions, row.is_tlp, row.exact),
+            (2, Some(true), true)
+        );
         assert_eq!(row.t_fin_retransmit, row.t_retransmit);
         assert_eq!(row.t_end, Some(w.now));
     }
@@ -182,7 +188,7 @@ fn one_dropped_packet_cannot_tell_a_probe() {
 }
 
 #[test]
-fn resends_that_join_dropped_and_undropped_bytes_pass() {
+fn retransmissions_that_join_dropped_and_undropped_bytes_pass() {
     let s = Sender::new(40_000, 5, sized(10_000, CLOSE));
     let mut w = Watched::new(Settings {
         linger: Duration::MAX,
@@ -198,7 +204,7 @@ fn resends_that_join_dropped_and_undropped_bytes_pass() {
         assert!(!w.dropped_ids().contains(&id));
     }
     let needs: Vec<_> = w
-        .resents()
+        .retransmitted()
         .iter()
         .map(|r| (r.need, r.was_dropped, r.highest))
         .collect();
@@ -212,7 +218,7 @@ fn resends_that_join_dropped_and_undropped_bytes_pass() {
         ]
     );
     let first_sent: Vec<_> = w
-        .resents()
+        .retransmitted()
         .iter()
         .map(|r| {
             r.first_sent
@@ -224,7 +230,11 @@ fn resends_that_join_dropped_and_undropped_bytes_pass() {
     w.finish();
     let row = w.rows()[0].clone();
     assert_eq!(
-        (row.resends, row.needless_resends, row.complete),
+        (
+            row.retransmissions,
+            row.spurious_retransmissions,
+            row.complete
+        ),
         (4, 2, true)
     );
     assert!(row.notes.is_empty() && row.t_end < Some(w.now));
@@ -536,7 +546,7 @@ fn a_stall_lets_everything_go() {
     }
     assert!(w.is_held(5) && w.is_held(6));
     w.wait(Duration::from_millis(2_900));
-    w.send(&s.segment(0, 1000, false)); // a resend is nothing new
+    w.send(&s.segment(0, 1000, false)); // a retransmission is nothing new
     w.wait(Duration::from_millis(99));
     assert!(w.is_held(5));
     w.wait(Duration::from_millis(1));
@@ -585,10 +595,10 @@ fn rows_linger_as_long_as_they_are_told() {
     assert!(w.rows().is_empty());
     w.wait(Duration::from_millis(500));
     let row = w.rows()[0].clone();
-    assert_eq!((row.resends, row.needless_resends), (2, 1));
+    assert_eq!((row.retransmissions, row.spurious_retransmissions), (2, 1));
     let late = w.send(&s.segment(2000, 3000, true));
     assert!(!w.dropped_ids().contains(&late));
-    assert_eq!(w.resents().len(), 2);
+    assert_eq!(w.retransmitted().len(), 2);
 }
 
 #[test]

@@ -26,13 +26,13 @@ pub use part::{
 };
 pub use paths::{
     not_all_acknowledged, not_all_came, not_all_came_up, BurstRow, BurstSeen, Bursts, PathCell,
-    PathCellStart, PathLog, PathPacket, PathPackets, PathResend, PathResendRow, PathRow, PathRows,
-    PathRun, PathSender, PathStory, PathTally, PathWatched, Protocol, SubflowRow, SubflowSeen,
-    SubflowState,
+    PathCellStart, PathLog, PathPacket, PathPackets, PathRetransmission, PathRetransmissionRow,
+    PathRow, PathRows, PathRun, PathSender, PathStory, PathTally, PathWatched, Protocol,
+    SubflowRow, SubflowSeen, SubflowState,
 };
 pub use plan::{
     Cell, ClientKind, Exec, Link, Loss, Mode, NetworkPlan, PatternLoss, Place, Plan, Programs,
     Server, Stack, Start, TailLoss, Workload, REHEARSAL_NS, VERSION,
 };
-pub use row::{Counts, Fetched, ResendRow, Row};
-pub use story::{comment, Resend, Sender, SocketInfo, Story, Told, Watched};
+pub use row::{Counts, Fetched, RetransmissionRow, Row};
+pub use story::{comment, Retransmission, Sender, SocketInfo, Story, Told, Watched};

@@ -15,7 +15,7 @@ pub struct PacketLog {
 }
 
 impl PacketLog {
-    /// Adds a packet, sent at `time`; `told` is what was said of a resend.
+    /// Adds a packet, sent at `time`; `told` is what was said of a retransmission.
     pub fn push(
         &mut self,
         packet: &TcpPacket<'_>,

@@ -36,7 +36,7 @@ pub struct LoggedPacket {
     pub window: u16,
     /// The loss rule dropped it.
     pub dropped: bool,
-    /// What made the sender send it again, for a resend.
+    /// What made the sender send it again, for a retransmission.
     pub mechanism: Option<Mechanism>,
     /// SACK blocks, less the receiver's initial sequence number.
     pub sack: Vec<(u32, u32)>,

@@ -1,5 +1,5 @@
-//! A part of a corpus: many connections over one network, captured on the way, and every resend's cause recorded by the
-//! kernel that made it.
+//! A part of a corpus: many connections over one network, captured on the way, and every retransmission's cause recorded by
+//! the kernel that made it.
 
 use std::collections::BTreeMap;
 

@@ -11,10 +11,10 @@ pub use cell::{Bursts, PathCell, Protocol};
 pub use log::PathLog;
 pub use packets::{PathPacket, PathPackets};
 pub use rows::{
-    BurstRow, BurstSeen, PathCellStart, PathResendRow, PathRow, PathRows, PathRun, SubflowRow,
-    SubflowSeen, SubflowState,
+    BurstRow, BurstSeen, PathCellStart, PathRetransmissionRow, PathRow, PathRows, PathRun,
+    SubflowRow, SubflowSeen, SubflowState,
 };
-pub use story::{PathResend, PathSender, PathStory, PathTally, PathWatched};
+pub use story::{PathRetransmission, PathSender, PathStory, PathTally, PathWatched};
 pub use words::{not_all_acknowledged, not_all_came, not_all_came_up};
 
 #[cfg(test)]

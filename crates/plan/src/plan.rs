@@ -133,9 +133,9 @@ pub struct Stack {
 pub const REHEARSAL_NS: u64 = 3_600_000_000_000;
 
 impl Cell {
-    /// Nanoseconds in which, after a transfer, a last acknowledgement crosses the network, and resends that were under
-    /// way with it. Where every packet is logged the log is to end with nothing under way: needless resends may fill the
-    /// network's queues.
+    /// Nanoseconds in which, after a transfer, a last acknowledgement crosses the network, and retransmissions that were
+    /// under way with it. Where every packet is logged the log is to end with nothing under way: spurious retransmissions
+    /// may fill the network's queues.
     #[must_use]
     pub fn settling_ns(&self) -> u64 {
         const FRAME_BITS: u64 = 8 * 1514;

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::ended::Ended;
 use crate::plan::{Cell, Start};
-use crate::story::{Resend, Watched};
+use crate::story::{Retransmission, Watched};
 
 /// What the client saw of one transfer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,14 +32,14 @@ impl Fetched {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Segments sent again, those of the handshake left out.
-    pub resends: u64,
+    pub retransmissions: u64,
     /// Retransmission timers that fired.
     pub timeouts: u64,
     /// Tail loss probes.
     pub probes: u64,
     /// DSACK blocks received.
     pub dsacks: u64,
-    /// Resends refused because the original was still in the host.
+    /// Retransmissions refused because the original was still in the host.
     pub host_queue: u64,
 }
 
@@ -66,10 +66,10 @@ pub struct Row {
     t_total_ns: Option<i64>,
     is_tlp: Option<bool>,
     mechanism: Option<rexmit_tcp::Mechanism>,
-    resends: u64,
+    retransmissions: u64,
     timeouts: u64,
     probes: u64,
-    needless_resends: Option<u64>,
+    spurious_retransmissions: Option<u64>,
     dsacks: u64,
     srtt_us: Option<u32>,
     rto_us: Option<u32>,
@@ -82,16 +82,16 @@ pub struct Row {
     note: Option<String>,
 }
 
-/// The row of a resend.
+/// The row of a retransmission.
 #[derive(Serialize)]
-pub struct ResendRow<'a> {
+pub struct RetransmissionRow<'a> {
     /// The cell's number.
     pub cell: u64,
     /// The transfer's number in the cell.
     pub repetition: u32,
-    /// The resend.
+    /// The retransmission.
     #[serde(flatten)]
-    pub resend: &'a Resend,
+    pub retransmission: &'a Retransmission,
 }
 
 impl Row {
@@ -116,16 +116,16 @@ impl Row {
         };
         notes.extend(fetched.said.clone());
         // Two witnesses of one thing: a difference must show.
-        let resends = transfer.map_or(0, |transfer| transfer.resends);
-        if counts.resends != resends {
+        let retransmissions = transfer.map_or(0, |transfer| transfer.retransmissions);
+        if counts.retransmissions != retransmissions {
             notes.push(format!(
-                "the sender counts {} resends, the filter {resends}",
-                counts.resends
+                "the sender counts {} retransmissions, the filter {retransmissions}",
+                counts.retransmissions
             ));
         }
         if counts.host_queue > 0 {
             notes.push(format!(
-                "{} resends refused: the original was still in the host",
+                "{} retransmissions refused: the original was still in the host",
                 counts.host_queue
             ));
         }
@@ -157,10 +157,10 @@ impl Row {
             t_total_ns: span(Transfer::t_total),
             is_tlp: transfer.and_then(|one| one.is_tlp),
             mechanism: watched.and_then(|watched| watched.mechanism),
-            resends: counts.resends,
+            retransmissions: counts.retransmissions,
             timeouts: counts.timeouts,
             probes: counts.probes,
-            needless_resends: (!lossy).then_some(count(|one| one.needless_resends)),
+            spurious_retransmissions: (!lossy).then_some(count(|one| one.spurious_retransmissions)),
             dsacks: counts.dsacks,
             srtt_us: at_drop.map(|info| info.srtt_us),
             rto_us: at_drop.map(|info| info.rto_us),

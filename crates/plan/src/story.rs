@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use rexmit_loss::{Dropped, Event, Resent, Transfer, TransferId};
+use rexmit_loss::{Dropped, Event, Retransmitted, Transfer, TransferId};
 use rexmit_tcp::{Mechanism, Need};
 use rexmit_time::Time;
 use rexmit_wire::{FlowKey, TcpPacket};
@@ -20,9 +20,9 @@ pub struct SocketInfo {
     pub sack: bool,
 }
 
-/// One resend, as the retransmissions table has it.
+/// One retransmission, as the retransmissions table has it.
 #[derive(Clone, Debug, Serialize)]
-pub struct Resend {
+pub struct Retransmission {
     /// When it was sent.
     pub time_ns: u64,
     /// Its first byte; 1 is the first byte of data.
@@ -47,10 +47,10 @@ pub struct Watched {
     pub transfer: Transfer,
     /// The server's socket when the first packet was dropped.
     pub at_drop: Option<SocketInfo>,
-    /// Mechanism of the first resend of dropped bytes; without drops, of the first resend.
+    /// Mechanism of the first retransmission of dropped bytes; without drops, of the first retransmission.
     pub mechanism: Option<Mechanism>,
-    /// All resends, in the order of time.
-    pub resends: Vec<Resend>,
+    /// All retransmissions, in the order of time.
+    pub retransmissions: Vec<Retransmission>,
     /// The client's initial sequence number, when the handshake was seen.
     pub isn_client: Option<u32>,
 }
@@ -67,10 +67,10 @@ pub trait Sender {
     ///
     /// # Errors
     /// When the engine cannot say.
-    fn mechanism(&mut self, resent: &Resent) -> Result<Mechanism>;
+    fn mechanism(&mut self, retransmitted: &Retransmitted) -> Result<Mechanism>;
 }
 
-/// What was told of a resend.
+/// What was told of a retransmission.
 pub type Told = (Mechanism, Need);
 
 /// What was noted of a transfer while it went on.
@@ -79,7 +79,7 @@ struct Notes {
     at_drop: Option<SocketInfo>,
     dropped: bool,
     mechanism: Option<Mechanism>,
-    resends: Vec<Resend>,
+    retransmissions: Vec<Retransmission>,
 }
 
 /// The transfers of one measurement.
@@ -91,7 +91,7 @@ pub struct Story {
 }
 
 impl Story {
-    /// Nothing yet. `lossy`: packets may also be lost on the way, so that a resend of what the rule let pass may be
+    /// Nothing yet. `lossy`: packets may also be lost on the way, so that a retransmission of what the rule let pass may be
     /// needed.
     #[must_use]
     pub fn new(lossy: bool) -> Self {
@@ -115,7 +115,7 @@ impl Story {
         std::mem::take(&mut self.finished)
     }
 
-    /// Takes what the rule tells; answers what the sender said, when that is of a resend.
+    /// Takes what the rule tells; answers what the sender said, when that is of a retransmission.
     ///
     /// # Errors
     /// Those of `sender`.
@@ -126,17 +126,19 @@ impl Story {
                 if !self.notes.entry(dropped.transfer).or_default().dropped {
                     let info = sender.socket(dropped.flow)?;
                     let notes = self.notes.entry(dropped.transfer).or_default();
-                    // A resend before the first drop is none of the dropped bytes.
+                    // A retransmission before the first drop is none of the dropped bytes.
                     (notes.dropped, notes.at_drop, notes.mechanism) = (true, info, None);
                 }
             }
-            Event::Resent(resent) => return self.resent(resent, sender).map(Some),
+            Event::Retransmitted(retransmitted) => {
+                return self.retransmitted(retransmitted, sender).map(Some)
+            }
             Event::Finished(transfer) => {
                 let notes = self.notes.remove(&transfer.id).unwrap_or_default();
                 self.finished.push(Watched {
                     at_drop: notes.at_drop,
                     mechanism: notes.mechanism,
-                    resends: notes.resends,
+                    retransmissions: notes.retransmissions,
                     isn_client: self.isn_client.get(&transfer.flow).copied(),
                     transfer: (**transfer).clone(),
                 });
@@ -150,34 +152,40 @@ impl Story {
         Ok(None)
     }
 
-    /// Says of the resend at hand that it was lost too.
+    /// Says of the retransmission at hand that it was lost too.
     fn mark_dropped(&mut self, dropped: &Dropped) {
         let notes = self.notes.get_mut(&dropped.transfer);
-        if let Some(resend) = notes.and_then(|notes| notes.resends.last_mut()) {
-            if resend.time_ns == dropped.at.as_nanos() && resend.seq == dropped.span.relative {
-                resend.dropped = true;
+        if let Some(retransmission) = notes.and_then(|notes| notes.retransmissions.last_mut()) {
+            if retransmission.time_ns == dropped.at.as_nanos()
+                && retransmission.seq == dropped.span.relative
+            {
+                retransmission.dropped = true;
             }
         }
     }
 
-    fn resent(&mut self, resent: &Resent, sender: &mut impl Sender) -> Result<Told> {
-        let mechanism = sender.mechanism(resent)?;
-        let need = match resent.need {
+    fn retransmitted(
+        &mut self,
+        retransmitted: &Retransmitted,
+        sender: &mut impl Sender,
+    ) -> Result<Told> {
+        let mechanism = sender.mechanism(retransmitted)?;
+        let need = match retransmitted.need {
             Need::Spurious if self.lossy => Need::Unknown,
             need => need,
         };
-        let notes = self.notes.entry(resent.transfer).or_default();
-        if resent.was_dropped || !notes.dropped {
+        let notes = self.notes.entry(retransmitted.transfer).or_default();
+        if retransmitted.was_dropped || !notes.dropped {
             notes.mechanism.get_or_insert(mechanism);
         }
-        notes.resends.push(Resend {
-            time_ns: resent.at.as_nanos(),
-            seq: resent.span.relative,
-            length_bytes: resent.span.len,
-            fin: resent.span.fin,
+        notes.retransmissions.push(Retransmission {
+            time_ns: retransmitted.at.as_nanos(),
+            seq: retransmitted.span.relative,
+            length_bytes: retransmitted.span.len,
+            fin: retransmitted.span.fin,
             mechanism,
             need,
-            first_sent_ns: resent.first_sent.map(Time::as_nanos),
+            first_sent_ns: retransmitted.first_sent.map(Time::as_nanos),
             dropped: false,
         });
         Ok((mechanism, need))
@@ -195,13 +203,15 @@ impl Story {
 
 /// What a reader of a capture should know of a packet.
 #[must_use]
-pub fn comment(dropped: bool, resend: Option<Told>) -> Option<String> {
+pub fn comment(dropped: bool, retransmission: Option<Told>) -> Option<String> {
     let mut parts = Vec::new();
     if dropped {
         parts.push("rexmit: dropped".to_owned());
     }
-    if let Some((mechanism, need)) = resend {
-        parts.push(format!("rexmit: resend mechanism={mechanism} need={need}"));
+    if let Some((mechanism, need)) = retransmission {
+        parts.push(format!(
+            "rexmit: retransmission mechanism={mechanism} need={need}"
+        ));
     }
     (!parts.is_empty()).then(|| parts.join("; "))
 }
@@ -211,13 +221,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_name_drops_and_resends() {
+    fn comments_name_drops_and_retransmissions() {
         assert_eq!(comment(false, None), None);
         assert_eq!(comment(true, None).as_deref(), Some("rexmit: dropped"));
-        let resend = comment(false, Some((Mechanism::Tlp, Need::Needed)));
+        let retransmission = comment(false, Some((Mechanism::Tlp, Need::Needed)));
         assert_eq!(
-            resend.as_deref(),
-            Some("rexmit: resend mechanism=tlp need=needed")
+            retransmission.as_deref(),
+            Some("rexmit: retransmission mechanism=tlp need=needed")
         );
     }
 }

@@ -25,7 +25,7 @@ pub struct Request {
     seed: u64,
     /// Points, their captures, and the new files.
     captures: Vec<(String, PathBuf, PathBuf)>,
-    /// Of each resend of the truth its flow, its first number, and when each of the captures has it.
+    /// Of each retransmission of the truth its flow, its first number, and when each of the captures has it.
     rows: Vec<(String, u32, Vec<Option<u64>>)>,
 }
 
@@ -67,7 +67,7 @@ pub fn rewrite_captures(py: Python<'_>, request: Request) -> Result<Vec<Vec<Opti
     })
 }
 
-/// Reads a capture whose resends are `rows`, by time, flow and first number.
+/// Reads a capture whose retransmissions are `rows`, by time, flow and first number.
 fn read(
     point: &str,
     path: &Path,
@@ -85,7 +85,7 @@ fn read(
         }
         let mut packet = Packet::new(frame.time, frame.data.to_vec(), frame.original_len);
         let nanos = frame.time.as_nanos();
-        // Most packets are at no resend's time.
+        // Most packets are at no retransmission's time.
         if rows
             .range((nanos, String::new(), 0)..)
             .next()

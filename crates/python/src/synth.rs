@@ -36,12 +36,12 @@ pub struct Request {
     /// Points and the files of their captures.
     captures: Vec<(String, PathBuf)>,
     /// Where comma-separated values go.
-    resends: PathBuf,
+    retransmissions: PathBuf,
     connections_table: PathBuf,
 }
 
-/// Makes captures and their truth; `report` is called now and then with connections, resends and the packets of each
-/// capture so far, which it returns at the end.
+/// Makes captures and their truth; `report` is called now and then with connections, retransmissions and the packets of
+/// each capture so far, which it returns at the end.
 #[pyfunction]
 #[expect(
     clippy::needless_pass_by_value,
@@ -65,7 +65,7 @@ pub fn make_corpus(
         jobs,
         format,
         captures,
-        resends,
+        retransmissions,
         connections_table,
     } = request;
     let build = |names: &[String], changes: &BTreeMap<String, String>| {
@@ -101,16 +101,16 @@ pub fn make_corpus(
         }
         let outputs = Outputs {
             captures: open,
-            resends: &mut create(&resends)?,
+            retransmissions: &mut create(&retransmissions)?,
             connections: &mut create(&connections_table)?,
         };
         make(&corpus, outputs, |made: &Made| {
             Python::attach(|py| {
-                let counts = (made.connections, made.resends, made.packets.clone());
+                let counts = (made.connections, made.retransmissions, made.packets.clone());
                 report.call1(py, counts)?;
                 py.check_signals()
             })
         })
     })?;
-    Ok((made.connections, made.resends, made.packets))
+    Ok((made.connections, made.retransmissions, made.packets))
 }

@@ -82,7 +82,7 @@ fn probes(all: &All) -> usize {
 }
 
 #[test]
-fn windows_shut_are_probed_and_open_and_probes_are_no_resends() {
+fn windows_shut_are_probed_and_open_and_probes_are_no_retransmissions() {
     let mut corpus = quiet(1);
     corpus.mix.workload.stops = Some(stops(0.0));
     let all = run(&corpus);
@@ -104,9 +104,15 @@ fn windows_shut_are_probed_and_open_and_probes_are_no_resends() {
     let probes = probes(&all);
     assert!(probes > shut, "{probes} probes of {shut} windows");
     // No byte of a probe is in the truth.
-    let resends = rows(&all.resends);
-    assert!(resends.iter().all(|row| row["seq_start"] != row["seq_end"]));
-    assert!(resends.len() < probes / 4, "{} of {probes}", resends.len());
+    let retransmissions = rows(&all.retransmissions);
+    assert!(retransmissions
+        .iter()
+        .all(|row| row["seq_start"] != row["seq_end"]));
+    assert!(
+        retransmissions.len() < probes / 4,
+        "{} of {probes}",
+        retransmissions.len()
+    );
 }
 
 #[test]
@@ -135,8 +141,8 @@ fn deferred_accepts_repeat_syn_acks_and_not_data() {
         },
     });
     let all = run(&corpus);
-    let resends = rows(&all.resends);
-    let syn_acks: Vec<_> = resends
+    let retransmissions = rows(&all.retransmissions);
+    let syn_acks: Vec<_> = retransmissions
         .iter()
         .filter(|row| row["cause"] == "synack-timer")
         .collect();

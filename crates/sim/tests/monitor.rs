@@ -36,8 +36,8 @@ fn plain() -> &'static Captures {
             let packet = |(time, bytes, original)| Packet::new(time, bytes, original);
             packets.into_iter().map(packet).collect::<Vec<_>>()
         });
-        let resends = all.resends;
-        for (row, line) in resends.lines().skip(1).enumerate() {
+        let retransmissions = all.retransmissions;
+        for (row, line) in retransmissions.lines().skip(1).enumerate() {
             let cells: Vec<&str> = line.split(',').collect();
             for (point, packets) in packets.iter_mut().enumerate() {
                 let Ok(at) = cells[7 + point].parse().map(Time::from_nanos) else {
@@ -363,13 +363,13 @@ fn super_segments_hold_what_was_cut_and_each_row() {
             };
             assert_eq!(payload(&seen.packets), payload(&was.packets));
             assert_eq!(times(seen).len(), times(was).len());
-            let resent = |packets: &[Packet]| -> BTreeMap<u32, Headers> {
+            let retransmitted = |packets: &[Packet]| -> BTreeMap<u32, Headers> {
                 let rows = packets.iter().map(|p| (p, headers(p)));
                 rows.flat_map(|(p, h)| p.rows.iter().map(move |row| (*row, h)))
                     .collect()
             };
-            let whole = resent(&seen.packets);
-            for (row, one) in resent(&was.packets) {
+            let whole = retransmitted(&seen.packets);
+            for (row, one) in retransmitted(&was.packets) {
                 let first = one.seq.offset_from(whole[&row].seq);
                 assert_eq!(one.flow, whole[&row].flow);
                 assert!(first >= 0 && first as u32 + one.seq_len() <= whole[&row].seq_len());

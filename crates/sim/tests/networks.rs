@@ -71,11 +71,11 @@ fn a_hundred_flows_share_a_bottleneck_whose_queue_overflows() {
     for end in &ends {
         assert_eq!(received(&world, end.peer()), (BYTES, true));
     }
-    let resends: u64 = ends
+    let retransmissions: u64 = ends
         .iter()
         .filter_map(|end| Some(u64::from(world.machine(*end)?.counters().retransmissions)))
         .sum();
-    assert!(resends > 0, "the queue overflows");
+    assert!(retransmissions > 0, "the queue overflows");
     // No faster than the link: 30 MB at 20 Mbit/s take 12 s.
     let finished = |end: &rexmit_sim::EndId| match world.app(end.peer()) {
         App::Sink(sink) => sink.finished,

@@ -56,7 +56,7 @@ const PROBES: &str = "net.ipv4.tcp_early_retrans";
 const NEW: &str = "net.mptcp.reinject_on_tlp";
 
 #[test]
-fn a_cell_tells_of_bursts_subflows_and_resends() {
+fn a_cell_tells_of_bursts_subflows_and_retransmissions() {
     let events = events(&cell("linux-6.12", [20, 30], "path 1 burst 2 data -1"));
     let kinds: Vec<&str> = events
         .iter()

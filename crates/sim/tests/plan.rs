@@ -99,7 +99,7 @@ fn transfers_take_as_long_as_on_a_kernel() {
             assert_eq!(row["rto_us"].as_i64(), rto, "{stack} {network:?} {lost}");
             assert_eq!(row["fin_on_data"], true);
             assert_eq!(row["complete"], true);
-            assert_eq!(row["resends"], lost, "{stack} {network:?}");
+            assert_eq!(row["retransmissions"], lost, "{stack} {network:?}");
             let mechanism = if lost > 0 { json!("tlp") } else { Value::Null };
             assert_eq!(row["mechanism"], mechanism);
         }
@@ -189,13 +189,13 @@ fn every_packet_is_logged_as_its_host_sent_it() {
         .map(|p| number(p, 2))
         .collect();
     assert_eq!(dropped, [141_905, 143_353]);
-    let resent: Vec<(i64, &Value)> = log
+    let retransmitted: Vec<(i64, &Value)> = log
         .iter()
         .filter(|p| !p[8].is_null())
         .map(|p| (number(p, 2), &p[8]))
         .collect();
     assert_eq!(
-        resent,
+        retransmitted,
         [(143_353, &json!("tlp")), (141_905, &json!("rack"))]
     );
     let rows = of_type(&events, "retransmission");

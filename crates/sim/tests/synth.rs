@@ -21,7 +21,7 @@ fn the_same_seed_gives_the_same_whatever_the_threads() {
     assert!(one != run(&corpus(5, 60, 1)), "another seed");
     // A connection does not depend on how many follow it.
     let more = run(&corpus(4, 80, 1));
-    assert!(more.resends.starts_with(&one.resends));
+    assert!(more.retransmissions.starts_with(&one.retransmissions));
 }
 
 #[test]
@@ -72,16 +72,16 @@ fn checksum(bytes: &[u8]) -> u32 {
     (sum & 0xffff) + (sum >> 16)
 }
 
-/// One resend a row, and the packet is in every capture whose time the row names; what is no resend is new.
+/// One retransmission a row, and the packet is in every capture whose time the row names; what is no retransmission is new.
 #[test]
-fn every_resend_has_a_row_and_every_row_a_packet() {
+fn every_retransmission_has_a_row_and_every_row_a_packet() {
     let all = run(&corpus(2, 150, 2));
-    let resends = rows(&all.resends);
-    assert!(resends.len() > 400, "{}", resends.len());
+    let retransmissions = rows(&all.retransmissions);
+    assert!(retransmissions.len() > 400, "{}", retransmissions.len());
     // Where packets were made: the sender's capture for its own, the receiver's for the others.
     type Key = (u64, String, u32, u32);
     let mut rows_of: [BTreeMap<Key, usize>; 3] = Default::default();
-    for row in &resends {
+    for row in &retransmissions {
         for (point, name) in ["sender_ns", "switch_ns", "receiver_ns"].iter().enumerate() {
             if let Some(time) = nanos(row[name]) {
                 let key = (
@@ -118,22 +118,23 @@ fn every_resend_has_a_row_and_every_row_a_packet() {
             .count()
     };
     let lost = |row: &BTreeMap<&str, &str>| row["dropped"] == "true";
-    assert!(resends
+    assert!(retransmissions
         .iter()
         .all(|row| ends(row) == 2 - usize::from(lost(row))));
-    assert!(resends.iter().all(|row| row["cause"] != "unnamed"));
+    assert!(retransmissions.iter().all(|row| row["cause"] != "unnamed"));
 }
 
-/// Reckoned anew from the two hosts' captures alone: which packets carry what was sent before, and whether an earlier copy came.
+/// Reckoned anew from the two hosts' captures alone: which packets carry what was sent before, and whether an earlier copy
+/// came.
 #[test]
-fn need_is_what_came_and_resends_are_what_was_sent_before() {
+fn need_is_what_came_and_retransmissions_are_what_was_sent_before() {
     let mut corpus = corpus(3, 120, 2);
     // What is told apart by its IP identification must not have a double.
     corpus.mix.network.duplicate_share = 0.0;
     corpus.mix.workload.reuse_share = 0.0;
     let all = run(&corpus);
     let mut truth: BTreeMap<(String, u64, u32), (bool, bool)> = BTreeMap::new();
-    for row in rows(&all.resends) {
+    for row in rows(&all.retransmissions) {
         let made = [row["sender_ns"], row["receiver_ns"]]
             .into_iter()
             .filter_map(nanos)

@@ -60,11 +60,11 @@ pub(crate) use words;
 pub enum Mechanism {
     /// The retransmission timeout itself (RFC 6298 §5.4).
     Rto,
-    /// Resends that follow a timeout (go-back-N in slow start).
+    /// Retransmissions that follow a timeout (go-back-N in slow start).
     RtoRecovery,
     /// The third duplicate acknowledgement (RFC 5681 §3.2).
     FastRetransmit,
-    /// Further resends of a recovery that the SACK scoreboard steers (RFC 6675).
+    /// Further retransmissions of a recovery that the SACK scoreboard steers (RFC 6675).
     SackRecovery,
     /// Forward acknowledgement: the span of the SACK blocks stands for duplicate acknowledgements.
     Fack,
@@ -95,7 +95,7 @@ words!(
     Unknown = "unknown",
 );
 
-/// Whether a resend was needed.
+/// Whether a retransmission was needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Need {

@@ -16,7 +16,8 @@ use crate::settings::Settings;
 pub use counters::Counters;
 pub use ready::{Of, Rows};
 
-/// No packet is longer, in bytes: super-segments have 512 KiB at most (`GSO_MAX_SIZE` of Linux). A capture that says so is wrong.
+/// No packet is longer, in bytes: super-segments have 512 KiB at most (`GSO_MAX_SIZE` of Linux). A capture that says so is
+/// wrong.
 const LONGEST: u32 = 1 << 24;
 
 /// One in so many connections remembered may always be one that has only begun.
@@ -102,7 +103,8 @@ impl Analyzer {
         self.signalled_packet(at, headers, Hashed::of(&Pair(headers.flow)), signal);
     }
 
-    /// As [`Analyzer::packet_with`], for a packet whose connection's hash is known. Packets of all subflows of a connection belong to one analyzer.
+    /// As [`Analyzer::packet_with`], for a packet whose connection's hash is known. Packets of all subflows of a connection
+    /// belong to one analyzer.
     pub fn signalled_packet(&mut self, at: Time, headers: &Headers, hash: Hashed, signal: &Signal) {
         let strays = self.counters.strays;
         self.hashed_packet(at, headers, hash);
@@ -151,7 +153,7 @@ impl Analyzer {
                     match connection.belongs(headers) {
                         Belongs::Here => {
                             connection.packet(at, headers, &mut self.common);
-                            if !self.common.resends.is_empty() {
+                            if !self.common.retransmissions.is_empty() {
                                 self.give(slot);
                             }
                             return;
@@ -221,8 +223,8 @@ impl Analyzer {
 
     /// Puts out the connection unused for longest; false if there is none.
     ///
-    /// Those that have only begun go first, whatever their age: a flood does not put out what others have sent. An eighth of
-    /// the room is theirs nevertheless, or with many idle connections no new one would live until its answer comes.
+    /// Those that have only begun go first, whatever their age: a flood does not put out what others have sent. An eighth
+    /// of the room is theirs nevertheless, or with many idle connections no new one would live until its answer comes.
     fn make_room(&mut self) -> bool {
         let first = self.openings.len() > self.capacity / OPENINGS || self.table.is_empty();
         let ended = if first {
@@ -316,7 +318,8 @@ impl Analyzer {
             self.rows.totals.take(rows, plan.detailed(), &row);
         }
         if let Some(place) = subflow {
-            self.multipath.resent(place, &mut self.common.resends);
+            self.multipath
+                .retransmitted(place, &mut self.common.retransmissions);
         }
         self.take(id, start, flow);
         let row = Of {
@@ -335,7 +338,8 @@ impl Analyzer {
     fn give(&mut self, slot: Slot) {
         if let Some(connection) = self.table.peek(slot) {
             if let Some(place) = connection.subflow() {
-                self.multipath.resent(place, &mut self.common.resends);
+                self.multipath
+                    .retransmitted(place, &mut self.common.retransmissions);
             }
             self.take(connection.id(), connection.start, connection.flow());
         }
@@ -350,7 +354,7 @@ impl Analyzer {
         };
         self.rows
             .retransmissions
-            .extend(self.common.resends.drain(..).map(of));
+            .extend(self.common.retransmissions.drain(..).map(of));
         let of = |row| Of {
             connection,
             start,

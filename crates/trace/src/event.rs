@@ -99,8 +99,8 @@ pub enum SentKind {
     New,
     /// As new, but the monitor never saw it: lost before it came by, or by the capture.
     Unseen,
-    /// Some of its sequence numbers had been sent before: resend number so and so of its half, from 0.
-    Resend(u32),
+    /// Some of its sequence numbers had been sent before: retransmission number so and so of its half, from 0.
+    Retransmission(u32),
     /// One byte or none below or at the window's edge: a zero-window probe.
     WindowProbe,
     /// A keep-alive.
@@ -124,7 +124,8 @@ pub struct Acked {
     pub stamp: Option<u32>,
     /// The echo: the sender's stamp that the receiver gives back.
     pub echo: Option<u32>,
-    /// Sequence numbers that came along, SYN and FIN counted; none of a pure acknowledgement, whose own number is its start.
+    /// Sequence numbers that came along, SYN and FIN counted; none of a pure acknowledgement, whose own number is its
+    /// start.
     pub carried: SeqRange,
     /// How far the time may be off either way.
     pub slack: Duration,

@@ -4,12 +4,14 @@
 //! rooms, one after the other:
 //!
 //! 1. a table of connections, which keeps an [`Event`](event::Event) a packet for each connection;
-//! 2. for each direction that resends anything, the *half*: its events in the order and at the times in which the sender
+//! 2. for each direction that retransmits anything, the *half*: its events in the order and at the times in which the
+//!   sender
 //!    saw them ([`SenderEvent`](event::SenderEvent)), and what each packet is (new, sent again, late, doubled);
-//! 3. the emulated senders, which say what made each resend, and the evidence that says whether it was needed;
+//! 3. the emulated senders, which say what made each retransmission, and the evidence that says whether it was needed;
 //! 4. what other settings would have done, from the same events.
 //!
-//! Rows ([`rows`]) come out when a connection ends; a [`run`] keeps some until it knows their sender from others. A connection without trouble never gets beyond the first room.
+//! Rows ([`rows`]) come out when a connection ends; a [`run`] keeps some until it knows their sender from others. A
+//! connection without trouble never gets beyond the first room.
 
 pub mod analyzer;
 mod calibrate;

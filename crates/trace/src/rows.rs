@@ -11,7 +11,7 @@ use crate::emulate::{Leaning, Opinions};
 use crate::event::Direction;
 use crate::measures::{Handshake, Measures, Reset};
 
-/// What says whether a resend was needed.
+/// What says whether a retransmission was needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
     /// Nothing does.
@@ -20,7 +20,7 @@ pub enum Evidence {
     Dsack,
     /// An acknowledgement echoed the stamp of an earlier copy (RFC 3522).
     Timestamp,
-    /// An acknowledgement came too early to be for the resend.
+    /// An acknowledgement came too early to be for the retransmission.
     AckTooEarly,
     /// Acknowledgements went on as only an earlier copy explains: as after a timeout without a loss (RFC 5682).
     Frto,
@@ -126,15 +126,15 @@ pub struct Retransmission {
     pub need: Need,
     /// What says so.
     pub evidence: Evidence,
-    /// Its episode, counted from 0 in its connection and direction: from a first resend to the acknowledgement of all that
-    /// was sent before it. Episodes of re-injections are of the whole Multipath TCP connection's data, and are
+    /// Its episode, counted from 0 in its connection and direction: from a first retransmission to the acknowledgement of
+    /// all that was sent before it. Episodes of re-injections are of the whole Multipath TCP connection's data, and are
     /// counted down from the highest number.
     pub episode: u32,
     /// What began the episode.
     pub episode_cause: Mechanism,
-    /// From the last earlier copy that the detection judged to the resend: original to resend.
+    /// From the last earlier copy that the detection judged to the retransmission: original to retransmit.
     pub detection: Option<Duration>,
-    /// From the episode's first resend to the acknowledgement of the highest sequence number sent before it.
+    /// From the episode's first retransmission to the acknowledgement of the highest sequence number sent before it.
     pub recovery: Option<Duration>,
     /// How long its sender had waited for it (docs/glossary.md); where both ends waited, each has its own.
     pub waited: Duration,
@@ -154,7 +154,7 @@ pub struct Retransmission {
     pub multipath: Option<Box<OnSubflow>>,
 }
 
-/// A resend on a subflow of a Multipath TCP connection.
+/// A retransmission on a subflow of a Multipath TCP connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnSubflow {
     /// The Multipath TCP connection: the number of its first subflow's connection.
@@ -229,14 +229,14 @@ pub struct Parameters {
 pub struct HalfRow {
     /// Packets seen.
     pub packets: u64,
-    /// Payload bytes seen, resends counted.
+    /// Payload bytes seen, retransmissions counted.
     pub bytes: u64,
     /// Different payload bytes.
     pub unique_bytes: u64,
-    /// Packets with payload, resends counted.
+    /// Packets with payload, retransmissions counted.
     pub segments: u64,
-    /// As many of them as the wire carried: a capture on a host whose network card cuts segments, or joins them, shows several
-    /// as one packet; at least as many as their bytes fill.
+    /// As many of them as the wire carried: a capture on a host whose network card cuts segments, or joins them, shows
+    /// several as one packet; at least as many as their bytes fill.
     pub wire_segments: u64,
     /// Maximum segment size offered by this side.
     pub mss: Option<u16>,
@@ -250,8 +250,8 @@ pub struct HalfRow {
     pub mptcp: bool,
     /// Its SYN as a signature: `ttl:mss:window,scale:option layout`.
     pub syn_signature: Option<String>,
-    /// Resends by mechanism, in the order of `Mechanism::ALL`, those needed (and unknown) and those spurious.
-    pub resends: [[u32; 2]; 10],
+    /// Retransmissions by mechanism, in the order of `Mechanism::ALL`, those needed (and unknown) and those spurious.
+    pub retransmissions: [[u32; 2]; 10],
     /// Packets that came late (reordering).
     pub reordered: u32,
     /// Packets doubled by the network.
@@ -268,11 +268,11 @@ pub struct HalfRow {
     pub monitor_delay: Option<Duration>,
     /// Smallest, average and largest round-trip time of this sender, and their number.
     pub rtt: Option<(Duration, Duration, Duration, u32)>,
-    /// The stack that explains every resend, `several` or `none`; nothing without resends.
+    /// The stack that explains every retransmission, `several` or `none`; nothing without retransmissions.
     pub stack: Option<&'static str>,
     /// How sure that is, 0 to 1.
     pub stack_confidence: f64,
-    /// All stacks that explain every resend.
+    /// All stacks that explain every retransmission.
     pub stacks: Vec<&'static str>,
     /// The system that the SYN's signature names.
     pub syn_system: Option<&'static str>,
@@ -280,7 +280,7 @@ pub struct HalfRow {
     pub parameters: Parameters,
     /// What ideal loss detection would have saved at most (UNC 2007, section V-A).
     pub best_case: Option<Duration>,
-    /// Time waited, by mechanism as in `resends`. What both ends wait at a time counts once in a connection.
+    /// Time waited, by mechanism as in `retransmissions`. What both ends wait at a time counts once in a connection.
     pub waited: Waited,
     /// What the connection says of this host's way of finding losses.
     pub leaning: Leaning,
@@ -330,14 +330,14 @@ impl Connection {
     }
 }
 
-/// Which resends another setting changes.
+/// Which retransmissions another setting changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// Resends that would not have been made.
+    /// Retransmissions that would not have been made.
     pub avoided: u64,
-    /// Resends made by fast retransmit instead of timeout.
+    /// Retransmissions made by fast retransmit instead of timeout.
     pub rto_to_fr: u64,
-    /// Resends made by timeout instead of fast retransmit.
+    /// Retransmissions made by timeout instead of fast retransmit.
     pub fr_to_rto: u64,
     /// Spurious timeouts avoided.
     pub spurious_rto_avoided: u64,
@@ -368,7 +368,7 @@ pub struct WhatIf {
     pub direction: Direction,
     /// Index of the setting in the list that the run's what-if was given.
     pub setting: u32,
-    /// Which resends it changes.
+    /// Which retransmissions it changes.
     pub changes: Changes,
     /// Change of the connection's duration; negative is shorter.
     pub change: Duration,

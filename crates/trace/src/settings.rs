@@ -13,20 +13,21 @@ pub struct Settings {
     pub most_connections: usize,
     /// Events that a connection keeps before they are worked through.
     pub most_events: usize,
-    /// Resends of one direction that wait for their connection to end before the oldest is given out.
-    pub most_resends: usize,
+    /// Retransmissions of one direction that wait for their connection to end before the oldest is given out.
+    pub most_retransmissions: usize,
     /// A connection unused for so long has ended.
     pub idle: Duration,
-    /// A closed connection in which all is acknowledged is kept so long for late packets: as long as TIME-WAIT lasts on Linux
-    /// (`TCP_TIMEWAIT_LEN`). One in which something is not is kept as an open one is.
+    /// A closed connection in which all is acknowledged is kept so long for late packets: as long as TIME-WAIT lasts on
+    /// Linux (`TCP_TIMEWAIT_LEN`). One in which something is not is kept as an open one is.
     pub linger: Duration,
-    /// A direction whose round-trip times spread so far is worked through even without a resend: a lower timeout might have
-    /// run out, or a loss before the monitor have been repaired unseen. The smallest deviation term of UNC 2007's grid.
+    /// A direction whose round-trip times spread so far is worked through even without a retransmission: a lower timeout
+    /// might have run out, or a loss before the monitor have been repaired unseen. The smallest deviation term of UNC
+    /// 2007's grid.
     pub spread: Duration,
     /// Rows keep the emulations' shares, and are as certain as that their bytes came by before: no probabilities. For
     /// fitting what makes them such.
     pub uncalibrated: bool,
-    /// The settings to replay over each sender that resends; none for no replay.
+    /// The settings to replay over each sender that retransmits; none for no replay.
     pub whatif: Option<Arc<Plan>>,
 }
 
@@ -35,7 +36,7 @@ impl Default for Settings {
         Settings {
             most_connections: 2_000_000,
             most_events: 512,
-            most_resends: 4096,
+            most_retransmissions: 4096,
             idle: Duration::from_secs(900),
             linger: Duration::from_secs(60),
             spread: Duration::from_millis(100),

@@ -17,7 +17,7 @@ use rexmit_wire::{Flags, FlowKey, Headers, SeqNum, SeqRange};
 struct Script {
     most_connections: u8,
     most_events: u8,
-    most_resends: u8,
+    most_retransmissions: u8,
     whatif: bool,
     packets: Vec<Packet>,
 }
@@ -212,7 +212,7 @@ fn analyze(script: &Script) {
     let settings = Settings {
         most_connections: usize::from(script.most_connections % 5),
         most_events: usize::from(script.most_events),
-        most_resends: usize::from(script.most_resends),
+        most_retransmissions: usize::from(script.most_retransmissions),
         whatif: script.whatif.then(Default::default),
         ..Settings::default()
     };
@@ -252,7 +252,7 @@ fn analyze(script: &Script) {
         seen + counters.strays + counters.stray_resets,
         counters.packets
     );
-    // A resend for each piece of each packet, at most, and a re-injection.
+    // A retransmission for each piece of each packet, at most, and a re-injection.
     assert!(rows.retransmissions.len() <= 2 * script.packets.len());
     let joined = |of: &Of<Box<Connection>>| of.row.multipath.is_some();
     let subflows = rows.connections.iter().filter(|of| joined(of)).count();

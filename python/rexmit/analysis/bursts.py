@@ -17,9 +17,9 @@ from rexmit.store.open_run import Run
 
 
 @dataclass(frozen=True)
-class Resend:
-    """The first resend of what was dropped: its mechanism, and the path it took (from 1; None
-    where it stayed on the only one).
+class Retransmission:
+    """The first retransmission of what was dropped: its mechanism, and the path it took (from 1;
+    None where it stayed on the only one).
     """
 
     mechanism: str
@@ -44,10 +44,10 @@ class Case:
     completion: Spread  #: of the last burst, seconds
     least_s: float | None
     most_s: float | None
-    recover: Spread  #: first drop to first resend, seconds
-    first_resend: tuple[tuple[Resend, int], ...]  #: most first
+    recover: Spread  #: first drop to first retransmission, seconds
+    first_retransmission: tuple[tuple[Retransmission, int], ...]  #: most first
     reinjected: float  #: packets re-injected after the first drop, a connection
-    reinjected_needlessly: float  #: of them, those whose data had arrived
+    reinjected_spuriously: float  #: of them, those whose data had arrived
     mptcp_retransmissions: float | None
     probe_reinjections: float | None
 
@@ -78,7 +78,7 @@ def cases(run: Run, *, keep_inexact: bool = False) -> Cases:
     frame = run.transfers
     if not has_bursts(run):
         raise UserError(f"{run.path}: the run has no bursts", "run one: rexmit run mptcp-2017")
-    first = _first_resends(run)
+    first = _first_retransmissions(run)
     again = _reinjected(run)
     found = {}
     keys = ["network", "config", "loss_pattern"]
@@ -99,7 +99,7 @@ def cases(run: Run, *, keep_inexact: bool = False) -> Cases:
 
 def _case(
     part: pl.DataFrame,
-    first: Mapping[tuple[int, int], Resend],
+    first: Mapping[tuple[int, int], Retransmission],
     again: pl.DataFrame,
     *,
     keep_inexact: bool,
@@ -122,24 +122,24 @@ def _case(
         least_s=_number(times.min()),
         most_s=_number(times.max()),
         recover=spread(used["t_recover_s"]),
-        first_resend=tuple(repaired.most_common()),
+        first_retransmission=tuple(repaired.most_common()),
         reinjected=mine.height / max(used.height, 1),
-        reinjected_needlessly=mine.filter(pl.col("need") == "spurious").height
+        reinjected_spuriously=mine.filter(pl.col("need") == "spurious").height
         / max(used.height, 1),
         mptcp_retransmissions=_number(used["mptcp_retransmissions"].mean()),
         probe_reinjections=_number(used["probe_reinjections"].mean()),
     )
 
 
-def _first_resends(run: Run) -> dict[tuple[int, int], Resend]:
-    """By cell and repetition, the first resend at or after the first drop."""
+def _first_retransmissions(run: Run) -> dict[tuple[int, int], Retransmission]:
+    """By cell and repetition, the first retransmission at or after the first drop."""
     rows = run.retransmissions().join(
         run.transfers.select("cell", "repetition", "t_retransmit_s"), on=["cell", "repetition"]
     )
     rows = rows.filter(pl.col("time_s") == pl.col("t_retransmit_s"))
     rows = rows.unique(["cell", "repetition"], keep="first", maintain_order=True)
     return {
-        (row["cell"], row["repetition"]): Resend(row["mechanism"] or "unknown", row["path"])
+        (row["cell"], row["repetition"]): Retransmission(row["mechanism"] or "unknown", row["path"])
         for row in rows.iter_rows(named=True)
     }
 

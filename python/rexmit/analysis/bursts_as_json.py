@@ -29,12 +29,12 @@ def _case(case: Case, delays_ms: tuple[float, ...]) -> dict[str, Any]:
             "most_s": case.most_s,
         },
         "t_recover": {"mean_s": case.recover.mean_s, "sd_s": case.recover.sd_s},
-        "first_resend": [
-            {"mechanism": resend.mechanism, "path": resend.path, "connections": n}
-            for resend, n in case.first_resend
+        "first_retransmission": [
+            {"mechanism": retransmission.mechanism, "path": retransmission.path, "connections": n}
+            for retransmission, n in case.first_retransmission
         ],
         "reinjected": case.reinjected,
-        "reinjected_needlessly": case.reinjected_needlessly,
+        "reinjected_spuriously": case.reinjected_spuriously,
         "mptcp_retransmissions": case.mptcp_retransmissions,
         "probe_reinjections": case.probe_reinjections,
     }

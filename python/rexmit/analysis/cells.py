@@ -25,8 +25,8 @@ class Spread:
 class Cell:
     """What the transfers of one network, configuration, group and number of lost segments did.
 
-    `t_total`, `t_recover` are over the transfers `used`; `first_resend`, `needless_resends` over
-    all of them.
+    `t_total`, `t_recover` are over the transfers `used`; `first_retransmission`,
+    `spurious_retransmissions` over all of them.
     """
 
     network: str
@@ -38,9 +38,9 @@ class Cell:
     left_out: dict[Reason, int]
     t_total: Spread
     t_recover: Spread
-    first_resend: dict[str, int]  #: mechanism -> transfers, most first
-    no_resend: int  #: transfers in which nothing dropped was sent again
-    needless_resends: int | None  #: sum; None when no transfer of the cell could tell
+    first_retransmission: dict[str, int]  #: mechanism -> transfers, most first
+    no_retransmission: int  #: transfers in which nothing dropped was sent again
+    spurious_retransmissions: int | None  #: sum; None when no transfer of the cell could tell
     not_probed: int  #: used although isTLP is false, because the line loses by itself
     held: dict[str, Value]  #: columns of `axes.SWEPT` with one value in all of its transfers
 
@@ -74,13 +74,13 @@ def spread(values: pl.Series) -> Spread:
 def _cell(part: pl.DataFrame, group: Group) -> Cell:
     used = part.filter(pl.col("left_out").is_null())
     left_out = dict(part.drop_nulls("left_out").group_by("left_out").len().iter_rows())
-    resends = (
+    retransmissions = (
         part.drop_nulls("mechanism")
         .group_by("mechanism")
         .len()
         .sort(["len", "mechanism"], descending=[True, False])
     )
-    needless = part["needless_resends"].drop_nulls()
+    spurious = part["spurious_retransmissions"].drop_nulls()
     return Cell(
         network=part["network"][0],
         config=part["config"][0],
@@ -91,9 +91,9 @@ def _cell(part: pl.DataFrame, group: Group) -> Cell:
         left_out={r: left_out[r.value] for r in Reason if r.value in left_out},
         t_total=spread(used["t_total_s"]),
         t_recover=spread(used["t_recover_s"]),
-        first_resend=dict(resends.iter_rows()),
-        no_resend=int(part["mechanism"].null_count()),
-        needless_resends=int(needless.sum()) if len(needless) else None,
+        first_retransmission=dict(retransmissions.iter_rows()),
+        no_retransmission=int(part["mechanism"].null_count()),
+        spurious_retransmissions=int(spurious.sum()) if len(spurious) else None,
         not_probed=used.filter(NOT_PROBED).height,
         held={name: part[name][0] for name in SWEPT if part[name].n_unique() == 1},
     )

@@ -80,7 +80,7 @@ app.command("diff", short_help="Compare two runs, by cells and by packets.", epi
 )
 app.command(
     "trace",
-    short_help="Explain the resends in captures, and what they cost.",
+    short_help="Explain the retransmissions in captures, and what they cost.",
     epilog=trace.EXAMPLES,
 )(trace.trace)
 app.command(

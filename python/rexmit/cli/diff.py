@@ -39,8 +39,8 @@ def diff(
         typer.Option(
             "--metric",
             metavar="LIST",
-            help="What is compared, by commas, of t_total, t_recover, client, srtt, rto, resends, "
-            "timeouts, probes, needless, dsacks. [default: t_total,t_recover]",
+            help="What is compared, by commas, of t_total, t_recover, client, srtt, rto, "
+            "retransmissions, timeouts, probes, spurious, dsacks. [default: t_total,t_recover]",
             show_default=False,
         ),
     ] = None,
@@ -208,12 +208,14 @@ def _share(text: str) -> float:
 
 def _metrics(asked: list[str]) -> list[str]:
     from rexmit.diff.measures import METRICS
+    from rexmit.store.older import QUANTITIES
 
     names = [part.strip() for text in asked for part in text.split(",") if part.strip()]
     for name in names:
         if name not in METRICS:
             near = closest(name, list(METRICS))
-            guess = f"did you mean {near}? " if near else ""
+            now = QUANTITIES.get(name)
+            guess = f"it is {now} now; " if now else f"did you mean {near}? " if near else ""
             raise UserError(
                 f"--metric {name}: there is no such quantity",
                 f"{guess}quantities: {', '.join(METRICS)}",

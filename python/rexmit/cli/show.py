@@ -99,8 +99,8 @@ def show(
     """Print the tables of a run, or of several side by side, beside those of Ryll 2013.
 
     Table 4 has the means of t_total (head sent to last lost data sent again) and t_recover (first
-    drop to first resend), their standard deviations, what each configuration gains over `er`, and
-    the paper's figures with the difference.
+    drop to first retransmission), their standard deviations, what each configuration gains over
+    `er`, and the paper's figures with the difference.
 
     \b
     Examples:

@@ -43,7 +43,7 @@ def _cell(cell: CellDiff) -> dict[str, Any]:
         "paired": cell.paired,
         "differs": cell.differs,
         "differences": [asdict(found) for found in (*cell.measures, *cell.counts)],
-        "first_resend": _firsts(cell.firsts),
+        "first_retransmission": _firsts(cell.firsts),
     }
 
 

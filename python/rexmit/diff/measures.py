@@ -20,10 +20,10 @@ from rexmit.analysis.cells import Spread, spread
 TIMES = {"t_total": "t_total_s", "t_recover": "t_recover_s", "client": "client_s"}
 ESTIMATES = {"srtt": "srtt_s", "rto": "rto_s"}
 COUNTS = {
-    "resends": "resends",
+    "retransmissions": "retransmissions",
     "timeouts": "timeouts",
     "probes": "probes",
-    "needless": "needless_resends",
+    "spurious": "spurious_retransmissions",
     "dsacks": "dsacks",
 }
 METRICS = {**TIMES, **ESTIMATES, **COUNTS}
@@ -55,7 +55,9 @@ class Difference:
 
 @dataclass(frozen=True)
 class Firsts:
-    """What made the first resend in how many transfers (None: no resend), in A and B."""
+    """What made the first retransmission in how many transfers (None: no retransmission), in A and
+    B.
+    """
 
     a: dict[str | None, int]
     b: dict[str | None, int]
@@ -103,7 +105,7 @@ def _one_sided(found: Difference) -> Difference:
 
 
 def firsts(a: pl.DataFrame, b: pl.DataFrame, *, paired: bool) -> Firsts:
-    """Compares what made the first resends."""
+    """Compares what made the first retransmissions."""
     mine, theirs = (Counter(frame["mechanism"].to_list()) for frame in (a, b))
     beyond = any(_share_differs(mine, theirs, name) for name in {*mine, *theirs})
     differing = None

@@ -19,7 +19,7 @@ _LINES, _NAMES = 40, 6
 
 _TITLES = {
     "t_total": "t_total: head sent to last lost data sent again, seconds",
-    "t_recover": "t_recover: first drop to first resend, seconds",
+    "t_recover": "t_recover: first drop to first retransmission, seconds",
     "client": "client: connect to end of file at the client, seconds",
     "srtt": "smoothed round-trip time at the first drop, seconds",
     "rto": "retransmission timeout at the first drop, seconds",
@@ -47,10 +47,12 @@ def summary(comparison: Comparison) -> str:
     parts = [f"{count(len(cells), 'cell')} in both: {len(cells) - len(differing)} alike"]
     if differing:
         facts = [fact for metric in comparison.metrics if (fact := _most(comparison, metric))]
-        resends = sum(cell.firsts.beyond for cell in cells)
-        if resends:
-            facts.append(f"another first resend in {resends}")
-        details = f" ({'; '.join(facts)})" if facts else " (in numbers of resends and the like)"
+        retransmissions = sum(cell.firsts.beyond for cell in cells)
+        if retransmissions:
+            facts.append(f"another first retransmission in {retransmissions}")
+        details = (
+            f" ({'; '.join(facts)})" if facts else " (in numbers of retransmissions and the like)"
+        )
         parts.append(f"{len(differing)} differ{details}")
     return ", ".join(parts)
 
@@ -155,7 +157,7 @@ def _print_firsts(comparison: Comparison, console: Console, *, every_cell: bool)
     )
     if not cells:
         return
-    _head("first resend, transfers", cells, console)
+    _head("first retransmission, transfers", cells, console)
     columns = [
         Column("cell"),
         Column("A", before=2),

@@ -17,7 +17,7 @@ from rexmit.present.figures.save import FORMATS, save
 from rexmit.present.figures.style import RC
 
 #: A packet of the server without event, with one; of the client; dropped or lost; the one marked.
-_PLAIN, _RESEND, _ACK, _SACK, _LOST = "#7a7a7a", "#E69F00", "#b0b0b0", "#009E73", "#D55E00"
+_PLAIN, _RETRANSMISSION, _ACK, _SACK, _LOST = "#7a7a7a", "#E69F00", "#b0b0b0", "#009E73", "#D55E00"
 
 #: Packets closer than this share of the picture's height have one label.
 _CLOSE = 0.022
@@ -145,7 +145,7 @@ def _colour(step: Step) -> str:
     if step.dropped or step.lost:
         return _LOST
     if step.from_server:
-        return _RESEND if step.mechanism or step.again else _PLAIN
+        return _RETRANSMISSION if step.mechanism or step.again else _PLAIN
     return _SACK if step.sack else _ACK
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rexmit import _core
 from rexmit.errors import UserError
+from rexmit.store.older import RETRANSMISSION_COMMENTS
 
 #: Flag bits from the low end, in the order and with the names that Wireshark prints (RFC 9293
 #: section 3.1; ECN: RFC 3168, accurate ECN's AE: RFC 9768).
@@ -28,7 +29,7 @@ class Packet:
     window: int
     sack: tuple[tuple[int, int], ...] = ()
     dropped: bool = False
-    mechanism: str | None = None  #: what made the sender resend, None for no resend
+    mechanism: str | None = None  #: what made the sender retransmit, None for no retransmission
     need: str | None = None
 
     @property
@@ -112,8 +113,8 @@ def _packet(raw: _core.Packet, *, from_server: bool) -> Packet:
 def parse_comment(comment: str | None) -> tuple[bool, str | None, str | None]:
     """(dropped, mechanism, need) of a packet's comment.
 
-    The lab writes `rexmit: dropped` and `rexmit: resend mechanism=tlp need=needed`, joined by `; `.
-    Anything else is somebody else's comment and says nothing here.
+    The lab writes `rexmit: dropped` and `rexmit: retransmission mechanism=tlp need=needed`, joined
+    by `; `. Anything else is somebody else's comment and says nothing here.
     """
     dropped, mechanism, need = False, None, None
     for part in (comment or "").split(";"):
@@ -122,7 +123,7 @@ def parse_comment(comment: str | None) -> tuple[bool, str | None, str | None]:
             continue
         if words[1] == "dropped":
             dropped = True
-        elif words[1] == "resend":
+        elif words[1] in RETRANSMISSION_COMMENTS:
             values = dict(re.findall(r"(\w+)=(\S+)", words[2]))
             mechanism = values.get("mechanism", "unknown")
             need = values.get("need")

@@ -90,8 +90,8 @@ def _begin(opened: PathFlow) -> float:
     if not drops:
         return opened.bursts[-1] if opened.bursts else 0
     first = min(drops)
-    resends = [_last(step) for step in opened.flow.steps if step.mechanism]
-    return first - _BEFORE * (max([*resends, *drops]) - first)
+    retransmissions = [_last(step) for step in opened.flow.steps if step.mechanism]
+    return first - _BEFORE * (max([*retransmissions, *drops]) - first)
 
 
 def _last(step: Step) -> int:

@@ -19,7 +19,7 @@ from rexmit.ladder.render import (
     told_marks,
 )
 from rexmit.ladder.steps import Step
-from rexmit.ladder.traced import Traced, resend_words
+from rexmit.ladder.traced import Traced, retransmission_words
 from rexmit.present.terminal import is_unicode, say
 from rexmit.trace.sender_words import in_words
 from rexmit.wording import count
@@ -47,11 +47,13 @@ def print_traced(
     console.print(Text(f"{'ms':>{time}} {head}", "bold"), soft_wrap=True)
     for entry in entries:
         if isinstance(entry, Step):
-            resend = traced.resends.get(numbers[id(entry)])
-            words = resend_words(resend) if resend else None
+            retransmission = traced.retransmissions.get(numbers[id(entry)])
+            words = retransmission_words(retransmission) if retransmission else None
             line = f"{_ms(entry, time)} {arrow(entry, width, glyphs)}  {_numbers(entry)}"
             marks = [f"retransmission: {words}"] if words else _marks(entry)
-            console.print(Text("  ".join([line, *marks]), _style(entry, resend)), soft_wrap=True)
+            console.print(
+                Text("  ".join([line, *marks]), _style(entry, retransmission)), soft_wrap=True
+            )
         else:
             told = _other(entry, glyphs)
             console.print(Text(" " * (time + 1) + told, "dim"), soft_wrap=True)
@@ -89,7 +91,9 @@ def title(traced: Traced) -> str:
 def _summary(traced: Traced) -> list[str]:
     row = traced.row
     size = f"{row['forward_bytes']:,} bytes up, {row['backward_bytes']:,} down"
-    told = [f"{row['duration_s']:.3f} s; {size}; {count(len(traced.resends), 'retransmission')}"]
+    told = [
+        f"{row['duration_s']:.3f} s; {size}; {count(len(traced.retransmissions), 'retransmission')}"
+    ]
     for side, name in (("forward", "client"), ("backward", "server")):
         facts = []
         if row[f"{side}_stack"] is not None:
@@ -155,20 +159,22 @@ def _marks(step: Step) -> list[str]:
     return again + told_marks(step)
 
 
-def _style(step: Step, resend: dict[str, Any] | None) -> str:
-    if resend:
-        return "magenta" if resend["need"] == "spurious" else "yellow"
+def _style(step: Step, retransmission: dict[str, Any] | None) -> str:
+    if retransmission:
+        return "magenta" if retransmission["need"] == "spurious" else "yellow"
     return "green" if step.sack or step.duplicate_acks else ""
 
 
 def traced_data(traced: Traced) -> dict[str, Any]:
-    """The connection's row and every packet with its resend's row; times in ns since the first."""
+    """The connection's row and every packet with its retransmission's row; times in ns since the
+    first.
+    """
     return {
         "flow": traced.number,
         "connection": traced.row,
         "start_ns": traced.start_ns,
         "packets": [
-            {**asdict(step), "resend": traced.resends.get(number)}
+            {**asdict(step), "retransmission": traced.retransmissions.get(number)}
             for number, step in enumerate(traced.steps)
         ],
     }

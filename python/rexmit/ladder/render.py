@@ -181,7 +181,9 @@ def summary(flow: Flow) -> str:
     if not row["dropped_packets"]:
         facts.append("nothing dropped at the end")
     of = " of what was dropped" if row["dropped_packets"] and row["line_loss"] else ""
-    facts.append(f"first resend{of}: {row['mechanism']}" if row["mechanism"] else "no resend")
+    facts.append(
+        f"first retransmission{of}: {row['mechanism']}" if row["mechanism"] else "no retransmission"
+    )
     if not row["complete"]:
         ended = f" ({row['ended']})" if row["ended"] else ""
         facts.append(f"incomplete{ended}: the client did not get every byte")

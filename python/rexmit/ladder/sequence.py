@@ -1,4 +1,4 @@
-"""A time-sequence picture: data, acknowledgements, SACK blocks, resends by their mechanism."""
+"""A time-sequence picture: data, acknowledgements, SACK blocks, retransmissions by mechanism."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Picture:
 def write_sequence(picture: Picture, paths: Iterable[Path]) -> list[Path]:
     """Draws into each file; the format is its ending. Raises UserError where it cannot be written.
 
-    A mark hollow inside is a resend that was not needed.
+    A mark hollow inside is a retransmission that was not needed.
     """
     written = []
     with mpl.rc_context():
@@ -105,20 +105,20 @@ def _draw(picture: Picture) -> Canvas:
             label="SACK",
             zorder=1,
         )
-    _resends(axes, [step for step in data if step.mechanism], at)
+    _retransmissions(axes, [step for step in data if step.mechanism], at)
     axes.set_xlabel("seconds since the first packet")
     axes.set_ylabel("sequence number (kB)")
     canvas.legend(loc="outside lower center", ncols=4)
     return canvas
 
 
-def _resends(
+def _retransmissions(
     axes: Any,  # noqa: ANN401 - matplotlib's axes
-    resends: Sequence[Step],
+    retransmissions: Sequence[Step],
     at: Callable[[Step], float],
 ) -> None:
-    for word in sorted({str(step.mechanism) for step in resends}, key=_place):
-        mine = [step for step in resends if step.mechanism == word]
+    for word in sorted({str(step.mechanism) for step in retransmissions}, key=_place):
+        mine = [step for step in retransmissions if step.mechanism == word]
         colour = COLOURS.get(word.partition("|")[0], "#000000")
         axes.vlines(
             [at(step) for step in mine],

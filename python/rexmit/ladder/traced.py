@@ -1,4 +1,4 @@
-"""One connection of a capture, with what the analysis says of each resend.
+"""One connection of a capture, with what the analysis says of each retransmission.
 
 A capture has one clock, that of the place where it was taken: every packet has one time, and what
 was lost beyond that place cannot be told from what arrived.
@@ -24,23 +24,23 @@ _SPACE: Final = 1 << 32
 
 @dataclass(frozen=True)
 class Traced:
-    """`row` is the connection's row; `resends` the rows of its resends by the number of their step.
-    Of steps the server is the sender of `backward` data. `subflows` are the rows of all subflows of
-    its Multipath TCP connection, this one among them, in their order.
+    """`row` is the connection's row; `retransmissions` the rows of its retransmissions by the
+    number of their step. Of steps the server is the sender of `backward` data. `subflows` are the
+    rows of all subflows of its Multipath TCP connection, this one among them, in their order.
     """
 
     number: int
     row: dict[str, Any]
     steps: tuple[Step, ...]
-    resends: dict[int, dict[str, Any]]
+    retransmissions: dict[int, dict[str, Any]]
     start_ns: int
     subflows: tuple[dict[str, Any], ...] = ()
 
     @property
     def data_from_server(self) -> bool:
-        """The direction that resent more; of equals, that carried more bytes."""
-        backward = sum(1 for row in self.resends.values() if row["direction"] == "backward")
-        forward = len(self.resends) - backward
+        """The direction that retransmitted more; of equals, that carried more bytes."""
+        backward = sum(1 for row in self.retransmissions.values() if row["direction"] == "backward")
+        forward = len(self.retransmissions) - backward
         if forward != backward:
             return backward > forward
         return bool(self.row["backward_bytes"] >= self.row["forward_bytes"])
@@ -64,7 +64,7 @@ def open_traced(trace: Trace, which: str, at_s: float | None = None) -> Traced:
             "K is a row of connections.parquet, from 0, or a flow: '10.0.0.1:80 > 10.0.0.2:40000'",
         )
     row = found.row(0, named=True)
-    resends = (
+    retransmissions = (
         trace.scan("retransmissions")
         .filter(pl.col("connection") == row["connection"])
         .sort("time_ns")
@@ -74,7 +74,7 @@ def open_traced(trace: Trace, which: str, at_s: float | None = None) -> Traced:
     if row["mptcp_connection"] is not None:
         together = pl.col("mptcp_connection") == row["mptcp_connection"]
         subflows = tuple(rows.filter(together).sort("mptcp_subflow").collect().to_dicts())
-    return replace(_traced(row, resends, _read(trace, row)), subflows=subflows)
+    return replace(_traced(row, retransmissions, _read(trace, row)), subflows=subflows)
 
 
 def _wanted(trace: Trace, which: str) -> pl.Expr:
@@ -115,15 +115,17 @@ def _read(trace: Trace, row: dict[str, Any]) -> list[_core.Packet]:
     return packets
 
 
-def _traced(row: dict[str, Any], resends: pl.DataFrame, captured: list[_core.Packet]) -> Traced:
+def _traced(
+    row: dict[str, Any], retransmissions: pl.DataFrame, captured: list[_core.Packet]
+) -> Traced:
     client, _, _ = row["flow"].partition(" > ")
     of: dict[tuple[int, bool], list[dict[str, Any]]] = {}
-    for one in resends.iter_rows(named=True):
+    for one in retransmissions.iter_rows(named=True):
         of.setdefault((one["time_ns"], one["direction"] == "backward"), []).append(one)
     passages, told = [], []
     for raw in captured:
         from_server = client not in (f"{raw.src}:{raw.sport}", f"[{raw.src}]:{raw.sport}")
-        resend = _resend(raw, of.get((raw.time_ns, from_server), []))
+        retransmission = _retransmission(raw, of.get((raw.time_ns, from_server), []))
         packet = Packet(
             time_ns=raw.time_ns,
             from_server=from_server,
@@ -133,11 +135,11 @@ def _traced(row: dict[str, Any], resends: pl.DataFrame, captured: list[_core.Pac
             payload_bytes=raw.payload_len,
             window=raw.window,
             sack=tuple(raw.sack),
-            mechanism=mechanism_words(resend) if resend else None,
-            need=resend["need"] if resend else None,
+            mechanism=mechanism_words(retransmission) if retransmission else None,
+            need=retransmission["need"] if retransmission else None,
         )
         passages.append(Passage(packet, packet))
-        told.append(resend)
+        told.append(retransmission)
     made = steps(passages, None, None)
     # Seen once, at the monitor: that nothing is known of the far end is no loss.
     made = [replace(step, lost=False) for step in made]
@@ -145,12 +147,14 @@ def _traced(row: dict[str, Any], resends: pl.DataFrame, captured: list[_core.Pac
         number=row["number"],
         row=row,
         steps=tuple(made),
-        resends={i: resend for i, resend in enumerate(told) if resend},
+        retransmissions={
+            i: retransmission for i, retransmission in enumerate(told) if retransmission
+        },
         start_ns=min(raw.time_ns for raw in captured),
     )
 
 
-def _resend(raw: _core.Packet, rows: list[dict[str, Any]]) -> dict[str, Any] | None:
+def _retransmission(raw: _core.Packet, rows: list[dict[str, Any]]) -> dict[str, Any] | None:
     """The row whose range begins in the packet."""
     length = raw.payload_len + bin(raw.flags & 3).count("1")
     for row in rows:
@@ -159,31 +163,35 @@ def _resend(raw: _core.Packet, rows: list[dict[str, Any]]) -> dict[str, Any] | N
     return None
 
 
-def mechanism_words(resend: dict[str, Any]) -> str:
+def mechanism_words(retransmission: dict[str, Any]) -> str:
     """The mechanism, or both where the wire cannot tell."""
-    if resend["either"] and resend["runner_up"]:
-        return f"{resend['mechanism']}|{resend['runner_up']}"
-    return str(resend["mechanism"])
+    if retransmission["either"] and retransmission["runner_up"]:
+        return f"{retransmission['mechanism']}|{retransmission['runner_up']}"
+    return str(retransmission["mechanism"])
 
 
-def resend_words(resend: dict[str, Any]) -> str:
-    """What is known of a resend, in the order in which one asks."""
-    parts = [mechanism_words(resend)]
-    if resend["need"] == "spurious":
+def retransmission_words(retransmission: dict[str, Any]) -> str:
+    """What is known of a retransmission, in the order in which one asks."""
+    parts = [mechanism_words(retransmission)]
+    if retransmission["need"] == "spurious":
         parts.append("spurious")
-    elif resend["need"] == "unknown":
+    elif retransmission["need"] == "unknown":
         parts.append("need unknown")
-    if resend.get("first_flow") is not None:
-        parts.append(f"first on subflow {resend['first_subflow']}, {resend['first_flow']}")
-    if resend["evidence"] not in ("", "none"):
-        parts.append(f"by {resend['evidence']}")
-    if resend["detection_s"] is not None:
-        wait = f"{resend['detection_s'] * 1000:.1f} ms after"
-        rtts = resend["detection_rtts"]
+    if retransmission.get("first_flow") is not None:
+        parts.append(
+            f"first on subflow {retransmission['first_subflow']}, {retransmission['first_flow']}"
+        )
+    if retransmission["evidence"] not in ("", "none"):
+        parts.append(f"by {retransmission['evidence']}")
+    if retransmission["detection_s"] is not None:
+        wait = f"{retransmission['detection_s'] * 1000:.1f} ms after"
+        rtts = retransmission["detection_rtts"]
         parts.append(wait + (f" ({rtts:.1f} RTT)" if rtts is not None else ""))
-    if resend["timer_s"] is not None:
-        parts.append(f"timer {resend['timer_s'] * 1000:.1f} ms")
-    if resend["confidence"] < 0.9 and not resend["either"]:
-        other = resend["runner_up"]
-        parts.append(f"confidence {resend['confidence']:.2f}" + (f", or {other}" if other else ""))
+    if retransmission["timer_s"] is not None:
+        parts.append(f"timer {retransmission['timer_s'] * 1000:.1f} ms")
+    if retransmission["confidence"] < 0.9 and not retransmission["either"]:
+        other = retransmission["runner_up"]
+        parts.append(
+            f"confidence {retransmission['confidence']:.2f}" + (f", or {other}" if other else "")
+        )
     return ", ".join(parts)

@@ -46,11 +46,11 @@ def _times(case: Case | None) -> str:
 
 
 def _repair(case: Case | None) -> str:
-    """The first resend of what was lost, of most connections."""
-    if case is None or not case.first_resend:
+    """The first retransmission of what was lost, of most connections."""
+    if case is None or not case.first_retransmission:
         return ""
-    (resend, n), *others = case.first_resend
-    return f"{resend.words}{f' ({n} of {n + sum(m for _, m in others)})' if others else ''}"
+    (retransmission, n), *others = case.first_retransmission
+    return f"{retransmission.words}{f' ({n} of {n + sum(m for _, m in others)})' if others else ''}"
 
 
 def _print_left_out(found: Cases, console: Console) -> None:
@@ -75,7 +75,7 @@ def _print_extra(found: Cases, console: Console) -> None:
         facts = []
         for name, values in (
             ("packets re-injected after the loss", [case.reinjected for case in mine]),
-            ("of them needlessly", [case.reinjected_needlessly for case in mine]),
+            ("of them spuriously", [case.reinjected_spuriously for case in mine]),
             ("retransmissions by MPTCP's own count", [c.mptcp_retransmissions for c in mine]),
             ("re-injections that probes caused", [case.probe_reinjections for case in mine]),
         ):

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from rexmit.errors import UserError
-from rexmit.store import digests
+from rexmit.store import digests, older
 from rexmit.store.run_json import FORMAT, NAME, OtherFormatError, read_run
 from rexmit.store.schema import BURSTS, RETRANSMISSIONS, SUBFLOWS, TRANSFERS, Column, polars_schema
 from rexmit.wording import count
@@ -130,7 +130,7 @@ def _why_empty(meta: dict[str, Any]) -> str:
 
 def _parquet(file: Path, columns: tuple[Column, ...]) -> pl.DataFrame:
     try:
-        frame = pl.read_parquet(file)
+        frame = older.renamed(pl.read_parquet(file))
     except FileNotFoundError as error:
         raise UserError(
             f"{file}: not there", "the run folder is not complete; repeat the run"

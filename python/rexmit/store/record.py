@@ -18,7 +18,7 @@ from rexmit.store.files import write_text
 from rexmit.store.plain_json import loads
 from rexmit.store.rows import TABLES, Table
 
-FORMAT: Final = 4
+FORMAT: Final = 5
 
 
 @dataclass(slots=True)

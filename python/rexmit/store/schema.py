@@ -7,8 +7,9 @@ unit (`_s`, `_bytes`); counts are plural nouns; null says "did not happen" or "n
 `t_…_s` and `time_s` count from the start of the virtual clock of the kernel that ran the row's
 cell.
 
-A resend of a run and one that was found in a capture (`trace_schema`) share the columns of
-`EVERY_RESEND`; what identifies them differs, and what the one knows and the other has to infer.
+A retransmission of a run and one that was found in a capture (`trace_schema`) share the columns of
+`EVERY_RETRANSMISSION`; what identifies them differs, and what the one knows and the other has to
+infer.
 """
 
 from __future__ import annotations
@@ -50,14 +51,16 @@ TRANSFERS: Final[tuple[Column, ...]] = (
         "integer",
         "HTTP head and body together, as sent on the wire; as planned where nothing was sent",
     ),
-    Column("transfer_segments", "integer", "data segments of the transfer, resends not counted"),
+    Column(
+        "transfer_segments", "integer", "data segments of the transfer, retransmissions not counted"
+    ),
     Column("dropped_segments", "integer", "data segments that the rule dropped"),
     Column("t_total_s", "number", "t_end - t_start", nullable=True),
     Column("t_recover_s", "number", "t_retransmit - t_drop", nullable=True),
     Column(
         "is_tlp",
         "boolean",
-        "the first resend held the highest sequence sent; null for 0 or 1 drops",
+        "the first retransmission held the highest sequence sent; null for 0 or 1 drops",
         nullable=True,
     ),
     Column(
@@ -69,17 +72,17 @@ TRANSFERS: Final[tuple[Column, ...]] = (
     Column(
         "mechanism",
         "text",
-        "what made the first resend of dropped bytes (without drops: the first resend), by the "
-        "kernel's own counters",
+        "what made the first retransmission of dropped bytes (without drops: the first one), by "
+        "the kernel's own counters",
         nullable=True,
     ),
-    Column("resends", "integer", "packets that carried anything sent before"),
+    Column("retransmissions", "integer", "packets that carried anything sent before"),
     Column("timeouts", "integer", "retransmission timeouts that fired"),
     Column("probes", "integer", "tail loss probes that were sent"),
     Column(
-        "needless_resends",
+        "spurious_retransmissions",
         "integer",
-        "resends of what had already arrived; null where unknown",
+        "retransmissions of what had already arrived; null where unknown",
         nullable=True,
     ),
     Column("dsacks", "integer", "duplicate-SACK reports that came back"),
@@ -92,8 +95,10 @@ TRANSFERS: Final[tuple[Column, ...]] = (
     Column("client_s", "number", "from connect to end of file at the client", nullable=True),
     Column("t_start_s", "number", "the HTTP head left the server", nullable=True),
     Column("t_drop_s", "number", "the first drop", nullable=True),
-    Column("t_retransmit_s", "number", "the first resend of any dropped byte", nullable=True),
-    Column("t_fin_retransmit_s", "number", "the first resend of the FIN", nullable=True),
+    Column(
+        "t_retransmit_s", "number", "the first retransmission of any dropped byte", nullable=True
+    ),
+    Column("t_fin_retransmit_s", "number", "the first retransmission of the FIN", nullable=True),
     Column(
         "t_end_s",
         "number",
@@ -146,7 +151,7 @@ TRANSFERS: Final[tuple[Column, ...]] = (
     _later(
         "reinjections",
         "integer",
-        "packets with data that went first on another path; not among the resends",
+        "packets with data that went first on another path; not among the retransmissions",
     ),
     _later("reinjected_bytes", "integer", "payload bytes of the re-injections"),
     _later(
@@ -171,14 +176,14 @@ TRANSFERS: Final[tuple[Column, ...]] = (
 
 TIME = Column("time_s", "number", "the packet was sent again")
 LENGTH = Column("length_bytes", "integer", "payload bytes")
-MECHANISM = Column("mechanism", "text", "what made the sender resend", nullable=True)
+MECHANISM = Column("mechanism", "text", "what made the sender retransmit", nullable=True)
 NEED = Column("need", "text", "needed, spurious or unknown")
 FIRST_SENT = Column(
     "first_sent_s", "number", "its first byte was sent for the first time", nullable=True
 )
 
-EVERY_RESEND: Final = (TIME, LENGTH, MECHANISM, NEED, FIRST_SENT)
-"""What is known of every resend, of a run or in a capture."""
+EVERY_RETRANSMISSION: Final = (TIME, LENGTH, MECHANISM, NEED, FIRST_SENT)
+"""What is known of every retransmission, of a run or in a capture."""
 
 RETRANSMISSIONS: Final[tuple[Column, ...]] = (
     Column("network", "text", "network of the scenario"),
@@ -233,7 +238,7 @@ SUBFLOWS: Final[tuple[Column, ...]] = (
     Column("client_port", "integer", "the client's TCP port"),
     Column("t_confirmed_s", "number", "both ends could use it", nullable=True),
     Column("packets", "integer", "packets of new data, of all bursts"),
-    Column("resends", "integer", "packets sent again under their own sequence numbers"),
+    Column("retransmissions", "integer", "packets sent again under their own sequence numbers"),
     Column("reinjections", "integer", "packets with data that went first elsewhere"),
     Column("srtt_s", "number", "smoothed round-trip time after the last burst", nullable=True),
     Column("rto_s", "number", "retransmission timeout after the last burst", nullable=True),

@@ -57,7 +57,7 @@ _DATA: Final = (
     Column("direction", "text", "of the data: forward or backward"),
 )
 
-RESENDS: Final[tuple[Column, ...]] = (
+RETRANSMISSIONS: Final[tuple[Column, ...]] = (
     *_DATA,
     TIME,
     Column("time_ns", "integer", "time_s in nanoseconds, exact"),
@@ -94,12 +94,12 @@ RESENDS: Final[tuple[Column, ...]] = (
         " episodes of the Multipath TCP connection's data, down from -1",
     ),
     Column("episode_cause", "text", "mechanism that began the episode"),
-    Column("detection_s", "number", "from the earlier copy to the resend", nullable=True),
+    Column("detection_s", "number", "from the earlier copy to the retransmission", nullable=True),
     Column("detection_rtts", "number", "detection_s in units of moving_rtt_s", nullable=True),
     Column(
         "recovery_s",
         "number",
-        "from the episode's first resend to the ACK of all that was sent before it",
+        "from the episode's first retransmission to the ACK of all that was sent before it",
         nullable=True,
     ),
     Column("waited_s", "number", "how long its sender had waited for it (docs/glossary.md)"),
@@ -122,7 +122,7 @@ RESENDS: Final[tuple[Column, ...]] = (
     ),
     Column("first_subflow", "integer", "that subflow's number, as `mptcp_subflow`", nullable=True),
 )
-"""`retransmissions` of a trace; shares `EVERY_RESEND` with that of a run."""
+"""`retransmissions` of a trace; shares `EVERY_RETRANSMISSION` with that of a run."""
 
 
 def _half(side: str) -> tuple[Column, ...]:
@@ -133,9 +133,9 @@ def _half(side: str) -> tuple[Column, ...]:
 
     return (
         column("packets", "integer", "packets seen"),
-        column("bytes", "integer", "payload bytes seen, resends counted"),
+        column("bytes", "integer", "payload bytes seen, retransmissions counted"),
         column("unique_bytes", "integer", "different payload bytes"),
-        column("segments", "integer", "packets with payload, resends counted"),
+        column("segments", "integer", "packets with payload, retransmissions counted"),
         column(
             "wire_segments",
             "integer",
@@ -152,7 +152,7 @@ def _half(side: str) -> tuple[Column, ...]:
             column(
                 f"{mechanism.replace('-', '_')}_{need}",
                 "integer",
-                f"resends by {mechanism}, {what}",
+                f"retransmissions by {mechanism}, {what}",
             )
             for mechanism in MECHANISMS
             for need, what in (("needed", "needed or unknown"), ("spurious", "spurious"))
@@ -161,7 +161,7 @@ def _half(side: str) -> tuple[Column, ...]:
             column(
                 f"{mechanism.replace('-', '_')}_waited_s",
                 "number",
-                f"time waited for resends by {mechanism}; where both ends wait, it counts for one",
+                f"time waited for {mechanism} retransmissions; where both wait, it counts once",
             )
             for mechanism in MECHANISMS
         ),
@@ -184,10 +184,18 @@ def _half(side: str) -> tuple[Column, ...]:
         column("rtt_max_s", "number", "largest round-trip time", nullable=True),
         column("rtt_samples", "integer", "samples of the round-trip time"),
         column(
-            "stack", "text", "the stack that explains every resend, several, or none", nullable=True
+            "stack",
+            "text",
+            "the stack that explains every retransmission, several, or none",
+            nullable=True,
         ),
         column("stack_confidence", "number", "how sure that is, 0 to 1", nullable=True),
-        column("stacks", "text", "all stacks that explain every resend, by commas", nullable=True),
+        column(
+            "stacks",
+            "text",
+            "all stacks that explain every retransmission, by commas",
+            nullable=True,
+        ),
         *(
             column(f"{name}{end}", "number", f"{name.removesuffix('_s')}, {what}", nullable=True)
             for name in PARAMETERS
@@ -279,7 +287,7 @@ CONNECTIONS: Final[tuple[Column, ...]] = (
 """`connections` of a trace."""
 
 _EFFECT: Final = (
-    Column("avoided", "integer", "resends that would not have been made"),
+    Column("avoided", "integer", "retransmissions that would not have been made"),
     Column("rto_to_fr", "integer", "losses found by acknowledgements or a probe, not a timeout"),
     Column("fr_to_rto", "integer", "losses found by a timeout, not acknowledgements or a probe"),
     Column("spurious_rto_avoided", "integer", "spurious timeouts avoided"),
@@ -314,7 +322,7 @@ WHATIF_TOTALS: Final[tuple[Column, ...]] = (
 
 TABLES: Final = {
     "connections": CONNECTIONS,
-    "retransmissions": RESENDS,
+    "retransmissions": RETRANSMISSIONS,
     "whatif": WHATIF,
     "whatif_totals": WHATIF_TOTALS,
 }

@@ -19,7 +19,7 @@ LEAST_SAVED: Final = 0.001
 _SUMS: Final = {
     "saved_s": -pl.col("waited_change_s"),
     "avoided": pl.col("avoided"),
-    "needless": pl.col("spurious_rto_caused") + pl.col("spurious_fr_caused"),
+    "spurious": pl.col("spurious_rto_caused") + pl.col("spurious_fr_caused"),
     "to_fr": pl.col("rto_to_fr"),
     "to_rto": pl.col("fr_to_rto"),
 }
@@ -31,8 +31,8 @@ class Advice:
 
     `saved_s` is what would not have been waited, summed over connections; `shorter` and `longer`
     count the connections that last shorter, because less was waited, or longer by more than a
-    tenth; `needless` the resends that it would have caused for nothing, `avoided` those that it
-    would have spared; `alone`: it changes one thing.
+    tenth; `spurious` the retransmissions that it would have caused for nothing, `avoided` those
+    that it would have spared; `alone`: it changes one thing.
     """
 
     setting: str
@@ -41,7 +41,7 @@ class Advice:
     shorter: int
     longer: int
     avoided: int
-    needless: int
+    spurious: int
     to_fr: int
     to_rto: int
 

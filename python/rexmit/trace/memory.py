@@ -18,7 +18,7 @@ class Tables(NamedTuple):
 
 
 def tables(capture: Path) -> Tables:
-    """Connections and resends of one capture, without what other settings would have done."""
+    """Connections and retransmissions of one capture, without what-if."""
     return of_source(open_source([capture], whatif=()))
 
 

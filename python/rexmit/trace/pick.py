@@ -21,10 +21,12 @@ def most_trouble(trace: Trace) -> tuple[int, str]:
         .select(
             "number",
             "waited_s",
-            terms.resends().alias("resends"),
+            terms.retransmissions().alias("retransmissions"),
             (pl.col("forward_bytes") + pl.col("backward_bytes")).alias("bytes"),
         )
-        .sort("waited_s", "resends", "bytes", "number", descending=[True, True, True, False])
+        .sort(
+            "waited_s", "retransmissions", "bytes", "number", descending=[True, True, True, False]
+        )
         .collect()
     )
     if rows.is_empty():
@@ -32,8 +34,8 @@ def most_trouble(trace: Trace) -> tuple[int, str]:
     first = rows.row(0, named=True)
     if first["waited_s"] > 0:
         why = f"it waited longest, {span(first['waited_s'])}"
-    elif first["resends"]:
-        why = f"it has most retransmissions, {first['resends']:,}"
+    elif first["retransmissions"]:
+        why = f"it has most retransmissions, {first['retransmissions']:,}"
     else:
         why = "none has a retransmission, and it carried most data"
     told = f"connection {first['number']} of {rows.height:,}"

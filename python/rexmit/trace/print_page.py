@@ -198,7 +198,7 @@ def _multipath(made: Multipath) -> str:
     if not made.reinjections:
         return f"{told}; nothing sent again on another subflow"
     again = f"{count(made.reinjections, 'packet')} sent again on another subflow"
-    return f"{told}; {again} ({size(made.reinjected_bytes)}), {made.needless:,} of them spurious"
+    return f"{told}; {again} ({size(made.reinjected_bytes)}), {made.spurious:,} of them spurious"
 
 
 def warnings(facts: Facts, made: Summary) -> list[str]:
@@ -253,7 +253,7 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 
 def _print_mechanisms(mechanisms: tuple[OfMechanism, ...], console: Console) -> None:
-    every = sum(one.resends for one in mechanisms)
+    every = sum(one.retransmissions for one in mechanisms)
     heads = (
         "packets",
         "share",
@@ -272,8 +272,8 @@ def _print_mechanisms(mechanisms: tuple[OfMechanism, ...], console: Console) -> 
         Line(
             (
                 _cause(one.mechanism),
-                f"{one.resends:,}",
-                share(one.resends, every),
+                f"{one.retransmissions:,}",
+                share(one.retransmissions, every),
                 f"{one.needed:,}",
                 f"{one.spurious:,}",
                 f"{one.unknown:,}",
@@ -301,7 +301,7 @@ def _print_senders(made: Summary, console: Console) -> None:
     print_grid(columns, [_sender(one) for one in made.senders[:_SENDERS_SHOWN]], console)
     more = made.senders[_SENDERS_SHOWN:]
     if more:
-        again = sum(one.resends for one in more)
+        again = sum(one.retransmissions for one in more)
         say(console, f"and {count(len(more), 'more kind')}, {count(again, 'retransmission')}")
     if any(one.by_syn for one in made.senders):
         say(console, _NO_SECOND_PROOF, "dim")
@@ -314,7 +314,7 @@ _NO_SECOND_PROOF: Final = (
 
 
 def _sender(one: Sender) -> Line:
-    return Line((one.words, f"{one.connections:,}", f"{one.resends:,}", span(one.waited_s)))
+    return Line((one.words, f"{one.connections:,}", f"{one.retransmissions:,}", span(one.waited_s)))
 
 
 def _print_worst(worst: tuple[Worst, ...], console: Console) -> None:

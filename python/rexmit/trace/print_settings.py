@@ -76,8 +76,8 @@ def _best(best: Advice, totals: Totals) -> str:
     if best.longer:
         changes += f" and {best.longer:,} longer"
     cost = (
-        count(best.needless, "spurious retransmission")
-        if best.needless
+        count(best.spurious, "spurious retransmission")
+        if best.spurious
         else "no spurious retransmissions"
     )
     return (
@@ -112,7 +112,7 @@ def _print_table(
                 f"{one.longer:,}",
                 f"{one.to_fr:,}",
                 f"{one.to_rto:,}",
-                f"{one.needless:,}",
+                f"{one.spurious:,}",
                 *(_off_by(one.setting, checked) if checked else ()),
                 in_words(one.setting),
             )

@@ -33,8 +33,8 @@ def troubles(made: Summary, *, unread: int = 0) -> Lines:
     if not every:
         return [("nothing", "there is no TCP connection in the capture")]
     found: list[tuple[int, Lines]] = []
-    if totals.resends:
-        found.append((totals.with_resends, _retransmissions(made)))
+    if totals.retransmissions:
+        found.append((totals.with_retransmissions, _retransmissions(made)))
     found += _handshakes(made)
     found += _windows(made)
     if wrong.reset:
@@ -163,9 +163,9 @@ def _retransmissions(made: Summary) -> Lines:
     some = {what: n for what, n in need.items() if n}
     told = ", ".join(f"{n:,} {what}" for what, n in some.items())
     if len(some) == 1:
-        told = ("all " if totals.resends > 1 else "") + next(iter(some))
-    where = _connections(totals.with_resends, totals.connections)
-    lines = [("retransmissions", f"{count(totals.resends, 'packet')} in {where}: {told}")]
+        told = ("all " if totals.retransmissions > 1 else "") + next(iter(some))
+    where = _connections(totals.with_retransmissions, totals.connections)
+    lines = [("retransmissions", f"{count(totals.retransmissions, 'packet')} in {where}: {told}")]
     if volume.data_packets:
         packets = f"{volume.data_packets:,} of {count(totals.segments, 'packet')}"
         sizes = f"{size(volume.bytes)} of {size(totals.bytes)}"

@@ -24,35 +24,34 @@ _NOT_OPENED: Final[Mapping[str | None, str]] = {
 """What became of a handshake, in words."""
 
 
-def _with_cause(resends: pl.DataFrame) -> pl.DataFrame:
+def _with_cause(retransmissions: pl.DataFrame) -> pl.DataFrame:
     """With `cause`: what a timer made by that timer, all else by what began its episode."""
     timer = pl.when(pl.col("mechanism").is_in(["rto", "tlp"])).then("mechanism")
     cause = timer.otherwise(pl.col("episode_cause").replace("rto-recovery", "rto"))
-    return resends.with_columns(cause.alias("cause"))
+    return retransmissions.with_columns(cause.alias("cause"))
 
 
-def reason(resends: pl.DataFrame, *, segments: int, handshake: str | None = None) -> str:
-    """`resends` are those of one connection in order of time; `segments` its data packets;
+def reason(retransmissions: pl.DataFrame, *, segments: int, handshake: str | None = None) -> str:
+    """`retransmissions` are those of one connection in order of time; `segments` its data packets;
     `handshake` is `unanswered` where nothing ever came back, `refused` where a RST did,
     `half-open` where no ACK of the SYN-ACK did.
     """
-    waits = _with_cause(resends)
+    waits = _with_cause(retransmissions)
     by_cause = waits.group_by("cause").agg(pl.col("waited_s").sum())
     if not by_cause["waited_s"].sum():
-        none = "which was not" if resends.height == 1 else "none of which was"
-        return f"{count(resends.height, 'retransmission')}, {none} waited for"
+        none = "which was not" if retransmissions.height == 1 else "none of which was"
+        return f"{count(retransmissions.height, 'retransmission')}, {none} waited for"
     cause = str(by_cause.sort("waited_s", "cause", descending=[True, False])[0, 0])
     if cause == "rto":
         return _timeouts(waits.filter(pl.col("cause") == "rto"), handshake)
     if cause == "tlp":
         return _probes(waits.filter(pl.col("cause") == "tlp"))
     if cause == "mptcp-reinject":
-        return _reinjections(resends.filter(pl.col("mechanism") == cause))
+        return _reinjections(retransmissions.filter(pl.col("mechanism") == cause))
     if handshake in _NOT_OPENED:
-        return (
-            f"{count(resends.height, 'retransmission')}{_longest(waits)}: {_NOT_OPENED[handshake]}"
-        )
-    return _recoveries(resends.filter(pl.col("episode_cause") == cause), segments)
+        again = count(retransmissions.height, "retransmission")
+        return f"{again}{_longest(waits)}: {_NOT_OPENED[handshake]}"
+    return _recoveries(retransmissions.filter(pl.col("episode_cause") == cause), segments)
 
 
 def _timeouts(waits: pl.DataFrame, handshake: str | None) -> str:

@@ -22,17 +22,17 @@ WORST: Final = 10
 
 @dataclass(frozen=True)
 class Totals:
-    """Of all connections. `with_loss` have at least one resend that was not spurious; `waited_s` is
-    the time waited, summed over connections as `duration_s` is.
+    """Of all connections. `with_loss` have at least one retransmission that was not spurious;
+    `waited_s` is the time waited, summed over connections as `duration_s` is.
     """
 
     connections: int
-    with_resends: int
+    with_retransmissions: int
     with_loss: int
     packets: int
     bytes: int
     segments: int
-    resends: int
+    retransmissions: int
     start_s: float | None
     end_s: float | None
     duration_s: float
@@ -58,8 +58,8 @@ class Volume:
 
 @dataclass(frozen=True)
 class OfMechanism:
-    """Resends of one mechanism. `waited_s` is the time waited for them; `median_s` and
-    `median_rtts` are from the original to the resend.
+    """Retransmissions of one mechanism. `waited_s` is the time waited for them; `median_s` and
+    `median_rtts` are from the original to the retransmission.
     """
 
     mechanism: str
@@ -71,7 +71,7 @@ class OfMechanism:
     median_rtts: float | None
 
     @property
-    def resends(self) -> int:
+    def retransmissions(self) -> int:
         """All of them."""
         return self.needed + self.spurious + self.unknown
 
@@ -86,7 +86,7 @@ class Worst:
     stack: str | None
     duration_s: float
     waited_s: float
-    resends: int
+    retransmissions: int
     reason: str
 
 
@@ -100,7 +100,7 @@ class Sender:
     stack: str
     by_syn: bool
     connections: int
-    resends: int
+    retransmissions: int
     waited_s: float
 
 
@@ -115,7 +115,7 @@ class Multipath:
     joined: int
     subflows: int
     reinjections: int
-    needless: int
+    spurious: int
     reinjected_bytes: int
 
 
@@ -167,18 +167,18 @@ def _totals(trace: Trace) -> Totals:
     row = (
         trace.scan("connections")
         .with_columns(
-            terms.resends().alias("resends"),
+            terms.retransmissions().alias("retransmissions"),
             terms.total("needed").alias("needed"),
             _both("capture_losses").alias("capture_losses"),
         )
         .select(
             pl.len().alias("connections"),
-            (pl.col("resends") > 0).sum().alias("with_resends"),
+            (pl.col("retransmissions") > 0).sum().alias("with_retransmissions"),
             (pl.col("needed") > 0).sum().alias("with_loss"),
             _both("packets").sum().alias("packets"),
             _both("bytes").sum().alias("bytes"),
             _both("segments").sum().alias("segments"),
-            pl.col("resends").sum(),
+            pl.col("retransmissions").sum(),
             pl.col("start_s").min(),
             pl.col("end_s").max(),
             pl.col("duration_s").sum(),
@@ -244,7 +244,7 @@ def _multipath(trace: Trace) -> Multipath | None:
         .filter(pl.col("mechanism") == "mptcp-reinject")
         .select(
             pl.len().alias("reinjections"),
-            (pl.col("need") == "spurious").sum().alias("needless"),
+            (pl.col("need") == "spurious").sum().alias("spurious"),
             pl.col("length_bytes").sum().alias("reinjected_bytes"),
         )
         .collect()
@@ -275,7 +275,7 @@ def _mechanisms(trace: Trace) -> tuple[OfMechanism, ...]:
         .row(0, named=True)
     )
     made = [OfMechanism(**row, waited_s=waited[row["mechanism"]]) for row in rows.to_dicts()]
-    return tuple(sorted(made, key=lambda one: (-one.waited_s, -one.resends)))
+    return tuple(sorted(made, key=lambda one: (-one.waited_s, -one.retransmissions)))
 
 
 def _senders(trace: Trace) -> tuple[Sender, ...]:
@@ -286,14 +286,14 @@ def _senders(trace: Trace) -> tuple[Sender, ...]:
         trace.scan("connections").select(
             *(pl.col(f"{side}_{name}").alias(name) for name in names),
             pl.col(f"{side}_syn_signature").is_not_null().alias("syn_seen"),
-            terms.resends([side], own).alias("resends"),
+            terms.retransmissions([side], own).alias("retransmissions"),
             terms.total("waited_s", own, [side]).alias("waited_s"),
         )
         for side in ("forward", "backward")
     ]
-    named = pl.concat(halves).filter(pl.col("resends") > 0).collect()
+    named = pl.concat(halves).filter(pl.col("retransmissions") > 0).collect()
     kinds = named.group_by(*names, "syn_seen").agg(
-        pl.len().alias("connections"), pl.col("resends").sum(), pl.col("waited_s").sum()
+        pl.len().alias("connections"), pl.col("retransmissions").sum(), pl.col("waited_s").sum()
     )
     said = [in_words(*row[:3], syn_seen=row[3]) for row in kinds.select(*names, "syn_seen").rows()]
     rows = (
@@ -303,8 +303,8 @@ def _senders(trace: Trace) -> tuple[Sender, ...]:
             pl.col("syn_system").is_not_null().alias("by_syn"),
         )
         .group_by("words", "stack", "by_syn")
-        .agg(pl.col("connections", "resends", "waited_s").sum())
-        .sort("resends", "words", descending=[True, False])
+        .agg(pl.col("connections", "retransmissions", "waited_s").sum())
+        .sort("retransmissions", "words", descending=[True, False])
     )
     return tuple(Sender(**row) for row in rows.to_dicts())
 
@@ -322,7 +322,7 @@ def _worst(trace: Trace) -> tuple[Worst, ...]:
             "backward_stack",
             "waited_s",
             terms.total("waited_s", sides=["forward"]).alias("forward_waited_s"),
-            terms.resends().alias("resends"),
+            terms.retransmissions().alias("retransmissions"),
             pl.max_horizontal("forward_rtt_max_s", "backward_rtt_max_s").alias("rtt_max_s"),
             (_both("segments")).alias("segments"),
             "handshake",
@@ -332,16 +332,16 @@ def _worst(trace: Trace) -> tuple[Worst, ...]:
         .sort("waited_s", "number", descending=[True, False])
         .collect()
     )
-    resends = (
+    retransmissions = (
         trace.scan("retransmissions")
         .filter(pl.col("connection").is_in(rows["connection"].implode()))
         .collect()
     )
-    mine = resends.sort("time_ns").partition_by("connection", as_dict=True)
+    mine = retransmissions.sort("time_ns").partition_by("connection", as_dict=True)
     return tuple(_one(row, mine[(row["connection"],)]) for row in rows.to_dicts())
 
 
-def _one(row: dict[str, Any], resends: pl.DataFrame) -> Worst:
+def _one(row: dict[str, Any], retransmissions: pl.DataFrame) -> Worst:
     side = "forward" if row["forward_waited_s"] * 2 > row["waited_s"] else "backward"
     return Worst(
         number=row["number"],
@@ -350,6 +350,6 @@ def _one(row: dict[str, Any], resends: pl.DataFrame) -> Worst:
         stack=row[f"{side}_stack"],
         duration_s=row["duration_s"],
         waited_s=row["waited_s"],
-        resends=row["resends"],
-        reason=reason(resends, segments=row["segments"], handshake=row["handshake"]),
+        retransmissions=row["retransmissions"],
+        reason=reason(retransmissions, segments=row["segments"], handshake=row["handshake"]),
     )

@@ -49,7 +49,9 @@ def total(
     return pl.sum_horizontal(names)
 
 
-def resends(sides: Iterable[str] = SIDES, mechanisms: Iterable[str] = MECHANISMS) -> pl.Expr:
-    """All resends of a connection, or those by some mechanisms."""
+def retransmissions(
+    sides: Iterable[str] = SIDES, mechanisms: Iterable[str] = MECHANISMS
+) -> pl.Expr:
+    """All retransmissions of a connection, or those by some mechanisms."""
     there, by = tuple(sides), tuple(mechanisms)
     return total("needed", by, there) + total("spurious", by, there)

@@ -1,5 +1,6 @@
-//! Which mechanism made a resend, by the kernel's own record (`kernel/patches/*/0003-*`), which names the connection and
-//! the cause of each. Where several connections of a host resend at a time its counters cannot tell them apart.
+//! Which mechanism made a retransmission, by the kernel's own record (`kernel/patches/*/0003-*`), which names the
+//! connection and the cause of each. Where several connections of a host retransmit at a time its counters cannot tell them
+//! apart.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -53,7 +54,7 @@ impl CauseLog {
         fs::write(RECORD, ROOM.to_string()).context(RECORD)
     }
 
-    /// What made the kernel resend the packet of `flow` that begins at `seq`, the next of that flow's resends.
+    /// What made the kernel retransmit the packet of `flow` that begins at `seq`, the next of that flow's retransmissions.
     pub fn next(&mut self, flow: FlowKey, seq: SeqNum) -> Result<Mechanism> {
         self.buffer.resize(16 << 10, 0);
         let length = super::counters::fill(&self.file, &mut self.buffer)?;
@@ -89,7 +90,7 @@ struct Record<'a> {
     high: u32,
 }
 
-/// The resends of `flow` that `text` tells of, in the order in which they were sent.
+/// The retransmissions of `flow` that `text` tells of, in the order in which they were sent.
 fn records(text: &str, flow: FlowKey) -> Result<Vec<Record<'_>>> {
     let [sender, receiver] = flow.ends();
     let mut found = Vec::new();
@@ -100,7 +101,7 @@ fn records(text: &str, flow: FlowKey) -> Result<Vec<Record<'_>>> {
         };
         if from.parse() == Ok(sender) && to.parse() == Ok(receiver) {
             let record = record(words).ok_or_else(|| anyhow!("{RECORD} has a line {line:?}"))?;
-            // A probe with new data is no resend.
+            // A probe with new data is no retransmission.
             if record.cause != "probe-new" {
                 found.push(record);
             }
@@ -136,7 +137,7 @@ impl Record<'_> {
         at < length
     }
 
-    /// The mechanism, and the recovery that resends go on in after it (docs/notes/causes.md).
+    /// The mechanism, and the recovery that retransmissions go on in after it (docs/notes/causes.md).
     fn mechanism(&self, recovery: Option<u32>) -> (Mechanism, Option<u32>) {
         let high = Some(self.high);
         match (self.cause, self.state) {

@@ -13,15 +13,15 @@ pub struct Counters {
     pub timeouts: u64,
     /// `TCPLossProbes`: tail loss probes.
     pub loss_probes: u64,
-    /// `TCPFastRetrans`: resends out of the queue in any state but Loss.
+    /// `TCPFastRetrans`: retransmissions out of the queue in any state but Loss.
     pub fast_retrans: u64,
-    /// `TCPSlowStartRetrans`: resends out of the queue in state Loss.
+    /// `TCPSlowStartRetrans`: retransmissions out of the queue in state Loss.
     pub slow_start_retrans: u64,
     /// `TCPSackRecovery` and `TCPRenoRecovery`: times that Recovery was entered.
     pub recoveries: u64,
     /// `TCPDSACKRecv` and `TCPDSACKOfoRecv`: DSACK blocks received.
     pub dsacks: u64,
-    /// `TCPSpuriousRtxHostQueues`: resends refused because the original is still in the host.
+    /// `TCPSpuriousRtxHostQueues`: retransmissions refused because the original is still in the host.
     pub host_queue: u64,
     /// `TCPSynRetrans`: SYNs and SYN-ACKs sent again.
     pub syn_retrans: u64,
@@ -39,7 +39,7 @@ impl Counters {
     #[must_use]
     pub fn since(&self, before: &Self) -> Counts {
         Counts {
-            resends: (self.retrans_segs - before.retrans_segs)
+            retransmissions: (self.retrans_segs - before.retrans_segs)
                 - (self.syn_retrans - before.syn_retrans),
             timeouts: self.timeouts - before.timeouts,
             probes: self.loss_probes - before.loss_probes,

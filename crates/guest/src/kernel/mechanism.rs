@@ -1,6 +1,6 @@
-//! Which mechanism made a resend, by the kernel's own counters.
+//! Which mechanism made a retransmission, by the kernel's own counters.
 //!
-//! The kernel counts each resend where it makes it: a probe in `tcp_send_loss_probe`, a timeout in
+//! The kernel counts each retransmission where it makes it: a probe in `tcp_send_loss_probe`, a timeout in
 //! `tcp_retransmit_timer`, every other one in `tcp_xmit_retransmit_queue`, there apart for state Loss and the rest.
 //! By the time a filter sees the packet the count is up, so every packet can be matched with one count. Packets of
 //! one burst are seen after all of the burst's counts; the ledger hands each of them one.
@@ -9,7 +9,7 @@ use rexmit_tcp::Mechanism;
 
 use super::counters::Counters;
 
-/// What is known of the connection when its resend is seen.
+/// What is known of the connection when its retransmission is seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Connection {
     /// SACK was negotiated.
@@ -18,7 +18,7 @@ pub struct Connection {
     pub rack: bool,
 }
 
-/// Matches resends with counts; one for each namespace with one transfer at a time.
+/// Matches retransmissions with counts; one for each namespace with one transfer at a time.
 pub struct Ledger {
     seen: Counters,
     open: Counters,
@@ -36,11 +36,11 @@ impl Ledger {
         }
     }
 
-    /// The mechanism of the next resend, given the counters after it was made and whether it `holds_highest`, the
+    /// The mechanism of the next retransmission, given the counters after it was made and whether it `holds_highest`, the
     /// highest sequence number sent.
     ///
-    /// A probe resends the last segment of the queue or sends new data; only in the second case is its count still
-    /// open when something else resends, and then it is void.
+    /// A probe retransmissions the last segment of the queue or sends new data; only in the second case is its count still
+    /// open when something else retransmissions, and then it is void.
     pub fn next(
         &mut self,
         now: Counters,
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_with_new_data_leaves_nothing_for_later_resends() {
+    fn a_probe_with_new_data_leaves_nothing_for_later_retransmissions() {
         let mut ledger = Ledger::new(Counters::default());
         let mut now = Counters {
             loss_probes: 1,

@@ -54,8 +54,8 @@ impl SenderKernel {
         self.inspector.ask(local, remote)
     }
 
-    /// What made the kernel send the next resend, a packet of `flow`, by the counters: of the whole host, so that only
-    /// one connection can be told of at a time. `highest`: it holds the highest sequence number sent.
+    /// What made the kernel send the next retransmission, a packet of `flow`, by the counters: of the whole host, so that
+    /// only one connection can be told of at a time. `highest`: it holds the highest sequence number sent.
     pub fn cause(&mut self, flow: FlowKey, highest: bool) -> Result<Mechanism> {
         // Once the socket waits for its last segments to die, it no longer says; SACK stays as it was.
         if let Some(info) = self.info(flow)? {

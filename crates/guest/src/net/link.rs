@@ -7,10 +7,10 @@ use rexmit_plan::Link;
 /// netem counts Ethernet frames against the rate, and its limit counts every packet it holds: those that wait for the
 /// rate and those under way.
 ///
-/// A second netem stands before it, which takes the first microsecond of the delay. Crossing from one namespace to the next does not part a packet
-/// from its socket, and the first netem on its way does so in part only (`skb_orphan_partial`): while such a packet waits,
-/// its sender takes it for still queued in the host and refuses to resend it (`skb_still_in_host_queue`). The second
-/// netem lets go of it for good, as a network card does.
+/// A second netem stands before it, which takes the first microsecond of the delay. Crossing from one namespace to the next
+/// does not part a packet from its socket, and the first netem on its way does so in part only (`skb_orphan_partial`):
+/// while such a packet waits, its sender takes it for still queued in the host and refuses to retransmit it
+/// (`skb_still_in_host_queue`). The second netem lets go of it for good, as a network card does.
 pub fn wire(device: &str, link: &Link) -> Vec<String> {
     let Link {
         queue_packets,
@@ -26,7 +26,7 @@ pub fn wire(device: &str, link: &Link) -> Vec<String> {
 
 /// As mininet's `TCLink` shapes an interface: htb for the rate, netem under it for delay and loss.
 ///
-/// The packet is still in the host while it waits there: the kernel refuses to resend it
+/// The packet is still in the host while it waits there: the kernel refuses to retransmit it
 /// (`skb_still_in_host_queue`).
 pub fn mininet(device: &str, link: &Link) -> Vec<String> {
     vec![

@@ -287,7 +287,7 @@ fn notes(bursts: &[BurstSeen], schedule: &Schedule, unmapped: u64) -> Vec<String
     notes
 }
 
-/// Waits until the server has heard of all that it sent, and what it sent needlessly has crossed the network. Whether it
+/// Waits until the server has heard of all that it sent, and what it sent spuriously has crossed the network. Whether it
 /// has heard, in the end.
 fn settle(
     bench: &mut PathBench,
@@ -379,7 +379,7 @@ fn repeat(
         h2.write(&path("h2"), &devices)?;
     }
     report.event("transfer", &rows.transfer);
-    for row in &rows.resends {
+    for row in &rows.retransmissions {
         report.event("retransmission", row);
     }
     for row in &rows.bursts {

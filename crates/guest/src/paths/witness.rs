@@ -137,7 +137,7 @@ impl PathSender for Kernel {
     fn mechanism(&mut self, carried: &Carried) -> Result<Mechanism> {
         match &mut self.causes {
             Some(causes) => causes.next(carried.flow, carried.span.seq),
-            // Only the counters are left: one resend at a time, whichever subflow's it is.
+            // Only the counters are left: one retransmission at a time, whichever subflow's it is.
             None => self.sender.cause(carried.flow, carried.highest),
         }
     }

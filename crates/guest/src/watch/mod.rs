@@ -1,5 +1,5 @@
-//! Watches what the hosts send: the loss rule's row of each transfer, what the kernel said at its drops and resends,
-//! and, where asked for, every packet.
+//! Watches what the hosts send: the loss rule's row of each transfer, what the kernel said at its drops and
+//! retransmissions, and, where asked for, every packet.
 
 mod witness;
 
@@ -75,7 +75,7 @@ pub type PageWatch = Watch<Witness>;
 pub struct Reading {
     /// RACK finds losses on this host (`tcp_recovery` bit 0x1).
     pub rack: bool,
-    /// Packets may also be lost on the way, so that a resend of what was let pass may be needed.
+    /// Packets may also be lost on the way, so that a retransmission of what was let pass may be needed.
     pub lossy: bool,
 }
 

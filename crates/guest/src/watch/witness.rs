@@ -1,7 +1,7 @@
-//! What the kernel says at each drop and resend.
+//! What the kernel says at each drop and retransmission.
 
 use anyhow::Result;
-use rexmit_loss::{Event, Resent};
+use rexmit_loss::{Event, Retransmitted};
 use rexmit_plan::{comment, Direction, PacketLog, Sender, SocketInfo, Story, Told};
 use rexmit_tcp::Mechanism;
 use rexmit_time::Time;
@@ -19,8 +19,8 @@ pub struct Witness {
     story: Story,
     captures: Option<(Buffer, Buffer)>,
     log: Option<PacketLog>,
-    /// What was told of the packet at hand, if it is a resend.
-    resend: Option<Told>,
+    /// What was told of the packet at hand, if it is a retransmission.
+    retransmission: Option<Told>,
 }
 
 impl Witness {
@@ -31,7 +31,7 @@ impl Witness {
             story: Story::new(false),
             captures: options.captures,
             log: options.packets.then(PacketLog::default),
-            resend: None,
+            retransmission: None,
         })
     }
 }
@@ -65,21 +65,21 @@ impl Sender for SenderKernel {
         self.info(flow)
     }
 
-    fn mechanism(&mut self, resent: &Resent) -> Result<Mechanism> {
-        self.cause(resent.flow, resent.highest)
+    fn mechanism(&mut self, retransmitted: &Retransmitted) -> Result<Mechanism> {
+        self.cause(retransmitted.flow, retransmitted.highest)
     }
 }
 
 impl Observer for Witness {
     fn event(&mut self, event: &Event) -> Result<()> {
         if let Some(told) = self.story.event(event, &mut self.kernel)? {
-            self.resend = Some(told);
+            self.retransmission = Some(told);
         }
         Ok(())
     }
 
     fn fate(&mut self, from: usize, time: Time, bytes: &[u8], fate: Fate) {
-        let (resend, dropped) = (self.resend.take(), fate == Fate::Drop);
+        let (retransmission, dropped) = (self.retransmission.take(), fate == Fate::Drop);
         let direction = if from == 0 {
             Direction::Data
         } else {
@@ -90,12 +90,12 @@ impl Observer for Witness {
                 self.story.packet(&packet);
             }
             if let Some(log) = &mut self.log {
-                log.push(&packet, direction, time, dropped, resend);
+                log.push(&packet, direction, time, dropped, retransmission);
             }
         }
         if let Some((h1, h2)) = &self.captures {
             let buffer = if direction == Direction::Data { h1 } else { h2 };
-            buffer.push(time, 0, bytes, comment(dropped, resend));
+            buffer.push(time, 0, bytes, comment(dropped, retransmission));
         }
     }
 }

@@ -233,7 +233,7 @@ impl PathRule {
         let dropped = drops(&self.settings, position, transmission);
         let end = start + u64::from(len);
         let highest = subflow.send(start, end, end + u64::from(fin), position);
-        let resend = transmission > 1 || known;
+        let retransmission = transmission > 1 || known;
         let passed = self.stream.has_passed(&data);
         let first = self.stream.first_sent(&data);
         let carried = Carried {
@@ -246,7 +246,7 @@ impl PathRule {
             first_path: first.map(|(_, path)| path),
             reinjected: transmission == 1 && known,
             was_dropped: self.stream.was_dropped(&data),
-            need: resend.then_some(if passed { Need::Spurious } else { Need::Needed }),
+            need: retransmission.then_some(if passed { Need::Spurious } else { Need::Needed }),
             span: Span {
                 seq: packet.seq(),
                 relative: start,

@@ -12,10 +12,15 @@ use crate::Verdict;
 const UNOWNED: usize = 64;
 
 impl Flow {
-    pub(crate) fn judge_by_pattern(&mut self, p: &Packet, resend: bool, out: &mut Out) -> Verdict {
-        let transmission = self.transmission(p, resend);
-        if resend {
-            self.resent.push((p.start, p.top));
+    pub(crate) fn judge_by_pattern(
+        &mut self,
+        p: &Packet,
+        retransmission: bool,
+        out: &mut Out,
+    ) -> Verdict {
+        let transmission = self.transmission(p, retransmission);
+        if retransmission {
+            self.retransmitted.push((p.start, p.top));
         }
         let owner = self.transfers.iter_mut().find(|t| {
             if p.start < p.end {
@@ -28,14 +33,14 @@ impl Flow {
             self.place = match carrier.before {
                 Some((place, _)) => place,
                 // What goes again under other sequence numbers has no place.
-                None if resend => None,
+                None if retransmission => None,
                 None => new_place(&mut self.unowned, owner.as_deref(), p.start, carrier.path),
             };
         }
         let (Some(t), Choice::Pattern(pattern)) = (owner, &out.choice) else {
             return Verdict::Accept;
         };
-        if let Some(carrier) = p.carrier.filter(|_| !resend && p.start < p.end) {
+        if let Some(carrier) = p.carrier.filter(|_| !retransmission && p.start < p.end) {
             *t.on_paths.entry(carrier.path).or_default() += 1;
         }
         let piece = u64::from(self.largest.max(1));
@@ -52,21 +57,21 @@ impl Flow {
         }
         let owner = t.row.id;
         out.counters.dropped += 1;
-        self.lose(&p.lost(resend), owner, out);
+        self.lose(&p.lost(retransmission), owner, out);
         Verdict::Drop
     }
 
     /// The how manieth time the packet's first byte is sent now.
-    fn transmission(&self, p: &Packet, resend: bool) -> u32 {
-        if !resend {
+    fn transmission(&self, p: &Packet, retransmission: bool) -> u32 {
+        if !retransmission {
             return 1;
         }
         let before = self
-            .resent
+            .retransmitted
             .iter()
             .filter(|(start, top)| *start <= p.start && p.start < *top)
             .count();
-        // A packet may begin with bytes never sent and go on with others; a resend's first byte was sent before.
+        // A packet may begin with bytes never sent and go on with others; a retransmission's first byte was sent before.
         before as u32 + 2
     }
 

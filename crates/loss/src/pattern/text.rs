@@ -12,9 +12,9 @@ use core::fmt;
 /// | `3` | the third segment, when it is sent first |
 /// | `-1` | the last segment, by the response's Content-Length; `-2` the one before it |
 /// | `5..7`, `-3..-1`, `5..-1` | all from one to the other, both included |
-/// | `5#2`, `5..7#2`, `-1#2` | as before, when sent for the second time: the first resend |
+/// | `5#2`, `5..7#2`, `-1#2` | as before, when sent for the second time: the first retransmission |
 /// | `5#2..4` | the second to the fourth time |
-/// | `fin` | a FIN without data; `fin#2` its first resend |
+/// | `fin` | a FIN without data; `fin#2` its first retransmission |
 ///
 /// # Positions
 /// `data`: a response, head and body, is cut into pieces of the largest payload that the connection has sent so far (so

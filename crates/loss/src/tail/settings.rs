@@ -72,7 +72,7 @@ pub struct Settings {
     pub mode: Mode,
     /// `hold` only: how long packets are held while the connection sends nothing new.
     pub hold_limit: Duration,
-    /// How long a complete transfer is watched for further resends before its row is given. Zero gives
+    /// How long a complete transfer is watched for further retransmissions before its row is given. Zero gives
     /// the row at once; with [`Duration::MAX`] the row comes when the connection is reset or replaced, or at
     /// [`Rule::finish`](crate::Rule::finish). What is sent again after the row is neither counted nor told.
     pub linger: Duration,

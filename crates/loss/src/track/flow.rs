@@ -55,13 +55,13 @@ pub(crate) struct Packet {
 
 impl Packet {
     /// The packet as one that is dropped.
-    pub fn lost(&self, resend: bool) -> Lost {
+    pub fn lost(&self, retransmission: bool) -> Lost {
         Lost {
             start: self.start,
             end: self.end,
             top: self.top,
             at: self.at,
-            resend,
+            retransmission,
         }
     }
 }
@@ -95,7 +95,7 @@ pub(crate) struct Flow {
     pub(crate) transfers: VecDeque<Open>,
     pub(crate) waiting: Waiting,
     /// Packets of the pattern rule that were sent before, by their bytes, as often as they were sent again.
-    pub(crate) resent: Vec<(u64, u64)>,
+    pub(crate) retransmitted: Vec<(u64, u64)>,
     /// Acknowledgements of the client since its last request; `None` before the first.
     pub(crate) client_acks: Option<ClientAcks>,
     /// Packets of new data whose response is not known yet: their first byte and their path.
@@ -154,7 +154,7 @@ impl Flow {
             log: Log::default(),
             transfers: VecDeque::new(),
             waiting: Waiting::default(),
-            resent: Vec::new(),
+            retransmitted: Vec::new(),
             client_acks: None,
             unowned: Vec::new(),
             place: None,
@@ -192,15 +192,15 @@ impl Flow {
             carrier: segment.carrier,
         };
 
-        let resend = self.seen.intersects(start, top);
-        if resend {
-            self.note_resend(&p, out);
+        let retransmission = self.seen.intersects(start, top);
+        if retransmission {
+            self.note_retransmission(&p, out);
         } else {
-            // A resend may join what had been sent apart, so its size says nothing of segments to come.
+            // A retransmission may join what had been sent apart, so its size says nothing of segments to come.
             self.largest = self.largest.max(len);
         }
         self.note_new(&p, segment, out);
-        let verdict = self.judge(&p, resend, out);
+        let verdict = self.judge(&p, retransmission, out);
         if !self.waiting.is_empty() {
             self.sweep(out);
         }

@@ -4,9 +4,9 @@ use rexmit_tcp::Need;
 use rexmit_time::Time;
 
 use super::flow::{Flow, Packet};
-use super::open::Resend;
+use super::open::Retransmission;
 use super::out::Out;
-use crate::{Dropped, Event, Note, Resent, TransferId};
+use crate::{Dropped, Event, Note, Retransmitted, TransferId};
 
 /// A packet that is dropped.
 #[derive(Clone, Copy, Debug)]
@@ -18,16 +18,16 @@ pub(crate) struct Lost {
     pub top: u64,
     pub at: Time,
     /// Some of its bytes were sent before.
-    pub resend: bool,
+    pub retransmission: bool,
 }
 
 impl Flow {
     /// A packet of which some bytes were sent before.
-    pub(crate) fn note_resend(&mut self, p: &Packet, out: &mut Out) {
+    pub(crate) fn note_retransmission(&mut self, p: &Packet, out: &mut Out) {
         let highest = p.top >= self.seen.highest;
         let held = self.waiting.touches(p.start, p.top);
         let fin_again = p.top > p.end && self.seen.covers(p.end, p.top);
-        let resend = || Resend {
+        let retransmission = || Retransmission {
             start: p.start,
             top: p.top,
             highest,
@@ -44,19 +44,19 @@ impl Flow {
             let (dropped, missing) = t.lost(p.start, p.top);
             was_dropped |= dropped;
             needed |= missing;
-            t.row.resends += 1;
-            let needless = t.repair(&resend());
-            t.row.needless_resends += u64::from(needless && !held);
+            t.row.retransmissions += 1;
+            let spurious = t.repair(&retransmission());
+            t.row.spurious_retransmissions += u64::from(spurious && !held);
             if fin_again && t.fin == Some(p.end) {
                 t.repair_fin(p.at);
             }
-            if held && !t.row.notes.contains(&Note::ResentWhileHeld) {
-                t.row.notes.push(Note::ResentWhileHeld);
+            if held && !t.row.notes.contains(&Note::RetransmittedWhileHeld) {
+                t.row.notes.push(Note::RetransmittedWhileHeld);
             }
         }
         self.missing.remove(p.start, p.top);
         if held {
-            self.waiting.resends.push(resend());
+            self.waiting.retransmissions.push(retransmission());
         }
         if let Some(transfer) = transfer {
             let need = match (needed, held) {
@@ -67,7 +67,7 @@ impl Flow {
             let first_sent = self.log.first_sent(p.start, p.top);
             let span = self.span(p.start, p.end, p.top);
             let flow = self.key;
-            let resent = Resent {
+            let retransmitted = Retransmitted {
                 flow,
                 transfer,
                 span,
@@ -77,7 +77,7 @@ impl Flow {
                 highest,
                 at: p.at,
             };
-            out.events.push_back(Event::Resent(resent));
+            out.events.push_back(Event::Retransmitted(retransmitted));
         }
     }
 
@@ -88,31 +88,32 @@ impl Flow {
             end,
             top,
             at,
-            resend,
+            retransmission,
         } = lost;
-        let segment = start < end && !resend;
+        let segment = start < end && !retransmission;
         self.missing.insert(start, top);
-        for resend in &self.waiting.resends {
-            self.missing.remove(resend.start, resend.top);
+        for retransmission in &self.waiting.retransmissions {
+            self.missing
+                .remove(retransmission.start, retransmission.top);
         }
         for t in self
             .transfers
             .iter_mut()
-            .filter(|t| (t.completed.is_none() || resend) && t.touches(start, top))
+            .filter(|t| (t.completed.is_none() || retransmission) && t.touches(start, top))
         {
             t.drop_packet(start, top, segment, at);
-            for resend in self
+            for retransmission in self
                 .waiting
-                .resends
+                .retransmissions
                 .iter()
                 .filter(|r| r.start < top && start < r.top)
             {
-                // Only what this packet and the resend share was lost and is there again.
-                let shared = Resend {
-                    start: resend.start.max(start),
-                    top: resend.top.min(top),
-                    highest: resend.highest,
-                    at: resend.at,
+                // Only what this packet and the retransmission share was lost and is there again.
+                let shared = Retransmission {
+                    start: retransmission.start.max(start),
+                    top: retransmission.top.min(top),
+                    highest: retransmission.highest,
+                    at: retransmission.at,
                 };
                 t.repair(&shared);
                 if t.fin

@@ -42,7 +42,7 @@ pub(crate) struct Open {
 
 /// Bytes that were sent again.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Resend {
+pub(crate) struct Retransmission {
     pub start: u64,
     pub top: u64,
     pub highest: bool,
@@ -120,13 +120,13 @@ impl Open {
     }
 
     /// Notes that bytes sent before were sent again; true when no dropped byte was missing among them.
-    pub fn repair(&mut self, resend: &Resend) -> bool {
-        let &Resend {
+    pub fn repair(&mut self, retransmission: &Retransmission) -> bool {
+        let &Retransmission {
             start,
             top,
             highest,
             at,
-        } = resend;
+        } = retransmission;
         let (dropped, missing) = self.lost(start, top);
         if dropped && self.row.t_retransmit.is_none_or(|t| at < t) {
             self.row.t_retransmit = Some(at);
@@ -150,7 +150,7 @@ impl Open {
     /// of its packets wait for their fate.
     pub fn complete_now(&mut self, seen: &Seen, held: bool, now: Time) -> bool {
         if self.completed.is_some() && self.missing.is_empty() && !held {
-            // A resend was lost in its turn, and sent once more.
+            // A retransmission was lost in its turn, and sent once more.
             self.whole_at.get_or_insert(now);
             return false;
         }

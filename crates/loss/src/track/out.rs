@@ -13,7 +13,7 @@ use crate::{Decision, Event, PacketId, TransferId, Untracked, Why};
 #[derive(Clone, Debug)]
 pub(crate) struct Out {
     pub choice: Choice,
-    /// How long a complete transfer is watched for further resends.
+    /// How long a complete transfer is watched for further retransmissions.
     pub linger: Duration,
     pub counters: Counters,
     pub events: VecDeque<Event>,

@@ -10,7 +10,7 @@ use super::open::Open;
 use super::out::Out;
 use crate::{Event, Note, Started, Transfer};
 
-/// Most transfers of one connection that wait for their resends.
+/// Most transfers of one connection that wait for their retransmissions.
 const OPEN_TRANSFERS: usize = 64;
 
 impl Flow {
@@ -44,8 +44,8 @@ impl Flow {
             t_fin_retransmit: None,
             t_end: None,
             is_tlp: None,
-            resends: 0,
-            needless_resends: 0,
+            retransmissions: 0,
+            spurious_retransmissions: 0,
             notes: Vec::new(),
         };
         self.begun += 1;
@@ -146,7 +146,7 @@ impl Flow {
     pub(crate) fn forget(&mut self) {
         if self.transfers.is_empty() {
             self.transfers = VecDeque::new();
-            self.resent = Vec::new();
+            self.retransmitted = Vec::new();
         }
         let open = self.transfers.iter().map(|t| t.start).min();
         let needed = open.into_iter().chain(self.responses.head_start()).min();
@@ -154,7 +154,7 @@ impl Flow {
     }
 }
 
-/// Until when a complete transfer is watched for further resends; `None` while nothing but the end of the
+/// Until when a complete transfer is watched for further retransmissions; `None` while nothing but the end of the
 /// connection or of the measurement closes it.
 pub(crate) fn lingers_until(open: &Open, linger: Duration) -> Option<Time> {
     open.completed

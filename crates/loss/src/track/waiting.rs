@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use rexmit_time::Time;
 
 use super::losses::Lost;
-use super::open::Resend;
+use super::open::Retransmission;
 use crate::{Decision, PacketId};
 
 /// A packet that waits.
@@ -30,7 +30,7 @@ impl Held {
             end: self.end,
             top: self.top,
             at: self.at,
-            resend: false,
+            retransmission: false,
         }
     }
 
@@ -44,8 +44,8 @@ impl Held {
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
     pub packets: VecDeque<Held>,
-    /// Resends that passed while an earlier copy waits.
-    pub resends: Vec<Resend>,
+    /// Retransmissions that passed while an earlier copy waits.
+    pub retransmissions: Vec<Retransmission>,
     /// When the connection sent its last new packet.
     pub last_new: Time,
 }
@@ -73,7 +73,7 @@ impl Waiting {
             });
         }
         if self.packets.is_empty() {
-            self.resends.clear();
+            self.retransmissions.clear();
         }
         out
     }

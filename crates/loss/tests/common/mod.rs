@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use rexmit_loss::tail::{Settings, TailRule};
-use rexmit_loss::{Decision, Dropped, Event, PacketId, Resent, Rule, Transfer, Verdict};
+use rexmit_loss::{Decision, Dropped, Event, PacketId, Retransmitted, Rule, Transfer, Verdict};
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{Flags, TcpPacket};
 
@@ -156,11 +156,11 @@ impl<R: Rule> Watched<R> {
             .collect()
     }
 
-    pub fn resents(&self) -> Vec<Resent> {
+    pub fn retransmitted(&self) -> Vec<Retransmitted> {
         self.events
             .iter()
             .filter_map(|e| {
-                if let Event::Resent(r) = e {
+                if let Event::Retransmitted(r) = e {
                     Some(*r)
                 } else {
                     None

@@ -170,8 +170,8 @@ impl PathCell {
         self.transfer_timeout_ns.max(self.bursts.gap_ns)
     }
 
-    /// Nanoseconds in which, after the last burst, a last acknowledgement crosses the network, and resends that were
-    /// under way with it.
+    /// Nanoseconds in which, after the last burst, a last acknowledgement crosses the network, and retransmissions that
+    /// were under way with it.
     #[must_use]
     pub fn settling_ns(&self) -> u64 {
         const FRAME_BITS: u64 = 8 * 1514;

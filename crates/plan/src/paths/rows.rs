@@ -8,7 +8,7 @@ use rexmit_time::Time;
 use serde::Serialize;
 
 use super::cell::{PathCell, Protocol};
-use super::story::{PathResend, PathWatched};
+use super::story::{PathRetransmission, PathWatched};
 use crate::ended::Ended;
 use crate::events::Ignored;
 use crate::plan::Start;
@@ -128,10 +128,10 @@ pub struct PathRow {
     t_total_ns: Option<i64>,
     is_tlp: Option<bool>,
     mechanism: Option<Mechanism>,
-    resends: u64,
+    retransmissions: u64,
     timeouts: u64,
     probes: u64,
-    needless_resends: Option<u64>,
+    spurious_retransmissions: Option<u64>,
     dsacks: u64,
     srtt_us: Option<u32>,
     rto_us: Option<u32>,
@@ -153,13 +153,13 @@ pub struct PathRow {
     probe_reinjections: Option<u64>,
 }
 
-/// `retransmission`: the row of a resend or a re-injection.
+/// `retransmission`: the row of a retransmission or a re-injection.
 #[derive(Debug, Serialize)]
-pub struct PathResendRow {
+pub struct PathRetransmissionRow {
     cell: u64,
     repetition: u32,
     #[serde(flatten)]
-    resend: PathResend,
+    retransmission: PathRetransmission,
 }
 
 /// `burst`: the row of a burst.
@@ -184,7 +184,7 @@ pub struct SubflowRow {
     client_port: u16,
     t_confirmed_ns: Option<u64>,
     packets: u64,
-    resends: u64,
+    retransmissions: u64,
     reinjections: u64,
     srtt_us: Option<u32>,
     rto_us: Option<u32>,
@@ -198,7 +198,7 @@ pub struct PathRows {
     /// The connection.
     pub transfer: PathRow,
     /// What was sent again.
-    pub resends: Vec<PathResendRow>,
+    pub retransmissions: Vec<PathRetransmissionRow>,
     /// Its bursts.
     pub bursts: Vec<BurstRow>,
     /// Its subflows.
@@ -240,7 +240,7 @@ impl PathRows {
                 client_port: seen.client_port,
                 t_confirmed_ns: seen.t_confirmed.map(Time::as_nanos),
                 packets: sent.packets,
-                resends: sent.resends,
+                retransmissions: sent.retransmissions,
                 reinjections: sent.reinjections,
                 srtt_us: seen.at_end.map(|state| state.srtt_us),
                 rto_us: seen.at_end.map(|state| state.rto_us),
@@ -248,14 +248,18 @@ impl PathRows {
             }
         });
         let subflows = subflows.collect();
-        let resends = watched.resends.into_iter().map(|resend| PathResendRow {
-            cell,
-            repetition,
-            resend,
-        });
+        let retransmissions =
+            watched
+                .retransmissions
+                .into_iter()
+                .map(|retransmission| PathRetransmissionRow {
+                    cell,
+                    repetition,
+                    retransmission,
+                });
         Self {
             transfer,
-            resends: resends.collect(),
+            retransmissions: retransmissions.collect(),
             bursts,
             subflows,
         }
@@ -282,17 +286,17 @@ impl PathRow {
             |pattern| watched.packets.differences(&pattern, rehearsal),
         );
         notes.extend(differences.iter().map(ToString::to_string));
-        let seen: u64 = watched.paths.iter().map(|sent| sent.resends).sum();
+        let seen: u64 = watched.paths.iter().map(|sent| sent.retransmissions).sum();
         // Two witnesses of one thing: a difference must show.
-        if run.counts.resends != seen {
+        if run.counts.retransmissions != seen {
             notes.push(format!(
-                "the sender counts {} resends, the filter {seen}",
-                run.counts.resends
+                "the sender counts {} retransmissions, the filter {seen}",
+                run.counts.retransmissions
             ));
         }
         if run.counts.host_queue > 0 {
             notes.push(format!(
-                "{} resends refused: the original was still in the host",
+                "{} retransmissions refused: the original was still in the host",
                 run.counts.host_queue
             ));
         }
@@ -324,10 +328,10 @@ impl PathRow {
                 .highest_first
                 .filter(|_| watched.dropped_packets > 1),
             mechanism: watched.mechanism,
-            resends: run.counts.resends,
+            retransmissions: run.counts.retransmissions,
             timeouts: run.counts.timeouts,
             probes: run.counts.probes,
-            needless_resends: (!cell.lossy()).then_some(watched.needless_resends),
+            spurious_retransmissions: (!cell.lossy()).then_some(watched.spurious_retransmissions),
             dsacks: run.counts.dsacks,
             srtt_us: watched.at_drop.map(|info| info.srtt_us),
             rto_us: watched.at_drop.map(|info| info.rto_us),

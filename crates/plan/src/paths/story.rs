@@ -8,7 +8,7 @@ use rexmit_time::Time;
 use rexmit_wire::{FlowKey, TcpPacket};
 use serde::Serialize;
 
-use crate::story::{Resend, SocketInfo, Told};
+use crate::story::{Retransmission, SocketInfo, Told};
 
 /// What an engine knows of its sender, asked while the packet that made the rule speak is at hand.
 pub trait PathSender {
@@ -35,12 +35,12 @@ pub trait PathSender {
     }
 }
 
-/// One resend, as the retransmissions table has it.
+/// One retransmission, as the retransmissions table has it.
 #[derive(Clone, Debug, Serialize)]
-pub struct PathResend {
-    /// The resend within its subflow.
+pub struct PathRetransmission {
+    /// The retransmission within its subflow.
     #[serde(flatten)]
-    pub resend: Resend,
+    pub retransmission: Retransmission,
     /// The path that it went, from 1.
     pub path: u32,
     /// The path on which its data went first.
@@ -55,7 +55,7 @@ pub struct PathTally {
     /// Packets of new data.
     pub packets: u64,
     /// Packets sent again under their own sequence numbers.
-    pub resends: u64,
+    pub retransmissions: u64,
     /// Packets with data that went first elsewhere, the first time they go here.
     pub reinjections: u64,
 }
@@ -69,7 +69,7 @@ pub struct PathWatched {
     pub t_drop: Option<Time>,
     /// When any dropped byte was first sent again, on whichever path.
     pub t_retransmit: Option<Time>,
-    /// What made the sender send that; without drops, the first resend.
+    /// What made the sender send that; without drops, the first retransmission.
     pub mechanism: Option<Mechanism>,
     /// Whether that packet carried the highest sequence number that its subflow had sent.
     pub highest_first: Option<bool>,
@@ -85,10 +85,10 @@ pub struct PathWatched {
     pub paths: Vec<PathTally>,
     /// Bytes of re-injections.
     pub reinjected_bytes: u64,
-    /// Resends and re-injections of what had passed the rule before.
-    pub needless_resends: u64,
-    /// All resends and re-injections, in the order of time.
-    pub resends: Vec<PathResend>,
+    /// Retransmissions and re-injections of what had passed the rule before.
+    pub spurious_retransmissions: u64,
+    /// All retransmissions and re-injections, in the order of time.
+    pub retransmissions: Vec<PathRetransmission>,
     /// Initial sequence numbers of server and client on the first subflow, where the handshake was seen.
     pub isns: Option<(u32, u32)>,
 }
@@ -104,7 +104,7 @@ pub struct PathStory {
 
 impl PathStory {
     /// Nothing yet, of a connection with so many bursts and paths. `lossy`: packets may also be lost on the way, so that
-    /// a resend of what the rule let pass may be needed.
+    /// a retransmission of what the rule let pass may be needed.
     #[must_use]
     pub fn new(bursts: usize, paths: usize, lossy: bool) -> Self {
         let mut story = PathStory {
@@ -132,7 +132,7 @@ impl PathStory {
         std::mem::replace(&mut self.watched, fresh)
     }
 
-    /// Takes what the rule tells; answers what the sender said, when that is of a resend.
+    /// Takes what the rule tells; answers what the sender said, when that is of a retransmission.
     ///
     /// # Errors
     /// Those of `sender`.
@@ -144,8 +144,8 @@ impl PathStory {
     }
 
     fn carried(&mut self, carried: &Carried, sender: &mut impl PathSender) -> Result<Option<Told>> {
-        let told = if carried.is_resend() {
-            Some(self.resent(carried, sender)?)
+        let told = if carried.is_retransmission() {
+            Some(self.retransmitted(carried, sender)?)
         } else {
             self.first(carried);
             None
@@ -154,7 +154,7 @@ impl PathStory {
             if self.watched.t_drop.is_none() {
                 self.watched.at_drop = sender.socket(carried.flow)?;
                 self.watched.t_drop = Some(carried.at);
-                // A resend before the first drop is none of the dropped bytes.
+                // A retransmission before the first drop is none of the dropped bytes.
                 self.watched.mechanism = None;
             }
             self.watched.dropped_packets += 1;
@@ -177,7 +177,7 @@ impl PathStory {
         }
     }
 
-    fn resent(&mut self, carried: &Carried, sender: &mut impl PathSender) -> Result<Told> {
+    fn retransmitted(&mut self, carried: &Carried, sender: &mut impl PathSender) -> Result<Told> {
         let again = carried.transmission > 1;
         let mechanism = if again {
             sender.mechanism(carried)?
@@ -191,7 +191,7 @@ impl PathStory {
         };
         if let Some(tally) = self.tally(carried.path) {
             let count = if again {
-                &mut tally.resends
+                &mut tally.retransmissions
             } else {
                 &mut tally.reinjections
             };
@@ -201,7 +201,7 @@ impl PathStory {
         if !again {
             watched.reinjected_bytes += u64::from(carried.span.len);
         }
-        watched.needless_resends += u64::from(carried.need == Some(Need::Spurious));
+        watched.spurious_retransmissions += u64::from(carried.need == Some(Need::Spurious));
         if carried.was_dropped && watched.t_retransmit.is_none() {
             watched.t_retransmit = Some(carried.at);
             watched.highest_first = Some(carried.highest);
@@ -209,8 +209,8 @@ impl PathStory {
         if carried.was_dropped || watched.t_drop.is_none() {
             watched.mechanism.get_or_insert(mechanism);
         }
-        watched.resends.push(PathResend {
-            resend: Resend {
+        watched.retransmissions.push(PathRetransmission {
+            retransmission: Retransmission {
                 time_ns: carried.at.as_nanos(),
                 seq: carried.span.relative,
                 length_bytes: carried.span.len,

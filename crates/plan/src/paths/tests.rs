@@ -207,7 +207,7 @@ fn story() -> PathWatched {
     });
     assert_eq!(story.event(&ack, &mut Kernel).unwrap(), None);
     let watched = story.finish();
-    assert_eq!(story.finish().resends.len(), 0, "it begins afresh");
+    assert_eq!(story.finish().retransmissions.len(), 0, "it begins afresh");
     watched
 }
 
@@ -220,26 +220,26 @@ fn a_story_is_about_the_dropped_data_wherever_they_go() {
     assert_eq!(watched.t_retransmit, Some(Time::from_nanos(50)));
     assert_eq!(watched.mechanism, Some(Mechanism::Tlp));
     assert_eq!(watched.at_drop.unwrap().rto_us, 40_001);
-    let tally = |packets, resends, reinjections| PathTally {
+    let tally = |packets, retransmissions, reinjections| PathTally {
         packets,
-        resends,
+        retransmissions,
         reinjections,
     };
     assert_eq!(watched.paths, [tally(3, 3, 0), tally(3, 0, 1)]);
     assert_eq!(
-        (watched.reinjected_bytes, watched.needless_resends),
+        (watched.reinjected_bytes, watched.spurious_retransmissions),
         (1000, 2)
     );
-    let there = &watched.resends[2];
+    let there = &watched.retransmissions[2];
     assert_eq!(
         (there.path, there.first_path, there.data_seq),
         (2, Some(1), 5001)
     );
-    assert_eq!(there.resend.first_sent_ns, Some(40));
+    assert_eq!(there.retransmission.first_sent_ns, Some(40));
 }
 
 #[test]
-fn without_the_rule_s_loss_alone_a_resend_s_need_is_unknown() {
+fn without_the_rule_s_loss_alone_a_retransmission_s_need_is_unknown() {
     let mut story = PathStory::new(2, 2, true);
     told(&mut story, new(1, 1, 1, 0));
     let said = told(&mut story, again(new(20, 1, 1, 0), Need::Spurious, false));
@@ -247,7 +247,7 @@ fn without_the_rule_s_loss_alone_a_resend_s_need_is_unknown() {
     assert_eq!(
         story.finish().mechanism,
         Some(Mechanism::Tlp),
-        "without drops, of the first resend"
+        "without drops, of the first retransmission"
     );
 }
 
@@ -277,7 +277,7 @@ fn run() -> PathRun {
             ),
         ],
         counts: Counts {
-            resends: 3,
+            retransmissions: 3,
             probes: 1,
             ..Counts::default()
         },
@@ -311,12 +311,12 @@ fn the_row_is_of_the_last_burst() {
         ("t_recover_ns", 10),
         ("transfer_size_bytes", 3000),
         ("transfer_segments", 3),
-        ("resends", 3),
+        ("retransmissions", 3),
         ("reinjections", 1),
         ("subflows", 2),
         ("client_port", 40_002),
         ("first_path", 2),
-        ("needless_resends", 2),
+        ("spurious_retransmissions", 2),
     ] {
         assert_eq!(row[name], value, "{name}");
     }
@@ -332,13 +332,13 @@ fn the_row_is_of_the_last_burst() {
         (&row["is_tlp"], &row["mechanism"]),
         (&true.into(), &"tlp".into())
     );
-    let resend = serde_json::to_value(&rows.resends[2]).unwrap();
+    let retransmission = serde_json::to_value(&rows.retransmissions[2]).unwrap();
     assert_eq!(
-        (&resend["mechanism"], &resend["path"]),
+        (&retransmission["mechanism"], &retransmission["path"]),
         (&"mptcp-reinject".into(), &2.into())
     );
     assert_eq!(
-        (&resend["seq"], &resend["data_seq"]),
+        (&retransmission["seq"], &retransmission["data_seq"]),
         (&1.into(), &5001.into())
     );
     let burst = serde_json::to_value(&rows.bursts[1]).unwrap();
@@ -356,14 +356,14 @@ fn the_row_is_of_the_last_burst() {
 #[test]
 fn differences_between_witnesses_show() {
     let mut run = run();
-    run.counts.resends = 5;
+    run.counts.retransmissions = 5;
     run.ended = Ended::TimedOut;
     run.bursts[1].t_end = None;
     let (_, row) = rows(&run, vec![vec![2, 1], vec![2, 1]]);
     assert_eq!(row["exact"], false);
     assert_eq!(
         row["note"],
-        "path 1 burst 2 had 1 packets of new data, 2 without loss; the sender counts 5 resends, the filter 3"
+        "path 1 burst 2 had 1 packets of new data, 2 without loss; the sender counts 5 retransmissions, the filter 3"
     );
     assert!(row["t_total_ns"].is_null() && row["t_end_ns"].is_null());
     assert_eq!(

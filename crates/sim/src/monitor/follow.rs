@@ -14,8 +14,8 @@ pub(super) struct Sent {
     /// When the first point saw it.
     pub time: Time,
     pub head: Head,
-    /// The truth knows it as a resend.
-    pub is_resend: bool,
+    /// The truth knows it as a retransmission.
+    pub is_retransmission: bool,
     /// Where it is: capture and packet of each sight, the first one first.
     pub sights: Vec<(usize, usize)>,
 }
@@ -44,7 +44,7 @@ pub(super) fn sent(captures: &Captures) -> Vec<Sent> {
         for (time, capture, place) in sights {
             let seen = &captures[capture];
             let packet = &seen.packets[place];
-            let is_resend = !packet.rows.is_empty();
+            let is_retransmission = !packet.rows.is_empty();
             if all.len() == begin || (at_home && capture == home) {
                 let Some(head) = Head::read(&packet.bytes, ip_at(seen.link)) else {
                     continue;
@@ -52,12 +52,12 @@ pub(super) fn sent(captures: &Captures) -> Vec<Sent> {
                 all.push(Sent {
                     time,
                     head,
-                    is_resend,
+                    is_retransmission,
                     sights: Vec::new(),
                 });
             }
             if let Some(sent) = all[begin..].last_mut() {
-                sent.is_resend |= is_resend;
+                sent.is_retransmission |= is_retransmission;
                 sent.sights.push((capture, place));
             }
         }

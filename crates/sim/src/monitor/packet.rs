@@ -19,7 +19,7 @@ pub struct Packet {
     pub bytes: Vec<u8>,
     /// Bytes on the wire.
     pub original: u32,
-    /// The rows of the truth's table of resends that tell of it.
+    /// The rows of the truth's table of retransmissions that tell of it.
     pub rows: Vec<u32>,
     /// It belongs to no connection of the part.
     pub is_cross: bool,

@@ -164,7 +164,7 @@ impl Bench<'_> {
         let Told { seen, run, planned } = told;
         let rows = PathRows::new(cell, start, seen.watched, &run, &own);
         line(out, "transfer", &rows.transfer)?;
-        for row in &rows.resends {
+        for row in &rows.retransmissions {
             line(out, "retransmission", row)?;
         }
         for row in &rows.bursts {
@@ -324,8 +324,8 @@ impl Bench<'_> {
         wires
     }
 
-    /// When a connection begins, at the same phase as its bursts: as soon as the hosts are free, or so long before the burst
-    /// whose time is given that it is up by then.
+    /// When a connection begins, at the same phase as its bursts: as soon as the hosts are free, or so long before the
+    /// burst whose time is given that it is up by then.
     fn begin(&self, start: &Start) -> Time {
         let before = u64::from(self.cell.bursts.count - 1) * self.cell.bursts.gap_ns;
         let soonest = match start.boundary_ns {
@@ -345,8 +345,8 @@ impl Bench<'_> {
         soonest.saturating_sub(phase_ns).next_multiple_of(period) + phase_ns
     }
 
-    /// The last burst is written at its phase after a multiple of the cell's period, the others before it, the first of them
-    /// not before now.
+    /// The last burst is written at its phase after a multiple of the cell's period, the others before it, the first of
+    /// them not before now.
     fn times(&self, now: Time, start: &Start) -> Vec<Time> {
         let bursts = &self.cell.bursts;
         let before = u64::from(bursts.count - 1) * bursts.gap_ns;
@@ -473,7 +473,7 @@ fn read_all(world: &mut World<'_>) -> Time {
     }
 }
 
-/// Runs until the server has heard of all that it sent, and what it sent needlessly has crossed the network. When that is
+/// Runs until the server has heard of all that it sent, and what it sent spuriously has crossed the network. When that is
 /// over, and whether it has heard.
 fn settle(world: &mut World<'_>, end: Time, cell: &PathCell) -> Result<(Time, bool)> {
     let limit = end + LAST_WORDS;

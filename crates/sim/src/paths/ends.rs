@@ -160,7 +160,7 @@ impl End {
         let each = (0..paths).filter_map(|path| self.connection(path));
         each.map(Inspect::counts)
             .fold(Counts::default(), |sum, one| Counts {
-                resends: sum.resends + one.resends,
+                retransmissions: sum.retransmissions + one.retransmissions,
                 timeouts: sum.timeouts + one.timeouts,
                 probes: sum.probes + one.probes,
                 dsacks: sum.dsacks + one.dsacks,

@@ -9,7 +9,7 @@ use rexmit_loss::tail::{self, TailRule};
 use rexmit_loss::Rule;
 use rexmit_plan::{
     line, Cell, CellStart, ClientKind, Counts, Ended, Fetched, Ignored, LoggedPacket, PacketLog,
-    Packets, Place, ResendRow, Row, Start, Watched, REHEARSAL_NS,
+    Packets, Place, RetransmissionRow, Row, Start, Watched, REHEARSAL_NS,
 };
 use rexmit_tcp::connection::{Connection, Event};
 use rexmit_tcp::sender::Metrics;
@@ -256,11 +256,15 @@ impl<'a> Bench<'a> {
             &seen.fetched,
         );
         line(out, "transfer", &row)?;
-        for resend in seen.transfers.first().map_or(&[][..], |one| &one.resends) {
-            let row = ResendRow {
+        for retransmission in seen
+            .transfers
+            .first()
+            .map_or(&[][..], |one| &one.retransmissions)
+        {
+            let row = RetransmissionRow {
                 cell: cell.id,
                 repetition: start.repetition,
-                resend,
+                retransmission,
             };
             line(out, "retransmission", &row)?;
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rexmit_loss::{Decision, PacketId, Resent, Rule, Verdict};
+use rexmit_loss::{Decision, PacketId, Retransmitted, Rule, Verdict};
 use rexmit_plan::{
     self as plan, comment, Captured, Counts, Direction, PacketLog, SocketInfo, Story, Told,
 };
@@ -44,7 +44,7 @@ impl Inspect for Connection {
     fn counts(&self) -> Counts {
         let counters = self.counters();
         Counts {
-            resends: u64::from(counters.retransmissions),
+            retransmissions: u64::from(counters.retransmissions),
             timeouts: u64::from(counters.timeouts),
             probes: u64::from(counters.probes),
             dsacks: u64::from(counters.dsacks),
@@ -121,7 +121,7 @@ impl Watch {
         let mut told = None;
         while let Some(event) = self.rule.poll_event() {
             match self.story.event(&event, sender) {
-                Ok(Some(resend)) => told = Some(resend),
+                Ok(Some(retransmission)) => told = Some(retransmission),
                 Ok(None) => {}
                 Err(error) => {
                     self.failed.get_or_insert(error);
@@ -282,7 +282,7 @@ impl<M: Inspect> plan::Sender for Asked<'_, M> {
         Ok(Some(self.machine.info()))
     }
 
-    fn mechanism(&mut self, _: &Resent) -> anyhow::Result<Mechanism> {
+    fn mechanism(&mut self, _: &Retransmitted) -> anyhow::Result<Mechanism> {
         Ok(self.packet.sent.mechanism.unwrap_or(Mechanism::Unknown))
     }
 }
@@ -295,7 +295,7 @@ impl plan::Sender for Nobody {
         Ok(None)
     }
 
-    fn mechanism(&mut self, _: &Resent) -> anyhow::Result<Mechanism> {
+    fn mechanism(&mut self, _: &Retransmitted) -> anyhow::Result<Mechanism> {
         Ok(Mechanism::Unknown)
     }
 }

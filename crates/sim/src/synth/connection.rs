@@ -67,7 +67,7 @@ pub(super) struct Direction {
     /// The point beside the host that sends it.
     pub home: Point,
     pub truth: Truth,
-    /// The packets of the resends, in their order.
+    /// The packets of the retransmissions, in their order.
     pub packets: Vec<Made>,
     /// What times of packets are moved on by.
     pub shift: Duration,
@@ -289,9 +289,9 @@ fn tell(world: &World<Connection, Record>, client: EndId, upload: bool, shift: D
         };
         let truth = truth(own());
         let packets = truth
-            .resends
+            .retransmissions
             .iter()
-            .map(|resend| record.packets[resend.packet]);
+            .map(|retransmission| record.packets[retransmission.packet]);
         Direction {
             flow: *world.key(end),
             forward: end.is_client(),

@@ -39,7 +39,7 @@ pub use look::{Look, SynOrder};
 pub use merge::Capture;
 pub use mix::{Mix, NetworkMix, WorkloadMix};
 pub use record::Point;
-pub use table::{CONNECTIONS, RESENDS};
+pub use table::{CONNECTIONS, RETRANSMISSIONS};
 
 /// What is to be made.
 #[derive(Clone, Debug)]
@@ -68,8 +68,8 @@ pub struct Corpus {
 pub struct Outputs<'a, C> {
     /// The captures, at most one of a point.
     pub captures: Vec<(Point, C)>,
-    /// Resends as comma-separated values with the columns [`RESENDS`].
-    pub resends: &'a mut dyn Write,
+    /// Retransmissions as comma-separated values with the columns [`RETRANSMISSIONS`].
+    pub retransmissions: &'a mut dyn Write,
     /// Connections with the columns [`CONNECTIONS`].
     pub connections: &'a mut dyn Write,
 }
@@ -79,8 +79,8 @@ pub struct Outputs<'a, C> {
 pub struct Made {
     /// Connections.
     pub connections: u64,
-    /// Resends.
-    pub resends: u64,
+    /// Retransmissions.
+    pub retransmissions: u64,
     /// Packets of each capture, in the order of [`Outputs::captures`].
     pub packets: Vec<u64>,
 }
@@ -119,11 +119,11 @@ pub fn make<C: Capture, E: From<io::Error>>(
             .map(|(point, capture)| Merge::new(point, capture))
             .collect(),
         points,
-        resends: outputs.resends,
+        retransmissions: outputs.retransmissions,
         connections: outputs.connections,
         made: Made::default(),
     };
-    table::heads(sink.resends, sink.connections)?;
+    table::heads(sink.retransmissions, sink.connections)?;
     let starts = starts(corpus, &streams);
     let jobs = corpus.jobs.clamp(1, 64) as u64;
     std::thread::scope(|scope| {
@@ -176,7 +176,7 @@ fn starts(corpus: &Corpus, streams: &Streams) -> Vec<Time> {
 struct Sink<'a, C> {
     merges: Vec<Merge<C>>,
     points: [bool; 3],
-    resends: &'a mut dyn Write,
+    retransmissions: &'a mut dyn Write,
     connections: &'a mut dyn Write,
     made: Made,
 }
@@ -193,7 +193,8 @@ impl<C: Capture> Sink<'_, C> {
     fn take(&mut self, number: u64, unit: Unit) -> io::Result<()> {
         for told in &unit.told {
             self.made.connections += 1;
-            self.made.resends += table::rows(told, self.points, self.resends, self.connections)?;
+            self.made.retransmissions +=
+                table::rows(told, self.points, self.retransmissions, self.connections)?;
         }
         let rendered = Rc::new(unit.rendered);
         for merge in &mut self.merges {
@@ -208,7 +209,7 @@ impl<C: Capture> Sink<'_, C> {
             merge.finish()?;
         }
         self.made.packets = self.merges.iter().map(|merge| merge.written).collect();
-        self.resends.flush()?;
+        self.retransmissions.flush()?;
         self.connections.flush()
     }
 }

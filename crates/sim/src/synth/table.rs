@@ -7,18 +7,21 @@ use rexmit_time::{Duration, Time};
 
 use super::connection::Told;
 
-/// The columns of resends.
-pub const RESENDS: &str = "flow,seq_start,seq_end,mechanism,need,dropped,first_sent_ns,\
+/// The columns of retransmissions.
+pub const RETRANSMISSIONS: &str = "flow,seq_start,seq_end,mechanism,need,dropped,first_sent_ns,\
 sender_ns,switch_ns,receiver_ns,bytes_outstanding,cause,direction,home";
 
 /// The columns of connections.
 pub const CONNECTIONS: &str =
     "flow,stack,receiver_stack,settings,network,workload,bytes,segments,lost_segments,\
-resends,needless_resends,start_ns,end_ns,direction";
+retransmissions,spurious_retransmissions,start_ns,end_ns,direction";
 
 /// Writes the head of both tables.
-pub(super) fn heads(resends: &mut dyn Write, connections: &mut dyn Write) -> io::Result<()> {
-    writeln!(resends, "{RESENDS}")?;
+pub(super) fn heads(
+    retransmissions: &mut dyn Write,
+    connections: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(retransmissions, "{RETRANSMISSIONS}")?;
     writeln!(connections, "{CONNECTIONS}")
 }
 
@@ -26,12 +29,16 @@ pub(super) fn heads(resends: &mut dyn Write, connections: &mut dyn Write) -> io:
 pub(super) fn rows(
     told: &Told,
     points: [bool; 3],
-    resends: &mut dyn Write,
+    retransmissions: &mut dyn Write,
     connections: &mut dyn Write,
 ) -> io::Result<u64> {
     let most = &told.directions[0];
-    let both = || told.directions.iter().flat_map(|way| &way.truth.resends);
-    let needless = both().filter(|resend| resend.need == Need::Spurious);
+    let both = || {
+        told.directions
+            .iter()
+            .flat_map(|way| &way.truth.retransmissions)
+    };
+    let spurious = both().filter(|retransmission| retransmission.need == Need::Spurious);
     writeln!(
         connections,
         "{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
@@ -45,14 +52,14 @@ pub(super) fn rows(
         most.truth.segments,
         most.truth.lost_segments,
         both().count(),
-        needless.count(),
+        spurious.count(),
         told.start.as_nanos(),
         told.end.as_nanos(),
         direction(most.forward),
     )?;
     let mut rows = 0;
     for way in &told.directions {
-        for (resend, made) in way.truth.resends.iter().zip(&way.packets) {
+        for (retransmission, made) in way.truth.retransmissions.iter().zip(&way.packets) {
             let mut seen = made.seen.map(|at| Cell(at, way.shift));
             for (seen, wanted) in seen.iter_mut().zip(points) {
                 if !wanted {
@@ -61,20 +68,20 @@ pub(super) fn rows(
             }
             let segment = &made.segment;
             writeln!(
-                resends,
+                retransmissions,
                 "{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
                 way.flow,
                 segment.seq,
                 segment.end(),
-                resend.mechanism,
-                resend.need,
+                retransmission.mechanism,
+                retransmission.need,
                 !made.arrived,
-                Cell(Some(resend.first_sent), way.shift),
+                Cell(Some(retransmission.first_sent), way.shift),
                 seen[0],
                 seen[1],
                 seen[2],
                 made.outstanding,
-                resend.cause,
+                retransmission.cause,
                 direction(way.forward),
                 way.home.as_str(),
             )?;

@@ -1,7 +1,7 @@
-//! What is true of a connection: which packets are resends, why they were sent, and whether they were needed.
+//! What is true of a connection: which packets are retransmissions, why they were sent, and whether they were needed.
 //!
-//! Mechanisms are those that the sender named when it sent. Whether a resend was needed follows from what the network
-//! delivered; no rule of an analysis has a part in it.
+//! Mechanisms are those that the sender named when it sent. Whether a retransmission was needed follows from what the
+//! network delivered; no rule of an analysis has a part in it.
 
 use rexmit_tcp::{Mechanism, Need};
 use rexmit_time::Time;
@@ -11,7 +11,7 @@ use super::record::Made;
 
 /// A packet with something in it that was sent before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Resend {
+pub(super) struct Retransmission {
     /// Its place among the packets.
     pub packet: usize,
     pub mechanism: Mechanism,
@@ -25,7 +25,7 @@ pub(super) struct Resend {
 /// One direction of a connection.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Truth {
-    pub resends: Vec<Resend>,
+    pub retransmissions: Vec<Retransmission>,
     /// Payload bytes, each counted once.
     pub bytes: u64,
     /// Packets with payload, and those of them that were lost.
@@ -52,7 +52,7 @@ pub(super) fn truth<'a>(made: impl Iterator<Item = (usize, &'a Made)>) -> Truth 
         if start < next {
             let (mechanism, cause) = named(made);
             let came = stream.came.covers(start, end);
-            truth.resends.push(Resend {
+            truth.retransmissions.push(Retransmission {
                 packet,
                 mechanism,
                 cause,

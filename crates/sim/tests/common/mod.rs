@@ -102,7 +102,7 @@ impl Capture for Kept<'_> {
 #[derive(Default, PartialEq)]
 pub struct All {
     pub captures: [Packets; 3],
-    pub resends: String,
+    pub retransmissions: String,
     pub connections: String,
     pub made: Made,
 }
@@ -111,18 +111,18 @@ pub struct All {
 pub fn run(corpus: &Corpus) -> All {
     let mut all = All::default();
     let [sender, switch, receiver] = &mut all.captures;
-    let (mut resends, mut connections) = (Vec::new(), Vec::new());
+    let (mut retransmissions, mut connections) = (Vec::new(), Vec::new());
     let outputs = Outputs {
         captures: vec![
             (Point::Sender, Kept(sender)),
             (Point::Switch, Kept(switch)),
             (Point::Receiver, Kept(receiver)),
         ],
-        resends: &mut resends,
+        retransmissions: &mut retransmissions,
         connections: &mut connections,
     };
     all.made = make(corpus, outputs, |_| Ok::<(), io::Error>(())).unwrap();
-    all.resends = String::from_utf8(resends).unwrap();
+    all.retransmissions = String::from_utf8(retransmissions).unwrap();
     all.connections = String::from_utf8(connections).unwrap();
     all
 }

@@ -35,7 +35,7 @@ pub(super) struct Handshake {
     repeated: bool,
     /// Timeouts, and how often it was sent again at one of them (`num_timeout`, `num_retrans`).
     timeouts: u32,
-    resent: u32,
+    retransmitted: u32,
     /// The timeout, in whole ticks.
     timeout: Duration,
     fires: Time,
@@ -107,7 +107,7 @@ impl Handshake {
             deferral: None,
             repeated: false,
             timeouts: 0,
-            resent: 0,
+            retransmitted: 0,
             timeout,
             fires: clock.fires(now, clock.ticks(now) + clock.ticks_in(timeout)),
             answered: None,
@@ -190,7 +190,7 @@ impl Handshake {
         }
         self.timeouts += 1;
         if due == Due::Send {
-            self.resent += 1;
+            self.retransmitted += 1;
             self.repeated = true;
         }
         self.timeout = syn::next_timeout(
@@ -255,7 +255,7 @@ impl Handshake {
             window_scale: offered.window_scale.unwrap_or(0).min(14),
             peer_mss,
             rtt: self.rtt(now, local, echo.filter(|_| offered.timestamps)),
-            timeouts: if spurious { 0 } else { self.resent },
+            timeouts: if spurious { 0 } else { self.retransmitted },
         }
     }
 

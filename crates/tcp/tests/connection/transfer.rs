@@ -29,8 +29,8 @@ fn a_page_comes_whole_and_both_ends_close() {
         assert_eq!(server.connection.state(), State::TimeWait, "{stack}");
         pair.run(100_000.0);
         assert_eq!(pair.server().connection.state(), State::Closed, "{stack}");
-        let resent = pair.sent(true).filter(|l| l.sent.mechanism.is_some());
-        assert_eq!(resent.count(), 0, "{stack}");
+        let retransmitted = pair.sent(true).filter(|l| l.sent.mechanism.is_some());
+        assert_eq!(retransmitted.count(), 0, "{stack}");
     }
 }
 

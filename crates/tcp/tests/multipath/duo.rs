@@ -245,7 +245,7 @@ impl Duo {
         }
     }
 
-    /// The resends and re-injections so far: when, on which path, from which byte of data on, why.
+    /// The retransmissions and re-injections so far: when, on which path, from which byte of data on, why.
     pub fn again(&self) -> Vec<(i64, usize, u64, Mechanism)> {
         let again = self.log.iter();
         again

@@ -97,8 +97,8 @@ fn a_segment_that_a_page_ends_in_tells_of_two_pages() {
     assert_eq!(spans, 1);
 }
 
-/// The least buffer of 4096 and the first subflow's 46,080 hold two pages. The writer waits, both subflows send, and then the
-/// join's count too. What a buffer has at first is in those of the subflows.
+/// The least buffer of 4096 and the first subflow's 46,080 hold two pages. The writer waits, both subflows send, and then
+/// the join's count too. What a buffer has at first is in those of the subflows.
 #[test]
 fn the_join_counts_in_the_buffer_once_a_writer_waits() {
     let buffers = [("send_buffer", "4096 30000 4194304")];
@@ -143,8 +143,8 @@ fn the_buffer_of_6_1_stays_while_no_writer_waits() {
     assert_eq!(hand.ends[SERVER].write(hand.now, ALL), 0);
 }
 
-/// The window ends within a segment, whose head waits on the subflow for the congestion window. The acknowledgement that lets
-/// it leave also moves the window: the segment leaves full (`mptcp_incoming_options` before `tcp_data_snd_check`).
+/// The window ends within a segment, whose head waits on the subflow for the congestion window. The acknowledgement that
+/// lets it leave also moves the window: the segment leaves full (`mptcp_incoming_options` before `tcp_data_snd_check`).
 #[test]
 fn a_short_tail_is_filled_up_before_it_leaves() {
     let narrow = [
@@ -261,8 +261,8 @@ fn a_waiting_fragment_of_6_12_does_not_grow_in_a_full_buffer() {
     assert_eq!(hand.ends[SERVER].write(hand.now, ALL), 0);
 }
 
-/// A large first window makes room while the write goes on that found the buffer full: 6.1 tells of that once. The socket stays
-/// marked as full, so the buffer follows the subflow's from 184,320 to 211,968 bytes, which seven pages fill.
+/// A large first window makes room while the write goes on that found the buffer full: 6.1 tells of that once. The socket
+/// stays marked as full, so the buffer follows the subflow's from 184,320 to 211,968 bytes, which seven pages fill.
 #[test]
 fn a_write_of_6_1_that_made_room_leaves_the_buffer_marked_as_full() {
     let mut hand = Duo::new("linux-6.1", &[("initial_window", "40")], &[20]).by_hand();
@@ -296,11 +296,11 @@ fn sacked_segments_stay_apart_in_the_buffer_of_a_subflow() {
         hand.pass(20);
         let acks = read_at_once(&mut hand, &data[1..]);
         hand.pass(20);
-        let resends: Vec<Outgoing> = acks
+        let retransmissions: Vec<Outgoing> = acks
             .iter()
             .flat_map(|ack| hand.answers(SERVER, ack))
             .collect();
-        assert_eq!(lens(&resends), [MSS], "{name}");
+        assert_eq!(lens(&retransmissions), [MSS], "{name}");
         assert_eq!(buffered(&hand), before, "{name}");
     }
 }

@@ -146,7 +146,7 @@ fn the_timestamp_before_the_gap_is_echoed_until_it_is_filled() {
         assert_eq!(
             script.headers()[0].1.echo,
             before + 3,
-            "{stack}: the resend's own"
+            "{stack}: the retransmission's own"
         );
     }
 }

@@ -9,10 +9,10 @@ use rexmit_time::{Duration, Time};
 use super::pipe::{stack, Pipe, MSS};
 
 /// When a segment was sent again, which, and why.
-type Resend = (u64, u32, Mechanism);
+type Retransmission = (u64, u32, Mechanism);
 
-/// The resends of a transfer of so many segments of which the packets `lose` are lost, resends counted.
-fn resends(name: &str, segments: u32, lose: &[usize]) -> Vec<Resend> {
+/// The retransmissions of a transfer of so many segments of which the packets `lose` are lost, retransmissions counted.
+fn retransmissions(name: &str, segments: u32, lose: &[usize]) -> Vec<Retransmission> {
     let settings = stack(name, &[]);
     let one_way = Duration::from_millis(50);
     let mut pipe = Pipe::new(settings, one_way, u32::MAX - 3).lose(lose.iter().copied());
@@ -31,66 +31,81 @@ fn resends(name: &str, segments: u32, lose: &[usize]) -> Vec<Resend> {
 #[test]
 fn a_single_loss_is_repaired_when_enough_follows_it() {
     // Two windows of acknowledgements later than segment 12 left, for all but the windows of 4, which are ahead.
-    assert_eq!(resends("linux-2.4", 40, &[12]), [(400, 12, FastRetransmit)]);
     assert_eq!(
-        resends("windows-xp", 40, &[12]),
+        retransmissions("linux-2.4", 40, &[12]),
         [(400, 12, FastRetransmit)]
     );
-    assert_eq!(resends("freebsd-5", 40, &[12]), [(500, 12, FastRetransmit)]);
     assert_eq!(
-        resends("solaris-10", 40, &[12]),
+        retransmissions("windows-xp", 40, &[12]),
+        [(400, 12, FastRetransmit)]
+    );
+    assert_eq!(
+        retransmissions("freebsd-5", 40, &[12]),
+        [(500, 12, FastRetransmit)]
+    );
+    assert_eq!(
+        retransmissions("solaris-10", 40, &[12]),
         [(300, 12, FastRetransmit)]
     );
-    assert_eq!(resends("rfc", 40, &[12]), [(300, 12, FastRetransmit)]);
+    assert_eq!(
+        retransmissions("rfc", 40, &[12]),
+        [(300, 12, FastRetransmit)]
+    );
 }
 
 /// Twelve segments in windows of 2, 4 and 6: the last three are in flight when the first of them is lost.
 #[test]
 fn the_second_duplicate_is_enough_for_windows_alone() {
-    assert_eq!(resends("windows-xp", 12, &[9]), [(300, 9, FastRetransmit)]);
-    assert_eq!(resends("linux-2.4", 12, &[9]), [(600, 9, Rto)]);
-    assert_eq!(resends("freebsd-5", 12, &[9]), [(730, 9, Rto)]);
-    assert_eq!(resends("rfc", 12, &[9]), [(1_200, 9, Rto)]);
+    assert_eq!(
+        retransmissions("windows-xp", 12, &[9]),
+        [(300, 9, FastRetransmit)]
+    );
+    assert_eq!(retransmissions("linux-2.4", 12, &[9]), [(600, 9, Rto)]);
+    assert_eq!(retransmissions("freebsd-5", 12, &[9]), [(730, 9, Rto)]);
+    assert_eq!(retransmissions("rfc", 12, &[9]), [(1_200, 9, Rto)]);
 }
 
 /// Nothing follows the last segment: the timeout after the last acknowledgement repairs it.
 #[test]
 fn a_tail_waits_for_the_timeout() {
     // srtt + 200 ms, at 300 ms.
-    assert_eq!(resends("linux-2.4", 10, &[9]), [(600, 9, Rto)]);
+    assert_eq!(retransmissions("linux-2.4", 10, &[9]), [(600, 9, Rto)]);
     // Three ticks of 100 ms, at 300 ms.
-    assert_eq!(resends("windows-xp", 10, &[9]), [(600, 9, Rto)]);
+    assert_eq!(retransmissions("windows-xp", 10, &[9]), [(600, 9, Rto)]);
     // At 400 ms, one window later: 10 ticks, 3 of a deviation that dies away, and 20.
-    assert_eq!(resends("freebsd-5", 10, &[9]), [(730, 9, Rto)]);
+    assert_eq!(retransmissions("freebsd-5", 10, &[9]), [(730, 9, Rto)]);
     // At 400 ms as well, and no less than 1.2 s.
-    assert_eq!(resends("freebsd-5-unc2007", 10, &[9]), [(1_600, 9, Rto)]);
+    assert_eq!(
+        retransmissions("freebsd-5-unc2007", 10, &[9]),
+        [(1_600, 9, Rto)]
+    );
     // At 200 ms; ten samples have pulled the assumed round trip of 1.5 s down to 468 ms: 468 + 4 * 601 + 117.
-    assert_eq!(resends("solaris-10", 10, &[9]), [(3_190, 9, Rto)]);
+    assert_eq!(retransmissions("solaris-10", 10, &[9]), [(3_190, 9, Rto)]);
     // RFC 6298 §2.4, at 200 ms.
-    assert_eq!(resends("rfc", 10, &[9]), [(1_200, 9, Rto)]);
+    assert_eq!(retransmissions("rfc", 10, &[9]), [(1_200, 9, Rto)]);
 }
 
 #[test]
 fn a_tail_lost_twice_waits_twice_as_long() {
     assert_eq!(
-        resends("linux-2.4", 10, &[9, 10]),
+        retransmissions("linux-2.4", 10, &[9, 10]),
         [(600, 9, Rto), (1_200, 9, Rto)]
     );
     assert_eq!(
-        resends("windows-xp", 10, &[9, 10]),
+        retransmissions("windows-xp", 10, &[9, 10]),
         [(600, 9, Rto), (1_200, 9, Rto)]
     );
     // BSD doubles what it measured, 130 ms, and adds the 200 ms once.
     assert_eq!(
-        resends("freebsd-5", 10, &[9, 10]),
+        retransmissions("freebsd-5", 10, &[9, 10]),
         [(730, 9, Rto), (1_190, 9, Rto)]
     );
     assert_eq!(
-        resends("solaris-10", 10, &[9, 10]),
+        retransmissions("solaris-10", 10, &[9, 10]),
         [(3_190, 9, Rto), (9_170, 9, Rto)]
     );
     assert_eq!(
-        resends("rfc", 10, &[9, 10]),
+        retransmissions("rfc", 10, &[9, 10]),
         [(1_200, 9, Rto), (3_200, 9, Rto)]
     );
 }
@@ -99,7 +114,7 @@ fn a_tail_lost_twice_waits_twice_as_long() {
 fn a_burst_is_repaired_at_once_with_sack_and_one_a_round_trip_without() {
     let burst = [12, 13, 14];
     assert_eq!(
-        resends("linux-2.4", 40, &burst),
+        retransmissions("linux-2.4", 40, &burst),
         [
             (400, 12, Fack),
             (400, 13, SackRecovery),
@@ -108,7 +123,7 @@ fn a_burst_is_repaired_at_once_with_sack_and_one_a_round_trip_without() {
     );
     for (name, at) in [("windows-xp", 400), ("solaris-10", 300), ("rfc", 300)] {
         assert_eq!(
-            resends(name, 40, &burst),
+            retransmissions(name, 40, &burst),
             [
                 (at, 12, FastRetransmit),
                 (at, 13, SackRecovery),
@@ -119,7 +134,7 @@ fn a_burst_is_repaired_at_once_with_sack_and_one_a_round_trip_without() {
     }
     // RFC 6582 §3.2: each partial acknowledgement shows the next hole.
     assert_eq!(
-        resends("freebsd-5", 40, &burst),
+        retransmissions("freebsd-5", 40, &burst),
         [
             (500, 12, FastRetransmit),
             (600, 13, FastRetransmit),
@@ -128,30 +143,30 @@ fn a_burst_is_repaired_at_once_with_sack_and_one_a_round_trip_without() {
     );
 }
 
-/// The resend is packet 28 of Linux 2.4, 26 of Windows, 25 of FreeBSD, and 30 of the others: the less is sent before it,
-/// the less the duplicates before it let go.
+/// The retransmission is packet 28 of Linux 2.4, 26 of Windows, 25 of FreeBSD, and 30 of the others: the less is sent
+/// before it, the less the duplicates before it let go.
 #[test]
-fn a_lost_resend_is_seen_by_fack_alone() {
-    // Data that left after the resend were SACKed (tcp_mark_lost_retrans).
+fn a_lost_retransmission_is_seen_by_fack_alone() {
+    // Data that left after the retransmission were SACKed (tcp_mark_lost_retrans).
     assert_eq!(
-        resends("linux-2.4", 40, &[12, 28]),
+        retransmissions("linux-2.4", 40, &[12, 28]),
         [(400, 12, FastRetransmit), (500, 12, SackRecovery)]
     );
-    // For the others a timeout, as long as it is at the resend.
+    // For the others a timeout, as long as it is at the retransmission.
     assert_eq!(
-        resends("windows-xp", 40, &[12, 26]),
+        retransmissions("windows-xp", 40, &[12, 26]),
         [(400, 12, FastRetransmit), (700, 12, Rto)]
     );
     assert_eq!(
-        resends("freebsd-5", 40, &[12, 25]),
+        retransmissions("freebsd-5", 40, &[12, 25]),
         [(500, 12, FastRetransmit), (820, 12, Rto)]
     );
     assert_eq!(
-        resends("solaris-10", 40, &[12, 30]),
+        retransmissions("solaris-10", 40, &[12, 30]),
         [(300, 12, FastRetransmit), (2_480, 12, Rto)]
     );
     assert_eq!(
-        resends("rfc", 40, &[12, 30]),
+        retransmissions("rfc", 40, &[12, 30]),
         [(300, 12, FastRetransmit), (1_300, 12, Rto)]
     );
 }
@@ -213,7 +228,7 @@ fn recoveries_spread_what_they_send_differently() {
     };
     // Two by limited transmit, then one for every second SACK (tcp_cwnd_down).
     assert_eq!(during("linux-2.4"), (200, 8));
-    // RFC 6675 §5: two by limited transmit, then as many as leave half the window in flight, the resend counted.
+    // RFC 6675 §5: two by limited transmit, then as many as leave half the window in flight, the retransmission counted.
     assert_eq!(during("rfc"), (200, 7));
     // RFC 6582 §3.2: the window of 8 and 15 duplicates, less the 16 in flight.
     assert_eq!(during("freebsd-5"), (200, 7));

@@ -20,10 +20,10 @@ fn the_handshake_gives_the_first_timeout() {
 fn a_probe_takes_the_timeouts_place_for_one_segment() {
     let mut script = linux(20);
     script.write(1).sends(0..1);
-    script.timer_at(220).resends(Mechanism::Tlp, &[0]);
-    script.timer_at(440).resends(Mechanism::Rto, &[0]);
-    script.timer_at(880).resends(Mechanism::Rto, &[0]);
-    script.timer_at(1760).resends(Mechanism::Rto, &[0]);
+    script.timer_at(220).retransmissions(Mechanism::Tlp, &[0]);
+    script.timer_at(440).retransmissions(Mechanism::Rto, &[0]);
+    script.timer_at(880).retransmissions(Mechanism::Rto, &[0]);
+    script.timer_at(1760).retransmissions(Mechanism::Rto, &[0]);
     assert_eq!(script.sender.counters().timeouts, 3);
 }
 
@@ -32,14 +32,14 @@ fn three_lost_at_the_tail_come_back_by_probe_and_early_retransmit() {
     let mut script = linux(50);
     script.write(10).sends(0..10);
     script.at(50).ack(7, &[]).is_silent().is(State::Open);
-    script.timer_at(150).resends(Mechanism::Tlp, &[9]);
+    script.timer_at(150).retransmissions(Mechanism::Tlp, &[9]);
     script
         .at(200)
         .ack(7, &[(9, 10)])
         .is(State::Disorder)
         .is_silent();
     // A quarter of the round-trip time.
-    script.timer_at(212).resends_by(&[
+    script.timer_at(212).retransmissions_by(&[
         (7, Mechanism::EarlyRetransmit),
         (8, Mechanism::SackRecovery),
     ]);
@@ -52,13 +52,13 @@ fn five_lost_at_the_tail_come_back_by_probe_and_fack() {
     let mut script = linux(50);
     script.write(10).sends(0..10);
     script.at(50).ack(5, &[]);
-    script.timer_at(150).resends(Mechanism::Tlp, &[9]);
+    script.timer_at(150).retransmissions(Mechanism::Tlp, &[9]);
     // Five segments up to the highest SACK are more than three: two are lost, and the window admits two.
     script.at(200).ack(5, &[(9, 10)]).is(State::Recovery);
-    script.resends_by(&[(5, Mechanism::Fack), (6, Mechanism::SackRecovery)]);
+    script.retransmissions_by(&[(5, Mechanism::Fack), (6, Mechanism::SackRecovery)]);
     // The others were not marked; they follow as no new data can be sent.
     script.at(250).ack(6, &[(9, 10)]);
-    script.resends(Mechanism::SackRecovery, &[7, 8]);
+    script.retransmissions(Mechanism::SackRecovery, &[7, 8]);
     script.at(251).ack(7, &[(9, 10)]).is_silent();
     script.at(301).ack(10, &[]).is(State::Open).is_silent();
 }
@@ -96,16 +96,16 @@ fn a_fin_with_data_is_probed_with_them() {
 fn an_acknowledgement_that_advances_ends_the_back_off() {
     let mut script = linux(20);
     script.write(1).sends(0..1);
-    script.timer_at(220).resends(Mechanism::Tlp, &[0]);
-    script.timer_at(440).resends(Mechanism::Rto, &[0]);
-    script.timer_at(880).resends(Mechanism::Rto, &[0]);
+    script.timer_at(220).retransmissions(Mechanism::Tlp, &[0]);
+    script.timer_at(440).retransmissions(Mechanism::Rto, &[0]);
+    script.timer_at(880).retransmissions(Mechanism::Rto, &[0]);
     script.has_rto(880);
-    // The echo of the last resend is a sample although the segment was sent four times.
+    // The echo of the last retransmission is a sample although the segment was sent four times.
     script.at(900).echo(880).ack(1, &[]).has_rto(220);
 }
 
 #[test]
-fn a_lost_resend_is_found_by_what_was_sent_after_it() {
+fn a_lost_retransmission_is_found_by_what_was_sent_after_it() {
     let mut script = linux(50);
     script.write(12).sends(0..10);
     script.at(50).ack(0, &[(1, 2)]).sends(10..11);
@@ -113,7 +113,7 @@ fn a_lost_resend_is_found_by_what_was_sent_after_it() {
     script
         .at(52)
         .ack(0, &[(1, 4)])
-        .resends(Mechanism::FastRetransmit, &[0]);
+        .retransmissions(Mechanism::FastRetransmit, &[0]);
     script.is(State::Recovery);
     for next in 5..=10 {
         script
@@ -121,7 +121,7 @@ fn a_lost_resend_is_found_by_what_was_sent_after_it() {
             .ack(0, &[(1, next)])
             .is_silent();
     }
-    // Segments 10 and 11 left before the resend, so nothing tells of it but the clock.
+    // Segments 10 and 11 left before the retransmission, so nothing tells of it but the clock.
     script.at(101).ack(0, &[(1, 11)]).is_silent();
     script.at(102).ack(0, &[(1, 12)]).is_silent();
     assert_eq!(script.sender.counters().timeouts, 0);
@@ -129,14 +129,14 @@ fn a_lost_resend_is_found_by_what_was_sent_after_it() {
 
 #[test]
 fn early_retransmit_may_be_immediate_or_off() {
-    for (value, resends) in [("immediate", true), ("off", false)] {
+    for (value, retransmissions) in [("immediate", true), ("off", false)] {
         let settings = exact("linux-3.10", &[("early_retransmit", value), ("tlp", "off")]);
         let mut script = Script::new(settings, ms(50));
         script.write(3).sends(0..3);
         script.at(50).ack(0, &[(1, 2)]);
-        if resends {
+        if retransmissions {
             script
-                .resends(Mechanism::EarlyRetransmit, &[0])
+                .retransmissions(Mechanism::EarlyRetransmit, &[0])
                 .is(State::Recovery);
         } else {
             script.is_silent().is(State::Disorder);
@@ -164,18 +164,18 @@ fn a_timeout_sends_all_again_in_slow_start() {
     script.write(4).sends(0..4);
     script
         .timer_at(250)
-        .resends(Mechanism::Rto, &[0])
+        .retransmissions(Mechanism::Rto, &[0])
         .is(State::Loss)
         .has_window(1, Some(7));
     // Nothing new can be sent, so F-RTO cannot tell: go-back-N.
     script
         .at(300)
         .ack(1, &[])
-        .resends(Mechanism::RtoRecovery, &[1, 2]);
+        .retransmissions(Mechanism::RtoRecovery, &[1, 2]);
     script
         .at(350)
         .ack(3, &[])
-        .resends(Mechanism::RtoRecovery, &[3]);
+        .retransmissions(Mechanism::RtoRecovery, &[3]);
     script.at(400).ack(4, &[]).is(State::Open);
 }
 
@@ -184,7 +184,7 @@ fn a_timeout_that_was_spurious_is_undone() {
     let settings = exact("linux-3.10", &[("tlp", "off")]);
     let mut script = Script::new(settings, ms(50));
     script.write(4).sends(0..4);
-    script.timer_at(250).resends(Mechanism::Rto, &[0]);
+    script.timer_at(250).retransmissions(Mechanism::Rto, &[0]);
     // Timestamps: what is acknowledged was sent before the timeout.
     script
         .at(260)

@@ -14,12 +14,12 @@ fn two_lost_at_the_tail_come_back_by_probe_and_early_retransmit() {
     let mut script = linux(40);
     script.write(10).sends(0..10);
     script.at(40).ack(8, &[]).is_silent().is(State::Open);
-    script.timer_at(120).resends(Mechanism::Tlp, &[9]);
+    script.timer_at(120).retransmissions(Mechanism::Tlp, &[9]);
     script.at(160).ack(8, &[(9, 10)]).is_silent();
     // A quarter of the round-trip time after the SACK.
     script
         .timer_at(170)
-        .resends(Mechanism::EarlyRetransmit, &[8]);
+        .retransmissions(Mechanism::EarlyRetransmit, &[8]);
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn a_head_older_than_the_timeout_begins_no_recovery() {
     let mut script = linux(130);
     script.write(10).sends(0..10);
     script.at(130).ack(8, &[]).is_silent();
-    script.timer_at(390).resends(Mechanism::Tlp, &[9]);
+    script.timer_at(390).retransmissions(Mechanism::Tlp, &[9]);
     script
         .at(520)
         .ack(8, &[(9, 10)])
@@ -36,15 +36,15 @@ fn a_head_older_than_the_timeout_begins_no_recovery() {
         .is_silent();
     script
         .timer_at(553)
-        .resends(Mechanism::EarlyRetransmit, &[8]);
+        .retransmissions(Mechanism::EarlyRetransmit, &[8]);
 }
 
 #[test]
 fn what_was_sent_again_gives_no_round_trip_time() {
-    // The timestamp of the resend alone would be believed in 3.10.
+    // The timestamp of the retransmission alone would be believed in 3.10.
     let mut script = linux(20);
     script.write(1).sends(0..1);
-    script.timer_at(220).resends(Mechanism::Tlp, &[0]);
+    script.timer_at(220).retransmissions(Mechanism::Tlp, &[0]);
     script.at(240).ack(1, &[]).has_rto(220);
 }
 

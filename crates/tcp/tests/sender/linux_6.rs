@@ -17,14 +17,14 @@ fn three_lost_at_the_tail_come_back_by_probe_and_rack() {
         let mut script = linux(name, 50);
         script.write(10).sends(0..10);
         script.at(50).ack(7, &[]).is_silent();
-        script.timer_at(152).resends(Mechanism::Tlp, &[9]);
+        script.timer_at(152).retransmissions(Mechanism::Tlp, &[9]);
         // The segments before were sent more than a round trip and a quarter before the probe.
         script.at(202).ack(7, &[(9, 10)]).is(State::Recovery);
-        script.resends(Mechanism::Rack, &[7]);
+        script.retransmissions(Mechanism::Rack, &[7]);
         script
             .at(252)
             .ack(8, &[(9, 10)])
-            .resends(Mechanism::Rack, &[8]);
+            .retransmissions(Mechanism::Rack, &[8]);
         script.at(302).ack(10, &[]).is(State::Open).is_silent();
         assert_eq!(script.sender.counters().probes, 1);
     }
@@ -35,9 +35,9 @@ fn a_probe_takes_the_timeouts_place_for_one_segment() {
     for name in BOTH {
         let mut script = linux(name, 20);
         script.write(1).sends(0..1);
-        script.timer_at(220).resends(Mechanism::Tlp, &[0]);
-        script.timer_at(440).resends(Mechanism::Rto, &[0]);
-        script.timer_at(880).resends(Mechanism::Rto, &[0]);
+        script.timer_at(220).retransmissions(Mechanism::Tlp, &[0]);
+        script.timer_at(440).retransmissions(Mechanism::Rto, &[0]);
+        script.timer_at(880).retransmissions(Mechanism::Rto, &[0]);
     }
 }
 
@@ -45,7 +45,7 @@ fn a_probe_takes_the_timeouts_place_for_one_segment() {
 fn one_segment_probed_and_acknowledged_beyond_is_a_loss() {
     let mut script = linux("linux-6.1", 20);
     script.write(2).sends(0..2);
-    script.timer_at(42).resends(Mechanism::Tlp, &[1]);
+    script.timer_at(42).retransmissions(Mechanism::Tlp, &[1]);
     script
         .at(62)
         .ack(2, &[])
@@ -63,7 +63,7 @@ fn one_segment_probed_and_acknowledged_beyond_is_a_loss() {
 fn a_dsack_for_the_probe_is_no_loss() {
     let mut script = linux("linux-6.1", 20);
     script.write(2).sends(0..2);
-    script.timer_at(42).resends(Mechanism::Tlp, &[1]);
+    script.timer_at(42).retransmissions(Mechanism::Tlp, &[1]);
     script.at(50).ack(2, &[]);
     script.at(62).ack(2, &[(1, 2)]).is(State::Open);
     script.write(1).sends(2..3);
@@ -89,7 +89,7 @@ fn three_sacks_mark_at_once_and_fewer_wait_for_reordering() {
         // A quarter of the smallest round-trip time, and two milliseconds.
         script
             .timer_at(52)
-            .resends(Mechanism::Rack, &[0])
+            .retransmissions(Mechanism::Rack, &[0])
             .is(State::Recovery);
 
         let mut script = linux(name, 40);
@@ -97,7 +97,7 @@ fn three_sacks_mark_at_once_and_fewer_wait_for_reordering() {
         script
             .at(40)
             .ack(0, &[(1, 4)])
-            .resends(Mechanism::Rack, &[0]);
+            .retransmissions(Mechanism::Rack, &[0]);
         script.is(State::Recovery);
     }
 }
@@ -118,7 +118,7 @@ fn without_rack_segments_are_counted() {
         .is(State::Disorder)
         .is_silent();
     script.at(42).ack(0, &[(1, 4)]).is(State::Recovery);
-    script.resends(Mechanism::FastRetransmit, &[0]);
+    script.retransmissions(Mechanism::FastRetransmit, &[0]);
 }
 
 #[test]
@@ -135,11 +135,11 @@ fn without_sack_the_third_duplicate_counts_and_each_partial_acknowledgement() {
     script
         .ack(0, &[])
         .is(State::Recovery)
-        .resends(Mechanism::FastRetransmit, &[0]);
+        .retransmissions(Mechanism::FastRetransmit, &[0]);
     script
         .at(80)
         .ack(5, &[])
-        .resends(Mechanism::FastRetransmit, &[5]);
+        .retransmissions(Mechanism::FastRetransmit, &[5]);
     // The state is kept until something beyond is acknowledged.
     script.at(120).ack(10, &[]).is(State::Recovery).is_silent();
     script.write(1);
@@ -150,12 +150,12 @@ fn without_sack_the_third_duplicate_counts_and_each_partial_acknowledgement() {
 #[test]
 fn a_timeout_sends_new_data_first_and_believes_what_comes_back() {
     let settings = exact("linux-6.1", &[("tlp", "off")]);
-    // The timeout was needless: the originals arrive.
+    // The timeout was spurious: the originals arrive.
     let mut script = Script::new(settings.clone(), ms(40));
     script.write(12).sends(0..10);
     script
         .timer_at(240)
-        .resends(Mechanism::Rto, &[0])
+        .retransmissions(Mechanism::Rto, &[0])
         .is(State::Loss);
     script.at(250).ack(1, &[]);
     script.sends(10..12);
@@ -165,10 +165,10 @@ fn a_timeout_sends_new_data_first_and_believes_what_comes_back() {
     // It was needed: the new data are SACKed.
     let mut script = Script::new(settings, ms(40));
     script.write(12).sends(0..10);
-    script.timer_at(240).resends(Mechanism::Rto, &[0]);
+    script.timer_at(240).retransmissions(Mechanism::Rto, &[0]);
     script.at(280).ack(1, &[]).sends(10..12);
     script.at(320).ack(1, &[(10, 11)]).is(State::Loss);
-    script.resends(Mechanism::RtoRecovery, &[1]);
+    script.retransmissions(Mechanism::RtoRecovery, &[1]);
 }
 
 #[test]
@@ -178,20 +178,20 @@ fn a_timeout_leaves_alone_what_was_sent_of_late() {
     script.write(2).sends(0..2);
     script.at(100).ack(1, &[]);
     script.at(390).write(1).sends(2..3);
-    script.at(401).resends(Mechanism::Rto, &[1]);
-    // Segment 2 is on its way: one in flight, and the resend.
+    script.at(401).retransmissions(Mechanism::Rto, &[1]);
+    // Segment 2 is on its way: one in flight, and the retransmission.
     script.is(State::Loss).has_window(2, Some(7));
 }
 
 #[test]
-fn timestamps_undo_a_needless_recovery() {
+fn timestamps_undo_a_spurious_recovery() {
     let mut script = linux("linux-6.1", 40);
     script.write(10).sends(0..10);
     script
         .at(40)
         .echo(0)
         .ack(0, &[(1, 4)])
-        .resends(Mechanism::Rack, &[0]);
+        .retransmissions(Mechanism::Rack, &[0]);
     script.has_window(7, Some(7));
     // The original was only late. What was delivered lets the window grow by one.
     script.at(45).ack(4, &[]).is(State::Open).is_silent();
@@ -200,14 +200,14 @@ fn timestamps_undo_a_needless_recovery() {
 }
 
 #[test]
-fn dsacks_for_every_resend_undo_a_recovery() {
+fn dsacks_for_every_retransmission_undo_a_recovery() {
     let settings = exact("linux-6.1", &[("timestamps", "false")]);
     let mut script = Script::new(settings, ms(40));
     script.write(10).sends(0..10);
     script
         .at(40)
         .ack(0, &[(1, 4)])
-        .resends(Mechanism::Rack, &[0]);
+        .retransmissions(Mechanism::Rack, &[0]);
     script.at(45).ack(4, &[]).is(State::Recovery);
     script.at(80).ack(4, &[(0, 1)]).is(State::Open);
     assert_eq!(script.sender.counters().undos, 1);
@@ -221,7 +221,7 @@ fn a_sacked_head_after_an_advance_is_given_time() {
     script.at(40).ack(0, &[(1, 3)]).is(State::Disorder);
     // It acknowledges the hole but not what it had SACKed.
     script.at(41).ack(1, &[]);
-    script.timer_at(62).resends(Mechanism::Rto, &[1]);
+    script.timer_at(62).retransmissions(Mechanism::Rto, &[1]);
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn silence_shrinks_the_window() {
 }
 
 #[test]
-fn packets_in_the_host_hold_back_new_ones_and_resends() {
+fn packets_in_the_host_hold_back_new_ones_and_retransmissions() {
     let mut script = linux("linux-6.1", 40);
     let start = rexmit_time::Time::from_nanos(5_000_000_000);
     script.sender.write(start, 10_000, false);
@@ -262,7 +262,7 @@ fn packets_in_the_host_hold_back_new_ones_and_resends() {
     let held = script.sender.poll_transmit(start).unwrap().in_host_bytes;
     assert!(script.sender.poll_transmit(start).is_some());
     assert_eq!(script.sender.queued(), (2, 8));
-    // The timer resends nothing that still waits in the host.
+    // The timer retransmits nothing that still waits in the host.
     script.at(400);
     while let Some(packet) = script.sender.poll_transmit(start) {
         assert_eq!(packet.mechanism, None);
@@ -278,7 +278,7 @@ fn packets_in_the_host_hold_back_new_ones_and_resends() {
 }
 
 #[test]
-fn a_short_tail_is_resent_with_the_fin_behind_it() {
+fn a_short_tail_is_retransmitted_with_the_fin_behind_it() {
     let settings = exact("linux-6.1", &[("tlp", "off")]);
     let mut script = Script::new(settings, ms(40));
     let start = rexmit_time::Time::from_nanos(5_000_000_000);
@@ -289,7 +289,10 @@ fn a_short_tail_is_resent_with_the_fin_behind_it() {
         script.sender.left_host(start, packet.in_host_bytes);
     }
     script.timer_at(240);
-    let resend = script.sender.poll_transmit(start).unwrap();
-    assert_eq!((resend.range.len(), resend.fin), (500, true));
+    let retransmission = script.sender.poll_transmit(start).unwrap();
+    assert_eq!(
+        (retransmission.range.len(), retransmission.fin),
+        (500, true)
+    );
     assert_eq!(script.sender.in_flight(), 1);
 }

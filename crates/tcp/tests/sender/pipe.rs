@@ -100,7 +100,7 @@ impl Pipe {
         }
     }
 
-    /// Loses the data packets with these numbers, resends counted.
+    /// Loses the data packets with these numbers, retransmissions counted.
     pub fn lose(mut self, packets: impl IntoIterator<Item = usize>) -> Self {
         self.lose.extend(packets);
         self

@@ -168,15 +168,17 @@ impl Script {
     }
 
     /// These segments leave again, by this mechanism, and nothing else.
-    pub fn resends(&mut self, by: Mechanism, segments: &[u32]) -> &mut Self {
+    pub fn retransmissions(&mut self, by: Mechanism, segments: &[u32]) -> &mut Self {
         let all: Vec<_> = segments.iter().map(|segment| (*segment, by)).collect();
-        self.resends_by(&all)
+        self.retransmissions_by(&all)
     }
 
     /// These segments leave again, each by its mechanism, and nothing else.
-    pub fn resends_by(&mut self, segments: &[(u32, Mechanism)]) -> &mut Self {
+    pub fn retransmissions_by(&mut self, segments: &[(u32, Mechanism)]) -> &mut Self {
         for (segment, by) in segments {
-            let (from, len, packet) = self.next().unwrap_or_else(|| panic!("no resend {segment}"));
+            let (from, len, packet) = self
+                .next()
+                .unwrap_or_else(|| panic!("no retransmission {segment}"));
             assert_eq!(
                 (from, len, packet.mechanism),
                 (segment * MSS, MSS, Some(*by)),

@@ -24,7 +24,7 @@ pub struct Of<T> {
 pub struct Rows {
     /// Connections that have ended. They are large, and pass through many hands.
     pub connections: Vec<Of<Box<rows::Connection>>>,
-    /// Resends, most with their connection, those of long ones before.
+    /// Retransmissions, most with their connection, those of long ones before.
     pub retransmissions: Vec<Of<rows::Retransmission>>,
     /// What other settings would have done.
     pub whatif: Vec<Of<rows::WhatIf>>,

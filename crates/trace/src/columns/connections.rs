@@ -108,8 +108,14 @@ where
     );
     table.text("syn_system", all().map(|row| row.syn_system));
     for (index, [needed, spurious, _]) in names.0.iter().enumerate() {
-        table.integer(needed, all().map(|row| i64::from(row.resends[index][0])));
-        table.integer(spurious, all().map(|row| i64::from(row.resends[index][1])));
+        table.integer(
+            needed,
+            all().map(|row| i64::from(row.retransmissions[index][0])),
+        );
+        table.integer(
+            spurious,
+            all().map(|row| i64::from(row.retransmissions[index][1])),
+        );
     }
     for (index, [_, _, waited]) in names.0.iter().enumerate() {
         table.seconds(waited, all().map(|row| Some(row.waited[index])));

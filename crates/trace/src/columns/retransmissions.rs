@@ -1,4 +1,4 @@
-//! Resends as columns.
+//! Retransmissions as columns.
 
 use rexmit_tcp::Mechanism;
 use rexmit_time::Duration;

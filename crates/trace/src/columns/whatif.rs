@@ -21,7 +21,7 @@ pub(super) fn table(rows: &[Of<WhatIf>], capture: &str, settings: &[String]) -> 
 /// One of the counts of a row.
 type Count<T> = fn(&T) -> u64;
 
-/// A column for each way in which resends may change.
+/// A column for each way in which retransmissions may change.
 fn changes(table: &mut Filler, rows: &(impl Iterator<Item = Changes> + Clone)) {
     let columns: [(&str, Count<Changes>); 7] = [
         ("avoided", |changes| changes.avoided),

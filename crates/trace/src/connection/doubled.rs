@@ -13,7 +13,7 @@ pub(super) const RECENT: usize = 64;
 /// What comes twice within this time was doubled by the capture.
 const AT_ONCE: Duration = Duration::from_micros(500);
 
-/// What tells a packet from all others of its connection for a while: resends have an identification of their own.
+/// What tells a packet from all others of its connection for a while: retransmissions have an identification of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
     pub direction: Direction,
@@ -76,11 +76,12 @@ impl Connection {
         found
     }
 
-    /// Whether a SYN or SYN-ACK came by just now with the same identification and stamps: a capture at both directions of a port, say,
-    /// holds it twice. No timer is as short as that, and a second connection has another number. It is counted then.
+    /// Whether a SYN or SYN-ACK came by just now with the same identification and stamps: a capture at both directions of a
+    /// port, say, holds it twice. No timer is as short as that, and a second connection has another number. It is counted
+    /// then.
     ///
-    /// A SYN-ACK behind a SYN that was sent again is the answer to that, however soon it follows the first one: two SYNs that a
-    /// delay held up come together.
+    /// A SYN-ACK behind a SYN that was sent again is the answer to that, however soon it follows the first one: two SYNs
+    /// that a delay held up come together.
     #[cold]
     pub(super) fn is_doubled_syn(
         &mut self,

@@ -1,7 +1,8 @@
 //! Packets are logged until somebody wants to know more, then given to the halves.
 //!
-//! Trouble in a direction makes a half due. It is made from the log when the connection ends, or before when the log is full
-//! or resends are to be settled: few halves are there at a time, and most work in the same room one after the other.
+//! Trouble in a direction makes a half due. It is made from the log when the connection ends, or before when the log is
+//! full or retransmissions are to be settled: few halves are there at a time, and most work in the same room one after the
+//! other.
 
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{Headers, SeqRange};
@@ -15,7 +16,7 @@ use crate::facts::SenderFacts;
 use crate::half::Half;
 use crate::rows;
 
-/// Packets between two looks for resends that are settled.
+/// Packets between two looks for retransmissions that are settled.
 const SETTLE: u32 = 256;
 
 impl Connection {
@@ -78,7 +79,7 @@ impl Connection {
             self.cold.unsettled = 0;
             self.make_due(common);
             for half in self.cold.halves.iter_mut().flatten() {
-                half.settled(&mut common.resends);
+                half.settled(&mut common.retransmissions);
             }
         }
     }
@@ -171,8 +172,8 @@ impl Connection {
                 None => self.cold.halves[of as usize].take().map(|half| *half),
             };
             if let Some(half) = half {
-                let (resends, whatif) = (&mut common.resends, &mut common.whatif);
-                (common.room, waits[of as usize]) = half.finish(resends, whatif, row);
+                let (retransmissions, whatif) = (&mut common.retransmissions, &mut common.whatif);
+                (common.room, waits[of as usize]) = half.finish(retransmissions, whatif, row);
             }
             let (packets, _) = self.cold.doubled[of as usize];
             row.capture_duplicates += packets;
@@ -282,10 +283,10 @@ mod tests {
                     if at_once {
                         connection.make_due(&mut common);
                     }
-                    settled.push(common.resends.len());
+                    settled.push(common.retransmissions.len());
                 }
                 let row = connection.finish(false, &mut common);
-                (row, settled, common.resends, common.whatif)
+                (row, settled, common.retransmissions, common.whatif)
             };
             prop_assert_eq!(run(true), run(false));
         }

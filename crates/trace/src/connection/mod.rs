@@ -45,8 +45,8 @@ use side::Side;
 pub(crate) struct Common {
     /// What is asked for.
     pub settings: Settings,
-    /// Resends that are ready.
-    pub resends: Vec<rows::Retransmission>,
+    /// Retransmissions that are ready.
+    pub retransmissions: Vec<rows::Retransmission>,
     /// Replays that are ready.
     pub whatif: Vec<rows::WhatIf>,
     /// Room to use again: of logs, and of a half.
@@ -60,7 +60,7 @@ impl Common {
     pub fn new(settings: Settings) -> Self {
         Common {
             settings,
-            resends: Vec::new(),
+            retransmissions: Vec::new(),
             whatif: Vec::new(),
             spare: Spare::default(),
             room: Room::default(),
@@ -141,7 +141,7 @@ struct Cold {
     halves: [Option<Box<Half>>; 2],
     /// What was known of the sender when trouble came of which a half is to be made.
     due: [Option<Box<SenderFacts>>; 2],
-    /// Packets for halves since resends were asked for last.
+    /// Packets for halves since retransmissions were asked for last.
     unsettled: u32,
     /// Packets of each side that the capture holds twice, before and behind a router, and their payload bytes.
     doubled: [(u32, u64); 2],

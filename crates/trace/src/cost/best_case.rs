@@ -10,13 +10,13 @@ use crate::rows::Retransmission;
 /// Timeouts remembered until the largest round-trip time is known; more are judged by the largest one so far.
 const MOST_TIMEOUTS: usize = 1024;
 
-/// The sum of what ideal loss detection would have saved, over the resends of one direction in their order.
+/// The sum of what ideal loss detection would have saved, over the retransmissions of one direction in their order.
 ///
-/// What is counted are loss detections, not resends: the first resend of an episode, and every timeout within one. What
-/// else an episode sends again follows from the detection, and goes when it goes. So one spurious detection is avoided
-/// once, by equation (1) if acknowledgements made it and by (2) if a timeout did. Each needed timeout happens at the
-/// connection's largest round-trip time instead, and never saves less than nothing; a detection of which it is unknown
-/// whether it was needed counts as needed. A probe costs a packet and no rate: avoided, it saves nothing.
+/// What is counted are loss detections, not retransmissions: the first retransmission of an episode, and every timeout
+/// within one. What else an episode sends again follows from the detection, and goes when it goes. So one spurious
+/// detection is avoided once, by equation (1) if acknowledgements made it and by (2) if a timeout did. Each needed timeout
+/// happens at the connection's largest round-trip time instead, and never saves less than nothing; a detection of which it
+/// is unknown whether it was needed counts as needed. A probe costs a packet and no rate: avoided, it saves nothing.
 #[derive(Clone, Debug, Default)]
 pub struct BestCase {
     episode: Option<u32>,
@@ -28,8 +28,8 @@ pub struct BestCase {
 }
 
 impl BestCase {
-    /// The next resend; `largest` is the largest round-trip time so far.
-    pub fn resend(&mut self, row: &Retransmission, largest: Duration) {
+    /// The next retransmission; `largest` is the largest round-trip time so far.
+    pub fn retransmission(&mut self, row: &Retransmission, largest: Duration) {
         let first = self.episode != Some(row.episode);
         self.episode = Some(row.episode);
         let Some(finder) = Finder::of(row.mechanism) else {
@@ -119,7 +119,7 @@ mod tests {
     fn best_case(rows: &[Retransmission]) -> Duration {
         let mut best = BestCase::default();
         for row in rows {
-            best.resend(row, ms(140));
+            best.retransmission(row, ms(140));
         }
         best.finish(ms(105), ms(140))
     }
@@ -167,7 +167,7 @@ mod tests {
     fn many_timeouts_do_not_take_room() {
         let mut best = BestCase::default();
         for episode in 0..5_000 {
-            best.resend(&row(episode, Mechanism::Rto, Need::Needed), ms(140));
+            best.retransmission(&row(episode, Mechanism::Rto, Need::Needed), ms(140));
             assert!(best.timeouts.len() <= MOST_TIMEOUTS);
         }
         assert_eq!(best.finish(ms(105), ms(140)), ms(160 * 5_000));

@@ -8,13 +8,13 @@ pub fn half_flight(segments: u32) -> f64 {
     f64::from(segments) / 2.0
 }
 
-/// F(x), equation (1): what a connection saves that does not make a needless fast retransmit.
+/// F(x), equation (1): what a connection saves that does not make a spurious fast retransmit.
 #[must_use]
 pub fn fast_retransmit_avoided(x: f64) -> f64 {
     x + 1.0 - (3.0 * x * x - x) / (5.0 * x + 1.0)
 }
 
-/// R(x), equation (2): what a connection saves that does not make a needless timeout. 0 for x < 1, where the equation
+/// R(x), equation (2): what a connection saves that does not make a spurious timeout. 0 for x < 1, where the equation
 /// has a pole and wrong signs.
 #[must_use]
 pub fn timeout_avoided(x: f64) -> f64 {

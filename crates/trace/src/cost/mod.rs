@@ -26,7 +26,7 @@ pub enum Finder {
 }
 
 impl Finder {
-    /// What `mechanism` finds losses by; none of a resend that only follows another, or that is not explained.
+    /// What `mechanism` finds losses by; none of a retransmission that only follows another, or that is not explained.
     #[must_use]
     pub const fn of(mechanism: Mechanism) -> Option<Self> {
         match mechanism {

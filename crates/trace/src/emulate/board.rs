@@ -16,7 +16,7 @@ const STAMPS: usize = 64;
 
 /// What an emulated sender holds of a piece: lost.
 pub const LOST: u8 = 1;
-/// Sent again, and that resend in flight.
+/// Sent again, and that retransmission in flight.
 pub const RESENT: u8 = 2;
 
 /// A segment in flight, or several that left as one.
@@ -28,8 +28,8 @@ pub struct Piece {
     pub sent: Time,
     /// The stamp that it carried then.
     pub stamp: Option<u32>,
-    /// Resends so far.
-    pub resends: u8,
+    /// Retransmissions so far.
+    pub retransmissions: u8,
     pub packets: u32,
     pub sacked: bool,
     /// Payload-free: a bare FIN.
@@ -58,7 +58,7 @@ pub struct Board {
     pub highest: SeqNum,
     window: Option<u32>,
     /// Packets sent again so far (`total_retrans`), and packets that were reported to have come twice (`dsack_dups`).
-    resent: u32,
+    retransmitted: u32,
     reported: u32,
     stamps: VecDeque<(u32, Time)>,
 }
@@ -124,7 +124,7 @@ impl Board {
             sacked: 0,
             highest: SeqNum::default(),
             window: None,
-            resent: 0,
+            retransmitted: 0,
             reported: 0,
             stamps: room.stamps,
         }
@@ -242,7 +242,7 @@ impl Board {
             end,
             sent: sent.at,
             stamp: sent.stamp,
-            resends: 0,
+            retransmissions: 0,
             packets,
             sacked: false,
             bare: len == fin,
@@ -293,15 +293,15 @@ impl Board {
     }
 
     /// The range was sent again.
-    pub fn resent(&mut self, sent: &Sent, pieces: core::ops::Range<usize>) {
+    pub fn retransmitted(&mut self, sent: &Sent, pieces: core::ops::Range<usize>) {
         self.note_stamp(sent);
         let nxt = self.nxt;
         for piece in self.pieces.range_mut(pieces) {
-            self.resent += piece.packets;
+            self.retransmitted += piece.packets;
             piece.sent = sent.at;
             piece.seen = true;
             piece.stamp = sent.stamp;
-            piece.resends = piece.resends.saturating_add(1);
+            piece.retransmissions = piece.retransmissions.saturating_add(1);
             piece.nxt_then = nxt;
         }
     }
@@ -328,7 +328,7 @@ impl Board {
             let len = range.end.offset_from(range.start).max(0).unsigned_abs();
             self.reported += len.div_ceil(self.mss).max(1);
         }
-        news.dubious = self.reported > self.resent;
+        news.dubious = self.reported > self.retransmitted;
         news.echo = acked.echo.filter(|echo| *echo != 0);
         news.echo_sent = None;
         if !news.old {

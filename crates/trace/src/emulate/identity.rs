@@ -1,11 +1,12 @@
-//! Which stack a sender was: the one whose emulation explains every resend, and how sure that is.
+//! Which stack a sender was: the one whose emulation explains every retransmission, and how sure that is.
 
 use super::profile;
 use super::shadow::Shadow;
 use super::{parameters, Identity};
 use crate::fingerprint::Hint;
 
-/// Of so many resends the right stack leaves one unexplained: a busy host, an acknowledgement that the capture missed.
+/// Of so many retransmissions the right stack leaves one unexplained: a busy host, an acknowledgement that the capture
+/// missed.
 const ONE_OF: u32 = 16;
 
 /// The same of a stack that the SYN names, too: then it takes more to say that it is none.
@@ -21,13 +22,13 @@ struct Family<'a> {
     stack: &'static str,
     best: &'a Shadow,
     score: f64,
-    /// Resends, and those that it does not explain.
+    /// Retransmissions, and those that it does not explain.
     explained: (u32, u32),
 }
 
 /// The stacks that explain what was seen.
-pub(super) fn of(shadows: &[Shadow], system: &Hint, resends: bool) -> Identity {
-    if !resends {
+pub(super) fn of(shadows: &[Shadow], system: &Hint, retransmissions: bool) -> Identity {
+    if !retransmissions {
         return Identity::default();
     }
     let mut families: Vec<Family<'_>> = Vec::new();
@@ -75,8 +76,8 @@ pub(super) fn of(shadows: &[Shadow], system: &Hint, resends: bool) -> Identity {
     } else {
         ONE_OF
     };
-    let (resends, unexplained) = family.explained;
-    let explains = unexplained * one_of < resends.max(1);
+    let (retransmissions, unexplained) = family.explained;
+    let explains = unexplained * one_of < retransmissions.max(1);
     if (refuted || !explains) && share >= NAMED {
         return Identity {
             stack: Some("none"),

@@ -1,5 +1,5 @@
-//! Ways of a sender that no resend shows: how fast the clock of its stamps ticks, and how much it sends before the first
-//! acknowledgement. They tell stacks apart whose resends look alike.
+//! Ways of a sender that no retransmission shows: how fast the clock of its stamps ticks, and how much it sends before the
+//! first acknowledgement. They tell stacks apart whose retransmissions look alike.
 
 use rexmit_tcp::congestion::Window;
 use rexmit_tcp::settings::{Estimator, Settings};

@@ -1,9 +1,10 @@
-//! Emulated senders: what made each resend, and which stack it was.
+//! Emulated senders: what made each retransmission, and which stack it was.
 //!
-//! A [`Judges`] holds one scoreboard and one emulated sender for each profile (`profile`): the pages of the stacks' settings,
-//! and some of them with what a capture does not show changed. Each emulation (`shadow`) follows what its stack would do with
-//! its timer and its states; at a resend it weighs every cause that its state allows by how well the time fits. How likely
-//! all that was seen is by each of them, says which stack it was, and weighs their opinions of each resend.
+//! A [`Judges`] holds one scoreboard and one emulated sender for each profile (`profile`): the pages of the stacks'
+//! settings, and some of them with what a capture does not show changed. Each emulation (`shadow`) follows what its stack
+//! would do with its timer and its states; at a retransmission it weighs every cause that its state allows by how well the
+//! time fits. How likely all that was seen is by each of them, says which stack it was, and weighs their opinions of each
+//! retransmission.
 
 mod board;
 mod identity;
@@ -44,7 +45,7 @@ const TOGETHER: Duration = Duration::from_micros(200);
 /// How likely it is, as a natural logarithm, that a stack sends a SYN that is another's: a host that imitates it, a proxy.
 const REFUTED: f64 = -6.9;
 
-/// What made a resend.
+/// What made a retransmission.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// The mechanism, by what the connection shows.
@@ -64,17 +65,17 @@ pub struct Identity {
     pub stack: Option<&'static str>,
     /// How sure that is, 0 to 1.
     pub confidence: f64,
-    /// All stacks that explain every resend.
+    /// All stacks that explain every retransmission.
     pub stacks: Vec<&'static str>,
     /// The six parameters.
     pub parameters: Parameters,
 }
 
-/// The episode of a resend.
+/// The episode of a retransmission.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     episode: u32,
-    /// The resend that began it.
+    /// The retransmission that began it.
     first: u32,
 }
 
@@ -109,12 +110,12 @@ pub struct Judges {
     received: Option<SeqNum>,
     /// The last packet of those that an acknowledgement let go.
     together: Option<Time>,
-    /// Number of the first resend remembered.
+    /// Number of the first retransmission remembered.
     first: u32,
     places: VecDeque<Place>,
     episode: Option<(Place, SeqNum)>,
     episodes: u32,
-    /// What began the episode whose first resend was forgotten last.
+    /// What began the episode whose first retransmission was forgotten last.
     forgotten: Option<(u32, Mechanism)>,
 }
 
@@ -165,12 +166,12 @@ impl Judges {
         }
     }
 
-    /// The next event, in the sender's order. A resend's number counts up from 0.
+    /// The next event, in the sender's order. A retransmission's number counts up from 0.
     pub fn event(&mut self, event: &SenderEvent) {
         if let Some(mut unseen) = self.unseen.take() {
-            // A resend tells of it only now, or the first that was new after a timeout: it left with what was sent last. A
-            // timeout lets little go.
-            let again = matches!(event, SenderEvent::Sent(Sent { kind: SentKind::Resend(_), range, .. })
+            // A retransmission tells of it only now, or the first that was new after a timeout: it left with what was sent
+            // last. A timeout lets little go.
+            let again = matches!(event, SenderEvent::Sent(Sent { kind: SentKind::Retransmission(_), range, .. })
                 if range.intersects(unseen.range));
             if again || (!unseen.counted && self.lost_at().is_some_and(|at| self.new_at <= at)) {
                 unseen.at = self.new_at.min(self.ack_at);
@@ -203,7 +204,7 @@ impl Judges {
         match sent.kind {
             SentKind::New => self.sent_new(sent),
             SentKind::Unseen => self.unseen = Some(*sent),
-            SentKind::Resend(number) => self.sent_again(sent, number),
+            SentKind::Retransmission(number) => self.sent_again(sent, number),
             SentKind::WindowProbe | SentKind::KeepAlive => {}
         }
     }
@@ -232,7 +233,7 @@ impl Judges {
             }
             Some((at, count)) => {
                 self.syn = Some((at, count + 1));
-                if let SentKind::Resend(number) = sent.kind {
+                if let SentKind::Retransmission(number) = sent.kind {
                     self.note_place(number, sent.range.end);
                 }
                 let again = SynAgain {
@@ -302,7 +303,7 @@ impl Judges {
             self.establish(sent.at, self.facts.handshake_rtt);
         }
         if sent.kind == SentKind::Unseen && sent.at <= self.ack_at && !sent.counted {
-            // It left long ago, and only a resend or an acknowledgement tells of it.
+            // It left long ago, and only a retransmission or an acknowledgement tells of it.
             self.board.push(sent);
             for shadow in &mut self.shadows {
                 shadow.on_unseen(&mut self.board, sent.at);
@@ -327,7 +328,7 @@ impl Judges {
     fn sent_again(&mut self, sent: &Sent, number: u32) {
         self.begin(sent.range.start);
         let mut moment = self.moment(sent);
-        self.pace.resent(moment.gap, moment.slack);
+        self.pace.retransmitted(moment.gap, moment.slack);
         if sent.range.end.is_after(self.board.nxt) {
             // The first copy of it was never seen: it left with what was sent last.
             let first = Sent {
@@ -342,15 +343,16 @@ impl Judges {
         let pieces = self.board.locate(sent.range);
         self.note_copy(&mut moment, sent, pieces.start);
         for shadow in &mut self.shadows {
-            shadow.on_resend(&mut self.board, &moment, pieces.clone());
+            shadow.on_retransmission(&mut self.board, &moment, pieces.clone());
         }
-        self.board.resent(sent, pieces);
+        self.board.retransmitted(sent, pieces);
         self.together = Some(sent.at);
         let nxt = self.board.nxt;
         self.note_place(number, nxt);
     }
 
-    /// The resend belongs to the episode that runs, or begins one that lasts until all before `end` is acknowledged.
+    /// The retransmission belongs to the episode that runs, or begins one that lasts until all before `end` is
+    /// acknowledged.
     fn note_place(&mut self, number: u32, end: SeqNum) {
         let place = match self.episode {
             Some((place, _)) => place,
@@ -450,8 +452,8 @@ impl Judges {
         moment.before_timers = soon && moment.slack * ticks < least;
     }
 
-    /// No timer is shorter than a round trip (RFC 6298 §2.2, RFC 8985 §7.2). Where none can be known, the smallest timeout of
-    /// all stacks stands for it.
+    /// No timer is shorter than a round trip (RFC 6298 §2.2, RFC 8985 §7.2). Where none can be known, the smallest timeout
+    /// of all stacks stands for it.
     fn shortest_timer(&self, alone: bool) -> Duration {
         let least = if alone {
             self.shadows.iter().map(Shadow::least_timeout).min()
@@ -465,7 +467,7 @@ impl Judges {
     fn note_rtt(&mut self) {
         let at = self.news.at;
         let once = self.news.acked.iter();
-        let once = once.filter(|piece| piece.resends == 0 && at >= piece.sent);
+        let once = once.filter(|piece| piece.retransmissions == 0 && at >= piece.sent);
         if let Some(rtt) = once.map(|piece| at - piece.sent).min() {
             self.least_rtt = Some(self.least_rtt.map_or(rtt, |least| least.min(rtt)));
         }
@@ -481,7 +483,7 @@ impl Judges {
         leaning
     }
 
-    /// What the emulations say of a resend.
+    /// What the emulations say of a retransmission.
     fn opinions(&self, index: usize) -> Opinions {
         let mut best = [f64::NEG_INFINITY; 3];
         for shadow in &self.shadows {
@@ -514,7 +516,8 @@ impl Judges {
         (index < self.places.len()).then_some(index)
     }
 
-    /// What is known of resend `number` now: the opinion of the stack that explains most so far. None once forgotten.
+    /// What is known of retransmission `number` now: the opinion of the stack that explains most so far. None once
+    /// forgotten.
     #[must_use]
     pub fn verdict(&self, number: u32) -> Option<Verdict> {
         let index = self.index(number)?;
@@ -538,7 +541,7 @@ impl Judges {
         })
     }
 
-    /// Forgets resends below `number`, which have been given out.
+    /// Forgets retransmissions below `number`, which have been given out.
     pub fn forget_before(&mut self, number: u32) {
         while self.first < number {
             let Some(place) = self.places.front() else {
@@ -556,7 +559,8 @@ impl Judges {
         }
     }
 
-    /// Each emulation with how likely all that was seen is by it and the worst of the resends', as natural logarithms.
+    /// Each emulation with how likely all that was seen is by it and the worst of the retransmissions', as natural
+    /// logarithms.
     pub fn standings(&self) -> impl Iterator<Item = (&'static str, f64, f64)> + '_ {
         self.shadows
             .iter()
@@ -570,10 +574,10 @@ impl Judges {
         Some(Arc::clone(&best.profile.settings))
     }
 
-    /// Which stack it was, from all resends so far.
+    /// Which stack it was, from all retransmissions so far.
     #[must_use]
     pub fn identity(&self) -> Identity {
-        let resends = self.first > 0 || !self.places.is_empty();
-        identity::of(&self.shadows, &self.facts.system, resends)
+        let retransmissions = self.first > 0 || !self.places.is_empty();
+        identity::of(&self.shadows, &self.facts.system, retransmissions)
     }
 }

@@ -1,4 +1,5 @@
-//! Whether a sender paces: what acknowledgements let go then leaves later, a packet at a time (`tcp_pacing_check`, BBR, fq).
+//! Whether a sender paces: what acknowledgements let go then leaves later, a packet at a time (`tcp_pacing_check`, BBR,
+//! fq).
 
 use rexmit_time::Duration;
 
@@ -17,8 +18,8 @@ pub struct Pace {
     late: f64,
     /// How long after it on average, ms.
     wait: f64,
-    /// Resends that left at once, and that left as late as new data does.
-    resends: [u32; 2],
+    /// Retransmissions that left at once, and that left as late as new data does.
+    retransmissions: [u32; 2],
 }
 
 /// What is to be expected of a packet that an acknowledgement let go.
@@ -52,18 +53,18 @@ impl Pace {
         }
     }
 
-    /// A resend left `gap` after what may have let it go.
-    pub fn resent(&mut self, gap: Duration, slack: Duration) {
+    /// A retransmission left `gap` after what may have let it go.
+    pub fn retransmitted(&mut self, gap: Duration, slack: Duration) {
         let late = gap > TOGETHER + slack;
         if !late || ms(gap) < 4.0 * self.wait {
-            self.resends[usize::from(late)] += 1;
+            self.retransmissions[usize::from(late)] += 1;
         }
     }
 
-    /// What is to be expected of the next resend; none of a sender that has sent nothing late. What resends did counts for more
-    /// than what new data did, which may have waited for their program.
+    /// What is to be expected of the next retransmission; none of a sender that has sent nothing late. What retransmissions
+    /// did counts for more than what new data did, which may have waited for their program.
     pub fn expected(&self) -> Option<Late> {
-        let [at_once, late] = self.resends.map(f64::from);
+        let [at_once, late] = self.retransmissions.map(f64::from);
         (self.wait > 0.0).then(|| Late {
             share: (late + self.late / 2.0) / (at_once + late + 2.0),
             wait: self.wait,
@@ -78,17 +79,17 @@ mod tests {
     const AT_ONCE: Duration = Duration::from_micros(20);
     const LATER: Duration = Duration::from_micros(1_500);
 
-    fn after(gaps: &[Duration], resends: &[Duration]) -> Option<f64> {
+    fn after(gaps: &[Duration], retransmissions: &[Duration]) -> Option<f64> {
         let mut pace = Pace::default();
         gaps.iter().for_each(|gap| pace.sent(*gap, Duration::ZERO));
-        resends
+        retransmissions
             .iter()
-            .for_each(|gap| pace.resent(*gap, Duration::ZERO));
+            .for_each(|gap| pace.retransmitted(*gap, Duration::ZERO));
         pace.expected().map(|late| late.share)
     }
 
     #[test]
-    fn a_paced_sender_is_expected_to_resend_late() {
+    fn a_paced_sender_is_expected_to_retransmission_late() {
         assert!(after(&[AT_ONCE; 50], &[AT_ONCE; 5]).is_none());
         let paced = after(&[LATER; 50], &[LATER, LATER, AT_ONCE, LATER]).unwrap();
         assert!(paced > 0.5, "{paced}");

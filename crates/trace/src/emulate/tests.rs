@@ -14,7 +14,7 @@ const ISN: u32 = u32::MAX - 2_500;
 /// A sender's events, written down in milliseconds.
 struct Script {
     judges: Judges,
-    resends: u32,
+    retransmissions: u32,
     /// How far its times may be off.
     slack: Duration,
 }
@@ -47,14 +47,14 @@ impl Script {
     fn of(facts: &SenderFacts) -> Self {
         Script {
             judges: Judges::new(facts),
-            resends: 0,
+            retransmissions: 0,
             slack: Duration::ZERO,
         }
     }
 
     /// A SYN or SYN-ACK.
     fn syn(mut self, ms: f64, kind: SentKind) -> Self {
-        self.resends += u32::from(kind != SentKind::New);
+        self.retransmissions += u32::from(kind != SentKind::New);
         self.judges.event(&SenderEvent::Sent(Sent {
             at: at(ms),
             range: SeqRange::new(SeqNum::new(ISN), 1),
@@ -103,8 +103,8 @@ impl Script {
     }
 
     fn again(mut self, ms: f64, segment: u32) -> Self {
-        let kind = SentKind::Resend(self.resends);
-        self.resends += 1;
+        let kind = SentKind::Retransmission(self.retransmissions);
+        self.retransmissions += 1;
         self.send(ms, segment..segment + 1, kind);
         self
     }
@@ -150,7 +150,7 @@ impl Script {
     }
 
     fn mechanisms(&self) -> Vec<&'static str> {
-        (0..self.resends)
+        (0..self.retransmissions)
             .map(|number| self.verdict(number).judged.mechanism.as_str())
             .collect()
     }
@@ -384,8 +384,8 @@ fn what_exceeds_the_window_after_a_timeout_shows_that_there_was_none() {
     assert_eq!(script.mechanisms(), ["rack"; 4]);
 }
 
-/// An acknowledgement that newer ones have overtaken is dropped (`tcp_validate_incoming`), its blocks with it: they are no sign
-/// of reordering among the data, for which RACK would wait longer.
+/// An acknowledgement that newer ones have overtaken is dropped (`tcp_validate_incoming`), its blocks with it: they are no
+/// sign of reordering among the data, for which RACK would wait longer.
 #[test]
 fn an_overtaken_acknowledgement_is_dropped_with_its_blocks() {
     let acked = |ms: f64, una: u32, sacks: &[(u32, u32)], (own, len): (u32, u32), stamp: u32| {
@@ -432,12 +432,12 @@ fn a_syn_again_before_its_timer_is_unknown() {
     };
     let probe = Script::of(&client)
         .syn(0.0, SentKind::New)
-        .syn(175.0, SentKind::Resend(0));
+        .syn(175.0, SentKind::Retransmission(0));
     assert_eq!(probe.mechanisms(), ["unknown"]);
     let lost = Script::of(&client)
         .syn(0.0, SentKind::New)
-        .syn(1000.0, SentKind::Resend(0))
-        .syn(3000.0, SentKind::Resend(1));
+        .syn(1000.0, SentKind::Retransmission(0))
+        .syn(3000.0, SentKind::Retransmission(1));
     assert_eq!(lost.mechanisms(), ["rto", "rto"]);
 }
 
@@ -448,7 +448,7 @@ fn a_syn_ack_again_is_the_timers_or_answers_a_syn_that_came_again() {
         ..SenderFacts::default()
     };
     let first = || Script::of(&server).asked(0.0).syn(0.02, SentKind::New);
-    let again = SentKind::Resend(0);
+    let again = SentKind::Retransmission(0);
     assert_eq!(first().syn(100.0, again).mechanisms(), ["unknown"]);
     assert_eq!(first().syn(1000.0, again).mechanisms(), ["rto"]);
     let answer = first().asked(100.0).syn(100.02, again);

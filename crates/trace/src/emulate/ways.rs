@@ -116,7 +116,7 @@ fn usual() -> [f64; WAYS] {
     })
 }
 
-/// What the emulations say of one resend.
+/// What the emulations say of one retransmission.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Opinions {
     /// How likely each way is by itself.

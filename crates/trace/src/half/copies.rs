@@ -21,7 +21,7 @@ const MOST_MISSING: u32 = 1024;
 /// What a packet is whose numbers, some of them, were sent before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Old {
-    Resend,
+    Retransmission,
     Late,
     Doubled,
 }
@@ -97,7 +97,7 @@ impl Half {
         let old_end = end.min(nxt);
         if start < old_end {
             match self.old(event, start, old_end) {
-                Old::Resend => self.resend(event, start, old_end, copy),
+                Old::Retransmission => self.retransmission(event, start, old_end, copy),
                 Old::Late => self.late(start, old_end, copy),
                 Old::Doubled => self.double(start, old_end, event.at),
             }
@@ -193,7 +193,7 @@ impl Half {
         if pieces.peek().is_some() && pieces.all(late) {
             Old::Late
         } else {
-            Old::Resend
+            Old::Retransmission
         }
     }
 
@@ -241,8 +241,8 @@ impl Half {
             _ => 0,
         };
         let before = match newer {
-            // What was seen is sent again, whatever its number in the order of the sender's packets. What was only seen when it
-            // was sent again may have been overtaken by that.
+            // What was seen is sent again, whatever its number in the order of the sender's packets. What was only seen
+            // when it was sent again may have been overtaken by that.
             0 if piece.first.seen => Some(false),
             0 => ids.before(event.ip_id, last.ip_id),
             _ => Some(newer < 0),
@@ -250,7 +250,7 @@ impl Half {
         before.unwrap_or(event.at - last.at < soon)
     }
 
-    fn resend(&mut self, event: &Event, start: i64, end: i64, copy: Copy) {
+    fn retransmission(&mut self, event: &Event, start: i64, end: i64, copy: Copy) {
         let number = self.next_number;
         self.next_number += 1;
         if start < self.pieces.bottom() {
@@ -290,7 +290,7 @@ impl Half {
         self.row.unique_bytes += unseen as u64;
         let known = |c: Copy| (c.at > Time::ZERO).then_some(c.at);
         let previous = first.and_then(|(_, c, _)| known(c));
-        let resend = Open {
+        let retransmission = Open {
             number,
             at: event.at,
             start,
@@ -311,8 +311,14 @@ impl Half {
             episode: 0,
         };
         self.silence.ends(event.at);
-        self.waiting.push(resend, una);
-        self.tell_sent(event, start, end, copy.sent, SentKind::Resend(number));
+        self.waiting.push(retransmission, una);
+        self.tell_sent(
+            event,
+            start,
+            end,
+            copy.sent,
+            SentKind::Retransmission(number),
+        );
     }
 
     /// How long the sender has waited when it sends again what it sent last at `previous`: not at all where it has nothing

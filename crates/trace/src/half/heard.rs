@@ -25,7 +25,7 @@ pub(super) struct News {
     /// Something covered was never seen.
     unseen: bool,
     /// The places of what was sent more than once, from the first to the last.
-    pub(super) resent: Option<(i64, i64)>,
+    pub(super) retransmitted: Option<(i64, i64)>,
     /// Segments that were acknowledged at once when they came: out of order, or sent again.
     pub(super) answered: u32,
 }
@@ -33,8 +33,8 @@ pub(super) struct News {
 impl News {
     fn take(&mut self, piece: &Piece) {
         if !piece.again.is_empty() {
-            let (start, end) = self.resent.unwrap_or((piece.start, piece.end));
-            self.resent = Some((start.min(piece.start), end.max(piece.end)));
+            let (start, end) = self.retransmitted.unwrap_or((piece.start, piece.end));
+            self.retransmitted = Some((start.min(piece.start), end.max(piece.end)));
         } else if !piece.first.seen {
             self.unseen = true;
         } else {
@@ -145,7 +145,7 @@ impl Half {
                 credit.saturating_sub(news.once)
             };
         }
-        match (news.newest, news.resent) {
+        match (news.newest, news.retransmitted) {
             (Some(newest), None) if !news.unseen => {
                 self.rtts.sample(at - newest.sent);
                 self.beyond_now = event.at - newest.at;
@@ -156,12 +156,12 @@ impl Half {
         if place > una
             && covered.hidden == 0
             && credit == 0
-            && news.resent.is_none()
+            && news.retransmitted.is_none()
             && !news.unseen
         {
             self.learn_step(una, place);
         }
-        if news.resent.is_some() && place > una {
+        if news.retransmitted.is_some() && place > una {
             if !self.facts.sack {
                 self.jumped(una, place, event.at);
                 self.was_filled(una, place, event.at);
@@ -251,15 +251,15 @@ impl Half {
     fn reported(&mut self, start: i64, end: i64, at: Time) {
         self.reports += 1;
         let start = start.max(self.pieces.bottom());
-        let mut resent = false;
+        let mut retransmitted = false;
         for piece in self.pieces.within(start, end.max(start)) {
             piece.dsacks = piece.dsacks.saturating_add(1);
-            resent |= !piece.again.is_empty();
+            retransmitted |= !piece.again.is_empty();
             if let Some(covered) = piece.covered.as_mut().filter(|c| c.at == at) {
                 covered.reported = true;
             }
         }
-        self.network_doubles |= !resent;
+        self.network_doubles |= !retransmitted;
     }
 
     /// The receiver repeated itself: of something that came out of order, or that it had already.
@@ -280,7 +280,8 @@ impl Half {
             self.probed -= 1;
             return;
         }
-        if !same || blocks.dsack.is_some() || news.newest.is_some() || news.resent.is_some() {
+        if !same || blocks.dsack.is_some() || news.newest.is_some() || news.retransmitted.is_some()
+        {
             return;
         }
         let since = ack.event.at - self.beyond_now;

@@ -111,8 +111,8 @@ impl Held {
         self.settled = self.first + self.events.len() as u64;
     }
 
-    /// `ranges`, new numbers in their order that never came by, left where packets are missing, oldest first. False where the
-    /// count tells of too few, or where all of them are missing right before the next event.
+    /// `ranges`, new numbers in their order that never came by, left where packets are missing, oldest first. False where
+    /// the count tells of too few, or where all of them are missing right before the next event.
     pub(super) fn place(&mut self, ranges: &[SeqRange], like: &Sent) -> bool {
         let all: u32 = self.holes.iter().map(|hole| hole.missing).sum();
         let here = self.missing_here() as usize;
@@ -221,7 +221,7 @@ mod tests {
         held.push(acked(100, 0));
         held.push(acked(101, 1));
         held.note_missing(missing);
-        held.push(SenderEvent::Sent(sent(400, 1, SentKind::Resend(0))));
+        held.push(SenderEvent::Sent(sent(400, 1, SentKind::Retransmission(0))));
         held.push(acked(500, 2));
         held
     }

@@ -48,7 +48,7 @@ use stamps::Stamps;
 
 pub use room::Room;
 
-/// Pieces kept before the oldest resends are settled as they stand.
+/// Pieces kept before the oldest retransmissions are settled as they stand.
 const MOST_PIECES: usize = 1 << 16;
 /// Packets sent lately that are remembered.
 const LATELY: usize = 256;
@@ -63,7 +63,7 @@ pub struct Half {
     direction: Direction,
     facts: SenderFacts,
     mss: u32,
-    most_resends: usize,
+    most_retransmissions: usize,
     clock: Clock,
     stamps: Stamps,
     ids: Ids,
@@ -108,7 +108,7 @@ pub struct Half {
     replay: Option<Replay>,
     next_number: u32,
     waiting: Waiting,
-    /// Resends that wait for their mechanism, oldest first.
+    /// Retransmissions that wait for their mechanism, oldest first.
     unnamed: VecDeque<(Open, Need, Evidence)>,
     /// Duplicates that the receiver reported, and that it must have got and did not report.
     reports: u32,
@@ -156,7 +156,7 @@ impl Half {
             direction,
             facts: *facts,
             mss,
-            most_resends: settings.most_resends.max(1),
+            most_retransmissions: settings.most_retransmissions.max(1),
             clock: Clock::within(room.peer),
             stamps: Stamps::default(),
             ids: Ids::new(facts.counts_own),
@@ -294,11 +294,11 @@ impl Half {
         double
     }
 
-    /// Moves out the rows of resends that are settled, oldest first.
+    /// Moves out the rows of retransmissions that are settled, oldest first.
     pub fn settled(&mut self, out: &mut Vec<Retransmission>) {
         let largest = self.rtts.most();
         for row in &self.ready {
-            self.best_case.resend(row, largest);
+            self.best_case.retransmission(row, largest);
         }
         out.append(&mut self.ready);
     }
@@ -306,7 +306,7 @@ impl Half {
     /// The connection is over: everything that is left, and what the sender did in all. Leaves its room, and how it waited.
     pub fn finish(
         mut self,
-        resends: &mut Vec<Retransmission>,
+        retransmissions: &mut Vec<Retransmission>,
         whatif: &mut Vec<WhatIf>,
         row: &mut HalfRow,
     ) -> (Room, Waits) {
@@ -322,7 +322,7 @@ impl Half {
             self.name_first();
         }
         self.episode.flush(&mut self.ready);
-        self.settled(resends);
+        self.settled(retransmissions);
         if let Some(mut replay) = self.replay.take() {
             name_sender(&mut replay, &self.judges);
             replay.finish(whatif);
@@ -399,7 +399,7 @@ impl Half {
     fn summarise(&mut self, row: &mut HalfRow) {
         let identity = self.judges.identity();
         row.unique_bytes = self.row.unique_bytes;
-        row.resends = self.row.resends;
+        row.retransmissions = self.row.retransmissions;
         row.reordered = self.row.reordered;
         row.network_duplicates = self.row.network_duplicates;
         row.capture_duplicates = self.row.capture_duplicates;

@@ -1,7 +1,7 @@
-//! Was a resend needed?
+//! Was a retransmission needed?
 //!
-//! Of every piece of a resend the question is the same: which of its copies arrived first? That copy, and those before
-//! it, were needed; those after it were not.
+//! Of every piece of a retransmission the question is the same: which of its copies arrived first? That copy, and those
+//! before it, were needed; those after it were not.
 
 use rexmit_tcp::Need;
 use rexmit_time::{Duration, Time};
@@ -73,7 +73,8 @@ fn first_arrival(
     let least = usize::from(piece.overtaken).min(most - 1);
     let mut missed = covered.hidden as usize;
     // Whether a copy arrived of which the acknowledgement was missed: then a report of a duplicate may have been missed as
-    // well, unless the acknowledgement seen is the one for the last copy. Data are not: they came after one that was missed.
+    // well, unless the acknowledgement seen is the one for the last copy. Data are not: they came after one that was
+    // missed.
     let prompt = covered.at - (seen[most - 1].1.at + scene.beyond) < scene.beyond / 2 + AT_ONCE;
     if prompt && covered.carried {
         missed = missed.saturating_sub(1);
@@ -178,7 +179,7 @@ fn by_echo(piece: &Piece, seen: &[(usize, &Copy)]) -> Option<usize> {
     alone.then_some(seen[found].0)
 }
 
-/// Whether resend `number` was needed for this piece, and what says so.
+/// Whether retransmission `number` was needed for this piece, and what says so.
 fn of_piece(pieces: &Pieces, piece: &Piece, number: u32, scene: &Scene) -> (Need, Evidence) {
     let Some((this, copy)) = piece
         .copies()
@@ -216,8 +217,9 @@ fn of_piece(pieces: &Pieces, piece: &Piece, number: u32, scene: &Scene) -> (Need
     }
 }
 
-/// What lies next to a piece and was acknowledged later came later. Where the network keeps order, what arrived first of the
-/// piece had been sent before any copy of it that can have been the one: the latest such time (what F-RTO goes by, RFC 5682).
+/// What lies next to a piece and was acknowledged later came later. Where the network keeps order, what arrived first of
+/// the piece had been sent before any copy of it that can have been the one: the latest such time (what F-RTO goes by, RFC
+/// 5682).
 fn before_neighbours(pieces: &Pieces, piece: &Piece, scene: &Scene) -> Option<Time> {
     let covered = piece.covered?;
     let beside = [piece.start - 1, piece.end];
@@ -233,8 +235,8 @@ fn before_neighbours(pieces: &Pieces, piece: &Piece, scene: &Scene) -> Option<Ti
     came.min()
 }
 
-/// Whether resend `number` of these places was needed, and what says so: it was if any of its pieces needed it.
-pub(super) fn of_resend(
+/// Whether retransmission `number` of these places was needed, and what says so: it was if any of its pieces needed it.
+pub(super) fn of_retransmission(
     pieces: &Pieces,
     (start, end): (i64, i64),
     number: u32,

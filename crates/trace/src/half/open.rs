@@ -1,4 +1,4 @@
-//! Resends that wait for what becomes known later, and their rows.
+//! Retransmissions that wait for what becomes known later, and their rows.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use crate::emulate::{Judged, Verdict};
 use crate::event::Direction;
 use crate::rows::{Evidence, Position, Retransmission};
 
-/// A resend that is not settled.
+/// A retransmission that is not settled.
 #[derive(Clone, Debug)]
 pub(super) struct Open {
     /// Its number, from 0.
@@ -40,11 +40,11 @@ pub(super) struct Open {
     pub flight: (u32, u32),
     /// Moving average of the round-trip time.
     pub moving: Option<Duration>,
-    /// Counts up when all that was sent before the first resend since has been acknowledged.
+    /// Counts up when all that was sent before the first retransmission since has been acknowledged.
     pub episode: u32,
 }
 
-/// Resends in their order until they are settled.
+/// Retransmissions in their order until they are settled.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     open: VecDeque<Open>,
@@ -69,23 +69,24 @@ impl Waiting {
     }
 
     /// A new one, of which all but the episode is filled in.
-    pub(super) fn push(&mut self, mut resend: Open, una: i64) {
+    pub(super) fn push(&mut self, mut retransmission: Open, una: i64) {
         match self.episode_high {
             Some(high) if una < high => {}
             Some(_) => {
                 self.episode += 1;
-                self.episode_high = Some(resend.high);
+                self.episode_high = Some(retransmission.high);
             }
-            None => self.episode_high = Some(resend.high),
+            None => self.episode_high = Some(retransmission.high),
         }
-        resend.episode = self.episode;
-        self.open.push_back(resend);
+        retransmission.episode = self.episode;
+        self.open.push_back(retransmission);
     }
 
     /// Everything below `una` was acknowledged at `at`.
     pub(super) fn advanced(&mut self, una: i64, at: Time) {
-        while let Some(resend) = self.open.get_mut(self.recovered).filter(|r| r.high <= una) {
-            resend.recovered = Some(at);
+        while let Some(retransmission) = self.open.get_mut(self.recovered).filter(|r| r.high <= una)
+        {
+            retransmission.recovered = Some(at);
             self.recovered += 1;
         }
     }
@@ -121,7 +122,7 @@ pub(super) struct Episode {
     last_lost: Option<i64>,
 }
 
-/// What settles a resend.
+/// What settles a retransmission.
 #[derive(Clone, Debug)]
 pub(super) struct Settled {
     /// Direction of its half.

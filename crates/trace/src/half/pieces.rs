@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use rexmit_time::Time;
 use rexmit_wire::SeqNum;
 
-/// Stands for the number of a copy that is no resend: the first.
+/// Stands for the number of a copy that is no retransmission: the first.
 pub(super) const ORIGINAL: u32 = u32::MAX;
 
 /// One time that bytes were sent.
@@ -23,7 +23,7 @@ pub(super) struct Copy {
     pub ip_id: Option<u16>,
     /// The sequence numbers that its packet took; of an unseen copy, 0.
     pub span: u32,
-    /// The resend's number, or [`ORIGINAL`].
+    /// The retransmission's number, or [`ORIGINAL`].
     pub number: u32,
     /// Whether it came by the monitor.
     pub seen: bool,
@@ -75,8 +75,8 @@ pub(super) struct Piece {
     pub doubled: u8,
     /// When it was sent again first, the receiver had shown that something sent later had arrived.
     pub overtaken: bool,
-    /// Its first acknowledgement was also the first of what filled a hole before it, or of later packets that nothing had shown
-    /// to have arrived.
+    /// Its first acknowledgement was also the first of what filled a hole before it, or of later packets that nothing had
+    /// shown to have arrived.
     pub jumped: bool,
 }
 

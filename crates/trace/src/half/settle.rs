@@ -1,4 +1,4 @@
-//! When nothing more is to be learned of a resend: whether it was needed, what made it, and its row.
+//! When nothing more is to be learned of a retransmission: whether it was needed, what made it, and its row.
 
 use rexmit_tcp::{Mechanism, Need};
 use rexmit_time::Duration;
@@ -9,19 +9,21 @@ use super::{position_of, Half, MOST_PIECES};
 use crate::rows::{Evidence, Position};
 use crate::whatif::Resolved;
 
-/// A resend waits so long for a duplicate report after all is acknowledged, and twice the largest round trip more.
+/// A retransmission waits so long for a duplicate report after all is acknowledged, and twice the largest round trip more.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Resends of which the need is known and whose mechanism waits for what the rest of the connection says of its sender.
+/// Retransmissions of which the need is known and whose mechanism waits for what the rest of the connection says of its
+/// sender.
 const MOST_UNNAMED: usize = 64;
 
 impl Half {
-    /// Settles resends of which no more is to be learned, and drops what is done with.
+    /// Settles retransmissions of which no more is to be learned, and drops what is done with.
     pub(super) fn settle(&mut self) {
         let now = self.merge.now();
         let patience = self.rtts.most() * 2 + PATIENCE;
         while let Some(first) = self.waiting.front() {
             let over = first.recovered.is_some_and(|at| now > at + patience);
-            let crowded = self.waiting.len() > self.most_resends || self.pieces.len() > MOST_PIECES;
+            let crowded =
+                self.waiting.len() > self.most_retransmissions || self.pieces.len() > MOST_PIECES;
             if !over && !crowded {
                 break;
             }
@@ -37,14 +39,14 @@ impl Half {
         });
     }
 
-    /// Settles the oldest resend as it stands.
+    /// Settles the oldest retransmission as it stands.
     pub(super) fn settle_first(&mut self) {
         let Some(open) = self.waiting.pop() else {
             return;
         };
         let scene = self.scene();
         let (need, evidence) =
-            need::of_resend(&self.pieces, (open.start, open.end), open.number, &scene);
+            need::of_retransmission(&self.pieces, (open.start, open.end), open.number, &scene);
         let sure = matches!(evidence, Evidence::AlreadyAcked | Evidence::AckTooEarly);
         self.unreported += u32::from(sure && need == Need::Spurious);
         while let Some(event) = self.held.pop() {
@@ -72,7 +74,7 @@ impl Half {
         }
     }
 
-    /// Asks the emulations what made the oldest resend that waits for it.
+    /// Asks the emulations what made the oldest retransmission that waits for it.
     pub(super) fn name_first(&mut self) {
         let (Some(line), Some((open, need, evidence))) = (self.line, self.unnamed.pop_front())
         else {
@@ -98,14 +100,14 @@ impl Half {
             range: line.range(open.start, open.end),
         };
         self.episode.add(&open, settled, &mut self.ready);
-        if self.episode.len() > self.most_resends {
+        if self.episode.len() > self.most_retransmissions {
             self.episode.flush(&mut self.ready);
         }
     }
 
     fn count(&mut self, mechanism: Mechanism, need: Need) {
         let column = usize::from(need == Need::Spurious);
-        self.row.resends[position_of(mechanism)][column] += 1;
+        self.row.retransmissions[position_of(mechanism)][column] += 1;
     }
 
     /// What the question of need is answered from.

@@ -1,5 +1,5 @@
-//! What the length of an acknowledgement's step tells: what had been filled before, and what packets of the receiver that the
-//! monitor missed had been for.
+//! What the length of an acknowledgement's step tells: what had been filled before, and what packets of the receiver that
+//! the monitor missed had been for.
 
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
@@ -25,9 +25,9 @@ impl Half {
         self.longest_step = self.longest_step.max(self.segments(una, place));
     }
 
-    /// Without SACK, one acknowledgement at `at` moved the edge over `una..place`, and what is at `una` had been sent again. If
-    /// more segments than the receiver acknowledges together, there was a hole, and what filled it was acknowledged at once
-    /// (RFC 5681 §4.2): what lies behind it was there before.
+    /// Without SACK, one acknowledgement at `at` moved the edge over `una..place`, and what is at `una` had been sent
+    /// again. If more segments than the receiver acknowledges together, there was a hole, and what filled it was
+    /// acknowledged at once (RFC 5681 §4.2): what lies behind it was there before.
     pub(super) fn was_filled(&mut self, una: i64, place: i64, at: Time) {
         let counted = self.peer_ids.count_own();
         let hole = self.segments(una, place) > self.longest_step.max(TOGETHER);
@@ -58,11 +58,11 @@ impl Half {
         self.repeats.push_back(at);
     }
 
-    /// Each resend that came, and each segment out of order, was acknowledged at once (RFC 5681 §4.2): packets that the monitor
-    /// missed right before the acknowledgement at `at` were for those, as many as it covers, before they were for copies that
-    /// came earlier.
+    /// Each retransmission that came, and each segment out of order, was acknowledged at once (RFC 5681 §4.2): packets that
+    /// the monitor missed right before the acknowledgement at `at` were for those, as many as it covers, before they were
+    /// for copies that came earlier.
     pub(super) fn explain_hidden(&mut self, at: Time, news: &News) {
-        let Some((start, end)) = news.resent else {
+        let Some((start, end)) = news.retransmitted else {
             return;
         };
         let mss = self.mss;
@@ -85,8 +85,8 @@ pub(super) fn packets(piece: &Piece, mss: u32) -> u32 {
     ((piece.end - piece.start) as u32).div_ceil(mss)
 }
 
-/// Of `missed` packets between a SYN and what acknowledges its answer first, those that are not the SYN sent again. What does
-/// not follow the SYN, and bears nothing, answers a SYN-ACK that came when the peer had sent data already.
+/// Of `missed` packets between a SYN and what acknowledges its answer first, those that are not the SYN sent again. What
+/// does not follow the SYN, and bears nothing, answers a SYN-ACK that came when the peer had sent data already.
 pub(super) fn after_syn(missed: u32, next: SeqNum, at: Time, event: &Event) -> u32 {
     let timeouts = (event.at - at).as_nanos() / SYN_TIMEOUT.as_nanos() + 1;
     let missed = missed.saturating_sub(timeouts.max(1).ilog2());

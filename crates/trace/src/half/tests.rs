@@ -213,7 +213,7 @@ fn a_lost_segment_is_needed_and_its_times_are_told() {
 }
 
 #[test]
-fn an_original_that_was_only_slow_makes_the_resend_spurious() {
+fn an_original_that_was_only_slow_makes_the_retransmission_spurious() {
     for stamps in [true, false] {
         let mut script = Script::new(0xffff_e000, stamps);
         warm(&mut script);
@@ -236,7 +236,7 @@ fn an_original_that_was_only_slow_makes_the_resend_spurious() {
 }
 
 #[test]
-fn a_report_of_a_duplicate_leaves_the_first_resend_of_two_needed() {
+fn a_report_of_a_duplicate_leaves_the_first_retransmission_of_two_needed() {
     let mut script = Script::new(3, false);
     warm(&mut script);
     script
@@ -256,7 +256,7 @@ fn a_report_of_a_duplicate_leaves_the_first_resend_of_two_needed() {
 }
 
 #[test]
-fn late_originals_and_doubled_packets_are_no_resends() {
+fn late_originals_and_doubled_packets_are_no_retransmissions() {
     for stamps in [true, false] {
         let mut script = Script::new(0xffff_f000, stamps);
         warm(&mut script);
@@ -294,7 +294,7 @@ fn what_a_packet_overtook_is_late_though_another_is_missing() {
 }
 
 #[test]
-fn a_gap_that_is_filled_later_is_a_resend_whose_original_was_lost_before_the_monitor() {
+fn a_gap_that_is_filled_later_is_a_retransmission_whose_original_was_lost_before_the_monitor() {
     let mut script = Script::new(0x7fff_e000, true);
     // At the receiver.
     script.handshake(50.0, 0.0);
@@ -317,7 +317,7 @@ fn a_gap_that_is_filled_later_is_a_resend_whose_original_was_lost_before_the_mon
 }
 
 #[test]
-fn resends_cut_elsewhere_count_their_old_part() {
+fn retransmissions_cut_elsewhere_count_their_old_part() {
     let mut script = Script::new(0xffff_d800, true);
     warm(&mut script);
     script
@@ -339,7 +339,7 @@ fn resends_cut_elsewhere_count_their_old_part() {
 }
 
 #[test]
-fn keep_alives_and_window_probes_are_no_resends() {
+fn keep_alives_and_window_probes_are_no_retransmissions() {
     let mut script = Script::new(0xffff_d8ef, true);
     warm(&mut script);
     script
@@ -353,7 +353,7 @@ fn keep_alives_and_window_probes_are_no_resends() {
 }
 
 #[test]
-fn the_answer_to_a_probe_is_for_no_resend() {
+fn the_answer_to_a_probe_is_for_no_retransmission() {
     let mut script = Script::new(0, false);
     warm(&mut script);
     script

@@ -6,7 +6,7 @@ use rexmit_wire::{Headers, SeqNum, SeqRange};
 
 use super::data::{Carried, Data};
 use super::sent::Copy;
-use super::subflow::{Resent, Subflow, Whose};
+use super::subflow::{Retransmitted, Subflow, Whose};
 use super::Signal;
 use crate::analyzer::{Of, Rows};
 use crate::event::Direction;
@@ -18,7 +18,7 @@ const MOST_SUBFLOWS: usize = 4_096;
 /// Rows of ended subflows that wait for the others.
 const MOST_ROWS: usize = 64;
 
-/// Re-injections of one direction that wait, and resends that they wait for.
+/// Re-injections of one direction that wait, and retransmissions that they wait for.
 const MOST_OPEN: usize = 1_024;
 
 /// A packet of a subflow, and what is known of who sent it.
@@ -49,8 +49,8 @@ pub(super) struct Group {
     pub alive: usize,
     /// What the two sides send.
     pub data: [Data; 2],
-    /// Resends of subflows that decide on re-injections.
-    pub resent: Vec<Resent>,
+    /// Retransmissions of subflows that decide on re-injections.
+    pub retransmitted: Vec<Retransmitted>,
     rows: usize,
     /// Tokens that name it.
     pub tokens: Vec<u32>,
@@ -64,7 +64,7 @@ impl Group {
             subflows: Vec::new(),
             alive: 0,
             data: [Data::default(), Data::default()],
-            resent: Vec::new(),
+            retransmitted: Vec::new(),
             rows: 0,
             tokens: Vec::new(),
         }
@@ -189,14 +189,14 @@ impl Group {
         half.data_bytes += data.carried(&carried, &copy);
     }
 
-    /// A subflow's own resend is settled.
-    pub(super) fn resent(&mut self, number: u32, row: &Retransmission) {
+    /// A subflow's own retransmission is settled.
+    pub(super) fn retransmitted(&mut self, number: u32, row: &Retransmission) {
         let Some(subflow) = self.subflows.get(number as usize) else {
             return;
         };
         let open = self.data[subflow.side(row.direction)].open();
-        if !open.is_empty() && self.resent.len() < MOST_OPEN {
-            self.resent.push(Resent {
+        if !open.is_empty() && self.retransmitted.len() < MOST_OPEN {
+            self.retransmitted.push(Retransmitted {
                 subflow: number,
                 direction: row.direction,
                 at: row.time,
@@ -238,8 +238,8 @@ impl Group {
         }
         let fronts = self.data.iter().filter_map(|data| data.open().front());
         let first = fronts.map(|open| open.copy.at).min();
-        self.resent
-            .retain(|resent| first.is_some_and(|first| resent.at >= first));
+        self.retransmitted
+            .retain(|retransmitted| first.is_some_and(|first| retransmitted.at >= first));
     }
 
     /// Gives out the rows of subflows that have ended.
@@ -263,7 +263,7 @@ impl Group {
             {
                 row.data_bytes = Some(half.data_bytes);
                 let reinject = crate::half::position_of(rexmit_tcp::Mechanism::MptcpReinject);
-                row.resends[reinject] = half.reinjections;
+                row.retransmissions[reinject] = half.reinjections;
                 row.waited[reinject] = half.waited.min(left);
                 left = left - row.waited[reinject];
             }

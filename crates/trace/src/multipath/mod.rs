@@ -2,12 +2,12 @@
 //!
 //! Every subflow is a connection of TCP and is analysed as such. Besides, the packets with Multipath TCP options come here:
 //! keys and tokens join subflows (RFC 8684 §3.1, §3.2), mappings say which data a packet carries (§3.3). Data at
-//! a place of a subflow that were before at another place, mostly of another subflow, are a *re-injection*. Resends of a
-//! subflow itself are at the same place and none of this room's business, but they tell whether a
-//! re-injection was needed: what the subflow then sent again as needed had not arrived.
+//! a place of a subflow that were before at another place, mostly of another subflow, are a *re-injection*. Retransmissions
+//! of a subflow itself are at the same place and none of this room's business, but they tell whether a re-injection was
+//! needed: what the subflow then sent again as needed had not arrived.
 //!
-//! All subflows of a connection come to one shard ([`Routes`]). Rows of its subflows and its re-injections come out when the last
-//! subflow ends.
+//! All subflows of a connection come to one shard ([`Routes`]). Rows of its subflows and its re-injections come out when
+//! the last subflow ends.
 
 mod data;
 mod group;
@@ -127,13 +127,13 @@ impl Multipath {
         Place { group: id, subflow }
     }
 
-    /// Resends of a subflow are settled.
-    pub fn resent(&mut self, place: Place, rows: &mut [Retransmission]) {
+    /// Retransmissions of a subflow are settled.
+    pub fn retransmitted(&mut self, place: Place, rows: &mut [Retransmission]) {
         let Some(group) = self.groups.get_mut(&place.group) else {
             return;
         };
         for row in rows {
-            group.resent(place.subflow, row);
+            group.retransmitted(place.subflow, row);
             let connection = group.id;
             let first = None;
             row.multipath = Some(Box::new(rows::OnSubflow { connection, first }));

@@ -16,7 +16,7 @@ const MOST_PARTS: usize = 32;
 /// Data that were acknowledged are kept for so long: a copy of them may be under way.
 const KEPT: Duration = Duration::from_secs(2);
 
-/// Data at one place of one subflow. A subflow's own resends of them are at the same place.
+/// Data at one place of one subflow. A subflow's own retransmissions of them are at the same place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Copy {
     /// When the first packet with them came by the monitor.
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_place_is_a_subflows_own_resend() {
+    fn the_same_place_is_a_subflows_own_retransmission() {
         let mut sent = SentData::default();
         assert_eq!(sent.add(0, 1_000, &copy(0, 0, 7)).new, 1_000);
         assert_eq!(sent.add(1_000, 2_000, &copy(1, 1, 9)).new, 1_000);

@@ -7,7 +7,7 @@ use rexmit_wire::{FlowKey, SeqNum, SeqRange};
 use super::data::Reinjection;
 use super::group::Group;
 use super::sent::{Copy, Part};
-use super::subflow::Resent;
+use super::subflow::Retransmitted;
 use crate::analyzer::{Of, Rows};
 use crate::event::Direction;
 use crate::rows::{Evidence, OnSubflow, Position, Retransmission};
@@ -25,13 +25,13 @@ impl Group {
         self.give_row(side, &open, fate, out);
     }
 
-    /// Finds those that are resends of their own subflow whose first copies never came by: what came by elsewhere before
-    /// was the re-injection.
+    /// Finds those that are retransmissions of their own subflow whose first copies never came by: what came by elsewhere
+    /// before was the re-injection.
     pub(super) fn turn(&mut self, side: usize) {
         let all = self.data[side].take_all();
         let (own, mut kept): (Vec<_>, Vec<_>) = all.into_iter().partition(|open| {
             let range = (open.start(), open.end());
-            self.resend_of(&open.copy, side, range).is_some()
+            self.retransmission_of(&open.copy, side, range).is_some()
         });
         for mut open in own {
             let Some(first) = open.first().copied() else {
@@ -61,21 +61,26 @@ impl Group {
         self.data[side].put_back(kept);
     }
 
-    /// The subflow's own resend that the first packet at the copy's place is.
-    fn resend_of(&self, copy: &Copy, side: usize, (start, end): (i64, i64)) -> Option<Resent> {
+    /// The subflow's own retransmission that the first packet at the copy's place is.
+    fn retransmission_of(
+        &self,
+        copy: &Copy,
+        side: usize,
+        (start, end): (i64, i64),
+    ) -> Option<Retransmitted> {
         let range = range(copy, start, end);
-        let resent = self.resent.iter().find(|resent| {
-            resent.subflow == copy.subflow
-                && resent.at == copy.at
-                && self.side_of(resent) == Some(side)
-                && resent.range.intersects(range)
+        let retransmitted = self.retransmitted.iter().find(|retransmitted| {
+            retransmitted.subflow == copy.subflow
+                && retransmitted.at == copy.at
+                && self.side_of(retransmitted) == Some(side)
+                && retransmitted.range.intersects(range)
         });
-        resent.copied()
+        retransmitted.copied()
     }
 
-    fn side_of(&self, resent: &Resent) -> Option<usize> {
-        let subflow = self.subflows.get(resent.subflow as usize)?;
-        Some(subflow.side(resent.direction))
+    fn side_of(&self, retransmitted: &Retransmitted) -> Option<usize> {
+        let subflow = self.subflows.get(retransmitted.subflow as usize)?;
+        Some(subflow.side(retransmitted.direction))
     }
 
     /// Whether all of its data had arrived without it.
@@ -116,20 +121,20 @@ impl Group {
         }
     }
 
-    /// Whether a copy of the data at another place, sent before, arrived: as the subflow's next resend says, or its
+    /// Whether a copy of the data at another place, sent before, arrived: as the subflow's next retransmission says, or its
     /// acknowledgement without one.
     fn fate_of(&self, copy: &Copy, part: &Part, side: usize, open: &Reinjection) -> Fate {
         let range = range(copy, part.start, part.end);
         let next = self
-            .resent
+            .retransmitted
             .iter()
-            .filter(|resent| {
-                resent.subflow == copy.subflow
-                    && resent.at > open.copy.at
-                    && self.side_of(resent) == Some(side)
-                    && resent.range.intersects(range)
+            .filter(|retransmitted| {
+                retransmitted.subflow == copy.subflow
+                    && retransmitted.at > open.copy.at
+                    && self.side_of(retransmitted) == Some(side)
+                    && retransmitted.range.intersects(range)
             })
-            .min_by_key(|resent| resent.at);
+            .min_by_key(|retransmitted| retransmitted.at);
         if let Some(next) = next {
             return (next.need, next.evidence);
         }
@@ -152,7 +157,7 @@ impl Group {
     fn first_of(&self, side: usize, open: &Reinjection) -> Option<(Option<Time>, u32)> {
         let parts = open.parts.iter().filter_map(|part| {
             let first = part.before.iter().min_by_key(|before| before.sent)?;
-            let own = self.resend_of(first, side, (part.start, part.end));
+            let own = self.retransmission_of(first, side, (part.start, part.end));
             let at = own.map_or_else(|| Some(came_by(first, &open.copy)), |own| own.first_sent);
             Some((at, first.subflow))
         });

@@ -61,9 +61,9 @@ enum First {
     Known(SeqNum),
 }
 
-/// A resend of a subflow itself.
+/// A retransmission of a subflow itself.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Resent {
+pub(super) struct Retransmitted {
     pub subflow: u32,
     pub direction: Direction,
     pub at: Time,
@@ -141,8 +141,8 @@ impl Half {
         (len > 0).then(|| (payload.start + skipped, place + i64::from(ahead), len))
     }
 
-    /// Learns the initial number of a subflow whose beginning was not seen. The first packet of a mapping says it, and those
-    /// behind say a higher one: it is right if two mappings say the same.
+    /// Learns the initial number of a subflow whose beginning was not seen. The first packet of a mapping says it, and
+    /// those behind say a higher one: it is right if two mappings say the same.
     fn guess(&mut self, seq: SeqNum, number: u32) {
         let isn = SeqNum::new(seq.get().wrapping_sub(number));
         self.first = match self.first {

@@ -1,8 +1,8 @@
 //! What connections of one host say of each other: which way of finding losses it has, or was set to.
 //!
-//! Where a resend's mechanism depends on that, it waits with its connection until the capture is over, or until too many wait;
-//! then it is judged by what all connections of its sender showed. What is known of a host does not depend on threads: rows
-//! pass here in the order in which the run gives them.
+//! Where a retransmission's mechanism depends on that, it waits with its connection until the capture is over, or until too
+//! many wait; then it is judged by what all connections of its sender showed. What is known of a host does not depend on
+//! threads: rows pass here in the order in which the run gives them.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
@@ -17,7 +17,7 @@ use crate::half::position_of;
 use crate::rows::{Connection, HalfRow, Retransmission};
 use crate::settings::Settings;
 
-/// Resends that wait at most, and how many of them go when there are more.
+/// Retransmissions that wait at most, and how many of them go when there are more.
 const MOST_WAITING: usize = 1 << 16;
 
 /// Hosts of which anything is kept.
@@ -29,10 +29,10 @@ const MOST_SAID: f64 = 5.0;
 /// An address, and what the SYN names the system: one address may stand for several hosts.
 type Host = (IpAddr, Option<&'static str>);
 
-/// A connection of which a resend waits.
+/// A connection of which a retransmission waits.
 #[derive(Debug, Default)]
 struct Waiting {
-    resends: Vec<Of<Retransmission>>,
+    retransmissions: Vec<Of<Retransmission>>,
     connection: Option<Of<Box<Connection>>>,
 }
 
@@ -60,25 +60,25 @@ impl Hosts {
 
     /// Takes in rows, keeps those that must wait, and adds those whose wait is over.
     pub(super) fn pass(&mut self, rows: &mut Rows) {
-        for resend in &rows.retransmissions {
-            let number = resend.connection;
-            if resend.row.opinions.is_some() && !self.waiting.contains_key(&number) {
+        for retransmission in &rows.retransmissions {
+            let number = retransmission.connection;
+            if retransmission.row.opinions.is_some() && !self.waiting.contains_key(&number) {
                 self.order.push_back(number);
                 self.waiting.insert(number, Waiting::default());
             }
         }
-        for resend in core::mem::take(&mut rows.retransmissions) {
-            match self.waiting.get_mut(&resend.connection) {
+        for retransmission in core::mem::take(&mut rows.retransmissions) {
+            match self.waiting.get_mut(&retransmission.connection) {
                 Some(waiting) => {
-                    waiting.resends.push(resend);
+                    waiting.retransmissions.push(retransmission);
                     self.count += 1;
                 }
-                None => rows.retransmissions.push(resend),
+                None => rows.retransmissions.push(retransmission),
             }
         }
         if !self.uncalibrated {
             let ready = rows.retransmissions.iter_mut();
-            ready.for_each(|resend| calibrate(&mut resend.row));
+            ready.for_each(|retransmission| calibrate(&mut retransmission.row));
         }
         for connection in core::mem::take(&mut rows.connections) {
             self.hear(&connection.row);
@@ -131,21 +131,21 @@ impl Hosts {
         let Some(mut waiting) = self.waiting.remove(&first) else {
             return true;
         };
-        self.count -= waiting.resends.len();
+        self.count -= waiting.retransmissions.len();
         if let Some(connection) = &mut waiting.connection {
-            self.judge(&mut connection.row, &mut waiting.resends);
+            self.judge(&mut connection.row, &mut waiting.retransmissions);
         }
         if !self.uncalibrated {
-            let judged = waiting.resends.iter_mut();
-            judged.for_each(|resend| calibrate(&mut resend.row));
+            let judged = waiting.retransmissions.iter_mut();
+            judged.for_each(|retransmission| calibrate(&mut retransmission.row));
         }
-        rows.retransmissions.append(&mut waiting.resends);
+        rows.retransmissions.append(&mut waiting.retransmissions);
         rows.connections.extend(waiting.connection);
         true
     }
 
-    /// Judges the resends of a connection anew, by what its hosts' other connections said.
-    fn judge(&self, connection: &mut Connection, resends: &mut [Of<Retransmission>]) {
+    /// Judges the retransmissions of a connection anew, by what its hosts' other connections said.
+    fn judge(&self, connection: &mut Connection, retransmissions: &mut [Of<Retransmission>]) {
         let said = |host: IpAddr, half: &HalfRow| {
             // A host of which nothing is kept: what this one says.
             match self.said.get(&(host, half.syn_system)) {
@@ -158,8 +158,8 @@ impl Hosts {
             said(connection.flow.dst, &connection.backward),
         ];
         let mut begun: [Option<(u32, Mechanism)>; 2] = [None; 2];
-        for resend in resends {
-            let row = &mut resend.row;
+        for retransmission in retransmissions {
+            let row = &mut retransmission.row;
             let side = row.direction as usize;
             let half = match row.direction {
                 Direction::Forward => &mut connection.forward,
@@ -185,15 +185,15 @@ impl Hosts {
     }
 }
 
-/// A resend that was counted for one mechanism counts for another; so does what was waited for it.
+/// A retransmission that was counted for one mechanism counts for another; so does what was waited for it.
 fn move_counts(half: &mut HalfRow, row: &Retransmission, to: Mechanism) {
     let (from, to) = (position_of(row.mechanism), position_of(to));
     if from == to {
         return;
     }
     let need = usize::from(row.need == Need::Spurious);
-    half.resends[from][need] = half.resends[from][need].saturating_sub(1);
-    half.resends[to][need] += 1;
+    half.retransmissions[from][need] = half.retransmissions[from][need].saturating_sub(1);
+    half.retransmissions[to][need] += 1;
     let waited = row.waited.min(half.waited[from]);
     half.waited[from] = half.waited[from] - waited;
     half.waited[to] += waited;
@@ -219,7 +219,7 @@ mod tests {
         }
     }
 
-    /// A connection's resend that RACK and counting explain alike, and what it says for counting.
+    /// A connection's retransmission that RACK and counting explain alike, and what it says for counting.
     fn rows(number: u16, server: [u8; 4], counting: f64) -> Rows {
         let mut leaning = Leaning::default();
         leaning.add(Way::Rack, 2.4);
@@ -233,10 +233,10 @@ mod tests {
             leaning,
             ..HalfRow::default()
         };
-        backward.resends[position_of(judged.mechanism)][0] = 1;
+        backward.retransmissions[position_of(judged.mechanism)][0] = 1;
         backward.waited[position_of(judged.mechanism)] = Duration::from_millis(30);
         let flow = flow(number, server);
-        let resend = Retransmission {
+        let retransmission = Retransmission {
             direction: Direction::Backward,
             time: Time::ZERO,
             range: SeqRange::new(SeqNum::new(0), 1448),
@@ -283,7 +283,7 @@ mod tests {
         };
         Rows {
             connections: vec![of(number, flow, Box::new(connection))],
-            retransmissions: vec![of(number, flow, resend)],
+            retransmissions: vec![of(number, flow, retransmission)],
             ..Rows::default()
         }
     }
@@ -310,8 +310,10 @@ mod tests {
     }
 
     fn mechanisms(rows: &Rows) -> Vec<Mechanism> {
-        let resends = rows.retransmissions.iter();
-        resends.map(|resend| resend.row.mechanism).collect()
+        let retransmissions = rows.retransmissions.iter();
+        retransmissions
+            .map(|retransmission| retransmission.row.mechanism)
+            .collect()
     }
 
     #[test]
@@ -326,8 +328,8 @@ mod tests {
         let all = passed(pieces);
         assert_eq!(mechanisms(&all), [FastRetransmit, FastRetransmit, Rack]);
         let half = &all.connections[0].row.backward;
-        assert_eq!(half.resends[position_of(Rack)], [0, 0]);
-        assert_eq!(half.resends[position_of(FastRetransmit)], [1, 0]);
+        assert_eq!(half.retransmissions[position_of(Rack)], [0, 0]);
+        assert_eq!(half.retransmissions[position_of(FastRetransmit)], [1, 0]);
         let waited = half.waited[position_of(FastRetransmit)];
         assert_eq!(waited, Duration::from_millis(30));
         assert_eq!(all.retransmissions[0].row.episode_cause, FastRetransmit);

@@ -27,9 +27,10 @@ pub(super) fn found_at(
     let outstanding = stand.wait.outstanding;
     let own_threshold = own.threshold.of(outstanding);
     let threshold = detector.threshold.of(outstanding);
-    // What came later than a smallest round trip after the resend is its own doing.
-    let resent = stand.legs.first().map(|leg| leg.at);
-    let genuine = |at: &Time| resent.is_none_or(|resent| *at < resent + stand.min_rtt);
+    // What came later than a smallest round trip after the retransmission is its own doing.
+    let retransmitted = stand.legs.first().map(|leg| leg.at);
+    let genuine =
+        |at: &Time| retransmitted.is_none_or(|retransmitted| *at < retransmitted + stand.min_rtt);
     // FACK counts what lies between the head and the highest SACK, lost or not.
     let counts = if own.fack && sack {
         &stand.forward

@@ -175,7 +175,7 @@ impl Judge {
         tlp::wait(form, &view, Tick::CONTINUOUS).unwrap_or(initial_rto)
     }
 
-    /// A wait with duplicate acknowledgements or resends.
+    /// A wait with duplicate acknowledgements or retransmissions.
     pub fn stand(&mut self, stand: &Stand, known: &Known) {
         let srtt = self.batch.srtt(0).unwrap_or(self.plan.own.initial_rto);
         let timeouts = Scene::timeouts(stand, known);
@@ -264,8 +264,8 @@ impl Judge {
             let rounds = self.rounds(scene, other, detector);
             tally.needed(scene.own, other, scene.x, rounds, scene.waited);
         } else {
-            let (resends, timeouts) = scene.needless;
-            tally.needless(scene.own, other, scene.x, resends, timeouts);
+            let (retransmissions, timeouts) = scene.spurious;
+            tally.spurious(scene.own, other, scene.x, retransmissions, timeouts);
             if other == Outcome::Acknowledged || scene.own == Outcome::Acknowledged {
                 return;
             }
@@ -349,7 +349,7 @@ impl Judge {
         scene.lost == 1 || detector.rack || early || (detector.fack && scene.lost > 3)
     }
 
-    /// Timeouts and resends after the first, of a head that is sent again under the setting, too.
+    /// Timeouts and retransmissions after the first, of a head that is sent again under the setting, too.
     fn later(
         &self,
         scene: &Scene<'_>,
@@ -376,20 +376,20 @@ impl Judge {
                         .leg
                         .rack_at
                         .filter(|early| rack && !own_rack && *early < at);
-                    if detection.resend.need == Need::Spurious {
+                    if detection.retransmission.need == Need::Spurious {
                         let gone = scene.stand.end.is_some_and(|end| later >= end);
                         let other = if gone {
                             Outcome::Acknowledged
                         } else {
                             Outcome::Timeout(later)
                         };
-                        // After a needless first resend the rate is down already.
+                        // After a spurious first retransmission the rate is down already.
                         let x = if scene.needed { scene.x } else { 0.0 };
-                        tally.needless(own, other, x, 1, 1);
+                        tally.spurious(own, other, x, 1, 1);
                     } else {
                         let other =
                             early.map_or(Outcome::Timeout(later), Outcome::Acknowledgements);
-                        tally.needed(own, other, scene.x, 0.0, detection.resend.waited);
+                        tally.needed(own, other, scene.x, 0.0, detection.retransmission.waited);
                     }
                     own_doublings += 1;
                     doublings += u32::from(early.is_none());
@@ -397,7 +397,7 @@ impl Judge {
                 Finder::Acknowledgements if own_rack && !rack => {
                     let timeout = Outcome::Timeout((last.leg.at + rto).max(at));
                     let own = Outcome::Acknowledgements(at);
-                    tally.needed(own, timeout, scene.x, 0.0, detection.resend.waited);
+                    tally.needed(own, timeout, scene.x, 0.0, detection.retransmission.waited);
                     doublings += 1;
                 }
                 Finder::Acknowledgements | Finder::Probe => {}
@@ -410,7 +410,7 @@ impl Judge {
             let own_rto = self.doubled(0, own_doublings).min(end - last.leg.at);
             if rto < own_rto {
                 let timeout = Outcome::Timeout(last.leg.at + rto);
-                tally.needless(Outcome::Acknowledged, timeout, scene.x, 0, 0);
+                tally.spurious(Outcome::Acknowledged, timeout, scene.x, 0, 0);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What became known of the resends.
+//! What became known of the retransmissions.
 
 use std::collections::VecDeque;
 
@@ -8,9 +8,9 @@ use rexmit_time::Duration;
 use super::Resolved;
 use crate::cost::Finder;
 
-/// What became known of one resend.
+/// What became known of one retransmission.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Resend {
+pub(super) struct Retransmission {
     pub mechanism: Mechanism,
     pub need: Need,
     pub episode: u32,
@@ -19,8 +19,8 @@ pub(super) struct Resend {
     pub waited: Duration,
 }
 
-impl Resend {
-    const UNKNOWN: Resend = Resend {
+impl Retransmission {
+    const UNKNOWN: Retransmission = Retransmission {
         mechanism: Mechanism::Unknown,
         need: Need::Unknown,
         episode: u32::MAX,
@@ -41,29 +41,29 @@ impl Resend {
     }
 }
 
-/// The resends and episodes that are still of interest.
+/// The retransmissions and episodes that are still of interest.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    resends: VecDeque<Resend>,
+    retransmissions: VecDeque<Retransmission>,
     /// The number of the first of them.
     first: u32,
-    /// Of each episode: resends needed (or unknown), and spurious.
+    /// Of each episode: retransmissions needed (or unknown), and spurious.
     episodes: VecDeque<(u32, u32)>,
     first_episode: u32,
 }
 
 impl Known {
-    /// Takes in what a resend was; they come in the order of their numbers.
+    /// Takes in what a retransmission was; they come in the order of their numbers.
     pub fn add(&mut self, resolved: &Resolved) {
-        let end = self.first + self.resends.len() as u32;
+        let end = self.first + self.retransmissions.len() as u32;
         if resolved.number < end {
             return;
         }
-        // A resend that was given out without an answer stays unknown.
+        // A retransmission that was given out without an answer stays unknown.
         let missing = (resolved.number - end) as usize;
-        self.resends
-            .extend(std::iter::repeat_n(Resend::UNKNOWN, missing));
-        self.resends.push_back(Resend {
+        self.retransmissions
+            .extend(std::iter::repeat_n(Retransmission::UNKNOWN, missing));
+        self.retransmissions.push_back(Retransmission {
             mechanism: resolved.mechanism,
             need: resolved.need,
             episode: resolved.episode,
@@ -87,19 +87,19 @@ impl Known {
         }
     }
 
-    /// Whether a resend's answer has come.
+    /// Whether a retransmission's answer has come.
     pub fn has(&self, number: u32) -> bool {
-        number < self.first + self.resends.len() as u32
+        number < self.first + self.retransmissions.len() as u32
     }
 
-    pub fn resend(&self, number: u32) -> Resend {
+    pub fn retransmission(&self, number: u32) -> Retransmission {
         number
             .checked_sub(self.first)
-            .and_then(|index| self.resends.get(index as usize).copied())
-            .unwrap_or(Resend::UNKNOWN)
+            .and_then(|index| self.retransmissions.get(index as usize).copied())
+            .unwrap_or(Retransmission::UNKNOWN)
     }
 
-    /// Resends of an episode that were needed (or are unknown), and spurious ones.
+    /// Retransmissions of an episode that were needed (or are unknown), and spurious ones.
     pub fn episode(&self, episode: u32) -> (u32, u32) {
         episode
             .checked_sub(self.first_episode)
@@ -107,13 +107,16 @@ impl Known {
             .unwrap_or((0, 0))
     }
 
-    /// Forgets resends before `number`, and the episodes before theirs.
+    /// Forgets retransmissions before `number`, and the episodes before theirs.
     pub fn forget_before(&mut self, number: u32) {
-        while self.first < number && self.resends.len() > 1 {
-            self.resends.pop_front();
+        while self.first < number && self.retransmissions.len() > 1 {
+            self.retransmissions.pop_front();
             self.first += 1;
         }
-        let oldest = self.resends.front().map_or(0, |resend| resend.episode);
+        let oldest = self
+            .retransmissions
+            .front()
+            .map_or(0, |retransmission| retransmission.episode);
         while oldest != u32::MAX
             && self.first_episode < oldest
             && self.episodes.pop_front().is_some()

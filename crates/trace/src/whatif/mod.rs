@@ -1,9 +1,9 @@
 //! What other settings would have done, replayed from the same events: UNC 2007, sections IV-C and IV-D.
 //!
 //! A sender's events are boiled down to what settings can differ in: round-trip times, and the waits of each head of its
-//! queue with the duplicate acknowledgements and resends in them. Each wait is then judged under every setting at once:
-//! would the head have been sent again, by what and when? What happened in truth is the measure, and a setting counts by
-//! how it differs from the sender's own in the same model, so that the sender's own setting never changes anything.
+//! queue with the duplicate acknowledgements and retransmissions in them. Each wait is then judged under every setting at
+//! once: would the head have been sent again, by what and when? What happened in truth is the measure, and a setting counts
+//! by how it differs from the sender's own in the same model, so that the sender's own setting never changes anything.
 //! Round-trip times and losses are taken to be what they were, as UNC 2007 does.
 
 mod effects;
@@ -41,13 +41,13 @@ use watch::{Note, Watch};
 
 /// Notes kept before they are worked through with the stack that is known so far.
 const MOST_NOTES: usize = 4096;
-/// Notes kept before resends that are not yet resolved are given up.
+/// Notes kept before retransmissions that are not yet resolved are given up.
 const MOST_NOTES_UNRESOLVED: usize = 4 * MOST_NOTES;
 
-/// What became known of a resend.
+/// What became known of a retransmission.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Resolved {
-    /// The resend's number in its half.
+    /// The retransmission's number in its half.
     pub number: u32,
     /// What made it.
     pub mechanism: Mechanism,
@@ -55,7 +55,7 @@ pub struct Resolved {
     pub need: Need,
     /// Its episode.
     pub episode: u32,
-    /// From the original to the resend.
+    /// From the original to the retransmission.
     pub detection: Option<Duration>,
     /// The timer that ran out.
     pub timer: Option<Duration>,
@@ -100,7 +100,8 @@ impl Replay {
         }
     }
 
-    /// The next event, in the sender's order. Resends are numbered as in [`crate::event::SentKind::Resend`].
+    /// The next event, in the sender's order. Retransmissions are numbered as in
+    /// [`crate::event::SentKind::Retransmission`].
     pub fn event(&mut self, event: &SenderEvent) {
         match event {
             SenderEvent::Sent(sent) => {
@@ -125,9 +126,9 @@ impl Replay {
         }
     }
 
-    /// What a resend was, once that is known; in the order of their numbers.
-    pub fn resolved(&mut self, resend: &Resolved) {
-        self.known.add(resend);
+    /// What a retransmission was, once that is known; in the order of their numbers.
+    pub fn resolved(&mut self, retransmission: &Resolved) {
+        self.known.add(retransmission);
     }
 
     /// Whether the sender's stack is about to be needed and not known yet.
@@ -179,7 +180,7 @@ impl Replay {
         self.plan.take_back(judge.leave());
     }
 
-    /// Works through the notes up to the first resend that is not resolved.
+    /// Works through the notes up to the first retransmission that is not resolved.
     fn work(&mut self, last: bool) {
         let all = last || self.notes.len() >= MOST_NOTES_UNRESOLVED;
         let Some(own) = &self.own else {

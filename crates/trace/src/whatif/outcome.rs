@@ -41,7 +41,8 @@ impl Outcome {
         matches!(self, Outcome::Acknowledgements(_) | Outcome::Probe { .. })
     }
 
-    /// Round trips that a needless resend of this kind costs, with a flight of `2 * x` segments: equations (1) and (2).
+    /// Round trips that a spurious retransmission of this kind costs, with a flight of `2 * x` segments: equations (1) and
+    /// (2).
     fn cost(self, x: f64) -> f64 {
         match self {
             Outcome::Acknowledged | Outcome::Probe { .. } => 0.0,
@@ -60,7 +61,7 @@ pub(super) struct Chances {
     pub acknowledgements: Option<Time>,
     /// A probe is due.
     pub probe: Option<Time>,
-    /// From a probe to the head's resend.
+    /// From a probe to the head's retransmission.
     pub probe_to_repair: Duration,
     /// A probe leads to that.
     pub probe_repairs: bool,
@@ -121,8 +122,8 @@ impl Tally {
 
     /// The head was lost: `own` found it, and the setting finds it otherwise. Section IV-D, the last two kinds.
     ///
-    /// `waited` is the time in which the sender stood still before `own`: an earlier repair saves no more, since what was sent
-    /// meanwhile would be sent all the same. A timeout costs what equation (3) says, or `rounds` round trips more than
+    /// `waited` is the time in which the sender stood still before `own`: an earlier repair saves no more, since what was
+    /// sent meanwhile would be sent all the same. A timeout costs what equation (3) says, or `rounds` round trips more than
     /// acknowledgements where those are more.
     pub fn needed(&mut self, own: Outcome, other: Outcome, x: f64, rounds: f64, waited: Duration) {
         let (Some(before), Some(after)) = (own.repaired(), other.repaired()) else {
@@ -143,12 +144,19 @@ impl Tally {
         }
     }
 
-    /// The head was not lost: what `own` did was needless, and so is what the setting does. Section IV-D, the first two
-    /// kinds. `resends` are those that go if nothing is sent again; of them `timeouts` were timeouts.
-    pub fn needless(&mut self, own: Outcome, other: Outcome, x: f64, resends: u32, timeouts: u32) {
+    /// The head was not lost: what `own` did was spurious, and so is what the setting does. Section IV-D, the first two
+    /// kinds. `retransmissions` are those that go if nothing is sent again; of them `timeouts` were timeouts.
+    pub fn spurious(
+        &mut self,
+        own: Outcome,
+        other: Outcome,
+        x: f64,
+        retransmissions: u32,
+        timeouts: u32,
+    ) {
         self.round_trips += other.cost(x) - own.cost(x);
         if own != Outcome::Acknowledged && other == Outcome::Acknowledged {
-            self.changes.avoided += u64::from(resends);
+            self.changes.avoided += u64::from(retransmissions);
         }
         if own.by_timeout() && !other.by_timeout() {
             self.changes.spurious_rto_avoided += u64::from(timeouts);

@@ -1,19 +1,19 @@
-//! One wait of the head of the queue, with what is known of the resends in it.
+//! One wait of the head of the queue, with what is known of the retransmissions in it.
 
 use rexmit_tcp::Need;
 use rexmit_time::Duration;
 
-use super::known::{Known, Resend};
+use super::known::{Known, Retransmission};
 use super::outcome::Outcome;
 use super::watch::{Leg, Stand};
 use crate::cost::{half_flight, Finder};
 
-/// A loss detection: a resend that found something out.
+/// A loss detection: a retransmission that found something out.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Detection {
     pub leg: Leg,
     pub finder: Finder,
-    pub resend: Resend,
+    pub retransmission: Retransmission,
 }
 
 /// A wait under judgement.
@@ -35,8 +35,8 @@ pub(super) struct Scene<'a> {
     pub x: f64,
     /// Segments lost, at least one.
     pub lost: u32,
-    /// Resends, and timeouts, that go if nothing is sent again.
-    pub needless: (u32, u32),
+    /// Retransmissions, and timeouts, that go if nothing is sent again.
+    pub spurious: (u32, u32),
     /// The timer's doublings at the start.
     pub doublings: u32,
 }
@@ -44,7 +44,8 @@ pub(super) struct Scene<'a> {
 impl<'a> Scene<'a> {
     /// How many timeouts there were in a wait.
     pub fn timeouts(stand: &Stand, known: &Known) -> u32 {
-        let timeout = |leg: &&Leg| known.resend(leg.number).finder() == Some(Finder::Timeout);
+        let timeout =
+            |leg: &&Leg| known.retransmission(leg.number).finder() == Some(Finder::Timeout);
         stand.legs.iter().filter(timeout).count() as u32
     }
 
@@ -59,20 +60,21 @@ impl<'a> Scene<'a> {
     ) -> Option<Scene<'a>> {
         let mut detections = Vec::new();
         for leg in &stand.legs {
-            let resend = known.resend(leg.number);
-            match resend.finder() {
+            let retransmission = known.retransmission(leg.number);
+            match retransmission.finder() {
                 Some(finder) => detections.push(Detection {
                     leg: *leg,
                     finder,
-                    resend,
+                    retransmission,
                 }),
-                None if resend.unexplained() => return None,
+                None if retransmission.unexplained() => return None,
                 None => {}
             }
         }
         let first = detections.first().copied();
-        let (needed, spurious) = first.map_or((0, 0), |first| known.episode(first.resend.episode));
-        let lost = first.is_some_and(|first| first.resend.need != Need::Spurious);
+        let (needed, spurious) =
+            first.map_or((0, 0), |first| known.episode(first.retransmission.episode));
+        let lost = first.is_some_and(|first| first.retransmission.need != Need::Spurious);
         let mut vain = false;
         let mut probe_to_repair = if needed > 1 { srtt } else { Duration::ZERO };
         let own = match first.map(|first| (first.finder, first.leg.at)) {
@@ -111,8 +113,11 @@ impl<'a> Scene<'a> {
             Outcome::Probe { .. } if detections.len() > 1 => 2,
             _ => 1 + usize::from(vain),
         };
-        let waited = detections.iter().take(waits).map(|d| d.resend.waited);
-        let flight = first.map_or(0, |first| first.resend.flight_segments);
+        let waited = detections
+            .iter()
+            .take(waits)
+            .map(|d| d.retransmission.waited);
+        let flight = first.map_or(0, |first| first.retransmission.flight_segments);
         Some(Scene {
             stand,
             own,
@@ -127,7 +132,7 @@ impl<'a> Scene<'a> {
                 stand.wait.outstanding
             }),
             lost: needed.max(1),
-            needless: (spurious, timeouts),
+            spurious: (spurious, timeouts),
             doublings,
             detections,
         })

@@ -59,7 +59,7 @@ impl Script {
     }
 
     /// A segment is sent again.
-    fn resend(
+    fn retransmission(
         &mut self,
         at: u64,
         segment: u32,
@@ -71,7 +71,7 @@ impl Script {
         self.next += 1;
         let waited = self.silence.waited(ms(at), None);
         self.waited += waited;
-        self.packet(at, segment, SentKind::Resend(number));
+        self.packet(at, segment, SentKind::Retransmission(number));
         self.replay.resolved(&Resolved {
             number,
             mechanism,
@@ -174,7 +174,7 @@ const SPURIOUS: Need = Need::Spurious;
 fn timeout(script: &mut Script, rto: u64) {
     let (at, next) = script.settle();
     script.send(at, next, next + 4);
-    script.resend(at + rto, next, Mechanism::Rto, NEEDED, 0);
+    script.retransmission(at + rto, next, Mechanism::Rto, NEEDED, 0);
     script.ack(at + rto + 100, next + 4, None);
 }
 
@@ -215,8 +215,8 @@ fn a_second_timeout_doubles_the_difference() {
     let mut script = Script::new("linux-2.4", &["min_rto=100ms"]);
     let (at, next) = script.settle();
     script.send(at, next, next + 1);
-    script.resend(at + 300, next, Mechanism::Rto, NEEDED, 0);
-    script.resend(at + 900, next, Mechanism::Rto, NEEDED, 0);
+    script.retransmission(at + 300, next, Mechanism::Rto, NEEDED, 0);
+    script.retransmission(at + 900, next, Mechanism::Rto, NEEDED, 0);
     script.ack(at + 1000, next + 1, None);
     let row = &script.finish()["min_rto=100ms"];
     near(seconds(row), -0.07 - 0.14);
@@ -235,7 +235,7 @@ fn what_is_added_to_every_timeout_does_not_double() {
             .sender_is(&Arc::new(own), &Parameters::default());
         let (at, next) = script.settle();
         script.send(at, next, next + 1);
-        script.resend(at + 1_200, next, Mechanism::Rto, NEEDED, 0);
+        script.retransmission(at + 1_200, next, Mechanism::Rto, NEEDED, 0);
         script.ack(at + 1_200 + answer, next + 1, None);
         script.finish()["min_rto=100ms"].changes.spurious_rto_caused
     };
@@ -251,7 +251,7 @@ fn an_earlier_repair_saves_no_more_than_the_wait_for_the_sender_s_own() {
     script.send(at, next, next + 1);
     // The head is lost; the sender writes on, and stands still for the last 40 ms only.
     script.send(at + 260, next + 1, next + 2);
-    script.resend(at + 300, next, Mechanism::Rto, NEEDED, 0);
+    script.retransmission(at + 300, next, Mechanism::Rto, NEEDED, 0);
     script.ack(at + 400, next + 2, None);
     let row = &script.finish()["min_rto=100ms"];
     // Its own data, of 260 ms, are acknowledged 100 ms later in any case.
@@ -298,16 +298,16 @@ fn windows_bounds_the_timeout_and_not_the_deviation() {
 }
 
 #[test]
-fn a_needless_timeout_is_avoided_by_a_longer_timer() {
+fn a_spurious_timeout_is_avoided_by_a_longer_timer() {
     let mut script = Script::new(
         "linux-2.4",
         &["min_rto=300ms", "min_rto=600ms", "min_rto=100ms"],
     );
     let (at, next) = script.settle();
     script.send(at, next, next + 8);
-    script.resend(at + 300, next, Mechanism::Rto, SPURIOUS, 0);
+    script.retransmission(at + 300, next, Mechanism::Rto, SPURIOUS, 0);
     script.ack(at + 450, next + 1, None);
-    script.resend(at + 450, next + 1, Mechanism::RtoRecovery, SPURIOUS, 0);
+    script.retransmission(at + 450, next + 1, Mechanism::RtoRecovery, SPURIOUS, 0);
     script.ack(at + 450, next + 8, None);
     let rows = script.finish();
     // 400 ms are too short for an answer after 450, 700 are not.
@@ -353,7 +353,7 @@ fn fast_retransmit_takes_the_place_of_a_timeout_when_two_duplicates_are_enough()
     script.send(at, next, next + 3);
     script.ack(at + 100, next, Some((next + 1, next + 2)));
     script.ack(at + 110, next, Some((next + 1, next + 3)));
-    script.resend(at + 300, next, Mechanism::Rto, NEEDED, 0);
+    script.retransmission(at + 300, next, Mechanism::Rto, NEEDED, 0);
     script.ack(at + 400, next + 3, None);
     let rows = script.finish();
     let row = &rows["d=2"];
@@ -387,7 +387,7 @@ fn a_fast_retransmit_becomes_a_timeout_when_its_duplicates_do_not_reach() {
             Some((next + 1, next + 2 + late)),
         );
         if late == 2 {
-            script.resend(at + 120, next, Mechanism::FastRetransmit, NEEDED, 0);
+            script.retransmission(at + 120, next, Mechanism::FastRetransmit, NEEDED, 0);
         }
     }
     script.ack(at + 220, next + 5, None);
@@ -413,7 +413,7 @@ fn fack_counts_what_lies_before_the_highest_sack() {
     // Two lost; the second SACK reaches the third segment after the head.
     script.ack(at + 100, next, Some((next + 2, next + 3)));
     script.ack(at + 110, next, Some((next + 2, next + 4)));
-    script.resend(at + 110, next, Mechanism::Fack, NEEDED, 0);
+    script.retransmission(at + 110, next, Mechanism::Fack, NEEDED, 0);
     script.ack(at + 120, next, Some((next + 2, next + 5)));
     script.ack(at + 210, next + 6, None);
     let rows = script.finish();
@@ -422,7 +422,7 @@ fn fack_counts_what_lies_before_the_highest_sack() {
 }
 
 #[test]
-fn reordering_makes_needless_fast_retransmits_with_a_small_threshold() {
+fn reordering_makes_spurious_fast_retransmits_with_a_small_threshold() {
     let settings = ["d=2", "d=4", "rack", "min_rto=100ms"];
     let mut script = Script::new("linux-2.4", &settings);
     let (at, next) = script.settle();
@@ -438,14 +438,14 @@ fn reordering_makes_needless_fast_retransmits_with_a_small_threshold() {
 }
 
 #[test]
-fn a_larger_threshold_avoids_a_needless_fast_retransmit() {
+fn a_larger_threshold_avoids_a_spurious_fast_retransmit() {
     let mut script = Script::new("linux-2.4", &["d=2", "d=4"]);
     let (at, next) = script.settle();
     script.send(at, next, next + 8);
     for late in 0..3_u32 {
         script.ack(at + 100, next, Some((next + 1, next + 2 + late)));
     }
-    script.resend(at + 100, next, Mechanism::FastRetransmit, SPURIOUS, 0);
+    script.retransmission(at + 100, next, Mechanism::FastRetransmit, SPURIOUS, 0);
     script.ack(at + 110, next + 8, None);
     let rows = script.finish();
     assert_eq!(
@@ -467,7 +467,7 @@ fn a_shorter_timer_overtakes_a_fast_retransmit() {
     for late in 0..3_u32 {
         script.ack(at + 250, next, Some((next + 1, next + 2 + late)));
     }
-    script.resend(at + 250, next, Mechanism::FastRetransmit, NEEDED, 0);
+    script.retransmission(at + 250, next, Mechanism::FastRetransmit, NEEDED, 0);
     script.ack(at + 350, next + 8, None);
     let row = &script.finish()["min_rto=100ms"];
     assert_eq!(row.changes.fr_to_rto, 1);
@@ -483,7 +483,7 @@ fn without_sack_every_duplicate_counts() {
     let (at, next) = script.settle();
     script.send(at, next, next + 3);
     script.ack(at + 100, next, None).ack(at + 100, next, None);
-    script.resend(at + 100, next, Mechanism::FastRetransmit, NEEDED, 0);
+    script.retransmission(at + 100, next, Mechanism::FastRetransmit, NEEDED, 0);
     script.ack(at + 200, next + 3, None);
     let row = &script.finish()["d=3"];
     assert_eq!(row.changes.fr_to_rto, 1);
@@ -497,7 +497,7 @@ fn a_probe_repairs_the_last_segment_before_the_timeout() {
     let (at, next) = script.settle();
     script.send(at, next, next + 2);
     script.ack(at + 100, next + 1, None);
-    script.resend(at + 400, next + 1, Mechanism::Rto, NEEDED, 0);
+    script.retransmission(at + 400, next + 1, Mechanism::Rto, NEEDED, 0);
     script.ack(at + 500, next + 2, None);
     let rows = script.finish();
     // One packet out: the probe falls together with the timeout, half a tick of which the capture has not shown, but does
@@ -516,9 +516,9 @@ fn a_probe_finds_the_loss_of_many_a_round_trip_later() {
     let mut script = Script::new("linux-2.4", &["tlp", "tlp,rack"]);
     let (at, next) = script.settle();
     script.send(at, next, next + 3);
-    script.resend(at + 300, next, Mechanism::Rto, NEEDED, 0);
-    script.resend(at + 400, next + 1, Mechanism::RtoRecovery, NEEDED, 0);
-    script.resend(at + 400, next + 2, Mechanism::RtoRecovery, NEEDED, 0);
+    script.retransmission(at + 300, next, Mechanism::Rto, NEEDED, 0);
+    script.retransmission(at + 400, next + 1, Mechanism::RtoRecovery, NEEDED, 0);
+    script.retransmission(at + 400, next + 2, Mechanism::RtoRecovery, NEEDED, 0);
     script.ack(at + 400, next + 1, None);
     script.ack(at + 500, next + 3, None);
     // Two round trips and 2 ms to the probe, one to its answer, against the timer's 300.
@@ -538,7 +538,7 @@ fn without_probes_a_probed_loss_waits_for_the_timer() {
     script.send(at, next, next + 2);
     script.ack(at + 100, next + 1, None);
     script.send(at + 100, next + 2, next + 3);
-    script.resend(at + 302, next + 2, Mechanism::Tlp, NEEDED, 0);
+    script.retransmission(at + 302, next + 2, Mechanism::Tlp, NEEDED, 0);
     script.ack(at + 402, next + 3, None);
     let rows = script.finish();
     let row = &rows["no-tlp"];
@@ -558,9 +558,9 @@ fn without_rack_what_a_probe_found_waits_for_the_timer_after_it() {
     let mut script = Script::new("linux-6.12", &["no-rack"]);
     let (at, next) = script.settle();
     script.send(at, next, next + 2);
-    script.resend(at + 202, next + 1, Mechanism::Tlp, NEEDED, 0);
+    script.retransmission(at + 202, next + 1, Mechanism::Tlp, NEEDED, 0);
     script.ack(at + 302, next, Some((next + 1, next + 2)));
-    script.resend(at + 302, next, Mechanism::Rack, NEEDED, 0);
+    script.retransmission(at + 302, next, Mechanism::Rack, NEEDED, 0);
     script.ack(at + 402, next + 2, None);
     let row = &script.finish()["no-rack"];
     assert_eq!((row.changes.fr_to_rto, row.changes.rto_to_fr), (1, 0));
@@ -579,7 +579,7 @@ fn rack_finds_a_loss_with_one_segment_after_it() {
         .send(at, next, next + 1)
         .send(at + 1, next + 1, next + 2);
     script.ack(at + 101, next, Some((next + 1, next + 2)));
-    script.resend(at + 300, next, Mechanism::Rto, NEEDED, 0);
+    script.retransmission(at + 300, next, Mechanism::Rto, NEEDED, 0);
     script.ack(at + 400, next + 2, None);
     let row = &script.finish()["rack"];
     assert_eq!(row.changes.rto_to_fr, 1);
@@ -595,7 +595,7 @@ fn what_nobody_can_explain_is_left_alone() {
     let mut script = Script::new("linux-2.4", &["default", "grid"]);
     let (at, next) = script.settle();
     script.send(at, next, next + 4);
-    script.resend(at + 90, next, Mechanism::Unknown, Need::Unknown, 0);
+    script.retransmission(at + 90, next, Mechanism::Unknown, Need::Unknown, 0);
     script.ack(at + 100, next + 4, None);
     assert!(script.finish().is_empty());
 }
@@ -610,31 +610,31 @@ fn sender(script: &mut Script, turns: &[(u32, u64, u8, bool)]) {
         match event % 6 {
             0 | 1 => {}
             2 => {
-                script.resend(at + delay * 3, next, Mechanism::Rto, need, episode);
+                script.retransmission(at + delay * 3, next, Mechanism::Rto, need, episode);
                 at += delay * 3;
             }
             3 => {
                 for late in 1..*flight {
                     script.ack(at + delay, next, Some((next + 1, next + 1 + late)));
                 }
-                script.resend(at + delay, next, Mechanism::FastRetransmit, need, episode);
+                script.retransmission(at + delay, next, Mechanism::FastRetransmit, need, episode);
                 at += delay;
             }
             4 => {
-                script.resend(
+                script.retransmission(
                     at + delay * 2 + 2,
                     next + flight - 1,
                     Mechanism::Tlp,
                     need,
                     episode,
                 );
-                script.resend(at + delay * 4 + first, next, Mechanism::Rto, need, episode);
+                script.retransmission(at + delay * 4 + first, next, Mechanism::Rto, need, episode);
                 at += delay * 4 + 1;
             }
             _ => {
                 script.ack(at + delay, next, Some((next + 1, next + 2)));
-                script.resend(at + delay * 2, next, Mechanism::Rack, need, episode);
-                script.resend(at + delay * 9, next, Mechanism::Rto, need, episode);
+                script.retransmission(at + delay * 2, next, Mechanism::Rack, need, episode);
+                script.retransmission(at + delay * 9, next, Mechanism::Rto, need, episode);
                 at += delay * 9;
             }
         }
@@ -672,9 +672,9 @@ proptest! {
         prop_assert!(!rows.contains_key(&name), "{} {:?}", page.name, rows[&name]);
     }
 
-    /// What is avoided and what is made otherwise are among the resends that there were.
+    /// What is avoided and what is made otherwise are among the retransmissions that there were.
     #[test]
-    fn no_more_changes_than_there_were_resends(
+    fn no_more_changes_than_there_were_retransmissions(
         turns in prop::collection::vec((1_u32..12, 1_u64..900, any::<u8>(), any::<bool>()), 1..60),
     ) {
         let mut script = Script::new("linux-2.4", &["default", "grid"]);

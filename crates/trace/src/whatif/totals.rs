@@ -14,7 +14,7 @@ pub struct Total {
     pub shorter: u32,
     /// See `shorter`.
     pub longer: u32,
-    /// Which resends it changes.
+    /// Which retransmissions it changes.
     pub changes: Changes,
     /// Sum of the changes of durations; negative is shorter.
     pub change: Duration,

@@ -13,7 +13,7 @@ use crate::event::{Acked, Sent, SentKind};
 const MOST_SEGMENTS: usize = 1 << 16;
 /// Different stamps remembered until they are echoed.
 const MOST_STAMPS: usize = 1 << 12;
-/// Resends remembered of one head of the queue.
+/// Retransmissions remembered of one head of the queue.
 const MOST_LEGS: usize = 16;
 
 /// Something that settings are judged by, in order.
@@ -23,7 +23,7 @@ pub(super) enum Note {
     Begin(Option<Duration>, SeqNum),
     /// An acknowledgement moved on.
     Ack(Ack),
-    /// The head of the queue waited, with duplicate acknowledgements or resends meanwhile.
+    /// The head of the queue waited, with duplicate acknowledgements or retransmissions meanwhile.
     Stand(Box<Stand>),
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Wait {
     pub recovery: bool,
 }
 
-/// A wait with duplicate acknowledgements or resends.
+/// A wait with duplicate acknowledgements or retransmissions.
 #[derive(Clone, Debug)]
 pub(super) struct Stand {
     pub wait: Wait,
@@ -66,15 +66,15 @@ pub(super) struct Stand {
     pub duplicates: Vec<Time>,
     /// When the highest segment SACKed was the first, second … after the head.
     pub forward: Vec<Time>,
-    /// When RACK finds the head lost, before any resend.
+    /// When RACK finds the head lost, before any retransmission.
     pub rack_at: Option<Time>,
-    /// Resends: all of the head, and the first one if it is of something else outside an episode.
+    /// Retransmissions: all of the head, and the first one if it is of something else outside an episode.
     pub legs: Vec<Leg>,
     /// Smallest round-trip time so far.
     pub min_rtt: Duration,
 }
 
-/// A resend in a stand.
+/// A retransmission in a stand.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leg {
     pub at: Time,
@@ -88,7 +88,7 @@ pub(super) struct Leg {
 struct Packet {
     range: SeqRange,
     sent: Time,
-    resent: bool,
+    retransmitted: bool,
     sacked: bool,
 }
 
@@ -142,7 +142,7 @@ impl Watch {
         }
         match sent.kind {
             SentKind::New | SentKind::Unseen => self.sent_new(sent),
-            SentKind::Resend(number) => self.sent_again(sent, number),
+            SentKind::Retransmission(number) => self.sent_again(sent, number),
             SentKind::WindowProbe | SentKind::KeepAlive => return,
         }
         if let Some(stamp) = sent.stamp {
@@ -168,7 +168,7 @@ impl Watch {
         self.packets.push_back(Packet {
             range: sent.range,
             sent: sent.at,
-            resent: false,
+            retransmitted: false,
             sacked: false,
         });
         if self.timed.is_none() {
@@ -189,7 +189,7 @@ impl Watch {
             if !packet.range.start.is_before(sent.range.end) {
                 break;
             }
-            packet.resent = true;
+            packet.retransmitted = true;
             packet.sent = sent.at;
         }
         if self.recover.is_none_or(|recover| !una.is_before(recover)) {
@@ -238,7 +238,7 @@ impl Watch {
 
     fn advance(&mut self, acked: &Acked, stamp_rtt: Option<Duration>, notes: &mut Vec<Note>) {
         let mut oldest = None;
-        let mut resent = false;
+        let mut retransmitted = false;
         while let Some(packet) = self.packets.front().copied() {
             if packet.range.end.is_after(acked.ack) {
                 if packet.range.start.is_before(acked.ack) {
@@ -249,7 +249,7 @@ impl Watch {
                         ..packet.range
                     };
                     self.outstanding -= segments - self.segments(rest).min(segments);
-                    resent |= packet.resent;
+                    retransmitted |= packet.retransmitted;
                     oldest.get_or_insert(packet);
                     self.packets[0].range = rest;
                 }
@@ -260,12 +260,12 @@ impl Watch {
             if packet.sacked {
                 self.sacked = self.sacked.saturating_sub(segments);
             }
-            resent |= packet.resent;
+            retransmitted |= packet.retransmitted;
             oldest.get_or_insert(packet);
             self.packets.pop_front();
         }
         let sent_rtt = oldest
-            .filter(|packet| !resent && !packet.sacked)
+            .filter(|packet| !retransmitted && !packet.sacked)
             .map(|packet| acked.at - packet.sent);
         if let Some(rtt) = sent_rtt {
             self.min_rtt = self.min_rtt.min(rtt);
@@ -320,7 +320,7 @@ impl Watch {
                 let delivered = Delivered {
                     sent: packet.sent,
                     end: packet.range.end,
-                    retransmitted: packet.resent,
+                    retransmitted: packet.retransmitted,
                 };
                 let mut rack = Rack::default();
                 rack.advance(&delivered, acked.at, Some(self.min_rtt));

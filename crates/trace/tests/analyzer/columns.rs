@@ -44,11 +44,11 @@ fn columns_hold_what_the_rows_hold() {
         more.connection = n;
         rows.connections.push(more);
     }
-    let [(_, connections), (_, resends), (_, whatif), _] =
+    let [(_, connections), (_, retransmissions), (_, whatif), _] =
         tables(&rows, "a\nb.pcap", &["k=2".to_owned()]);
     for (table, count) in [
         (&connections, 300),
-        (&resends, 1),
+        (&retransmissions, 1),
         (&whatif, rows.whatif.len()),
     ] {
         assert!(table
@@ -83,11 +83,14 @@ fn columns_hold_what_the_rows_hold() {
     };
     assert!(best[0].is_nan());
     assert_eq!(
-        texts(column(&resends, "flow")),
+        texts(column(&retransmissions, "flow")),
         [Some("10.0.0.2:80 > 10.0.0.1:40000")]
     );
-    assert_eq!(texts(column(&resends, "direction")), [Some("backward")]);
-    let Values::Integer(start, None) = column(&resends, "seq_start") else {
+    assert_eq!(
+        texts(column(&retransmissions, "direction")),
+        [Some("backward")]
+    );
+    let Values::Integer(start, None) = column(&retransmissions, "seq_start") else {
         panic!()
     };
     assert_eq!(

@@ -50,7 +50,7 @@ fn a_whole_connection_is_told_by_its_handshake() {
     };
     near(client.rtt, 3);
     near(server.rtt, 3);
-    assert_eq!(client.resends, [[0; 2]; 10]);
+    assert_eq!(client.retransmissions, [[0; 2]; 10]);
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn a_port_used_again_is_a_new_connection() {
 }
 
 #[test]
-fn a_syn_sent_again_is_a_resend_of_the_same_connection() {
+fn a_syn_sent_again_is_a_retransmission_of_the_same_connection() {
     let mut script = Script::new(40_000);
     let syn = script.packet(true, Flags::SYN, 0);
     script.put(syn).wait(1_000);
@@ -211,7 +211,7 @@ fn an_acknowledgement_of_what_was_never_sent_moves_nothing() {
 }
 
 #[test]
-fn a_lost_packet_sent_again_is_one_resend_of_its_direction() {
+fn a_lost_packet_sent_again_is_one_retransmission_of_its_direction() {
     let mut script = Script::new(40_000);
     script.handshake().exchange();
     // The second of ten is lost beyond the monitor; its hole is reported three times and filled.
@@ -236,18 +236,21 @@ fn a_lost_packet_sent_again_is_one_resend_of_its_direction() {
     script.close();
     let rows = script.rows();
     assert_eq!(rows.retransmissions.len(), 1, "{rows:#?}");
-    let resend = &rows.retransmissions[0];
-    assert_eq!(resend.row.range, lost.range());
-    assert_eq!(resend.flow, flow(40_000, 80));
-    assert_eq!(resend.connection, rows.connections[0].connection);
+    let retransmission = &rows.retransmissions[0];
+    assert_eq!(retransmission.row.range, lost.range());
+    assert_eq!(retransmission.flow, flow(40_000, 80));
+    assert_eq!(retransmission.connection, rows.connections[0].connection);
     let server = &rows.connections[0].row.backward;
     assert_eq!((server.bytes, server.unique_bytes), (12_500, 11_500));
-    assert_eq!(server.resends.iter().flatten().sum::<u32>(), 1);
-    assert_eq!(rows.connections[0].row.forward.resends, [[0; 2]; 10]);
+    assert_eq!(server.retransmissions.iter().flatten().sum::<u32>(), 1);
+    assert_eq!(
+        rows.connections[0].row.forward.retransmissions,
+        [[0; 2]; 10]
+    );
 }
 
 #[test]
-fn packets_captured_before_and_behind_a_router_are_no_resends() {
+fn packets_captured_before_and_behind_a_router_are_no_retransmissions() {
     for most_events in [3, 512] {
         let mut script = Script::new(40_000);
         script.handshake();
@@ -277,7 +280,7 @@ fn packets_captured_before_and_behind_a_router_are_no_resends() {
         assert_eq!(row.backward.capture_duplicates, 63);
         assert_eq!(row.backward.packets, 126);
         assert_eq!(row.backward.unique_bytes, 45_000);
-        // Without an identification, nothing tells them from resends.
+        // Without an identification, nothing tells them from retransmissions.
         for (_, headers) in &mut twice {
             headers.ip_id = None;
         }
@@ -312,8 +315,8 @@ fn what_was_lost_before_the_monitor_shows_by_the_senders_count() {
                 headers.ip_id = Some(0);
             }
         }
-        let resends = script.rows().retransmissions;
-        let ranges: Vec<_> = resends.iter().map(|of| of.row.range).collect();
+        let retransmissions = script.rows().retransmissions;
+        let ranges: Vec<_> = retransmissions.iter().map(|of| of.row.range).collect();
         assert_eq!(ranges, if counts { vec![last.range()] } else { vec![] });
     }
 }
@@ -367,7 +370,7 @@ fn what_is_agreed_on_is_in_the_syn_that_was_answered() {
 /// A capture of both directions of a port holds the SYN and the SYN-ACK twice.
 #[test]
 fn a_syn_that_the_capture_holds_twice_is_sent_once() {
-    for (micros, id, resends) in [
+    for (micros, id, retransmissions) in [
         (1, Some(9), 0),
         (400, Some(0), 0),
         (400, None, 0),
@@ -388,19 +391,23 @@ fn a_syn_that_the_capture_holds_twice_is_sent_once() {
         twice(false, SYN_ACK, 10);
         script.send(true, Flags::ACK, 0).exchange();
         let rows = script.rows();
-        assert_eq!(rows.retransmissions.len(), resends, "{micros} {id:?}");
+        assert_eq!(
+            rows.retransmissions.len(),
+            retransmissions,
+            "{micros} {id:?}"
+        );
         let row = &rows.connections[0].row;
-        let doubled = u32::from(resends == 0);
+        let doubled = u32::from(retransmissions == 0);
         assert_eq!(row.forward.capture_duplicates, doubled);
         assert_eq!(row.backward.capture_duplicates, doubled);
-        assert_eq!(row.handshake_rtt.is_some(), resends == 0);
+        assert_eq!(row.handshake_rtt.is_some(), retransmissions == 0);
     }
 }
 
 /// A SYN-ACK that a timer sent again, and that came by together with the first after a delay, has a stamp of its own.
 #[test]
 fn a_syn_ack_with_another_stamp_is_no_double() {
-    for (stamp, resends) in [(5, 0), (1_005, 1)] {
+    for (stamp, retransmissions) in [(5, 0), (1_005, 1)] {
         let mut script = Script::new(40_000);
         script.send(true, Flags::SYN, 0).wait(1_030);
         let mut answer = script.packet(false, SYN_ACK, 0);
@@ -412,14 +419,14 @@ fn a_syn_ack_with_another_stamp_is_no_double() {
         }
         script.server += 1;
         script.wait(10).send(true, Flags::ACK, 0).exchange();
-        assert_eq!(script.rows().retransmissions.len(), resends);
+        assert_eq!(script.rows().retransmissions.len(), retransmissions);
     }
 }
 
 /// Two SYNs that a delay held up come together, and so do the answers to them, which are alike to the bit.
 #[test]
 fn a_syn_ack_that_answers_a_second_syn_is_no_double() {
-    for (second, resends) in [(None, 0), (Some(8), 2), (Some(7), 0)] {
+    for (second, retransmissions) in [(None, 0), (Some(8), 2), (Some(7), 0)] {
         let mut script = Script::new(40_000);
         let answer = Headers {
             ip_id: Some(0),
@@ -445,7 +452,7 @@ fn a_syn_ack_that_answers_a_second_syn_is_no_double() {
         script.server += 1;
         script.wait(10).send(true, Flags::ACK, 0).exchange();
         let found = script.rows().retransmissions.len();
-        assert_eq!(found, resends, "{second:?}");
+        assert_eq!(found, retransmissions, "{second:?}");
     }
 }
 

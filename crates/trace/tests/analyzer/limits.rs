@@ -97,7 +97,7 @@ fn the_connection_unused_for_longest_makes_room() {
 }
 
 #[test]
-fn what_a_connection_keeps_does_not_change_its_resends() {
+fn what_a_connection_keeps_does_not_change_its_retransmissions() {
     let mut script = Script::new(40_000);
     script.handshake();
     for n in 0..40 {
@@ -112,14 +112,14 @@ fn what_a_connection_keeps_does_not_change_its_resends() {
         }
     }
     script.close();
-    let resends = |most_events| {
+    let retransmissions = |most_events| {
         let settings = settings(|s| s.most_events = most_events);
         analyse(&script.packets, settings).1.retransmissions
     };
-    let all = resends(100_000);
+    let all = retransmissions(100_000);
     assert_eq!(all.len(), 6);
     for most_events in [4, 5, 20, 50, 100] {
-        assert_eq!(resends(most_events), all, "{most_events}");
+        assert_eq!(retransmissions(most_events), all, "{most_events}");
     }
 }
 

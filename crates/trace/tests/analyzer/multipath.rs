@@ -68,7 +68,7 @@ fn data_that_went_again_on_another_subflow() {
     paths.wait(40);
     paths.data_ack = 3_000;
     // The first subflow sends it again, too, and only then it arrives there.
-    paths.ack(1, 2_001).wait(50).resend(0, 1_001, 1_000);
+    paths.ack(1, 2_001).wait(50).retransmission(0, 1_001, 1_000);
     paths.wait(40).ack(0, 2_001).close(0).close(1);
     let rows = rows(&paths.pcap(WHOLE));
 
@@ -121,14 +121,14 @@ fn data_that_went_again_on_another_subflow() {
         .iter()
         .find(|of| of.flow.src_port == 40_001);
     let half = &second.unwrap().row.backward;
-    assert_eq!(half.resends[REINJECT], [1, 0]);
+    assert_eq!(half.retransmissions[REINJECT], [1, 0]);
     assert_eq!(half.waited[REINJECT], Duration::from_millis(240));
     assert_eq!(half.data_bytes, Some(1_000));
 }
 
 /// What the first subflow acknowledges without having sent it again had arrived.
 #[test]
-fn a_needless_one() {
+fn a_spurious_one() {
     let mut paths = two();
     paths.wait(200).send(1, 1_000);
     paths.wait(10).ack(0, 2_001).wait(30);
@@ -144,7 +144,10 @@ fn a_needless_one() {
         .connections
         .iter()
         .find(|of| of.flow.src_port == 40_001);
-    assert_eq!(second.unwrap().row.backward.resends[REINJECT], [0, 1]);
+    assert_eq!(
+        second.unwrap().row.backward.retransmissions[REINJECT],
+        [0, 1]
+    );
     assert_eq!(rows.retransmissions.len(), 1);
 }
 
@@ -210,7 +213,8 @@ fn the_server_may_join() {
     assert_eq!((flow.src_port, flow.dst_port), (80, 40_000));
 }
 
-/// A kernel that gives a subflow up sends all again that is not acknowledged, and goes on when the first of it has filled the
+/// A kernel that gives a subflow up sends all again that is not acknowledged, and goes on when the first of it has filled
+/// the
 /// hole: one episode.
 #[test]
 fn what_follows_an_acknowledgement_belongs_to_what_went_before() {
@@ -249,16 +253,24 @@ fn the_older_version_has_its_own_hash() {
     assert_eq!(reinjected(&rows).len(), 1);
 }
 
-/// A packet that the capture or the network doubles, and a subflow's own resend, are where they were.
+/// A packet that the capture or the network doubles, and a subflow's own retransmission, are where they were.
 #[test]
 fn the_same_mapping_again_is_none() {
     let mut paths = two();
-    paths.resend(1, 1, 2_000).wait(300).resend(0, 1_001, 1_000);
+    paths
+        .retransmission(1, 1, 2_000)
+        .wait(300)
+        .retransmission(0, 1_001, 1_000);
     paths.wait(40).ack(0, 2_001);
     let rows = rows(&paths.pcap(WHOLE));
     assert!(reinjected(&rows).is_empty());
-    let resends = rows.retransmissions.iter();
-    assert_eq!(resends.filter(|of| of.flow.src_port == 40_000).count(), 1);
+    let retransmissions = rows.retransmissions.iter();
+    assert_eq!(
+        retransmissions
+            .filter(|of| of.flow.src_port == 40_000)
+            .count(),
+        1
+    );
 }
 
 /// The mapping of several packets is on the first only, or on all.
@@ -487,7 +499,7 @@ fn what_was_lost_before_the_monitor_went_first() {
     paths.send(1, 1_000);
     paths.data_ack = 3_000;
     paths.wait(1).ack(1, 1_001).wait(50);
-    paths.resend(0, 1_001, 1_000).wait(1).ack(0, 3_001);
+    paths.retransmission(0, 1_001, 1_000).wait(1).ack(0, 3_001);
     paths.close(0).close(1);
     let rows = rows(&paths.pcap(WHOLE));
     let [reinjection] = reinjected(&rows)[..] else {

@@ -206,12 +206,12 @@ impl Paths {
     pub fn send(&mut self, subflow: usize, place: u64) -> u32 {
         let seq = self.subflows[subflow].sent;
         self.subflows[subflow].sent += FULL;
-        self.resend(subflow, seq, place);
+        self.retransmission(subflow, seq, place);
         seq
     }
 
     /// A packet that is at `seq` of a subflow.
-    pub fn resend(&mut self, subflow: usize, seq: u32, place: u64) -> &mut Self {
+    pub fn retransmission(&mut self, subflow: usize, seq: u32, place: u64) -> &mut Self {
         let options = [MptcpOption::Dss(self.mapping(place, seq, FULL))];
         let on_wire = self.subflows[subflow].isn.wrapping_add(seq);
         let numbers = (on_wire, CLIENT_ISN + 1);

@@ -87,7 +87,7 @@ proptest! {
         }
         let told: u32 = rows.connections.iter()
             .flat_map(|of| [&of.row.forward, &of.row.backward])
-            .flat_map(|half| half.resends.iter().flatten())
+            .flat_map(|half| half.retransmissions.iter().flatten())
             .sum();
         prop_assert_eq!(told as usize, rows.retransmissions.len());
         // The same again, swept at odd times.
@@ -103,7 +103,8 @@ proptest! {
         prop_assert!(swept.connections() <= most_connections);
     }
 
-    /// docs/glossary.md, "Waiting": parts sum to the whole, nobody waits longer than there was time, and no setting saves more.
+    /// docs/glossary.md, "Waiting": parts sum to the whole, nobody waits longer than there was time, and no setting saves
+    /// more.
     #[test]
     fn no_more_is_waited_than_there_was_time_and_no_more_saved_than_waited(
         packets in proptest::collection::vec(packet(), 0..150),
@@ -149,9 +150,9 @@ proptest! {
         }
         let rows = |rows: Rows| {
             let connections: Vec<_> = rows.connections.into_iter().map(|of| of.row).collect();
-            let resends: Vec<_> = rows.retransmissions.into_iter().map(|of| of.row).collect();
+            let retransmissions: Vec<_> = rows.retransmissions.into_iter().map(|of| of.row).collect();
             let whatif: Vec<_> = rows.whatif.into_iter().map(|of| of.row).collect();
-            (connections, resends, whatif)
+            (connections, retransmissions, whatif)
         };
         prop_assert_eq!(rows(together), rows(apart));
     }

@@ -125,8 +125,8 @@ fn rows_do_not_depend_on_the_number_of_threads() {
     assert!(pieces.len() > 3, "{} pieces", pieces.len());
     assert_eq!(summary.frames, packets.len() as u64);
     assert_eq!(summary.counters.connections, 5_000);
-    let resends: usize = pieces.iter().map(|rows| rows.retransmissions.len()).sum();
-    assert!(resends > 1_000, "{resends}");
+    let retransmissions: usize = pieces.iter().map(|rows| rows.retransmissions.len()).sum();
+    assert!(retransmissions > 1_000, "{retransmissions}");
     let mut ids: Vec<u64> = pieces
         .iter()
         .flat_map(|rows| &rows.connections)

@@ -1,4 +1,5 @@
-//! Random transfers between two of the model's machines, with the events that the sender saw and the cause of each resend.
+//! Random transfers between two of the model's machines, with the events that the sender saw and the cause of each
+//! retransmission.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -46,7 +47,7 @@ pub struct Work {
 pub struct Run {
     pub facts: SenderFacts,
     pub events: Vec<SenderEvent>,
-    /// The cause of each resend, in the order of their numbers.
+    /// The cause of each retransmission, in the order of their numbers.
     pub causes: Vec<Mechanism>,
 }
 
@@ -166,7 +167,7 @@ impl Log {
         }
         let kind = if again {
             self.causes.push(mechanism.unwrap_or(Mechanism::Rto));
-            SentKind::Resend(self.causes.len() as u32 - 1)
+            SentKind::Retransmission(self.causes.len() as u32 - 1)
         } else {
             SentKind::New
         };

@@ -21,7 +21,7 @@ pub struct Score {
 }
 
 impl Score {
-    /// Resends of `cause`, and those of them that were told.
+    /// Retransmissions of `cause`, and those of them that were told.
     pub fn of(&self, cause: Mechanism) -> (u32, u32) {
         let of = self.matrix.iter().filter(|((truth, _), _)| *truth == cause);
         let all = of.clone().map(|(_, count)| count).sum();
@@ -32,7 +32,7 @@ impl Score {
         (all, told)
     }
 
-    /// Resends, and those of them that were told.
+    /// Retransmissions, and those of them that were told.
     pub fn total(&self) -> (u32, u32) {
         Mechanism::ALL.iter().fold((0, 0), |(all, told), cause| {
             let (more, right) = self.of(*cause);
@@ -121,7 +121,7 @@ pub fn score(stack: &str, changes: &[(&str, &str)], seeds: std::ops::Range<u64>)
             if said != *cause {
                 wrong += 1;
                 if verbose {
-                    println!("{stack} seed {seed} resend {number}: {cause} told as {said}");
+                    println!("{stack} seed {seed} retransmission {number}: {cause} told as {said}");
                 }
             }
             *score.matrix.entry((*cause, said)).or_default() += 1;
@@ -153,7 +153,7 @@ pub fn score(stack: &str, changes: &[(&str, &str)], seeds: std::ops::Range<u64>)
     score
 }
 
-/// Prints what a sender saw and how its resends were explained.
+/// Prints what a sender saw and how its retransmissions were explained.
 pub fn dump(run: &Run, verdicts: &[Option<rexmit_trace::emulate::Verdict>]) {
     use rexmit_trace::event::{SenderEvent, SentKind};
     let isn = run.facts.isn.unwrap_or_default();
@@ -167,7 +167,7 @@ pub fn dump(run: &Run, verdicts: &[Option<rexmit_trace::emulate::Verdict>]) {
         match event {
             SenderEvent::Sent(sent) => {
                 let note = match sent.kind {
-                    SentKind::Resend(number) => {
+                    SentKind::Retransmission(number) => {
                         let cause = run.causes[number as usize];
                         match &verdicts[number as usize] {
                             Some(v) => format!(
@@ -251,7 +251,8 @@ fn perturbed(stack: &str, changes: &[(&str, &str)], seed: u64) -> Settings {
     model::stack(stack, &changes)
 }
 
-/// The table of a stack, for a look at it: `STACK=linux-6.12 CHANGES=tlp=off SEEDS=500 cargo test -p rexmit-trace --release table -- --ignored --nocapture`.
+/// The table of a stack, for a look at it: `STACK=linux-6.12 CHANGES=tlp=off SEEDS=500 cargo test -p rexmit-trace --release
+/// table -- --ignored --nocapture`.
 #[test]
 #[ignore = "prints a table"]
 fn table() {
@@ -293,7 +294,7 @@ fn causes_are_told_whichever_stack_it_was() {
     ] {
         let score = score(stack, &[], 20_000..20_150);
         let (all, told) = score.total();
-        assert!(all > 1_000, "{stack}: {all} resends");
+        assert!(all > 1_000, "{stack}: {all} retransmissions");
         assert!(share_is(told, all, 975), "{stack}: {told} of {all}");
         for cause in [Mechanism::Rto, Mechanism::RtoRecovery] {
             let (all, told) = score.of(cause);

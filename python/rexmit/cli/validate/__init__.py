@@ -20,7 +20,7 @@ Examples:
 
 \b
   rexmit validate agree --kernel 6.1               the model against a kernel, by packets
-  rexmit validate truth --seed 7 --out truth       captures with the cause of every resend
+  rexmit validate truth --seed 7 --out truth       captures with the cause of every retransmission
   rexmit validate synth --mix campus --out synth   captures of the model, with their truth
   rexmit validate score truth                      how often the analysis of captures is right
   rexmit validate whatif                           how far what-if predictions are off
@@ -36,10 +36,12 @@ class _Command(NamedTuple):
 
 COMMANDS: Final = {
     "agree": _Command(agree.agree, "Hold the model against a real kernel.", agree.EXAMPLES),
-    "truth": _Command(truth.truth, "Captures whose resends the kernel labels.", truth.EXAMPLES),
+    "truth": _Command(
+        truth.truth, "Captures whose retransmissions the kernel labels.", truth.EXAMPLES
+    ),
     "synth": _Command(synth.synth, "Make captures of the model with their truth.", synth.EXAMPLES),
     "score": _Command(
-        score.score, "Hold the analysis of captures against known resends.", score.EXAMPLES
+        score.score, "Hold the analysis of captures against known retransmissions.", score.EXAMPLES
     ),
     "whatif": _Command(whatif.whatif, "Check what-if predictions.", whatif.EXAMPLES),
     "sensitivity": _Command(

@@ -75,20 +75,21 @@ def agree(
         float | None,
         typer.Option(
             metavar="PERCENT",
-            help="Exit with 1 if fewer cases agree: on every packet; with --paths 2, on resends "
-            "and completion.",
+            help="Exit with 1 if fewer cases agree: on every packet; with --paths 2, on "
+            "retransmissions and completion.",
             min=0,
         ),
     ] = None,
 ) -> None:
     """How often the model and a real kernel agree, packet by packet, over random cases.
 
-    Each case is one transfer over a random network with random losses, of resends and of
+    Each case is one transfer over a random network with random losses, of retransmissions and of
     acknowledgements too, and random settings. Both sides log every packet. Kernel logs are kept:
     the same command goes on where it stopped, and compares with the model anew.
 
     With --paths 2 a case is a connection of TCP or Multipath TCP that sends bursts over two paths
-    and loses the end of one; compared are path and mechanism of each resend, and completion.
+    and loses the end of one; compared are path and mechanism of each retransmission, and
+    completion.
     """
     import json
     import sys

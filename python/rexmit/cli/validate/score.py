@@ -90,12 +90,12 @@ def score(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False,
 ) -> None:
-    """Hold the analysis of captures against a corpus whose resends are known.
+    """Hold the analysis of captures against a corpus whose retransmissions are known.
 
-    Every capture of the corpus is analysed as by `rexmit trace`, and each resend's mechanism and
-    need compared with the truth: confusion matrices, accuracy, precision and recall of each class,
-    the sending stacks, resends missed and invented, and the same for tshark's labels. Confidences
-    are held against how often they are right.
+    Every capture of the corpus is analysed as by `rexmit trace`, and each retransmission's
+    mechanism and need compared with the truth: confusion matrices, accuracy, precision and recall
+    of each class, the sending stacks, retransmissions missed and invented, and the same for
+    tshark's labels. Confidences are held against how often they are right.
     """
     from rexmit.validate.score.corpus import POINTS, open_corpus
 

@@ -80,15 +80,15 @@ def synth(
         bool, typer.Option("--list", help="List the mixes and kinds, and end.")
     ] = False,
 ) -> None:
-    """Make captures of the model's stacks, of any size, with the truth of every resend.
+    """Make captures of the model's stacks, of any size, with the truth of every retransmission.
 
     Each connection has a network and a workload of its own, drawn from a mix; its stacks' constants
     are a little off, so that who judges the captures does not know them to the last digit.
-    DIR/resends.parquet says of every resend why its sender sent it and whether it was needed.
-    With --kinds there are more parts: the same connections as other hosts would number their
-    packets, or as worse monitors would capture them; or the same networks and stacks with hosts
-    that stop reading, defer accepting, reset or think for long. --list says what each kind is. The
-    same seed makes the same bytes.
+    DIR/retransmissions.parquet says of every retransmission why its sender sent it and whether it
+    was needed. With --kinds there are more parts: the same connections as other hosts would number
+    their packets, or as worse monitors would capture them; or the same networks and stacks with
+    hosts that stop reading, defer accepting, reset or think for long. --list says what each kind
+    is. The same seed makes the same bytes.
     """
     import json
     import os
@@ -218,7 +218,8 @@ def _tell(made: Made, folder: Path) -> None:
     for part, counts in made.items():
         seen = ", ".join(f"{count:,} at {point}" for point, count in counts["packets"].items())
         typer.echo(
-            f"{part}: {counts['connections']:,} connections, {counts['resends']:,} resends; "
+            f"{part}: {counts['connections']:,} connections, "
+            f"{counts['retransmissions']:,} retransmissions; "
             f"packets: {seen or 'not captured'}"
         )
     typer.echo(f"kept in {folder}")

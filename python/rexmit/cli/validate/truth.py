@@ -1,4 +1,6 @@
-"""`rexmit validate truth`: captures whose resends are labelled by the kernel that sent them."""
+"""`rexmit validate truth`: captures whose retransmissions are labelled by the kernel that sent
+them.
+"""
 
 from __future__ import annotations
 
@@ -55,15 +57,16 @@ def truth(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
-    """Build a corpus of captures whose resends are labelled by the kernel that sent them.
+    """Build a corpus of captures whose retransmissions are labelled by the kernel that sent them.
 
     Connections of many sizes cross networks with loss, bursts, reordering, delay spikes, short
     queues and outages, under many settings, on a real kernel in virtual time. The kernel records
     why it sends a segment again; whether that was needed follows from what arrived. The folder has
-    a capture of each part at the sender, at the switch and at the receiver, resends.parquet,
-    connections.parquet and truth.json. With --kinds there are more parts: the same connections as
-    other hosts would number their packets, or as worse monitors would capture them; or the same
-    networks with hosts that stop reading, defer accepting, reset or think for long.
+    a capture of each part at the sender, at the switch and at the receiver,
+    retransmissions.parquet, connections.parquet and truth.json. With --kinds there are more parts:
+    the same connections as other hosts would number their packets, or as worse monitors would
+    capture them; or the same networks with hosts that stop reading, defer accepting, reset or think
+    for long.
     """
     import json
     import sys
@@ -124,9 +127,9 @@ def _lines(tally: Tally, seconds: float) -> list[str]:
     size = f"{tally.parts} parts, {tally.connections:,} connections"
     lines = [
         f"{size}, {tally.packets:,} packets captured at three points, {seconds:,.0f} s",
-        f"{'resends':18}{'needed':>10}{'spurious':>10}",
+        f"{'retransmissions':18}{'needed':>10}{'spurious':>10}",
     ]
-    for mechanism, needs in found["resends"].items():
+    for mechanism, needs in found["retransmissions"].items():
         counts = [needs.get(need, 0) for need in ("needed", "spurious")]
         lines.append(f"{mechanism:18}{counts[0]:>10,}{counts[1]:>10,}")
     if tally.incomplete:

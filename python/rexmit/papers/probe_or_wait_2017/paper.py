@@ -19,7 +19,7 @@ PROBE: Final = "path 1 burst 2 data -1#1..2"
 LOSSES: Final[Mapping[str, str]] = {
     ONE: "the last packet lost",
     TWO: "the last two packets lost",
-    PROBE: "the last packet and its probe or first resend lost",
+    PROBE: "the last packet and its probe or first retransmission lost",
 }
 """The three cases, by the pattern that makes them."""
 

@@ -25,7 +25,7 @@ def table4_data(table: Table4) -> dict[str, Any]:
 
 
 def table1_data(table: Table1) -> dict[str, Any]:
-    """A sequence is a list of mechanisms in order of time, empty for no resend."""
+    """A sequence is a list of mechanisms in order of time, empty for no retransmission."""
     return {
         "config": table.config,
         "rows": [
@@ -36,7 +36,7 @@ def table1_data(table: Table1) -> dict[str, Any]:
                 "dropped_packets": list(row.dropped_packets),
                 "transfers": row.transfers,
                 "left_out": row.left_out,
-                "first_resend": row.first_resend,
+                "first_retransmission": row.first_retransmission,
                 "sequences": _sequences(row.sequences),
                 "after_probe": _sequences(row.after_probe),
                 "line_loses_by_itself": row.lossy,
@@ -113,9 +113,9 @@ def _counts(cell: Cell | None) -> dict[str, Any]:
         "used": cell.used,
         "left_out": {reason.value: n for reason, n in cell.left_out.items()},
         "used_though_not_probed": cell.not_probed,
-        "first_resend": cell.first_resend,
-        "no_resend": cell.no_resend,
-        "needless_resends": cell.needless_resends,
+        "first_retransmission": cell.first_retransmission,
+        "no_retransmission": cell.no_retransmission,
+        "spurious_retransmissions": cell.spurious_retransmissions,
     }
 
 

@@ -331,8 +331,11 @@ def _not_always(run: _Campaign) -> Told:
     transfers = sum(cell.transfers for cell in cells)
     if not transfers:
         return None
-    others = transfers - sum(cell.first_resend.get("tlp", 0) for cell in cells)
-    return others > 0, f"another first resend in {others:,} of {count(transfers, 'transfer')}"
+    others = transfers - sum(cell.first_retransmission.get("tlp", 0) for cell in cells)
+    return (
+        others > 0,
+        f"another first retransmission in {others:,} of {count(transfers, 'transfer')}",
+    )
 
 
 def _nothing(run: _Campaign, apart: float, of: float) -> bool:
@@ -355,7 +358,11 @@ _CLAIMS: tuple[tuple[str, str, Callable[[_Campaign], Told]], ...] = (
         "A single lost segment takes about twice the time of several (high-speed)",
         _twice,
     ),
-    ("factor", "The probe's first resend is faster by a factor of about 4.5 (Figure 4)", _factor),
+    (
+        "factor",
+        "The probe's first retransmission is faster by a factor of about 4.5 (Figure 4)",
+        _factor,
+    ),
     (
         "percentages",
         "Against er: t_total -38% high-speed, -11% mobile; t_recover -81%, -19%",

@@ -71,7 +71,7 @@ class Repair:
     name: str  #: the mechanism as the paper calls it
     mechanism: (
         str | None
-    )  #: in our vocabulary, the one that resends next; None: the probe itself was all
+    )  #: in our vocabulary, the one that retransmits next; None: the probe itself was all
 
 
 TABLE_1: tuple[Repair, ...] = (

@@ -20,7 +20,7 @@ _SHOWN = 4
 _LEGEND = "A acknowledged, L lost, S selectively acknowledged, as the paper has the tail"
 _PACKETS = "packets: lost data segments and a lost FIN of its own"
 _SAME = "same: the probe is followed most often by what the paper has"
-_LOSSY = "the line loses by itself: a resend of other data may have brought on these"
+_LOSSY = "the line loses by itself: a retransmission of other data may have brought on these"
 
 
 def print_table1(table: Table1, console: Console) -> None:
@@ -57,30 +57,30 @@ def _print_rows(rows: list[Row], console: Console) -> None:
         Column("tail", before=2),
         Column("after\nprobe", before=2),
         Column("repair, 2013", before=2),
-        Column("resends here (transfers)", before=2),
+        Column("retransmissions here (transfers)", before=2),
         Column("same", before=2),
     ]
     measured = len(columns) - 2
 
-    def line(row: Row, resends: str) -> Line:
+    def line(row: Row, retransmissions: str) -> Line:
         texts = [
             numbers(row.lost_segments),
             *([numbers(row.dropped_packets) or NONE] if apart else []),
             row.repair.losses,
             row.repair.after_probe,
             row.repair.name,
-            resends,
+            retransmissions,
             {True: "yes", False: "no", None: NONE}[row.as_in_paper],
         ]
         return Line(tuple(texts))
 
     others = width(columns, [line(row, "") for row in rows]) - len(columns[measured].head)
     room = max(console.width - others, len(columns[measured].head))
-    lines = [line(row, "\n".join(_resends(row, arrow, room))) for row in rows]
+    lines = [line(row, "\n".join(_retransmissions(row, arrow, room))) for row in rows]
     print_grid(columns, lines, console)
 
 
-def _resends(row: Row, arrow: str, room: int) -> list[str]:
+def _retransmissions(row: Row, arrow: str, room: int) -> list[str]:
     """What the transfers of a row did, the most frequent first, in lines of at most `room`."""
     items = list(row.sequences.items())
     told = [f"{sequence_words(sequence, arrow)} ({n:,})" for sequence, n in items[:_SHOWN]]
@@ -99,5 +99,5 @@ def _resends(row: Row, arrow: str, room: int) -> list[str]:
 
 
 def sequence_words(sequence: Sequence, arrow: str = " → ") -> str:
-    """`tlp → rack`; `none` for a transfer without a resend."""
+    """`tlp → rack`; `none` for a transfer without a retransmission."""
     return arrow.join(sequence) if sequence else "none"

@@ -146,8 +146,8 @@ def _counts(block: Block) -> list[Row]:
         row("transfers used", used),
         row("  with t_recover", lambda c: "" if c.t_recover.n == c.used else str(c.t_recover.n)),
         row("  left out", lambda c: "\n".join(f"{n} {r.value}" for r, n in c.left_out.items())),
-        row("first resend", _first_resend),
-        row("needless resends", _needless),
+        row("first retransmission", _first_retransmission),
+        row("spurious retransmissions", _spurious),
     ]
     return [
         (label, pairs)
@@ -161,15 +161,17 @@ def used(cell: Cell) -> str:
     return f"{cell.used} of {cell.transfers}"
 
 
-def _first_resend(cell: Cell) -> str:
-    lines = [f"{n} {mechanism}" for mechanism, n in cell.first_resend.items()]
-    if cell.no_resend:
-        lines.append(f"{cell.no_resend} none")
+def _first_retransmission(cell: Cell) -> str:
+    lines = [f"{n} {mechanism}" for mechanism, n in cell.first_retransmission.items()]
+    if cell.no_retransmission:
+        lines.append(f"{cell.no_retransmission} none")
     return "\n".join(lines)
 
 
-def _needless(cell: Cell) -> str:
-    return "unknown" if cell.needless_resends is None else str(cell.needless_resends)
+def _spurious(cell: Cell) -> str:
+    return (
+        "unknown" if cell.spurious_retransmissions is None else str(cell.spurious_retransmissions)
+    )
 
 
 def _about_means(table: Table4) -> list[str]:
@@ -184,7 +186,7 @@ def _about_means(table: Table4) -> list[str]:
     if any(cell.not_probed for cell in cells):
         notes.append(
             "the line loses by itself: transfers with isTLP false count, for without those that "
-            "another resend repaired early a mean would be that of the slow ones"
+            "another retransmission repaired early a mean would be that of the slow ones"
         )
     return notes
 

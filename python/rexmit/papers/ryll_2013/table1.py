@@ -28,8 +28,8 @@ CONTINUES = "sack-recovery"
 class Row:
     """All transfers of configuration `tlp` with this tail lost, in one network and group.
 
-    `sequences` counts how the resends followed each other, most frequent first; () stands for no
-    resend at all.
+    `sequences` counts how the retransmissions followed each other, most frequent first; () stands
+    for no retransmission at all.
     """
 
     network: str
@@ -39,14 +39,14 @@ class Row:
     dropped_packets: tuple[int, ...]  #: a FIN of its own counts here
     transfers: int
     left_out: int  #: incomplete, stalled or inexact: not in the counts
-    first_resend: dict[str, int]
+    first_retransmission: dict[str, int]
     sequences: dict[Sequence, int]
     lossy: bool  #: the line loses packets of its own
 
     @property
     def probed(self) -> int:
-        """Transfers whose first resend was the probe."""
-        return self.first_resend.get(PROBE, 0)
+        """Transfers whose first retransmission was the probe."""
+        return self.first_retransmission.get(PROBE, 0)
 
     @property
     def after_probe(self) -> dict[Sequence, int]:
@@ -118,11 +118,12 @@ def table1(run: Run, lost_segments: int | None = None, *, keep_inexact: bool = F
 
 
 def _sequences(retransmissions: pl.DataFrame, losing: pl.DataFrame) -> pl.DataFrame:
-    """(cell, repetition, sequence): mechanisms that resent the tail, in order of time, without
-    repeats.
+    """(cell, repetition, sequence): mechanisms that retransmitted the tail, in order of time,
+    without repeats.
 
-    A line that loses by itself makes the sender resend other data as well. The tail was sent for
-    the first time at the drop or later, and begins with the first byte known to be needed again.
+    A line that loses by itself makes the sender retransmit other data as well. The tail was sent
+    for the first time at the drop or later, and begins with the first byte known to be needed
+    again.
     """
     transfer = ("cell", "repetition")
     since = (pl.col("time_s") >= pl.col("t_drop_s")).fill_null(True)
@@ -158,7 +159,7 @@ def _row(part: pl.DataFrame, group: Group) -> Row:
         dropped_packets=tuple(sorted(counted["dropped_packets"].unique())),
         transfers=counted.height,
         left_out=part.height - counted.height,
-        first_resend=dict(sorted(firsts.items(), key=lambda item: (-item[1], item[0]))),
+        first_retransmission=dict(sorted(firsts.items(), key=lambda item: (-item[1], item[0]))),
         sequences=_most_first(sequences),
         lossy=bool(part.select(LOSSY.any()).item()),
     )

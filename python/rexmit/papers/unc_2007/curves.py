@@ -74,8 +74,8 @@ def bytes_sent(study: Study) -> list[Curve]:
 
 
 def detection(study: Study) -> list[Curve]:
-    """Figure 2: detection time in units of the moving average of the RTT, of all resends."""
-    rows = study.resends("mechanism", "detection_rtts")
+    """Figure 2: detection time in units of the moving average of the RTT."""
+    rows = study.retransmissions("mechanism", "detection_rtts")
     made = []
     for system in study.systems:
         of = rows.filter(pl.col("system") == system)

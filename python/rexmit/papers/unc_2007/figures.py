@@ -88,7 +88,7 @@ def plan(study: Study, recovery: Sequence[Recovery]) -> tuple[Planned, list[str]
     distribution(
         "figure-2",
         curves.detection(study),
-        "Detection time, from the original to the resend",
+        "Detection time, from the original to the retransmission",
         "moving averages of the RTT",
         log=True,
     )
@@ -181,7 +181,7 @@ def _distribution(
     axes.set_ylim(0, 1)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     axes.set_xlabel(label + (", log scale" if log else ""))
-    axes.set_ylabel("share of connections" if "onnection" in title else "share of resends")
+    axes.set_ylabel("share of connections" if "onnection" in title else "share of retransmissions")
     canvas.legend(loc="outside lower center", ncols=min(len(of), 3))
 
 

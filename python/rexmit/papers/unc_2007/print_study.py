@@ -12,12 +12,13 @@ from rexmit.trace import terms
 from rexmit.wording import NONE, duration
 
 _LOSSY = (
-    "lossy: at least one resend of the connection's main sender that was not spurious; explained: "
-    "stacks of one system explain each of its resends; main: of the two the one that resent more"
+    "lossy: at least one retransmission of the connection's main sender that was not spurious; "
+    "explained: stacks of one system explain each of its retransmissions; main: of the two the one "
+    "that retransmitted more"
 )
 _TABLE_5 = (
-    "differences to what the senders did, percent of all resends; first D: 2, for Windows (whose "
-    "own is 2) 3; an estimate that takes round trips and losses to be what they were"
+    "differences to what the senders did, percent of all retransmissions; first D: 2, for Windows "
+    "(whose own is 2) 3; an estimate that takes round trips and losses to be what they were"
 )
 
 
@@ -95,7 +96,7 @@ def _table_3(tables: Tables, console: Console) -> None:
 
 
 def _table_4(tables: Tables, console: Console) -> None:
-    _title(console, "Table IV: classification of resends of lossy explained connections")
+    _title(console, "Table IV: classification of retransmissions of lossy explained connections")
     columns = [
         Column("system", least=12),
         *_right("total", "non-spurious\nRTO", "FR/R", "spurious\nRTO", "FR/R", "other"),
@@ -154,21 +155,25 @@ def _recovery(tables: Tables, console: Console) -> None:
                 texts += [f"{one.episodes:,}", _number(one.median_rtts), _number(one.p95_rtts)]
         lines.append(Line(tuple(texts)))
     print_grid(columns, lines, console)
-    say(console, "from an episode's first resend to the ACK of all that was sent before it", "dim")
+    say(
+        console,
+        "from an episode's first retransmission to the ACK of all that was sent before it",
+        "dim",
+    )
 
 
 def _false_alarms(tables: Tables, console: Console) -> None:
-    _title(console, "False alarms: needless resends of connections without loss")
+    _title(console, "False alarms: spurious retransmissions of connections without loss")
     columns = [
         Column("system", least=12),
-        *_right("connections", "with resends", "by RTO", "by FR/R"),
+        *_right("connections", "with retransmissions", "by RTO", "by FR/R"),
     ]
     lines = [
         Line(
             (
                 "not told" if one.system == "-" else one.system,
                 f"{one.connections:,}",
-                _counted(one.with_resends, one.connections),
+                _counted(one.with_retransmissions, one.connections),
                 f"{one.spurious_rto:,}",
                 f"{one.spurious_fr:,}",
             )
@@ -176,7 +181,7 @@ def _false_alarms(tables: Tables, console: Console) -> None:
         for one in tables.false_alarms
     ]
     print_grid(columns, lines, console)
-    say(console, "a system can be told only of connections that resent anything", "dim")
+    say(console, "a system can be told only of connections that retransmitted anything", "dim")
 
 
 def _counted(part: int, whole: int) -> str:

@@ -1,10 +1,11 @@
 """The study's connections: each with its sender, whether it lost anything, and whether the sender
 is explained.
 
-A connection has two senders; the study's is the one that resent more (of equals, that sent more
-bytes). A connection is *lossy* with at least one resend of that sender that was not spurious, and
-*explained* where every resend of it fits stacks of one system. The study's systems are the paper's;
-several stacks of one system (Linux 3 and 6) are that system.
+A connection has two senders; the study's is the one that retransmitted more (of equals, that sent
+more bytes). A connection is *lossy* with at least one retransmission of that sender that was not
+spurious, and
+*explained* where every retransmission of it fits stacks of one system. The study's systems are the
+paper's; several stacks of one system (Linux 3 and 6) are that system.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ class Totals:
 @dataclass(frozen=True)
 class Study:
     """`senders` has a row for each connection of all traces: `trace` (the number of its trace),
-    `connection`, `direction`, `system` (null: not explained), `lossy`, `resends`, sizes, times,
-    `sack`. `traces` and `totals` are in the same order.
+    `connection`, `direction`, `system` (null: not explained), `lossy`, `retransmissions`, sizes,
+    times, `sack`. `traces` and `totals` are in the same order.
     """
 
     traces: tuple[Trace, ...]
@@ -59,12 +60,14 @@ class Study:
         there = set(self.explained["system"].unique())
         return tuple(system for system in SYSTEMS if system in there)
 
-    def resends(self, *columns: str) -> pl.DataFrame:
-        """The resends of the lossy explained connections' senders, with `system` and `sack`."""
+    def retransmissions(self, *columns: str) -> pl.DataFrame:
+        """The retransmissions of the lossy explained connections' senders, with `system` and
+        `sack`.
+        """
         return self._of("retransmissions", self.explained, columns)
 
-    def resends_of(self, senders: pl.DataFrame, *columns: str) -> pl.DataFrame:
-        """The resends of these senders."""
+    def retransmissions_of(self, senders: pl.DataFrame, *columns: str) -> pl.DataFrame:
+        """The retransmissions of these senders."""
         return self._of("retransmissions", senders, columns)
 
     def replayed(self, setting: str) -> bool:
@@ -139,7 +142,7 @@ def names(traces: Sequence[Trace]) -> list[str]:
 
 
 def _senders(trace: Trace, number: int) -> pl.DataFrame:
-    forward, backward = (terms.resends([side]) for side in SIDES)
+    forward, backward = (terms.retransmissions([side]) for side in SIDES)
     more_bytes = pl.col("forward_unique_bytes") > pl.col("backward_unique_bytes")
     mine = pl.when((forward > backward) | ((forward == backward) & more_bytes))
 
@@ -167,7 +170,7 @@ def _senders(trace: Trace, number: int) -> pl.DataFrame:
         )
         .with_columns(
             (pl.col("needed") > 0).alias("lossy"),
-            (pl.col("needed") + pl.col("spurious")).alias("resends"),
+            (pl.col("needed") + pl.col("spurious")).alias("retransmissions"),
         )
         .collect()
     )

@@ -11,7 +11,7 @@ from rexmit.papers.unc_2007.senders import Study, Totals
 from rexmit.trace import terms
 from rexmit.trace.systems import SYSTEMS
 
-_NEEDLESS: Final = pl.col("need") == "spurious"
+_SPURIOUS: Final = pl.col("need") == "spurious"
 _RTO: Final = pl.col("mechanism").is_in(terms.RTO)
 _FR: Final = pl.col("mechanism").is_in(terms.FR)
 
@@ -30,8 +30,8 @@ class Lossy:
 
 @dataclass(frozen=True)
 class Classes:
-    """A row of Table IV: resends of a system's lossy explained connections. `unknown_need` of them
-    count as not spurious; `other` are neither RTO nor FR/R.
+    """A row of Table IV: retransmissions of a system's lossy explained connections. `unknown_need`
+    of them count as not spurious; `other` are neither RTO nor FR/R.
     """
 
     system: str
@@ -87,13 +87,13 @@ class Recovery:
 
 @dataclass(frozen=True)
 class FalseAlarms:
-    """Connections without loss and the needless resends in them; a system for what is explained,
-    `-` for the rest.
+    """Connections without loss and the spurious retransmissions in them; a system for what is
+    explained, `-` for the rest.
     """
 
     system: str
     connections: int
-    with_resends: int
+    with_retransmissions: int
     spurious_rto: int
     spurious_fr: int
 
@@ -159,14 +159,14 @@ def _lossy(study: Study) -> tuple[Lossy, ...]:
 
 def _classes(study: Study) -> tuple[Classes, ...]:
     rows = (
-        study.resends("mechanism", "need")
+        study.retransmissions("mechanism", "need")
         .group_by("system")
         .agg(
             pl.len().alias("total"),
-            (_RTO & ~_NEEDLESS).sum().alias("needed_rto"),
-            (_FR & ~_NEEDLESS).sum().alias("needed_fr"),
-            (_RTO & _NEEDLESS).sum().alias("spurious_rto"),
-            (_FR & _NEEDLESS).sum().alias("spurious_fr"),
+            (_RTO & ~_SPURIOUS).sum().alias("needed_rto"),
+            (_FR & ~_SPURIOUS).sum().alias("needed_fr"),
+            (_RTO & _SPURIOUS).sum().alias("spurious_rto"),
+            (_FR & _SPURIOUS).sum().alias("spurious_fr"),
             (~_RTO & ~_FR).sum().alias("other"),
             (pl.col("need") == "unknown").sum().alias("unknown_need"),
         )
@@ -226,7 +226,7 @@ def _of(replayed: dict[str, dict[str, int]] | None, system: str) -> dict[str, in
 
 def _recovery(study: Study) -> tuple[Recovery, ...]:
     rows = (
-        study.resends("episode", "time_ns", "recovery_s", "moving_rtt_s", "lost_in_flight")
+        study.retransmissions("episode", "time_ns", "recovery_s", "moving_rtt_s", "lost_in_flight")
         .sort("time_ns", maintain_order=True)
         .group_by("trace", "connection", "direction", "episode", maintain_order=True)
         .first()
@@ -250,18 +250,21 @@ def _recovery(study: Study) -> tuple[Recovery, ...]:
 
 def _false_alarms(study: Study) -> tuple[FalseAlarms, ...]:
     without = study.senders.filter(~pl.col("lossy")).with_columns(pl.col("system").fill_null("-"))
-    resends = (
-        study.resends_of(without, "mechanism", "need")
+    retransmissions = (
+        study.retransmissions_of(without, "mechanism", "need")
         .group_by("system")
         .agg(
-            (_RTO & _NEEDLESS).sum().alias("spurious_rto"),
-            (_FR & _NEEDLESS).sum().alias("spurious_fr"),
+            (_RTO & _SPURIOUS).sum().alias("spurious_rto"),
+            (_FR & _SPURIOUS).sum().alias("spurious_fr"),
         )
     )
     rows = (
         without.group_by("system")
-        .agg(pl.len().alias("connections"), (pl.col("resends") > 0).sum().alias("with_resends"))
-        .join(resends, on="system", how="left")
+        .agg(
+            pl.len().alias("connections"),
+            (pl.col("retransmissions") > 0).sum().alias("with_retransmissions"),
+        )
+        .join(retransmissions, on="system", how="left")
         .with_columns(pl.col("spurious_rto", "spurious_fr").fill_null(0))
         .rows(named=True)
     )

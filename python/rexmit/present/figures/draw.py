@@ -20,7 +20,7 @@ from rexmit.present.figures.style import RC, Look, looks
 
 _LABELS = {
     "t_total": "total transfer time $t_\\mathrm{total}$ (s)",
-    "t_recover": "time to the first resend $t_\\mathrm{recover}$ (s)",
+    "t_recover": "time to the first retransmission $t_\\mathrm{recover}$ (s)",
 }
 
 

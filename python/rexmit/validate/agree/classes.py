@@ -70,7 +70,7 @@ def _settings(case: Case) -> list[str]:
     if "ack" in case.pattern:
         found.append("lost acknowledgements")
     if "#" in case.pattern:
-        found.append("lost resends")
+        found.append("lost retransmissions")
     if case.pattern == "none":
         found.append("no loss")
     first, second = case.rates_bps

@@ -29,11 +29,13 @@ class Verdict:
     packets: bool
     """The same ranges in the same order."""
     mechanisms: bool
-    """The same packets, resent for the same reasons."""
+    """The same packets, retransmitted for the same reasons."""
     times: bool
     """The same packets, each within a tick."""
     recovery: bool
-    """The first resend of a dropped byte: the same mechanism, after the same time within a tick."""
+    """The first retransmission of a dropped byte: the same mechanism, after the same time within a
+    tick.
+    """
     difference: Difference | None
 
     @property
@@ -83,7 +85,7 @@ Recovery = tuple[str | None, int]
 
 
 def recovery(data: Sequence[Packet]) -> Recovery | None:
-    """The first resend of dropped bytes: its mechanism, and the time since the first drop."""
+    """The first retransmission of dropped bytes: its mechanism and the time since the drop."""
     first_drop: int | None = None
     lost: list[tuple[int, int]] = []
     for packet in data:

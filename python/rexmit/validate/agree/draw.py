@@ -56,19 +56,20 @@ def _window(dice: Dice) -> int | None:
     return round(dice.log_between(4096, 262_144)) if dice.chance(0.08) else None
 
 
-def _pattern(data: Dice, resends: Dice, acks: Dice, segments: int) -> str:
+def _pattern(data: Dice, again: Dice, acks: Dice, segments: int) -> str:
     lost = _positions(data, segments)
     items = [_range(first, last) for first, last in lost]
-    if lost and resends.chance(0.3):
-        for _ in range(resends.whole(1, 3)):
-            first, last = lost[resends.whole(0, len(lost) - 1)]
-            position = resends.whole(first, last)
-            items.append(f"{position}#{resends.pick([(4, '2'), (2, '2..3'), (1, '3')])}")
-    if resends.chance(0.08):
-        # A resend of something that was not lost at first: only if it is sent again needlessly.
-        items.append(f"{resends.whole(1, segments)}#2")
-    if resends.chance(0.1):
-        items.append(resends.pick([(3, "fin"), (1, "fin#1..2")]))
+    if lost and again.chance(0.3):
+        for _ in range(again.whole(1, 3)):
+            first, last = lost[again.whole(0, len(lost) - 1)]
+            position = again.whole(first, last)
+            items.append(f"{position}#{again.pick([(4, '2'), (2, '2..3'), (1, '3')])}")
+    if again.chance(0.08):
+        # A retransmission of something that was not lost at first: only if it is sent again
+        # spuriously.
+        items.append(f"{again.whole(1, segments)}#2")
+    if again.chance(0.1):
+        items.append(again.pick([(3, "fin"), (1, "fin#1..2")]))
     clauses = [f"data {' '.join(items)}"] if items else []
     if lost_acks := _acks(acks, segments):
         clauses.append(f"ack {' '.join(lost_acks)}")

@@ -23,7 +23,7 @@ class Judged(AnyJudged[Case, Packet, Verdict]):
     __slots__ = ()
 
     @property
-    def resent(self) -> bool:
+    def retransmitted(self) -> bool:
         """The kernel sent data again."""
         return any(packet.mechanism is not None for packet in self.kernel if packet.is_data)
 
@@ -62,7 +62,7 @@ class Tally(Rates):
     tick.
     """
 
-    RATES: ClassVar = ("exact", "mechanisms", "packets", "recovery", "with_resends")
+    RATES: ClassVar = ("exact", "mechanisms", "packets", "recovery", "with_retransmissions")
     CASES: ClassVar = "cases"
     DIFFERENCE: ClassVar = "first differing packet"
 
@@ -71,7 +71,7 @@ class Tally(Rates):
     packets: int
     """The same packets in the same order."""
     recovery: int
-    """Mechanism of the first resend of lost data, and t_recover within a tick."""
+    """Mechanism of the first retransmission of lost data, and t_recover within a tick."""
 
     @property
     def agreed(self) -> int:
@@ -84,8 +84,16 @@ class Tally(Rates):
             ("every packet agrees", self.exact, "order, bytes, mechanism, time within a tick"),
             ("the same packets and mechanisms", self.mechanisms, "at whatever time"),
             ("the same packets in the same order", self.packets, ""),
-            ("mechanism and t_recover", self.recovery, "of the first resend, within a tick"),
-            ("resends", self.with_resends, "cases in which something was sent again"),
+            (
+                "mechanism and t_recover",
+                self.recovery,
+                "of the first retransmission, within a tick",
+            ),
+            (
+                "retransmissions",
+                self.with_retransmissions,
+                "cases in which something was sent again",
+            ),
         )
 
 

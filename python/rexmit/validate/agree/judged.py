@@ -67,7 +67,7 @@ class AnyJudged(ABC, Generic[CaseT, RowT, VerdictT]):
 
     @property
     @abstractmethod
-    def resent(self) -> bool:
+    def retransmitted(self) -> bool:
         """The kernel sent data again."""
 
     @abstractmethod

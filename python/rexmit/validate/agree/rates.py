@@ -25,7 +25,7 @@ class Rates(ABC):
     cases: int
     failed: int
     """Cases that the kernel did not run."""
-    with_resends: int
+    with_retransmissions: int
     exact: int
     """Every packet agrees."""
     kinds: Mapping[str, list[str]]
@@ -61,7 +61,7 @@ class Common(TypedDict):
 
     cases: int
     failed: int
-    with_resends: int
+    with_retransmissions: int
     exact: int
     kinds: Mapping[str, list[str]]
 
@@ -76,7 +76,7 @@ def common(judged: Mapping[int, AnyJudged[Any, Any, Any]]) -> Common:
     return {
         "cases": len(counted),
         "failed": len(judged) - len(counted),
-        "with_resends": sum(one.resent for one in counted),
+        "with_retransmissions": sum(one.retransmitted for one in counted),
         "exact": sum(one.exact for one in counted),
         "kinds": dict(sorted(kinds.items(), key=lambda item: -len(item[1]))),
     }

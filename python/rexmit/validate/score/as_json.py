@@ -65,7 +65,7 @@ def _score(score: Score) -> dict[str, Any]:
 
 def _matrix(matrix: Matrix) -> dict[str, Any]:
     return {
-        "resends": matrix.resends,
+        "retransmissions": matrix.retransmissions,
         "right": matrix.right,
         "accuracy": matrix.accuracy,
         "missed": matrix.missed,
@@ -73,7 +73,7 @@ def _matrix(matrix: Matrix) -> dict[str, Any]:
         "confusion": _nested(matrix.counts),
         "classes": {
             one.name: {
-                "resends": one.there,
+                "retransmissions": one.there,
                 "claimed": one.claimed,
                 "right": one.right,
                 "precision": one.precision,

@@ -1,4 +1,4 @@
-"""What an analysis claims of a capture's resends, in one form whoever makes the claim.
+"""What an analysis claims of a capture's retransmissions, in one form whoever makes the claim.
 
 A frame of claims has a row for each packet that is said to carry something again:
 
@@ -7,12 +7,12 @@ A frame of claims has a row for each packet that is said to carry something agai
 | flow | direction of the data, `A > B` |
 | time_ns | when the capture has the packet |
 | seq_start, seq_end | 32-bit numbers of the wire, half-open |
-| mechanism | what made the sender resend; null where nothing is said |
+| mechanism | what made the sender retransmit; null where nothing is said |
 | either | the answer is `tlp\\|rto`: the wire cannot tell which of the two |
 | need | needed, spurious, unknown |
 | confidence | probability that the mechanism is right, of `tlp\\|rto` that either is; null where
 none is given |
-| certainty | probability that it is a resend at all; null where none is given |
+| certainty | probability that it is a retransmission at all; null where none is given |
 | need_confidence | probability that the need is right; null where none is given |
 """
 

@@ -1,8 +1,8 @@
 """A corpus: captures of several points of the network, and what really happened in each.
 
 `rexmit validate truth` (real kernels) and `rexmit validate synth` (the model) write the same
-folder: `truth.json`, `resends.parquet`, `connections.parquet`, `captures/PART-POINT.pcapng` (or
-`.pcap`).
+folder: `truth.json`, `retransmissions.parquet`, `connections.parquet`, `captures/PART-POINT.pcapng`
+(or `.pcap`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Final
 import polars as pl
 
 from rexmit.errors import UserError, closest
-from rexmit.store import digests
+from rexmit.store import digests, older
 from rexmit.store.plain_json import (
     Check,
     anything,
@@ -38,7 +38,7 @@ PLAIN: Final = "plain"
 
 _ENDINGS: Final = (".pcapng", ".pcap", ".pcapng.gz", ".pcap.gz", ".pcapng.zst", ".pcap.zst")
 
-_RESENDS: Final = ("part", "flow", "seq_start", "seq_end", "mechanism", "need", "dropped")
+_RETRANSMISSIONS: Final = ("part", "flow", "seq_start", "seq_end", "mechanism", "need", "dropped")
 _CONNECTIONS: Final = ("part", "flow", "stack")
 
 
@@ -66,14 +66,14 @@ class Capture:
 
 @dataclass(frozen=True)
 class Corpus:
-    """`resends` has a row for each packet that carried anything again, whoever captured it;
+    """`retransmissions` has a row for each packet that carried anything again, whoever captured it;
     `connections` one for each connection.
     """
 
     path: Path
     meta: dict[str, Any]
     captures: tuple[Capture, ...]
-    resends: pl.DataFrame
+    retransmissions: pl.DataFrame
     connections: pl.DataFrame
 
     @property
@@ -90,15 +90,15 @@ class Corpus:
         return dict(named.sort("part", "kind").iter_rows())
 
     def truth(self, capture: Capture) -> pl.DataFrame:
-        """The resends that this capture has, with `at_ns`, when it has them."""
+        """The retransmissions that this capture has, with `at_ns`, when it has them."""
         at = f"{capture.point}_ns"
-        if at not in self.resends.columns:
+        if at not in self.retransmissions.columns:
             raise UserError(
-                f"{self.path / 'resends.parquet'}: column {at} is missing",
+                f"{self.path / 'retransmissions.parquet'}: column {at} is missing",
                 f"make the corpus again, or leave its captures at the {capture.point} out: --point",
             )
         return (
-            self.resends.filter(pl.col("part") == capture.part, pl.col(at).is_not_null())
+            self.retransmissions.filter(pl.col("part") == capture.part, pl.col(at).is_not_null())
             .with_columns(pl.col(at).cast(pl.Int64).alias("at_ns"))
             .sort("at_ns", "flow", "seq_start")
         )
@@ -107,10 +107,10 @@ class Corpus:
         """The flows of a part that go from the point `sender` to the point `receiver`, and those
         that go the other way.
 
-        The resends' `home` tells, or their times; where they do not, the connection's flow in
-        connections.parquet goes from the sender.
+        The retransmissions' `home` tells, or their times; where they do not, the connection's flow
+        in connections.parquet goes from the sender.
         """
-        here = self.resends.filter(pl.col("part") == part)
+        here = self.retransmissions.filter(pl.col("part") == part)
         known: dict[str, bool] = {}
         if "home" in here.columns:
             for flow, home in here.select("flow", "home").unique().iter_rows():
@@ -162,7 +162,9 @@ class Corpus:
                 "flows are written as in connections.parquet: 10.0.0.1:80 > 10.0.0.2:40000",
                 usage=True,
             )
-        return replace(made, resends=self.resends.filter(wanted), connections=connections)
+        return replace(
+            made, retransmissions=self.retransmissions.filter(wanted), connections=connections
+        )
 
 
 def _flows(flows: list[str]) -> pl.Series:
@@ -181,14 +183,14 @@ def open_corpus(path: Path) -> Corpus:
     """
     if not (path / "truth.json").is_file():
         raise UserError(
-            f"{path}: no corpus of known resends (it has no truth.json)",
+            f"{path}: no corpus of known retransmissions (it has no truth.json)",
             "`rexmit validate truth` and `rexmit validate synth` make one",
         )
     meta = _meta(path / "truth.json")
     fault = digests.fault(path, meta)
     if fault is not None:
         raise UserError(fault, "make the corpus again")
-    resends = _table(path / "resends.parquet", _RESENDS)
+    retransmissions = _table(older.corpus_table(path, "retransmissions"), _RETRANSMISSIONS)
     connections = _table(path / "connections.parquet", _CONNECTIONS)
     captures = tuple(_captures(path / "captures"))
     if not captures:
@@ -196,7 +198,7 @@ def open_corpus(path: Path) -> Corpus:
             f"{path / 'captures'}: no captures",
             f"they are named PART-POINT.pcapng, where POINT is one of {', '.join(POINTS)}",
         )
-    return Corpus(path, meta, captures, resends, connections)
+    return Corpus(path, meta, captures, retransmissions, connections)
 
 
 def _meta(file: Path) -> dict[str, Any]:
@@ -216,7 +218,7 @@ def _meta(file: Path) -> dict[str, Any]:
 
 def _table(file: Path, columns: tuple[str, ...]) -> pl.DataFrame:
     try:
-        frame = pl.read_parquet(file)
+        frame = older.renamed(pl.read_parquet(file))
     except (OSError, pl.exceptions.PolarsError) as error:
         raise UserError(f"{file}: cannot be read: {error}", "make the corpus again") from error
     missing = [name for name in columns if name not in frame.columns]

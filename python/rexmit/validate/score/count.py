@@ -1,7 +1,8 @@
-"""Counting: confusion matrices, accuracy, precision and recall of claims about known resends.
+"""Counting: confusion matrices, accuracy, precision and recall of claims about known
+retransmissions.
 
-A resend that was not claimed at all counts as wrong, and so does `unknown`. A claim without a
-resend counts against the precision of the class that it names.
+A retransmission that was not claimed at all counts as wrong, and so does `unknown`. A claim without
+a retransmission counts against the precision of the class that it names.
 """
 
 from __future__ import annotations
@@ -52,21 +53,21 @@ class OfClass:
 
     @property
     def recall(self) -> float | None:
-        """The share of its resends that are found as such."""
+        """The share of its retransmissions that are found as such."""
         return self.right / self.there if self.there else None
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """Counts of (truth, claim). The truth `invented` stands for no resend, the claim `missed` for
-    no claim.
+    """Counts of (truth, claim). The truth `invented` stands for no retransmission, the claim
+    `missed` for no claim.
     """
 
     counts: Mapping[tuple[str, str], int]
     order: tuple[str, ...]
 
     @property
-    def resends(self) -> int:
+    def retransmissions(self) -> int:
         """How many there are in truth."""
         return sum(n for (truth, _), n in self.counts.items() if truth != INVENTED)
 
@@ -82,13 +83,13 @@ class Matrix:
 
     @property
     def invented(self) -> int:
-        """How many claims have no resend."""
+        """How many claims have no retransmission."""
         return sum(n for (truth, _), n in self.counts.items() if truth == INVENTED)
 
     @property
     def accuracy(self) -> float | None:
-        """Right ones among all resends; None without any."""
-        return self.right / self.resends if self.resends else None
+        """Right ones among all retransmissions; None without any."""
+        return self.right / self.retransmissions if self.retransmissions else None
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -135,20 +136,20 @@ def is_right(truth: str, claim: str) -> bool:
 
 
 def mechanisms(joined: Joined) -> Matrix:
-    """The matrix of mechanisms. A resend whose truth is `unknown` is left out."""
-    known = Joined(joined.resends.filter(pl.col("mechanism") != "unknown"), joined.invented)
+    """The matrix of mechanisms. A retransmission whose truth is `unknown` is left out."""
+    known = Joined(joined.retransmissions.filter(pl.col("mechanism") != "unknown"), joined.invented)
     return _matrix(known, claimed_mechanism(), "mechanism", MECHANISMS)
 
 
 def needs(joined: Joined) -> Matrix:
-    """The matrix of needs. A resend whose truth is `unknown` is left out."""
-    known = Joined(joined.resends.filter(pl.col("need") != "unknown"), joined.invented)
+    """The matrix of needs. A retransmission whose truth is `unknown` is left out."""
+    known = Joined(joined.retransmissions.filter(pl.col("need") != "unknown"), joined.invented)
     claim = pl.when("missed").then(pl.lit(MISSED)).otherwise(_or_unknown("claimed_need"))
     return _matrix(known, claim, "need", NEEDS)
 
 
 def claimed_mechanism() -> pl.Expr:
-    """The claim of a joined resend as a word: `missed`, `tlp|rto`, a mechanism, `unknown`."""
+    """A joined retransmission's claim as a word: `missed`, `tlp|rto`, a mechanism, `unknown`."""
     return (
         pl.when("missed")
         .then(pl.lit(MISSED))
@@ -164,7 +165,7 @@ def _or_unknown(column: str) -> pl.Expr:
 
 def _matrix(joined: Joined, claim: pl.Expr, what: str, order: Sequence[str]) -> Matrix:
     counts: Counter[tuple[str, str]] = Counter()
-    pairs = joined.resends.select(pl.col(what).alias("truth"), claim.alias("claim"))
+    pairs = joined.retransmissions.select(pl.col(what).alias("truth"), claim.alias("claim"))
     for truth, claimed, n in pairs.group_by("truth", "claim").len().iter_rows():
         counts[truth, claimed] += n
     for claimed, n in (

@@ -1,9 +1,10 @@
-"""Which claim belongs to which resend: the same capture, flow and time, and a range that overlaps.
+"""Which claim belongs to which retransmission: the same capture, flow and time, and a range that
+overlaps.
 
 Captures in microseconds cut the time, and a number of seconds since 1970 holds it to a fraction of
 a microsecond: `NEAR_NS` apart is the same time. A packet with many segments (GSO) can be several
-resends, and one resend several rows: a resend takes the claim that covers most of it, and a claim
-is invented only where it covers no part of any.
+retransmissions, and one retransmission several rows: a retransmission takes the claim that covers
+most of it, and a claim is invented only where it covers no part of any.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ _SPACE: Final = 1 << 32
 
 @dataclass(frozen=True)
 class Joined:
-    """`resends` are the truth's rows with the claim's columns as `claimed_…` (null: missed),
-    `invented` the claims without a resend.
+    """`retransmissions` are the truth's rows with the claim's columns as `claimed_…` (null:
+    missed), `invented` the claims without a retransmission.
     """
 
-    resends: pl.DataFrame
+    retransmissions: pl.DataFrame
     invented: pl.DataFrame
 
 
@@ -56,7 +57,7 @@ def join(truth: pl.DataFrame, claims: pl.DataFrame) -> Joined:
     best = pairs.group_by("truth_row", maintain_order=True).first().select("truth_row", "claim_row")
     told = claims.rename({c: f"claimed_{c}" for c in claims.columns if c != "claim_row"})
     return Joined(
-        resends=truth.join(best, on="truth_row", how="left")
+        retransmissions=truth.join(best, on="truth_row", how="left")
         .join(told, on="claim_row", how="left")
         .sort("truth_row")
         .with_columns(pl.col("claim_row").is_null().alias("missed"))

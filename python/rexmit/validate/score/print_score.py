@@ -19,7 +19,7 @@ from rexmit.validate.score.report import CLASS_TARGET, MECHANISM_TARGET, NEED_TA
 from rexmit.wording import NONE, count
 
 _NOTES = (
-    f"rows: truth, columns: claimed; {MISSED}: not claimed, {INVENTED}: a claim without a resend",
+    f"rows: truth, columns: claimed; {MISSED}: not claimed, {INVENTED}: no retransmission",
     "at the sender: of the data in question, whichever end that is",
     f"{MISSED} and unknown count as wrong, {INVENTED} against the precision of its class",
     f"{EITHER}: one packet was out and the probe's timer is the timeout's; right for either",
@@ -35,7 +35,8 @@ def print_report(report: Report, console: Console, *, worst: int = 0, parts: boo
         console.print()
         score = report.at(point)
         captured = count(len(report.parts(point)), "part")
-        head = f"at the {point}: {count(score.mechanisms.resends, 'resend')} in {captured}"
+        there = count(score.mechanisms.retransmissions, "retransmission")
+        head = f"at the {point}: {there} in {captured}"
         say(console, Text(head, "bold cyan"))
         _print_score(score, point, console)
         if len(report.parts(point)) > 1:
@@ -58,7 +59,7 @@ def print_report(report: Report, console: Console, *, worst: int = 0, parts: boo
 
 def _origin(report: Report) -> str:
     meta = report.corpus.meta
-    facts = [f"resends known from the {meta.get('kind', 'maker')}"]
+    facts = [f"retransmissions known from the {meta.get('kind', 'maker')}"]
     kernels = meta.get("kernels")
     if kernels:
         names = (k.get("version", k) if isinstance(k, dict) else k for k in kernels)
@@ -73,7 +74,10 @@ def _print_score(score: Score, point: str, console: Console) -> None:
     either = sum(n for (_, claim), n in made.counts.items() if claim == EITHER)
     lines = [
         ("mechanism right", _against(made.accuracy, MECHANISM_TARGET.get(point))),
-        (f"  as {EITHER}", percent(either / made.resends if made.resends else None)),
+        (
+            f"  as {EITHER}",
+            percent(either / made.retransmissions if made.retransmissions else None),
+        ),
         ("need right", _against(needs.accuracy, NEED_TARGET.get(point))),
         ("missed", f"{made.missed:,}"),
         ("invented", f"{made.invented:,}"),
@@ -146,14 +150,14 @@ def _print_senders(score: Score, console: Console) -> None:
         Column("sent by", least=16),
         *(
             Column(head, right=True, before=2)
-            for head in ("resends", "mechanism", "need", "missed")
+            for head in ("retransmissions", "mechanism", "need", "missed")
         ),
     ]
     lines = [
         Line(
             (
                 name,
-                _n(mechanisms.resends),
+                _n(mechanisms.retransmissions),
                 percent(mechanisms.accuracy),
                 percent(needs.accuracy),
                 _n(mechanisms.missed),
@@ -199,7 +203,7 @@ def _print_classes(made: Matrix, console: Console) -> None:
         Column("class", least=16),
         *(
             Column(head, right=True, before=2)
-            for head in ("resends", "claimed", "precision", "recall")
+            for head in ("retransmissions", "claimed", "precision", "recall")
         ),
         Column("", before=2),
     ]
@@ -268,11 +272,14 @@ def _shares(label: str, matrices: list[Matrix], name: str) -> Line:
 
 
 def _print_stacks(made: stacks.Stacks, console: Console) -> None:
-    least = stacks.LEAST_RESENDS
+    least = stacks.LEAST_RETRANSMISSIONS
     if not made.judged:
-        say(console, f"senders: no connection has {least} resends")
+        say(console, f"senders: no connection has {least} retransmissions")
         return
-    say(console, f"senders of {count(made.judged, 'connection')} with at least {least} resends:")
+    say(
+        console,
+        f"senders of {count(made.judged, 'connection')} with at least {least} retransmissions:",
+    )
     for verdict in stacks.VERDICTS:
         n = made.verdicts[verdict]
         say(console, f"  {percent(n / made.judged):>8}  {verdict} ({n:,})")
@@ -297,7 +304,14 @@ def _print_parts(report: Report, point: str, console: Console, *, every: bool) -
         Column("part", least=16),
         *(
             Column(head, right=True, before=2)
-            for head in ("resends", "mechanism", "need", "missed", "invented", "senders right")
+            for head in (
+                "retransmissions",
+                "mechanism",
+                "need",
+                "missed",
+                "invented",
+                "senders right",
+            )
         ),
         Column("", before=2),
     ]
@@ -306,7 +320,7 @@ def _print_parts(report: Report, point: str, console: Console, *, every: bool) -
         Line(
             (
                 part,
-                _n(score.mechanisms.resends),
+                _n(score.mechanisms.retransmissions),
                 percent(score.mechanisms.accuracy),
                 percent(score.needs.accuracy),
                 _n(score.mechanisms.missed),
@@ -327,10 +341,10 @@ def _stands_out(score: Score, whole: Score) -> str:
         ("mechanism", score.mechanisms, whole.mechanisms),
         ("need", score.needs, whole.needs),
     ):
-        others = every.resends - mine.resends
-        if not mine.resends or not others:
+        others = every.retransmissions - mine.retransmissions
+        if not mine.retransmissions or not others:
             continue
-        _, high = wilson(mine.right, mine.resends)
+        _, high = wilson(mine.right, mine.retransmissions)
         low, _ = wilson(every.right - mine.right, others)
         if high < low:
             worse.append(what)

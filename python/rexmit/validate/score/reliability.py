@@ -126,8 +126,10 @@ def judged(joined: Joined) -> pl.DataFrame:
     """Everything that was said, with `right`, `need_right` and `real`: whether it is so, null where
     the truth does not know.
     """
-    claims = [name for name in joined.invented.columns if f"claimed_{name}" in joined.resends]
-    found = joined.resends.filter(~pl.col("missed")).select(
+    claims = [
+        name for name in joined.invented.columns if f"claimed_{name}" in joined.retransmissions
+    ]
+    found = joined.retransmissions.filter(~pl.col("missed")).select(
         *(pl.col(f"claimed_{name}").alias(name) for name in claims),
         pl.col("mechanism").alias("true_mechanism"),
         pl.col("need").alias("true_need"),

@@ -23,7 +23,8 @@ from rexmit.validate.score.stacks import Stacks
 MECHANISM_TARGET: Final = {"sender": 0.99, "receiver": 0.95}
 NEED_TARGET: Final = {"sender": 0.99, "receiver": 0.97}
 CLASS_TARGET: Final = 0.95
-"""What the analysis is to reach: shares of resends, and precision and recall of each class."""
+"""What the analysis is to reach: shares of retransmissions, and precision and recall of each class.
+"""
 
 
 Analyse = Callable[[Path], Tables]
@@ -79,8 +80,8 @@ class Score:
 @dataclass(frozen=True)
 class Report:
     """`scores` has (point, part, score), where the point is that of the data: of what the other end
-    sends, the capture next to the connection's sender is the receiver's. `wrong` has the resends
-    whose mechanism or need was claimed wrongly, and the invented ones.
+    sends, the capture next to the connection's sender is the receiver's. `wrong` has the
+    retransmissions whose mechanism or need was claimed wrongly, and the invented ones.
     """
 
     corpus: Corpus
@@ -89,7 +90,7 @@ class Report:
 
     @property
     def points(self) -> tuple[str, ...]:
-        """The points with any resend."""
+        """The points with any retransmission."""
         return tuple(p for p in POINTS if any(point == p for point, _, _ in self.scores))
 
     def at(self, point: str) -> Score:
@@ -180,7 +181,7 @@ def _report(
 
 def _by_sender(joined: Joined, of: Mapping[str, str]) -> dict[str, tuple[Matrix, Matrix]]:
     """Mechanisms and needs by the family of the stack that sent; inventions are nobody's."""
-    named = joined.resends.with_columns(
+    named = joined.retransmissions.with_columns(
         pl.col("flow").replace_strict(of, default="-", return_dtype=pl.String).alias("family")
     )
     nothing = joined.invented.clear()
@@ -208,18 +209,18 @@ def _of(flows: pl.Series, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _tshark(truth: pl.DataFrame, labelled: pl.DataFrame) -> Tshark:
-    """Of a resend and an `out-of-order` label: tshark says that it is no resend."""
+    """Of a retransmission and an `out-of-order` label: tshark says that it is no retransmission."""
     joined = join(truth, labelled)
     missed = pl.col("missed") | (pl.col("claimed_label") == "out-of-order")
     said = Joined(
-        joined.resends.with_columns(missed.fill_null(value=True).alias("missed")),
+        joined.retransmissions.with_columns(missed.fill_null(value=True).alias("missed")),
         joined.invented.filter(pl.col("label") != "out-of-order"),
     )
     label = pl.col("claimed_label").fill_null(MISSED)
     labels = Counter(
         {
             (truth, label): n
-            for truth, label, n in joined.resends.select("mechanism", label.alias("label"))
+            for truth, label, n in joined.retransmissions.select("mechanism", label.alias("label"))
             .group_by("mechanism", "label")
             .len()
             .iter_rows()
@@ -237,7 +238,7 @@ def _tshark(truth: pl.DataFrame, labelled: pl.DataFrame) -> Tshark:
 def _wrong(capture: Capture, point: str, joined: Joined) -> pl.DataFrame:
     where = {"point": point, "part": capture.part, "capture": str(capture.path)}
     place = [pl.lit(value).alias(name) for name, value in where.items()]
-    resends = joined.resends.select(
+    retransmissions = joined.retransmissions.select(
         *place,
         "flow",
         "at_ns",
@@ -251,8 +252,8 @@ def _wrong(capture: Capture, point: str, joined: Joined) -> pl.DataFrame:
     )
     right = {
         (truth, claim)
-        for truth in resends["mechanism"].unique()
-        for claim in resends["claimed_mechanism"].unique()
+        for truth in retransmissions["mechanism"].unique()
+        for claim in retransmissions["claimed_mechanism"].unique()
         if count.is_right(truth, claim)
     }
     pair = pl.concat_str("mechanism", "claimed_mechanism", separator=" ")
@@ -271,7 +272,7 @@ def _wrong(capture: Capture, point: str, joined: Joined) -> pl.DataFrame:
         pl.col("need").alias("claimed_need"),
         "confidence",
     )
-    wrong = resends.filter(~(is_right & need_right.fill_null(value=False)))
+    wrong = retransmissions.filter(~(is_right & need_right.fill_null(value=False)))
     return pl.concat([wrong, invented], how="vertical_relaxed").sort("at_ns", maintain_order=True)
 
 

@@ -1,4 +1,4 @@
-"""Whether the right sender was named for connections with enough resends to tell."""
+"""Whether the right sender was named for connections with enough retransmissions to tell."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import polars as pl
 
 from rexmit.validate.score.corpus import turned
 
-LEAST_RESENDS: Final = 3
+LEAST_RETRANSMISSIONS: Final = 3
 """Connections with fewer are not judged."""
 
 SURE: Final = 0.9
@@ -36,7 +36,7 @@ class Stacks:
 
     @property
     def judged(self) -> int:
-        """Connections with enough resends."""
+        """Connections with enough retransmissions."""
         return sum(self.verdicts.values())
 
     def share(self, *verdicts: str) -> float | None:
@@ -85,21 +85,26 @@ def senders(connections: pl.DataFrame) -> dict[str, str]:
 
 
 def judge(
-    connections: pl.DataFrame, resends: pl.DataFrame, claimed: pl.DataFrame, flows: pl.Series
+    connections: pl.DataFrame,
+    retransmissions: pl.DataFrame,
+    claimed: pl.DataFrame,
+    flows: pl.Series,
 ) -> Stacks:
-    """`connections` and `resends` are the truth of one part, as one capture has it; `claimed` the
-    analysis' connections. A connection that the analysis does not have counts as `none`.
+    """`connections` and `retransmissions` are the truth of one part, as one capture has it;
+    `claimed` the analysis' connections. A connection that the analysis does not have counts as
+    `none`.
 
-    Each is judged as the sender in the direction in which it resent most, if that is among `flows`.
+    Each is judged as the sender in the direction in which it retransmitted most, if that is among
+    `flows`.
     """
-    counts = dict(resends.group_by("flow").len().iter_rows())
+    counts = dict(retransmissions.group_by("flow").len().iter_rows())
     named, wanted = _named(claimed), set(flows)
     verdicts: Counter[str] = Counter()
     pairs: Counter[tuple[str, str]] = Counter()
     of = senders(connections)
     for flow in connections["flow"]:
         most = max((flow, turned(flow)), key=lambda way: counts.get(way, 0))
-        if counts.get(most, 0) < LEAST_RESENDS or most not in wanted:
+        if counts.get(most, 0) < LEAST_RETRANSMISSIONS or most not in wanted:
             continue
         truth = of[most]
         claim = named.get(most, _NOTHING)

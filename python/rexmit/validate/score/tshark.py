@@ -1,11 +1,12 @@
-"""What tshark says of a capture's resends, in the form of claims.
+"""What tshark says of a capture's retransmissions, in the form of claims.
 
 tshark has four labels. They are mapped openly, and the mapping is printed under every table:
 
-- `fast_retransmission`: class `recovery` (any resend that acknowledgements brought on), needed
+- `fast_retransmission`: class `recovery` (any retransmission that acknowledgements brought on),
+needed
 - `retransmission`: class `timeout` (any that a timer did, or that followed a timeout), needed
 - `spurious_retransmission`: no mechanism, spurious
-- `out_of_order`: it says that this is no resend
+- `out_of_order`: it says that this is no retransmission
 
 A label with more to say wins: spurious, then fast, then out-of-order, then plain.
 """
@@ -46,7 +47,8 @@ LABELS: Final = ("fast", "retransmission", "spurious", "out-of-order")
 MAPPING: Final = (
     "tshark: fast_retransmission = recovery (fast-retransmit, early-retransmit, fack, "
     "sack-recovery, rack), retransmission = timeout (rto, rto-recovery, tlp), both needed; "
-    "spurious_retransmission = spurious, of no mechanism; out_of_order = no resend, so missed"
+    "spurious_retransmission = spurious, of no mechanism; "
+    "out_of_order = no retransmission, so missed"
 )
 
 _ANALYSIS: Final = ("spurious_retransmission", "fast_retransmission", "out_of_order")
@@ -76,7 +78,7 @@ def is_there() -> bool:
 
 def claims(capture: Path) -> pl.DataFrame:
     """What tshark says, with the label in `label`; rows of `out-of-order` say that this is no
-    resend and are no claims.
+    retransmission and are no claims.
 
     Raises UserError where tshark fails.
     """

@@ -1,10 +1,10 @@
 """Parts of a corpus once more, as the world has them.
 
 There are two sorts of kinds. Most are of captures: the part is rewritten (`crates/sim/src/monitor`
-says how), and the truth is that of the plain part; only the times at which a capture shows a resend
-move with its clock and its super-segments, and are null where it missed the packet. Others are of
-hosts, which behave in another way (`behaviours.toml`): these parts are made, with a truth of their
-own.
+says how), and the truth is that of the plain part; only the times at which a capture shows a
+retransmission move with its clock and its super-segments, and are null where it missed the packet.
+Others are of hosts, which behave in another way (`behaviours.toml`): these parts are made, with a
+truth of their own.
 """
 
 from __future__ import annotations
@@ -86,27 +86,29 @@ def add(folder: Path, kinds: Iterable[str], seed: int, jobs: int) -> None:
     tables = {name: pl.read_parquet(folder / f"{name}.parquet") for name in _TABLES}
     plain = tables["connections"].filter(kind=PLAIN)
     parts = plain["part"].unique(maintain_order=True).to_list()
-    resends = {part: tables["resends"].filter(part=part) for part in parts}
+    retransmissions = {part: tables["retransmissions"].filter(part=part) for part in parts}
     cases = [(part, kind) for part in parts for kind in wanted]
 
     def rewrite(case: tuple[str, str]) -> pl.DataFrame:
-        return _rewrite(folder, *case, resends[case[0]], seed)
+        return _rewrite(folder, *case, retransmissions[case[0]], seed)
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         rewritten = list(pool.map(rewrite, cases))
     connections = [
         _named(tables["connections"].filter(part=part), part, kind) for part, kind in cases
     ]
-    for name, more in (("resends", rewritten), ("connections", connections)):
+    for name, more in (("retransmissions", rewritten), ("connections", connections)):
         with whole_file(folder / f"{name}.parquet") as file:
             pl.concat([tables[name], *more]).write_parquet(file, compression="zstd")
 
 
-_TABLES: Final = ("resends", "connections")
+_TABLES: Final = ("retransmissions", "connections")
 
 
-def _rewrite(folder: Path, part: str, kind: str, resends: pl.DataFrame, seed: int) -> pl.DataFrame:
-    """Write the captures of `part` in this kind; its resends as they show them."""
+def _rewrite(
+    folder: Path, part: str, kind: str, retransmissions: pl.DataFrame, seed: int
+) -> pl.DataFrame:
+    """Write the captures of `part` in this kind; its retransmissions as they show them."""
     import polars as pl
 
     from rexmit._core import rewrite_captures, stream_u64
@@ -119,8 +121,8 @@ def _rewrite(folder: Path, part: str, kind: str, resends: pl.DataFrame, seed: in
         if path.exists()
     }
     # What is drawn for a part depends on its name and kind alone, not on what else is made.
-    times = resends.select(f"{point}_ns" for point in files)
-    heads = resends.select("flow", "seq_start").iter_rows()
+    times = retransmissions.select(f"{point}_ns" for point in files)
+    heads = retransmissions.select("flow", "seq_start").iter_rows()
     request = {
         "kind": kind,
         "seed": stream_u64(seed, f"captures of {name_of(part, kind)}", 0, 1)[0],
@@ -135,7 +137,7 @@ def _rewrite(folder: Path, part: str, kind: str, resends: pl.DataFrame, seed: in
     for point, nanos in zip(files, seen, strict=True):
         column = pl.Series(f"{point}_ns", nanos, dtype=pl.Int64)
         columns += [column, (column / 1e9).alias(f"{point}_s")]
-    return _named(resends.with_columns(columns), part, kind)
+    return _named(retransmissions.with_columns(columns), part, kind)
 
 
 def _named(rows: pl.DataFrame, part: str, kind: str) -> pl.DataFrame:

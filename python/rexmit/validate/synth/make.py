@@ -50,7 +50,7 @@ class Order:
 
 
 Made = dict[str, dict[str, Any]]
-"""Of each part: connections, resends and the packets of each point."""
+"""Of each part: connections, retransmissions and the packets of each point."""
 
 Report = Callable[[str, int, int], None]
 """Hears a part's name, and how many connections and packets of it are there."""
@@ -74,7 +74,10 @@ def _fill(order: Order, folder: Path, report: Report) -> Made:
     made: Made = {}
     parts = []
     for part, kind, number, mix in _parts(order):
-        resends, connections = folder / f"{part}-resends.csv", folder / f"{part}-connections.csv"
+        retransmissions, connections = (
+            folder / f"{part}-retransmissions.csv",
+            folder / f"{part}-connections.csv",
+        )
         files = [
             (point, folder / "captures" / f"{part}-{point}.{order.format}")
             for point in order.points
@@ -93,26 +96,26 @@ def _fill(order: Order, folder: Path, report: Report) -> Made:
             "jobs": order.jobs,
             "format": order.format,
             "captures": files,
-            "resends": resends,
+            "retransmissions": retransmissions,
             "connections_table": connections,
         }
 
-        def told(done: int, _resends: int, packets: list[int], part: str = part) -> None:
+        def told(done: int, _retransmissions: int, packets: list[int], part: str = part) -> None:
             report(part, done, sum(packets))
 
         try:
-            count, resent, packets = make_corpus(request, told)
+            count, retransmitted, packets = make_corpus(request, told)
         except ValueError as error:
             raise UserError(f"mix {part}: {error}") from error
         made[part] = {
             "connections": count,
-            "resends": resent,
+            "retransmissions": retransmitted,
             "packets": dict(zip(order.points, packets, strict=True)),
         }
-        parts.append(tables.Source(part, kind, resends, connections))
+        parts.append(tables.Source(part, kind, retransmissions, connections))
     tables.write(parts, folder)
     for source in parts:
-        source.resends.unlink()
+        source.retransmissions.unlink()
         source.connections.unlink()
     return made
 
@@ -141,6 +144,6 @@ def _describe(order: Order, folder: Path, command: str, made: Made) -> None:
         "kinds": list(order.kinds),
         "parts": made,
         "mixes": order.mixes,
-        digests.KEY: digests.of(folder, ("resends.parquet", "connections.parquet")),
+        digests.KEY: digests.of(folder, ("retransmissions.parquet", "connections.parquet")),
     }
     write_text(folder / "truth.json", json.dumps(about, indent=2) + "\n")

@@ -6,7 +6,7 @@ from typing import Final
 
 from rexmit.store.schema import Column
 
-RESENDS: Final[tuple[Column, ...]] = (
+RETRANSMISSIONS: Final[tuple[Column, ...]] = (
     Column("part", "text", "which captures: NAME of captures/NAME-sender.pcapng"),
     Column("flow", "text", "address and port of who sent it > of the other"),
     Column("seq_start", "integer", "first sequence number, as on the wire"),
@@ -37,10 +37,10 @@ CONNECTIONS: Final[tuple[Column, ...]] = (
     Column("network", "text", "the network between them, JSON"),
     Column("workload", "text", "what it was used for, JSON", later=True),
     Column("bytes", "integer", "payload bytes that way, each counted once"),
-    Column("segments", "integer", "packets with payload that way, resends too"),
+    Column("segments", "integer", "packets with payload that way, retransmissions too"),
     Column("lost_segments", "integer", "those of them that were lost"),
-    Column("resends", "integer", "resends both ways", later=True),
-    Column("needless_resends", "integer", "those of them that were spurious", later=True),
+    Column("retransmissions", "integer", "retransmissions both ways", later=True),
+    Column("spurious_retransmissions", "integer", "those of them that were spurious", later=True),
     Column("start_s", "number", "the first packet", later=True),
     Column("duration_s", "number", "from the first packet to the last"),
     Column("direction", "text", "of the flow: forward or backward", later=True),

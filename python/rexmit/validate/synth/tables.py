@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rexmit.store.files import whole_file
 from rexmit.store.schema import Column, polars_schema
-from rexmit.validate.synth.schema import CONNECTIONS, RESENDS
+from rexmit.validate.synth.schema import CONNECTIONS, RETRANSMISSIONS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,17 +23,17 @@ class Source:
 
     part: str
     kind: str
-    resends: Path
+    retransmissions: Path
     connections: Path
 
 
 def write(parts: Sequence[Source], folder: Path) -> None:
-    """Write resends.parquet and connections.parquet of `parts`."""
+    """Write retransmissions.parquet and connections.parquet of `parts`."""
     import polars as pl
 
-    resends = [_resends(source) for source in parts]
+    retransmissions = [_retransmissions(source) for source in parts]
     connections = [_connections(source) for source in parts]
-    for name, parts_of_it in (("resends", resends), ("connections", connections)):
+    for name, parts_of_it in (("retransmissions", retransmissions), ("connections", connections)):
         with whole_file(folder / f"{name}.parquet") as file:
             pl.concat(parts_of_it).write_parquet(file, compression="zstd")
 
@@ -45,13 +45,13 @@ def _read(path: Path) -> pl.DataFrame:
     return pl.read_csv(path, infer_schema=False)
 
 
-def _resends(source: Source) -> pl.DataFrame:
+def _retransmissions(source: Source) -> pl.DataFrame:
     import polars as pl
 
     nanos = [pl.col(f"{name}_ns").cast(pl.Int64) for name in TIMES]
-    frame = _read(source.resends).with_columns(*nanos)
+    frame = _read(source.retransmissions).with_columns(*nanos)
     frame = frame.with_columns((pl.col(f"{name}_ns") / 1e9).alias(f"{name}_s") for name in TIMES)
-    return _typed(frame, source, RESENDS)
+    return _typed(frame, source, RETRANSMISSIONS)
 
 
 def _connections(source: Source) -> pl.DataFrame:

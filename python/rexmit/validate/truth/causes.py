@@ -13,7 +13,7 @@ from typing import Final
 from rexmit.errors import UserError
 
 NEW_DATA: Final = "probe-new"
-"""A tail loss probe that carries new data: no resend, recorded for the count."""
+"""A tail loss probe that carries new data: no retransmission, recorded for the count."""
 
 _PLAIN: Final = {
     "timer": "rto",
@@ -82,7 +82,7 @@ def mechanisms(records: Iterable[Cause]) -> list[str]:
 
 
 def _mechanism(record: Cause, recovery: int | None) -> tuple[str, int | None]:
-    """The word of a record, and the recovery that resends go on in after it.
+    """The word of a record, and the recovery that retransmissions go on in after it.
 
     A recovery is known by its end, the highest byte sent when it began.
     """
@@ -99,7 +99,7 @@ def _mechanism(record: Cause, recovery: int | None) -> tuple[str, int | None]:
 
 
 def by_flow(records: Sequence[Cause]) -> dict[str, list[Cause]]:
-    """The resends of each flow in the order they were sent."""
+    """The retransmissions of each flow in the order they were sent."""
     found: defaultdict[str, list[Cause]] = defaultdict(list)
     for record in records:
         if record.cause != NEW_DATA:

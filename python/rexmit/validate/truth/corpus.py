@@ -1,4 +1,6 @@
-"""Makes a corpus: runs its parts, labels their resends, writes the folder whole or not at all."""
+"""Makes a corpus: runs its parts, labels their retransmissions, writes the folder whole or not at
+all.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ class Tally:
     connections: int = 0
     incomplete: int = 0
     packets: int = 0
-    resends: Counter[tuple[str, str]] = field(default_factory=Counter)
+    retransmissions: Counter[tuple[str, str]] = field(default_factory=Counter)
     """By mechanism and need."""
     disagreements: list[str] = field(default_factory=list)
     host_drops: Counter[str] = field(default_factory=Counter)
@@ -40,14 +42,14 @@ class Tally:
     def as_json(self) -> dict[str, Any]:
         """For `--json` and truth.json."""
         by_mechanism: dict[str, dict[str, int]] = {}
-        for (mechanism, need), count in sorted(self.resends.items()):
+        for (mechanism, need), count in sorted(self.retransmissions.items()):
             by_mechanism.setdefault(mechanism, {})[need] = count
         return {
             "parts": self.parts,
             "connections": self.connections,
             "incomplete_connections": self.incomplete,
             "packets": self.packets,
-            "resends": by_mechanism,
+            "retransmissions": by_mechanism,
             "counter_disagreements": self.disagreements,
             "packets_dropped_by_hosts": dict(sorted(self.host_drops.items())),
         }
@@ -75,18 +77,20 @@ class Corpus:
         for point in POINTS:
             capture = ran.capture(point)
             copy(capture, self._folder / "captures" / capture.name)
-        resends = [row for flow in labelled.flows for row in _resend_rows(ran, flow)]
+        retransmissions = [
+            row for flow in labelled.flows for row in _retransmission_rows(ran, flow)
+        ]
         stack = "linux-{}.{}".format(*self._engine.kernel.version.split(".")[:2])
         connections = list(_connection_rows(ran, labelled, stack))
         with self._lock:
-            self._rows[ran.part.name] = (resends, connections)
+            self._rows[ran.part.name] = (retransmissions, connections)
             tally = self.tally
             tally.parts += 1
             tally.connections += len(ran.end["connections"])
             gave_up = [one for one in ran.end["connections"] if not (one["complete"] or one["cut"])]
             tally.incomplete += len(gave_up)
             tally.packets += sum(ran.end["captured"])
-            tally.resends.update((row["mechanism"], row["need"]) for row in resends)
+            tally.retransmissions.update((row["mechanism"], row["need"]) for row in retransmissions)
             tally.disagreements += [f"{ran.part.name}: {one}" for one in labelled.disagreements]
             tally.host_drops.update(labelled.host_drops)
 
@@ -94,18 +98,18 @@ class Corpus:
         """Write the tables of all parts added."""
         import polars as pl
 
-        resends_schema, connections_schema = schemas()
+        retransmissions_schema, connections_schema = schemas()
         ordered = [self._rows[name] for name in sorted(self._rows)]
-        resends = [row for part, _ in ordered for row in part]
+        retransmissions = [row for part, _ in ordered for row in part]
         connections = [row for _, part in ordered for row in part]
-        with whole_file(self._folder / "resends.parquet") as file:
-            pl.DataFrame(resends, schema=resends_schema).write_parquet(file)
+        with whole_file(self._folder / "retransmissions.parquet") as file:
+            pl.DataFrame(retransmissions, schema=retransmissions_schema).write_parquet(file)
         with whole_file(self._folder / "connections.parquet") as file:
             pl.DataFrame(connections, schema=connections_schema).write_parquet(file)
 
     def finish(self, about: Mapping[str, Any]) -> None:
         """Write truth.json; the tables are there."""
-        tables = digests.of(self._folder, ("resends.parquet", "connections.parquet"))
+        tables = digests.of(self._folder, ("retransmissions.parquet", "connections.parquet"))
         text = json.dumps({**about, **self.tally.as_json(), digests.KEY: tables}, indent=2)
         write_text(self._folder / "truth.json", text + "\n")
 
@@ -120,7 +124,7 @@ class Labelled:
 
 
 def label_part(ran: Ran) -> Labelled:
-    """Label the resends of both hosts."""
+    """Label the retransmissions of both hosts."""
     seen = {point: packets.read(ran.capture(point)) for point in POINTS}
     records = causes.parse(ran.causes)
     offset_ns = ran.start["realtime_ns"]
@@ -141,11 +145,11 @@ def label_part(ran: Ran) -> Labelled:
     return Labelled(found, wrong, dict(+dropped))
 
 
-def _resend_rows(ran: Ran, flow: label.Flow) -> list[dict[str, Any]]:
+def _retransmission_rows(ran: Ran, flow: label.Flow) -> list[dict[str, Any]]:
     rows = []
     from_h1 = flow.name.startswith(f"{_HOSTS['h1']}:")
-    for resend in flow.resends:
-        sent, cause = resend.sent, resend.cause
+    for retransmission in flow.retransmissions:
+        sent, cause = retransmission.sent, retransmission.cause
         assert cause is not None  # noqa: S101 - `join` leaves none without
         sender_ns, receiver_ns = sent.packet.time_ns, sent.arrived_ns
         row: dict[str, Any] = {
@@ -154,11 +158,11 @@ def _resend_rows(ran: Ran, flow: label.Flow) -> list[dict[str, Any]]:
             "home": "sender" if from_h1 else "receiver",
             "seq_start": sent.packet.seq,
             "seq_end": (sent.packet.seq + sent.packet.length) % (1 << 32),
-            "mechanism": resend.mechanism,
-            "need": "needed" if resend.needed else "spurious",
+            "mechanism": retransmission.mechanism,
+            "need": "needed" if retransmission.needed else "spurious",
             "dropped": sent.arrived_ns is None,
-            "first_sent_s": resend.first_sent_ns / _NS,
-            "first_sent_ns": resend.first_sent_ns,
+            "first_sent_s": retransmission.first_sent_ns / _NS,
+            "first_sent_ns": retransmission.first_sent_ns,
         }
         times = (sender_ns, sent.switch_ns, receiver_ns)
         for point, time_ns in zip(POINTS, times if from_h1 else times[::-1], strict=True):
@@ -208,11 +212,11 @@ def _connection_rows(ran: Ran, labelled: Labelled, stack: str) -> list[dict[str,
 
 
 def schemas() -> tuple[dict[str, Any], dict[str, Any]]:
-    """The columns of resends.parquet and of connections.parquet."""
+    """The columns of retransmissions.parquet and of connections.parquet."""
     import polars as pl
 
     text, whole, number, yes = pl.String, pl.Int64, pl.Float64, pl.Boolean
-    resends = {
+    retransmissions = {
         "part": text,
         "flow": text,
         "home": text,
@@ -245,7 +249,7 @@ def schemas() -> tuple[dict[str, Any], dict[str, Any]]:
         "complete": yes,
         "kind": text,
     }
-    return resends, connections
+    return retransmissions, connections
 
 
 def make(

@@ -70,7 +70,7 @@ def draw(
     mtu = look.pick([(12, 1500), (1, 9000), (1, 1280), (1, 576)])
     rto_min_ms = round(look.log_between(5, 1000)) if look.chance(0.15) else None
     if kind == "quiet":
-        # A short timer makes resends where there is no trouble.
+        # A short timer makes retransmissions where there is no trouble.
         rto_min_ms = None
     plan: dict[str, Any] = {
         "name": name,
@@ -134,8 +134,8 @@ def _settings(dice: Dice, detector: str) -> dict[str, str]:
         found["tcp_recovery"] = off
     elif detector == "rack-flags":
         found["tcp_recovery"] = flags
-    # A needless resend leaves no trace where neither DSACK nor time stamps are there to tell of it,
-    # and no analysis can know it: such parts are few.
+    # A spurious retransmission leaves no trace where neither DSACK nor time stamps are there to
+    # tell of it, and no analysis can know it: such parts are few.
     blind = 0.08 if detector == "no-sack" else 0.25
     for share, name, value in (
         (blind, "tcp_timestamps", "0"),

@@ -1,4 +1,6 @@
-"""Labels the resends of one host in one part: the kernel's cause, and the need by what arrived."""
+"""Labels the retransmissions of one host in one part: the kernel's cause, and the need by what
+arrived.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ _WRAP: Final = 1 << 32
 
 
 @dataclass(slots=True)
-class Resend:
+class Retransmission:
     """One packet that carries something sent before."""
 
     sent: Sent
@@ -34,7 +36,7 @@ class Flow:
     """What one host sent on one connection."""
 
     name: str
-    resends: list[Resend] = field(default_factory=list)
+    retransmissions: list[Retransmission] = field(default_factory=list)
     bytes: int = 0
     segments: int = 0
     lost: int = 0
@@ -43,11 +45,11 @@ class Flow:
 
 
 class MismatchError(Exception):
-    """The capture and the kernel's log do not tell of the same resends."""
+    """The capture and the kernel's log do not tell of the same retransmissions."""
 
 
 def flows(sent: Sequence[Sent]) -> dict[str, Flow]:
-    """The flows of one host with their resends, without the kernel's causes."""
+    """The flows of one host with their retransmissions, without the kernel's causes."""
     apart: defaultdict[str, list[Sent]] = defaultdict(list)
     for one in sent:
         apart[one.packet.flow].append(one)
@@ -73,7 +75,7 @@ def _flow(name: str, packets: Sequence[Sent]) -> Flow:
         if start < highest:
             first_ns = times[bisect_right(ends, start)]
             needed = not arrived.cover(start, end)
-            flow.resends.append(Resend(one, name, first_ns, needed))
+            flow.retransmissions.append(Retransmission(one, name, first_ns, needed))
         if end > highest:
             flow.bytes += end - highest
             ends.append(end)
@@ -106,17 +108,18 @@ class _Ranges:
 
 
 def join(found: Mapping[str, Flow], records: Mapping[str, Sequence[Cause]], offset_ns: int) -> None:
-    """Give every resend its record; `offset_ns` is what the capture's clock shows more than TCP's.
+    """Give every retransmission its record; `offset_ns` is what the capture's clock shows more than
+    TCP's.
 
-    Raises MismatchError for a resend without a record or a record without a resend.
+    Raises MismatchError for a retransmission without a record or a record without a retransmission.
     """
     for name in sorted({*found, *records}):
-        resends = found[name].resends if name in found else []
+        retransmissions = found[name].retransmissions if name in found else []
         of_flow = records.get(name, [])
-        left = iter(resends)
+        left = iter(retransmissions)
         for record, word in zip(of_flow, mechanisms(of_flow), strict=True):
-            for resend in _of_record(name, record, left, offset_ns):
-                resend.cause, resend.mechanism = record, word
+            for retransmission in _of_record(name, record, left, offset_ns):
+                retransmission.cause, retransmission.mechanism = record, word
         if extra := next(left, None):
             packet = extra.sent.packet
             raise MismatchError(
@@ -126,16 +129,16 @@ def join(found: Mapping[str, Flow], records: Mapping[str, Sequence[Cause]], offs
 
 
 def _of_record(
-    name: str, record: Cause, left: Iterator[Resend], offset_ns: int
-) -> Iterator[Resend]:
+    name: str, record: Cause, left: Iterator[Retransmission], offset_ns: int
+) -> Iterator[Retransmission]:
     """The packets of a record: several where the segment was cut on its way out of the host."""
     at = record.seq
     while at != record.end_seq:
-        resend = next(left, None)
+        retransmission = next(left, None)
         wanted = f"{name}: the kernel sent {record.seq} to {record.end_seq} again ({record.text})"
-        if resend is None:
+        if retransmission is None:
             raise MismatchError(f"{wanted}, and the capture has no such packet")
-        packet = resend.sent.packet
+        packet = retransmission.sent.packet
         if packet.seq != at or (record.end_seq - at) % _WRAP < packet.length:
             raise MismatchError(
                 f"{wanted}, and the capture has {packet.seq} and {packet.length} bytes "
@@ -144,5 +147,5 @@ def _of_record(
         late = packet.time_ns - record.stamp_ns - offset_ns
         if record.stamp_ns and not -SLACK_NS < late < SLACK_NS:
             raise MismatchError(f"{wanted}, and it passed the capture {late} ns later")
-        yield resend
+        yield retransmission
         at = (at + packet.length) % _WRAP

@@ -1,4 +1,4 @@
-//! What may have sent a resend: each cause that the state allows, and how well the time fits it.
+//! What may have sent a retransmission: each cause that the state allows, and how well the time fits it.
 
 use rexmit_tcp::sender::State;
 use rexmit_tcp::settings::Tlp;
@@ -181,7 +181,7 @@ impl Shadow {
         pieces: &core::ops::Range<usize>,
     ) {
         let mechanism = match self.state {
-            State::Loss | State::Recovery => self.mechanism_of_resend(board.sack),
+            State::Loss | State::Recovery => self.mechanism_of_retransmission(board.sack),
             _ if board.sack && self.settings.rack => Mechanism::Rack,
             _ if self.fack && board.sacked > 0 => Mechanism::Fack,
             _ => Mechanism::FastRetransmit,
@@ -205,7 +205,7 @@ impl Shadow {
             _ => WHOLLY,
         };
         if marks & RESENT != 0 {
-            // 3.10 finds lost resends by what was sent after them.
+            // 3.10 finds lost retransmissions by what was sent after them.
             let overtaken = !self.newer()
                 && self.settings.fack_lost_retransmits
                 && index < board.len()
@@ -219,7 +219,7 @@ impl Shadow {
             structure += self.beyond_window(board, pieces);
         }
         if let Some(entered) = self.entered {
-            // A recovery begins with a resend.
+            // A recovery begins with a retransmission.
             if self.state == State::Recovery
                 && moment.ack_at - entered > moment.slack + Duration::from_micros(100)
             {
@@ -255,8 +255,8 @@ impl Shadow {
     }
 }
 
-/// Whether a timer of `least` at least that was set at `armed` cannot have run out by `at`. Away from the sender that it was
-/// set again may have gone unseen, and so may what a packet waited.
+/// Whether a timer of `least` at least that was set at `armed` cannot have run out by `at`. Away from the sender that it
+/// was set again may have gone unseen, and so may what a packet waited.
 pub(super) fn is_early(at: Time, armed: Time, least: Duration, slack: Duration) -> bool {
     let sure = if slack > SEES_ALL {
         least / 2

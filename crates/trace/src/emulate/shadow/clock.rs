@@ -164,12 +164,12 @@ impl Shadow {
             self.timed = None;
         }
         let once = self.settings.rtt_samples == RttSamples::OncePerRoundTrip;
-        let resent = news.acked.iter().any(|piece| piece.resends > 0);
+        let retransmitted = news.acked.iter().any(|piece| piece.retransmissions > 0);
         let sent = match (news.echo, news.echo_sent) {
             (Some(_), Some(sent)) => Some(sent),
             (Some(_), None) => None,
             _ if once => timed.map(|(_, sent)| sent),
-            _ if resent => None,
+            _ if retransmitted => None,
             _ => news.acked.first().map(|piece| piece.sent),
         };
         if let Some(sent) = sent {
@@ -291,9 +291,9 @@ impl Shadow {
         self.back_off();
         self.timer.set(at, Job::Timeout, self.rto);
         if !board.is_empty() {
-            self.mark_resent(board, 0);
+            self.mark_retransmitted(board, 0);
         }
-        self.note_resend(rexmit_tcp::Mechanism::Rto);
+        self.note_retransmission(rexmit_tcp::Mechanism::Rto);
     }
 
     /// A probe was due and none was seen: one was on its way already, or it had nothing to send.
@@ -313,7 +313,7 @@ impl Shadow {
         if sent && slack > SEES_ALL {
             self.score -= LOST_BEFORE;
             self.probe = Some(board.nxt);
-            self.probe_resent = true;
+            self.probe_retransmitted = true;
         } else if sent {
             self.score -= 3.0;
         }

@@ -1,8 +1,8 @@
 //! A timeout that may have been none.
 //!
 //! Where times are unsure, what an acknowledgement let go may have left when a timeout would have come. What follows tells:
-//! after a timeout the window is what was still in flight and one segment, and what is lost goes before anything new. A sender
-//! that does otherwise was in recovery.
+//! after a timeout the window is what was still in flight and one segment, and what is lost goes before anything new. A
+//! sender that does otherwise was in recovery.
 
 use core::ops::Range;
 
@@ -34,14 +34,15 @@ pub(super) struct Before {
     minimum: Minimum,
     timeouts: u32,
     loss_at: Option<Time>,
-    /// What a resend of the recovery is called.
+    /// What a retransmission of the recovery is called.
     mechanism: Mechanism,
-    /// Resends since, the first of them counted.
-    resends: usize,
+    /// Retransmissions since, the first of them counted.
+    retransmissions: usize,
 }
 
 impl Shadow {
-    /// What it is now, `rather` being how much likelier a timeout is than that an acknowledgement let the resend go.
+    /// What it is now, `rather` being how much likelier a timeout is than that an acknowledgement let the retransmission
+    /// go.
     pub(super) fn before_timeout(
         &self,
         moment: &Moment,
@@ -60,12 +61,12 @@ impl Shadow {
             timeouts: self.timeouts,
             loss_at: self.loss_at,
             mechanism,
-            resends: 0,
+            retransmissions: 0,
         })
     }
 
-    /// What it costs, as a natural logarithm, to believe that these pieces were sent again after a timeout, beyond the window
-    /// that it leaves.
+    /// What it costs, as a natural logarithm, to believe that these pieces were sent again after a timeout, beyond the
+    /// window that it leaves.
     pub(super) fn beyond_window(&self, board: &Board, pieces: &Range<usize>) -> f64 {
         let Some(window) = self
             .window
@@ -98,10 +99,10 @@ impl Shadow {
         }
     }
 
-    /// A further resend is called by what is known so far.
-    pub(super) fn note_doubtful_resend(&mut self) {
+    /// A further retransmission is called by what is known so far.
+    pub(super) fn note_doubtful_retransmission(&mut self) {
         if let Some(before) = &mut self.before {
-            before.resends += 1;
+            before.retransmissions += 1;
         }
     }
 
@@ -115,10 +116,10 @@ impl Shadow {
             .opinions
             .iter_mut()
             .rev()
-            .take(before.resends)
+            .take(before.retransmissions)
             .enumerate()
         {
-            let first = index + 1 == before.resends;
+            let first = index + 1 == before.retransmissions;
             let mechanism = match opinion.mechanism {
                 Mechanism::Rto | Mechanism::RtoRecovery if first => before.mechanism,
                 Mechanism::RtoRecovery => match before.mechanism {
@@ -137,7 +138,7 @@ impl Shadow {
         self.state = State::Recovery;
         self.began = false;
         self.began_by = before.mechanism;
-        self.resending = true;
+        self.retransmitting = true;
         self.entered = None;
         self.frto = false;
         self.rto = before.rto;

@@ -1,4 +1,4 @@
-//! What made a resend: the most likely of its causes, and how sure that is.
+//! What made a retransmission: the most likely of its causes, and how sure that is.
 
 use rexmit_tcp::Mechanism;
 use rexmit_time::{Duration, Time};
@@ -12,7 +12,7 @@ use crate::emulate::likelihood::{either, is_overdue, Likely};
 use crate::emulate::pace::Late;
 use rexmit_tcp::recovery::Job;
 
-/// How well it fits that a stack had no cause at all: such a resend speaks of no stack.
+/// How well it fits that a stack had no cause at all: such a retransmission speaks of no stack.
 const UNEXPLAINED: f64 = 0.0;
 
 /// The moment at which a packet left.
@@ -29,7 +29,7 @@ pub struct Moment {
     pub pace: Option<Late>,
     /// Packets that left right before it and were never seen.
     pub missing: Option<u32>,
-    /// Of a resend: when its first byte was sent last, if the sender's own clock says that of both.
+    /// Of a retransmission: when its first byte was sent last, if the sender's own clock says that of both.
     pub copied: Option<Time>,
     /// No timer of any stack can have run out since what is in flight was sent.
     pub before_timers: bool,
@@ -53,7 +53,7 @@ impl Moment {
     }
 }
 
-/// A resend as one emulated sender explains it.
+/// A retransmission as one emulated sender explains it.
 #[derive(Clone, Copy, Debug)]
 pub struct Opinion {
     pub mechanism: Mechanism,
@@ -90,7 +90,7 @@ pub(super) struct Candidate {
     timer: Option<Duration>,
 }
 
-/// Candidates of one resend.
+/// Candidates of one retransmission.
 #[derive(Default)]
 pub(super) struct Candidates {
     list: [Option<Candidate>; 11],
@@ -146,14 +146,14 @@ impl Candidates {
 }
 
 impl Shadow {
-    /// Explains a resend of these pieces, which the board does not know yet as sent again.
-    pub fn on_resend(
+    /// Explains a retransmission of these pieces, which the board does not know yet as sent again.
+    pub fn on_retransmission(
         &mut self,
         board: &mut Board,
         moment: &Moment,
         pieces: core::ops::Range<usize>,
     ) {
-        self.catch_up_for_resend(board, moment);
+        self.catch_up_for_retransmission(board, moment);
         let mut candidates = self.candidates(board, moment, &pieces);
         let beyond = self.beyond_window(board, &pieces);
         if beyond < 0.0
@@ -196,11 +196,11 @@ impl Shadow {
         };
         self.follow(board, moment, &pieces, best);
         self.before = before;
-        self.note_doubtful_resend();
+        self.note_doubtful_retransmission();
     }
 
     /// A wait for reordered segments that is long over ended unseen.
-    fn catch_up_for_resend(&mut self, board: &mut Board, moment: &Moment) {
+    fn catch_up_for_retransmission(&mut self, board: &mut Board, moment: &Moment) {
         let (_, late) = self.timer.window(&self.ticks);
         if !is_overdue(moment.at, late, self.timer.span, moment.slack) {
             return;

@@ -60,9 +60,9 @@ impl Shadow {
                     self.learn_minimum(moment);
                 }
                 self.probe = Some(board.nxt);
-                self.probe_resent = true;
+                self.probe_retransmitted = true;
                 self.timer.set(at, Job::Timeout, self.rto);
-                self.note_resend(Mechanism::Tlp);
+                self.note_retransmission(Mechanism::Tlp);
                 return;
             }
             Cause::Reordering => {
@@ -106,14 +106,14 @@ impl Shadow {
             if self.marks(board, index) & LOST == 0 && self.newer() {
                 self.mark_lost(board, index);
             }
-            self.mark_resent(board, index);
+            self.mark_retransmitted(board, index);
         }
         if self.timed.is_some() {
             self.timed = None;
         }
         self.note_rate_sent(packets);
-        self.note_undo_resend(best.mechanism, moment.stamp, packets);
-        self.note_resend(best.mechanism);
+        self.note_undo_retransmission(best.mechanism, moment.stamp, packets);
+        self.note_retransmission(best.mechanism);
     }
 
     /// `tcp_enter_loss`
@@ -145,12 +145,12 @@ impl Shadow {
             }
             self.frto = self.settings.frto && (first || self.timeouts > 0);
         } else {
-            let resent_before = board.pieces().any(|piece| piece.resends > 0);
+            let retransmitted_before = board.pieces().any(|piece| piece.retransmissions > 0);
             for index in 0..board.len() {
                 self.mark_lost(board, index);
             }
-            self.undo.resends = 0;
-            self.undo.marker = (self.settings.undo && !resent_before).then_some(board.una);
+            self.undo.retransmissions = 0;
+            self.undo.marker = (self.settings.undo && !retransmitted_before).then_some(board.una);
             self.reordering = self.reordering.min(self.settings.dupack_threshold);
             self.frto = self.settings.frto && (anew || self.timeouts > 0);
         }

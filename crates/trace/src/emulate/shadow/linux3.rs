@@ -50,7 +50,7 @@ impl Shadow {
         for &index in &news.sacked {
             let piece = *board.at(index);
             told.sacked = true;
-            if piece.resends == 0 {
+            if piece.retransmissions == 0 {
                 if piece.start.is_before(news.prior_highest) {
                     self.note_reordering_linux3(board, piece.start, news);
                 }
@@ -66,8 +66,8 @@ impl Shadow {
             let marks = piece.marks[self.slot];
             told.acked = true;
             packets += piece.packets;
-            if piece.resends > 0 {
-                told.resent_acked = true;
+            if piece.retransmissions > 0 {
+                told.retransmitted_acked = true;
             } else {
                 if !piece.sacked {
                     late.get_or_insert(piece.start);
@@ -77,7 +77,7 @@ impl Shadow {
                 }
             }
             if marks & RESENT != 0 {
-                self.resent = self.resent.saturating_sub(piece.packets);
+                self.retransmitted = self.retransmitted.saturating_sub(piece.packets);
             }
             if marks & LOST != 0 {
                 self.lost = self.lost.saturating_sub(piece.packets);
@@ -106,7 +106,7 @@ impl Shadow {
             self.lost = self.lost.saturating_sub(piece.packets);
         }
         if marks & RESENT != 0 {
-            self.resent = self.resent.saturating_sub(piece.packets);
+            self.retransmitted = self.retransmitted.saturating_sub(piece.packets);
         }
     }
 
@@ -262,7 +262,7 @@ impl Shadow {
             on: self.early,
             packets_out: board.out,
             sacked_out: self.delivered_above(board),
-            retransmissions_out: self.resent,
+            retransmissions_out: self.retransmitted,
             new_data_can_go: false,
         };
         if !early_retransmit::is_due(&view) {

@@ -1,4 +1,5 @@
-//! The order in which an acknowledgement is worked through and the states, as 6.x does (`tcp_ack`, `tcp_fastretrans_alert`).
+//! The order in which an acknowledgement is worked through and the states, as 6.x does (`tcp_ack`,
+//! `tcp_fastretrans_alert`).
 
 use rexmit_tcp::recovery::dupack;
 use rexmit_tcp::sender::State;
@@ -55,7 +56,7 @@ impl Shadow {
             told.sacked = true;
             self.advance_rack(&piece, news.at);
             let marks = piece.marks[self.slot];
-            if piece.resends == 0 {
+            if piece.retransmissions == 0 {
                 if piece.start.is_before(news.prior_highest) {
                     self.note_reordering(board, piece.start, news);
                 }
@@ -69,7 +70,7 @@ impl Shadow {
                 self.lost = self.lost.saturating_sub(piece.packets);
             }
             if marks & RESENT != 0 {
-                self.resent = self.resent.saturating_sub(piece.packets);
+                self.retransmitted = self.retransmitted.saturating_sub(piece.packets);
             }
             board.at_mut(index).marks[self.slot] = 0;
         }
@@ -81,8 +82,8 @@ impl Shadow {
             let marks = piece.marks[self.slot];
             told.acked = true;
             packets += piece.packets;
-            if piece.resends > 0 {
-                told.resent_acked = true;
+            if piece.retransmissions > 0 {
+                told.retransmitted_acked = true;
             } else if !piece.sacked {
                 first.get_or_insert(piece.sent);
                 last = Some(piece.sent);
@@ -91,19 +92,23 @@ impl Shadow {
                     told.original = true;
                 }
             }
-            if !piece.sacked && board.sack && !Self::is_needless(piece, news) {
+            if !piece.sacked && board.sack && !Self::is_spurious(piece, news) {
                 self.advance_rack(piece, news.at);
             }
             if marks & RESENT != 0 {
-                self.resent = self.resent.saturating_sub(piece.packets);
+                self.retransmitted = self.retransmitted.saturating_sub(piece.packets);
             }
             if marks & LOST != 0 {
                 self.lost = self.lost.saturating_sub(piece.packets);
             }
         }
         self.grow_window(told, packets);
-        let mut sample = first.filter(|_| !told.resent_acked).map(|at| news.at - at);
-        let mut path = last.filter(|_| !told.resent_acked).map(|at| news.at - at);
+        let mut sample = first
+            .filter(|_| !told.retransmitted_acked)
+            .map(|at| news.at - at);
+        let mut path = last
+            .filter(|_| !told.retransmitted_acked)
+            .map(|at| news.at - at);
         let sack_rtt = sack_sent.map(|at| news.at - at);
         if let Some(last) = sack_last {
             path = Some(news.at - last);
@@ -127,7 +132,7 @@ impl Shadow {
                 }
             } else {
                 self.remove_duplicates(packets, board);
-                if told.resent_acked {
+                if told.retransmitted_acked {
                     told.original = false;
                 }
             }
@@ -157,7 +162,7 @@ impl Shadow {
             return;
         }
         let duplicate = !news.advanced && !news.other_use && !told.sacked;
-        if !self.probe_resent || told.dsack_probe {
+        if !self.probe_retransmitted || told.dsack_probe {
             self.probe = None;
         } else if board.una.is_after(high) {
             self.probe = None;
@@ -197,7 +202,7 @@ impl Shadow {
             State::Loss => {
                 self.process_loss_linux6(board, news, told, duplicate);
                 self.find_losses_linux6(board, news, told);
-                if self.state != State::Open && !told.lost_resend {
+                if self.state != State::Open && !told.lost_retransmission {
                     return;
                 }
                 self.consider_recovery_linux6(board, news, told, duplicate);
@@ -234,7 +239,7 @@ impl Shadow {
             return false;
         }
         self.note_reordering(board, news.prior_una, news);
-        if self.resent > 0 {
+        if self.retransmitted > 0 {
             return true;
         }
         self.forget_stamp(board);
@@ -254,8 +259,8 @@ impl Shadow {
                 self.mark_lost(board, 0);
             }
         } else if self.settings.rack {
-            let (lost_resend, set) = self.mark_lost_by_rack(board, news.at);
-            told.lost_resend |= lost_resend;
+            let (lost_retransmission, set) = self.mark_lost_by_rack(board, news.at);
+            told.lost_retransmission |= lost_retransmission;
             if set {
                 told.set_timer = false;
             }
@@ -290,7 +295,7 @@ impl Shadow {
                     self.frto = false;
                 }
             } else if news.advanced && !recovered {
-                // New data, if there are any, come next; a resend says that there were none.
+                // New data, if there are any, come next; a retransmission says that there were none.
                 self.point = board.nxt;
             }
         }

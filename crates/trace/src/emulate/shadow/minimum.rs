@@ -1,5 +1,5 @@
-//! A smallest timeout that is not the page's: a route may have one of its own (`ip route … rto_min`). Nothing says which, so
-//! the first resend that only such a timer explains tells what it is.
+//! A smallest timeout that is not the page's: a route may have one of its own (`ip route … rto_min`). Nothing says which,
+//! so the first retransmission that only such a timer explains tells what it is.
 
 use rexmit_time::Duration;
 

@@ -1,9 +1,9 @@
 //! One emulated sender: what a stack's sender would know and would have set its timer for, from what was sent and what came
 //! back. It has no window: what may be sent is seen.
 //!
-//! `linux6` and `linux3` work through acknowledgements as the two generations of the model's sender do (other stacks take the
-//! one nearer to them), `rack`, `counted`, `undo` and `clock` are parts of that; `causes` are what may have made a resend,
-//! `explain` says which did, and `follow` what comes of it.
+//! `linux6` and `linux3` work through acknowledgements as the two generations of the model's sender do (other stacks take
+//! the one nearer to them), `rack`, `counted`, `undo` and `clock` are parts of that; `causes` are what may have made a
+//! retransmission, `explain` says which did, and `follow` what comes of it.
 
 mod causes;
 mod clock;
@@ -43,7 +43,7 @@ use undo::Undo;
 pub use clock::SynAgain;
 pub use explain::{Moment, Opinion};
 
-/// A resend that fits worse than this is not explained.
+/// A retransmission that fits worse than this is not explained.
 const EXPLAINED: f64 = -6.5;
 
 /// Opinions that there stays room for.
@@ -53,10 +53,10 @@ const MOST_OPINIONS: usize = 256;
 #[derive(Clone, Copy, Debug, Default)]
 struct Told {
     acked: bool,
-    resent_acked: bool,
+    retransmitted_acked: bool,
     sacked: bool,
     original: bool,
-    lost_resend: bool,
+    lost_retransmission: bool,
     dsack_probe: bool,
     set_timer: bool,
 }
@@ -78,7 +78,7 @@ pub struct Shadow {
     /// What had been sent when the state began (`high_seq`).
     point: SeqNum,
     lost: u32,
-    resent: u32,
+    retransmitted: u32,
     /// Without SACK, duplicates (`sacked_out`).
     dups: u32,
     reordering: u32,
@@ -91,7 +91,7 @@ pub struct Shadow {
     early: bool,
     /// What had been sent when a probe was (`tlp_high_seq`), and whether it sent old data.
     probe: Option<SeqNum>,
-    probe_resent: bool,
+    probe_retransmitted: bool,
     frto: bool,
     timeouts: u32,
     undo: Undo,
@@ -99,7 +99,7 @@ pub struct Shadow {
     before: Option<Before>,
     began_by: Mechanism,
     began: bool,
-    resending: bool,
+    retransmitting: bool,
     /// A recovery began then and nothing was sent again since.
     entered: Option<Time>,
     /// It began only if no new data could be sent.
@@ -125,9 +125,9 @@ pub struct Shadow {
     minimum: Minimum,
     /// How likely all that was seen is by this sender, as a natural logarithm.
     pub score: f64,
-    /// The worst of the resends' likelihoods.
+    /// The worst of the retransmissions' likelihoods.
     pub worst: f64,
-    /// Resends, and those of them that fit worse than [`EXPLAINED`].
+    /// Retransmissions, and those of them that fit worse than [`EXPLAINED`].
     pub explained: (u32, u32),
     pub opinions: VecDeque<Opinion>,
 }
@@ -157,7 +157,7 @@ impl Shadow {
             state: State::Open,
             point: SeqNum::default(),
             lost: 0,
-            resent: 0,
+            retransmitted: 0,
             dups: 0,
             reordering: settings.dupack_threshold,
             threshold: settings.dupack_threshold,
@@ -168,14 +168,14 @@ impl Shadow {
             early: settings.early_retransmit != EarlyRetransmit::Off
                 && settings.dupack_threshold == 3,
             probe: None,
-            probe_resent: false,
+            probe_retransmitted: false,
             frto: false,
             timeouts: 0,
             undo: Undo::default(),
             before: None,
             began_by: Mechanism::FastRetransmit,
             began: false,
-            resending: false,
+            retransmitting: false,
             entered: None,
             unless_more: false,
             loss_at: None,
@@ -213,7 +213,7 @@ impl Shadow {
         self.reordered
     }
 
-    /// Notes how well a resend fits.
+    /// Notes how well a retransmission fits.
     fn fits(&mut self, fit: f64) {
         self.worst = self.worst.min(fit);
         self.explained.0 += 1;
@@ -248,7 +248,7 @@ impl Shadow {
         }
         if board.is_empty() {
             self.lost = 0;
-            self.resent = 0;
+            self.retransmitted = 0;
             self.timer.clear();
         }
     }
@@ -269,7 +269,7 @@ impl Shadow {
         if self.timer.job() == Some(Job::Probe) && self.is_probe_of_new_data(moment) {
             if self.newer() {
                 self.probe = Some(board.nxt);
-                self.probe_resent = false;
+                self.probe_retransmitted = false;
             }
             self.timer.set(moment.at, Job::Timeout, self.rto);
             return;
@@ -330,7 +330,7 @@ impl Shadow {
         let mut new = false;
         if *marks & RESENT != 0 {
             *marks &= !RESENT;
-            self.resent = self.resent.saturating_sub(piece.packets);
+            self.retransmitted = self.retransmitted.saturating_sub(piece.packets);
             new = true;
         }
         if *marks & LOST == 0 {
@@ -341,12 +341,12 @@ impl Shadow {
         new
     }
 
-    fn mark_resent(&mut self, board: &mut Board, index: usize) {
+    fn mark_retransmitted(&mut self, board: &mut Board, index: usize) {
         let slot = self.slot;
         let piece = board.at_mut(index);
         if piece.marks[slot] & RESENT == 0 {
             piece.marks[slot] |= RESENT;
-            self.resent += piece.packets;
+            self.retransmitted += piece.packets;
         }
     }
 
@@ -393,13 +393,14 @@ impl Shadow {
         }
     }
 
-    fn any_resend_out(&self, board: &Board) -> bool {
-        self.resent > 0 || board.head().is_some_and(|head| head.resends > 0)
+    fn any_retransmission_out(&self, board: &Board) -> bool {
+        self.retransmitted > 0 || board.head().is_some_and(|head| head.retransmissions > 0)
     }
 
     /// `tcp_try_keep_open`
     fn keep_open(&mut self, board: &Board) {
-        let doubtful = self.delivered_above(board) + self.lost > 0 || self.any_resend_out(board);
+        let doubtful =
+            self.delivered_above(board) + self.lost > 0 || self.any_retransmission_out(board);
         let state = if doubtful {
             State::Disorder
         } else {
@@ -490,13 +491,13 @@ impl Shadow {
         false
     }
 
-    /// What a resend from the queue of the lost is called.
-    fn mechanism_of_resend(&self, sack: bool) -> Mechanism {
+    /// What a retransmission from the queue of the lost is called.
+    fn mechanism_of_retransmission(&self, sack: bool) -> Mechanism {
         if self.state == State::Loss {
             Mechanism::RtoRecovery
         } else if sack && self.settings.rack {
             Mechanism::Rack
-        } else if self.began || !self.resending {
+        } else if self.began || !self.retransmitting {
             self.began_by
         } else if sack {
             Mechanism::SackRecovery
@@ -505,9 +506,9 @@ impl Shadow {
         }
     }
 
-    fn note_resend(&mut self, mechanism: Mechanism) {
+    fn note_retransmission(&mut self, mechanism: Mechanism) {
         self.began = false;
-        self.resending = !matches!(
+        self.retransmitting = !matches!(
             mechanism,
             Mechanism::Rto | Mechanism::RtoRecovery | Mechanism::Tlp
         );

@@ -1,6 +1,6 @@
 //! Data that are sent again for no cause that a stack here has: no timer can have run out, and no acknowledgement said that
-//! anything is missing. Hosts do so: a FIN goes again with the acknowledgement of the peer's (`tcp_output` of BSD in CLOSING),
-//! a smaller MTU is reported (RFC 1191 §6.4), a program on the way repeats packets.
+//! anything is missing. Hosts do so: a FIN goes again with the acknowledgement of the peer's (`tcp_output` of BSD in
+//! CLOSING), a smaller MTU is reported (RFC 1191 §6.4), a program on the way repeats packets.
 
 use rexmit_tcp::sender::State;
 use rexmit_time::{Duration, Time};
@@ -45,10 +45,10 @@ impl Shadow {
             || pieces.clone().any(marked)
     }
 
-    /// Goes on after such a resend: what the sender thinks of its segments stays as it was.
+    /// Goes on after such a retransmission: what the sender thinks of its segments stays as it was.
     pub(super) fn note_unexplained(&mut self, board: &mut Board, pieces: &core::ops::Range<usize>) {
         for index in pieces.clone() {
-            self.mark_resent(board, index);
+            self.mark_retransmitted(board, index);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! RACK (RFC 8985 §6), as far as it decides when a recovery begins and which resends are lost again.
+//! RACK (RFC 8985 §6), as far as it decides when a recovery begins and which retransmissions are lost again.
 
 use rexmit_tcp::recovery::constants::{RACK_RECOVERIES, TIMEOUT_MIN};
 use rexmit_tcp::sender::State;
@@ -60,7 +60,7 @@ impl Shadow {
     pub(super) fn advance_rack(&mut self, piece: &Piece, now: Time) {
         let rtt = now - piece.sent;
         let least = self.min_rtt.map_or(Duration::MAX, |(least, _)| least);
-        if piece.resends > 0 && rtt < least {
+        if piece.retransmissions > 0 && rtt < least {
             return;
         }
         self.rack.advanced = true;
@@ -120,7 +120,7 @@ impl Shadow {
             }
             let marks = piece.marks[self.slot];
             if !sent_after(self.rack.sent, self.rack.end, piece.sent, piece.end) {
-                if piece.resends == 0 {
+                if piece.retransmissions == 0 {
                     // What follows was sent later still.
                     break;
                 }
@@ -145,9 +145,10 @@ impl Shadow {
             && self.rack_wait(piece, self.reordering_window(board), now) <= Duration::ZERO
     }
 
-    /// After an acknowledgement (`tcp_rack_mark_lost`). Whether a resend was found lost, and whether the timer was set.
+    /// After an acknowledgement (`tcp_rack_mark_lost`). Whether a retransmission was found lost, and whether the timer was
+    /// set.
     pub(super) fn mark_lost_by_rack(&mut self, board: &mut Board, now: Time) -> (bool, bool) {
-        let resent = self.resent;
+        let retransmitted = self.retransmitted;
         let mut set = false;
         if core::mem::take(&mut self.rack.advanced) {
             let wait = self.detect_by_rack(board, now);
@@ -157,14 +158,14 @@ impl Shadow {
                 set = true;
             }
         }
-        (resent > self.resent, set)
+        (retransmitted > self.retransmitted, set)
     }
 
     /// The wait for reordered segments is over (`tcp_rack_reo_timeout`). Whether something was found lost.
     pub(super) fn on_reordering_timer(&mut self, board: &mut Board, now: Time) -> bool {
-        let (lost, resent) = (self.lost, self.resent);
+        let (lost, retransmitted) = (self.lost, self.retransmitted);
         self.detect_by_rack(board, now);
-        let found = lost != self.lost || resent != self.resent;
+        let found = lost != self.lost || retransmitted != self.retransmitted;
         if found && self.state != State::Recovery {
             self.enter_recovery(board, now);
         }

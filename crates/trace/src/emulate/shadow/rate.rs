@@ -1,5 +1,5 @@
-//! How fast a recovery sends: half as much as arrives from its first acknowledgement on (PRR, rate halving), or nothing until
-//! half a window has arrived and then as much as arrives (RFC 6675's pipe).
+//! How fast a recovery sends: half as much as arrives from its first acknowledgement on (PRR, rate halving), or nothing
+//! until half a window has arrived and then as much as arrives (RFC 6675's pipe).
 
 use rexmit_tcp::sender::State;
 use rexmit_tcp::settings::Recovery;
@@ -46,7 +46,7 @@ impl Shadow {
         let acked = news.acked.iter().filter(|piece| !piece.sacked);
         let sacked = news.sacked.iter().map(|index| board.at(*index));
         self.rate.delivered += acked.chain(sacked).map(|piece| piece.packets).sum::<u32>();
-        if due < ENOUGH || self.lost <= self.resent {
+        if due < ENOUGH || self.lost <= self.retransmitted {
             return;
         }
         if due * 2 + 2 < self.rate.flight {

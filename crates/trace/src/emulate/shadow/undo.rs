@@ -1,4 +1,5 @@
-//! Recoveries taken back: by D-SACK for every resend (RFC 3708), or by timestamps older than the first resend (RFC 3522).
+//! Recoveries taken back: by D-SACK for every retransmission (RFC 3708), or by timestamps older than the first
+//! retransmission (RFC 3522).
 
 use rexmit_tcp::sender::State;
 use rexmit_tcp::Mechanism;
@@ -12,7 +13,7 @@ use crate::emulate::board::{Board, News};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {
     pub marker: Option<SeqNum>,
-    pub resends: i64,
+    pub retransmissions: i64,
     pub stamp: Option<u32>,
 }
 
@@ -20,7 +21,7 @@ impl Default for Undo {
     fn default() -> Self {
         Undo {
             marker: None,
-            resends: -1,
+            retransmissions: -1,
             stamp: None,
         }
     }
@@ -29,17 +30,17 @@ impl Default for Undo {
 impl Shadow {
     pub(super) fn begin_undo(&mut self, board: &Board) {
         self.undo.marker = self.settings.undo.then_some(board.una);
-        let mut resends = i64::from(self.resent);
+        let mut retransmissions = i64::from(self.retransmitted);
         if self.newer() {
-            resends += i64::from(self.probe.is_some() && self.probe_resent);
-            if resends == 0 {
-                resends = -1;
+            retransmissions += i64::from(self.probe.is_some() && self.probe_retransmitted);
+            if retransmissions == 0 {
+                retransmissions = -1;
             }
         }
-        self.undo.resends = resends;
+        self.undo.retransmissions = retransmissions;
     }
 
-    pub(super) fn note_undo_resend(
+    pub(super) fn note_undo_retransmission(
         &mut self,
         mechanism: Mechanism,
         stamp: Option<u32>,
@@ -49,10 +50,10 @@ impl Shadow {
             return;
         }
         self.undo.stamp = self.undo.stamp.or(stamp);
-        self.undo.resends = self.undo.resends.max(0) + i64::from(packets);
+        self.undo.retransmissions = self.undo.retransmissions.max(0) + i64::from(packets);
     }
 
-    /// A D-SACK: a resend was needless.
+    /// A D-SACK: a retransmission was spurious.
     pub(super) fn note_duplicate(&mut self, board: &Board, news: &News) -> bool {
         let Some(range) = news.dsack else {
             return false;
@@ -71,8 +72,8 @@ impl Shadow {
             .marker
             .is_some_and(|marker| range.end.is_after(marker));
         let counts = counts && !range.end.is_after(news.prior_una);
-        if self.undo.resends > 0 && counts {
-            self.undo.resends = (self.undo.resends - packets).max(0);
+        if self.undo.retransmissions > 0 && counts {
+            self.undo.retransmissions = (self.undo.retransmissions - packets).max(0);
         }
         of_probe
     }
@@ -93,9 +94,9 @@ impl Shadow {
             .is_some_and(|echo| (echo.wrapping_sub(stamp) as i32) < 0)
     }
 
-    /// The stamp says that an earlier copy arrived, not the resend.
-    pub(super) fn is_needless(piece: &crate::emulate::board::Piece, news: &News) -> bool {
-        piece.resends > 0
+    /// The stamp says that an earlier copy arrived, not the retransmission.
+    pub(super) fn is_spurious(piece: &crate::emulate::board::Piece, news: &News) -> bool {
+        piece.retransmissions > 0
             && piece
                 .stamp
                 .is_some_and(|stamp| Self::echoes_before(stamp, news))
@@ -106,13 +107,14 @@ impl Shadow {
         match self.undo.stamp {
             Some(stamp) => Self::echoes_before(stamp, news),
             // Without timestamps the clock is not seen: something had been sent again, or not.
-            None if self.undo.resends > 0 => false,
+            None if self.undo.retransmissions > 0 => false,
             None => board.sack || board.una.is_before(self.point) || !self.newer(),
         }
     }
 
     pub(super) fn may_undo(&self, board: &Board, news: &News) -> bool {
-        self.undo.marker.is_some() && (self.undo.resends == 0 || self.was_only_late(board, news))
+        self.undo.marker.is_some()
+            && (self.undo.retransmissions == 0 || self.was_only_late(board, news))
     }
 
     pub(super) fn undo_reduction(&mut self, board: &mut Board, unmark: bool) {
@@ -151,7 +153,7 @@ impl Shadow {
     }
 
     pub(super) fn try_undo_by_dsack(&mut self, board: &mut Board) -> bool {
-        if self.undo.marker.is_none() || self.undo.resends != 0 {
+        if self.undo.marker.is_none() || self.undo.retransmissions != 0 {
             return false;
         }
         self.rack.undone();
@@ -177,7 +179,7 @@ impl Shadow {
     }
 
     pub(super) fn forget_stamp(&mut self, board: &Board) {
-        if !self.any_resend_out(board) {
+        if !self.any_retransmission_out(board) {
             self.undo.stamp = None;
         }
     }

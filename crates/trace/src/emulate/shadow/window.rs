@@ -1,5 +1,5 @@
-//! What a stack's window can be at most where that is certain: in the slow start of a connection and after a timeout. More in
-//! flight than that is another stack's, or another state's.
+//! What a stack's window can be at most where that is certain: in the slow start of a connection and after a timeout. More
+//! in flight than that is another stack's, or another state's.
 
 use rexmit_tcp::congestion::Window;
 use rexmit_time::Duration;
@@ -19,7 +19,7 @@ impl Shadow {
 
     pub(super) fn in_flight(&self, board: &Board) -> u32 {
         let above = self.delivered_above(board);
-        (board.out + self.resent).saturating_sub(above + self.lost)
+        (board.out + self.retransmitted).saturating_sub(above + self.lost)
     }
 
     /// After a timeout the window is what is in flight and one segment.

@@ -5,8 +5,8 @@ use super::*;
 const HOLE: (Need, Evidence) = (Need::Needed, Evidence::HoleFilled);
 const FRTO: (Need, Evidence) = (Need::Spurious, Evidence::Frto);
 
-/// Four segments are sent again together, without SACK, and acknowledged in one step. The receiver repeats itself `before` times
-/// right before.
+/// Four segments are sent again together, without SACK, and acknowledged in one step. The receiver repeats itself `before`
+/// times right before.
 fn one_step(longest: u32, before: u32) -> Vec<(Need, Evidence)> {
     let mut script = Script::new(0xffff_d700, false);
     script.half.facts.sack = false;
@@ -40,7 +40,7 @@ fn a_step_longer_than_segments_are_acknowledged_together_fills_one_hole() {
 }
 
 #[test]
-fn what_was_missed_answered_the_other_resends() {
+fn what_was_missed_answered_the_other_retransmissions() {
     for (missed, expected) in [(2, HOLE), (3, (Need::Spurious, Evidence::AckLost))] {
         let mut script = Script::new(5, false);
         script.half.facts.sack = false;
@@ -80,7 +80,7 @@ fn what_came_before_its_neighbour_was_sent_before_it() {
 }
 
 #[test]
-fn an_echo_older_than_every_resend_is_of_the_original_for_all_the_duplicates_reported() {
+fn an_echo_older_than_every_retransmission_is_of_the_original_for_all_the_duplicates_reported() {
     let mut script = Script::new(77, true);
     warm(&mut script);
     script

@@ -50,19 +50,19 @@ def read(rows: Iterable[Sequence[Any]]) -> list[PathPacket]:
 class PathVerdict:
     """How far two runs of one case agree."""
 
-    resends: bool
+    retransmissions: bool
     """The same mechanisms in the same order on each path, re-injections included."""
     completion: bool
     """Every burst complete after the same time, within a tick."""
     exact: bool
     """Every packet of the server's data on each path: bytes, mechanism, time within a tick."""
     kind: str | None
-    """The class of the disagreement, where there is one in resends or completion."""
+    """The class of the disagreement, where there is one in retransmissions or completion."""
 
     @property
     def agrees(self) -> bool:
-        """In what the study of paths reads: resends and completion."""
-        return self.resends and self.completion
+        """In what the study of paths reads: retransmissions and completion."""
+        return self.retransmissions and self.completion
 
 
 def compare(
@@ -72,19 +72,19 @@ def compare(
 ) -> PathVerdict:
     """Hold the model's server data and completions against the kernel's."""
     (ours, our_times), (theirs, their_times) = kernel, model
-    resends = _mechanisms(ours) == _mechanisms(theirs)
+    retransmissions = _mechanisms(ours) == _mechanisms(theirs)
     completion = len(our_times) == len(their_times) and all(
         _late(one, two, tick_ns) is None for one, two in zip(our_times, their_times, strict=True)
     )
     kind = None
-    if not resends:
-        kind = _resends_kind(ours, theirs)
+    if not retransmissions:
+        kind = _retransmissions_kind(ours, theirs)
     elif not completion:
         kind = _completion_kind(our_times, their_times, tick_ns)
     if kind is not None and _other_schedule(ours, theirs):
         kind += ", after another schedule"
     return PathVerdict(
-        resends=resends,
+        retransmissions=retransmissions,
         completion=completion,
         exact=_same_packets(ours, theirs, tick_ns),
         kind=kind,
@@ -138,8 +138,8 @@ def _other_schedule(ours: Sequence[PathPacket], theirs: Sequence[PathPacket]) ->
     return False
 
 
-def _resends_kind(ours: Sequence[PathPacket], theirs: Sequence[PathPacket]) -> str:
-    """By the first resend in which the two differ."""
+def _retransmissions_kind(ours: Sequence[PathPacket], theirs: Sequence[PathPacket]) -> str:
+    """By the first retransmission in which the two differ."""
     left, right = (
         [one for one in log if one.packet.mechanism is not None] for log in (ours, theirs)
     )
@@ -153,7 +153,7 @@ def _resends_kind(ours: Sequence[PathPacket], theirs: Sequence[PathPacket]) -> s
                 return f"{why} on another path"
             where = " on another path" if at and place_of and at != place_of else ""
             return f"kernel {why} / model {other}{where}"
-    return "resends in another order"
+    return "retransmissions in another order"
 
 
 def _late(one: int | None, two: int | None, tick_ns: int) -> str | None:

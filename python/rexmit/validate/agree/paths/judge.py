@@ -25,10 +25,10 @@ class PathJudged(AnyJudged[PathCase, Sequence[Any], PathVerdict]):
 
     __slots__ = ()
 
-    AGREES: ClassVar = "resends and completion agree"
+    AGREES: ClassVar = "retransmissions and completion agree"
 
     @property
-    def resent(self) -> bool:
+    def retransmitted(self) -> bool:
         """The kernel sent data again, re-injections included."""
         return any(one.packet.mechanism is not None for one in read(self.kernel))
 
@@ -80,34 +80,42 @@ class PathTally(Rates):
     data.
     """
 
-    RATES: ClassVar = ("agree", "resends", "completion", "exact", "with_resends")
+    RATES: ClassVar = ("agree", "retransmissions", "completion", "exact", "with_retransmissions")
     CASES: ClassVar = "cases of two paths"
     DIFFERENCE: ClassVar = "first difference"
 
     agree: int
-    """Resends and completion."""
-    resends: int
-    """Path and mechanism of every resend."""
+    """Retransmissions and completion."""
+    retransmissions: int
+    """Path and mechanism of every retransmission."""
     completion: int
     """Every burst's, within a tick."""
 
     @property
     def agreed(self) -> int:
-        """Cases in which resends and completion agree."""
+        """Cases in which retransmissions and completion agree."""
         return self.agree
 
     def rows(self) -> Sequence[tuple[str, int, str]]:
         """In print."""
         return (
-            ("resends and completion agree", self.agree, ""),
-            ("the same resends", self.resends, "path and mechanism of each, re-injections too"),
+            ("retransmissions and completion agree", self.agree, ""),
+            (
+                "the same retransmissions",
+                self.retransmissions,
+                "path and mechanism of each, re-injections too",
+            ),
             ("the same completion", self.completion, "of every burst, within a tick"),
             (
                 "every packet agrees",
                 self.exact,
                 "on each path: bytes, mechanism, time within a tick",
             ),
-            ("resends", self.with_resends, "cases in which something was sent again"),
+            (
+                "retransmissions",
+                self.with_retransmissions,
+                "cases in which something was sent again",
+            ),
         )
 
 
@@ -117,6 +125,6 @@ def tally(judged: Mapping[int, PathJudged]) -> PathTally:
     return PathTally(
         **common(judged),
         agree=sum(verdict.agrees for verdict in verdicts),
-        resends=sum(verdict.resends for verdict in verdicts),
+        retransmissions=sum(verdict.retransmissions for verdict in verdicts),
         completion=sum(verdict.completion for verdict in verdicts),
     )
