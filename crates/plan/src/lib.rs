@@ -35,4 +35,4 @@ pub use plan::{
     Server, Stack, Start, TailLoss, Workload, REHEARSAL_NS, VERSION,
 };
 pub use row::{Counts, Fetched, RetransmissionRow, Row};
-pub use story::{comment, Retransmission, Sender, SocketInfo, Story, Told, Watched};
+pub use story::{comment, Label, Retransmission, Sender, SocketInfo, Story, Watched};

@@ -4,7 +4,7 @@ use rexmit_time::Time;
 use rexmit_wire::{SeqNum, TcpPacket};
 
 use crate::packets::{Direction, LoggedPacket};
-use crate::story::Told;
+use crate::story::Label;
 
 /// The packets of one transfer, one connection.
 #[derive(Default)]
@@ -22,7 +22,7 @@ impl PacketLog {
         direction: Direction,
         time: Time,
         dropped: bool,
-        told: Option<Told>,
+        told: Option<Label>,
     ) {
         let own = match direction {
             Direction::Data => &mut self.server_isn,

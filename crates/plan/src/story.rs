@@ -71,7 +71,7 @@ pub trait Sender {
 }
 
 /// What was told of a retransmission.
-pub type Told = (Mechanism, Need);
+pub type Label = (Mechanism, Need);
 
 /// What was noted of a transfer while it went on.
 #[derive(Default)]
@@ -119,7 +119,7 @@ impl Story {
     ///
     /// # Errors
     /// Those of `sender`.
-    pub fn event(&mut self, event: &Event, sender: &mut impl Sender) -> Result<Option<Told>> {
+    pub fn event(&mut self, event: &Event, sender: &mut impl Sender) -> Result<Option<Label>> {
         match event {
             Event::Dropped(dropped) => {
                 self.mark_dropped(dropped);
@@ -168,7 +168,7 @@ impl Story {
         &mut self,
         retransmitted: &Retransmitted,
         sender: &mut impl Sender,
-    ) -> Result<Told> {
+    ) -> Result<Label> {
         let mechanism = sender.mechanism(retransmitted)?;
         let need = match retransmitted.need {
             Need::Spurious if self.lossy => Need::Unknown,
@@ -203,7 +203,7 @@ impl Story {
 
 /// What a reader of a capture should know of a packet.
 #[must_use]
-pub fn comment(dropped: bool, retransmission: Option<Told>) -> Option<String> {
+pub fn comment(dropped: bool, retransmission: Option<Label>) -> Option<String> {
     let mut parts = Vec::new();
     if dropped {
         parts.push("rexmit: dropped".to_owned());

@@ -99,7 +99,7 @@ pub enum SentKind {
     New,
     /// As new, but the monitor never saw it: lost before it came by, or by the capture.
     Unseen,
-    /// Some of its sequence numbers had been sent before: retransmission number so and so of its half, from 0.
+    /// Some of its sequence numbers had been sent before: retransmission number so and so of its direction, from 0.
     Retransmission(u32),
     /// One byte or none below or at the window's edge: a zero-window probe.
     WindowProbe,

@@ -4,9 +4,8 @@
 //! rooms, one after the other:
 //!
 //! 1. a table of connections, which keeps an [`Event`](event::Event) a packet for each connection;
-//! 2. for each direction that retransmits anything, the *half*: its events in the order and at the times in which the
-//!   sender
-//!    saw them ([`SenderEvent`](event::SenderEvent)), and what each packet is (new, sent again, late, doubled);
+//! 2. for each direction that retransmits anything, the *sender view*: its events in the order and at
+//!    the times in which the sender saw them ([`SenderEvent`](event::SenderEvent)), and what each packet is (new, sent again, late, doubled);
 //! 3. the emulated senders, which say what made each retransmission, and the evidence that says whether it was needed;
 //! 4. what other settings would have done, from the same events.
 //!
@@ -22,10 +21,10 @@ pub mod emulate;
 pub mod event;
 pub mod facts;
 pub mod fingerprint;
-pub mod half;
 pub mod measures;
 pub mod multipath;
 pub mod rows;
 pub mod run;
+pub mod sender_view;
 pub mod settings;
 pub mod whatif;

@@ -7,7 +7,7 @@ use rexmit_time::{Duration, Time};
 use rexmit_wire::{FlowKey, SeqRange};
 
 use crate::cost::Waited;
-use crate::emulate::{Leaning, Opinions};
+use crate::emulate::{ModePosterior, Opinions};
 use crate::event::Direction;
 use crate::measures::{Handshake, Measures, Reset};
 
@@ -226,7 +226,7 @@ pub struct Parameters {
 
 /// What one direction of a connection did, as a sender.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct HalfRow {
+pub struct SenderRow {
     /// Packets seen.
     pub packets: u64,
     /// Payload bytes seen, retransmissions counted.
@@ -283,7 +283,7 @@ pub struct HalfRow {
     /// Time waited, by mechanism as in `retransmissions`. What both ends wait at a time counts once in a connection.
     pub waited: Waited,
     /// What the connection says of this host's way of finding losses.
-    pub leaning: Leaning,
+    pub posterior: ModePosterior,
     /// Of a subflow: bytes of the Multipath TCP connection's data that went first here.
     pub data_bytes: Option<u64>,
     /// What an operator asks for beside retransmissions.
@@ -314,9 +314,9 @@ pub struct Connection {
     /// The first reset that fits.
     pub reset: Option<Reset>,
     /// The client as a sender.
-    pub forward: HalfRow,
+    pub forward: SenderRow,
     /// The server as a sender.
-    pub backward: HalfRow,
+    pub backward: SenderRow,
     /// What it is in Multipath TCP, if it is a subflow.
     pub multipath: Option<Subflow>,
 }

@@ -156,7 +156,7 @@ fn without_chance(cell: &PathCell) -> PathCell {
 }
 
 /// A connection that was watched.
-struct Told {
+struct WatchedConnection {
     seen: Seen,
     run: PathRun,
     /// When the last burst was to be written.
@@ -170,7 +170,7 @@ fn connect(
     bytes: u64,
     totals: Option<&Totals>,
     phase_ns: u64,
-) -> Result<Told> {
+) -> Result<WatchedConnection> {
     let rule = cell.rule(bytes, &bench.network.clients, totals)?;
     let reading = bench.reading(cell);
     bench.watch.begin(rule, reading)?;
@@ -222,7 +222,7 @@ fn connect(
         probe_reinjections: seen.probe_reinjections.filter(|_| multipath),
     };
     let planned = schedule.times.last().copied().unwrap_or(begin);
-    Ok(Told { seen, run, planned })
+    Ok(WatchedConnection { seen, run, planned })
 }
 
 /// What is told of a connection that did not come up, and `why`.
@@ -231,7 +231,7 @@ fn not_connected(
     begin: Time,
     settling: time::Duration,
     why: String,
-) -> Result<Told> {
+) -> Result<WatchedConnection> {
     let planned = clock::now();
     bench.opener.wait_until_gone(&bench.network, settling)?;
     let seen = bench.watch.finish()?;
@@ -243,7 +243,7 @@ fn not_connected(
         scheduler: bench.scheduler.clone(),
         ..PathRun::default()
     };
-    Ok(Told { seen, run, planned })
+    Ok(WatchedConnection { seen, run, planned })
 }
 
 /// The last burst is written `phase_ns` after a multiple of the cell's period, the others before it, the first of them
@@ -319,7 +319,7 @@ fn as_rehearsed(
     cell: &PathCell,
     rehearsals: &mut Rehearsals,
     phase_ns: u64,
-) -> Result<(Told, Totals, u32)> {
+) -> Result<(WatchedConnection, Totals, u32)> {
     let pattern: Pattern = cell.loss.pattern.parse()?;
     let bytes = rehearsals.burst_bytes;
     let mut rehearsal = rehearsals.likeliest().clone();
@@ -363,7 +363,7 @@ fn repeat(
 ) -> Result<u32> {
     let report = around.report;
     let (told, rehearsal, repeated) = as_rehearsed(bench, cell, rehearsals, start.phase_ns)?;
-    let Told {
+    let WatchedConnection {
         mut seen,
         run,
         planned,

@@ -6,8 +6,8 @@ use anyhow::Result;
 use rexmit_loss::paths::{PathRule, Totals};
 use rexmit_loss::{Carried, Event};
 use rexmit_plan::{
-    comment, Counts, Direction, PathLog, PathPacket, PathSender, PathStory, PathWatched,
-    SocketInfo, Told,
+    comment, Counts, Direction, Label, PathLog, PathPacket, PathSender, PathStory, PathWatched,
+    SocketInfo,
 };
 use rexmit_tcp::Mechanism;
 use rexmit_time::Time;
@@ -65,7 +65,7 @@ pub struct Witness {
     /// What the rule told of the packet at hand, if it has data.
     carried: Option<Carried>,
     /// What was told of it, if it is sent again.
-    told: Option<Told>,
+    told: Option<Label>,
 }
 
 struct Kernel {

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use rexmit_loss::{Event, Retransmitted};
-use rexmit_plan::{comment, Direction, PacketLog, Sender, SocketInfo, Story, Told};
+use rexmit_plan::{comment, Direction, Label, PacketLog, Sender, SocketInfo, Story};
 use rexmit_tcp::Mechanism;
 use rexmit_time::Time;
 use rexmit_wire::{FlowKey, TcpPacket};
@@ -20,7 +20,7 @@ pub struct Witness {
     captures: Option<(Buffer, Buffer)>,
     log: Option<PacketLog>,
     /// What was told of the packet at hand, if it is a retransmission.
-    retransmission: Option<Told>,
+    retransmission: Option<Label>,
 }
 
 impl Witness {

@@ -8,7 +8,7 @@ use rexmit_time::Time;
 use rexmit_wire::{FlowKey, TcpPacket};
 use serde::Serialize;
 
-use crate::story::{Retransmission, SocketInfo, Told};
+use crate::story::{Label, Retransmission, SocketInfo};
 
 /// What an engine knows of its sender, asked while the packet that made the rule speak is at hand.
 pub trait PathSender {
@@ -136,14 +136,18 @@ impl PathStory {
     ///
     /// # Errors
     /// Those of `sender`.
-    pub fn event(&mut self, event: &Event, sender: &mut impl PathSender) -> Result<Option<Told>> {
+    pub fn event(&mut self, event: &Event, sender: &mut impl PathSender) -> Result<Option<Label>> {
         match event {
             Event::Carried(carried) => self.carried(carried, sender),
             _ => Ok(None),
         }
     }
 
-    fn carried(&mut self, carried: &Carried, sender: &mut impl PathSender) -> Result<Option<Told>> {
+    fn carried(
+        &mut self,
+        carried: &Carried,
+        sender: &mut impl PathSender,
+    ) -> Result<Option<Label>> {
         let told = if carried.is_retransmission() {
             Some(self.retransmitted(carried, sender)?)
         } else {
@@ -177,7 +181,7 @@ impl PathStory {
         }
     }
 
-    fn retransmitted(&mut self, carried: &Carried, sender: &mut impl PathSender) -> Result<Told> {
+    fn retransmitted(&mut self, carried: &Carried, sender: &mut impl PathSender) -> Result<Label> {
         let again = carried.transmission > 1;
         let mechanism = if again {
             sender.mechanism(carried)?

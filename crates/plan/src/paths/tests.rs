@@ -173,7 +173,7 @@ fn elsewhere(carried: Carried) -> Carried {
     }
 }
 
-fn told(story: &mut PathStory, carried: Carried) -> Option<crate::Told> {
+fn told(story: &mut PathStory, carried: Carried) -> Option<crate::Label> {
     let event = Event::Carried(Box::new(carried));
     story.event(&event, &mut Kernel).unwrap()
 }

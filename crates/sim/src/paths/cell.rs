@@ -43,7 +43,7 @@ struct Bench<'a> {
 }
 
 /// A connection that was watched.
-struct Told {
+struct Watched {
     seen: Seen,
     run: PathRun,
     /// When the last burst was to be written.
@@ -161,7 +161,7 @@ impl Bench<'_> {
                 told = self.connect(bytes, Some(&own), start, wants)?;
             }
         }
-        let Told { seen, run, planned } = told;
+        let Watched { seen, run, planned } = told;
         let rows = PathRows::new(cell, start, seen.watched, &run, &own);
         line(out, "transfer", &rows.transfer)?;
         for row in &rows.retransmissions {
@@ -208,7 +208,7 @@ impl Bench<'_> {
         totals: Option<&Totals>,
         start: &Start,
         wants: Wants,
-    ) -> Result<Told> {
+    ) -> Result<Watched> {
         let cell = self.cell;
         let number = u64::from(start.repetition);
         let multipath = cell.protocol == Protocol::Mptcp;
@@ -288,7 +288,7 @@ impl Bench<'_> {
             mptcp_retransmissions: meta.map(|meta| meta.counters().reinjections),
             probe_reinjections: meta.map(|meta| meta.counters().probe_reinjections),
         };
-        Ok(Told {
+        Ok(Watched {
             seen: world.gate.finish(),
             run,
             planned,
@@ -296,7 +296,7 @@ impl Bench<'_> {
     }
 
     /// What is told of a connection that did not come up.
-    fn not_connected(&self, world: World<'_>, begin: Time, failed: &NotUp) -> Told {
+    fn not_connected(&self, world: World<'_>, begin: Time, failed: &NotUp) -> Watched {
         let meta = world.end(SERVER).meta();
         let run = PathRun {
             ended: Ended::NotConnected,
@@ -306,7 +306,7 @@ impl Bench<'_> {
             scheduler: meta.map(|_| self.hosts.server.settings.mptcp_scheduler.to_string()),
             ..PathRun::default()
         };
-        Told {
+        Watched {
             seen: world.gate.finish(),
             run,
             planned: failed.at,

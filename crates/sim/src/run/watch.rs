@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rexmit_loss::{Decision, PacketId, Retransmitted, Rule, Verdict};
 use rexmit_plan::{
-    self as plan, comment, Captured, Counts, Direction, PacketLog, SocketInfo, Story, Told,
+    self as plan, comment, Captured, Counts, Direction, Label, PacketLog, SocketInfo, Story,
 };
 use rexmit_tcp::connection::Connection;
 use rexmit_tcp::sender::Sender;
@@ -75,7 +75,7 @@ pub struct Watch {
 struct Held {
     time: Time,
     bytes: Vec<u8>,
-    told: Option<Told>,
+    told: Option<Label>,
 }
 
 /// What is wanted besides rows.
@@ -117,7 +117,7 @@ impl Watch {
     }
 
     /// Takes what the rule has to say, asking `sender` about it.
-    fn tell(&mut self, sender: &mut impl plan::Sender) -> Option<Told> {
+    fn tell(&mut self, sender: &mut impl plan::Sender) -> Option<Label> {
         let mut told = None;
         while let Some(event) = self.rule.poll_event() {
             match self.story.event(&event, sender) {

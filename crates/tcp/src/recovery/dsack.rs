@@ -31,7 +31,7 @@ pub struct Report {
 
 /// What a D-SACK tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct Outcome {
     /// Segments that came twice.
     pub segments: u32,
     /// They are the tail loss probe.
@@ -42,14 +42,14 @@ pub struct Told {
 
 /// What a D-SACK tells; none if it cannot be right (`tcp_dsack_seen`).
 #[must_use]
-pub fn told(report: &Report) -> Option<Told> {
+pub fn decide(report: &Report) -> Option<Outcome> {
     let range = report.range;
     let len = range.len();
     if !range.start.is_before(range.end) || len > report.largest_window {
         return None;
     }
     let segments = len.div_ceil(report.mss).max(1);
-    Some(Told {
+    Some(Outcome {
         segments,
         of_probe: len <= report.mss && report.probe_high == Some(range.end),
         doubted: report.reported + segments > report.retransmitted,
@@ -93,7 +93,8 @@ mod tests {
             reported: 0,
             retransmitted: 3,
         };
-        let told_all = |report: Report| told(&report).map(|told| (told.segments, told.doubted));
+        let told_all =
+            |report: Report| decide(&report).map(|decide| (decide.segments, decide.doubted));
         assert_eq!(told_all(report), Some((3, false)));
         let more = Report {
             reported: 1,
@@ -123,7 +124,7 @@ mod tests {
                 reported: 0,
                 retransmitted: 5,
             };
-            told(&report).is_some_and(|told| told.of_probe)
+            decide(&report).is_some_and(|decide| decide.of_probe)
         };
         assert!(of_probe(2_000, 1_000, 3_000));
         assert!(!of_probe(1_000, 2_000, 3_000));

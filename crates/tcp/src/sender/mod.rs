@@ -8,7 +8,8 @@
 //! - `ack` is the order in which an acknowledgement is worked through, and `ack_outcome` what it told: `sack` and `clean`
 //!   note what was delivered, `detect` finds what was lost, `alert` moves between the states of an `episode`, `undo` and
 //!   `reordering` take back what proved wrong, `window` says how much may be in flight (`congestion`).
-//! - `timing` has the round trips, the timeout and the `timer`; `timers` sets it, and `tlp`, `rto`, `frto` and `persist` are
+//! - `timing` has the round trips, the timeout and the `timer`; `timers` sets it, and `tlp`, `rto`, `frto` and `persist`
+//!   are
 //!   what it does.
 //! - `peer` is what the peer's segments told.
 //!
@@ -27,13 +28,13 @@ mod episode;
 mod frto;
 mod host;
 mod linux3;
-mod looks;
 mod metrics;
 mod min_rtt;
 mod nagle;
 mod output;
 mod peer;
 mod persist;
+mod queries;
 mod queue;
 mod reordering;
 mod rto;

@@ -110,7 +110,8 @@ impl Sender {
         }
     }
 
-    /// Whether the first block is a D-SACK: below what is acknowledged or inside the second (RFC 2883 §4; `tcp_check_dsack`).
+    /// Whether the first block is a D-SACK: below what is acknowledged or inside the second (RFC 2883 §4;
+    /// `tcp_check_dsack`).
     fn take_duplicate(
         &mut self,
         options: &[SeqRange],
@@ -148,7 +149,7 @@ impl Sender {
             reported: self.detection.dsacks_reported,
             retransmitted: self.total_retransmitted,
         };
-        let Some(told) = dsack::told(&report) else {
+        let Some(told) = dsack::decide(&report) else {
             return 0;
         };
         if told.of_probe {

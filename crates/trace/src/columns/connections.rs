@@ -6,7 +6,7 @@ use super::buffers::{seconds, whole, Filler, Table};
 use crate::analyzer::Of;
 use crate::event::Direction;
 use crate::measures::Measures;
-use crate::rows::{Connection, HalfRow, Inferred, Parameters, Position, Role};
+use crate::rows::{Connection, Inferred, Parameters, Position, Role, SenderRow};
 
 pub(super) fn table(rows: &[Of<Box<Connection>>], capture: &str) -> Table {
     let names = Names::new();
@@ -66,9 +66,9 @@ pub(super) fn table(rows: &[Of<Box<Connection>>], capture: &str) -> Table {
             multipath().map(|of| of?.version.map(i64::from)),
         );
         table.prefix("forward_");
-        half(table, &names, || rows.iter().map(|of| &of.row.forward));
+        sender(table, &names, || rows.iter().map(|of| &of.row.forward));
         table.prefix("backward_");
-        half(table, &names, || rows.iter().map(|of| &of.row.backward));
+        sender(table, &names, || rows.iter().map(|of| &of.row.backward));
     })
 }
 
@@ -85,9 +85,9 @@ impl Names {
     }
 }
 
-fn half<'r, I>(table: &mut Filler, names: &Names, all: impl Fn() -> I)
+fn sender<'r, I>(table: &mut Filler, names: &Names, all: impl Fn() -> I)
 where
-    I: Iterator<Item = &'r HalfRow> + Clone,
+    I: Iterator<Item = &'r SenderRow> + Clone,
 {
     table.integer("packets", all().map(|row| whole(row.packets)));
     table.integer("bytes", all().map(|row| whole(row.bytes)));
@@ -151,7 +151,7 @@ where
         "rtt_max_s",
         all().map(|row| row.rtt.map(|(_, _, most, _)| most)),
     );
-    let samples = |row: &HalfRow| row.rtt.map_or(0, |(.., samples)| i64::from(samples));
+    let samples = |row: &SenderRow| row.rtt.map_or(0, |(.., samples)| i64::from(samples));
     table.integer("rtt_samples", all().map(samples));
     table.text("stack", all().map(|row| row.stack));
     table.number(

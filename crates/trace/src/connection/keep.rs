@@ -1,8 +1,8 @@
-//! Packets are logged until somebody wants to know more, then given to the halves.
+//! Packets are logged until somebody wants to know more, then given to the sender views.
 //!
-//! Trouble in a direction makes a half due. It is made from the log when the connection ends, or before when the log is
-//! full or retransmissions are to be settled: few halves are there at a time, and most work in the same room one after the
-//! other.
+//! Trouble in a direction makes a sender view due. It is made from the log when the connection ends, or before when the log
+//! is full or retransmissions are to be settled: few sender views are there at a time, and most work in the same room one
+//! after the other.
 
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{Headers, SeqRange};
@@ -13,14 +13,14 @@ use super::{Common, Connection, BOTH};
 use crate::cost::{count_once, Waits};
 use crate::event::{Direction, Event};
 use crate::facts::SenderFacts;
-use crate::half::Half;
 use crate::rows;
+use crate::sender_view::SenderView;
 
 /// Packets between two looks for retransmissions that are settled.
 const SETTLE: u32 = 256;
 
 impl Connection {
-    /// Logs a packet, and gives it to the halves that there are.
+    /// Logs a packet, and gives it to the sender views that there are.
     #[inline]
     pub(super) fn keep(
         &mut self,
@@ -55,15 +55,15 @@ impl Connection {
             self.remember(direction, headers);
         }
         for of in BOTH {
-            if let Some(half) = &mut self.cold.halves[of as usize] {
-                give(half, of, &event, sacks);
+            if let Some(view) = &mut self.cold.views[of as usize] {
+                give(view, of, &event, sacks);
                 self.cold.unsettled += 1;
             } else if self.cold.due[of as usize].is_some() {
                 self.cold.unsettled += 1;
             } else if !self.logging && self.sides[of as usize].sent {
-                let mut half = Half::new(of, &self.facts(of), &common.settings);
-                give(&mut half, of, &event, sacks);
-                self.cold.halves[of as usize] = Some(Box::new(half));
+                let mut view = SenderView::new(of, &self.facts(of), &common.settings);
+                give(&mut view, of, &event, sacks);
+                self.cold.views[of as usize] = Some(Box::new(view));
             } else if self.trouble[of as usize]
                 && self.sides[of as usize].sent
                 && !headers.flags.syn()
@@ -78,23 +78,23 @@ impl Connection {
         if self.cold.unsettled >= SETTLE {
             self.cold.unsettled = 0;
             self.make_due(common);
-            for half in self.cold.halves.iter_mut().flatten() {
-                half.settled(&mut common.retransmissions);
+            for view in self.cold.views.iter_mut().flatten() {
+                view.settled(&mut common.retransmissions);
             }
         }
     }
 
-    /// Whether a direction has a half, or is to have one.
+    /// Whether a direction has a sender view, or is to have one.
     pub(super) fn has_half(&self, of: Direction) -> bool {
-        self.cold.halves[of as usize].is_some() || self.cold.due[of as usize].is_some()
+        self.cold.views[of as usize].is_some() || self.cold.due[of as usize].is_some()
     }
 
-    /// Whether the log tells the latest packets: as long as a direction has no half.
+    /// Whether the log tells the latest packets: as long as a direction has no sender view.
     pub(super) fn is_marked(&self) -> bool {
         self.logging && !BOTH.into_iter().all(|of| self.has_half(of))
     }
 
-    /// Makes the halves that are missing, and keeps no log any more.
+    /// Makes the sender views that are missing, and keeps no log any more.
     #[cold]
     fn end_log(&mut self, common: &mut Common) {
         if self.is_marked() {
@@ -123,29 +123,29 @@ impl Connection {
         self.logging = false;
     }
 
-    /// Makes the halves that are due; with both, no log is needed any more.
+    /// Makes the sender views that are due; with both, no log is needed any more.
     #[cold]
     fn make_due(&mut self, common: &mut Common) {
         for of in BOTH {
             if let Some(facts) = self.cold.due[of as usize].take() {
-                let half = self.make_half(of, &facts, common);
-                self.cold.halves[of as usize] = Some(Box::new(half));
+                let view = self.make_view(of, &facts, common);
+                self.cold.views[of as usize] = Some(Box::new(view));
             }
         }
-        if self.logging && self.cold.halves.iter().all(Option::is_some) {
+        if self.logging && self.cold.views.iter().all(Option::is_some) {
             self.drop_log(common);
         }
     }
 
-    /// Makes a half and gives it what is in the log.
+    /// Makes a sender view and gives it what is in the log.
     #[cold]
-    fn make_half(&self, of: Direction, facts: &SenderFacts, common: &mut Common) -> Half {
-        let room = core::mem::take(&mut common.room);
-        let mut half = Half::within(of, facts, &common.settings, room);
+    fn make_view(&self, of: Direction, facts: &SenderFacts, common: &mut Common) -> SenderView {
+        let recycled = core::mem::take(&mut common.recycled);
+        let mut view = SenderView::within(of, facts, &common.settings, recycled);
         for (event, sacks) in self.log.iter(self.start, &self.cold.sacks) {
-            give(&mut half, of, &event, sacks);
+            give(&mut view, of, &event, sacks);
         }
-        half
+        view
     }
 
     /// The connection is over: its row, and all others that are left.
@@ -167,13 +167,13 @@ impl Connection {
             .into_iter()
             .zip([&mut whole.forward, &mut whole.backward])
         {
-            let half = match self.cold.due[of as usize].take() {
-                Some(facts) => Some(self.make_half(of, &facts, common)),
-                None => self.cold.halves[of as usize].take().map(|half| *half),
+            let view = match self.cold.due[of as usize].take() {
+                Some(facts) => Some(self.make_view(of, &facts, common)),
+                None => self.cold.views[of as usize].take().map(|view| *view),
             };
-            if let Some(half) = half {
+            if let Some(view) = view {
                 let (retransmissions, whatif) = (&mut common.retransmissions, &mut common.whatif);
-                (common.room, waits[of as usize]) = half.finish(retransmissions, whatif, row);
+                (common.recycled, waits[of as usize]) = view.finish(retransmissions, whatif, row);
             }
             let (packets, _) = self.cold.doubled[of as usize];
             row.capture_duplicates += packets;
@@ -194,11 +194,11 @@ impl Connection {
 
 /// Gives a packet to the half of the sender in direction `of`.
 #[inline]
-fn give(half: &mut Half, of: Direction, event: &Event, sacks: &[SeqRange]) {
+fn give(view: &mut SenderView, of: Direction, event: &Event, sacks: &[SeqRange]) {
     if event.direction == of {
-        half.data(event);
+        view.data(event);
     } else {
-        half.ack(event, sacks);
+        view.ack(event, sacks);
     }
 }
 

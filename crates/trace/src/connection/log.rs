@@ -47,7 +47,7 @@ pub(crate) struct Log {
     packets: Vec<Packed>,
 }
 
-/// Room of logs that are not used any more: most connections come and go without an allocation.
+/// Recycled of logs that are not used any more: most connections come and go without an allocation.
 #[derive(Debug, Default)]
 pub(crate) struct Spare {
     small: Vec<Log>,

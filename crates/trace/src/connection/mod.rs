@@ -23,10 +23,10 @@ use rexmit_wire::{FlowKey, Headers, SeqRange};
 use crate::event::Direction;
 use crate::facts::SenderFacts;
 use crate::fingerprint::Hint;
-use crate::half::{Half, Room};
 use crate::measures::Before;
 use crate::multipath::{Place, Seen, Signal, Whose};
 use crate::rows;
+use crate::sender_view::{Recycled, SenderView};
 use crate::settings::Settings;
 
 pub(crate) use belongs::Belongs;
@@ -49,9 +49,9 @@ pub(crate) struct Common {
     pub retransmissions: Vec<rows::Retransmission>,
     /// Replays that are ready.
     pub whatif: Vec<rows::WhatIf>,
-    /// Room to use again: of logs, and of a half.
+    /// Recycled to use again: of logs, and of a sender view.
     pub spare: Spare,
-    pub room: Room,
+    pub recycled: Recycled,
     replay: Replay,
 }
 
@@ -63,7 +63,7 @@ impl Common {
             retransmissions: Vec::new(),
             whatif: Vec::new(),
             spare: Spare::default(),
-            room: Room::default(),
+            recycled: Recycled::default(),
             replay: Replay::default(),
         }
     }
@@ -82,8 +82,8 @@ enum Closed {
 /// One connection.
 ///
 /// While no packet overlaps another or leaves a gap, nothing is acknowledged twice, and no SACK block comes, there are
-/// only running counters and the log. The first trouble in a direction makes a half due for it, a full log one for every
-/// direction with data. It is fed the log, at the connection's end or before, and from then on each packet.
+/// only running counters and the log. The first trouble in a direction makes a sender view due for it, a full log one for
+/// every direction with data. It is fed the log, at the connection's end or before, and from then on each packet.
 ///
 /// What every packet looks at stands in the connection itself, four cache lines; the rest is behind a pointer.
 #[derive(Debug)]
@@ -96,7 +96,7 @@ pub(crate) struct Connection {
     /// How each side numbers its packets, as other packets of its host have shown.
     numbered: [Notes; 2],
     closed: Closed,
-    /// The log is kept up: not all halves have been made.
+    /// The log is kept up: not all sender views have been made.
     logging: bool,
     /// The client's acknowledgement of the handshake has been seen, or will not be.
     shaken: bool,
@@ -138,10 +138,10 @@ struct Cold {
     sacked: [bool; 2],
     /// SACK blocks of the packets in the log.
     sacks: Vec<SeqRange>,
-    halves: [Option<Box<Half>>; 2],
-    /// What was known of the sender when trouble came of which a half is to be made.
+    views: [Option<Box<SenderView>>; 2],
+    /// What was known of the sender when trouble came of which a sender view is to be made.
     due: [Option<Box<SenderFacts>>; 2],
-    /// Packets for halves since retransmissions were asked for last.
+    /// Packets for sender views since retransmissions were asked for last.
     unsettled: u32,
     /// Packets of each side that the capture holds twice, before and behind a router, and their payload bytes.
     doubled: [(u32, u64); 2],
@@ -358,8 +358,8 @@ impl Connection {
                 continue;
             }
             let (own, peer_own) = (self.counts_own(of), self.counts_own(of.reversed()));
-            if let Some(half) = &mut self.cold.halves[of as usize] {
-                half.counted(own, peer_own);
+            if let Some(view) = &mut self.cold.views[of as usize] {
+                view.counted(own, peer_own);
             }
             if let Some(due) = &mut self.cold.due[of as usize] {
                 (due.counts_own, due.peer_counts_own) = (own, peer_own);

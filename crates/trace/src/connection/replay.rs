@@ -18,10 +18,10 @@ struct Replayed {
     data: Extent,
 }
 
-/// Room for going through logs.
+/// Recycled for going through logs.
 #[derive(Debug, Default)]
 pub(crate) struct Replay {
-    halves: [Replayed; 2],
+    views: [Replayed; 2],
     /// Of each side: how far its window is shifted, and what it offered last.
     shifts: [u8; 2],
     windows: [u32; 2],
@@ -31,7 +31,7 @@ pub(crate) struct Replay {
 }
 
 impl Connection {
-    /// Goes through the log again for the directions that have no half, and gives what it tells to their measures.
+    /// Goes through the log again for the directions that have no sender view, and gives what it tells to their measures.
     pub(super) fn replay(&self, common: &mut Common, measures: [&mut Measures; 2]) {
         let wanted = BOTH.map(|of| !self.has_half(of) && self.sides[of as usize].sent);
         if wanted == [false; 2] || !self.logging {
@@ -52,16 +52,17 @@ impl Connection {
             if !wanted[of as usize] {
                 continue;
             }
-            let half = &replay.halves[of as usize];
-            measures.window_full = terms.agreed.then(|| half.full.length());
-            measures.data = half.data.length();
-            // As in the other columns of round-trip times: what lies between the monitor and the sender is the same for all.
+            let view = &replay.views[of as usize];
+            measures.window_full = terms.agreed.then(|| view.full.length());
+            measures.data = view.data.length();
+            // As in the other columns of round-trip times: what lies between the monitor and the sender is the same for
+            // all.
             let delay = replay.delays[of as usize];
             measures.rtt = self.sides[of as usize]
                 .rtt
                 .summary()
                 .and_then(|[least, _, most]| {
-                    let rtt = half.rtts.summary(least, most)?;
+                    let rtt = view.rtts.summary(least, most)?;
                     Some(rtt.map(|rtt| rtt + delay))
                 });
         }
@@ -70,11 +71,11 @@ impl Connection {
 
 impl Replay {
     fn begin(&mut self) {
-        for half in &mut self.halves {
-            half.side = Side::default();
-            half.rtts.clear();
-            half.full = Full::default();
-            half.data = Extent::default();
+        for view in &mut self.views {
+            view.side = Side::default();
+            view.rtts.clear();
+            view.full = Full::default();
+            view.data = Extent::default();
         }
         self.windows = [0; 2];
     }
@@ -90,22 +91,22 @@ impl Replay {
             return;
         }
         let range = event.range();
-        let side = &mut self.halves[me].side;
+        let side = &mut self.views[me].side;
         if flags.syn() {
             side.begin(range);
         } else if !range.is_empty() {
             side.advance(event.at, range);
         }
         if event.payload_len > 0 {
-            self.halves[me].data.note(event.at);
+            self.views[me].data.note(event.at);
             self.note_flight(me, event.at, true);
         }
         if flags.ack() {
-            let half = &mut self.halves[peer];
-            let before = half.side.rtt;
-            half.side.acked(event.at, event.ack, false);
-            if half.side.rtt.count != before.count {
-                half.rtts.add(half.side.rtt.sum - before.sum);
+            let view = &mut self.views[peer];
+            let before = view.side.rtt;
+            view.side.acked(event.at, event.ack, false);
+            if view.side.rtt.count != before.count {
+                view.rtts.add(view.side.rtt.sum - before.sum);
             }
             let shift = if flags.syn() { 0 } else { self.shifts[me] };
             self.windows[me] = u32::from(event.window) << shift;
@@ -115,8 +116,8 @@ impl Replay {
     }
 
     fn note_flight(&mut self, of: usize, at: Time, new: bool) {
-        let half = &mut self.halves[of];
-        let (flight, window) = (half.side.flight(), self.windows[1 - of]);
-        half.full.note(at, flight, window, self.segments[of], new);
+        let view = &mut self.views[of];
+        let (flight, window) = (view.side.flight(), self.windows[1 - of]);
+        view.full.note(at, flight, window, self.segments[of], new);
     }
 }

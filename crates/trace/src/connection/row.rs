@@ -5,10 +5,10 @@ use rexmit_time::Duration;
 use super::{Closed, Connection};
 use crate::event::Direction;
 use crate::measures::Measures;
-use crate::rows::{self, HalfRow, Position};
+use crate::rows::{self, Position, SenderRow};
 
 impl Connection {
-    /// What the running counters know; halves know more.
+    /// What the running counters know; sender views know more.
     pub(super) fn row(&self, evicted: bool) -> rows::Connection {
         let [forward, backward] = &self.sides;
         rows::Connection {
@@ -44,12 +44,12 @@ impl Connection {
         }
     }
 
-    fn half_row(&self, of: Direction) -> HalfRow {
+    fn half_row(&self, of: Direction) -> SenderRow {
         let side = &self.sides[of as usize];
         let delay = self.delay(of);
         let offers = self.offer(of).map(|syn| &syn.options);
         let signature = self.signature(of);
-        let mut row = HalfRow {
+        let mut row = SenderRow {
             packets: side.packets,
             bytes: side.bytes,
             unique_bytes: side.bytes - self.cold.doubled[of as usize].1,
@@ -68,7 +68,7 @@ impl Connection {
                 .zip(delay)
                 .map(|((whole, _), delay)| position(delay, whole)),
             measures: self.measures(of),
-            ..HalfRow::default()
+            ..SenderRow::default()
         };
         if !self.has_half(of) {
             row.probes = self.cold.probes[of as usize];

@@ -8,7 +8,7 @@
 
 use rexmit_time::{Duration, Time};
 
-use crate::half::MECHANISMS;
+use crate::sender_view::MECHANISMS;
 
 /// Waits remembered of one sender until its connection ends; what it waits after so many does not count.
 const MOST_WAITS: usize = 1 << 18;

@@ -65,7 +65,7 @@ pub struct Board {
 
 /// What an acknowledgement told.
 #[derive(Debug, Default)]
-pub struct News {
+pub struct AckReport {
     pub at: Time,
     pub slack: Duration,
     pub prior_una: SeqNum,
@@ -90,20 +90,20 @@ pub struct News {
     pub sacked: Vec<usize>,
 }
 
-/// The room of a board: its collections, empty.
+/// The collections of a board, empty.
 #[derive(Debug, Default)]
-pub struct Room {
+pub struct Recycled {
     pieces: VecDeque<Piece>,
     stamps: VecDeque<(u32, Time)>,
 }
 
-impl News {
-    /// Nothing told; there stays room for `most` pieces at most.
+impl AckReport {
+    /// Empties it; it keeps a capacity of `most` pieces at most.
     pub fn clear(&mut self, most: usize) {
-        *self = News {
+        *self = AckReport {
             acked: core::mem::take(&mut self.acked),
             sacked: core::mem::take(&mut self.sacked),
-            ..News::default()
+            ..AckReport::default()
         };
         self.acked.clear();
         self.acked.shrink_to(most);
@@ -113,29 +113,29 @@ impl News {
 }
 
 impl Board {
-    pub fn new(mss: u32, sack: bool, room: Room) -> Self {
+    pub fn new(mss: u32, sack: bool, recycled: Recycled) -> Self {
         Board {
             una: SeqNum::default(),
             nxt: SeqNum::default(),
             mss: mss.max(1),
             sack,
-            pieces: room.pieces,
+            pieces: recycled.pieces,
             out: 0,
             sacked: 0,
             highest: SeqNum::default(),
             window: None,
             retransmitted: 0,
             reported: 0,
-            stamps: room.stamps,
+            stamps: recycled.stamps,
         }
     }
 
-    /// Its room, for `most` pieces at most.
-    pub fn leave(mut self, most: usize) -> Room {
+    /// Its collections, of a capacity of `most` pieces at most.
+    pub fn leave(mut self, most: usize) -> Recycled {
         self.pieces.clear();
         self.pieces.shrink_to(most);
         self.stamps.clear();
-        Room {
+        Recycled {
             pieces: self.pieces,
             stamps: self.stamps,
         }
@@ -194,10 +194,10 @@ impl Board {
     }
 
     /// The highest SACK of this acknowledgement and those before it.
-    pub fn reached(&self, news: &News) -> SeqNum {
-        match news.sacked.last() {
-            Some(_) if self.highest.is_after(news.prior_highest) => self.highest,
-            _ => news.prior_highest,
+    pub fn reached(&self, report: &AckReport) -> SeqNum {
+        match report.sacked.last() {
+            Some(_) if self.highest.is_after(report.prior_highest) => self.highest,
+            _ => report.prior_highest,
         }
     }
 
@@ -307,39 +307,39 @@ impl Board {
     }
 
     /// Takes an acknowledgement in. False where it is none of what was sent.
-    pub fn ack(&mut self, acked: &Acked, news: &mut News) -> bool {
-        news.acked.clear();
-        news.sacked.clear();
+    pub fn ack(&mut self, acked: &Acked, report: &mut AckReport) -> bool {
+        report.acked.clear();
+        report.sacked.clear();
         let prior_una = self.una;
         if acked.ack.is_after(self.nxt) {
             return false;
         }
-        news.at = acked.at;
-        news.slack = acked.slack;
-        news.prior_una = prior_una;
-        news.prior_highest = self.highest;
-        news.prior_sacked = self.sacked;
-        news.prior_out = self.out;
-        news.advanced = acked.ack.is_after(prior_una);
-        news.old = acked.ack.is_before(prior_una);
-        news.other_use = !acked.carried.is_empty() || self.window != Some(acked.window);
-        news.dsack = acked.dsack;
+        report.at = acked.at;
+        report.slack = acked.slack;
+        report.prior_una = prior_una;
+        report.prior_highest = self.highest;
+        report.prior_sacked = self.sacked;
+        report.prior_out = self.out;
+        report.advanced = acked.ack.is_after(prior_una);
+        report.old = acked.ack.is_before(prior_una);
+        report.other_use = !acked.carried.is_empty() || self.window != Some(acked.window);
+        report.dsack = acked.dsack;
         if let Some(range) = acked.dsack {
             let len = range.end.offset_from(range.start).max(0).unsigned_abs();
             self.reported += len.div_ceil(self.mss).max(1);
         }
-        news.dubious = self.reported > self.retransmitted;
-        news.echo = acked.echo.filter(|echo| *echo != 0);
-        news.echo_sent = None;
-        if !news.old {
+        report.dubious = self.reported > self.retransmitted;
+        report.echo = acked.echo.filter(|echo| *echo != 0);
+        report.echo_sent = None;
+        if !report.old {
             self.window = Some(acked.window);
         }
-        if let (Some(echo), true) = (news.echo, news.advanced) {
+        if let (Some(echo), true) = (report.echo, report.advanced) {
             let found = self.stamps.iter().rev().find(|(stamp, _)| *stamp == echo);
-            news.echo_sent = found.map(|(_, at)| *at);
+            report.echo_sent = found.map(|(_, at)| *at);
         }
-        if news.advanced {
-            self.take_off(acked.ack, news);
+        if report.advanced {
+            self.take_off(acked.ack, report);
         }
         if self.sack {
             let mut blocks = [SeqRange::default(); 4];
@@ -349,13 +349,13 @@ impl Board {
             // In order, so that cutting a piece moves no index that was noted.
             blocks.sort_unstable_by_key(|block| block.start.offset_from(acked.ack));
             for block in blocks {
-                self.tag(*block, news);
+                self.tag(*block, report);
             }
         }
         true
     }
 
-    fn take_off(&mut self, ack: SeqNum, news: &mut News) {
+    fn take_off(&mut self, ack: SeqNum, report: &mut AckReport) {
         self.una = ack;
         while let Some(head) = self.pieces.front() {
             if head.end.is_after(ack) {
@@ -370,7 +370,7 @@ impl Board {
             if head.sacked {
                 self.sacked = self.sacked.saturating_sub(head.packets);
             }
-            news.acked.push(head);
+            report.acked.push(head);
             self.pieces.pop_front();
         }
         if self.pieces.is_empty() {
@@ -382,7 +382,7 @@ impl Board {
         }
     }
 
-    fn tag(&mut self, block: SeqRange, news: &mut News) {
+    fn tag(&mut self, block: SeqRange, report: &mut AckReport) {
         if !block.end.is_after(block.start)
             || block.end.is_after(self.nxt)
             || !block.start.is_after(self.una)
@@ -416,7 +416,7 @@ impl Board {
                 if piece.end.is_after(self.highest) {
                     self.highest = piece.end;
                 }
-                news.sacked.push(index);
+                report.sacked.push(index);
             }
             index += 1;
         }

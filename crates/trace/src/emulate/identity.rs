@@ -1,7 +1,7 @@
 //! Which stack a sender was: the one whose emulation explains every retransmission, and how sure that is.
 
 use super::profile;
-use super::shadow::Shadow;
+use super::sender::EmulatedSender;
 use super::{parameters, Identity};
 use crate::fingerprint::Hint;
 
@@ -20,35 +20,35 @@ const SEVERAL: f64 = 0.003;
 
 struct Family<'a> {
     stack: &'static str,
-    best: &'a Shadow,
+    best: &'a EmulatedSender,
     score: f64,
     /// Retransmissions, and those that it does not explain.
     explained: (u32, u32),
 }
 
 /// The stacks that explain what was seen.
-pub(super) fn of(shadows: &[Shadow], system: &Hint, retransmissions: bool) -> Identity {
+pub(super) fn of(senders: &[EmulatedSender], system: &Hint, retransmissions: bool) -> Identity {
     if !retransmissions {
         return Identity::default();
     }
     let mut families: Vec<Family<'_>> = Vec::new();
-    for shadow in shadows {
-        let stack = shadow.profile.stack;
+    for sender in senders {
+        let stack = sender.profile.stack;
         // Each stack counts alike, and within a stack its default more than what departs from it.
-        let score = shadow.score - profile::share_of(stack).ln();
+        let score = sender.score - profile::share_of(stack).ln();
         match families.iter_mut().find(|family| family.stack == stack) {
             Some(family) => {
                 if score > family.score {
                     family.score = score;
-                    family.best = shadow;
-                    family.explained = shadow.explained;
+                    family.best = sender;
+                    family.explained = sender.explained;
                 }
             }
             None => families.push(Family {
                 stack,
-                best: shadow,
+                best: sender,
                 score,
-                explained: shadow.explained,
+                explained: sender.explained,
             }),
         }
     }

@@ -1,24 +1,24 @@
 //! Emulated senders: what made each retransmission, and which stack it was.
 //!
 //! A [`Judges`] holds one scoreboard and one emulated sender for each profile (`profile`): the pages of the stacks'
-//! settings, and some of them with what a capture does not show changed. Each emulation (`shadow`) follows what its stack
-//! would do with its timer and its states; at a retransmission it weighs every cause that its state allows by how well the
-//! time fits. How likely all that was seen is by each of them, says which stack it was, and weighs their opinions of each
-//! retransmission.
+//! settings, and some of them with what a capture does not show changed. Each emulation (`emulated sender`) follows what
+//! its stack would do with its timer and its states; at a retransmission it weighs every cause that its state allows by how
+//! well the time fits. How likely all that was seen is by each of them, says which stack it was, and weighs their opinions
+//! of each retransmission.
 
 mod board;
+mod detection_mode;
 mod identity;
 mod likelihood;
-mod manners;
 mod pace;
 mod parameters;
 mod profile;
-mod room;
-mod shadow;
+mod recycled;
+mod sender;
 #[cfg(test)]
 mod tests;
 mod timer;
-mod ways;
+mod traits;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -31,13 +31,13 @@ use rexmit_wire::SeqNum;
 use crate::event::{Acked, SenderEvent, Sent, SentKind};
 use crate::facts::SenderFacts;
 use crate::rows::Parameters;
-use board::{Board, News};
-use manners::{Manner, Manners};
+use board::{AckReport, Board};
 use pace::Pace;
-pub use room::Room;
-use shadow::{Moment, Shadow, SynAgain};
+pub use recycled::Recycled;
+use sender::{EmulatedSender, Moment, SynAgain};
+use traits::{SenderTrait, SenderTraits};
 
-pub use ways::{shares_by, Judged, Leaning, Opinions, Way, WAYS};
+pub use detection_mode::{shares_by, DetectionMode, Judged, ModePosterior, Opinions, MODES};
 
 /// Packets that follow each other so closely left for the same reason.
 const TOGETHER: Duration = Duration::from_micros(200);
@@ -79,17 +79,17 @@ struct Place {
     first: u32,
 }
 
-/// All emulated senders of one half side by side.
+/// All emulated senders of one direction, side by side.
 #[derive(Debug)]
 pub struct Judges {
     facts: SenderFacts,
     board: Board,
-    shadows: Vec<Shadow>,
-    /// Room for further ones.
-    spare: Vec<shadow::Room>,
-    manners: Manners,
+    senders: Vec<EmulatedSender>,
+    /// Recycled for further ones.
+    spare: Vec<sender::Recycled>,
+    traits: SenderTraits,
     pace: Pace,
-    news: News,
+    report: AckReport,
     /// Something was sent.
     begun: bool,
     established: bool,
@@ -123,30 +123,30 @@ impl Judges {
     /// Emulations of every stack, for a sender of which `facts` are known.
     #[must_use]
     pub fn new(facts: &SenderFacts) -> Self {
-        Judges::within(facts, Room::default())
+        Judges::within(facts, Recycled::default())
     }
 
-    /// As [`Judges::new`], in the room that others have left.
+    /// As [`Judges::new`], in the memory that others have left.
     #[must_use]
-    pub fn within(facts: &SenderFacts, room: Room) -> Self {
-        let (mut shadows, mut spare) = (room.shadows, room.spare);
+    pub fn within(facts: &SenderFacts, recycled: Recycled) -> Self {
+        let (mut senders, mut spare) = (recycled.senders, recycled.spare);
         let profiles = profile::all().iter().enumerate();
         let may = |p: &profile::Profile| (!facts.sack || p.settings.sack) && p.existed(facts.begun);
         for (slot, profile) in profiles.filter(|(_, p)| may(p)) {
-            let mut shadow = Shadow::new(profile, slot, spare.pop().unwrap_or_default());
+            let mut sender = EmulatedSender::new(profile, slot, spare.pop().unwrap_or_default());
             if facts.system.refutes(profile.stack) {
-                shadow.score += REFUTED;
+                sender.score += REFUTED;
             }
-            shadows.push(shadow);
+            senders.push(sender);
         }
         Judges {
             facts: *facts,
-            board: Board::new(facts.mss, facts.sack, room.board),
-            shadows,
+            board: Board::new(facts.mss, facts.sack, recycled.board),
+            senders,
             spare,
-            manners: Manners::default(),
+            traits: SenderTraits::default(),
             pace: Pace::default(),
-            news: room.news,
+            report: recycled.report,
             begun: false,
             established: false,
             syn: None,
@@ -159,7 +159,7 @@ impl Judges {
             received: None,
             together: None,
             first: 0,
-            places: room.places,
+            places: recycled.places,
             episode: None,
             episodes: 0,
             forgotten: None,
@@ -190,8 +190,8 @@ impl Judges {
     }
 
     /// The emulation that explains most so far.
-    fn best(&self) -> Option<&Shadow> {
-        self.shadows
+    fn best(&self) -> Option<&EmulatedSender> {
+        self.senders
             .iter()
             .max_by(|a, b| a.score.total_cmp(&b.score))
     }
@@ -227,8 +227,8 @@ impl Judges {
         match self.syn {
             None => {
                 self.syn = Some((sent.at, 1));
-                for shadow in &mut self.shadows {
-                    shadow.on_syn(sent.at);
+                for sender in &mut self.senders {
+                    sender.on_syn(sent.at);
                 }
             }
             Some((at, count)) => {
@@ -243,12 +243,12 @@ impl Judges {
                     client: self.facts.client,
                     asked: self.asked.filter(|_| !self.facts.client),
                     early: self
-                        .shadows
+                        .senders
                         .iter()
-                        .all(|shadow| shadow.is_before_syn_timer(sent)),
+                        .all(|sender| sender.is_before_syn_timer(sent)),
                 };
-                for shadow in &mut self.shadows {
-                    shadow.on_syn_again(&again);
+                for sender in &mut self.senders {
+                    sender.on_syn_again(&again);
                 }
             }
         }
@@ -258,16 +258,16 @@ impl Judges {
         if core::mem::replace(&mut self.established, true) {
             return;
         }
-        for shadow in &mut self.shadows {
-            shadow.established(now, rtt, &self.board);
+        for sender in &mut self.senders {
+            sender.established(now, rtt, &self.board);
         }
     }
 
-    fn heed(&mut self, manner: Manner) {
-        for shadow in &mut self.shadows {
-            shadow.score += manner.of(shadow.profile.settings.as_ref());
-            if let Some(hz) = manner.ticks() {
-                shadow.learn_ticks(hz);
+    fn heed(&mut self, seen: SenderTrait) {
+        for sender in &mut self.senders {
+            sender.score += seen.of(sender.profile.settings.as_ref());
+            if let Some(hz) = seen.ticks() {
+                sender.learn_ticks(hz);
             }
         }
     }
@@ -305,14 +305,14 @@ impl Judges {
         if sent.kind == SentKind::Unseen && sent.at <= self.ack_at && !sent.counted {
             // It left long ago, and only a retransmission or an acknowledgement tells of it.
             self.board.push(sent);
-            for shadow in &mut self.shadows {
-                shadow.on_unseen(&mut self.board, sent.at);
+            for sender in &mut self.senders {
+                sender.on_unseen(&mut self.board, sent.at);
             }
             return;
         }
         let moment = self.moment(sent);
-        if let Some(manner) = self.manners.sent(sent, &self.facts) {
-            self.heed(manner);
+        if let Some(seen) = self.traits.sent(sent, &self.facts) {
+            self.heed(seen);
         }
         let nothing_out = self.board.is_empty();
         if !nothing_out {
@@ -320,8 +320,8 @@ impl Judges {
         }
         self.new_at = sent.at;
         self.board.push(sent);
-        for shadow in &mut self.shadows {
-            shadow.on_new(&mut self.board, &moment, nothing_out);
+        for sender in &mut self.senders {
+            sender.on_new(&mut self.board, &moment, nothing_out);
         }
     }
 
@@ -336,14 +336,14 @@ impl Judges {
                 ..*sent
             };
             self.board.push(&first);
-            for shadow in &mut self.shadows {
-                shadow.on_unseen(&mut self.board, first.at);
+            for sender in &mut self.senders {
+                sender.on_unseen(&mut self.board, first.at);
             }
         }
         let pieces = self.board.locate(sent.range);
         self.note_copy(&mut moment, sent, pieces.start);
-        for shadow in &mut self.shadows {
-            shadow.on_retransmission(&mut self.board, &moment, pieces.clone());
+        for sender in &mut self.senders {
+            sender.on_retransmission(&mut self.board, &moment, pieces.clone());
         }
         self.board.retransmitted(sent, pieces);
         self.together = Some(sent.at);
@@ -412,11 +412,11 @@ impl Judges {
                 self.establish(acked.at, rtt);
             }
         }
-        self.manners.acked(acked, &self.board, &self.facts);
-        if self.board.ack(acked, &mut self.news) {
+        self.traits.acked(acked, &self.board, &self.facts);
+        if self.board.ack(acked, &mut self.report) {
             self.note_rtt();
-            for shadow in &mut self.shadows {
-                shadow.on_ack(&mut self.board, &self.news);
+            for sender in &mut self.senders {
+                sender.on_ack(&mut self.board, &self.report);
             }
         }
         if let Some((_, end)) = self.episode {
@@ -456,7 +456,7 @@ impl Judges {
     /// of all stacks stands for it.
     fn shortest_timer(&self, alone: bool) -> Duration {
         let least = if alone {
-            self.shadows.iter().map(Shadow::least_timeout).min()
+            self.senders.iter().map(EmulatedSender::least_timeout).min()
         } else {
             self.least_rtt
         };
@@ -465,8 +465,8 @@ impl Judges {
 
     /// An acknowledgement came: the shortest time that it took for one.
     fn note_rtt(&mut self) {
-        let at = self.news.at;
-        let once = self.news.acked.iter();
+        let at = self.report.at;
+        let once = self.report.acked.iter();
         let once = once.filter(|piece| piece.retransmissions == 0 && at >= piece.sent);
         if let Some(rtt) = once.map(|piece| at - piece.sent).min() {
             self.least_rtt = Some(self.least_rtt.map_or(rtt, |least| least.min(rtt)));
@@ -475,38 +475,38 @@ impl Judges {
 
     /// What all that was seen says of the sender's way of finding losses.
     #[must_use]
-    pub fn leaning(&self) -> Leaning {
-        let mut leaning = Leaning::default();
-        for shadow in &self.shadows {
-            leaning.add(Way::of(shadow.profile), shadow.score);
+    pub fn posterior(&self) -> ModePosterior {
+        let mut posterior = ModePosterior::default();
+        for sender in &self.senders {
+            posterior.add(DetectionMode::of(sender.profile), sender.score);
         }
-        leaning
+        posterior
     }
 
     /// What the emulations say of a retransmission.
     fn opinions(&self, index: usize) -> Opinions {
         let mut best = [f64::NEG_INFINITY; 3];
-        for shadow in &self.shadows {
-            let best = &mut best[Way::of(shadow.profile) as usize];
-            *best = best.max(shadow.score);
+        for sender in &self.senders {
+            let best = &mut best[DetectionMode::of(sender.profile) as usize];
+            *best = best.max(sender.score);
         }
-        let above = |shadow: &Shadow| {
-            let best = best[Way::of(shadow.profile) as usize];
-            (shadow.score - best).exp()
+        let above = |sender: &EmulatedSender| {
+            let best = best[DetectionMode::of(sender.profile) as usize];
+            (sender.score - best).exp()
         };
         let mut all = [0.0; 3];
-        for shadow in &self.shadows {
-            all[Way::of(shadow.profile) as usize] += above(shadow);
+        for sender in &self.senders {
+            all[DetectionMode::of(sender.profile) as usize] += above(sender);
         }
-        let mut opinions = Opinions::new(self.leaning().shares());
-        for shadow in &self.shadows {
-            let Some(opinion) = shadow.opinions.get(index) else {
+        let mut opinions = Opinions::new(self.posterior().shares());
+        for sender in &self.senders {
+            let Some(opinion) = sender.opinions.get(index) else {
                 continue;
             };
-            let way = Way::of(shadow.profile);
-            let weight = above(shadow) / all[way as usize];
+            let mode = DetectionMode::of(sender.profile);
+            let weight = above(sender) / all[mode as usize];
             let first = (opinion.mechanism, opinion.share);
-            opinions.add(way, weight, first, opinion.next, opinion.timer);
+            opinions.add(mode, weight, first, opinion.next, opinion.timer);
         }
         opinions
     }
@@ -552,8 +552,8 @@ impl Judges {
                 self.forgotten = Some((place.episode, self.opinions(0).judge().mechanism));
             }
             self.places.pop_front();
-            for shadow in &mut self.shadows {
-                shadow.opinions.pop_front();
+            for sender in &mut self.senders {
+                sender.opinions.pop_front();
             }
             self.first += 1;
         }
@@ -562,9 +562,9 @@ impl Judges {
     /// Each emulation with how likely all that was seen is by it and the worst of the retransmissions', as natural
     /// logarithms.
     pub fn standings(&self) -> impl Iterator<Item = (&'static str, f64, f64)> + '_ {
-        self.shadows
+        self.senders
             .iter()
-            .map(|shadow| (shadow.profile.stack, shadow.score, shadow.worst))
+            .map(|sender| (sender.profile.stack, sender.score, sender.worst))
     }
 
     /// The settings of the emulation that explains most so far.
@@ -578,6 +578,6 @@ impl Judges {
     #[must_use]
     pub fn identity(&self) -> Identity {
         let retransmissions = self.first > 0 || !self.places.is_empty();
-        identity::of(&self.shadows, &self.facts.system, retransmissions)
+        identity::of(&self.senders, &self.facts.system, retransmissions)
     }
 }

@@ -3,7 +3,7 @@
 
 use rexmit_time::Duration;
 
-use super::shadow::Shadow;
+use super::sender::EmulatedSender;
 use crate::rows::{Inferred, Parameters};
 
 /// Widens the interval by `value`; the first counts.
@@ -23,19 +23,19 @@ fn span(place: &mut Option<Inferred>, value: f64) {
 }
 
 /// The parameters of emulations, the likeliest first.
-pub(super) fn of<'a>(shadows: impl Iterator<Item = &'a Shadow>) -> Parameters {
+pub(super) fn of<'a>(senders: impl Iterator<Item = &'a EmulatedSender>) -> Parameters {
     let mut all = Parameters::default();
-    for shadow in shadows {
-        let settings = &shadow.profile.settings;
+    for sender in senders {
+        let settings = &sender.profile.settings;
         let part = |shift: u32| 1.0 / f64::from(1_u32 << shift.min(31));
-        span(&mut all.d, f64::from(shadow.threshold()));
+        span(&mut all.d, f64::from(sender.threshold()));
         span(&mut all.a, part(settings.rttvar_shift));
         span(&mut all.b, part(settings.srtt_shift));
         span(&mut all.m, settings.srtt_factor);
         span(&mut all.k, f64::from(settings.rttvar_factor));
-        let least = shadow.least() + settings.rto_slop;
-        let (low, high) = shadow.bias_between();
-        span(&mut all.min_rto_s, (least + shadow.bias()).as_secs_f64());
+        let least = sender.least() + settings.rto_slop;
+        let (low, high) = sender.bias_between();
+        span(&mut all.min_rto_s, (least + sender.bias()).as_secs_f64());
         span(&mut all.min_rto_s, (least + low).as_secs_f64());
         span(&mut all.min_rto_s, (least + high).as_secs_f64());
     }

@@ -250,9 +250,9 @@ fn acknowledgements_of_nothing_sent_move_nothing() {
 
 #[test]
 fn room_is_used_again_and_nothing_stays_in_it() {
-    let run = |room: Room| {
+    let run = |recycled: Recycled| {
         let mut script = Script::new(50);
-        script.judges = Judges::within(&script.judges.facts, room);
+        script.judges = Judges::within(&script.judges.facts, recycled);
         let script = script
             .new_data(0.0, 0..10)
             .ack(50.0, 1, &[(2, 5)])
@@ -263,12 +263,12 @@ fn room_is_used_again_and_nothing_stays_in_it() {
         let verdicts = [script.verdict(0), script.verdict(1)];
         (standings, verdicts, script.judges.leave())
     };
-    let (standings, verdicts, room) = run(Room::default());
-    let places = room.places.capacity();
+    let (standings, verdicts, recycled) = run(Recycled::default());
+    let places = recycled.places.capacity();
     assert!(places > 0);
-    let (again, verdicts_again, room) = run(room);
+    let (again, verdicts_again, recycled) = run(recycled);
     assert_eq!(
-        (again, verdicts_again, room.places.capacity()),
+        (again, verdicts_again, recycled.places.capacity()),
         (standings, verdicts, places)
     );
 }
@@ -417,7 +417,7 @@ fn an_overtaken_acknowledgement_is_dropped_with_its_blocks() {
         script
             .judges
             .event(&acked(50.1, 10, &[(12, 13)], (own, 0), 6));
-        script.judges.shadows[0].has_seen_reordering()
+        script.judges.senders[0].has_seen_reordering()
     };
     assert!(!reordered(100), "overtaken");
     assert!(reordered(124), "sent after the data");

@@ -8,7 +8,7 @@ use rexmit_wire::mptcp::DataNumber;
 use super::numbers::{Numbering, Placed};
 use super::sent::{Copy, Part, SentData};
 
-/// Half a handshake does not tell the order of what was sent closer together.
+/// SubflowDirection a handshake does not tell the order of what was sent closer together.
 const SURE: Duration = Duration::from_millis(1);
 
 /// A re-injection: data that went at another place before. What it was for is known later.

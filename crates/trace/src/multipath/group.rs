@@ -119,16 +119,16 @@ impl Group {
         let headers = seen.headers;
         let [me, peer] = [seen.direction, seen.direction.reversed()].map(|way| way as usize);
         if let Some(isn) = seen.isn {
-            subflow.halves[me].begins(isn);
+            subflow.directions[me].begins(isn);
         }
         if headers.flags.ack() && !headers.flags.rst() {
-            subflow.halves[peer].acknowledged(headers.ack);
+            subflow.directions[peer].acknowledged(headers.ack);
         }
         if seen.signal.failed {
             subflow
-                .halves
+                .directions
                 .iter_mut()
-                .for_each(|half| half.forget_mapping());
+                .for_each(|flow| flow.forget_mapping());
             return;
         }
         let dss = seen.signal.dss;
@@ -154,10 +154,10 @@ impl Group {
             return;
         };
         let data = &mut self.data[side];
-        let half = &mut subflow.halves[seen.direction as usize];
+        let flow = &mut subflow.directions[seen.direction as usize];
         if mapping.is_some_and(|mapping| mapping.len == 0) {
             // From here on it is plain TCP (RFC 8684 §3.7).
-            half.forget_mapping();
+            flow.forget_mapping();
             return;
         }
         let mapped = match mapping {
@@ -168,7 +168,7 @@ impl Group {
             None => None,
         };
         let payload = SeqRange::new(seen.headers.seq, seen.headers.payload_len);
-        let Some((seq, start, len)) = half.locate(payload, mapped) else {
+        let Some((seq, start, len)) = flow.locate(payload, mapped) else {
             return;
         };
         let end = start + i64::from(len);
@@ -183,10 +183,10 @@ impl Group {
         let carried = Carried {
             start,
             end,
-            top: half.advance(SeqRange::new(seq, len), end).filter(|_| part),
+            top: flow.advance(SeqRange::new(seq, len), end).filter(|_| part),
             length: seen.headers.payload_len,
         };
-        half.data_bytes += data.carried(&carried, &copy);
+        flow.data_bytes += data.carried(&carried, &copy);
     }
 
     /// A subflow's own retransmission is settled.
@@ -256,15 +256,16 @@ impl Group {
                 role: subflow.role,
                 version,
             });
-            for (half, row) in subflow
-                .halves
+            for (flow, row) in subflow
+                .directions
                 .iter()
                 .zip([&mut of.row.forward, &mut of.row.backward])
             {
-                row.data_bytes = Some(half.data_bytes);
-                let reinject = crate::half::position_of(rexmit_tcp::Mechanism::MptcpReinject);
-                row.retransmissions[reinject] = half.reinjections;
-                row.waited[reinject] = half.waited.min(left);
+                row.data_bytes = Some(flow.data_bytes);
+                let reinject =
+                    crate::sender_view::position_of(rexmit_tcp::Mechanism::MptcpReinject);
+                row.retransmissions[reinject] = flow.reinjections;
+                row.waited[reinject] = flow.waited.min(left);
                 left = left - row.waited[reinject];
             }
             out.connections.push(of);

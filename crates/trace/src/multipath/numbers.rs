@@ -17,7 +17,7 @@ pub(super) struct Numbering {
 struct Known {
     origin: u64,
     highest: u64,
-    /// Only low halves were seen: the upper one is made up.
+    /// Only low directions were seen: the upper one is made up.
     low: bool,
 }
 

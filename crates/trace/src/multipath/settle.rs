@@ -140,8 +140,8 @@ impl Group {
         }
         let subflow = self.subflows.get(copy.subflow as usize);
         let acked = subflow.and_then(|subflow| {
-            let half = &subflow.halves[subflow.direction(side) as usize];
-            half.acked
+            let flow = &subflow.directions[subflow.direction(side) as usize];
+            flow.acked
         });
         if acked.is_some_and(|acked| !acked.is_before(range.end)) {
             (Need::Spurious, Evidence::SubflowAcked)
@@ -186,10 +186,10 @@ impl Group {
         let whose = subflow.whose;
         let mut row = row(open, direction, (need, evidence), first_sent, (id, first));
         row.waited = waited(open, whose.start, first_sent);
-        let half = &mut subflow.halves[direction as usize];
+        let flow = &mut subflow.directions[direction as usize];
         let column = usize::from(need == Need::Spurious);
-        half.reinjections[column] += 1;
-        half.waited += row.waited;
+        flow.reinjections[column] += 1;
+        flow.waited += row.waited;
         let of = Of {
             connection: whose.connection,
             start: whose.start,

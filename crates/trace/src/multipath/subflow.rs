@@ -28,7 +28,7 @@ pub(super) struct Subflow {
     /// Its client is the connection's second side.
     pub flipped: bool,
     /// Both directions as senders.
-    pub halves: [Half; 2],
+    pub directions: [SubflowDirection; 2],
     pub ended: bool,
     /// Its row, which waits for the other subflows.
     pub row: Option<Of<Box<rows::Connection>>>,
@@ -36,7 +36,7 @@ pub(super) struct Subflow {
 
 /// One direction of a subflow.
 #[derive(Debug, Default)]
-pub(super) struct Half {
+pub(super) struct SubflowDirection {
     first: First,
     /// The last mapping: its place, its number on the subflow, and its length.
     mapping: Option<(i64, u32, u32)>,
@@ -80,7 +80,7 @@ impl Subflow {
             whose,
             role,
             flipped,
-            halves: [Half::default(), Half::default()],
+            directions: [SubflowDirection::default(), SubflowDirection::default()],
             ended: false,
             row: None,
         }
@@ -109,7 +109,7 @@ impl Subflow {
     }
 }
 
-impl Half {
+impl SubflowDirection {
     /// The initial sequence number was seen.
     pub(super) fn begins(&mut self, isn: SeqNum) {
         self.first = First::Known(isn);

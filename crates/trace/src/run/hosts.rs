@@ -11,10 +11,10 @@ use rexmit_tcp::{Mechanism, Need};
 
 use crate::analyzer::{Of, Rows};
 use crate::calibrate::calibrate;
-use crate::emulate::{shares_by, WAYS};
+use crate::emulate::{shares_by, MODES};
 use crate::event::Direction;
-use crate::half::position_of;
-use crate::rows::{Connection, HalfRow, Retransmission};
+use crate::rows::{Connection, Retransmission, SenderRow};
+use crate::sender_view::position_of;
 use crate::settings::Settings;
 
 /// Retransmissions that wait at most, and how many of them go when there are more.
@@ -40,7 +40,7 @@ struct Waiting {
 #[derive(Debug, Default)]
 pub(super) struct Hosts {
     /// What connections said of each way, summed up.
-    said: BTreeMap<Host, [f64; WAYS]>,
+    said: BTreeMap<Host, [f64; MODES]>,
     /// By the connection's number, in the order in which they came to wait.
     waiting: BTreeMap<u64, Waiting>,
     order: VecDeque<u64>,
@@ -103,15 +103,15 @@ impl Hosts {
 
     /// Notes what a connection says of both hosts.
     fn hear(&mut self, connection: &Connection) {
-        for (host, half) in [
+        for (host, sender) in [
             (connection.flow.src, &connection.forward),
             (connection.flow.dst, &connection.backward),
         ] {
-            let said = half.leaning.evidence(MOST_SAID);
-            if said == [0.0; WAYS] {
+            let said = sender.posterior.evidence(MOST_SAID);
+            if said == [0.0; MODES] {
                 continue;
             }
-            let host = (host, half.syn_system);
+            let host = (host, sender.syn_system);
             if let Some(sums) = self.said.get_mut(&host) {
                 sums.iter_mut()
                     .zip(said)
@@ -146,11 +146,11 @@ impl Hosts {
 
     /// Judges the retransmissions of a connection anew, by what its hosts' other connections said.
     fn judge(&self, connection: &mut Connection, retransmissions: &mut [Of<Retransmission>]) {
-        let said = |host: IpAddr, half: &HalfRow| {
+        let said = |host: IpAddr, sender: &SenderRow| {
             // A host of which nothing is kept: what this one says.
-            match self.said.get(&(host, half.syn_system)) {
+            match self.said.get(&(host, sender.syn_system)) {
                 Some(all) => shares_by(all),
-                None => half.leaning.shares(),
+                None => sender.posterior.shares(),
             }
         };
         let ways = [
@@ -161,14 +161,14 @@ impl Hosts {
         for retransmission in retransmissions {
             let row = &mut retransmission.row;
             let side = row.direction as usize;
-            let half = match row.direction {
+            let sender = match row.direction {
                 Direction::Forward => &mut connection.forward,
                 Direction::Backward => &mut connection.backward,
             };
             let first = begun[side].is_none_or(|(episode, _)| episode != row.episode);
             if let Some(opinions) = row.opinions.take() {
                 let judged = opinions.judge_with(&ways[side]);
-                move_counts(half, row, judged.mechanism);
+                move_counts(sender, row, judged.mechanism);
                 row.mechanism = judged.mechanism;
                 row.confidence = judged.confidence;
                 row.runner_up = judged.runner_up;
@@ -186,17 +186,17 @@ impl Hosts {
 }
 
 /// A retransmission that was counted for one mechanism counts for another; so does what was waited for it.
-fn move_counts(half: &mut HalfRow, row: &Retransmission, to: Mechanism) {
+fn move_counts(sender: &mut SenderRow, row: &Retransmission, to: Mechanism) {
     let (from, to) = (position_of(row.mechanism), position_of(to));
     if from == to {
         return;
     }
     let need = usize::from(row.need == Need::Spurious);
-    half.retransmissions[from][need] = half.retransmissions[from][need].saturating_sub(1);
-    half.retransmissions[to][need] += 1;
-    let waited = row.waited.min(half.waited[from]);
-    half.waited[from] = half.waited[from] - waited;
-    half.waited[to] += waited;
+    sender.retransmissions[from][need] = sender.retransmissions[from][need].saturating_sub(1);
+    sender.retransmissions[to][need] += 1;
+    let waited = row.waited.min(sender.waited[from]);
+    sender.waited[from] = sender.waited[from] - waited;
+    sender.waited[to] += waited;
 }
 
 #[cfg(test)]
@@ -205,7 +205,7 @@ mod tests {
     use rexmit_wire::{FlowKey, SeqNum, SeqRange};
 
     use super::*;
-    use crate::emulate::{Leaning, Opinions, Way};
+    use crate::emulate::{DetectionMode, ModePosterior, Opinions};
     use crate::rows::{Evidence, Position};
 
     const SERVER: [u8; 4] = [10, 0, 0, 1];
@@ -221,17 +221,17 @@ mod tests {
 
     /// A connection's retransmission that RACK and counting explain alike, and what it says for counting.
     fn rows(number: u16, server: [u8; 4], counting: f64) -> Rows {
-        let mut leaning = Leaning::default();
-        leaning.add(Way::Rack, 2.4);
-        leaning.add(Way::Counting, counting);
-        let mut opinions = Opinions::new(leaning.shares());
-        opinions.add(Way::Rack, 1.0, (Mechanism::Rack, 1.0), None, None);
+        let mut posterior = ModePosterior::default();
+        posterior.add(DetectionMode::Rack, 2.4);
+        posterior.add(DetectionMode::Counting, counting);
+        let mut opinions = Opinions::new(posterior.shares());
+        opinions.add(DetectionMode::Rack, 1.0, (Mechanism::Rack, 1.0), None, None);
         let fast = (Mechanism::FastRetransmit, 1.0);
-        opinions.add(Way::Counting, 1.0, fast, None, None);
+        opinions.add(DetectionMode::Counting, 1.0, fast, None, None);
         let judged = opinions.judge();
-        let mut backward = HalfRow {
-            leaning,
-            ..HalfRow::default()
+        let mut backward = SenderRow {
+            posterior,
+            ..SenderRow::default()
         };
         backward.retransmissions[position_of(judged.mechanism)][0] = 1;
         backward.waited[position_of(judged.mechanism)] = Duration::from_millis(30);
@@ -277,7 +277,7 @@ mod tests {
             evicted: false,
             handshake: crate::measures::Handshake::Unseen,
             reset: None,
-            forward: HalfRow::default(),
+            forward: SenderRow::default(),
             backward,
             multipath: None,
         };
@@ -327,10 +327,10 @@ mod tests {
         ];
         let all = passed(pieces);
         assert_eq!(mechanisms(&all), [FastRetransmit, FastRetransmit, Rack]);
-        let half = &all.connections[0].row.backward;
-        assert_eq!(half.retransmissions[position_of(Rack)], [0, 0]);
-        assert_eq!(half.retransmissions[position_of(FastRetransmit)], [1, 0]);
-        let waited = half.waited[position_of(FastRetransmit)];
+        let sender = &all.connections[0].row.backward;
+        assert_eq!(sender.retransmissions[position_of(Rack)], [0, 0]);
+        assert_eq!(sender.retransmissions[position_of(FastRetransmit)], [1, 0]);
+        let waited = sender.waited[position_of(FastRetransmit)];
         assert_eq!(waited, Duration::from_millis(30));
         assert_eq!(all.retransmissions[0].row.episode_cause, FastRetransmit);
     }
@@ -341,20 +341,20 @@ mod tests {
         // Another stack explains one of three connections better; it is the only one of the last host.
         let other = |number, server| {
             let mut rows = rows(number, server, 0.0);
-            let half = &mut rows.connections[0].row.backward;
-            half.leaning.add(Way::Other, 7.0);
+            let sender = &mut rows.connections[0].row.backward;
+            sender.posterior.add(DetectionMode::Other, 7.0);
             let row = &mut rows.retransmissions[0].row;
-            let mut opinions = Opinions::new(half.leaning.shares());
-            opinions.add(Way::Rack, 1.0, (Rack, 1.0), None, None);
-            opinions.add(Way::Other, 1.0, (SackRecovery, 1.0), None, None);
+            let mut opinions = Opinions::new(sender.posterior.shares());
+            opinions.add(DetectionMode::Rack, 1.0, (Rack, 1.0), None, None);
+            opinions.add(DetectionMode::Other, 1.0, (SackRecovery, 1.0), None, None);
             row.mechanism = opinions.judge().mechanism;
             row.opinions = Some(Box::new(opinions));
             rows
         };
         let linux = |number| {
             let mut rows = rows(number, SERVER, -2.4);
-            let half = &mut rows.connections[0].row.backward;
-            half.leaning.add(Way::Other, -9.0);
+            let sender = &mut rows.connections[0].row.backward;
+            sender.posterior.add(DetectionMode::Other, -9.0);
             rows
         };
         let all = passed([

@@ -37,12 +37,12 @@ pub(super) struct Judge {
     /// What is added to every timeout, in ticks.
     slop_ticks: i64,
     round_trips: (Duration, i64),
-    room: Room,
+    recycled: Recycled,
 }
 
-/// Room to work in, of which a sender's judge leaves nothing but the room to the next.
+/// Memory that the judge of one sender leaves to that of the next.
 #[derive(Debug, Default)]
-pub(super) struct Room {
+pub(super) struct Recycled {
     /// What each setting does otherwise.
     tallies: Vec<Tally>,
     /// Of each estimator, while a wait is judged: its timeout without back-off, and the same in ticks.
@@ -55,11 +55,13 @@ pub(super) struct Room {
 }
 
 impl Judge {
-    pub fn new(plan: Arc<Compiled>, mut room: Room, sack: bool, timestamps: bool) -> Self {
+    pub fn new(plan: Arc<Compiled>, mut recycled: Recycled, sack: bool, timestamps: bool) -> Self {
         let own = plan.detectors[0].tlp;
         let clock = Clock::linux(plan.own.hz, plan.own.wheel);
-        room.tallies.clear();
-        room.tallies.resize(plan.choices.len(), Tally::default());
+        recycled.tallies.clear();
+        recycled
+            .tallies
+            .resize(plan.choices.len(), Tally::default());
         Judge {
             batch: plan.batch.clone(),
             clock,
@@ -70,14 +72,14 @@ impl Judge {
             timestamps,
             new_probes: sack && own == Tlp::Off && plan.detectors.iter().any(|d| d.tlp != Tlp::Off),
             round_trips: (Duration::ZERO, 0),
-            room,
+            recycled,
             plan,
         }
     }
 
     /// What each setting did otherwise.
     pub fn tallies(&self) -> &[Tally] {
-        &self.room.tallies
+        &self.recycled.tallies
     }
 
     /// The average round-trip time.
@@ -86,9 +88,9 @@ impl Judge {
         sum / number.max(1)
     }
 
-    /// The room, for the next.
-    pub fn leave(self) -> Room {
-        self.room
+    /// The memory, for the next.
+    pub fn leave(self) -> Recycled {
+        self.recycled
     }
 
     /// An acknowledgement moved on: the wait that it ended, and its sample.
@@ -185,7 +187,7 @@ impl Judge {
         };
         self.prepare(&scene);
         let plan = Arc::clone(&self.plan);
-        let mut effects = core::mem::take(&mut self.room.effects);
+        let mut effects = core::mem::take(&mut self.recycled.effects);
         effects.clear();
         for (index, choice) in plan.choices.iter().enumerate() {
             if choice.variant == 0 && choice.detector == 0 {
@@ -193,7 +195,7 @@ impl Judge {
             }
             // Of a grid's settings many come to the same timer.
             let key = Key {
-                ticks: self.room.timeouts[choice.variant],
+                ticks: self.recycled.timeouts[choice.variant],
                 least: match scene.stand.wait.outstanding {
                     1 => plan.minima[choice.variant],
                     _ => Duration::ZERO,
@@ -206,22 +208,22 @@ impl Judge {
                 effect
             });
             if let Some(effect) = effect {
-                self.room.tallies[index].add(effect);
+                self.recycled.tallies[index].add(effect);
             }
         }
-        self.room.effects = effects;
+        self.recycled.effects = effects;
         self.doublings += timeouts;
     }
 
     /// What does not depend on the setting as a whole, but on its estimator or its detector alone.
     fn prepare(&mut self, scene: &Scene<'_>) {
         let plan = &self.plan;
-        let Room {
+        let Recycled {
             rtos,
             timeouts,
             found,
             ..
-        } = &mut self.room;
+        } = &mut self.recycled;
         self.batch.rtos(rtos);
         timeouts.clear();
         timeouts.extend(rtos.iter().map(|rto| self.clock.ticks_in(*rto)));
@@ -239,7 +241,7 @@ impl Judge {
             slop: self.slop_ticks,
             max: self.most_ticks,
         };
-        let ticks = grows.after_times(self.room.timeouts[variant], doublings);
+        let ticks = grows.after_times(self.recycled.timeouts[variant], doublings);
         self.clock.mean_wait(ticks)
     }
 
@@ -302,7 +304,7 @@ impl Judge {
             // Whatever the timer was, it did not run out: a longer one would not have either.
             Outcome::Acknowledged => longer.is_negative().then(|| wait.start + rto),
             Outcome::Acknowledgements(at) if longer.is_negative() => Some(wait.start + rto)
-                .filter(|early| *early < at || self.room.found[detector].is_none()),
+                .filter(|early| *early < at || self.recycled.found[detector].is_none()),
             Outcome::Acknowledgements(at) => {
                 // A probe that was due by then brings nothing new, and the timer runs anew after it.
                 let due = wait.last_sent + pto(tlp, variant);
@@ -328,7 +330,7 @@ impl Judge {
         };
         Chances {
             timeout,
-            acknowledgements: self.room.found[detector],
+            acknowledgements: self.recycled.found[detector],
             probe,
             probe_to_repair: scene.probe_to_repair,
             probe_repairs: self.probe_repairs(scene, detector),

@@ -47,7 +47,7 @@ const MOST_NOTES_UNRESOLVED: usize = 4 * MOST_NOTES;
 /// What became known of a retransmission.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Resolved {
-    /// The retransmission's number in its half.
+    /// The retransmission's number in its direction.
     pub number: u32,
     /// What made it.
     pub mechanism: Mechanism,
@@ -65,7 +65,7 @@ pub struct Resolved {
     pub flight_segments: u32,
 }
 
-/// All settings asked for, replayed side by side over one half.
+/// All settings asked for, replayed side by side over one direction.
 #[derive(Debug)]
 pub struct Replay {
     direction: Direction,
@@ -192,7 +192,7 @@ impl Replay {
         let mut judge = self.judge.take().unwrap_or_else(|| {
             let compiled = self.plan.compiled(own);
             let (sack, timestamps) = (self.facts.sack, self.facts.timestamps);
-            Judge::new(compiled, self.plan.room(), sack, timestamps)
+            Judge::new(compiled, self.plan.recycled(), sack, timestamps)
         });
         let known = &self.known;
         let ready = |note: &Note| match note {

@@ -103,7 +103,7 @@ impl Chances {
     }
 }
 
-/// What a setting does otherwise, summed up over a half.
+/// What a setting does otherwise, summed up over a direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Tally {
     pub changes: Changes,

@@ -7,7 +7,7 @@ use rexmit_tcp::estimator::{Batch, Variant};
 use rexmit_tcp::settings::{EarlyRetransmit, Settings, Tlp};
 use rexmit_time::Duration;
 
-use super::judge::Room;
+use super::judge::Recycled;
 use super::setting::{Setting, SettingError, Threshold};
 
 /// What is replayed unless something else is asked for: each parameter of UNC 2007 for itself, its Smart-Config, and what
@@ -25,12 +25,12 @@ pub struct Plan {
     detailed: usize,
     /// What the list means for each stack that was met.
     compiled: RwLock<Vec<(Arc<Settings>, Arc<Compiled>)>>,
-    /// Room that judges have left.
-    rooms: Mutex<Vec<Room>>,
+    /// Memory that judges have left.
+    recycled_all: Mutex<Vec<Recycled>>,
 }
 
 /// Rooms kept: one for each thread at work is enough.
-const MOST_ROOMS: usize = 64;
+const MOST_RECYCLED: usize = 64;
 
 /// Stacks remembered; of more, each sender's is worked out anew.
 const MOST_STACKS: usize = 256;
@@ -78,7 +78,7 @@ impl Plan {
             settings,
             detailed,
             compiled: RwLock::default(),
-            rooms: Mutex::default(),
+            recycled_all: Mutex::default(),
         }
     }
 
@@ -100,20 +100,20 @@ impl Plan {
         self.detailed
     }
 
-    /// Room for a judge.
-    pub(super) fn room(&self) -> Room {
-        self.rooms
+    /// Memory for a judge.
+    pub(super) fn recycled(&self) -> Recycled {
+        self.recycled_all
             .lock()
             .ok()
-            .and_then(|mut rooms| rooms.pop())
+            .and_then(|mut recycled_all| recycled_all.pop())
             .unwrap_or_default()
     }
 
-    /// Takes room back.
-    pub(super) fn take_back(&self, room: Room) {
-        if let Ok(mut rooms) = self.rooms.lock() {
-            if rooms.len() < MOST_ROOMS {
-                rooms.push(room);
+    /// Takes memory back.
+    pub(super) fn take_back(&self, recycled: Recycled) {
+        if let Ok(mut recycled_all) = self.recycled_all.lock() {
+            if recycled_all.len() < MOST_RECYCLED {
+                recycled_all.push(recycled);
             }
         }
     }

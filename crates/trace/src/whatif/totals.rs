@@ -66,8 +66,8 @@ impl Totals {
             (Direction::Forward, &connection.forward),
             (Direction::Backward, &connection.backward),
         ];
-        for (direction, half) in sides {
-            let totals = self.of(half.stack.unwrap_or("none"));
+        for (direction, sender) in sides {
+            let totals = self.of(sender.stack.unwrap_or("none"));
             let grid = |row: &&WhatIf| row.direction == direction && row.setting >= first;
             for row in rows.iter().filter(grid) {
                 let index = row.setting as usize;
@@ -125,7 +125,7 @@ mod tests {
     use rexmit_wire::FlowKey;
 
     use super::*;
-    use crate::rows::HalfRow;
+    use crate::rows::SenderRow;
 
     fn row(setting: u32, millis: i64) -> WhatIf {
         WhatIf {
@@ -161,10 +161,10 @@ mod tests {
             evicted: false,
             handshake: crate::measures::Handshake::Unseen,
             reset: None,
-            forward: HalfRow::default(),
-            backward: HalfRow {
+            forward: SenderRow::default(),
+            backward: SenderRow {
                 stack,
-                ..HalfRow::default()
+                ..SenderRow::default()
             },
             multipath: None,
         }

@@ -1,0 +1,274 @@
+//! What may have sent a retransmission: each cause that the state allows, and how well the time fits it.
+
+use rexmit_tcp::sender::State;
+use rexmit_tcp::settings::Tlp;
+use rexmit_tcp::Mechanism;
+use rexmit_time::{Duration, Time};
+
+use super::clock::SEES_ALL;
+use super::explain::{Candidates, Cause, Moment};
+use super::minimum::SPREAD;
+use super::EmulatedSender;
+use crate::emulate::board::{Board, LOST, RESENT};
+use crate::emulate::likelihood::{of_ack, of_phase, of_timer};
+use rexmit_tcp::recovery::Job;
+
+/// What it costs to believe that the emulation's state was wrong, a little or wholly: as a natural logarithm.
+const ONLY_IF: f64 = -1.0;
+pub(super) const SLIGHTLY: f64 = -3.0;
+pub(super) const MUCH: f64 = -7.0;
+const WHOLLY: f64 = -10.0;
+
+/// How likely something sends a segment again that no stack here has: a guess.
+const OF_ITSELF: f64 = 0.002;
+
+/// Timeouts in a row that may have gone unseen.
+const MOST_MISSED: u32 = 4;
+
+impl EmulatedSender {
+    pub(super) fn candidates(
+        &self,
+        board: &Board,
+        moment: &Moment,
+        pieces: &core::ops::Range<usize>,
+    ) -> Candidates {
+        let mut list = Candidates::default();
+        let head = pieces.start == 0;
+        let tail = pieces.end == board.len();
+        if self.has_no_cause(board, moment, pieces) {
+            list.add_none(moment);
+            return list;
+        }
+        self.add_timeouts(&mut list, board, moment, head);
+        self.add_probe(&mut list, board, moment, tail, pieces);
+        self.add_ack(&mut list, board, moment, pieces);
+        self.add_other_minimum(&mut list, board, moment, pieces);
+        let early = self.timer.job() == Some(Job::EarlyRetransmit);
+        if early && self.early {
+            let window = self.timer.window(&self.ticks);
+            let fits = of_timer(moment.at, window, self.timer.span, moment.slack);
+            let structure = if head { 0.0 } else { SLIGHTLY };
+            list.add(
+                Cause::EarlyRetransmit,
+                Mechanism::EarlyRetransmit,
+                fits,
+                structure,
+                Some(self.timer.span),
+            );
+        }
+        list
+    }
+
+    fn add_timeouts(&self, list: &mut Candidates, board: &Board, moment: &Moment, head: bool) {
+        let place = if head { 0.0 } else { MUCH };
+        let phased = match self.phase {
+            Some(phase) => {
+                let off = self.ticks.off_phase(moment.at, phase);
+                of_phase(off, self.ticks.tick(), moment.slack)
+            }
+            None => 0.0,
+        };
+        // A timer of `span` that was set between two times.
+        let fires = |(soonest, latest): (Time, Time), span: Duration| {
+            let (soon, late) = self.ticks.fires(span);
+            (soonest + soon, latest + late)
+        };
+        let mut add = |missed: u32, window: (Time, Time), span: Duration, structure: f64| {
+            let mut likely = of_timer(moment.at, window, span, moment.slack);
+            likely.weight += phased;
+            let cause = Cause::Timeout { missed };
+            // What left before the page's timer ran out was sent by a shorter one.
+            let (soon, _) = self.ticks.fires(span);
+            let early = (window.0 - moment.at).max(Duration::ZERO);
+            let span = if early > Duration::ZERO {
+                (soon - early).max(Duration::ZERO)
+            } else {
+                span
+            };
+            list.add(cause, Mechanism::Rto, likely, structure, Some(span));
+        };
+        let away = moment.slack > SEES_ALL;
+        let job = self.timer.job();
+        let (armed, span, state) = match job {
+            Some(Job::Timeout) => (self.timer.armed, self.timer.span, 0.0),
+            Some(Job::Probe) if self.probe.is_some() => {
+                let (_, probed) = self.timer.window(&self.ticks);
+                if self.newer() {
+                    let left = match board.head() {
+                        Some(head) => self.rto - (probed - head.sent),
+                        None => self.rto,
+                    };
+                    (
+                        probed,
+                        self.ticks.up(left.max(Duration::from_micros(1))),
+                        0.0,
+                    )
+                } else {
+                    (self.timer.due(), self.rto, 0.0)
+                }
+            }
+            // A bare FIN is no probe in 3.10: the timeout follows.
+            Some(Job::Probe) if self.has_bare_tail(board) => (self.timer.due(), self.rto, 0.0),
+            Some(Job::Probe) => (self.timer.armed, self.rto, MUCH),
+            Some(_) => (self.timer.armed, self.rto, MUCH),
+            None => (moment.ack_at, self.rto, WHOLLY),
+        };
+        let mut gone = 0;
+        let mut window = fires((armed, armed), span);
+        let (mut state, mut span) = (state, span);
+        add(0, window, span, place + state);
+        if away && job == Some(Job::Probe) && state == MUCH {
+            // The probe was sent, and lost before the monitor.
+            window = fires(self.timer.window(&self.ticks), self.rto);
+            (span, state) = (self.rto, moment.unseen(1));
+            gone = 1;
+            add(0, window, span, place + state);
+        }
+        // Earlier timeouts whose packets were lost before the monitor.
+        let mut span = self.rto;
+        for missed in 1..=MOST_MISSED {
+            span = (span * 2).min(self.settings.max_rto);
+            window = fires(window, span);
+            let unseen = moment.unseen(gone + missed);
+            let in_state = if gone > 0 { moment.unseen(gone) } else { 0.0 };
+            add(missed, window, span, place + state + unseen - in_state);
+        }
+    }
+
+    pub(super) fn has_bare_tail(&self, board: &Board) -> bool {
+        !self.settings.tlp_probes_bare_fin && board.tail().is_some_and(|tail| tail.bare)
+    }
+
+    fn add_probe(
+        &self,
+        list: &mut Candidates,
+        board: &Board,
+        moment: &Moment,
+        tail: bool,
+        pieces: &core::ops::Range<usize>,
+    ) {
+        if self.settings.tlp == Tlp::Off || !board.sack {
+            return;
+        }
+        let mut structure = 0.0;
+        let packets: u32 = pieces.clone().map(|index| board.at(index).packets).sum();
+        if !tail || packets > 1 {
+            structure += MUCH;
+        }
+        if self.has_bare_tail(board) {
+            structure += WHOLLY;
+        }
+        let timer = self.timer;
+        if timer.job() != Some(Job::Probe) || self.probe.is_some() {
+            structure += WHOLLY;
+        }
+        let window = timer.window(&self.ticks);
+        let fits = of_timer(moment.at, window, timer.span, moment.slack);
+        list.add(
+            Cause::Probe,
+            Mechanism::Tlp,
+            fits,
+            structure,
+            Some(timer.span),
+        );
+    }
+
+    fn add_ack(
+        &self,
+        list: &mut Candidates,
+        board: &Board,
+        moment: &Moment,
+        pieces: &core::ops::Range<usize>,
+    ) {
+        let mechanism = match self.state {
+            State::Loss | State::Recovery => self.mechanism_of_retransmission(board.sack),
+            _ if board.sack && self.settings.rack => Mechanism::Rack,
+            _ if self.fack && board.sacked > 0 => Mechanism::Fack,
+            _ => Mechanism::FastRetransmit,
+        };
+        let index = pieces.start;
+        let marks = if index < board.len() {
+            self.marks(board, index)
+        } else {
+            0
+        };
+        let sacked = index < board.len() && board.at(index).sacked;
+        let marked = marks & LOST != 0;
+        let forward = index < board.len() && self.may_go_forward(board, board.at(index).start);
+        let mut structure = match self.state {
+            State::Loss | State::Recovery if marked => 0.0,
+            State::Recovery if forward => ONLY_IF,
+            State::Loss | State::Recovery => SLIGHTLY,
+            _ if self.delivered_above(board) > 0 => {
+                self.lower_threshold(board, index).unwrap_or(MUCH)
+            }
+            _ => WHOLLY,
+        };
+        if marks & RESENT != 0 {
+            // 3.10 finds lost retransmissions by what was sent after them.
+            let overtaken = !self.newer()
+                && self.settings.fack_lost_retransmits
+                && index < board.len()
+                && board.highest.is_after(board.at(index).nxt_then);
+            structure += if overtaken { 0.0 } else { 2.0 * SLIGHTLY };
+        }
+        if sacked {
+            structure += MUCH;
+        }
+        if moment.slack > SEES_ALL {
+            structure += self.beyond_window(board, pieces);
+        }
+        if let Some(entered) = self.entered {
+            // A recovery begins with a retransmission.
+            if self.state == State::Recovery
+                && moment.ack_at - entered > moment.slack + Duration::from_micros(100)
+            {
+                structure += SLIGHTLY;
+            }
+        }
+        // Others than Linux do not pace.
+        let pace = moment.pace.filter(|_| self.newer());
+        let mut fits = of_ack(moment.gap, moment.slack, pace);
+        let mut cause = Cause::Ack;
+        if self.timer.job() == Some(Job::Reordering) && index < board.len() {
+            let late = self.timer.window(&self.ticks).1.max(moment.at);
+            let found = self.rack_finds_lost(board, board.at(index), late);
+            let fires = of_timer(
+                moment.at,
+                self.timer.window(&self.ticks),
+                self.timer.span,
+                moment.slack,
+            );
+            let allows = if found || marked { 0.0 } else { SLIGHTLY };
+            if fires.weight + allows > fits.weight + structure {
+                fits = fires;
+                structure = allows;
+                cause = Cause::Reordering;
+            }
+        }
+        let mechanism = if cause == Cause::Reordering {
+            Mechanism::Rack
+        } else {
+            mechanism
+        };
+        list.add(cause, mechanism, fits, structure, None);
+    }
+}
+
+/// Whether a timer of `least` at least that was set at `armed` cannot have run out by `at`. Away from the sender that it
+/// was set again may have gone unseen, and so may what a packet waited.
+pub(super) fn is_early(at: Time, armed: Time, least: Duration, slack: Duration) -> bool {
+    let sure = if slack > SEES_ALL {
+        least / 2
+    } else {
+        least - least / 16
+    };
+    at + slack < armed + sure
+}
+
+/// How likely something leaves again after so long that no stack here has a cause for, as a natural logarithm: no timer can
+/// have run out.
+pub(super) fn of_no_cause(waited: Duration) -> f64 {
+    let ms = (waited.as_nanos() as f64 / 1e6).max(0.01);
+    (OF_ITSELF / SPREAD / ms).ln()
+}

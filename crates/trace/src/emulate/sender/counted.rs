@@ -1,0 +1,69 @@
+//! Loss by counting: SACKed segments above (RFC 6675 §4 IsLost), or with FACK all segments below the highest SACK.
+
+use rexmit_tcp::recovery::dupack::{self, Marks};
+use rexmit_tcp::recovery::fack;
+use rexmit_wire::SeqNum;
+
+use super::EmulatedSender;
+use crate::emulate::board::Board;
+
+impl EmulatedSender {
+    /// The highest SACK is further above than reordering explains (`tcp_force_fast_retransmit`; before 4.18 in segments).
+    pub(super) fn sack_is_far(&self, board: &Board) -> bool {
+        if !self.newer() {
+            return self.reach(board) > self.reordering;
+        }
+        dupack::sack_is_far(board.una, board.highest, self.reordering, board.mss)
+    }
+
+    /// Segments up to the highest SACK.
+    pub(super) fn reach(&self, board: &Board) -> u32 {
+        fack::reach(board.sack, board.reach(), self.dups)
+    }
+
+    /// Marks lost what duplicates or SACKs say (`tcp_update_scoreboard`).
+    pub(super) fn mark_by_count(&mut self, board: &mut Board, begins: bool) {
+        let fack = self.fack.then(|| board.reach());
+        match dupack::marks(board.sack, fack, board.sacked, self.reordering, begins) {
+            Marks::Nothing => {}
+            Marks::Head => self.mark_from_head(board, 1, true, board.nxt),
+            Marks::First(most) | Marks::BelowSacked(most) => {
+                self.mark_from_head(board, most, false, board.nxt);
+            }
+        }
+    }
+
+    /// Marks the first `most` segments; with plain SACK those with more SACKed ones above (`tcp_mark_head_lost`).
+    fn mark_from_head(&mut self, board: &mut Board, most: u32, head_only: bool, limit: SeqNum) {
+        let by_sack = board.sack && !self.fack;
+        let mut count = 0;
+        for index in 0..board.len() {
+            let piece = *board.at(index);
+            if piece.end.is_after(limit) || !piece.start.is_before(board.highest) && index > 0 {
+                break;
+            }
+            let passed = count;
+            if !by_sack || piece.sacked {
+                count += piece.packets;
+            }
+            if count > most && (by_sack || piece.sacked || passed >= most) {
+                break;
+            }
+            if !piece.sacked && piece.marks[self.slot] == 0 {
+                self.mark_lost(board, index);
+            }
+            if head_only {
+                break;
+            }
+        }
+    }
+
+    /// Below the highest SACK, what is not marked lost may be sent again when no new data can be (RFC 6675 §4 NextSeg
+    /// rule 3; `tcp_can_forward_retransmit`).
+    pub(super) fn may_go_forward(&self, board: &Board, start: SeqNum) -> bool {
+        self.settings.forward_retransmit
+            && !self.newer()
+            && board.sack
+            && start.is_before(board.highest)
+    }
+}

@@ -1,0 +1,216 @@
+//! What made a retransmission: the most likely of its causes, and how sure that is.
+
+use rexmit_tcp::Mechanism;
+use rexmit_time::{Duration, Time};
+
+use super::causes::of_no_cause;
+use super::clock::{LOST_BEFORE, SEES_ALL};
+use super::nothing::waited;
+use super::EmulatedSender;
+use crate::emulate::board::Board;
+use crate::emulate::likelihood::{either, is_overdue, Likely};
+use crate::emulate::pace::Late;
+use rexmit_tcp::recovery::Job;
+
+/// How well it fits that a stack had no cause at all: such a retransmission speaks of no stack.
+const UNEXPLAINED: f64 = 0.0;
+
+/// The moment at which a packet left.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Moment {
+    pub at: Time,
+    pub slack: Duration,
+    /// Since the acknowledgement that may have let it go, or the packet before it that one did.
+    pub gap: Duration,
+    /// The acknowledgement came then.
+    pub ack_at: Time,
+    pub stamp: Option<u32>,
+    /// What is known of the sender's pace.
+    pub pace: Option<Late>,
+    /// Packets that left right before it and were never seen.
+    pub missing: Option<u32>,
+    /// Of a retransmission: when its first byte was sent last, if the sender's own clock says that of both.
+    pub copied: Option<Time>,
+    /// No timer of any stack can have run out since what is in flight was sent.
+    pub before_timers: bool,
+}
+
+impl Moment {
+    /// What it costs, as a natural logarithm, that so many packets of timers left before this and never came by.
+    pub(super) fn unseen(&self, packets: u32) -> f64 {
+        let each = if self.slack > SEES_ALL {
+            -LOST_BEFORE
+        } else {
+            -4.0
+        };
+        match self.missing {
+            Some(missing) if self.slack > SEES_ALL => {
+                let more = packets.saturating_sub(missing);
+                -0.3 * f64::from(packets - more) - 6.0 * f64::from(more)
+            }
+            _ => each * f64::from(packets),
+        }
+    }
+}
+
+/// A retransmission as one emulated sender explains it.
+#[derive(Clone, Copy, Debug)]
+pub struct Opinion {
+    pub mechanism: Mechanism,
+    /// How sure this sender's explanation is of it.
+    pub share: f64,
+    /// The next best one and its share.
+    pub next: Option<(Mechanism, f64)>,
+    pub timer: Option<Duration>,
+}
+
+/// What may have sent it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    Timeout {
+        missed: u32,
+    },
+    Probe,
+    /// The two with another minimum than the page's.
+    OtherTimeout,
+    OtherProbe,
+    Ack,
+    Reordering,
+    EarlyRetransmit,
+    /// Nothing that a stack here has.
+    None,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate {
+    pub cause: Cause,
+    pub mechanism: Mechanism,
+    weight: f64,
+    pub fit: f64,
+    timer: Option<Duration>,
+}
+
+/// Candidates of one retransmission.
+#[derive(Default)]
+pub(super) struct Candidates {
+    list: [Option<Candidate>; 11],
+    len: usize,
+}
+
+impl Candidates {
+    /// `structure` is what it costs to believe that the state allows it.
+    pub(super) fn add(
+        &mut self,
+        cause: Cause,
+        mechanism: Mechanism,
+        likely: Likely,
+        structure: f64,
+        timer: Option<Duration>,
+    ) {
+        if let Some(place) = self.list.get_mut(self.len) {
+            *place = Some(Candidate {
+                cause,
+                mechanism,
+                weight: likely.weight + structure,
+                fit: likely.fit + structure,
+                timer,
+            });
+            self.len += 1;
+        }
+    }
+
+    /// There is none that a stack here has.
+    pub(super) fn add_none(&mut self, moment: &Moment) {
+        let weight = of_no_cause(waited(moment));
+        let likely = Likely {
+            weight,
+            fit: UNEXPLAINED,
+        };
+        self.add(Cause::None, Mechanism::Unknown, likely, 0.0, None);
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Candidate> {
+        self.list.iter().flatten()
+    }
+
+    /// The likeliest; of several the first.
+    fn best(&self) -> Option<Candidate> {
+        let likelier = |best: Candidate, one: &Candidate| match one.weight > best.weight {
+            true => *one,
+            false => best,
+        };
+        let mut all = self.iter();
+        let first = *all.next()?;
+        Some(all.fold(first, likelier))
+    }
+}
+
+impl EmulatedSender {
+    /// Explains a retransmission of these pieces, which the board does not know yet as sent again.
+    pub fn on_retransmission(
+        &mut self,
+        board: &mut Board,
+        moment: &Moment,
+        pieces: core::ops::Range<usize>,
+    ) {
+        self.catch_up_for_retransmission(board, moment);
+        let mut candidates = self.candidates(board, moment, &pieces);
+        let beyond = self.beyond_window(board, &pieces);
+        if beyond < 0.0
+            && candidates
+                .best()
+                .is_some_and(|best| best.cause == Cause::Ack)
+        {
+            self.doubt(board, moment, beyond);
+            candidates = self.candidates(board, moment, &pieces);
+        }
+        let Some(best) = candidates.best() else {
+            return;
+        };
+        let all = candidates
+            .iter()
+            .fold(f64::NEG_INFINITY, |all, one| either(all, one.weight));
+        let share = |mechanism: Mechanism| {
+            let same = candidates.iter().filter(|one| one.mechanism == mechanism);
+            same.map(|one| (one.weight - all).exp()).sum::<f64>()
+        };
+        let next = candidates
+            .iter()
+            .filter(|one| one.mechanism != best.mechanism)
+            .max_by(|a, b| a.weight.total_cmp(&b.weight))
+            .map(|one| (one.mechanism, share(one.mechanism)));
+        self.opinions.push_back(Opinion {
+            mechanism: best.mechanism,
+            share: share(best.mechanism),
+            next,
+            timer: best.timer,
+        });
+        self.score += all.max(-16.0);
+        self.fits(best.fit);
+        let ack = candidates.iter().find(|one| one.cause == Cause::Ack);
+        let before = match (best.cause, ack) {
+            (Cause::Timeout { .. } | Cause::OtherTimeout, Some(ack)) => {
+                self.before_timeout(moment, best.weight - ack.weight, ack.mechanism)
+            }
+            _ => self.before,
+        };
+        self.follow(board, moment, &pieces, best);
+        self.before = before;
+        self.note_doubtful_retransmission();
+    }
+
+    /// A wait for reordered segments that is long over ended unseen.
+    fn catch_up_for_retransmission(&mut self, board: &mut Board, moment: &Moment) {
+        let (_, late) = self.timer.window(&self.ticks);
+        if !is_overdue(moment.at, late, self.timer.span, moment.slack) {
+            return;
+        }
+        match self.timer.job() {
+            Some(Job::Reordering) => {
+                self.on_reordering_timer(board, late);
+            }
+            Some(Job::EarlyRetransmit) => self.on_early_retransmit_timer(board, late),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! A threshold of duplicates that is not the page's (`net.ipv4.tcp_reordering`). The first recovery that begins before, or
+//! does not begin when it should, tells what it is.
+
+use rexmit_tcp::sender::State;
+
+use super::clock::SEES_ALL;
+use super::EmulatedSender;
+use crate::emulate::board::{AckReport, Board};
+use crate::emulate::TOGETHER;
+
+/// How many hosts have another is a guess; as a natural logarithm.
+const OTHER: f64 = -3.9;
+
+/// The smallest and largest that are taken for one.
+const LEAST: u32 = 2;
+const MOST: u32 = 64;
+
+impl EmulatedSender {
+    /// Duplicates that make a loss.
+    pub fn threshold(&self) -> u32 {
+        self.threshold
+    }
+
+    /// What it costs to believe that the threshold is as low as what is SACKed now; none if it cannot be.
+    pub(super) fn lower_threshold(&self, board: &Board, index: usize) -> Option<f64> {
+        let lower = (LEAST..self.reordering).contains(&board.sacked);
+        let first = (0..index).all(|before| board.at(before).sacked);
+        let may = self.threshold_open && board.sack && self.state < State::Recovery;
+        (may && lower && first && index < board.len()).then_some(OTHER)
+    }
+
+    /// A recovery began with so few duplicates: that is the threshold.
+    pub(super) fn learn_threshold(&mut self, board: &Board) {
+        self.set_threshold(board.sacked);
+        self.threshold_open = false;
+    }
+
+    fn set_threshold(&mut self, threshold: u32) {
+        self.threshold = threshold;
+        self.reordering = threshold;
+    }
+
+    /// A recovery should have begun with the acknowledgement before and nothing was sent again: the threshold is higher.
+    pub(super) fn raise_threshold(&mut self, board: &mut Board, report: &AckReport) {
+        let Some(entered) = self.entered.filter(|_| self.state == State::Recovery) else {
+            return;
+        };
+        let counted = report.prior_sacked >= self.reordering
+            && (!self.settings.rack
+                || (!self.reordered && !self.settings.rack_no_dupack_threshold));
+        let sure = report.slack <= SEES_ALL && report.at - entered > TOGETHER + report.slack;
+        if !self.threshold_open || !board.sack || !counted || !sure || report.prior_sacked >= MOST {
+            return;
+        }
+        if self.threshold == self.settings.dupack_threshold {
+            self.score += OTHER;
+        }
+        self.set_threshold(report.prior_sacked + 1);
+        self.clear_lost(board);
+        self.entered = None;
+        self.began = false;
+        self.undo.marker = None;
+        self.state = State::Disorder;
+        self.rack.advanced = true;
+    }
+}

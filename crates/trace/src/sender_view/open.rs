@@ -1,0 +1,236 @@
+//! Retransmissions that wait for what becomes known later, and their rows.
+
+use std::collections::VecDeque;
+
+use rexmit_tcp::{Mechanism, Need};
+use rexmit_time::{Duration, Time};
+
+use crate::emulate::{Judged, Verdict};
+use crate::event::Direction;
+use crate::rows::{Evidence, Position, Retransmission};
+
+/// A retransmission that is not settled.
+#[derive(Clone, Debug)]
+pub(super) struct Open {
+    /// Its number, from 0.
+    pub number: u32,
+    /// When it came by the monitor.
+    pub at: Time,
+    /// Places of what had been sent before.
+    pub start: i64,
+    /// The place after.
+    pub end: i64,
+    /// Payload bytes.
+    pub length: u32,
+    /// Some of its places came by before.
+    pub shown: bool,
+    /// When its first place was sent first, if that was seen.
+    pub first_sent: Option<Time>,
+    /// When its first place was sent last before.
+    pub previous: Option<Time>,
+    /// How long the sender had waited for it.
+    pub waited: Duration,
+    /// How often its first place had been sent before.
+    pub copy: u32,
+    /// The place after the highest sent before it.
+    pub high: i64,
+    /// When that was acknowledged.
+    pub recovered: Option<Time>,
+    /// Segments and bytes sent and not acknowledged.
+    pub flight: (u32, u32),
+    /// Moving average of the round-trip time.
+    pub moving: Option<Duration>,
+    /// Counts up when all that was sent before the first retransmission since has been acknowledged.
+    pub episode: u32,
+}
+
+/// Retransmissions in their order until they are settled.
+#[derive(Debug, Default)]
+pub(super) struct Waiting {
+    open: VecDeque<Open>,
+    /// How many, from the front, have `recovered`.
+    recovered: usize,
+    episode: u32,
+    episode_high: Option<i64>,
+}
+
+impl Waiting {
+    /// None yet; they go into `recycled`.
+    pub(super) fn within(recycled: VecDeque<Open>) -> Self {
+        Waiting {
+            open: recycled,
+            ..Waiting::default()
+        }
+    }
+
+    /// Its collection.
+    pub(super) fn leave(self) -> VecDeque<Open> {
+        self.open
+    }
+
+    /// A new one, of which all but the episode is filled in.
+    pub(super) fn push(&mut self, mut retransmission: Open, una: i64) {
+        match self.episode_high {
+            Some(high) if una < high => {}
+            Some(_) => {
+                self.episode += 1;
+                self.episode_high = Some(retransmission.high);
+            }
+            None => self.episode_high = Some(retransmission.high),
+        }
+        retransmission.episode = self.episode;
+        self.open.push_back(retransmission);
+    }
+
+    /// Everything below `una` was acknowledged at `at`.
+    pub(super) fn advanced(&mut self, una: i64, at: Time) {
+        while let Some(retransmission) = self.open.get_mut(self.recovered).filter(|r| r.high <= una)
+        {
+            retransmission.recovered = Some(at);
+            self.recovered += 1;
+        }
+    }
+
+    /// The oldest.
+    pub(super) fn front(&self) -> Option<&Open> {
+        self.open.front()
+    }
+
+    /// The number of the oldest.
+    pub(super) fn first_number(&self) -> Option<u32> {
+        self.open.front().map(|r| r.number)
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Takes the oldest.
+    pub(super) fn pop(&mut self) -> Option<Open> {
+        self.recovered = self.recovered.saturating_sub(1);
+        self.open.pop_front()
+    }
+}
+
+/// Rows of one episode, which share some values.
+#[derive(Debug, Default)]
+pub(super) struct Episode {
+    rows: Vec<Retransmission>,
+    recovery: Option<Duration>,
+    lost: u32,
+    last_lost: Option<i64>,
+}
+
+/// What settles a retransmission.
+#[derive(Clone, Debug)]
+pub(super) struct Settled {
+    /// Direction of its half.
+    pub direction: Direction,
+    /// The emulations' verdict.
+    pub verdict: Verdict,
+    /// Whether it was needed.
+    pub need: Need,
+    /// What says so.
+    pub evidence: Evidence,
+    /// Where the monitor stood.
+    pub position: Position,
+    /// What it carried.
+    pub range: rexmit_wire::SeqRange,
+}
+
+impl Episode {
+    /// None yet; rows go into `recycled`.
+    pub(super) fn within(recycled: Vec<Retransmission>) -> Self {
+        Episode {
+            rows: recycled,
+            ..Episode::default()
+        }
+    }
+
+    /// Its collection.
+    pub(super) fn leave(self) -> Vec<Retransmission> {
+        self.rows
+    }
+
+    /// Adds a row. If it is of another episode than the ones before, those come out.
+    pub(super) fn add(&mut self, open: &Open, settled: Settled, out: &mut Vec<Retransmission>) {
+        let verdict = settled.verdict;
+        let judged = verdict.judged;
+        if self
+            .rows
+            .first()
+            .is_some_and(|r| r.episode != verdict.episode)
+        {
+            self.flush(out);
+        }
+        if self.rows.is_empty() {
+            self.recovery = open.recovered.map(|at| at - open.at);
+            self.last_lost = None;
+            self.lost = 0;
+        }
+        if settled.need == Need::Needed && self.last_lost.is_none_or(|last| open.start >= last) {
+            self.lost += 1;
+            self.last_lost = Some(open.end);
+        }
+        self.rows.push(Retransmission {
+            direction: settled.direction,
+            time: open.at,
+            range: settled.range,
+            length: open.length,
+            first_sent: open.first_sent,
+            copy: open.copy,
+            mechanism: judged.mechanism,
+            confidence: judged.confidence,
+            runner_up: judged.runner_up,
+            shown: open.shown,
+            certainty: f64::from(open.shown),
+            need_confidence: 1.0,
+            position: settled.position,
+            either: judged.either,
+            need: settled.need,
+            evidence: settled.evidence,
+            episode: verdict.episode,
+            episode_cause: verdict.episode_cause,
+            detection: open.previous.map(|at| open.at - at),
+            recovery: self.recovery,
+            waited: open.waited,
+            timer: judged.timer,
+            opinions: verdict.opinions,
+            moving_rtt: open.moving,
+            flight_segments: open.flight.0,
+            flight_bytes: open.flight.1,
+            lost_in_flight: 0,
+            multipath: None,
+        });
+    }
+
+    /// Gives out what there is.
+    pub(super) fn flush(&mut self, out: &mut Vec<Retransmission>) {
+        for mut row in self.rows.drain(..) {
+            row.lost_in_flight = self.lost;
+            out.push(row);
+        }
+    }
+
+    /// How many rows wait.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+}
+
+/// What stands for the verdict of emulations that have none.
+pub(super) fn no_verdict(episode: u32) -> Verdict {
+    Verdict {
+        judged: Judged {
+            mechanism: Mechanism::Unknown,
+            confidence: 0.0,
+            runner_up: None,
+            either: false,
+            timer: None,
+        },
+        episode,
+        episode_cause: Mechanism::Unknown,
+        opinions: None,
+    }
+}

@@ -1,0 +1,160 @@
+//! Which copy arrived first, by what comes back besides.
+
+use super::*;
+
+const HOLE: (Need, Evidence) = (Need::Needed, Evidence::HoleFilled);
+const FRTO: (Need, Evidence) = (Need::Spurious, Evidence::Frto);
+
+/// Four segments are sent again together, without SACK, and acknowledged in one step. The receiver repeats itself `before`
+/// times right before.
+fn one_step(longest: u32, before: u32) -> Vec<(Need, Evidence)> {
+    let mut script = Script::new(0xffff_d700, false);
+    script.view.facts.sack = false;
+    warm(&mut script);
+    for i in 0..longest {
+        script.data(110.0, 10_000 + i * 1000, 1000);
+    }
+    let start = 10_000 + longest * 1000;
+    script.ack(160.0, start, 0.0);
+    for i in 0..6 {
+        script.data(201.0, start + i * 1000, 1000);
+    }
+    for i in 0..4 {
+        script.data(901.0, start + i * 1000, 1000);
+    }
+    for _ in 0..before {
+        script.ack(951.0, start, 0.0);
+    }
+    script
+        .ack(951.2, start + 4000, 0.0)
+        .ack(1301.0, start + 6000, 0.0);
+    script.end().needs()
+}
+
+#[test]
+fn a_step_longer_than_segments_are_acknowledged_together_fills_one_hole() {
+    assert_eq!(one_step(1, 0), [HOLE, FRTO, FRTO, FRTO]);
+    // What reaches beyond all that was sent again tells of a hole by itself.
+    assert_eq!(one_step(4, 0)[1..3], [HOLE; 2], "as long as in order");
+    assert_eq!(one_step(1, 3)[1..3], [HOLE; 2], "the others came before");
+}
+
+#[test]
+fn what_was_missed_answered_the_other_retransmissions() {
+    for (missed, expected) in [(2, HOLE), (3, (Need::Spurious, Evidence::AckLost))] {
+        let mut script = Script::new(5, false);
+        script.view.facts.sack = false;
+        warm(&mut script);
+        for i in 10..13 {
+            script.data(101.0, i * 1000, 1000);
+        }
+        for i in 10..13 {
+            script.data(901.0, i * 1000, 1000);
+        }
+        script.ack_id += missed;
+        script.ack(951.2, 13_000, 0.0);
+        assert_eq!(script.end().needs(), [expected; 3], "{missed} missed");
+    }
+}
+
+#[test]
+fn what_came_before_its_neighbour_was_sent_before_it() {
+    let sent = || {
+        let mut script = Script::new(0x7fff_d800, false);
+        warm(&mut script);
+        script
+            .data(101.0, 10_000, 1000)
+            .data(101.1, 11_000, 1000)
+            .data(901.0, 10_000, 1000);
+        script
+    };
+    let mut script = sent();
+    script.ack(1001.0, 11_000, 0.0).ack(1001.1, 12_000, 0.0);
+    assert_eq!(script.end().needs(), [FRTO]);
+    let mut script = sent();
+    script
+        .ack(1001.0, 11_000, 0.0)
+        .data(1701.0, 11_000, 1000)
+        .ack(1801.0, 12_000, 0.0);
+    assert_eq!(script.end().needs(), [HOLE, HOLE]);
+}
+
+#[test]
+fn an_echo_older_than_every_retransmission_is_of_the_original_for_all_the_duplicates_reported() {
+    let mut script = Script::new(77, true);
+    warm(&mut script);
+    script
+        .data(101.0, 10_000, 1000)
+        .data(102.0, 11_000, 1000)
+        .sack(152.0, 10_000, &[(11_000, 12_000)], 50.0)
+        .data(401.0, 10_000, 1000)
+        .data(1001.0, 10_000, 1000);
+    script.ack_id += 1;
+    script.sack(1051.0, 12_000, &[(10_000, 11_000)], 101.0);
+    let dsack = (Need::Spurious, Evidence::Dsack);
+    assert_eq!(script.end().needs(), [dsack, dsack]);
+}
+
+/// A SYN-ACK is sent twice. What comes back first has `missed` packets between it and the SYN, and begins so far beyond it.
+fn syn_ack_again(missed: u16, beyond: u32) -> Vec<(Need, Evidence)> {
+    let mut script = Script::new(9, false);
+    let syn = Event {
+        flags: Flags::SYN,
+        seq: SeqNum::new(76),
+        ip_id: Some(500),
+        ..script.event(0.0, Direction::Forward)
+    };
+    script.view.ack(&syn, &[]);
+    for at in [0.0, 1000.0] {
+        let syn_ack = Event {
+            flags: Flags(Flags::SYN.0 | Flags::ACK.0),
+            seq: script.origin - 1,
+            ip_id: Some(0),
+            ..script.event(at, Direction::Backward)
+        };
+        script.view.data(&syn_ack);
+    }
+    script.ack_id = 501 + missed;
+    let first = Event {
+        seq: SeqNum::new(77 + beyond),
+        ack: script.origin,
+        ip_id: Some(script.ack_id),
+        ..script.event(1060.0, Direction::Forward)
+    };
+    script.view.ack(&first, &[]);
+    for i in 0..3 {
+        let at = 1100.0 + f64::from(i) * 100.0;
+        script.data(at, i * 1000, 1000);
+        script.ack(at + 50.0, (i + 1) * 1000, 0.0);
+    }
+    script.end().needs()
+}
+
+#[test]
+fn what_followed_the_syn_tells_which_syn_ack_came() {
+    let lost = (Need::Spurious, Evidence::AckLost);
+    assert_eq!(syn_ack_again(0, 0), [HOLE]);
+    assert_eq!(
+        syn_ack_again(1, 0),
+        [HOLE],
+        "the SYN may have been sent again"
+    );
+    assert_eq!(syn_ack_again(2, 0), [lost]);
+    assert_eq!(syn_ack_again(1, 700), [lost], "it had sent data");
+}
+
+#[test]
+fn what_was_forgotten_goes_again() {
+    for stamps in [false, true] {
+        let mut script = Script::new(0, stamps);
+        warm(&mut script);
+        // All of it was acknowledged long ago.
+        for late in 0..200 {
+            script.ack(500_000.0 + f64::from(late), 10_000, 450.0);
+        }
+        script
+            .data(600_000.0, 9_000, 1000)
+            .ack(600_050.0, 10_000, 450.0);
+        assert_eq!(script.end().ranges(0), [(9_000, 10_000)]);
+    }
+}
