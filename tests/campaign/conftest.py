@@ -65,7 +65,8 @@ class Told:
     closed: bool = False
     on_advance: Callable[[int], None] = lambda _done: None
 
-    def start(self, total: int, done: int) -> None:
+    def start(self, total: int | None, done: int = 0) -> None:
+        assert total is not None
         self.total, self.before, self.done = total, done, done
 
     def advance(self, transfers: int) -> None:

@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.campaign import fake_model
 
-from rexmit.campaign.progress import for_stream
 from rexmit.campaign.runner import Campaign, Request
 from rexmit.campaign.streams import core_streams
 from rexmit.engines.engine import Task
 from rexmit.engines.intake import Intake
 from rexmit.engines.model import ModelEngine
+from rexmit.progress import for_stream
 from rexmit.scenario import from_plain
 from rexmit.scenario.stacks import of_scenario
 
@@ -220,7 +220,7 @@ def test_every_repetition_has_a_row(data: dict[str, Any]) -> None:
     engine = ModelEngine.open("1", of_scenario(scenario, "linux-6.12", None), ())
     with TemporaryDirectory() as folder:
         request = Request("hard", scenario, Path(folder) / "run", "x", "1", 1, capture=False)
-        campaign = Campaign(request, engine, core_streams(), for_stream(sys.stderr))
+        campaign = Campaign(request, engine, core_streams(), for_stream(sys.stderr, "transfers"))
         meta = campaign.run()
         rows = pl.read_parquet(request.out / "transfers.parquet")
     assert meta["failed_cells"] == []

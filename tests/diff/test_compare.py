@@ -12,11 +12,11 @@ from tests.diff.conftest import Row, WriteRuns, cell
 from tests.show.conftest import make_row
 
 from rexmit.analysis.axes import with_axes
-from rexmit.diff.compare import CellDiff, Comparison, compare
-from rexmit.diff.gate import share, trips
-from rexmit.diff.measures import difference, firsts, same_phases
-from rexmit.diff.pairs import selection
-from rexmit.diff.print_diff import summary
+from rexmit.comparison.compare import CellDiff, Comparison, compare
+from rexmit.comparison.gate import share, trips
+from rexmit.comparison.measures import difference, firsts, same_phases
+from rexmit.comparison.pairs import selection
+from rexmit.comparison.print_diff import summary
 from rexmit.errors import UserError
 from rexmit.store.open_run import open_run
 

@@ -13,8 +13,8 @@ from tests.show.conftest import make_row, write_folder
 from typer.testing import CliRunner
 
 from rexmit.cli import app
-from rexmit.diff.beside import rows
-from rexmit.diff.packets import part
+from rexmit.comparison.beside import rows
+from rexmit.comparison.packets import part
 from rexmit.ladder.steps import Step
 
 runner = CliRunner()

@@ -28,7 +28,7 @@ _MORE_MODULES = (
     *(f"rexmit.validate.agree.{name}" for name in ("judge", "kernel", "folder", "report")),
     *("rexmit.validate.synth.make", "rexmit.validate.synth.tables"),
     *("rexmit.validate.truth.corpus", "rexmit.validate.truth.kernel"),
-    *("rexmit.trace.run", "rexmit.trace.print_page", "rexmit.kernels.build"),
+    *("rexmit.tracing.run", "rexmit.tracing.print_page", "rexmit.kernels.build"),
 )
 
 

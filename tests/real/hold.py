@@ -15,7 +15,7 @@ import polars as pl
 from tests.real import oracle, packets
 from tests.real.oracle import Seen
 
-from rexmit.trace.memory import tables
+from rexmit.tracing.memory import tables
 
 SPACE = 1 << 32
 

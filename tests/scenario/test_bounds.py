@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rexmit.diff.pairs import selection
+from rexmit.comparison.pairs import selection
 from rexmit.errors import UserError
 from rexmit.scenario import find, load
 

@@ -14,7 +14,7 @@ import pytest
 
 from rexmit.store.schema import polars_schema
 from rexmit.store.trace_schema import CONNECTIONS, RETRANSMISSIONS
-from rexmit.trace.memory import Tables
+from rexmit.tracing.memory import Tables
 
 FLOW = "10.0.0.1:80 > 10.0.0.2:40000"
 CLIENT = "10.0.0.2:40000 > 10.0.0.1:80"

@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rexmit.cli import app
-from rexmit.trace.memory import tables
+from rexmit.tracing.memory import tables
 from rexmit.validate.score.corpus import open_corpus
 from rexmit.validate.score.reliability import WHAT
 

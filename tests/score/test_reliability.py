@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 from rexmit.cli import app
 from rexmit.cli.validate import score as command
 from rexmit.errors import UserError
-from rexmit.trace.memory import Tables
+from rexmit.tracing.memory import Tables
 from rexmit.validate.score import draw_reliability as diagram
 from rexmit.validate.score.claims import of_trace
 from rexmit.validate.score.corpus import open_corpus

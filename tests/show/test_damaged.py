@@ -16,13 +16,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from rexmit.campaign.progress import for_stream
 from rexmit.campaign.runner import Campaign, Request
 from rexmit.campaign.streams import core_streams
 from rexmit.cli import app
-from rexmit.cli.run import _scenario
 from rexmit.engines.model import ModelEngine
 from rexmit.errors import UserError
+from rexmit.library.scenario import open_scenario
+from rexmit.progress import for_stream
 from rexmit.scenario import find, load
 from rexmit.scenario.stacks import of_scenario
 from rexmit.store.open_run import open_run
@@ -38,7 +38,7 @@ def made(folder: Path, name: str, *changes: str) -> Path:
     engine = ModelEngine.open("1", of_scenario(scenario, "linux-6.12", None), ())
     request = Request(name, scenario, folder / name, f"rexmit run {name}", "1", 1, capture=False)
     with stream:
-        Campaign(request, engine, core_streams(), for_stream(stream)).run()
+        Campaign(request, engine, core_streams(), for_stream(stream, "transfers")).run()
     return request.out
 
 
@@ -132,7 +132,7 @@ def test_a_changed_run_json_gives_no_traceback(runs: list[Path], which: int) -> 
             lambda: tells("show", str(path)),
             lambda: tells("show", str(path), "--json"),
             lambda: tells("diff", str(path), str(path)),
-            lambda: _scenario(str(file), [], stacks=True),
+            lambda: open_scenario(file),
         ]
         with contextlib.suppress(UserError):
             commands[command]()
@@ -176,7 +176,7 @@ def test_what_is_wrong_is_said_everywhere(
             assert said in told
             assert str(file) in told
         with pytest.raises(UserError, match=r"is no run\.json of a run"):
-            _scenario(str(file), [], stacks=True)
+            open_scenario(file)
     finally:
         file.write_text(good)
 
@@ -189,7 +189,7 @@ def test_what_is_nested_too_deep_is_damage(runs: list[Path], text: str) -> None:
     try:
         assert "cannot be read" in tells("show", str(runs[0]))
         with pytest.raises(UserError, match=r"is no run\.json of a run"):
-            _scenario(str(file), [], stacks=True)
+            open_scenario(file)
     finally:
         file.write_text(good)
 

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from rexmit.cli import app
 from rexmit.errors import UserError
 from rexmit.ladder.traced import Traced, open_traced, retransmission_words
-from rexmit.trace.folder import Trace, open_trace
+from rexmit.tracing.folder import Trace, open_trace
 
 runner = CliRunner()
 

@@ -21,8 +21,8 @@ from rexmit.papers.unc_2007.print_study import print_study
 from rexmit.papers.unc_2007.senders import Study, names, study
 from rexmit.papers.unc_2007.tables import Classes, FalseAlarms, Threshold, tables
 from rexmit.store.trace_schema import SMART_CONFIG
-from rexmit.trace.source import Facts
-from rexmit.trace.systems import system_of
+from rexmit.tracing.source import Facts
+from rexmit.tracing.systems import system_of
 
 runner = CliRunner()
 

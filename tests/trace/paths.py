@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from rexmit.trace.memory import tables
+from rexmit.tracing.memory import tables
 
 REINJECT = "mptcp-reinject"
 

@@ -11,8 +11,8 @@ import polars as pl
 
 from rexmit.store.schema import Column, polars_schema
 from rexmit.store.trace_schema import CONNECTIONS, RETRANSMISSIONS, TABLES, WHATIF, WHATIF_TOTALS
-from rexmit.trace.folder import Trace, Writer
-from rexmit.trace.source import Batch, Facts
+from rexmit.tracing.folder import Trace, Writer
+from rexmit.tracing.source import Batch, Facts
 
 CLIENT = "10.0.0.2:40000 > 10.0.0.1:80"
 SERVER = "10.0.0.1:80 > 10.0.0.2:40000"

@@ -7,7 +7,7 @@ import struct
 import polars as pl
 import pytest
 
-from rexmit.trace.buffers import frame
+from rexmit.tracing.buffers import frame
 
 
 def test_every_kind_and_its_null() -> None:

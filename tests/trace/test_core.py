@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 from rexmit import _core
 from rexmit.cli import app
 from rexmit.store.trace_schema import TABLES
-from rexmit.trace.buffers import frame
-from rexmit.trace.source import conformed
+from rexmit.tracing.buffers import frame
+from rexmit.tracing.source import conformed
 
 SYN, ACK, FIN = 0x02, 0x10, 0x01
 

@@ -9,9 +9,9 @@ from tests.trace.rows import connection, write_trace
 from typer.testing import CliRunner
 
 from rexmit.cli import app
-from rexmit.trace.files import Captured, captured, warnings
-from rexmit.trace.folder import open_trace
-from rexmit.trace.source import Facts, File
+from rexmit.tracing.files import Captured, captured, warnings
+from rexmit.tracing.folder import open_trace
+from rexmit.tracing.source import Facts, File
 
 REAL = Path(__file__).parent.parent / "real" / "captures"
 

@@ -17,12 +17,12 @@ from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.cli.trace import trace as trace_command
-from rexmit.trace.as_json import page_data
-from rexmit.trace.floods import LEAST, Flood, flood
-from rexmit.trace.folder import Trace, Writer
-from rexmit.trace.print_page import print_page
-from rexmit.trace.source import CONNECTIONS_LIMIT, Facts
-from rexmit.trace.summary import summary
+from rexmit.tracing.as_json import page_data
+from rexmit.tracing.floods import LEAST, Flood, flood
+from rexmit.tracing.folder import Trace, Writer
+from rexmit.tracing.print_page import print_page
+from rexmit.tracing.source import CONNECTIONS_LIMIT, Facts
+from rexmit.tracing.summary import summary
 
 runner = CliRunner()
 

@@ -13,11 +13,11 @@ from tests.trace.rows import Given, batch, connection, retransmission, write_tra
 from rexmit.errors import UserError
 from rexmit.store.schema import polars_schema
 from rexmit.store.trace_schema import TABLES
-from rexmit.trace import folder as folders
-from rexmit.trace import run as runs
-from rexmit.trace.folder import Writer, open_trace
-from rexmit.trace.run import run
-from rexmit.trace.source import Facts, Source, conformed
+from rexmit.tracing import folder as folders
+from rexmit.tracing import run as runs
+from rexmit.tracing.folder import Writer, open_trace
+from rexmit.tracing.run import run
+from rexmit.tracing.source import Facts, Source, conformed
 
 
 def test_written_and_read(tmp_path: Path) -> None:

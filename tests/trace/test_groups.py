@@ -10,9 +10,9 @@ import pytest
 from tests.trace.rows import connection, write_trace
 
 from rexmit.errors import UserError
-from rexmit.trace.folder import Trace
-from rexmit.trace.groups import by, overall
-from rexmit.trace.troubles import troubles
+from rexmit.tracing.folder import Trace
+from rexmit.tracing.groups import by, overall
+from rexmit.tracing.troubles import troubles
 
 WEB = "10.0.0.1:80"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.show.captures import pcapng, transfer
 
-from rexmit.trace.folder import open_trace
+from rexmit.tracing.folder import open_trace
 
 
 @pytest.fixture

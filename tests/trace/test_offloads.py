@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from tests.real import oracle, packets
 
-from rexmit.trace.memory import tables
+from rexmit.tracing.memory import tables
 
 WIRE = Path(__file__).with_name("offloads.py")
 MSS = 1448

@@ -15,14 +15,14 @@ from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError
-from rexmit.trace.advice import advice
-from rexmit.trace.as_json import page_data
-from rexmit.trace.folder import Trace
-from rexmit.trace.print_page import print_page
-from rexmit.trace.print_settings import helping
-from rexmit.trace.reasons import reason
-from rexmit.trace.source import Facts, File
-from rexmit.trace.summary import summary
+from rexmit.tracing.advice import advice
+from rexmit.tracing.as_json import page_data
+from rexmit.tracing.folder import Trace
+from rexmit.tracing.print_page import print_page
+from rexmit.tracing.print_settings import helping
+from rexmit.tracing.reasons import reason
+from rexmit.tracing.source import Facts, File
+from rexmit.tracing.summary import summary
 from rexmit.whatif.calibration import Calibration
 
 runner = CliRunner()

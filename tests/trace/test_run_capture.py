@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.store.schema import EVERY_RETRANSMISSION
-from rexmit.trace.memory import tables
+from rexmit.tracing.memory import tables
 
 SHARED = [column.name for column in EVERY_RETRANSMISSION]
 

@@ -11,11 +11,11 @@ from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError
-from rexmit.trace.folder import Trace
-from rexmit.trace.pick import most_trouble
-from rexmit.trace.selection import Wanted, host, select, time_s
-from rexmit.trace.source import Facts
-from rexmit.trace.summary import summary
+from rexmit.tracing.folder import Trace
+from rexmit.tracing.pick import most_trouble
+from rexmit.tracing.selection import Wanted, host, select, time_s
+from rexmit.tracing.source import Facts
+from rexmit.tracing.summary import summary
 
 T = 1_700_000_000.0
 

@@ -15,10 +15,10 @@ from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.store.trace_schema import CONNECTIONS
-from rexmit.trace.advice import advice
-from rexmit.trace.folder import Trace
-from rexmit.trace.run import run
-from rexmit.trace.summary import summary
+from rexmit.tracing.advice import advice
+from rexmit.tracing.folder import Trace
+from rexmit.tracing.run import run
+from rexmit.tracing.summary import summary
 
 PARTS = [
     column.name

@@ -14,11 +14,11 @@ from rexmit.campaign import grid
 from rexmit.campaign.grid import Cell
 from rexmit.campaign.identity import differences, identity
 from rexmit.campaign.plan import boot_seed, cell_plan, phase_period_ns, phases_ns
-from rexmit.campaign.progress import Progress
 from rexmit.campaign.streams import Streams
 from rexmit.engines.engine import Calls, Engine, Task
 from rexmit.errors import UserError
 from rexmit.interrupt import Interrupted
+from rexmit.progress import Progress
 from rexmit.scenario import Scenario
 from rexmit.store import digests
 from rexmit.store.folder import RunFolder

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from rexmit.errors import EXIT_FAILED, UserError, closest
-
-if TYPE_CHECKING:
-    from rexmit.store.open_run import Run
+from rexmit.errors import EXIT_FAILED, UserError
 
 EXAMPLES = """\
 Examples:
@@ -132,8 +129,10 @@ def diff(
 
     Exit status: 0; 1 when --fail-over is exceeded; 2 when the runs cannot be compared.
     """
-    from rexmit.diff.compare import USUAL
-    from rexmit.diff.pairs import selection
+    from rexmit.comparison.compare import USUAL
+    from rexmit.comparison.gate import share
+    from rexmit.comparison.pairs import selection
+    from rexmit.library import diff as library
 
     if packets is None and (tolerance is not None or ignore != "push" or figure):
         raise UserError(
@@ -147,11 +146,12 @@ def diff(
             "leave one of them out",
             usage=True,
         )
-    metrics = _metrics(metric) if metric else list(USUAL)
+    words = [part.strip() for text in metric or () for part in text.split(",") if part.strip()]
+    metrics = library.checked(words) if metric else USUAL
     chosen = selection(cell or (), mapping or ())
     # Of a broken limit is told before anything is read.
-    most = _share(fail_over) if fail_over is not None else None
-    a, b = _open(run_a), _open(run_b)
+    most = share(fail_over) if fail_over is not None else None
+    a, b = library.opened(run_a), library.opened(run_b)
     if packets is not None:
         from rexmit.cli.diff_packets import show_packets
 
@@ -167,13 +167,12 @@ def diff(
             as_json=as_json,
         )
         return
-    from rexmit.diff.as_json import comparison_data
-    from rexmit.diff.compare import compare
-    from rexmit.diff.gate import trips
-    from rexmit.diff.print_diff import print_comparison, print_trips
+    from rexmit.comparison.as_json import comparison_data
+    from rexmit.comparison.gate import trips
+    from rexmit.comparison.print_diff import print_comparison, print_trips
     from rexmit.present.terminal import console
 
-    comparison = compare(a, b, chosen, metrics, keep_inexact=inexact)
+    comparison = library.compared(a, b, chosen, metrics, inexact=inexact)
     over = None if most is None else trips(comparison, most)
     if as_json:
         import json
@@ -187,40 +186,3 @@ def diff(
             print_trips(over, str(fail_over), out)
     if over is not None and (over or any(comparison.failed)):
         raise typer.Exit(EXIT_FAILED)
-
-
-def _open(path: Path) -> Run:
-    """The run. Raises UserError (usage): what cannot be read cannot be compared, which is no
-    difference."""
-    from rexmit.store.open_run import open_run
-
-    try:
-        return open_run(path)
-    except UserError as error:
-        raise UserError(error.what, error.hint, usage=True) from None
-
-
-def _share(text: str) -> float:
-    from rexmit.diff.gate import share
-
-    return share(text)
-
-
-def _metrics(asked: list[str]) -> list[str]:
-    from rexmit.diff.measures import METRICS
-    from rexmit.store.older import QUANTITIES
-
-    names = [part.strip() for text in asked for part in text.split(",") if part.strip()]
-    for name in names:
-        if name not in METRICS:
-            near = closest(name, list(METRICS))
-            now = QUANTITIES.get(name)
-            guess = f"it is {now} now; " if now else f"did you mean {near}? " if near else ""
-            raise UserError(
-                f"--metric {name}: there is no such quantity",
-                f"{guess}quantities: {', '.join(METRICS)}",
-                usage=True,
-            )
-    if not names:
-        raise UserError("--metric names nothing", f"quantities: {', '.join(METRICS)}", usage=True)
-    return list(dict.fromkeys(names))

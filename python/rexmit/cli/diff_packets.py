@@ -10,8 +10,8 @@ import typer
 from rexmit.errors import UserError
 
 if TYPE_CHECKING:
-    from rexmit.diff.packets import Compared
-    from rexmit.diff.pairs import Selection
+    from rexmit.comparison.packets import Compared
+    from rexmit.comparison.pairs import Selection
     from rexmit.store.open_run import Run
 
 
@@ -31,9 +31,9 @@ def show_packets(
 
     Raises UserError (usage) for what cannot be compared.
     """
-    from rexmit.diff.packets import compare_packets, find_pair
-    from rexmit.diff.pairs import match
-    from rexmit.diff.print_packets import packets_data, print_packets
+    from rexmit.comparison.packets import compare_packets, find_pair
+    from rexmit.comparison.pairs import match
+    from rexmit.comparison.print_packets import packets_data, print_packets
     from rexmit.present.terminal import console
 
     _check(figures)
@@ -69,7 +69,7 @@ def _check(figures: list[Path]) -> None:
 
 
 def _ignored(text: str) -> frozenset[str]:
-    from rexmit.diff.packets import ASPECTS
+    from rexmit.comparison.packets import ASPECTS
 
     names = frozenset(part.strip() for part in text.split(",") if part.strip()) - {"none"}
     for name in names:
@@ -98,7 +98,7 @@ def _draw(
     compared: Compared, a: Run, b: Run, figures: list[Path], *, every_packet: bool
 ) -> list[Path]:
     from rexmit.analysis.runner import runner
-    from rexmit.diff.beside import window
+    from rexmit.comparison.beside import window
     from rexmit.ladder.draw import Panel, write_ladders
 
     shown = window(compared, every_packet=every_packet)

@@ -157,7 +157,7 @@ def show(
 
 def _is_traced(path: Path) -> bool:
     """Whether it is a capture, or the folder of a trace."""
-    from rexmit.trace.folder import is_trace
+    from rexmit.tracing.folder import is_trace
 
     return path.is_file() or is_trace(path)
 
@@ -361,9 +361,9 @@ def _show_traced(path: Path, asked: _Flow) -> None:
     from rexmit.ladder.traced import open_traced
     from rexmit.present.terminal import console, say
     from rexmit.store.files import scratch_folder
-    from rexmit.trace.folder import open_trace
-    from rexmit.trace.pick import most_trouble
-    from rexmit.trace.run import run
+    from rexmit.tracing.folder import open_trace
+    from rexmit.tracing.pick import most_trouble
+    from rexmit.tracing.run import run
 
     with scratch_folder() as temporary:
         trace = open_trace(path) if path.is_dir() else run([path], temporary / "t", whatif=())

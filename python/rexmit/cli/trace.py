@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import ExitStack
 
-    from rexmit.trace.folder import Trace
-    from rexmit.trace.groups import Key
-    from rexmit.trace.selection import Wanted
+    from rexmit.tracing.folder import Trace
+    from rexmit.tracing.groups import Key
+    from rexmit.tracing.selection import Wanted
 
 EXAMPLES = """\
 Examples:
@@ -169,7 +169,9 @@ def trace(
     if [str(path) for path in captures].count("-") and len(captures) > 1:
         raise UserError("- is read alone", "give files, or - for a pipe", usage=True)
     settings = [word for word in whatif or ["default"] if word != "none"]
-    wanted, key = _wanted(host, port, since, until), _key(group) if group else None
+    from rexmit.library.trace import wanted as chosen_by
+
+    wanted, key = chosen_by(host, port, since, until), _key(group) if group else None
     if study and (wanted or key):
         raise UserError(
             "--host, --port, --from, --to and --by choose what the page is about",
@@ -192,11 +194,7 @@ def trace(
         return
     from contextlib import ExitStack
 
-    from rexmit.trace.folder import is_trace
-
     folder = next((path for path in captures if path.is_dir()), None)
-    if folder is not None and (not is_trace(folder) or len(captures) > 1):
-        raise UserError(f"{folder} is a folder", "give captures, or one folder of a trace")
     with ExitStack() as open_tables:
         (made,) = _traces(
             [captures],
@@ -209,7 +207,7 @@ def trace(
         )
         whole, selected = made, ""
         if wanted:
-            from rexmit.trace.selection import select
+            from rexmit.tracing.selection import select
 
             made, selected = select(whole, wanted)
             if not as_json and _is_empty(made) and not _is_empty(whole):
@@ -228,27 +226,14 @@ def _is_empty(made: Trace) -> bool:
 
 def _unfit(whole: Trace, wanted: Wanted, selected: str) -> None:
     from rexmit.present.terminal import console
-    from rexmit.trace.print_page import print_unfit
-    from rexmit.trace.unfit import unfit
+    from rexmit.tracing.print_page import print_unfit
+    from rexmit.tracing.unfit import unfit
 
     print_unfit(whole.captures, selected, unfit(whole, wanted), console())
 
 
-def _wanted(
-    hosts: list[str] | None, ports: list[int] | None, since: str | None, until: str | None
-) -> Wanted:
-    from rexmit.trace.selection import Wanted, host, time_s
-
-    return Wanted(
-        [host(word) for word in hosts or ()],
-        ports or (),
-        None if since is None else time_s("--from", since),
-        None if until is None else time_s("--to", until),
-    )
-
-
 def _key(word: str) -> Key:
-    from rexmit.trace.groups import KEYS
+    from rexmit.tracing.groups import KEYS
 
     found = next((key for key in KEYS if key == word), None)
     if found is None:
@@ -260,8 +245,8 @@ def _groups(made: Trace, group: Key, selected: str, *, as_json: bool) -> None:
     from dataclasses import asdict
 
     from rexmit.present.terminal import console, say
-    from rexmit.trace.groups import by
-    from rexmit.trace.print_groups import print_groups
+    from rexmit.tracing.groups import by
+    from rexmit.tracing.print_groups import print_groups
 
     groups = by(made, group)
     if as_json:
@@ -275,10 +260,10 @@ def _groups(made: Trace, group: Key, selected: str, *, as_json: bool) -> None:
 
 def _page(made: Trace, selected: str, *, kept: Path | None, as_json: bool) -> None:
     from rexmit.present.terminal import console
-    from rexmit.trace.advice import advice
-    from rexmit.trace.as_json import page_data
-    from rexmit.trace.print_page import print_page
-    from rexmit.trace.summary import summary
+    from rexmit.tracing.advice import advice
+    from rexmit.tracing.as_json import page_data
+    from rexmit.tracing.print_page import print_page
+    from rexmit.tracing.summary import summary
     from rexmit.whatif.calibration import load
 
     whole, settings, checked = summary(made), advice(made), load(version())
@@ -361,28 +346,26 @@ def _traces(
     """The traces of these sets of files. Without `out` their tables lie in a temporary folder that
     goes with `open_tables`. A folder of a trace is opened instead.
     """
-    from rexmit.store.files import scratch_folder
-    from rexmit.trace.folder import is_trace, open_trace
-    from rexmit.trace.run import run
+    import sys
+
+    from rexmit.library.trace import analysed
+    from rexmit.progress import for_stream
 
     made = []
     for number, files in enumerate(each):
-        if len(files) == 1 and is_trace(files[0]):
-            made.append(open_trace(files[0]))
-            continue
-        if out is not None:
-            folder = out if len(each) == 1 else out / f"{number}-{files[0].name.partition('.')[0]}"
-        else:
-            folder = open_tables.enter_context(scratch_folder()) / "trace"
+        folder = out
+        if out is not None and len(each) > 1:
+            folder = out / f"{number}-{files[0].name.partition('.')[0]}"
         made.append(
-            run(
+            analysed(
                 files,
                 folder,
+                open_tables,
                 csv=csv,
-                passing=out is None,
                 whatif=whatif,
                 jobs=jobs,
                 connections_limit=connections_limit,
+                progress=for_stream(sys.stderr, "packets", transient=True),
             )
         )
     return made

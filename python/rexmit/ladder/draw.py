@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 
 from rexmit.ladder.steps import Step
 from rexmit.present.figures.save import FORMATS, save
-from rexmit.present.figures.style import RC
+from rexmit.present.figures.style import styled
 
 #: A packet of the server without event, with one; of the client; dropped or lost; the one marked.
 _PLAIN, _RETRANSMISSION, _ACK, _SACK, _LOST = "#7a7a7a", "#E69F00", "#b0b0b0", "#009E73", "#D55E00"
@@ -38,9 +37,7 @@ def write_ladders(panels: Sequence[Panel], title: str, paths: Iterable[Path]) ->
     Raises UserError where a file cannot be written.
     """
     written = []
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams.update(RC)
+    with styled():
         canvas = _draw(panels, title)
         for path in paths:
             save(canvas, path, path.suffix.lower().removeprefix("."))

@@ -21,7 +21,7 @@ from rexmit.ladder.render import (
 from rexmit.ladder.steps import Step
 from rexmit.ladder.traced import Traced, retransmission_words
 from rexmit.present.terminal import is_unicode, say
-from rexmit.trace.sender_words import in_words
+from rexmit.tracing.sender_words import in_words
 from rexmit.wording import count
 
 _NEAR = 25

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 
 from rexmit.ladder.steps import Step
 from rexmit.present.figures.save import save
-from rexmit.present.figures.style import RC
+from rexmit.present.figures.style import styled
 
 #: The palette of Okabe and Ito (2008); timers are dark, what acknowledgements brought on is light.
 COLOURS: Final = {
@@ -49,9 +48,7 @@ def write_sequence(picture: Picture, paths: Iterable[Path]) -> list[Path]:
     A mark hollow inside is a retransmission that was not needed.
     """
     written = []
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams.update(RC)
+    with styled():
         canvas = _draw(picture)
         for path in paths:
             save(canvas, path, path.suffix.lower().removeprefix("."))

@@ -17,7 +17,7 @@ from rexmit.errors import UserError
 from rexmit.ladder.match import Passage
 from rexmit.ladder.packets import Packet, flag_names
 from rexmit.ladder.steps import Step, steps
-from rexmit.trace.folder import Trace
+from rexmit.tracing.folder import Trace
 
 _SPACE: Final = 1 << 32
 

@@ -95,7 +95,7 @@ def agree(
     import sys
 
     from rexmit import stacks
-    from rexmit.campaign import progress as bars
+    from rexmit.progress import for_stream
     from rexmit.validate.agree import report
     from rexmit.validate.agree.logs import Wanted, kernel_logs
     from rexmit.validate.agree.verdicts import rates
@@ -118,7 +118,7 @@ def agree(
         folder, about = _there(again)
     else:
         wanted = Wanted(kernel, cases, paths, seed)
-        folder, about = kernel_logs(wanted, keep, jobs, bars.for_stream(sys.stderr))
+        folder, about = kernel_logs(wanted, keep, jobs, for_stream(sys.stderr, "cases"))
     chosen = stack or about.stack
     tally = rates(folder, about, chosen)
     if as_json:

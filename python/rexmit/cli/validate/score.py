@@ -133,7 +133,7 @@ def _under(made: Report, least: float) -> bool:
 
 
 def _analyse() -> Analyse:
-    from rexmit.trace.memory import tables
+    from rexmit.tracing.memory import tables
 
     return tables
 

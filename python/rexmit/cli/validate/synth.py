@@ -11,7 +11,7 @@ from rexmit.cli.limits import MOST_JOBS
 from rexmit.errors import UserError
 
 if TYPE_CHECKING:
-    from rexmit.validate.synth.make import Made, Order, Report
+    from rexmit.validate.synth.make import Made
 
 EXAMPLES = """\
 Examples:
@@ -91,46 +91,35 @@ def synth(
     is. The same seed makes the same bytes.
     """
     import json
-    import os
+    import sys
 
-    from rexmit.validate.synth import make as maker
-    from rexmit.validate.synth import mixes
+    from rexmit.library.synth import prepare
+    from rexmit.progress import for_stream
     from rexmit.validate.synth.kinds import chosen as kinds_of
-    from rexmit.validate.synth.kinds import made as made_kinds
 
     if list_mixes:
         _list(json_output)
         return
-    if format not in maker.FORMATS:
-        raise UserError(f"--format {format}", "there are pcapng and pcap", usage=True)
-    wanted: dict[str, mixes.Mix] = {}
-    for name in _split(mix, "--mix"):
-        wanted.update(mixes.find(name))
-    order = maker.Order(
-        mixes=wanted,
+    prepared = prepare(
+        out=out,
         connections=connections,
-        stacks=_stacks(stacks, "--stacks"),
-        receivers=_stacks(receivers or stacks, "--receivers"),
-        changes=_changes(changes or []),
+        mix=mix,
+        stacks=None if stacks is None else _split(stacks, "--stacks"),
+        receivers=None if receivers is None else _split(receivers, "--receivers"),
+        settings=_settings(changes or []),
         seed=seed,
         perturb=perturb,
-        points=_points(at),
+        points=[] if at == "none" else _split(at, "--at"),
         snaplen=snaplen,
         format=format,
         kinds=kinds_of(kinds),
-        jobs=jobs or len(os.sched_getaffinity(0)),
+        jobs=jobs,
     )
-    folder = out or Path("runs") / f"synth-{'-'.join(wanted)}-{seed}"
-    parts = len(wanted) * len(made_kinds(order.kinds))
-    progress = _Progress(parts * connections, connections)
-    try:
-        made = maker.make(order, folder, _command(order, mix), progress.report)
-    finally:
-        progress.close()
+    made = prepared.make(for_stream(sys.stderr, "connections"))
     if json_output:
-        typer.echo(json.dumps({"folder": str(folder), "parts": made}))
+        typer.echo(json.dumps({"folder": str(prepared.folder), "parts": made}))
     else:
-        _tell(made, folder)
+        _tell(made, prepared.folder)
 
 
 def _split(text: str, option: str) -> list[str]:
@@ -140,45 +129,14 @@ def _split(text: str, option: str) -> list[str]:
     return words
 
 
-def _points(text: str) -> tuple[str, ...]:
-    from rexmit.validate.synth.make import POINTS
-
-    asked = [] if text == "none" else _split(text, "--at")
-    for point in asked:
-        if point not in POINTS:
-            there = f"there are {', '.join(POINTS)}, and none"
-            raise UserError(f"--at {point}", there, usage=True)
-    return tuple(point for point in POINTS if point in asked)
-
-
-def _changes(words: list[str]) -> dict[str, str]:
-    from rexmit._core import check_setting
-
+def _settings(words: list[str]) -> dict[str, str]:
     changes = {}
     for word in words:
         key, equals, value = word.partition("=")
         if not equals:
             raise UserError(f"--set {word}", "give KEY=VALUE, as in min_rto=100ms", usage=True)
-        try:
-            check_setting(key, value)
-        except ValueError as error:
-            raise UserError(
-                f"--set {word}: {error}", "see rexmit stacks NAME", usage=True
-            ) from error
         changes[key] = value
     return changes
-
-
-def _stacks(text: str | None, option: str) -> tuple[str, ...]:
-    from rexmit.stacks import known
-    from rexmit.validate.synth.make import STACKS
-
-    if text is None:
-        return STACKS
-    names = _split(text, option)
-    for name in names:
-        known(name)
-    return tuple(names)
 
 
 def _list(json_output: bool) -> None:
@@ -199,21 +157,6 @@ def _list(json_output: bool) -> None:
             typer.echo(f"  {name:<{width}}  {about}")
 
 
-def _command(order: Order, mix: str) -> str:
-    import shlex
-
-    words = [
-        *("rexmit", "validate", "synth", "--mix", mix, "--connections", str(order.connections)),
-        *("--stacks", ",".join(order.stacks), "--receivers", ",".join(order.receivers)),
-        *("--seed", str(order.seed)),
-        *(word for key, value in order.changes.items() for word in ("--set", f"{key}={value}")),
-        *("--perturb", str(order.perturb), "--at", ",".join(order.points) or "none"),
-        *("--snaplen", str(order.snaplen), "--format", order.format),
-        *(("--kinds", ",".join(order.kinds)) if order.kinds else ()),
-    ]
-    return shlex.join(words)
-
-
 def _tell(made: Made, folder: Path) -> None:
     for part, counts in made.items():
         seen = ", ".join(f"{count:,} at {point}" for point, count in counts["packets"].items())
@@ -223,45 +166,3 @@ def _tell(made: Made, folder: Path) -> None:
             f"packets: {seen or 'not captured'}"
         )
     typer.echo(f"kept in {folder}")
-
-
-class _Progress:
-    """A bar on a terminal, a line every ten seconds elsewhere."""
-
-    def __init__(self, total: int, each: int) -> None:
-        import sys
-        import time
-
-        from rich.console import Console
-        from rich.progress import Progress
-
-        self._parts: dict[str, int] = {}
-        self._total, self._each = total, each
-        self._clock, self._last = time.monotonic, time.monotonic()
-        self._bar: Progress | None = None
-        if sys.stderr.isatty():
-            self._bar = Progress(console=Console(stderr=True))
-            self._task = self._bar.add_task("connections", total=total)
-            self._bar.start()
-
-    @property
-    def report(self) -> Report:
-        """To be called with a part and what is there of it."""
-        return self._report
-
-    def _report(self, part: str, connections: int, packets: int) -> None:
-        # Connections on ports that served before come on top.
-        self._parts[part] = min(connections, self._each)
-        done = sum(self._parts.values())
-        if self._bar is not None:
-            text = f"{part}: {packets:,} packets"
-            self._bar.update(self._task, completed=done, description=text)
-        elif self._clock() - self._last >= 10:
-            self._last = self._clock()
-            text = f"{done:,} of {self._total:,} connections, {packets:,} packets of {part}"
-            typer.echo(f"rexmit: {text}", err=True)
-
-    def close(self) -> None:
-        """Nothing more will be told."""
-        if self._bar is not None:
-            self._bar.stop()

@@ -72,10 +72,10 @@ def truth(
     import sys
     import time
 
-    from rexmit.campaign import progress as bars
     from rexmit.campaign.streams import core_streams
     from rexmit.engines.engine import cores
     from rexmit.interrupt import Interrupted
+    from rexmit.progress import for_stream
     from rexmit.validate.synth.kinds import chosen as kinds_of
     from rexmit.validate.synth.kinds import made as made_kinds
     from rexmit.validate.truth import corpus, draw
@@ -101,8 +101,8 @@ def truth(
     parts = draw.draw_all(core_streams(), seed, connections, made_kinds(more))
     usable = cores()
     slots = [usable[slot % len(usable)] for slot in range(jobs or len(usable))]
-    progress = bars.for_stream(sys.stderr)
-    progress.start(sum(len(part.plan["connections"]) for part in parts), 0)
+    progress = for_stream(sys.stderr, "connections")
+    progress.start(sum(len(part.plan["connections"]) for part in parts))
     began = time.monotonic()
     try:
         tally = corpus.make(

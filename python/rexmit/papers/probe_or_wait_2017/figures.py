@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 
@@ -25,8 +24,8 @@ from rexmit.papers.probe_or_wait_2017.paper import (
     TCP_TLP,
 )
 from rexmit.present.figures.plan import slug
-from rexmit.present.figures.save import save
-from rexmit.present.figures.style import RC, looks
+from rexmit.present.figures.save import save_all
+from rexmit.present.figures.style import looks, styled
 from rexmit.store.open_run import Run
 
 
@@ -79,18 +78,20 @@ def write(run: Run, folder: Path, formats: Iterable[str], *, keep_inexact: bool)
 
     Raises UserError when the folder cannot be written.
     """
+    endings = tuple(formats)
+    with styled():
+        return [
+            path
+            for name, canvas in draw(run, keep_inexact=keep_inexact)
+            for path in save_all(canvas, name, folder, endings)
+        ]
+
+
+def draw(run: Run, *, keep_inexact: bool) -> Iterator[tuple[str, Canvas]]:
+    """Each figure's name and the figure. Inside `styled`."""
     found = cases(run, keep_inexact=keep_inexact)
-    paths = []
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams.update(RC)
-        for figure in plan(run, found):
-            canvas = _draw(figure, found)
-            for ending in formats:
-                path = folder / f"{figure.name}.{ending}"
-                save(canvas, path, ending)
-                paths.append(path)
-    return paths
+    for figure in plan(run, found):
+        yield figure.name, _draw(figure, found)
 
 
 def _draw(figure: Figure, found: Cases) -> Canvas:

@@ -11,7 +11,7 @@ from rexmit.papers.unc_2007.curves import Bins
 from rexmit.papers.unc_2007.senders import Study
 from rexmit.papers.unc_2007.tables import Tables
 from rexmit.store.trace_schema import SMART_CONFIG
-from rexmit.trace import terms
+from rexmit.tracing import terms
 
 
 def study_data(study: Study, tables: Tables, figures: list[Path]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import polars as pl
 
 from rexmit.papers.unc_2007.senders import Study
 from rexmit.store.trace_schema import SMART_CONFIG
-from rexmit.trace import terms
+from rexmit.tracing import terms
 
 SMALL_BYTES: Final = 15_000
 """Connections that transmit so much or less are small (UNC 2007, section V.C)."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
@@ -17,7 +16,7 @@ from rexmit.papers.unc_2007.curves import Bins, Curve
 from rexmit.papers.unc_2007.senders import Study
 from rexmit.papers.unc_2007.tables import MOST_LOST, Recovery, threshold
 from rexmit.present.figures.save import save
-from rexmit.present.figures.style import RC
+from rexmit.present.figures.style import styled
 from rexmit.store.trace_schema import SMART_CONFIG
 
 #: The palette of Okabe and Ito (2008), by system, so that it is the same in every figure.
@@ -47,9 +46,7 @@ def write(
     """
     made, missing = plan(study, recovery)
     written = []
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams.update(RC)
+    with styled():
         for name, (size, draw) in made.items():
             canvas = Canvas(figsize=size, layout="constrained")
             FigureCanvasAgg(canvas)

@@ -8,7 +8,7 @@ from rich.text import Text
 from rexmit.papers.unc_2007.tables import MOST_LOST, Tables
 from rexmit.present.grid import Column, Line, print_grid
 from rexmit.present.terminal import say
-from rexmit.trace import terms
+from rexmit.tracing import terms
 from rexmit.wording import NONE, duration
 
 _LOSSY = (

@@ -17,9 +17,9 @@ from pathlib import Path
 import polars as pl
 
 from rexmit.store.trace_schema import SIDES
-from rexmit.trace import terms
-from rexmit.trace.folder import Trace
-from rexmit.trace.systems import SYSTEMS, system_of
+from rexmit.tracing import terms
+from rexmit.tracing.folder import Trace
+from rexmit.tracing.systems import SYSTEMS, system_of
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import Final
 import polars as pl
 
 from rexmit.papers.unc_2007.senders import Study, Totals
-from rexmit.trace import terms
-from rexmit.trace.systems import SYSTEMS
+from rexmit.tracing import terms
+from rexmit.tracing.systems import SYSTEMS
 
 _SPURIOUS: Final = pl.col("need") == "spurious"
 _RTO: Final = pl.col("mechanism").is_in(terms.RTO)

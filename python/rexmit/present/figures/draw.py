@@ -6,7 +6,6 @@ import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
@@ -14,9 +13,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, MultipleLocator
 
 from rexmit.present.figures.plan import Figure
-from rexmit.present.figures.save import save
+from rexmit.present.figures.save import save_all
 from rexmit.present.figures.series import Series, offsets
-from rexmit.present.figures.style import RC, Look, looks
+from rexmit.present.figures.style import Look, looks, styled
 
 _LABELS = {
     "t_total": "total transfer time $t_\\mathrm{total}$ (s)",
@@ -30,20 +29,12 @@ def write(figure: Figure, folder: Path, formats: Iterable[str]) -> list[Path]:
     Each file is written under another name and renamed when whole. Raises UserError when the
     folder cannot be written.
     """
-    paths = []
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams.update(RC)
-        canvas = draw(figure)
-        for ending in formats:
-            path = folder / f"{figure.name}.{ending}"
-            save(canvas, path, ending)
-            paths.append(path)
-    return paths
+    with styled():
+        return save_all(draw(figure), figure.name, folder, formats)
 
 
 def draw(figure: Figure) -> Canvas:
-    """The figure on a canvas of its own; no window system is touched."""
+    """The figure on a canvas of its own; no window system is touched. Inside `styled`."""
     canvas = Canvas(layout="constrained")
     FigureCanvasAgg(canvas)
     axes = canvas.add_subplot()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,16 @@ _METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
     "svg": {"Creator": "rexmit", "Date": None},
 }
+
+
+def save_all(canvas: Canvas, name: str, folder: Path, formats: Iterable[str]) -> list[Path]:
+    """Writes FOLDER/NAME.FORMAT for each format and returns the paths. Raises UserError where the
+    folder cannot be written.
+    """
+    paths = [folder / f"{name}.{ending}" for ending in formats]
+    for path in paths:
+        save(canvas, path, path.suffix.removeprefix("."))
+    return paths
 
 
 def save(canvas: Canvas, path: Path, ending: str) -> None:

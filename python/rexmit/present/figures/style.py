@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+
+import matplotlib as mpl
 
 #: The palette of Okabe and Ito (2008), <https://jfly.uni-koeln.de/color/>.
 _GREEN, _BLUE, _RED = "#009E73", "#0072B2", "#D55E00"
@@ -59,3 +63,12 @@ RC: Any = {
     "svg.hashsalt": "rexmit",
     "path.simplify": False,
 }
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Inside, figures are drawn and written in our style, whatever a user has set."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(RC)
+        yield

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from rexmit.campaign.progress import Progress
 from rexmit.campaign.streams import Streams, core_streams
 from rexmit.engines.engine import cores
 from rexmit.engines.kernel import KernelEngine, find_kernel
 from rexmit.errors import UserError
+from rexmit.progress import Progress
 from rexmit.validate.agree import draw
 from rexmit.validate.agree import kernel as side
 from rexmit.validate.agree.any_case import AnyCase

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 
 from rexmit.errors import UserError
 from rexmit.present.figures.save import FORMATS, save
-from rexmit.present.figures.style import RC, Look, looks
+from rexmit.present.figures.style import Look, looks, styled
 from rexmit.validate.score.reliability import CHECKED, TARGET, WHAT, Reliability
 
 LEAST = 10
@@ -30,9 +29,7 @@ def write(points: Mapping[str, Mapping[str, Reliability]], title: str, path: Pat
             f"name a file that ends with .{', .'.join(FORMATS)}",
             usage=True,
         )
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams.update(RC)
+    with styled():
         save(draw(points, title), path, ending)
 
 

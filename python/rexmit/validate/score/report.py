@@ -12,7 +12,7 @@ from typing import Final
 
 import polars as pl
 
-from rexmit.trace.memory import Tables
+from rexmit.tracing.memory import Tables
 from rexmit.validate.score import claims, count, reliability, stacks, tshark
 from rexmit.validate.score.corpus import PLAIN, POINTS, Capture, Corpus
 from rexmit.validate.score.count import MISSED, Matrix

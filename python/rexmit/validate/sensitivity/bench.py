@@ -8,13 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rexmit import scenario, stacks
-from rexmit.campaign.progress import Silent
 from rexmit.campaign.runner import Campaign, Request
 from rexmit.campaign.streams import core_streams
 from rexmit.engines.engine import cores
 from rexmit.engines.model import ModelEngine
 from rexmit.errors import UserError
 from rexmit.papers.ryll_2013.table4 import table4
+from rexmit.progress import Silent
 from rexmit.scenario.stacks import of_scenario
 from rexmit.scenario.unknowns import Unknown, Unknowns
 from rexmit.store.open_run import open_run

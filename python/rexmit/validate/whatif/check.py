@@ -49,12 +49,12 @@ def check(base: Base, folder: Path, *, seed: int, kernel: str | None, jobs: int)
 
 def _run(base: Base, folder: Path, *, seed: int, kernel: str | None, jobs: int) -> None:
     from rexmit import scenario as scenarios
-    from rexmit.campaign.progress import Silent
     from rexmit.campaign.runner import Campaign, Request
     from rexmit.campaign.streams import core_streams
     from rexmit.engines import kernel as kernels
     from rexmit.engines.engine import Engine
     from rexmit.engines.model import ModelEngine
+    from rexmit.progress import Silent
     from rexmit.scenario.stacks import of_scenario
 
     data = scenario(base, seed=seed, kernel=kernel is not None)
@@ -100,7 +100,7 @@ def _predictions(own: pl.DataFrame, base: Base, folder: Path) -> pl.DataFrame:
 
 def _analysed(capture: Path, settings: list[str]) -> tuple[str | None, dict[str, float]]:
     """The stack of the server in a capture of one connection, and each setting's change."""
-    from rexmit.trace.source import open_source
+    from rexmit.tracing.source import open_source
 
     stack: str | None = None
     changes: dict[str, float] = {}

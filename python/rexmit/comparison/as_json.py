@@ -1,0 +1,69 @@
+"""A comparison as data, for `--json`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from rexmit.comparison.compare import CellDiff, Comparison
+from rexmit.comparison.gate import Trip
+from rexmit.comparison.measures import Firsts
+from rexmit.comparison.pairs import AXES
+from rexmit.comparison.print_diff import summary
+
+
+def comparison_data(comparison: Comparison, trips: Sequence[Trip] | None) -> dict[str, Any]:
+    """Times in seconds, percentages in percent, null where there is none; `over` is null without
+    `--fail-over`.
+    """
+    runs = zip("ab", (comparison.a, comparison.b), comparison.runners, strict=True)
+    return {
+        **{
+            letter: {"run": str(run.path), "runs_on": ran.words, "seed": run.meta.get("seed")}
+            for letter, run, ran in runs
+        },
+        "tick_s": comparison.tick_s,
+        "metrics": list(comparison.metrics),
+        "summary": summary(comparison),
+        "cells": [_cell(cell) for cell in comparison.cells],
+        "differing": len(comparison.differing),
+        "only_in_a": list(comparison.only_a),
+        "only_in_b": list(comparison.only_b),
+        "failed_cells": dict(zip("ab", comparison.failed, strict=True)),
+        "over": None if trips is None else [asdict(trip) for trip in trips],
+    }
+
+
+def _cell(cell: CellDiff) -> dict[str, Any]:
+    return {
+        "label": cell.label,
+        "a": _side(cell, 0),
+        "b": _side(cell, 1),
+        "paired": cell.paired,
+        "differs": cell.differs,
+        "differences": [asdict(found) for found in (*cell.measures, *cell.counts)],
+        "first_retransmission": _firsts(cell.firsts),
+    }
+
+
+def _side(cell: CellDiff, side: int) -> dict[str, Any]:
+    there = (cell.pair.a, cell.pair.b)[side]
+    return {
+        "cell": there.number,
+        **dict(zip(AXES, there.point.values, strict=True)),
+        "transfers": cell.transfers[side],
+        "left_out": cell.left_out[side],
+    }
+
+
+def _firsts(found: Firsts) -> dict[str, Any]:
+    def told(side: dict[str | None, int]) -> dict[str, int]:
+        return {name or "none": n for name, n in side.items()}
+
+    return {
+        "a": told(found.a),
+        "b": told(found.b),
+        "differing": found.differing,
+        "differs": found.beyond,
+    }

@@ -1,0 +1,83 @@
+"""Comparing two runs, cell by cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from pathlib import Path
+
+from rexmit.comparison.compare import USUAL, Comparison, compare
+from rexmit.comparison.measures import METRICS
+from rexmit.comparison.pairs import Selection, selection
+from rexmit.errors import UserError, closest
+from rexmit.store.older import QUANTITIES
+from rexmit.store.open_run import Run, open_run
+
+RunOrFolder = Run | str | PathLike[str]
+
+
+def diff(
+    a: RunOrFolder,
+    b: RunOrFolder,
+    *,
+    metrics: Iterable[str] = USUAL,
+    cells: Mapping[str, object] | None = None,
+    maps: Mapping[str, Mapping[str, str]] | None = None,
+    inexact: bool = False,
+) -> Comparison:
+    """Run `b` against run `a`: their cells of the same values in pairs.
+
+    `metrics`: of t_total, t_recover, client, srtt, rto (seconds), retransmissions, timeouts,
+    probes, spurious, dsacks (a transfer). `cells` chooses cells by axis: `{"network": "mobile",
+    "lost": "1..5"}`. `maps` compares cells of unlike values: `{"config": {"tlp": "er"}}` holds A's
+    tlp against B's er. `inexact` takes in transfers that lost other segments than those asked for.
+
+    Raises UserError where the runs cannot be read or have no cell in common.
+    """
+    only = [f"{axis}={_values(values)}" for axis, values in (cells or {}).items()]
+    pairs = [
+        f"{axis}:{left}={right}"
+        for axis, sides in (maps or {}).items()
+        for left, right in sides.items()
+    ]
+    return compared(opened(a), opened(b), selection(only, pairs), metrics, inexact=inexact)
+
+
+def compared(
+    a: Run, b: Run, chosen: Selection, metrics: Iterable[str], *, inexact: bool
+) -> Comparison:
+    """Two open runs; see `diff`."""
+    return compare(a, b, chosen, checked(metrics), keep_inexact=inexact)
+
+
+def opened(run: RunOrFolder) -> Run:
+    """The run. Raises UserError (usage): what cannot be read cannot be compared, which is no
+    difference."""
+    if isinstance(run, Run):
+        return run
+    try:
+        return open_run(Path(run))
+    except UserError as error:
+        raise UserError(error.what, error.hint, usage=True) from None
+
+
+def checked(metrics: Iterable[str]) -> list[str]:
+    """The quantities, each once. Raises UserError for one that there is not, or for none."""
+    names = list(dict.fromkeys(metrics))
+    for name in names:
+        if name not in METRICS:
+            near = closest(name, list(METRICS))
+            now = QUANTITIES.get(name)
+            guess = f"it is {now} now; " if now else f"did you mean {near}? " if near else ""
+            raise UserError(
+                f"--metric {name}: there is no such quantity",
+                f"{guess}quantities: {', '.join(METRICS)}",
+                usage=True,
+            )
+    if not names:
+        raise UserError("--metric names nothing", f"quantities: {', '.join(METRICS)}", usage=True)
+    return names
+
+
+def _values(values: object) -> str:
+    return ",".join(map(str, values)) if isinstance(values, list | tuple) else str(values)

@@ -1,0 +1,70 @@
+"""Scenarios by name, from a file, or from what a run.json holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from pathlib import Path
+
+from rexmit import scenario as scenarios
+from rexmit.errors import UserError
+from rexmit.scenario import Scenario
+from rexmit.store.run_json import read_run
+
+Settings = Mapping[str, object] | Iterable[str]
+"""Changes to keys of a scenario: `{"network": "mobile", "loss.segments": "0..5"}`, or texts
+`KEY=VALUE` as `--set` takes them."""
+
+
+def open_scenario(
+    spec: str | PathLike[str], settings: Settings = (), *, stacks: bool = True
+) -> Scenario:
+    """A scenario from its TOML file, by its name among those that come with rexmit, or from the
+    run.json of a run, with keys changed by `settings`.
+
+    Without `stacks` settings of the model's stacks are an error: a kernel does not heed them.
+    Raises UserError where there is none, or with every problem of what it holds.
+    """
+    return named(spec, settings, stacks=stacks)[1]
+
+
+def named(
+    spec: str | PathLike[str], settings: Settings = (), *, stacks: bool = True
+) -> tuple[str, Scenario]:
+    """The name and the scenario; see `open_scenario`."""
+    given, changes = str(spec), texts(settings)
+    if not given.endswith(".json"):
+        file = scenarios.find(given)
+        return file.stem, scenarios.load(file, changes, stacks=stacks)
+    try:
+        meta = read_run(Path(given))
+        name, data = meta["name"], meta["scenario"]
+    except OSError as error:
+        raise UserError(f"cannot read {given}: {error.strerror}", usage=True) from None
+    except KeyError as error:
+        what = f"{given} is no run.json of a run: {error.args[0]} is missing"
+        raise UserError(what, usage=True) from None
+    except ValueError as error:
+        raise UserError(f"{given} is no run.json of a run: {error}", usage=True) from None
+    return name, scenarios.from_plain(data, where=given, settings=changes, stacks=stacks)
+
+
+def changed(scenario: Scenario, settings: Settings, *, stacks: bool) -> Scenario:
+    """The scenario with keys changed. Raises UserError."""
+    data = scenarios.effective(scenario)
+    return scenarios.from_plain(data, where="scenario", settings=texts(settings), stacks=stacks)
+
+
+def texts(settings: Settings) -> list[str]:
+    """As `--set` takes them."""
+    if isinstance(settings, Mapping):
+        return [f"{key}={_text(value)}" for key, value in settings.items()]
+    return list(settings)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | tuple):
+        return ",".join(map(_text, value))
+    return str(value)

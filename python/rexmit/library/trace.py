@@ -1,0 +1,122 @@
+"""Analysing captures."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from os import PathLike
+from pathlib import Path
+
+from rexmit.errors import UserError
+from rexmit.progress import Progress, Silent, Step, heard
+from rexmit.store.files import scratch_folder
+from rexmit.tracing import folder, selection
+from rexmit.tracing import run as runs
+from rexmit.tracing.folder import Trace
+from rexmit.tracing.source import CONNECTIONS_LIMIT
+
+Files = str | PathLike[str] | Iterable[str | PathLike[str]]
+
+
+def trace(
+    files: Files,
+    *,
+    out: str | PathLike[str] | None = None,
+    csv: bool = False,
+    whatif: Sequence[str] = ("default",),
+    jobs: int | None = None,
+    connections_limit: int = CONNECTIONS_LIMIT,
+    progress: Callable[[Step], object] | None = None,
+) -> Trace:
+    """What the senders in captures did, why, and what it cost.
+
+    `files` are captures (several are read as one stream, in time order), or a folder that an
+    earlier trace kept. The tables are kept in the folder `out`; without it they lie in a temporary
+    folder until the trace is let go. `whatif` names the settings under which connections are
+    replayed: none are with `()`. `jobs` threads work, one a core where it is None. `progress` is
+    called with each step.
+
+    Raises UserError where a file is not there or is no capture, or `out` cannot be written.
+    """
+    given = [files] if isinstance(files, str | PathLike) else list(files)
+    paths = [Path(file) for file in given]
+    if not paths:
+        raise UserError("there is no capture to analyse", "give at least one file", usage=True)
+    kept = ExitStack()
+    try:
+        made = analysed(
+            paths,
+            None if out is None else Path(out),
+            kept,
+            csv=csv,
+            whatif=whatif,
+            jobs=jobs,
+            connections_limit=connections_limit,
+            progress=heard(progress, "packets"),
+        )
+    except BaseException:
+        kept.close()
+        raise
+    weakref.finalize(made, kept.close)
+    return made
+
+
+def analysed(
+    files: Sequence[Path],
+    out: Path | None,
+    kept: ExitStack,
+    *,
+    csv: bool = False,
+    whatif: Sequence[str],
+    jobs: int | None,
+    connections_limit: int,
+    progress: Progress | None = None,
+) -> Trace:
+    """The trace of files. Without `out` its tables lie in a temporary folder that goes with
+    `kept`. A folder of a trace is opened instead. Raises UserError.
+    """
+    alone = next((path for path in files if path.is_dir()), None)
+    if alone is not None:
+        if len(files) > 1 or not folder.is_trace(alone):
+            raise UserError(f"{alone} is a folder", "give captures, or one folder of a trace")
+        return folder.open_trace(alone)
+    where = out if out is not None else kept.enter_context(scratch_folder()) / "trace"
+    return runs.run(
+        files,
+        where,
+        csv=csv,
+        passing=out is None,
+        whatif=whatif,
+        jobs=jobs,
+        connections_limit=connections_limit,
+        progress=progress or Silent(),
+    )
+
+
+def select(
+    made: Trace,
+    *,
+    hosts: Iterable[str] = (),
+    ports: Iterable[int] = (),
+    since: str | None = None,
+    until: str | None = None,
+) -> Trace:
+    """The part of a trace that is of some hosts (addresses, or prefixes as 10.0.0.0/8), of some
+    ports, or of a time (2024-12-12T16:03:42, in UTC, or seconds since 1970).
+
+    All packets of the captures were analysed all the same. Raises UserError.
+    """
+    return selection.select(made, wanted(hosts, ports, since, until))[0]
+
+
+def wanted(
+    hosts: Iterable[str] | None, ports: Iterable[int] | None, since: str | None, until: str | None
+) -> selection.Wanted:
+    """What `select` chooses by. Raises UserError."""
+    return selection.Wanted(
+        [selection.host(word) for word in hosts or ()],
+        list(ports or ()),
+        None if since is None else selection.time_s("--from", since),
+        None if until is None else selection.time_s("--to", until),
+    )

@@ -1,0 +1,45 @@
+"""The page as data: plain dicts, lists and numbers under stable names."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from rexmit.tracing.advice import Advice
+from rexmit.tracing.folder import Trace
+from rexmit.tracing.print_page import warnings
+from rexmit.tracing.setting_words import in_words
+from rexmit.tracing.summary import Summary
+
+if TYPE_CHECKING:
+    from rexmit.whatif.calibration import Calibration
+
+
+def page_data(
+    trace: Trace,
+    made: Summary,
+    settings: tuple[Advice, ...],
+    checked: Calibration | None = None,
+    *,
+    selected: str = "",
+) -> dict[str, Any]:
+    """Times in seconds; null where there is nothing. `selected` says which of the connections it is
+    about, where not all. A setting's `off_by` says how far predictions
+    with it were off in transfers really run, shares of their duration; null where unchecked.
+    """
+
+    def off_by(setting: str) -> dict[str, Any] | None:
+        error = checked.error_of(setting) if checked else None
+        return asdict(error) if error else None
+
+    return {
+        "captures": trace.captures,
+        "selected": selected or None,
+        "facts": asdict(trace.facts),
+        "warnings": warnings(trace.facts, made),
+        **asdict(made),
+        "settings": [
+            {**asdict(one), "words": in_words(one.setting), "off_by": off_by(one.setting)}
+            for one in settings
+        ],
+    }

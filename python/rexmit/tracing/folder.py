@@ -1,0 +1,269 @@
+"""A trace's folder: written as batches come, whole or not at all; opened lazily.
+
+`trace.json` (format, program, captures, what was read, the command), `connections.parquet`,
+`retransmissions.parquet`, `whatif.parquet`, `whatif_totals.parquet`, with `--csv` each as CSV as
+well, and `figures/`.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+import polars as pl
+
+from rexmit.errors import UserError
+from rexmit.store import digests
+from rexmit.store.files import whole_file, whole_folder, write_text
+from rexmit.store.plain_json import (
+    either,
+    list_of,
+    mapping_of,
+    nothing,
+    number,
+    one_of,
+    read,
+    shape,
+    text,
+    whole,
+)
+from rexmit.store.schema import polars_schema
+from rexmit.store.trace_schema import TABLES
+from rexmit.tracing.source import Batch, Facts, File, conformed, empty
+
+FORMAT: Final = 1
+"""The version of trace.json."""
+
+META: Final = "trace.json"
+
+_PART_VALUES: Final = 8_000_000
+"""So many values of a table wait in memory for a part of it to be written. A table of one part is
+sorted; a larger one keeps the order in which its connections ended (the same however many threads
+analysed them), so that memory does not grow with the length of a capture.
+"""
+
+_FILES: Final = tuple(f"{name}.{kind}" for name in TABLES for kind in ("parquet", "csv"))
+
+_FILE: Final = shape(
+    {
+        "path": text,
+        "packets": whole(),
+        "first_s": either(number(), nothing),
+        "last_s": either(number(), nothing),
+    },
+    needed=("path", "packets", "first_s", "last_s"),
+)
+
+_CHECK: Final = shape(
+    {
+        "kind": one_of("trace"),
+        "captures": list_of(text),
+        "files": list_of(text),
+        "command": text,
+        "wall_s": number(),
+        "facts": shape(
+            {
+                "packets": whole(),
+                "tcp_packets": whole(),
+                "bytes": whole(),
+                "not_understood": mapping_of(whole()),
+                "evicted": whole(),
+                "warnings": list_of(text),
+                "settings": list_of(text),
+                "files": list_of(_FILE),
+            }
+        ),
+        digests.KEY: digests.CHECK,
+    },
+    needed=("format", "facts"),
+)
+"""What this program reads of a trace.json."""
+
+_ORDER: Final[Mapping[str, tuple[str, ...]]] = {
+    "connections": ("connection",),
+    "retransmissions": ("connection", "time_ns", "seq_start"),
+    "whatif": ("connection", "direction"),
+    "whatif_totals": ("stack", "setting"),
+}
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A finished trace. `facts` is what was read of the captures."""
+
+    path: Path
+    meta: Mapping[str, Any]
+    facts: Facts
+
+    def scan(self, table: str) -> pl.LazyFrame:
+        """A table, read when asked."""
+        return pl.scan_parquet(self.path / f"{table}.parquet")
+
+    def numbered(self) -> pl.LazyFrame:
+        """The connections with `number`, their rows in connections.parquet."""
+        return self.scan("connections").with_row_index("number")
+
+    @property
+    def captures(self) -> list[str]:
+        """The files that were analysed."""
+        return [str(name) for name in self.meta.get("captures", [])]
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The settings under which the connections were replayed."""
+        return tuple(self.facts.settings)
+
+
+class Writer:
+    """Writes a folder in one go; whatever ends it early leaves nothing behind.
+
+    A folder that holds a trace is replaced at the end, one that holds anything else is refused.
+    Of a folder that is not to be kept (`passing`) a table of several parts stays in them: a folder
+    by the table's name, which is read as the file is.
+    """
+
+    def __init__(self, path: Path, *, passing: bool = False) -> None:
+        self.path = path
+        self._passing = passing
+        self._whole = ExitStack()
+        self._waiting: dict[str, list[pl.DataFrame]] = {name: [] for name in TABLES}
+        self._parts: dict[str, list[Path]] = {name: [] for name in TABLES}
+
+    def __enter__(self) -> Self:
+        if self.path.exists() and not self.path.is_dir():
+            raise UserError(f"{self.path} is a file", "name another folder with --out")
+        if self.path.is_dir() and any(self.path.iterdir()) and not (self.path / META).is_file():
+            raise UserError(
+                f"{self.path} holds other files and no trace",
+                "name an empty or a new folder with --out",
+            )
+        try:
+            self._made = self._whole.enter_context(whole_folder(self.path))
+        except OSError as error:
+            raise UserError(
+                f"{self.path}: cannot be written: {error.strerror}", "name another with --out"
+            ) from error
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._whole.__exit__(kind, error, trace)
+
+    def add(self, batch: Batch) -> None:
+        """Keeps the rows of a batch; they are on the disk when there are many."""
+        for name, rows in batch.items():
+            if rows.height:
+                self._waiting[name].append(conformed(name, rows))
+                waiting = sum(frame.height for frame in self._waiting[name])
+                if waiting * len(TABLES[name]) >= _PART_VALUES:
+                    self._flush(name)
+
+    @property
+    def _parts_folder(self) -> Path:
+        return self._made / "parts"
+
+    def _flush(self, name: str) -> None:
+        if self._waiting[name]:
+            rows = pl.concat(self._waiting[name])
+            self._parts_folder.mkdir(exist_ok=True)
+            part = self._parts_folder / f"{name}-{len(self._parts[name]):06}.parquet"
+            with whole_file(part) as file:
+                # Read once, and whole: statistics would say what to leave out.
+                rows.write_parquet(file, compression="lz4", statistics=False)
+            self._parts[name].append(part)
+            self._waiting[name] = []
+
+    def finish(self, facts: Facts, meta: Mapping[str, Any], *, csv: bool = False) -> Trace:
+        """Joins the parts. The folder is in its place once the writer is left."""
+        made = self._made
+        for name in TABLES:
+            self._join(name, made / f"{name}.parquet")
+            if csv:
+                with whole_file(made / f"{name}.csv") as file:
+                    pl.scan_parquet(made / f"{name}.parquet").sink_csv(file)
+        shutil.rmtree(self._parts_folder, ignore_errors=True)
+        about = {
+            "format": FORMAT,
+            "kind": "trace",
+            **meta,
+            "facts": asdict(facts),
+            digests.KEY: digests.of(made, _FILES),
+        }
+        write_text(made / META, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
+        return Trace(self.path, about, facts)
+
+    def _join(self, name: str, path: Path) -> None:
+        parts = self._parts[name]
+        if parts:
+            self._flush(name)
+        if parts and self._passing:
+            path.mkdir()
+            for part in parts:
+                part.rename(path / part.name)
+            return
+        with whole_file(path) as file:
+            if parts:
+                pl.scan_parquet(parts).sink_parquet(file, compression="zstd")
+            else:
+                rows = pl.concat([empty(name), *self._waiting[name]])
+                rows = rows.sort(*_ORDER[name], maintain_order=True)
+                rows.write_parquet(file, compression="zstd")
+
+
+def is_trace(path: Path) -> bool:
+    """Whether the folder holds a trace."""
+    return (path / META).is_file()
+
+
+def open_trace(path: Path) -> Trace:
+    """Opens a trace's folder. Raises UserError for none, another format, missing tables."""
+    if not is_trace(path):
+        what = "there is no such folder" if not path.exists() else "it holds no trace"
+        raise UserError(f"{path}: {what}", f"rexmit trace CAPTURE --out {path}")
+    try:
+        meta = read(path / META)
+        _CHECK(meta, "")
+        found, facts = meta["format"], _facts(meta["facts"])
+    except (OSError, ValueError, TypeError) as error:
+        raise UserError(
+            f"{path / META}: cannot be read: {error}", "analyse the captures again"
+        ) from error
+    if found != FORMAT:
+        raise UserError(
+            f"{path / META}: the trace has format {found}, this program reads format {FORMAT}",
+            "analyse the captures again",
+        )
+    trace = Trace(path, meta, facts)
+    fault = digests.fault(path, meta, [f"{name}.parquet" for name in TABLES])
+    if fault is not None:
+        raise UserError(fault, "analyse the captures again")
+    for name, columns in TABLES.items():
+        _check(trace, name, set(polars_schema(columns)))
+    return trace
+
+
+def _facts(told: Mapping[str, Any]) -> Facts:
+    files = tuple(File(**file) for file in told.get("files", ()))
+    return Facts(**{**told, "files": files})
+
+
+def _check(trace: Trace, name: str, wanted: set[str]) -> None:
+    file = trace.path / f"{name}.parquet"
+    try:
+        missing = wanted - set(trace.scan(name).collect_schema())
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise UserError(f"{file}: cannot be read: {error}", "analyse the captures again") from error
+    if missing:
+        raise UserError(
+            f"{file}: column {', '.join(sorted(missing))} is missing", "analyse the captures again"
+        )

@@ -1,0 +1,173 @@
+"""Connections summed up by host, server port or prefix: traffic, round trips, waits, troubles."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+import polars as pl
+
+from rexmit.errors import UserError
+from rexmit.store.trace_schema import SIDES
+from rexmit.tracing.folder import Trace
+
+Key = Literal["host", "port", "prefix"]
+
+KEYS: Final[tuple[Key, ...]] = get_args(Key)
+"""What connections are summed up by. A host or a prefix (/24, /64) has those of either end, so that
+a connection between two of them counts for both; a port those to it as the server's."""
+
+_PREFIX_BITS: Final = {4: 24, 6: 64}
+
+
+@dataclass(frozen=True)
+class Group:
+    """Connections of one host, port or prefix, or all of a trace.
+
+    Bytes are payload, of both directions; `share_retransmitted` is None where there are none. Round
+    trips and throughput are of the direction with more samples and more bytes: `rtt_median_s` is
+    the median of the connections' medians, `rtt_p95_s` the 95th percentile of their 95th
+    percentiles. Throughput is different payload from the first packet with data to the last, in
+    bits per second, of connections that took longer for it than a round trip. `waited_s` is the
+    sum of what either side's retransmissions were waited for.
+
+    A window is closed by the receiver whose it is: `zero_window_s` is that of the group's own end,
+    `peer_zero_window_s` that of the other; the same for who was held up by a full window
+    (`window_full_s` is time in which the group's own end had more to send than its peer took), and
+    for resets. A port's own end is the server, and so is that of all connections together.
+    """
+
+    key: str
+    connections: int
+    bytes: int
+    bytes_retransmitted: int
+    share_retransmitted: float | None
+    rtt_median_s: float | None
+    rtt_p95_s: float | None
+    throughput_median_bps: float | None
+    throughput_p95_bps: float | None
+    waited_s: float
+    zero_windows: int
+    zero_window_s: float
+    peer_zero_windows: int
+    peer_zero_window_s: float
+    window_full_s: float
+    peer_window_full_s: float
+    resets: int
+    peer_resets: int
+    unanswered: int
+    refused: int
+
+
+def by(trace: Trace, key: Key) -> tuple[Group, ...]:
+    """One group for each host, port or prefix, those with the longest waits first, then those with
+    the most bytes.
+
+    Raises UserError for another key.
+    """
+    if key not in KEYS:
+        raise UserError(f"connections are not summed up by {key}", f"one of {', '.join(KEYS)}")
+    sides = ("backward",) if key == "port" else SIDES
+    seats = pl.concat(_seats(trace, side).with_columns(_key(key)) for side in sides)
+    # Both ends may be in one prefix.
+    rows = seats.unique(["number", "key"], keep="first", maintain_order=True).collect()
+    if key == "prefix":
+        rows = rows.with_columns(_prefixes(rows["key"]))
+    if key != "port":
+        rows = rows.unique(["number", "key"], keep="first", maintain_order=True)
+    groups = (
+        rows.group_by("key")
+        .agg(*_SUMS)
+        .sort("waited_s", "bytes", "key", descending=[True, True, False])
+    )
+    return tuple(_group(row) for row in groups.to_dicts())
+
+
+def overall(trace: Trace) -> Group:
+    """All connections together; their own ends are the servers."""
+    row = _seats(trace, "backward").select(*_SUMS).collect().row(0, named=True)
+    return _group({"key": "all", **row})
+
+
+def _seats(trace: Trace, side: str) -> pl.LazyFrame:
+    """Connections as they are for the end that sends in that direction."""
+    other = SIDES[side == SIDES[0]]
+    ends = pl.col("flow").str.split_exact(" > ", 1).struct
+    own = ends.field("field_0") if side == SIDES[0] else ends.field("field_1")
+
+    def both(name: str) -> pl.Expr:
+        return pl.col(f"forward_{name}") + pl.col(f"backward_{name}")
+
+    def more(name: str, weight: str) -> pl.Expr:
+        forward = pl.col(f"forward_{weight}") >= pl.col(f"backward_{weight}")
+        return pl.when(forward).then(f"forward_{name}").otherwise(f"backward_{name}")
+
+    data_s, rtt_s = more("data_s", "unique_bytes"), more("rtt_median_s", "unique_bytes")
+    rate = more("unique_bytes", "unique_bytes") * 8 / data_s
+    closings = ("zero_windows", "zero_window_s", "window_full_s")
+    who = {"forward": "client", "backward": "server"}
+    return trace.numbered().select(
+        "number",
+        own.alias("own"),
+        both("bytes").alias("bytes"),
+        both("bytes_retransmitted").alias("bytes_retransmitted"),
+        more("rtt_median_s", "rtt_samples").alias("rtt_median_s"),
+        more("rtt_p95_s", "rtt_samples").alias("rtt_p95_s"),
+        pl.when(data_s > pl.max_horizontal(rtt_s, 0.0)).then(rate).alias("rate"),
+        "waited_s",
+        *(pl.col(f"{side}_{name}").alias(name) for name in closings),
+        *(pl.col(f"{other}_{name}").alias(f"peer_{name}") for name in closings),
+        (pl.col("reset_by") == who[side]).alias("resets"),
+        (pl.col("reset_by") == who[other]).alias("peer_resets"),
+        (pl.col("handshake") == "unanswered").alias("unanswered"),
+        (pl.col("handshake") == "refused").alias("refused"),
+    )
+
+
+_SUMMED: Final = (
+    "bytes",
+    "bytes_retransmitted",
+    "waited_s",
+    *(
+        f"{whose}{name}"
+        for whose in ("", "peer_")
+        for name in ("zero_windows", "zero_window_s", "window_full_s", "resets")
+    ),
+    "unanswered",
+    "refused",
+)
+
+_SUMS: Final = (
+    pl.len().alias("connections"),
+    *(pl.col(name).sum() for name in _SUMMED),
+    pl.col("rtt_median_s").median(),
+    pl.col("rtt_p95_s").quantile(0.95, "nearest"),
+    pl.col("rate").median().alias("throughput_median_bps"),
+    pl.col("rate").quantile(0.95, "nearest").alias("throughput_p95_bps"),
+)
+
+
+def _group(row: dict[str, object]) -> Group:
+    sent = row["bytes"]
+    share = row["bytes_retransmitted"] / sent if sent else None  # type: ignore[operator]
+    return Group(**row, share_retransmitted=share)  # type: ignore[arg-type]
+
+
+def _key(key: Key) -> pl.Expr:
+    """The port of an end, or its address: `10.0.0.1:80`, `[fd00::1]:80`."""
+    port = pl.col("own").str.extract(r":(\d+)$")
+    host = pl.col("own").str.extract(r"^\[?(.*?)\]?:\d+$")
+    return (port if key == "port" else host).alias("key")
+
+
+def _prefixes(addresses: pl.Series) -> pl.Series:
+    """The prefix of each address."""
+    unique = addresses.unique()
+    prefixes = [_prefix(address) for address in unique]
+    return addresses.replace_strict(unique, prefixes, return_dtype=pl.String).alias("key")
+
+
+def _prefix(address: str) -> str:
+    bits = _PREFIX_BITS[ipaddress.ip_address(address).version]
+    return str(ipaddress.ip_network(f"{address}/{bits}", strict=False))

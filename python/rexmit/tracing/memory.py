@@ -1,0 +1,34 @@
+"""The tables of a capture in memory, for captures that are known to be small."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+
+from rexmit.tracing.source import Source, empty, open_source
+
+
+class Tables(NamedTuple):
+    """What an analysis gives of one capture (`rexmit.store.trace_schema`)."""
+
+    connections: pl.DataFrame
+    retransmissions: pl.DataFrame
+
+
+def tables(capture: Path) -> Tables:
+    """Connections and retransmissions of one capture, without what-if."""
+    return of_source(open_source([capture], whatif=()))
+
+
+def of_source(source: Source) -> Tables:
+    """All batches together."""
+    parts: dict[str, list[pl.DataFrame]] = {
+        name: [empty(name)] for name in ("connections", "retransmissions")
+    }
+    for batch in source.batches():
+        for name, rows in parts.items():
+            if name in batch:
+                rows.append(batch[name])
+    return Tables(*(pl.concat(rows) for rows in parts.values()))

@@ -1,0 +1,329 @@
+"""The page of a trace on the terminal: what was captured, what went wrong, where, what would help.
+
+A quantity is reckoned once, in `summary`, and written once, here; `words` says how.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from rich.console import Console
+from rich.text import Text
+
+from rexmit.present.grid import Column, Line, print_grid
+from rexmit.present.terminal import say
+from rexmit.tracing import files, terms
+from rexmit.tracing.advice import Advice
+from rexmit.tracing.groups import Group
+from rexmit.tracing.print_settings import print_settings
+from rexmit.tracing.print_troubles import troubles
+from rexmit.tracing.source import Facts, File
+from rexmit.tracing.summary import Multipath, OfMechanism, Sender, Summary, Totals, Worst
+from rexmit.tracing.words import period, rate, share, size, span
+from rexmit.wording import NONE, count
+
+if TYPE_CHECKING:
+    from rexmit.whatif.calibration import Calibration
+
+_NOT_TCP: Final = {
+    "udp": "UDP",
+    "icmp": "ICMP",
+    "arp": "ARP",
+    "other-protocol": "of another IP protocol",
+    "other-frame": "without IP",
+    "link-control": "link control",
+}
+"""What a capture has besides TCP and is no reason to doubt it, in words."""
+
+_STRANGE: Final = {
+    "empty": "empty",
+    "not-ip": "neither IPv4 nor IPv6",
+    "fragment": "IP fragments without a TCP header",
+    "cut-short": "cut off before the TCP header ends",
+    "malformed": "with lengths that contradict each other",
+    "unknown-link": "of an unknown kind of link",
+    "too-deep": "in too many tunnels",
+}
+"""What cannot be read, in words."""
+
+_FILES_SHOWN: Final = 10
+
+_SENDERS_SHOWN: Final = 10
+
+
+def print_page(
+    captures: Iterable[str],
+    facts: Facts,
+    made: Summary,
+    settings: tuple[Advice, ...],
+    console: Console,
+    *,
+    kept: Path | None = None,
+    checked: Calibration | None = None,
+    selected: str = "",
+) -> None:
+    """Everything; `kept` is the folder of the tables, or the capture where they were not asked for,
+    None where there is no single one; `checked` says how far predictions were off when they were
+    held against transfers really run, `selected` which of the connections the page is about, where
+    not all.
+    """
+    totals = made.totals
+    say(console, Text(_title(captures, facts, made), "bold"))
+    if selected:
+        say(console, Text(selected, "bold"))
+    for label, text in _captured(facts, made):
+        say(console, f"{label:<16} {text}".rstrip())
+    for warning in warnings(facts, made):
+        say(console, Text.assemble(("warning: ", "yellow"), warning))
+    console.print()
+    say(console, Text("What went wrong", "bold"))
+    for label, text in troubles(made, unread=sum(_unread(facts).values())):
+        say(console, f"{label:<16} {text}".rstrip())
+    if made.mechanisms:
+        console.print()
+        _print_mechanisms(made.mechanisms, console)
+    if made.senders:
+        console.print()
+        _print_senders(made, console)
+    if made.worst:
+        console.print()
+        _print_worst(made.worst, console)
+        if kept is not None:
+            which = "one of them" if len(made.worst) > 1 else "the same"
+            told = (
+                f"{which}, packet by packet: rexmit show {shlex.quote(str(kept))} --flow "
+                f"{made.worst[0].number}"
+            )
+            console.print(told, soft_wrap=True)
+    if made.mechanisms and facts.settings:
+        console.print()
+        print_settings(settings, totals, checked, console, tried=len(facts.settings))
+
+
+def print_unfit(
+    captures: Iterable[str], selected: str, lines: Iterable[tuple[str, str]], console: Console
+) -> None:
+    """Instead of a page, where no connection is wanted."""
+    say(console, Text(", ".join(captures), "bold"))
+    say(console, Text(selected, "bold"))
+    for label, text in lines:
+        say(console, f"{label:<16} {text}")
+
+
+# What was captured.
+
+
+def _title(captures: Iterable[str], facts: Facts, made: Summary) -> str:
+    names, took = list(captures), made.captured
+    shown = ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
+    told = f"{shown}: {count(facts.packets or made.totals.packets, 'packet')}"
+    return told + _when(took.start_s, took.end_s, took.captured_s)
+
+
+def _when(start_s: float | None, end_s: float | None, captured_s: float) -> str:
+    """Behind a number of packets: in what time they came, and when that was."""
+    if start_s is None or end_s is None:
+        return ""
+    when = period(start_s, end_s)
+    return (f" in {span(captured_s)}" if captured_s else "") + (f", {when}" if when else "")
+
+
+def _captured(facts: Facts, made: Summary) -> list[tuple[str, str]]:
+    """Labels and lines."""
+    totals = made.totals
+    clients, servers = made.hosts
+    others = {_NOT_TCP[why]: n for why, n in facts.not_understood.items() if why in _NOT_TCP}
+    lines = _files(made.captured.files) if len(made.captured.files) > 1 else []
+    if totals.connections:
+        hosts = f"of {count(clients, 'client')} to {count(servers, 'server')}"
+        lasted = "it lasted" if totals.connections == 1 else "together they lasted"
+        lines += [
+            ("connections", f"{totals.connections:,}, {hosts}; {lasted} {span(totals.duration_s)}"),
+            ("data", _data(totals)),
+            *_speed(made.overall),
+        ]
+    if others:
+        lines.append(("not TCP", _not_tcp(others)))
+    if made.multipath is not None:
+        lines.append(("Multipath TCP", _multipath(made.multipath)))
+    return lines
+
+
+def _not_tcp(others: Mapping[str, int]) -> str:
+    if len(others) == 1:
+        ((why, number),) = others.items()
+        return f"{count(number, 'packet')}, {'all ' if number > 1 else ''}{why}"
+    return f"{count(sum(others.values()), 'packet')}: {_counts(others)}"
+
+
+def _data(totals: Totals) -> str:
+    if not totals.segments:
+        return "none"
+    return f"{size(totals.bytes)} in {count(totals.segments, 'packet')}"
+
+
+def _speed(every: Group) -> list[tuple[str, str]]:
+    """Round trips and throughput of all connections together."""
+    lines = []
+    if every.rtt_median_s is not None and every.rtt_p95_s is not None:
+        told = f"median {span(every.rtt_median_s)}, 95th percentile {span(every.rtt_p95_s)}"
+        if not every.rtt_p95_s:
+            told = "shorter than the step of the capture's clock"
+        lines.append(("round trip", told))
+    median, most = every.throughput_median_bps, every.throughput_p95_bps
+    if median is not None and most is not None:
+        one = every.connections == 1
+        told = f"of a connection: median {rate(median)}, 95th percentile {rate(most)}"
+        lines.append(("throughput", rate(median) if one else told))
+    return lines
+
+
+def _files(every: Sequence[File]) -> list[tuple[str, str]]:
+    lines: list[tuple[str, str]] = []
+    for file in every[:_FILES_SHOWN]:
+        told = f"{file.path}: {count(file.packets, 'packet')}"
+        told += _when(file.first_s, file.last_s, (file.last_s or 0) - (file.first_s or 0))
+        lines.append(("" if lines else "files", told))
+    if len(every) > _FILES_SHOWN:
+        lines.append(("", f"and {len(every) - _FILES_SHOWN:,} more"))
+    return lines
+
+
+def _multipath(made: Multipath) -> str:
+    several = f", {made.joined:,} with more than one" if made.joined else ""
+    told = f"{count(made.connections, 'connection')} of {count(made.subflows, 'subflow')}{several}"
+    if not made.reinjections:
+        return f"{told}; nothing sent again on another subflow"
+    again = f"{count(made.reinjections, 'packet')} sent again on another subflow"
+    return f"{told}; {again} ({size(made.reinjected_bytes)}), {made.spurious:,} of them spurious"
+
+
+def warnings(facts: Facts, made: Summary) -> list[str]:
+    """What to know before the page is trusted."""
+    totals, one_sided = made.totals, made.half_seen
+    told = [*facts.warnings, *files.warnings(made.captured)]
+    if facts.evicted:
+        told.append("--connections-limit says how many connections are remembered at a time")
+    strange = _unread(facts)
+    if strange:
+        what = {_STRANGE.get(why, why): n for why, n in strange.items()}
+        kinds = _counts(what) if len(what) > 1 else next(iter(what))
+        told.append(f"{count(sum(strange.values()), 'packet')} could not be read: {kinds}")
+    if "cut-short" in strange:
+        told.append("capture more of each packet: tcpdump -s 128 or more")
+    if one_sided:
+        told.append(
+            f"of {count(one_sided, 'connection')} only one direction is in the capture "
+            f"({share(one_sided, totals.connections)} of all): little can be told of "
+            f"{'it' if one_sided == 1 else 'them'}"
+        )
+    if totals.mid_stream:
+        its = "its" if totals.mid_stream == 1 else "their"
+        told.append(
+            f"{count(totals.mid_stream, 'connection')} began before the capture: what the two ends "
+            f"agreed on in {its} handshake is not known"
+        )
+    if totals.capture_losses:
+        arrived = "it" if totals.capture_losses == 1 else "they"
+        was = "was" if totals.capture_losses == 1 else "were"
+        told.append(
+            f"the capture lacks at least {count(totals.capture_losses, 'packet')} of "
+            f"{count(totals.with_capture_losses, 'connection')}: {arrived} arrived, but {was} not "
+            "recorded"
+        )
+    if totals.capture_duplicates:
+        told.append(f"the capture recorded {count(totals.capture_duplicates, 'packet')} twice")
+    return told
+
+
+def _unread(facts: Facts) -> dict[str, int]:
+    """The packets that could not be read, by why."""
+    return {why: n for why, n in facts.not_understood.items() if n and why not in _NOT_TCP}
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    ordered = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
+    return ", ".join(f"{n:,} {why}" for why, n in ordered if n)
+
+
+# How the retransmissions came about, and whose they are.
+
+
+def _print_mechanisms(mechanisms: tuple[OfMechanism, ...], console: Console) -> None:
+    every = sum(one.retransmissions for one in mechanisms)
+    heads = (
+        "packets",
+        "share",
+        "needed",
+        "spurious",
+        "unclear",
+        "time\nwaited",
+        "sent again\nafter",
+        "in round\ntrips",
+    )
+    columns = [
+        Column("retransmissions, by what caused them", least=20),
+        *(Column(head, right=True, before=2) for head in heads),
+    ]
+    lines = [
+        Line(
+            (
+                _cause(one.mechanism),
+                f"{one.retransmissions:,}",
+                share(one.retransmissions, every),
+                f"{one.needed:,}",
+                f"{one.spurious:,}",
+                f"{one.unknown:,}",
+                span(one.waited_s),
+                NONE if one.median_s is None else span(one.median_s),
+                NONE if one.median_rtts is None else f"{one.median_rtts:.1f}",
+            )
+        )
+        for one in mechanisms
+    ]
+    print_grid(columns, lines, console)
+
+
+def _cause(mechanism: str) -> str:
+    """In words, with the word that stands in the tables."""
+    return f"{terms.WORDS.get(mechanism, mechanism)} ({mechanism})"
+
+
+def _print_senders(made: Summary, console: Console) -> None:
+    heads = ("connections", "retransmissions", "time waited")
+    columns = [
+        Column("who retransmitted", least=28),
+        *(Column(h, right=True, before=2) for h in heads),
+    ]
+    print_grid(columns, [_sender(one) for one in made.senders[:_SENDERS_SHOWN]], console)
+    more = made.senders[_SENDERS_SHOWN:]
+    if more:
+        again = sum(one.retransmissions for one in more)
+        say(console, f"and {count(len(more), 'more kind')}, {count(again, 'retransmission')}")
+    if any(one.by_syn for one in made.senders):
+        say(console, _NO_SECOND_PROOF, "dim")
+
+
+_NO_SECOND_PROOF: Final = (
+    "What a SYN says of the system counts when its retransmissions are judged, too: where both "
+    "name one system, that is no second proof of it."
+)
+
+
+def _sender(one: Sender) -> Line:
+    return Line((one.words, f"{one.connections:,}", f"{one.retransmissions:,}", span(one.waited_s)))
+
+
+def _print_worst(worst: tuple[Worst, ...], console: Console) -> None:
+    head = f"the {count(len(worst), 'connection')} that waited longest"
+    say(console, Text("the connection that waited" if len(worst) == 1 else head, "bold"))
+    for one in worst:
+        say(
+            console,
+            f"{one.number:>6}  {one.flow}: waited {span(one.waited_s)} of {span(one.duration_s)} "
+            f"({share(one.waited_s, one.duration_s)}); {one.reason}",
+            indent=8,
+        )

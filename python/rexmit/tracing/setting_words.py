@@ -1,0 +1,49 @@
+"""The settings of a what-if in words: what each part changes, and what is usual instead."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rexmit.tracing.words import listed
+
+_WHOLE: Final = {
+    "tlp": "tail loss probes (RFC 8985), the last packet again after 2 round trips without an ACK",
+    "no-tlp": "no tail loss probes",
+    "rack": "RACK (RFC 8985), losses found by time, not by counting duplicate ACKs",
+    "no-rack": "no RACK, losses found by counting duplicate ACKs",
+    "smart": "Smart-Config of UNC 2007, timeout = smoothed RTT + 2 times the RTT variation, "
+    "at least 100 ms; fast retransmit after 1 to 3 duplicate ACKs",
+    "d=smart": "fast retransmit after 1 to 3 duplicate ACKs, fewer with less in flight",
+}
+
+
+def in_words(setting: str) -> str:
+    """What a setting such as `k=2,min_rto=100ms` means; a part that is not known stays as it is."""
+    return listed([_part(part.strip()) for part in setting.split(",")])
+
+
+def _part(part: str) -> str:
+    if part in _WHOLE:
+        return _WHOLE[part]
+    name, _, value = part.partition("=")
+    match name:
+        case "k":
+            return f"timeout = smoothed RTT + {value} times the RTT variation (RFC 6298: 4)"
+        case "m":
+            return f"timeout = {value} times the smoothed RTT + RTT variation (RFC 6298: 1)"
+        case "a":
+            return f"RTT variation averaged with weight {value} for the newest (RFC 6298: 1/4)"
+        case "b":
+            return f"smoothed RTT averaged with weight {value} for the newest (RFC 6298: 1/8)"
+        case "d":
+            acks = "ACK" if value == "1" else "ACKs"
+            return f"fast retransmit after {value} duplicate {acks} (RFC 5681: 3)"
+        case "min_rto" | "rto_min":
+            return f"minimum retransmission timeout of {_spaced(value)} (Linux: rto_min, 200 ms)"
+        case _:
+            return part
+
+
+def _spaced(time: str) -> str:
+    number = time.rstrip("nµums")
+    return f"{number} {time[len(number) :]}"

@@ -1,0 +1,59 @@
+"""Progress without a terminal: few lines, with rate, estimate and failures."""
+
+from __future__ import annotations
+
+import io
+
+from rexmit.progress import PlainProgress, Step, heard
+
+
+def test_lines_come_every_ten_seconds() -> None:
+    now = [100.0]
+    stream = io.StringIO()
+    progress = PlainProgress("transfers", stream, clock=lambda: now[0])
+    progress.start(total=1000, done=100)
+    for _ in range(30):
+        now[0] += 1
+        progress.advance(10)
+    progress.failed("near tlp 5", "the kernel died")
+    progress.failed("near tlp 6", "the kernel died")
+    progress.note("a note")
+    now[0] += 10
+    progress.advance(600)
+    progress.close()
+    assert stream.getvalue().splitlines() == [
+        "rexmit: 1,000 transfers, 100 of them done before",
+        "rexmit: 200 of 1,000 transfers, 10/s, 1 min 20 s left",
+        "rexmit: 300 of 1,000 transfers, 10/s, 1 min 10 s left",
+        "rexmit: 400 of 1,000 transfers, 10/s, 1 min 0 s left",
+        "rexmit: cell near tlp 5 failed: the kernel died",
+        "rexmit: a note",
+        "rexmit: 1,000 of 1,000 transfers, 22/s, 2 cells failed",
+        "rexmit: 1,000 of 1,000 transfers, 22/s, 2 cells failed",
+    ]
+
+
+def test_what_nobody_knows_the_total_of_says_nothing_in_its_first_seconds() -> None:
+    now = [0.0]
+    stream = io.StringIO()
+    progress = PlainProgress("packets", stream, clock=lambda: now[0])
+    progress.start(None)
+    progress.advance(5)
+    progress.close()
+    assert stream.getvalue() == ""
+    now[0] = 20.0
+    progress.advance(1_995)
+    assert stream.getvalue() == "rexmit: 2,000 packets, 100 a second\n"
+
+
+def test_a_caller_hears_each_step() -> None:
+    steps: list[Step] = []
+    progress = heard(steps.append, "cases")
+    progress.start(3)
+    progress.advance(2)
+    progress.failed("7-1", "the kernel died")
+    assert steps == [
+        Step(0, 3, "cases"),
+        Step(2, 3, "cases"),
+        Step(2, 3, "cases", "7-1 failed: the kernel died"),
+    ]
