@@ -143,7 +143,6 @@ def test_a_picture(tmp_path: Path, name: str, begins: bytes) -> None:
     a, b = folder(tmp_path / "A", transfer()), folder(tmp_path / "B", other)
     text = run(a, b, "--packets", 0, "--figure", tmp_path / name)
     assert (tmp_path / name).read_bytes().startswith(begins)
-    assert (tmp_path / name).stat().st_size > 10_000
     assert str(tmp_path / name) in text
     first = (tmp_path / name).read_bytes()
     run(a, b, "--packets", 0, "--figure", tmp_path / name)
