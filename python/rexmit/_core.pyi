@@ -168,7 +168,27 @@ def rewrite_captures(request: Mapping[str, Any]) -> list[list[int | None]]:
     not, a link that is neither Ethernet nor raw IP, and a row that its capture does not show.
     """
 
-_Column = tuple[str, str, bytes, bytes | str | None]
+_Column = tuple[str, str, str, str | None, bool, bool]
+
+def places() -> list[tuple[str, list[tuple[str, list[str], list[_Column]]]]]:
+    """Every table by the place where it is kept (`run`, `trace`, `truth`), as crates/schema
+    declares it: its name, the columns that its rows are sorted by, and its columns; of each the
+    name, the kind (`text`, `integer`, `number`, `boolean`), the meaning, the unit, whether it may
+    be null, and whether it came after the first tables of its format.
+    """
+
+def mechanisms() -> list[str]:
+    """The words of mechanisms, in order."""
+
+@final
+class Batch:
+    """Rows of one table, which whatever speaks Arrow takes without a copy: `polars.DataFrame(it)`.
+
+    Text is a string view, `integer` an int64, `number` a float64.
+    """
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]:
+        """The capsules `arrow_schema` and `arrow_array` of the Arrow PyCapsule interface."""
 
 @final
 class Trace:
@@ -192,20 +212,8 @@ class Trace:
         linger_s: float | None = None,
         uncalibrated: bool = False,
     ) -> None: ...
-    def next_batch(self) -> dict[str, list[_Column]] | None:
-        """The next rows, columns by the table's name; none when there are no more.
-
-        The tables are `connections`, `retransmissions` and `whatif`; crates/trace/src/columns
-        names their columns. A column is its name, its kind, a buffer in the machine's order, and
-        what belongs to it:
-
-        - `integer`: 64-bit whole numbers, and a byte for each that is 0 where it is null, or None;
-        - `number`: 64-bit floating point; null is NaN;
-        - `boolean`: bytes 0 and 1;
-        - `text`: for each row the 32-bit index of its line in a text, -1 where it is null.
-
-        The first column has a value for each row. Another in which all rows have one value has it
-        once.
+    def next_batch(self) -> dict[str, Batch] | None:
+        """The next rows of every table of `places` of `trace`; none when there are no more.
 
         Raises ValueError when nothing can be read at all; what cannot be read to its end gives its
         rows, and a warning in `summary`.

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.show.captures import CLIENT, ISN_SERVER, MSS, SERVER, pcapng, transfer
-from tests.trace.rows import connection, retransmission
+from tests.trace.rows import connection, mechanism, retransmission
 from tests.trace.rows import write_trace as write
 from typer.testing import CliRunner
 
@@ -71,13 +71,20 @@ def trace(tmp_path: Path) -> Trace:
         end_s=1000.1046,
         duration_s=0.0996,
         backward_stack_confidence=0.97,
-        backward_tlp_needed=1,
-        backward_tlp_waited_s=0.0485,
         waited_s=0.0485,
         **both,
     )
     folder = tmp_path / "traced"
-    write(folder, connections=[before, this], retransmissions=rows, captures=(str(capture),))
+    write(
+        folder,
+        connections=[before, this],
+        mechanisms=[
+            mechanism(connection=1, mechanism="tlp", needed=1, waited_s=0.0485),
+            mechanism(connection=1, mechanism="rack", needed=1, spurious=1),
+        ],
+        retransmissions=rows,
+        captures=(str(capture),),
+    )
     return open_trace(folder)
 
 
@@ -131,9 +138,16 @@ def test_subflows_are_named(trace: Trace, tmp_path: Path) -> None:
         mptcp_subflow=2,
         mptcp_role="join",
         backward_data_bytes=1_000,
-        backward_mptcp_reinject_needed=2,
     )
-    both = write(tmp_path / "both", connections=[first, second], captures=(capture,))
+    both = write(
+        tmp_path / "both",
+        connections=[first, second],
+        mechanisms=[
+            mechanism(connection=2, mechanism="mptcp-reinject", needed=1, spurious=1),
+            mechanism(connection=2, mechanism="rto", needed=4),
+        ],
+        captures=(capture,),
+    )
     lines = shown(both, "--flow", "0")
     at = lines.index("subflow 1 of 2 of a Multipath TCP connection:")
     told = "2: flow 1, 10.0.2.2:1 > 10.0.0.1:80, joined; 0 bytes of data up, 1,000 down; "

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 from rich.console import Console
-from tests.trace.rows import connection, retransmission, whatif, write_trace
+from tests.trace.rows import connection, mechanism, retransmission, whatif, write_trace
 from typer.testing import CliRunner
 
 from rexmit.cli import app
@@ -30,7 +30,7 @@ REPLAYED = Facts(settings=("k=2", "k=3", "k=2,a=1/2", "d=2", "d=3", "d=4", SMART
 
 
 def lossy(number: int, stack: str | None, **values: Any) -> dict[str, Any]:  # noqa: ANN401
-    """A connection of 10 s whose server retransmitted one packet of 100, 20 kB."""
+    """A connection of 10 s whose server sent 100 packets, 20 kB."""
     return connection(
         **{
             "connection": number,
@@ -40,7 +40,6 @@ def lossy(number: int, stack: str | None, **values: Any) -> dict[str, Any]:  # n
             "backward_bytes": 20_000,
             "backward_unique_bytes": 20_000,
             "backward_packets": 100,
-            "backward_rto_needed": 1,
             "backward_stack": stack,
             "backward_rtt_avg_s": 0.1,
             "backward_best_case_s": 1.0,
@@ -60,11 +59,18 @@ def made(tmp_path: Path) -> Study:
         tmp_path / "one",
         captures=("one.pcap",),
         connections=[
-            lossy(0, "linux-6", backward_rack_needed=1),
-            lossy(1, "windows-xp", backward_rto_needed=1, backward_rto_spurious=1),
+            lossy(0, "linux-6"),
+            lossy(1, "windows-xp"),
             lossy(2, "none"),
-            lossy(3, "linux-6", backward_rto_needed=0, backward_tlp_spurious=1),
+            lossy(3, "linux-6"),
             connection(connection=4, end_s=20.0, forward_bytes=20_000, forward_packets=100),
+        ],
+        mechanisms=[
+            mechanism(connection=0, needed=1),
+            mechanism(connection=0, mechanism="rack", needed=1),
+            mechanism(connection=1, needed=1, spurious=1),
+            mechanism(connection=2, needed=1),
+            mechanism(connection=3, mechanism="tlp", spurious=1),
         ],
         retransmissions=[
             retransmission(
@@ -101,6 +107,7 @@ def made(tmp_path: Path) -> Study:
         tmp_path / "two",
         captures=("two.pcap.gz",),
         connections=[lossy(0, "linux-2.4", backward_unique_bytes=15_000, backward_bytes=15_000)],
+        mechanisms=[mechanism(connection=0, needed=1)],
         retransmissions=[
             retransmission(connection=0, mechanism="sack-recovery", detection_rtts=2.0)
         ],
@@ -176,9 +183,15 @@ def test_systems(stack: str | None, stacks: str | None, system: str | None) -> N
 
 
 def test_the_sender_is_the_one_that_retransmitted_more(tmp_path: Path) -> None:
-    both = lossy(0, "linux-6", forward_tlp_needed=2, forward_stack="solaris-10")
-    alike = lossy(1, "linux-6", forward_rack_needed=1, forward_unique_bytes=30_000)
-    trace = write_trace(tmp_path / "t", connections=[both, alike])
+    both = lossy(0, "linux-6", forward_stack="solaris-10")
+    alike = lossy(1, "linux-6", forward_unique_bytes=30_000)
+    mechanisms = [
+        mechanism(connection=0, needed=1),
+        mechanism(connection=0, direction="forward", mechanism="tlp", needed=2),
+        mechanism(connection=1, needed=1),
+        mechanism(connection=1, direction="forward", mechanism="rack", needed=1),
+    ]
+    trace = write_trace(tmp_path / "t", connections=[both, alike], mechanisms=mechanisms)
     assert study([trace]).senders["direction"].to_list() == ["forward", "forward"]
 
 
@@ -311,7 +324,12 @@ def random_trace(path: Path, connections: int = 400) -> Path:
         ]
     facts = Facts(settings=tuple(_SHARES))
     write_trace(
-        path, connections=rows, retransmissions=retransmissions, whatif=replays, facts=facts
+        path,
+        connections=rows,
+        mechanisms=[mechanism(connection=number, needed=1) for number in range(connections)],
+        retransmissions=retransmissions,
+        whatif=replays,
+        facts=facts,
     )
     return path
 
@@ -343,7 +361,9 @@ def test_json_has_every_point(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_drawn_is_said(tmp_path: Path) -> None:
-    folder = write_trace(tmp_path / "bare", connections=[lossy(0, "linux-6")]).path
+    folder = write_trace(
+        tmp_path / "bare", connections=[lossy(0, "linux-6")], mechanisms=[mechanism(needed=1)]
+    ).path
     words = ["trace", "--study", str(folder), "--out", str(tmp_path / "out"), "--format", "png"]
     told = runner.invoke(app, words, catch_exceptions=False).output
     assert "not drawn: figure-4-linux: no connection was replayed with these settings" in told

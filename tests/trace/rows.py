@@ -10,7 +10,14 @@ from typing import Any
 import polars as pl
 
 from rexmit.store.schema import Column, polars_schema
-from rexmit.store.trace_schema import CONNECTIONS, RETRANSMISSIONS, TABLES, WHATIF, WHATIF_TOTALS
+from rexmit.store.trace_schema import (
+    CONNECTIONS,
+    MECHANISM_COUNTS,
+    RETRANSMISSIONS,
+    TABLES,
+    WHATIF,
+    WHATIF_TOTALS,
+)
 from rexmit.tracing.folder import Trace, Writer
 from rexmit.tracing.source import Batch, Facts
 
@@ -56,6 +63,12 @@ def connection(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
     return _row(CONNECTIONS, usual, values)
 
 
+def mechanism(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
+    """What the server sent again after timeouts: nothing, unless said."""
+    usual = {"capture": "x.pcap", "flow": SERVER, "direction": "backward", "mechanism": "rto"}
+    return _row(MECHANISM_COUNTS, usual, values)
+
+
 def whatif(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
     """Another setting, without effect."""
     usual = {"capture": "x.pcap", "flow": SERVER, "direction": "backward", "setting": "k=2"}
@@ -96,6 +109,7 @@ def write_trace(
     path: Path,
     *,
     connections: Iterable[Row] = (),
+    mechanisms: Iterable[Row] = (),
     retransmissions: Iterable[Row] = (),
     whatif: Iterable[Row] = (),
     whatif_totals: Iterable[Row] = (),
@@ -104,6 +118,7 @@ def write_trace(
 ) -> Trace:
     """A folder as `rexmit trace --out` writes it."""
     with Writer(path) as writer:
-        writer.add(batch(connections=connections, retransmissions=retransmissions))
+        writer.add(batch(connections=connections, mechanisms=mechanisms))
+        writer.add(batch(retransmissions=retransmissions))
         writer.add(batch(whatif=whatif, whatif_totals=whatif_totals))
         return writer.finish(facts or Facts(), {"captures": list(captures)})

@@ -17,7 +17,6 @@ from typer.testing import CliRunner
 from rexmit import _core
 from rexmit.cli import app
 from rexmit.store.trace_schema import TABLES
-from rexmit.tracing.buffers import frame
 from rexmit.tracing.source import conformed
 
 SYN, ACK, FIN = 0x02, 0x10, 0x01
@@ -64,7 +63,7 @@ def analyse(
     parts: dict[str, list[pl.DataFrame]] = {name: [] for name in TABLES}
     while (batch := trace.next_batch()) is not None:
         for name, columns in batch.items():
-            parts[name].append(frame(columns))
+            parts[name].append(pl.DataFrame(columns))
     return {name: pl.concat(frames) for name, frames in parts.items() if frames}, trace
 
 

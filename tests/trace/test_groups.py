@@ -36,7 +36,6 @@ def trace(tmp_path: Path) -> Trace:
             backward_rtt_median_s=0.02,
             backward_rtt_p95_s=0.05,
             backward_data_s=0.5,
-            backward_rto_waited_s=0.3,
             waited_s=0.3,
             backward_window_full_s=0.1,
             forward_zero_windows=2,

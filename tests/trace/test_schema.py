@@ -1,16 +1,19 @@
-"""The tables of a trace: what they share with a run's, and with the words of the machines."""
+"""The tables of a trace: what they share with a run's, and what files of older formats are."""
 
 from __future__ import annotations
 
-import re
+import json
 from pathlib import Path
 
+import polars as pl
 import pytest
+from tests.trace.rows import connection, mechanism, retransmission, write_trace
 
+from rexmit.errors import UserError
 from rexmit.store import schema, trace_schema
-from rexmit.store.schema import Column, polars_schema
-
-ROOT = Path(__file__).parents[2]
+from rexmit.store.schema import polars_schema
+from rexmit.tracing.folder import Trace, open_trace
+from rexmit.tracing.summary import summary
 
 
 def test_a_retransmission_has_the_same_columns_in_a_run_and_in_a_trace() -> None:
@@ -18,17 +21,73 @@ def test_a_retransmission_has_the_same_columns_in_a_run_and_in_a_trace() -> None
     trace = {column.name: column for column in trace_schema.RETRANSMISSIONS}
     shared = {column.name for column in schema.EVERY_RETRANSMISSION}
     assert {name for name in run if name in trace} == shared
-    assert all(run[name] is trace[name] for name in shared)
+    assert all(run[name] == trace[name] for name in shared)
 
 
-@pytest.mark.parametrize("name", trace_schema.TABLES)
-def test_every_name_stands_once_and_has_a_meaning(name: str) -> None:
-    columns: tuple[Column, ...] = trace_schema.TABLES[name]
-    assert len(polars_schema(columns)) == len(columns)
-    assert all(column.meaning for column in columns)
+@pytest.fixture
+def trace(tmp_path: Path) -> Trace:
+    """Two connections with retransmissions of both sides, one without."""
+    client = {"direction": "forward", "flow": "10.0.0.2:40000 > 10.0.0.1:80"}
+    return write_trace(
+        tmp_path / "today",
+        connections=[connection(connection=n, waited_s=1.0 - n / 2) for n in range(3)],
+        mechanisms=[
+            mechanism(connection=0, mechanism="mptcp-reinject", spurious=2),
+            mechanism(connection=0, needed=1, waited_s=0.75, **client),
+            mechanism(connection=0, mechanism="rack", needed=3, waited_s=0.25, **client),
+            mechanism(connection=1, spurious=1, waited_s=0.5),
+        ],
+        retransmissions=[retransmission(connection=n) for n in (0, 1)],
+    )
 
 
-def test_the_words_are_those_of_the_machines_in_their_order() -> None:
-    source = (ROOT / "crates/tcp/src/words.rs").read_text(encoding="utf-8")
-    words = source.partition("    Mechanism,\n")[2].partition(");")[0]
-    assert tuple(re.findall(r'= "([a-z-]+)"', words)) == trace_schema.MECHANISMS
+def in_format_1(trace: Trace, path: Path, *, without: str = "") -> Path:
+    """The trace as it was kept before its mechanisms had a table."""
+    path.mkdir()
+    wide = trace.scan("connections").collect()
+    rows = trace.scan("mechanisms").collect()
+    for side in trace_schema.SIDES:
+        for name in trace_schema.MECHANISMS:
+            mine = rows.filter(pl.col("direction") == side, pl.col("mechanism") == name)
+            names = {
+                what: f"{side}_{name.replace('-', '_')}_{what}"
+                for what in ("needed", "spurious", "waited_s")
+            }
+            wide = wide.join(
+                mine.select("connection", *names).rename(names), on="connection", how="left"
+            ).with_columns(pl.col(list(names.values())).fill_null(0))
+    wide.drop(without or []).write_parquet(path / "connections.parquet")
+    for name in ("retransmissions", "whatif", "whatif_totals"):
+        trace.scan(name).sink_parquet(path / f"{name}.parquet")
+    meta = {**trace.meta, "format": 1, "rexmit": "0.1.0"}
+    del meta["tables"]
+    (path / "trace.json").write_text(json.dumps(meta))
+    return path
+
+
+def test_a_trace_of_format_1_is_read(trace: Trace, tmp_path: Path) -> None:
+    older = open_trace(in_format_1(trace, tmp_path / "older"))
+    for name in trace_schema.TABLES:
+        was, now = older.scan(name).collect(), trace.scan(name).collect()
+        assert dict(was.schema) == polars_schema(trace_schema.TABLES[name])
+        if name == "mechanisms":
+            # In the order of the mechanisms, where today's are as they were written.
+            was, now = (rows.sort("connection", "direction", "mechanism") for rows in (was, now))
+        assert was.equals(now), name
+    assert summary(older) == summary(trace)
+
+
+def test_what_an_older_trace_lacks_is_named(trace: Trace, tmp_path: Path) -> None:
+    path = in_format_1(trace, tmp_path / "older", without="forward_rack_needed")
+    with pytest.raises(
+        UserError, match=r"connections\.parquet: column forward_rack_needed is missing"
+    ):
+        open_trace(path)
+
+
+def test_a_trace_of_another_format_is_refused_with_its_version(trace: Trace) -> None:
+    about = {**trace.meta, "format": 3, "rexmit": "9.9.9"}
+    (trace.path / "trace.json").write_text(json.dumps(about))
+    told = r"has format 3, written by rexmit 9\.9\.9; this program reads formats 1 and 2"
+    with pytest.raises(UserError, match=told):
+        open_trace(trace.path)

@@ -6,7 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.trace.rows import connection, retransmission, whatif, whatif_total, write_trace
+from tests.trace.rows import (
+    connection,
+    mechanism,
+    retransmission,
+    whatif,
+    whatif_total,
+    write_trace,
+)
 from typer.testing import CliRunner
 
 from rexmit.cli import app
@@ -40,12 +47,11 @@ def trace(tmp_path: Path) -> Trace:
                 start_s=T + 60 * n,
                 end_s=T + 60 * n + 30,
                 duration_s=30.0,
-                backward_rto_needed=int(waits[n] > 0),
-                backward_rto_waited_s=waits[n],
                 waited_s=waits[n],
             )
             for n, flow in enumerate(FLOWS)
         ],
+        mechanisms=[mechanism(connection=n, needed=1, waited_s=waits[n]) for n in (2, 3)],
         retransmissions=[
             retransmission(connection=n, detection_s=waits[n], time_ns=n) for n in (2, 3)
         ],

@@ -14,17 +14,11 @@ from tests.real.captures import FOLDER, others
 from typer.testing import CliRunner
 
 from rexmit.cli import app
-from rexmit.store.trace_schema import CONNECTIONS
 from rexmit.tracing.advice import advice
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.run import run
 from rexmit.tracing.summary import summary
 
-PARTS = [
-    column.name
-    for column in CONNECTIONS
-    if column.name.endswith("_waited_s") and column.name != "waited_s"
-]
 ROUNDING_S = 1e-6
 """Sums of seconds as floating-point numbers."""
 
@@ -37,7 +31,10 @@ def broken(trace: Trace) -> list[str]:
     waited = connections.select("connection", "duration_s", "waited_s")
     by_row = retransmissions.group_by("connection").agg(pl.col("waited_s").sum().alias("rows_s"))
     saved = whatif.group_by("connection", "setting").agg(-pl.col("waited_change_s").sum())
-    parts = connections.select((pl.sum_horizontal(PARTS) - pl.col("waited_s")).abs())
+    by_mechanism = trace.scan("mechanisms").collect().group_by("connection")
+    parts = waited.join(
+        by_mechanism.agg(pl.col("waited_s").sum().alias("parts_s")), on="connection", how="left"
+    ).select((pl.col("parts_s").fill_null(0.0) - pl.col("waited_s")).abs())
     with_rows = waited.join(by_row, on="connection", how="left").fill_null(0.0)
     rules = {
         "parts sum to the whole": parts.filter(pl.first() > ROUNDING_S),

@@ -1,13 +1,16 @@
 //! Python bindings, nothing else.
 
+mod arrow;
 mod capture;
 mod error;
 mod flow;
 mod monitor;
+mod schema;
 mod stacks;
 mod synth;
 mod trace;
 
+use error::Error;
 use pyo3::prelude::*;
 
 /// Runs Rust code that touches no Python object while other Python threads go on.
@@ -26,6 +29,8 @@ mod _core {
     use rexmit_tcp::stacks::StackError;
     use rexmit_time::Streams;
 
+    #[pymodule_export]
+    use crate::arrow::Batch;
     #[pymodule_export]
     use crate::capture::Packet;
     use crate::detached;
@@ -96,6 +101,18 @@ mod _core {
         };
         let ends = (end(client)?, end(server)?);
         detached(py, || crate::flow::read(&paths, ends, (since_ns, until_ns)))
+    }
+
+    /// The tables of each place, and their columns.
+    #[pyfunction]
+    fn places() -> Vec<(&'static str, Vec<crate::schema::Table>)> {
+        crate::schema::places()
+    }
+
+    /// The words of mechanisms, in order.
+    #[pyfunction]
+    fn mechanisms() -> Vec<&'static str> {
+        crate::schema::mechanisms()
     }
 
     /// The stacks of the model.

@@ -9,6 +9,7 @@ import typer
 
 from rexmit.cli.limits import MOST_JOBS
 from rexmit.errors import UserError
+from rexmit.store.trace_schema import TABLES
 from rexmit.version import version
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def trace(
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Keep the tables in this folder: connections, retransmissions, whatif (.parquet).",
+            help=f"Keep the tables in this folder: {', '.join(TABLES)} (.parquet).",
             show_default=False,
         ),
     ] = None,

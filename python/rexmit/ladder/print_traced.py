@@ -130,11 +130,7 @@ def _subflows(traced: Traced) -> list[str]:
         size = (
             f"{row['forward_data_bytes']:,} bytes of data up, {row['backward_data_bytes']:,} down"
         )
-        again = sum(
-            row[f"{side}_mptcp_reinject_{need}"]
-            for side in ("forward", "backward")
-            for need in ("needed", "spurious")
-        )
+        again = row["reinjections"]
         more = f"; {count(again, 'packet')} re-injected" if again else ""
         number, mark = row["mptcp_subflow"], ", this one" if row["mptcp_subflow"] == here else ""
         told.append(f"  {number}: flow {row['number']}, {row['flow']}, {role}; {size}{more}{mark}")
@@ -166,12 +162,13 @@ def _style(step: Step, retransmission: dict[str, Any] | None) -> str:
 
 
 def traced_data(traced: Traced) -> dict[str, Any]:
-    """The connection's row and every packet with its retransmission's row; times in ns since the
-    first.
+    """The connection's row, its mechanisms and every packet with its retransmission's row; times in
+    ns since the first.
     """
     return {
         "flow": traced.number,
         "connection": traced.row,
+        "mechanisms": list(traced.mechanisms),
         "start_ns": traced.start_ns,
         "packets": [
             {**asdict(step), "retransmission": traced.retransmissions.get(number)}

@@ -17,6 +17,7 @@ from rexmit.errors import UserError
 from rexmit.ladder.match import Passage
 from rexmit.ladder.packets import Packet, flag_names
 from rexmit.ladder.steps import Step, steps
+from rexmit.tracing import mechanisms
 from rexmit.tracing.folder import Trace
 
 _SPACE: Final = 1 << 32
@@ -25,8 +26,9 @@ _SPACE: Final = 1 << 32
 @dataclass(frozen=True)
 class Traced:
     """`row` is the connection's row; `retransmissions` the rows of its retransmissions by the
-    number of their step. Of steps the server is the sender of `backward` data. `subflows` are the
-    rows of all subflows of its Multipath TCP connection, this one among them, in their order.
+    number of their step, `mechanisms` its rows of that table. Of steps the server is the sender of
+    `backward` data. `subflows` are the rows of all subflows of its Multipath TCP connection, this
+    one among them, in their order, each with its `reinjections`.
     """
 
     number: int
@@ -34,6 +36,7 @@ class Traced:
     steps: tuple[Step, ...]
     retransmissions: dict[int, dict[str, Any]]
     start_ns: int
+    mechanisms: tuple[dict[str, Any], ...] = ()
     subflows: tuple[dict[str, Any], ...] = ()
 
     @property
@@ -64,17 +67,20 @@ def open_traced(trace: Trace, which: str, at_s: float | None = None) -> Traced:
             "K is a row of connections.parquet, from 0, or a flow: '10.0.0.1:80 > 10.0.0.2:40000'",
         )
     row = found.row(0, named=True)
-    retransmissions = (
-        trace.scan("retransmissions")
-        .filter(pl.col("connection") == row["connection"])
-        .sort("time_ns")
-        .collect()
-    )
+    mine = pl.col("connection") == row["connection"]
+    retransmissions = trace.scan("retransmissions").filter(mine).sort("time_ns").collect()
+    counts = trace.scan("mechanisms").filter(mine).collect()
     subflows: tuple[dict[str, Any], ...] = ()
     if row["mptcp_connection"] is not None:
         together = pl.col("mptcp_connection") == row["mptcp_connection"]
-        subflows = tuple(rows.filter(together).sort("mptcp_subflow").collect().to_dicts())
-    return replace(_traced(row, retransmissions, _read(trace, row)), subflows=subflows)
+        again = mechanisms.retransmissions(["mptcp-reinject"])
+        every = mechanisms.beside(rows.filter(together), trace, reinjections=again)
+        subflows = tuple(every.sort("mptcp_subflow").collect().to_dicts())
+    return replace(
+        _traced(row, retransmissions, _read(trace, row)),
+        mechanisms=tuple(counts.to_dicts()),
+        subflows=subflows,
+    )
 
 
 def _wanted(trace: Trace, which: str) -> pl.Expr:

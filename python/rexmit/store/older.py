@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 import polars as pl
+
+from rexmit.store.trace_schema import MECHANISMS, SIDES
+from rexmit.store.trace_schema import TABLES as TRACE_TABLES
 
 COLUMNS: Final = {"resends": "retransmissions", "needless_resends": "spurious_retransmissions"}
 """Names of columns, and what they are now."""
@@ -34,3 +38,60 @@ def corpus_table(folder: Path, name: str) -> Path:
         if older.exists():
             return older
     return file
+
+
+TRACE_FORMATS: Final = (1,)
+"""Formats of a trace's folder that are read beside today's.
+
+In format 1 a connection's row had the columns of `mechanisms` for each side and mechanism, such as
+`forward_rto_needed`; there was no such table.
+"""
+
+_COUNTS: Final = ("needed", "spurious", "waited_s")
+
+
+def trace_files(found: int) -> Mapping[str, Sequence[str]]:
+    """The tables that a trace's folder of this format has as files, and their columns."""
+    files = {name: [one.name for one in columns] for name, columns in TRACE_TABLES.items()}
+    if found == 1:
+        del files["mechanisms"]
+        files["connections"] += [
+            _wide(side, mechanism, what)
+            for side in SIDES
+            for mechanism in MECHANISMS
+            for what in _COUNTS
+        ]
+    return files
+
+
+def scan_trace(path: Path, table: str, found: int) -> pl.LazyFrame:
+    """A table of a trace's folder of this format, in today's columns, read when asked."""
+    if found != 1 or table not in ("connections", "mechanisms"):
+        return pl.scan_parquet(path / f"{table}.parquet")
+    connections = pl.scan_parquet(path / "connections.parquet")
+    if table == "connections":
+        return connections.select(one.name for one in TRACE_TABLES[table])
+    rows = pl.concat(
+        _of_mechanism(connections, side, mechanism) for side in SIDES for mechanism in MECHANISMS
+    )
+    return rows.sort("connection", "direction", maintain_order=True)
+
+
+def _wide(side: str, mechanism: str, what: str) -> str:
+    return f"{side}_{mechanism.replace('-', '_')}_{what}"
+
+
+def _of_mechanism(connections: pl.LazyFrame, side: str, mechanism: str) -> pl.LazyFrame:
+    flow = pl.col("flow")
+    if side == "backward":
+        ends = flow.str.split_exact(" > ", 1).struct
+        flow = pl.format("{} > {}", ends.field("field_1"), ends.field("field_0")).alias("flow")
+    counts = [pl.col(_wide(side, mechanism, what)).alias(what) for what in _COUNTS]
+    return connections.select(
+        "capture",
+        "connection",
+        flow,
+        pl.lit(side).alias("direction"),
+        pl.lit(mechanism).alias("mechanism"),
+        *counts,
+    ).filter(pl.any_horizontal(pl.col(_COUNTS) != 0))

@@ -1,15 +1,14 @@
 """A trace's folder: written as batches come, whole or not at all; opened lazily.
 
-`trace.json` (format, program, captures, what was read, the command), `connections.parquet`,
-`retransmissions.parquet`, `whatif.parquet`, `whatif_totals.parquet`, with `--csv` each as CSV as
-well, and `figures/`.
+`trace.json` (format, program, captures, what was read, the command), a parquet file for each table
+of `trace_schema`, with `--csv` each as CSV as well, and `figures/`.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any, Final, Self
 import polars as pl
 
 from rexmit.errors import UserError
-from rexmit.store import digests
+from rexmit.store import digests, older
 from rexmit.store.files import whole_file, whole_folder, write_text
 from rexmit.store.plain_json import (
     either,
@@ -33,12 +32,11 @@ from rexmit.store.plain_json import (
     text,
     whole,
 )
-from rexmit.store.schema import polars_schema
-from rexmit.store.trace_schema import TABLES
+from rexmit.store.trace_schema import ORDERS, TABLES
 from rexmit.tracing.source import Batch, Facts, File, conformed, empty
 
-FORMAT: Final = 1
-"""The version of trace.json."""
+FORMAT: Final = 2
+"""The version of a trace's folder; `older` reads those before it."""
 
 META: Final = "trace.json"
 
@@ -63,6 +61,7 @@ _FILE: Final = shape(
 _CHECK: Final = shape(
     {
         "kind": one_of("trace"),
+        "rexmit": text,
         "captures": list_of(text),
         "files": list_of(text),
         "command": text,
@@ -85,13 +84,6 @@ _CHECK: Final = shape(
 )
 """What this program reads of a trace.json."""
 
-_ORDER: Final[Mapping[str, tuple[str, ...]]] = {
-    "connections": ("connection",),
-    "retransmissions": ("connection", "time_ns", "seq_start"),
-    "whatif": ("connection", "direction"),
-    "whatif_totals": ("stack", "setting"),
-}
-
 
 @dataclass(frozen=True)
 class Trace:
@@ -103,7 +95,7 @@ class Trace:
 
     def scan(self, table: str) -> pl.LazyFrame:
         """A table, read when asked."""
-        return pl.scan_parquet(self.path / f"{table}.parquet")
+        return older.scan_trace(self.path, table, self.meta["format"])
 
     def numbered(self) -> pl.LazyFrame:
         """The connections with `number`, their rows in connections.parquet."""
@@ -216,7 +208,7 @@ class Writer:
                 pl.scan_parquet(parts).sink_parquet(file, compression="zstd")
             else:
                 rows = pl.concat([empty(name), *self._waiting[name]])
-                rows = rows.sort(*_ORDER[name], maintain_order=True)
+                rows = rows.sort(*ORDERS[name], maintain_order=True)
                 rows.write_parquet(file, compression="zstd")
 
 
@@ -238,18 +230,20 @@ def open_trace(path: Path) -> Trace:
         raise UserError(
             f"{path / META}: cannot be read: {error}", "analyse the captures again"
         ) from error
-    if found != FORMAT:
+    if found not in (FORMAT, *older.TRACE_FORMATS):
+        by = f", written by rexmit {meta['rexmit']}" if "rexmit" in meta else ""
+        known = " and ".join(map(str, (*older.TRACE_FORMATS, FORMAT)))
         raise UserError(
-            f"{path / META}: the trace has format {found}, this program reads format {FORMAT}",
+            f"{path / META}: the trace has format {found}{by}; this program reads formats {known}",
             "analyse the captures again",
         )
-    trace = Trace(path, meta, facts)
-    fault = digests.fault(path, meta, [f"{name}.parquet" for name in TABLES])
+    files = older.trace_files(found)
+    fault = digests.fault(path, meta, [f"{name}.parquet" for name in files])
     if fault is not None:
         raise UserError(fault, "analyse the captures again")
-    for name, columns in TABLES.items():
-        _check(trace, name, set(polars_schema(columns)))
-    return trace
+    for name, columns in files.items():
+        _check(path / f"{name}.parquet", columns)
+    return Trace(path, meta, facts)
 
 
 def _facts(told: Mapping[str, Any]) -> Facts:
@@ -257,13 +251,13 @@ def _facts(told: Mapping[str, Any]) -> Facts:
     return Facts(**{**told, "files": files})
 
 
-def _check(trace: Trace, name: str, wanted: set[str]) -> None:
-    file = trace.path / f"{name}.parquet"
+def _check(file: Path, columns: Sequence[str]) -> None:
     try:
-        missing = wanted - set(trace.scan(name).collect_schema())
+        there = set(pl.scan_parquet(file).collect_schema())
     except (OSError, pl.exceptions.PolarsError) as error:
         raise UserError(f"{file}: cannot be read: {error}", "analyse the captures again") from error
+    missing = [name for name in columns if name not in there]
     if missing:
         raise UserError(
-            f"{file}: column {', '.join(sorted(missing))} is missing", "analyse the captures again"
+            f"{file}: column {', '.join(missing)} is missing", "analyse the captures again"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from rexmit.errors import UserError
-from rexmit.tracing import terms
+from rexmit.tracing import mechanisms
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.words import span
 
@@ -17,11 +17,11 @@ def most_trouble(trace: Trace) -> tuple[int, str]:
     bytes; and a sentence that says so and names the next ones. Raises UserError where none is.
     """
     rows = (
-        trace.numbered()
+        mechanisms.beside(trace.numbered(), trace, retransmissions=mechanisms.retransmissions())
         .select(
             "number",
             "waited_s",
-            terms.retransmissions().alias("retransmissions"),
+            "retransmissions",
             (pl.col("forward_bytes") + pl.col("backward_bytes")).alias("bytes"),
         )
         .sort(

@@ -12,7 +12,6 @@ import polars as pl
 from rexmit.errors import UserError
 from rexmit.store.schema import Column, polars_schema
 from rexmit.store.trace_schema import TABLES
-from rexmit.tracing.buffers import frame
 
 if TYPE_CHECKING:
     from rexmit import _core
@@ -145,7 +144,7 @@ class _Core:
                 raise UserError(str(error)) from error
             if tables is None:
                 return
-            yield {name: frame(columns) for name, columns in tables.items()}
+            yield {name: pl.DataFrame(rows) for name, rows in tables.items()}
 
     def progress(self) -> int:
         return self._trace.progress()[1]

@@ -8,7 +8,7 @@ from typing import Any, Final
 import polars as pl
 
 from rexmit.store.trace_schema import MECHANISMS
-from rexmit.tracing import terms
+from rexmit.tracing import mechanisms
 from rexmit.tracing.files import Captured, captured
 from rexmit.tracing.floods import Flood, flood
 from rexmit.tracing.folder import Trace
@@ -165,12 +165,13 @@ def _both(name: str) -> pl.Expr:
 
 def _totals(trace: Trace) -> Totals:
     row = (
-        trace.scan("connections")
-        .with_columns(
-            terms.retransmissions().alias("retransmissions"),
-            terms.total("needed").alias("needed"),
-            _both("capture_losses").alias("capture_losses"),
+        mechanisms.beside(
+            trace.scan("connections"),
+            trace,
+            retransmissions=mechanisms.retransmissions(),
+            needed=mechanisms.total("needed"),
         )
+        .with_columns(_both("capture_losses").alias("capture_losses"))
         .select(
             pl.len().alias("connections"),
             (pl.col("retransmissions") > 0).sum().alias("with_retransmissions"),
@@ -268,9 +269,10 @@ def _mechanisms(trace: Trace) -> tuple[OfMechanism, ...]:
         )
         .collect()
     )
+    by_connection = {name: mechanisms.total("waited_s", [name]) for name in MECHANISMS}
     waited = (
-        trace.scan("connections")
-        .select(terms.total("waited_s", [name]).sum().alias(name) for name in MECHANISMS)
+        mechanisms.beside(trace.scan("connections"), trace, **by_connection)
+        .select(pl.col(MECHANISMS).sum())
         .collect()
         .row(0, named=True)
     )
@@ -283,11 +285,16 @@ def _senders(trace: Trace) -> tuple[Sender, ...]:
     # No stack of TCP explains what Multipath TCP sends again.
     own = [name for name in MECHANISMS if name != "mptcp-reinject"]
     halves = [
-        trace.scan("connections").select(
+        mechanisms.beside(
+            trace.scan("connections"),
+            trace,
+            retransmissions=mechanisms.retransmissions(own, side),
+            side_s=mechanisms.total("waited_s", own, side),
+        ).select(
             *(pl.col(f"{side}_{name}").alias(name) for name in names),
             pl.col(f"{side}_syn_signature").is_not_null().alias("syn_seen"),
-            terms.retransmissions([side], own).alias("retransmissions"),
-            terms.total("waited_s", own, [side]).alias("waited_s"),
+            "retransmissions",
+            pl.col("side_s").alias("waited_s"),
         )
         for side in ("forward", "backward")
     ]
@@ -311,7 +318,12 @@ def _senders(trace: Trace) -> tuple[Sender, ...]:
 
 def _worst(trace: Trace) -> tuple[Worst, ...]:
     rows = (
-        trace.numbered()
+        mechanisms.beside(
+            trace.numbered(),
+            trace,
+            retransmissions=mechanisms.retransmissions(),
+            forward_waited_s=mechanisms.total("waited_s", side="forward"),
+        )
         .select(
             "number",
             "capture",
@@ -321,8 +333,8 @@ def _worst(trace: Trace) -> tuple[Worst, ...]:
             "forward_stack",
             "backward_stack",
             "waited_s",
-            terms.total("waited_s", sides=["forward"]).alias("forward_waited_s"),
-            terms.retransmissions().alias("retransmissions"),
+            "forward_waited_s",
+            "retransmissions",
             pl.max_horizontal("forward_rtt_max_s", "backward_rtt_max_s").alias("rtt_max_s"),
             (_both("segments")).alias("segments"),
             "handshake",

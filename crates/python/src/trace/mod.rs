@@ -1,4 +1,4 @@
-//! The analysis of captures as batches of columns.
+//! The analysis of captures as batches of rows.
 
 mod files;
 
@@ -10,13 +10,14 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::PyDict;
 use rexmit_trace::analyzer::Rows;
-use rexmit_trace::columns::{tables, Table, Values};
+use rexmit_trace::columns::tables;
 use rexmit_trace::run::{Background, Next, Summary};
 use rexmit_trace::settings::Settings;
 use rexmit_trace::whatif::Plan;
 
+use crate::arrow::Batch;
 use crate::detached;
 use crate::error::Error;
 use files::{Files, Span};
@@ -131,10 +132,12 @@ impl Trace {
             return Ok(None);
         }
         drop(state);
-        let all = detached(py, || tables(&rows, &self.capture, &self.names));
+        let all = detached(py, || {
+            tables(&rows, &self.capture, &self.names).map(|table| (table.name, Batch::new(table)))
+        });
         let batch = PyDict::new(py);
-        for (name, table) in &all {
-            batch.set_item(name, columns(py, table)?)?;
+        for (name, table) in all {
+            batch.set_item(name, table.map_err(Error::plan)?)?;
         }
         Ok(Some(batch))
     }
@@ -192,63 +195,4 @@ impl Trace {
         }
         true
     }
-}
-
-/// A table's columns: name, kind, the buffer, and what belongs to it. The first has a value for each row, of which there is
-/// one; another that has one value in all rows has it once: most columns of most tables.
-fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyList>> {
-    let list = PyList::empty(py);
-    for (number, column) in table.columns.iter().enumerate() {
-        let name = &column.name;
-        let rows = column.values.len();
-        let some = if number > 0 && rows > 1 && is_one(&column.values) {
-            1
-        } else {
-            rows
-        };
-        match &column.values {
-            Values::Integer(values, mask) => {
-                let mask = mask.as_ref().map(|mask| PyBytes::new(py, &mask[..some]));
-                list.append((
-                    name,
-                    "integer",
-                    PyBytes::new(py, bytes(&values[..some])),
-                    mask,
-                ))?;
-            }
-            Values::Number(values) => {
-                let values = PyBytes::new(py, bytes(&values[..some]));
-                list.append((name, "number", values, py.None()))?;
-            }
-            Values::Boolean(values) => {
-                let values = PyBytes::new(py, &values[..some]);
-                list.append((name, "boolean", values, py.None()))?;
-            }
-            Values::Text(indices, texts) => {
-                let indices = PyBytes::new(py, bytes(&indices[..some]));
-                list.append((name, "text", indices, &texts.lines))?;
-            }
-        }
-    }
-    Ok(list)
-}
-
-/// Whether all rows have one value, bit for bit.
-fn is_one(values: &Values) -> bool {
-    fn same<T: PartialEq + Copy>(values: &[T]) -> bool {
-        values
-            .first()
-            .is_none_or(|first| values.iter().all(|value| value == first))
-    }
-    match values {
-        Values::Integer(values, mask) => same(values) && mask.as_deref().is_none_or(same),
-        Values::Number(values) => same::<u64>(bytemuck::cast_slice(values)),
-        Values::Boolean(values) => same(values),
-        Values::Text(indices, _) => same(indices),
-    }
-}
-
-/// Numbers as bytes, in the machine's order.
-fn bytes<T: bytemuck::NoUninit>(values: &[T]) -> &[u8] {
-    bytemuck::cast_slice(values)
 }

@@ -1,6 +1,6 @@
 //! Connections as columns.
 
-use rexmit_tcp::Mechanism;
+use rexmit_schema::trace;
 
 use super::buffers::{seconds, whole, Filler, Table};
 use crate::analyzer::Of;
@@ -9,12 +9,11 @@ use crate::measures::Measures;
 use crate::rows::{Connection, Inferred, Parameters, Position, Role, SenderRow};
 
 pub(super) fn table(rows: &[Of<Box<Connection>>], capture: &str) -> Table {
-    let names = Names::new();
-    Filler::fill(rows, |table, rows| {
+    Filler::fill(&trace::CONNECTIONS, rows, |table, rows| {
         table.prefix("");
         table.text("capture", rows.iter().map(|_| Some(capture)));
         table.integer("connection", rows.iter().map(|of| whole(of.connection)));
-        table.flow("flow", rows.iter().map(|of| of.row.flow));
+        table.flow("flow", rows.iter().map(|of| Some(of.row.flow)));
         let all = || rows.iter().map(|of| &*of.row);
         table.number("start_s", all().map(|row| seconds(row.start)));
         table.number("end_s", all().map(|row| seconds(row.end)));
@@ -66,26 +65,13 @@ pub(super) fn table(rows: &[Of<Box<Connection>>], capture: &str) -> Table {
             multipath().map(|of| of?.version.map(i64::from)),
         );
         table.prefix("forward_");
-        sender(table, &names, || rows.iter().map(|of| &of.row.forward));
+        sender(table, || rows.iter().map(|of| &of.row.forward));
         table.prefix("backward_");
-        sender(table, &names, || rows.iter().map(|of| &of.row.backward));
+        sender(table, || rows.iter().map(|of| &of.row.backward));
     })
 }
 
-/// Names of the columns of each mechanism.
-struct Names(Vec<[String; 3]>);
-
-impl Names {
-    fn new() -> Self {
-        let all = Mechanism::ALL.iter().map(|mechanism| {
-            let word = mechanism.as_str().replace('-', "_");
-            ["needed", "spurious", "waited_s"].map(|what| format!("{word}_{what}"))
-        });
-        Names(all.collect())
-    }
-}
-
-fn sender<'r, I>(table: &mut Filler, names: &Names, all: impl Fn() -> I)
+fn sender<'r, I>(table: &mut Filler, all: impl Fn() -> I)
 where
     I: Iterator<Item = &'r SenderRow> + Clone,
 {
@@ -107,19 +93,6 @@ where
         all().map(|row| row.syn_signature.as_deref()),
     );
     table.text("syn_system", all().map(|row| row.syn_system));
-    for (index, [needed, spurious, _]) in names.0.iter().enumerate() {
-        table.integer(
-            needed,
-            all().map(|row| i64::from(row.retransmissions[index][0])),
-        );
-        table.integer(
-            spurious,
-            all().map(|row| i64::from(row.retransmissions[index][1])),
-        );
-    }
-    for (index, [_, _, waited]) in names.0.iter().enumerate() {
-        table.seconds(waited, all().map(|row| Some(row.waited[index])));
-    }
     table.integer("reordered", all().map(|row| i64::from(row.reordered)));
     table.integer(
         "network_duplicates",

@@ -1,5 +1,6 @@
 //! Retransmissions as columns.
 
+use rexmit_schema::trace;
 use rexmit_tcp::Mechanism;
 use rexmit_time::Duration;
 use rexmit_wire::FlowKey;
@@ -11,7 +12,7 @@ use crate::event::Direction;
 use crate::rows::Retransmission;
 
 pub(super) fn table(rows: &[Of<Retransmission>], capture: &str) -> Table {
-    Filler::fill(rows, |table, rows| {
+    Filler::fill(&trace::RETRANSMISSIONS, rows, |table, rows| {
         whose(table, rows, capture, |row| row.direction);
         let all = || rows.iter().map(|of| &of.row);
         table.number("time_s", all().map(|row| seconds(row.time)));
@@ -68,7 +69,7 @@ pub(super) fn table(rows: &[Of<Retransmission>], capture: &str) -> Table {
             all().map(|row| Some(whole(row.multipath.as_ref()?.connection))),
         );
         let first = |row: &Retransmission| row.multipath.as_ref()?.first;
-        table.flow_or_null(
+        table.flow(
             "first_flow",
             all().map(|row| first(row).map(|(flow, _)| flow)),
         );
@@ -88,7 +89,6 @@ fn episode(row: &Retransmission) -> i64 {
     }
 }
 
-/// The flow of a direction of the connection `flow`.
 /// Whose each row is: the columns that tables of directions begin with.
 pub(super) fn whose<R>(
     table: &mut Filler,
@@ -98,12 +98,15 @@ pub(super) fn whose<R>(
 ) {
     table.text("capture", rows.iter().map(|_| Some(capture)));
     table.integer("connection", rows.iter().map(|of| whole(of.connection)));
-    let flows = rows.iter().map(|of| towards(of.flow, direction(&of.row)));
+    let flows = rows
+        .iter()
+        .map(|of| Some(towards(of.flow, direction(&of.row))));
     table.flow("flow", flows);
     let words = rows.iter().map(|of| Some(word(direction(&of.row))));
     table.text("direction", words);
 }
 
+/// The flow of a direction of the connection `flow`.
 fn towards(flow: FlowKey, direction: Direction) -> FlowKey {
     match direction {
         Direction::Forward => flow,

@@ -1,5 +1,7 @@
 //! What other settings would have done, as columns.
 
+use rexmit_schema::trace;
+
 use super::buffers::{whole, Filler, Table};
 use super::retransmissions::whose;
 use crate::analyzer::Of;
@@ -7,7 +9,7 @@ use crate::rows::{Changes, WhatIf};
 use crate::whatif::{Total, Totals};
 
 pub(super) fn table(rows: &[Of<WhatIf>], capture: &str, settings: &[String]) -> Table {
-    Filler::fill(rows, |table, rows| {
+    Filler::fill(&trace::WHATIF, rows, |table, rows| {
         whose(table, rows, capture, |row| row.direction);
         let all = || rows.iter().map(|of| &of.row);
         let name = |row: &WhatIf| settings.get(row.setting as usize).map(String::as_str);
@@ -40,7 +42,7 @@ fn changes(table: &mut Filler, rows: &(impl Iterator<Item = Changes> + Clone)) {
 }
 
 pub(super) fn totals(totals: &Totals, capture: &str, settings: &[String]) -> Table {
-    Filler::fill(&totals.rows(), |table, rows| {
+    Filler::fill(&trace::WHATIF_TOTALS, &totals.rows(), |table, rows| {
         table.text("capture", rows.iter().map(|_| Some(capture)));
         table.text("stack", rows.iter().map(|(stack, _, _)| Some(*stack)));
         let name = |setting: u32| settings.get(setting as usize).map(String::as_str);

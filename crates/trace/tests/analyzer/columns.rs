@@ -9,7 +9,7 @@ fn column<'t>(table: &'t Table, name: &str) -> &'t Values {
     let found: Vec<_> = table
         .columns
         .iter()
-        .filter(|column| column.name == name)
+        .filter(|column| column.declared.name == name)
         .collect();
     assert_eq!(found.len(), 1, "{name}");
     &found[0].values
@@ -19,10 +19,9 @@ fn texts(values: &Values) -> Vec<Option<&str>> {
     let Values::Text(indices, texts) = values else {
         panic!("no texts")
     };
-    let lines: Vec<&str> = texts.lines.split_terminator('\n').collect();
-    assert_eq!(lines.len(), texts.count as usize);
-    let line = |index: &i32| usize::try_from(*index).ok().map(|index| lines[index]);
-    indices.iter().map(line).collect()
+    let all: Vec<&str> = texts.iter().collect();
+    let text = |index: &i32| usize::try_from(*index).ok().map(|index| all[index]);
+    indices.iter().map(text).collect()
 }
 
 #[test]
@@ -44,10 +43,11 @@ fn columns_hold_what_the_rows_hold() {
         more.connection = n;
         rows.connections.push(more);
     }
-    let [(_, connections), (_, retransmissions), (_, whatif), _] =
-        tables(&rows, "a\nb.pcap", &["k=2".to_owned()]);
+    let [connections, mechanisms, retransmissions, whatif, _] =
+        tables(&rows, "a.pcap", &["k=2".to_owned()]);
     for (table, count) in [
         (&connections, 300),
+        (&mechanisms, 300),
         (&retransmissions, 1),
         (&whatif, rows.whatif.len()),
     ] {
@@ -56,10 +56,7 @@ fn columns_hold_what_the_rows_hold() {
             .iter()
             .all(|column| column.values.len() == count));
     }
-    assert_eq!(
-        texts(column(&connections, "capture"))[299],
-        Some("a b.pcap")
-    );
+    assert_eq!(texts(column(&connections, "capture"))[299], Some("a.pcap"));
     assert_eq!(
         texts(column(&connections, "flow"))[299],
         Some("10.0.0.1:40000 > 10.0.0.2:80")
@@ -73,7 +70,7 @@ fn columns_hold_what_the_rows_hold() {
     let Values::Integer(mss, Some(mask)) = column(&connections, "backward_mss_bytes") else {
         panic!()
     };
-    assert_eq!((mss[7], mask[7]), (1_400, 1));
+    assert_eq!((mss[7], mask[7]), (1_400, true));
     let Values::Number(start) = column(&connections, "start_s") else {
         panic!()
     };
@@ -100,19 +97,57 @@ fn columns_hold_what_the_rows_hold() {
 }
 
 #[test]
-fn tables_without_rows_have_all_columns() {
-    let all = tables(&Script::new(1).rows(), "", &[]);
-    let lengths: Vec<usize> = all.iter().map(|(_, table)| table.columns.len()).collect();
-    assert_eq!(lengths, [194, 34, 14, 15]);
-    let rows = Script::new(40_000).handshake().rows();
-    let names = |table: &Table| {
-        table
-            .columns
-            .iter()
-            .map(|column| column.name.clone())
-            .collect::<Vec<_>>()
+fn only_the_mechanisms_of_a_side_have_rows() {
+    let mut script = Script::new(40_000);
+    script.handshake();
+    script.exchange();
+    let again = script.packets[script.packets.len() - 2].1;
+    script
+        .wait(300)
+        .put(again)
+        .wait(10)
+        .send(true, Flags::ACK, 0)
+        .close();
+    let rows = script.rows();
+    let connection = &rows.connections[0].row;
+    let [_, mechanisms, ..] = tables(&rows, "", &[]);
+    assert_eq!(texts(column(&mechanisms, "direction")), [Some("backward")]);
+    let row = &rows.retransmissions[0].row;
+    assert_eq!(
+        texts(column(&mechanisms, "mechanism")),
+        [Some(row.mechanism.as_str())]
+    );
+    let counted = ["needed", "spurious"].map(|name| match column(&mechanisms, name) {
+        Values::Integer(values, None) => values[0],
+        _ => panic!(),
+    });
+    assert_eq!(counted.iter().sum::<i64>(), 1);
+    let Values::Number(waited) = column(&mechanisms, "waited_s") else {
+        panic!()
     };
-    for ((_, empty), (_, full)) in all.iter().zip(&tables(&rows, "", &[])) {
-        assert_eq!(names(empty), names(full));
+    assert_eq!(waited[0], connection.waited().as_secs_f64());
+}
+
+/// Columns that have a null and are declared without.
+fn wrongly_null(table: &Table) -> Vec<&str> {
+    let wrong = |column: &&rexmit_trace::columns::Column| {
+        column.values.has_nulls() && !column.declared.nullable
+    };
+    let columns = table.columns.iter().filter(wrong);
+    columns.map(|column| column.declared.name).collect()
+}
+
+#[test]
+fn tables_are_as_they_are_declared() {
+    let empty = Script::new(1).rows();
+    let full = Script::new(40_000).handshake().rows();
+    for rows in [empty, full] {
+        let declared = rexmit_schema::trace::PLACE.tables;
+        for (table, declared) in tables(&rows, "", &[]).iter().zip(declared) {
+            assert_eq!(table.name, declared.name);
+            let names = table.columns.iter().map(|column| column.declared);
+            assert!(names.eq(declared.columns()), "{}", table.name);
+            assert_eq!(wrongly_null(table), [""; 0], "{}", table.name);
+        }
     }
 }

@@ -17,7 +17,7 @@ from pathlib import Path
 import polars as pl
 
 from rexmit.store.trace_schema import SIDES
-from rexmit.tracing import terms
+from rexmit.tracing import mechanisms
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.systems import SYSTEMS, system_of
 
@@ -142,7 +142,12 @@ def names(traces: Sequence[Trace]) -> list[str]:
 
 
 def _senders(trace: Trace, number: int) -> pl.DataFrame:
-    forward, backward = (terms.retransmissions([side]) for side in SIDES)
+    sums = {
+        f"{side}_{what}": mechanisms.total(what, side=side)
+        for side in SIDES
+        for what in ("needed", "spurious")
+    }
+    forward, backward = (pl.col(f"{side}_needed") + pl.col(f"{side}_spurious") for side in SIDES)
     more_bytes = pl.col("forward_unique_bytes") > pl.col("backward_unique_bytes")
     mine = pl.when((forward > backward) | ((forward == backward) & more_bytes))
 
@@ -150,12 +155,9 @@ def _senders(trace: Trace, number: int) -> pl.DataFrame:
         either = (pl.col(f"{side}_{column}") for side in SIDES)
         return mine.then(next(either)).otherwise(next(either)).alias(column)
 
-    def total(what: str) -> pl.Expr:
-        either = (terms.total(what, sides=[side]) for side in SIDES)
-        return mine.then(next(either)).otherwise(next(either)).alias(what)
-
+    columns = ("unique_bytes", "rtt_avg_s", "best_case_s", "stack", "stacks", "syn_system")
     return (
-        trace.scan("connections")
+        mechanisms.beside(trace.scan("connections"), trace, **sums)
         .select(
             pl.lit(number, dtype=pl.Int64).alias("trace"),
             "connection",
@@ -163,9 +165,7 @@ def _senders(trace: Trace, number: int) -> pl.DataFrame:
             "duration_s",
             (pl.col("forward_bytes") + pl.col("backward_bytes")).alias("bytes"),
             (pl.col("forward_packets") + pl.col("backward_packets")).alias("packets"),
-            *map(of, ("unique_bytes", "rtt_avg_s", "best_case_s", "stack", "stacks", "syn_system")),
-            total("needed"),
-            total("spurious"),
+            *map(of, (*columns, "needed", "spurious")),
             (pl.col("forward_sack_permitted") & pl.col("backward_sack_permitted")).alias("sack"),
         )
         .with_columns(

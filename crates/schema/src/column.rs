@@ -1,0 +1,120 @@
+//! What is said of a column and of a table.
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// UTF-8 text.
+    Text,
+    /// Whole numbers of 64 bits.
+    Integer,
+    /// Floating-point numbers of 64 bits.
+    Number,
+    /// True or false.
+    Boolean,
+}
+
+impl Kind {
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Kind::Text => "text",
+            Kind::Integer => "integer",
+            Kind::Number => "number",
+            Kind::Boolean => "boolean",
+        }
+    }
+}
+
+/// One column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: Kind,
+    /// What it means.
+    pub meaning: &'static str,
+    /// Whether a row may leave it null.
+    pub nullable: bool,
+    /// It came after the first tables of this format: where a file lacks it, all is null.
+    pub later: bool,
+}
+
+impl Column {
+    const fn new(kind: Kind, name: &'static str, meaning: &'static str) -> Self {
+        Column {
+            name,
+            kind,
+            meaning,
+            nullable: false,
+            later: false,
+        }
+    }
+
+    pub(crate) const fn or_null(self) -> Self {
+        Column {
+            nullable: true,
+            ..self
+        }
+    }
+
+    pub(crate) const fn later(self) -> Self {
+        Column {
+            later: true,
+            ..self
+        }
+    }
+
+    /// The unit of its numbers, which its name tells.
+    #[must_use]
+    pub fn unit(&self) -> Option<&'static str> {
+        let name = self.name.trim_end_matches("_low");
+        let name = name.trim_end_matches("_high");
+        match name.rsplit('_').next() {
+            _ if !matches!(self.kind, Kind::Integer | Kind::Number) => None,
+            Some("s") => Some("s"),
+            Some("ns") => Some("ns"),
+            Some("rtts") => Some("round-trip times"),
+            Some("bytes") => Some("bytes"),
+            _ if name.contains("bytes_") => Some("bytes"),
+            _ => None,
+        }
+    }
+}
+
+pub(crate) const fn text(name: &'static str, meaning: &'static str) -> Column {
+    Column::new(Kind::Text, name, meaning)
+}
+
+pub(crate) const fn integer(name: &'static str, meaning: &'static str) -> Column {
+    Column::new(Kind::Integer, name, meaning)
+}
+
+pub(crate) const fn number(name: &'static str, meaning: &'static str) -> Column {
+    Column::new(Kind::Number, name, meaning)
+}
+
+pub(crate) const fn boolean(name: &'static str, meaning: &'static str) -> Column {
+    Column::new(Kind::Boolean, name, meaning)
+}
+
+/// One table.
+#[derive(Debug)]
+pub struct Table {
+    /// Its name, which its file has.
+    pub name: &'static str,
+    /// What a row is, in a sentence.
+    pub about: &'static str,
+    /// The columns that its rows are sorted by.
+    pub order: &'static [&'static str],
+    /// Its columns in order, in groups that tables share.
+    pub groups: &'static [&'static [Column]],
+}
+
+impl Table {
+    /// Its columns, in order.
+    pub fn columns(&self) -> impl Iterator<Item = &'static Column> + Clone {
+        self.groups.iter().flat_map(|group| group.iter())
+    }
+}

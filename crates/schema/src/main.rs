@@ -1,0 +1,5 @@
+//! Prints the page of all columns.
+
+fn main() {
+    print!("{}", rexmit_schema::page());
+}

@@ -1,0 +1,265 @@
+//! The tables of a trace: what the analysis of captures says.
+
+use crate::column::{boolean, integer, number, text, Column, Table};
+use crate::run::{FIRST_SENT, LENGTH, MECHANISM, NEED, TIME};
+use crate::Place;
+
+/// A trace's folder.
+pub const PLACE: Place = Place {
+    name: "trace",
+    about: "What `rexmit trace --out` writes. Times are seconds of the monitor's clock, as the capture has them; sequence \
+            numbers are 32-bit numbers of the wire, ranges half-open with SYN and FIN counting one. Directions: `forward` \
+            is from the client, who opened the connection or sent the first packet.",
+    tables: &[CONNECTIONS, MECHANISMS, RETRANSMISSIONS, WHATIF, WHATIF_TOTALS],
+};
+
+/// Connections.
+pub const CONNECTIONS: Table = Table {
+    name: "connections",
+    about: "One connection, both its directions as senders.",
+    order: &["connection"],
+    groups: &[WHOLE, FORWARD, BACKWARD],
+};
+
+/// Retransmissions of a sender by mechanism.
+pub const MECHANISMS: Table = Table {
+    name: "mechanisms",
+    about: "The retransmissions of one side of a connection by one mechanism; without a row there is none.",
+    order: &["connection", "direction"],
+    groups: &[DATA, OF_MECHANISM],
+};
+
+/// Packets that were sent again.
+pub const RETRANSMISSIONS: Table = Table {
+    name: "retransmissions",
+    about: "One packet that carried anything sent before.",
+    order: &["connection", "time_ns", "seq_start"],
+    groups: &[DATA, RETRANSMISSION],
+};
+
+/// What other settings would have done.
+pub const WHATIF: Table = Table {
+    name: "whatif",
+    about: "What another setting would have changed for one sender; without a row it would have changed nothing.",
+    order: &["connection", "direction"],
+    groups: &[DATA, &[SETTING], EFFECT],
+};
+
+/// A grid's settings, summed up.
+pub const WHATIF_TOTALS: Table = Table {
+    name: "whatif_totals",
+    about: "What a grid's setting would have changed, over all senders of a stack. Rows of a stack and setting add up.",
+    order: &["stack", "setting"],
+    groups: &[TOTAL, EFFECT],
+};
+
+const CAPTURE: Column = text("capture", "path of its (first) file, - for standard input");
+const CONNECTION: Column = integer(
+    "connection",
+    "number of its connection in the trace, from 0",
+);
+const MPTCP_CONNECTION: Column = integer(
+    "mptcp_connection",
+    "of a subflow: its Multipath TCP connection, by the number of that one's first subflow",
+)
+.or_null();
+
+/// Whose the data are.
+const DATA: &[Column] = &[
+    CAPTURE,
+    CONNECTION,
+    text("flow", "direction of the data, source > destination"),
+    text("direction", "of the data: forward or backward"),
+];
+
+const WHOLE: &[Column] = &[
+    CAPTURE,
+    CONNECTION,
+    text("flow", "client > server"),
+    number("start_s", "first packet"),
+    number("end_s", "last packet"),
+    number("duration_s", "end_s - start_s, think times included"),
+    number("waited_s", "time in which either end waited, or both (docs/glossary.md): the sum over its rows of `mechanisms`"),
+    number("handshake_rtt_s", "SYN to the client's first ACK").or_null(),
+    number("handshake_server_s", "the part of it beyond the monitor").or_null(),
+    boolean("mid_stream", "the first packet seen was no SYN"),
+    boolean("one_sided", "only one direction was seen"),
+    text("closed", "by what it was closed: fin, rst, or open"),
+    boolean("evicted", "it was put out to make room for others"),
+    text("handshake", "what became of it: complete; half-open: no ACK of the SYN-ACK; refused: an RST answered the SYN; unanswered; unseen: not, or only one side of it"),
+    text("reset_by", "who sent the first RST that fits: client or server").or_null(),
+    text("reset_state", "the state it came in: syn-sent, syn-received, established, half-closed (after one FIN), closed (after both)").or_null(),
+    text("reset_after", "the packet before it, as in client data").or_null(),
+    number("reset_silence_s", "from that packet to the RST").or_null(),
+    MPTCP_CONNECTION,
+    integer("mptcp_subflow", "which of its subflows, from 1, as they began").or_null(),
+    text("mptcp_role", "how the subflow began: initial (MP_CAPABLE) or join (MP_JOIN)").or_null(),
+    integer("mptcp_version", "version of Multipath TCP, if seen").or_null(),
+];
+
+/// The columns that either side has: the client's as a sender, then the server's.
+macro_rules! sides {
+    ($($kind:ident($name:literal, $meaning:literal) $(.$more:ident())?,)*) => {
+        const FORWARD: &[Column] = &[
+            $($kind(concat!("forward_", $name), concat!("client: ", $meaning))$(.$more())?),*
+        ];
+        const BACKWARD: &[Column] = &[
+            $($kind(concat!("backward_", $name), concat!("server: ", $meaning))$(.$more())?),*
+        ];
+    };
+}
+
+sides! {
+    integer("packets", "packets seen"),
+    integer("bytes", "payload bytes seen, retransmissions counted"),
+    integer("unique_bytes", "different payload bytes"),
+    integer("segments", "packets with payload, retransmissions counted"),
+    integer("wire_segments", "as many as the wire carried, at least: a network card may cut one packet up"),
+    integer("mss_bytes", "maximum segment size offered").or_null(),
+    integer("window_scale", "window scale offered").or_null(),
+    boolean("sack_permitted", "SACK offered"),
+    boolean("timestamps", "timestamps offered"),
+    boolean("mptcp", "Multipath TCP offered"),
+    text("syn_signature", "its SYN as a signature").or_null(),
+    text("syn_system", "the system that the signature names").or_null(),
+    integer("reordered", "packets that came late"),
+    integer("network_duplicates", "packets doubled by the network"),
+    integer("capture_duplicates", "packets doubled by the capture"),
+    integer("capture_losses", "packets that the capture must have missed"),
+    integer("probes", "keep-alives and zero-window probes"),
+    text("position", "where the monitor stood: sender, midway, receiver, unknown").or_null(),
+    number("monitor_delay_s", "from the monitor to this sender and back").or_null(),
+    number("rtt_min_s", "smallest round-trip time").or_null(),
+    number("rtt_avg_s", "average round-trip time").or_null(),
+    number("rtt_max_s", "largest round-trip time").or_null(),
+    integer("rtt_samples", "samples of the round-trip time"),
+    text("stack", "the stack that explains every retransmission, several, or none").or_null(),
+    number("stack_confidence", "how sure that is, 0 to 1").or_null(),
+    text("stacks", "all stacks that explain every retransmission, by commas").or_null(),
+    number("d", "d, inferred").or_null(),
+    number("d_low", "d, smallest").or_null(),
+    number("d_high", "d, largest").or_null(),
+    number("a", "a, inferred").or_null(),
+    number("a_low", "a, smallest").or_null(),
+    number("a_high", "a, largest").or_null(),
+    number("b", "b, inferred").or_null(),
+    number("b_low", "b, smallest").or_null(),
+    number("b_high", "b, largest").or_null(),
+    number("m", "m, inferred").or_null(),
+    number("m_low", "m, smallest").or_null(),
+    number("m_high", "m, largest").or_null(),
+    number("k", "k, inferred").or_null(),
+    number("k_low", "k, smallest").or_null(),
+    number("k_high", "k, largest").or_null(),
+    number("min_rto_s", "min_rto, inferred").or_null(),
+    number("min_rto_s_low", "min_rto, smallest").or_null(),
+    number("min_rto_s_high", "min_rto, largest").or_null(),
+    number("best_case_s", "what ideal loss detection would have saved at most").or_null(),
+    integer("data_bytes", "of a subflow: data of the Multipath TCP connection that went first here").or_null(),
+    integer("syns", "SYNs of the client, SYN-ACKs of the server; the first counts"),
+    integer("resets", "RSTs sent"),
+    integer("window_probes", "of its probes, those of a closed window"),
+    integer("zero_windows", "how often it closed its window"),
+    number("zero_window_s", "time in which its own window was closed, to its opening, a reset, or the end"),
+    number("window_full_s", "time in which it had more to send and its peer's window was full; a window that is closed does not count. Null where the window's scale was not seen").or_null(),
+    integer("bytes_retransmitted", "payload bytes sent again"),
+    number("rtt_median_s", "median round-trip time, 2 % off at most").or_null(),
+    number("rtt_p95_s", "95th percentile of it, 2 % off at most").or_null(),
+    number("data_s", "from its first packet with data to its last").or_null(),
+}
+
+const OF_MECHANISM: &[Column] = &[
+    text("mechanism", "what made the sender retransmit"),
+    integer("needed", "its retransmissions that were needed, or unknown"),
+    integer("spurious", "its retransmissions that were spurious"),
+    number(
+        "waited_s",
+        "time waited for its retransmissions; where both ends wait, it counts once",
+    ),
+];
+
+const RETRANSMISSION: &[Column] = &[
+    TIME,
+    integer("time_ns", "time_s in nanoseconds, exact"),
+    integer("seq_start", "first sequence number, as on the wire"),
+    integer("seq_end", "one past the last"),
+    LENGTH,
+    FIRST_SENT,
+    integer("copy", "how often its first sequence number had been sent before"),
+    MECHANISM,
+    number("confidence", "probability that it is a retransmission that the mechanism made; 0 where it is unknown"),
+    text("runner_up", "the next best mechanism").or_null(),
+    number("runner_up_confidence", "probability of that one, 0 to 1").or_null(),
+    number("certainty", "probability that it is a retransmission at all, 0 to 1"),
+    boolean("either", "the wire cannot tell mechanism from runner_up: a timeout and a probe of one packet"),
+    NEED,
+    number("need_confidence", "probability that it is a retransmission and need is right, 0 to 1; 0 where it is unknown"),
+    text("evidence", "what says whether it was needed; none: nothing does"),
+    integer("episode", "number of its episode in its connection and direction, from 0; re-injections count episodes of the Multipath TCP connection's data, down from -1"),
+    text("episode_cause", "mechanism that began the episode"),
+    number("detection_s", "from the earlier copy to the retransmission").or_null(),
+    number("detection_rtts", "detection_s in units of moving_rtt_s").or_null(),
+    number("recovery_s", "from the episode's first retransmission to the ACK of all that was sent before it").or_null(),
+    number("waited_s", "how long its sender had waited for it (docs/glossary.md)"),
+    number("timer_s", "the timer that must have run out").or_null(),
+    number("moving_rtt_s", "moving average of the round-trip time, weight 1/4 for the new sample").or_null(),
+    integer("flight_segments", "segments sent and not acknowledged then"),
+    integer("flight_bytes", "bytes sent and not acknowledged then"),
+    integer("lost_in_flight", "segments of its flight that were lost"),
+    MPTCP_CONNECTION,
+    text("first_flow", "re-injections: the subflow on which its data went first, as in `flow`").or_null(),
+    integer("first_subflow", "that subflow's number, as `mptcp_subflow`").or_null(),
+];
+
+const SETTING: Column = text(
+    "setting",
+    "the other setting, as in k=2,min_rto=100ms, d=2, smart, no-tlp",
+);
+
+const TOTAL: &[Column] = &[
+    CAPTURE,
+    text(
+        "stack",
+        "the senders' stack; none where no stack explains them",
+    ),
+    text("setting", "the other setting, as in `whatif`"),
+    integer("changed", "senders for which it changes something"),
+    integer(
+        "shorter",
+        "of them, whose connection gets shorter by more than a tenth",
+    ),
+    integer(
+        "longer",
+        "of them, whose connection gets longer by more than a tenth",
+    ),
+];
+
+const EFFECT: &[Column] = &[
+    integer("avoided", "retransmissions that would not have been made"),
+    integer(
+        "rto_to_fr",
+        "losses found by acknowledgements or a probe, not a timeout",
+    ),
+    integer(
+        "fr_to_rto",
+        "losses found by a timeout, not acknowledgements or a probe",
+    ),
+    integer("spurious_rto_avoided", "spurious timeouts avoided"),
+    integer(
+        "spurious_fr_avoided",
+        "spurious fast retransmits and probes avoided",
+    ),
+    integer("spurious_rto_caused", "spurious timeouts caused"),
+    integer(
+        "spurious_fr_caused",
+        "spurious fast retransmits and probes caused",
+    ),
+    number(
+        "change_s",
+        "change of the connection's duration; negative is shorter",
+    ),
+    number(
+        "waited_change_s",
+        "change of the time waited for first repairs; never saves more than was waited",
+    ),
+];
