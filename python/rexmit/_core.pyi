@@ -168,13 +168,15 @@ def rewrite_captures(request: Mapping[str, Any]) -> list[list[int | None]]:
     not, a link that is neither Ethernet nor raw IP, and a row that its capture does not show.
     """
 
-_Column = tuple[str, str, str, str | None, bool, bool]
+_Column = tuple[str, str, str, str | None, bool, bool, tuple[str, int] | None]
 
 def places() -> list[tuple[str, list[tuple[str, list[str], list[_Column]]]]]:
-    """Every table by the place where it is kept (`run`, `trace`, `truth`), as crates/schema
-    declares it: its name, the columns that its rows are sorted by, and its columns; of each the
-    name, the kind (`text`, `integer`, `number`, `boolean`), the meaning, the unit, whether it may
-    be null, and whether it came after the first tables of its format.
+    """Every table by the place where it is kept (`run`, `trace`, `truth`, `kernel-truth`), as
+    crates/schema declares it: its name, the columns that its rows are sorted by, and its columns;
+    of each the name, the kind (`text`, `integer`, `number`, `boolean`), the meaning, the unit,
+    whether it may be null, whether it came after the first tables of its format, and what the rows
+    of an engine call it, with how many of that unit make one of the column's (none where whoever
+    asks for the rows knows it).
     """
 
 def mechanisms() -> list[str]:

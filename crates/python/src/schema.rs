@@ -3,7 +3,8 @@
 use rexmit_schema::{Place, PLACES};
 use rexmit_tcp::Mechanism;
 
-/// Name, kind, meaning, unit, whether it may be null, whether it came later.
+/// Name, kind, meaning, unit, whether it may be null, whether it came later, and what an engine's rows call it, with how many
+/// of that unit make one of the column's.
 pub type Column = (
     &'static str,
     &'static str,
@@ -11,6 +12,7 @@ pub type Column = (
     Option<&'static str>,
     bool,
     bool,
+    Option<(String, u32)>,
 );
 
 /// Name, the columns that rows are sorted by, columns.
@@ -28,7 +30,15 @@ pub fn places() -> Vec<(&'static str, Vec<Table>)> {
 fn table(table: &'static rexmit_schema::Table) -> Table {
     let column = |of: &rexmit_schema::Column| {
         let kind = of.kind.as_str();
-        (of.name, kind, of.meaning, of.unit(), of.nullable, of.later)
+        (
+            of.name,
+            kind,
+            of.meaning,
+            of.unit(),
+            of.nullable,
+            of.later,
+            of.field(),
+        )
     };
     let columns = table.columns().map(column).collect();
     (table.name, table.order.to_vec(), columns)

@@ -39,6 +39,10 @@ pub struct Column {
     pub nullable: bool,
     /// It came after the first tables of this format: where a file lacks it, all is null.
     pub later: bool,
+    /// Who asks an engine for rows knows it of all of them; an engine does not say it.
+    pub known: bool,
+    /// Engines say it in microseconds, not in nanoseconds.
+    micros: bool,
 }
 
 impl Column {
@@ -49,6 +53,8 @@ impl Column {
             meaning,
             nullable: false,
             later: false,
+            known: false,
+            micros: false,
         }
     }
 
@@ -64,6 +70,31 @@ impl Column {
             later: true,
             ..self
         }
+    }
+
+    pub(crate) const fn known(self) -> Self {
+        Column {
+            known: true,
+            ..self
+        }
+    }
+
+    pub(crate) const fn in_micros(self) -> Self {
+        Column {
+            micros: true,
+            ..self
+        }
+    }
+
+    /// What an engine's rows call it, and how many of that unit make one of the column's: engines write whole numbers.
+    #[must_use]
+    pub fn field(&self) -> Option<(String, u32)> {
+        let named = match self.name.strip_suffix("_s") {
+            Some(name) if self.micros => (format!("{name}_us"), 1_000_000),
+            Some(name) => (format!("{name}_ns"), 1_000_000_000),
+            None => (self.name.to_owned(), 1),
+        };
+        (!self.known).then_some(named)
     }
 
     /// The unit of its numbers, which its name tells.
@@ -116,5 +147,17 @@ impl Table {
     /// Its columns, in order.
     pub fn columns(&self) -> impl Iterator<Item = &'static Column> + Clone {
         self.groups.iter().flat_map(|group| group.iter())
+    }
+
+    /// The fields of an engine's row, in the order of the columns; one of which two columns are made is there once.
+    #[must_use]
+    pub fn fields(&self) -> Vec<String> {
+        let mut fields = Vec::new();
+        for (field, _) in self.columns().filter_map(Column::field) {
+            if !fields.contains(&field) {
+                fields.push(field);
+            }
+        }
+        fields
     }
 }

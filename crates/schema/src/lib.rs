@@ -25,7 +25,7 @@ pub struct Place {
 }
 
 /// Every table there is.
-pub const PLACES: &[Place] = &[run::PLACE, trace::PLACE, truth::PLACE];
+pub const PLACES: &[Place] = &[run::PLACE, trace::PLACE, truth::PLACE, truth::OF_KERNELS];
 
 #[cfg(test)]
 mod tests;

@@ -44,9 +44,9 @@ pub const SUBFLOWS: Table = Table {
 };
 
 const TRANSFER: &[Column] = &[
-    text("network", "network of the scenario"),
-    text("config", "set of kernel settings of the scenario"),
-    integer("lost_segments", "data segments asked to be lost at the end of the transfer"),
+    text("network", "network of the scenario").known(),
+    text("config", "set of kernel settings of the scenario").known(),
+    integer("lost_segments", "data segments asked to be lost at the end of the transfer").known(),
     integer("repetition", "number of the transfer within its cell, from 0"),
     integer("transfer_size_bytes", "HTTP head and body together, as sent on the wire; as planned where nothing was sent"),
     integer("transfer_segments", "data segments of the transfer, retransmissions not counted"),
@@ -61,8 +61,8 @@ const TRANSFER: &[Column] = &[
     integer("probes", "tail loss probes that were sent"),
     integer("spurious_retransmissions", "retransmissions of what had already arrived; null where unknown").or_null(),
     integer("dsacks", "duplicate-SACK reports that came back"),
-    number("srtt_s", "the sender's smoothed round-trip time at the first drop").or_null(),
-    number("rto_s", "the sender's retransmission timeout at the first drop").or_null(),
+    number("srtt_s", "the sender's smoothed round-trip time at the first drop").or_null().in_micros(),
+    number("rto_s", "the sender's retransmission timeout at the first drop").or_null().in_micros(),
     number("client_s", "from connect to end of file at the client").or_null(),
     number("t_start_s", "the HTTP head left the server").or_null(),
     number("t_drop_s", "the first drop").or_null(),
@@ -75,17 +75,17 @@ const TRANSFER: &[Column] = &[
     boolean("stalled", "holding packets back stopped the sender (hold mode)"),
     boolean("complete", "the client got every byte"),
     number("phase_s", "start of the transfer after a multiple of the phase period"),
-    text("congestion_control", "congestion control algorithm asked for"),
-    text("client", "program that fetched the page"),
-    text("loss_mode", "how the tail was found: sequence or hold"),
-    text("loss_pattern", "what was lost instead of the tail, by position").or_null().later(),
-    integer("page_segments", "segments asked for; null where a size was asked for").or_null(),
-    integer("receive_window_bytes", "the client's receive window; null is the kernel's own").or_null(),
-    number("line_loss", "random loss asked for on a link, 0 to 1 (the larger where links differ)"),
+    text("congestion_control", "congestion control algorithm asked for").known(),
+    text("client", "program that fetched the page").known(),
+    text("loss_mode", "how the tail was found: sequence or hold").known(),
+    text("loss_pattern", "what was lost instead of the tail, by position").or_null().later().known(),
+    integer("page_segments", "segments asked for; null where a size was asked for").or_null().known(),
+    integer("receive_window_bytes", "the client's receive window; null is the kernel's own").or_null().known(),
+    number("line_loss", "random loss asked for on a link, 0 to 1 (the larger where links differ)").known(),
     integer("isn_server", "initial sequence number of the server").or_null(),
     integer("isn_client", "initial sequence number of the client").or_null(),
     integer("client_port", "the client's TCP port").or_null(),
-    integer("cell", "number of the cell in the grid, from 0"),
+    integer("cell", "number of the cell in the grid, from 0").known(),
     text("note", "what a reader should know about this row").or_null(),
     text("protocol", "tcp or mptcp, of a connection with bursts; null for a page").or_null().later(),
     integer("first_path", "the path on which the connection was opened, from 1").or_null().later(),
@@ -111,12 +111,13 @@ pub(crate) const FIRST_SENT: Column =
 pub const EVERY_RETRANSMISSION: &[Column] = &[TIME, LENGTH, MECHANISM, NEED, FIRST_SENT];
 
 const RETRANSMISSION: &[Column] = &[
-    text("network", "network of the scenario"),
-    text("config", "set of kernel settings of the scenario"),
+    text("network", "network of the scenario").known(),
+    text("config", "set of kernel settings of the scenario").known(),
     integer(
         "lost_segments",
         "data segments asked to be lost at the end of the transfer",
-    ),
+    )
+    .known(),
     integer(
         "repetition",
         "number of the transfer within its cell, from 0",
@@ -132,7 +133,7 @@ const RETRANSMISSION: &[Column] = &[
     NEED,
     FIRST_SENT,
     boolean("dropped", "this copy was dropped as well"),
-    integer("cell", "number of the cell in the grid, from 0"),
+    integer("cell", "number of the cell in the grid, from 0").known(),
     integer(
         "path",
         "the path that this copy went, from 1; null with one path",
@@ -151,8 +152,8 @@ const RETRANSMISSION: &[Column] = &[
 ];
 
 const CELL: &[Column] = &[
-    text("network", "network of the scenario"),
-    text("config", "set of kernel settings of the scenario"),
+    text("network", "network of the scenario").known(),
+    text("config", "set of kernel settings of the scenario").known(),
     integer(
         "repetition",
         "number of the connection within its cell, from 0",
@@ -170,7 +171,7 @@ const BURST: &[Column] = &[
     integer("bytes", "bytes of the burst"),
     integer("packets", "packets of new data, on all paths"),
     text("path_packets", "those by path, like 41 39"),
-    integer("cell", "number of the cell in the grid, from 0"),
+    integer("cell", "number of the cell in the grid, from 0").known(),
 ];
 
 const SUBFLOW: &[Column] = &[
@@ -186,8 +187,12 @@ const SUBFLOW: &[Column] = &[
         "reinjections",
         "packets with data that went first elsewhere",
     ),
-    number("srtt_s", "smoothed round-trip time after the last burst").or_null(),
-    number("rto_s", "retransmission timeout after the last burst").or_null(),
+    number("srtt_s", "smoothed round-trip time after the last burst")
+        .or_null()
+        .in_micros(),
+    number("rto_s", "retransmission timeout after the last burst")
+        .or_null()
+        .in_micros(),
     integer("cwnd", "congestion window then, segments").or_null(),
-    integer("cell", "number of the cell in the grid, from 0"),
+    integer("cell", "number of the cell in the grid, from 0").known(),
 ];

@@ -3,12 +3,19 @@
 use crate::column::{boolean, integer, number, text, Column, Table};
 use crate::Place;
 
-/// A corpus.
+/// A corpus of the model.
 pub const PLACE: Place = Place {
     name: "truth",
-    about: "What `rexmit validate truth` and `rexmit validate synth` write beside their captures. Times are seconds of the \
-            captures' clock.",
+    about: "What `rexmit validate synth` writes beside its captures. Times are seconds of the captures' clock.",
     tables: &[RETRANSMISSIONS, CONNECTIONS],
+};
+
+/// A corpus of a kernel.
+pub const OF_KERNELS: Place = Place {
+    name: "kernel-truth",
+    about: "What `rexmit validate truth` writes beside its captures, in the same way: the sending kernel says of a \
+            retransmission what its timers were; what the model alone knows is missing.",
+    tables: &[KERNEL_RETRANSMISSIONS, KERNEL_CONNECTIONS],
 };
 
 /// Packets that were sent again.
@@ -16,7 +23,7 @@ pub const RETRANSMISSIONS: Table = Table {
     name: "retransmissions",
     about: "One packet that carried anything again, whoever captured it.",
     order: &[],
-    groups: &[RETRANSMISSION],
+    groups: &[RETRANSMISSION, &[WAY], WHERE],
 };
 
 /// Connections.
@@ -27,11 +34,24 @@ pub const CONNECTIONS: Table = Table {
     groups: &[CONNECTION],
 };
 
+/// Packets that a kernel sent again.
+pub const KERNEL_RETRANSMISSIONS: Table = Table {
+    groups: &[RETRANSMISSION, WHERE, KERNEL],
+    ..RETRANSMISSIONS
+};
+
+/// Connections between kernels.
+pub const KERNEL_CONNECTIONS: Table = Table {
+    groups: &[KERNEL_CONNECTION],
+    ..CONNECTIONS
+};
+
 const RETRANSMISSION: &[Column] = &[
     text(
         "part",
         "which captures: NAME of captures/NAME-sender.pcapng",
-    ),
+    )
+    .known(),
     text("flow", "address and port of who sent it > of the other"),
     integer("seq_start", "first sequence number, as on the wire"),
     integer(
@@ -50,29 +70,57 @@ const RETRANSMISSION: &[Column] = &[
     integer("receiver_ns", "the same, nanoseconds").or_null(),
     integer("bytes_outstanding", "sent and not acknowledged then").or_null(),
     text("cause", "the sender's own word for why"),
-    text(
-        "direction",
-        "forward: from the client, who opened; backward",
-    )
-    .later(),
-    text("home", "sender or receiver: the point beside who sent it").later(),
-    text("kind", "what its captures are like: plain, or of `--kinds`").later(),
 ];
 
-const CONNECTION: &[Column] = &[
-    text("part", "which captures"),
-    text("flow", "the direction that sends most"),
-    text("stack", "the stack of who sends most"),
-    text("receiver_stack", "the stack of the other").later(),
-    text("settings", "constants of both stacks, JSON"),
-    text("network", "the network between them, JSON"),
-    text("workload", "what it was used for, JSON").later(),
-    integer("bytes", "payload bytes that way, each counted once"),
+const WAY: Column = text(
+    "direction",
+    "forward: from the client, who opened; backward",
+)
+.later();
+
+const WHERE: &[Column] = &[
+    text("home", "sender or receiver: the point beside who sent it").later(),
+    KIND,
+];
+
+const KIND: Column = text("kind", "what its captures are like: plain, or of `--kinds`")
+    .later()
+    .known();
+
+const KERNEL: &[Column] = &[
     integer(
-        "segments",
-        "packets with payload that way, retransmissions too",
+        "first_sent_ns",
+        "its first number was first sent, nanoseconds",
     ),
-    integer("lost_segments", "those of them that were lost"),
+    number("rto_s", "the sender's retransmission timeout then").or_null(),
+    number("srtt_s", "the sender's smoothed round-trip time then").or_null(),
+    integer("backoff", "how often the timeout had been doubled"),
+];
+
+const PART: Column = text("part", "which captures").known();
+const FLOW: Column = text("flow", "the direction that sends most");
+const STACK: Column = text("stack", "the stack of who sends most");
+const SETTINGS: Column = text("settings", "constants of both stacks, JSON");
+const NETWORK: Column = text("network", "the network between them, JSON");
+const BYTES: Column = integer("bytes", "payload bytes that way, each counted once");
+const SEGMENTS: Column = integer(
+    "segments",
+    "packets with payload that way, retransmissions too",
+);
+const LOST_SEGMENTS: Column = integer("lost_segments", "those of them that were lost");
+const DURATION: Column = number("duration_s", "from the first packet to the last");
+
+const CONNECTION: &[Column] = &[
+    PART,
+    FLOW,
+    STACK,
+    text("receiver_stack", "the stack of the other").later(),
+    SETTINGS,
+    NETWORK,
+    text("workload", "what it was used for, JSON").later(),
+    BYTES,
+    SEGMENTS,
+    LOST_SEGMENTS,
     integer("retransmissions", "retransmissions both ways").later(),
     integer(
         "spurious_retransmissions",
@@ -80,7 +128,21 @@ const CONNECTION: &[Column] = &[
     )
     .later(),
     number("start_s", "the first packet").later(),
-    number("duration_s", "from the first packet to the last"),
+    DURATION,
     text("direction", "of the flow: forward or backward").later(),
-    text("kind", "what its captures are like: plain, or of `--kinds`").later(),
+    KIND,
+];
+
+const KERNEL_CONNECTION: &[Column] = &[
+    PART,
+    FLOW,
+    STACK,
+    SETTINGS,
+    NETWORK,
+    BYTES,
+    SEGMENTS,
+    LOST_SEGMENTS,
+    DURATION,
+    boolean("complete", "everything was said and both ends have closed"),
+    KIND,
 ];

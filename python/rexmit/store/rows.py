@@ -1,7 +1,7 @@
 """The fields of the guest's rows: what they are called there, and which a column comes from.
 
 The guest writes integers, nanoseconds and microseconds; what the campaign knows of a cell anyhow
-(its network, its client, …) it does not write.
+(its network, its client, …) it does not write. `Column.field` says which.
 """
 
 from __future__ import annotations
@@ -11,34 +11,6 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from rexmit.store.schema import BURSTS, RETRANSMISSIONS, SUBFLOWS, TRANSFERS, Column
-
-KNOWN: Final = frozenset(
-    {
-        "network",
-        "config",
-        "lost_segments",
-        "congestion_control",
-        "client",
-        "loss_mode",
-        "loss_pattern",
-        "page_segments",
-        "receive_window_bytes",
-        "line_loss",
-        "cell",
-    }
-)
-"""Columns that come from the cell."""
-
-_FROM_MICROSECONDS: Final = {"srtt_s": "srtt_us", "rto_s": "rto_us"}
-
-
-def guest_field(column: Column) -> tuple[str, int]:
-    """The guest's name of a column, and how many of its units make one of ours (1: as it is)."""
-    if column.name in _FROM_MICROSECONDS:
-        return _FROM_MICROSECONDS[column.name], 1_000_000
-    if column.name.endswith("_s"):
-        return f"{column.name[:-2]}_ns", 1_000_000_000
-    return column.name, 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +30,8 @@ class Table:
         if missing:
             return f"{', '.join(missing)} is missing"
         for column in self.columns:
-            if column.name not in KNOWN:
-                name, _ = guest_field(column)
+            if column.field is not None:
+                name, _ = column.field
                 if not _suits(column, row.get(name)):
                     return f"{name} is {row.get(name)!r:.40}"
         return None
@@ -89,8 +61,8 @@ def _suits(column: Column, value: object) -> bool:
 
 def _table(name: str, event: str, columns: tuple[Column, ...]) -> Table:
     def fields(*, later: bool) -> tuple[str, ...]:
-        own = [column for column in columns if column.name not in KNOWN]
-        return tuple(sorted(guest_field(column)[0] for column in own if column.later == later))
+        own = (column for column in columns if column.later == later)
+        return tuple(sorted(column.field[0] for column in own if column.field is not None))
 
     return Table(name, event, columns, fields(later=False), fields(later=True))
 

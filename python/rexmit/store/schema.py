@@ -21,7 +21,9 @@ Kind = Literal["text", "integer", "number", "boolean"]
 @dataclass(frozen=True, slots=True)
 class Column:
     """One column: its name, type, meaning, unit, and whether a row may leave it null. A `later` one
-    came after the first tables of this format: where a table lacks it, all is null.
+    came after the first tables of this format: where a table lacks it, all is null. `field` is what
+    the rows of an engine call it, and how many of that unit make one of the column's; None where
+    whoever asks for the rows knows it.
     """
 
     name: str
@@ -30,6 +32,7 @@ class Column:
     unit: str | None = None
     nullable: bool = False
     later: bool = False
+    field: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class Table:
 
 @cache
 def declared(place: str) -> Mapping[str, Table]:
-    """The tables of a place (run, trace, truth) by name, as `crates/schema` declares them."""
+    """The tables of a place (run, trace, truth, kernel-truth) by name, as declared in Rust."""
     tables = dict(_core.places())[place]
     return {
         name: Table(

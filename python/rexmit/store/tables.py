@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rexmit.store.files import whole_file
 from rexmit.store.record import Record
-from rexmit.store.rows import KNOWN, TABLES, guest_field
+from rexmit.store.rows import TABLES
 from rexmit.store.schema import ALWAYS, ORDERS, Column, polars_schema
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ def _frame(columns: tuple[Column, ...], known: Knowledge, rows: Sequence[Row]) -
     series: list[pl.Series] = []
     for column, kind in zip(columns, polars_schema(columns).values(), strict=True):
         values: list[Any]
-        if column.name in KNOWN:
+        if column.field is None:
             values = [known[column.name]] * len(rows) if rows else []
         else:
-            name, scale = guest_field(column)
+            name, scale = column.field
             values = [row.get(name) if column.later else row[name] for row in rows]
             if scale != 1:
                 values = [None if value is None else value / scale for value in values]

@@ -39,7 +39,6 @@ pub use look::{Look, SynOrder};
 pub use merge::Capture;
 pub use mix::{Mix, NetworkMix, WorkloadMix};
 pub use record::Point;
-pub use table::{CONNECTIONS, RETRANSMISSIONS};
 
 /// What is to be made.
 #[derive(Clone, Debug)]
@@ -68,9 +67,9 @@ pub struct Corpus {
 pub struct Outputs<'a, C> {
     /// The captures, at most one of a point.
     pub captures: Vec<(Point, C)>,
-    /// Retransmissions as comma-separated values with the columns [`RETRANSMISSIONS`].
+    /// Retransmissions as comma-separated values with the fields of [`rexmit_schema::truth::RETRANSMISSIONS`].
     pub retransmissions: &'a mut dyn Write,
-    /// Connections with the columns [`CONNECTIONS`].
+    /// Connections with the fields of [`rexmit_schema::truth::CONNECTIONS`].
     pub connections: &'a mut dyn Write,
 }
 

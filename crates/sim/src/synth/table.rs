@@ -2,27 +2,23 @@
 
 use std::io::{self, Write};
 
+use rexmit_schema::truth;
 use rexmit_tcp::Need;
 use rexmit_time::{Duration, Time};
 
 use super::connection::Told;
-
-/// The columns of retransmissions.
-pub const RETRANSMISSIONS: &str = "flow,seq_start,seq_end,mechanism,need,dropped,first_sent_ns,\
-sender_ns,switch_ns,receiver_ns,bytes_outstanding,cause,direction,home";
-
-/// The columns of connections.
-pub const CONNECTIONS: &str =
-    "flow,stack,receiver_stack,settings,network,workload,bytes,segments,lost_segments,\
-retransmissions,spurious_retransmissions,start_ns,end_ns,direction";
 
 /// Writes the head of both tables.
 pub(super) fn heads(
     retransmissions: &mut dyn Write,
     connections: &mut dyn Write,
 ) -> io::Result<()> {
-    writeln!(retransmissions, "{RETRANSMISSIONS}")?;
-    writeln!(connections, "{CONNECTIONS}")
+    writeln!(
+        retransmissions,
+        "{}",
+        truth::RETRANSMISSIONS.fields().join(",")
+    )?;
+    writeln!(connections, "{}", truth::CONNECTIONS.fields().join(","))
 }
 
 /// Writes the rows of one connection.
@@ -54,7 +50,7 @@ pub(super) fn rows(
         both().count(),
         spurious.count(),
         told.start.as_nanos(),
-        told.end.as_nanos(),
+        told.end.since(told.start).as_nanos(),
         direction(most.forward),
     )?;
     let mut rows = 0;

@@ -14,8 +14,6 @@ from rexmit.validate.synth.schema import CONNECTIONS, RETRANSMISSIONS
 if TYPE_CHECKING:
     import polars as pl
 
-TIMES = ("first_sent", "sender", "switch", "receiver")
-
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -31,49 +29,31 @@ def write(parts: Sequence[Source], folder: Path) -> None:
     """Write retransmissions.parquet and connections.parquet of `parts`."""
     import polars as pl
 
-    retransmissions = [_retransmissions(source) for source in parts]
-    connections = [_connections(source) for source in parts]
+    retransmissions = [_read(part, part.retransmissions, RETRANSMISSIONS) for part in parts]
+    connections = [_read(part, part.connections, CONNECTIONS) for part in parts]
     for name, parts_of_it in (("retransmissions", retransmissions), ("connections", connections)):
         with whole_file(folder / f"{name}.parquet") as file:
             pl.concat(parts_of_it).write_parquet(file, compression="zstd")
 
 
-def _read(path: Path) -> pl.DataFrame:
+def _read(source: Source, path: Path, columns: tuple[Column, ...]) -> pl.DataFrame:
     import polars as pl
+
+    known = {"part": source.part, "kind": source.kind}
+
+    def typed(column: Column, kind: pl.DataType) -> pl.Expr:
+        if column.field is None:
+            return pl.lit(known[column.name]).alias(column.name)
+        field, per = column.field
+        if column.kind == "boolean":
+            value = pl.col(field) == "true"
+        elif per != 1:
+            value = pl.col(field).cast(pl.Int64) / per
+        else:
+            value = pl.col(field).cast(kind)
+        return value.alias(column.name)
 
     # All as text: what a column is, the schema says.
-    return pl.read_csv(path, infer_schema=False)
-
-
-def _retransmissions(source: Source) -> pl.DataFrame:
-    import polars as pl
-
-    nanos = [pl.col(f"{name}_ns").cast(pl.Int64) for name in TIMES]
-    frame = _read(source.retransmissions).with_columns(*nanos)
-    frame = frame.with_columns((pl.col(f"{name}_ns") / 1e9).alias(f"{name}_s") for name in TIMES)
-    return _typed(frame, source, RETRANSMISSIONS)
-
-
-def _connections(source: Source) -> pl.DataFrame:
-    import polars as pl
-
-    start, end = (pl.col(name).cast(pl.Int64) for name in ("start_ns", "end_ns"))
-    frame = _read(source.connections).with_columns(
-        (start / 1e9).alias("start_s"),
-        ((end - start) / 1e9).alias("duration_s"),
-    )
-    return _typed(frame, source, CONNECTIONS)
-
-
-def _typed(frame: pl.DataFrame, source: Source, columns: tuple[Column, ...]) -> pl.DataFrame:
-    import polars as pl
-
-    frame = frame.with_columns(pl.lit(source.part).alias("part"), pl.lit(source.kind).alias("kind"))
-
-    def typed(name: str, kind: pl.DataType) -> pl.Expr:
-        column = pl.col(name)
-        if isinstance(kind, pl.Boolean):
-            return column == "true"
-        return column.cast(kind)
-
-    return frame.select(typed(name, kind) for name, kind in polars_schema(columns).items())
+    rows = pl.read_csv(path, infer_schema=False)
+    types = polars_schema(columns).values()
+    return rows.select(typed(column, kind) for column, kind in zip(columns, types, strict=True))

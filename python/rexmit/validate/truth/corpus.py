@@ -16,6 +16,7 @@ from rexmit.engines.kernel import KernelEngine
 from rexmit.errors import UserError
 from rexmit.store import digests
 from rexmit.store.files import copy, whole_file, whole_folder, write_text
+from rexmit.store.schema import declared, polars_schema
 from rexmit.validate.synth import kinds
 from rexmit.validate.truth import causes, counters, follow, kernel, label, packets
 from rexmit.validate.truth.draw import Part
@@ -98,14 +99,13 @@ class Corpus:
         """Write the tables of all parts added."""
         import polars as pl
 
-        retransmissions_schema, connections_schema = schemas()
         ordered = [self._rows[name] for name in sorted(self._rows)]
         retransmissions = [row for part, _ in ordered for row in part]
         connections = [row for _, part in ordered for row in part]
-        with whole_file(self._folder / "retransmissions.parquet") as file:
-            pl.DataFrame(retransmissions, schema=retransmissions_schema).write_parquet(file)
-        with whole_file(self._folder / "connections.parquet") as file:
-            pl.DataFrame(connections, schema=connections_schema).write_parquet(file)
+        for name, rows in (("retransmissions", retransmissions), ("connections", connections)):
+            schema = polars_schema(declared("kernel-truth")[name].columns)
+            with whole_file(self._folder / f"{name}.parquet") as file:
+                pl.DataFrame(rows, schema=schema).write_parquet(file)
 
     def finish(self, about: Mapping[str, Any]) -> None:
         """Write truth.json; the tables are there."""
@@ -209,47 +209,6 @@ def _connection_rows(ran: Ran, labelled: Labelled, stack: str) -> list[dict[str,
             }
         )
     return rows
-
-
-def schemas() -> tuple[dict[str, Any], dict[str, Any]]:
-    """The columns of retransmissions.parquet and of connections.parquet."""
-    import polars as pl
-
-    text, whole, number, yes = pl.String, pl.Int64, pl.Float64, pl.Boolean
-    retransmissions = {
-        "part": text,
-        "flow": text,
-        "home": text,
-        "seq_start": whole,
-        "seq_end": whole,
-        "mechanism": text,
-        "need": text,
-        "dropped": yes,
-        "first_sent_s": number,
-        "first_sent_ns": whole,
-        **{f"{point}_s": number for point in POINTS},
-        **{f"{point}_ns": whole for point in POINTS},
-        "bytes_outstanding": whole,
-        "cause": text,
-        "rto_s": number,
-        "srtt_s": number,
-        "backoff": whole,
-        "kind": text,
-    }
-    connections = {
-        "part": text,
-        "flow": text,
-        "stack": text,
-        "settings": text,
-        "network": text,
-        "bytes": whole,
-        "segments": whole,
-        "lost_segments": whole,
-        "duration_s": number,
-        "complete": yes,
-        "kind": text,
-    }
-    return retransmissions, connections
 
 
 def make(
