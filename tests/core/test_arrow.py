@@ -32,7 +32,7 @@ def test_every_kind_and_its_null(tmp_path: Path) -> None:
         "backward_bytes",
         "mptcp_connection",
         "start_s",
-        "forward_k",
+        "forward_best_case_s",
     )
     # Texts of more than 12 bytes and of fewer are kept apart.
     assert rows.rows() == [

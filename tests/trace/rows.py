@@ -13,6 +13,7 @@ from rexmit.store.schema import Column, polars_schema
 from rexmit.store.trace_schema import (
     CONNECTIONS,
     MECHANISM_COUNTS,
+    PARAMETERS,
     RETRANSMISSIONS,
     TABLES,
     WHATIF,
@@ -69,6 +70,12 @@ def mechanism(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
     return _row(MECHANISM_COUNTS, usual, values)
 
 
+def parameter(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
+    """A threshold of the server's."""
+    usual = {"capture": "x.pcap", "flow": SERVER, "direction": "backward", "parameter": "d"}
+    return _row(PARAMETERS, usual, values)
+
+
 def whatif(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
     """Another setting, without effect."""
     usual = {"capture": "x.pcap", "flow": SERVER, "direction": "backward", "setting": "k=2"}
@@ -110,6 +117,7 @@ def write_trace(
     *,
     connections: Iterable[Row] = (),
     mechanisms: Iterable[Row] = (),
+    parameters: Iterable[Row] = (),
     retransmissions: Iterable[Row] = (),
     whatif: Iterable[Row] = (),
     whatif_totals: Iterable[Row] = (),
@@ -119,6 +127,6 @@ def write_trace(
     """A folder as `rexmit trace --out` writes it."""
     with Writer(path) as writer:
         writer.add(batch(connections=connections, mechanisms=mechanisms))
-        writer.add(batch(retransmissions=retransmissions))
+        writer.add(batch(parameters=parameters, retransmissions=retransmissions))
         writer.add(batch(whatif=whatif, whatif_totals=whatif_totals))
         return writer.finish(facts or Facts(), {"captures": list(captures)})

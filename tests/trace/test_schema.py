@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.trace.rows import connection, mechanism, retransmission, write_trace
+from tests.trace.rows import connection, mechanism, parameter, retransmission, write_trace
 
 from rexmit.errors import UserError
 from rexmit.store import schema, trace_schema
@@ -37,12 +37,16 @@ def trace(tmp_path: Path) -> Trace:
             mechanism(connection=0, mechanism="rack", needed=3, waited_s=0.25, **client),
             mechanism(connection=1, spurious=1, waited_s=0.5),
         ],
+        parameters=[
+            parameter(connection=1, parameter="min_rto_s", value=0.2, low=0.1, high=0.3),
+            parameter(connection=1, value=3.0, low=2.0, high=3.0, **client),
+        ],
         retransmissions=[retransmission(connection=n) for n in (0, 1)],
     )
 
 
 def in_format_1(trace: Trace, path: Path, *, without: str = "") -> Path:
-    """The trace as it was kept before its mechanisms had a table."""
+    """The trace as it was kept before mechanisms and parameters had tables."""
     path.mkdir()
     wide = trace.scan("connections").collect()
     rows = trace.scan("mechanisms").collect()
@@ -56,6 +60,12 @@ def in_format_1(trace: Trace, path: Path, *, without: str = "") -> Path:
             wide = wide.join(
                 mine.select("connection", *names).rename(names), on="connection", how="left"
             ).with_columns(pl.col(list(names.values())).fill_null(0))
+        rows_of = trace.scan("parameters").collect().filter(pl.col("direction") == side)
+        for name in ("d", "a", "b", "m", "k", "min_rto_s"):
+            ends = {"value": "", "low": "_low", "high": "_high"}
+            names = {column: f"{side}_{name}{end}" for column, end in ends.items()}
+            mine = rows_of.filter(pl.col("parameter") == name).select("connection", *names)
+            wide = wide.join(mine.rename(names), on="connection", how="left")
     wide.drop(without or []).write_parquet(path / "connections.parquet")
     for name in ("retransmissions", "whatif", "whatif_totals"):
         trace.scan(name).sink_parquet(path / f"{name}.parquet")

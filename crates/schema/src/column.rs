@@ -100,15 +100,13 @@ impl Column {
     /// The unit of its numbers, which its name tells.
     #[must_use]
     pub fn unit(&self) -> Option<&'static str> {
-        let name = self.name.trim_end_matches("_low");
-        let name = name.trim_end_matches("_high");
-        match name.rsplit('_').next() {
+        match self.name.rsplit('_').next() {
             _ if !matches!(self.kind, Kind::Integer | Kind::Number) => None,
             Some("s") => Some("s"),
             Some("ns") => Some("ns"),
             Some("rtts") => Some("round-trip times"),
             Some("bytes") => Some("bytes"),
-            _ if name.contains("bytes_") => Some("bytes"),
+            _ if self.name.contains("bytes_") => Some("bytes"),
             _ => None,
         }
     }

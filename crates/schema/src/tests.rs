@@ -61,7 +61,6 @@ fn a_name_that_ends_in_a_unit_is_of_a_number() {
     let units = [
         "t_total_s",
         "time_ns",
-        "forward_min_rto_s_low",
         "forward_bytes_retransmitted",
         "detection_rtts",
         "cwnd",
@@ -69,7 +68,6 @@ fn a_name_that_ends_in_a_unit_is_of_a_number() {
     let named = [
         Some("s"),
         Some("ns"),
-        Some("s"),
         Some("bytes"),
         Some("round-trip times"),
         None,

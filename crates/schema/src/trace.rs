@@ -10,7 +10,7 @@ pub const PLACE: Place = Place {
     about: "What `rexmit trace --out` writes. Times are seconds of the monitor's clock, as the capture has them; sequence \
             numbers are 32-bit numbers of the wire, ranges half-open with SYN and FIN counting one. Directions: `forward` \
             is from the client, who opened the connection or sent the first packet.",
-    tables: &[CONNECTIONS, MECHANISMS, RETRANSMISSIONS, WHATIF, WHATIF_TOTALS],
+    tables: &[CONNECTIONS, MECHANISMS, PARAMETERS, RETRANSMISSIONS, WHATIF, WHATIF_TOTALS],
 };
 
 /// Connections.
@@ -27,6 +27,14 @@ pub const MECHANISMS: Table = Table {
     about: "The retransmissions of one side of a connection by one mechanism; without a row there is none.",
     order: &["connection", "direction"],
     groups: &[DATA, OF_MECHANISM],
+};
+
+/// What of a sender's settings its retransmissions show.
+pub const PARAMETERS: Table = Table {
+    name: "parameters",
+    about: "One of the six parameters of UNC 2007, Table I, of one side of a connection; without a row nothing shows it.",
+    order: &["connection", "direction"],
+    groups: &[DATA, OF_PARAMETER],
 };
 
 /// Packets that were sent again.
@@ -136,24 +144,6 @@ sides! {
     text("stack", "the stack that explains every retransmission, several, or none").or_null(),
     number("stack_confidence", "how sure that is, 0 to 1").or_null(),
     text("stacks", "all stacks that explain every retransmission, by commas").or_null(),
-    number("d", "d, inferred").or_null(),
-    number("d_low", "d, smallest").or_null(),
-    number("d_high", "d, largest").or_null(),
-    number("a", "a, inferred").or_null(),
-    number("a_low", "a, smallest").or_null(),
-    number("a_high", "a, largest").or_null(),
-    number("b", "b, inferred").or_null(),
-    number("b_low", "b, smallest").or_null(),
-    number("b_high", "b, largest").or_null(),
-    number("m", "m, inferred").or_null(),
-    number("m_low", "m, smallest").or_null(),
-    number("m_high", "m, largest").or_null(),
-    number("k", "k, inferred").or_null(),
-    number("k_low", "k, smallest").or_null(),
-    number("k_high", "k, largest").or_null(),
-    number("min_rto_s", "min_rto, inferred").or_null(),
-    number("min_rto_s_low", "min_rto, smallest").or_null(),
-    number("min_rto_s_high", "min_rto, largest").or_null(),
     number("best_case_s", "what ideal loss detection would have saved at most").or_null(),
     integer("data_bytes", "of a subflow: data of the Multipath TCP connection that went first here").or_null(),
     integer("syns", "SYNs of the client, SYN-ACKs of the server; the first counts"),
@@ -167,6 +157,17 @@ sides! {
     number("rtt_p95_s", "95th percentile of it, 2 % off at most").or_null(),
     number("data_s", "from its first packet with data to its last").or_null(),
 }
+
+const OF_PARAMETER: &[Column] = &[
+    text(
+        "parameter",
+        "d: duplicate ACKs that make a loss; a and b: gains of the deviation and of the smoothed round-trip time; m and k: \
+         their factors in the timeout; min_rto_s: the smallest timeout, on Linux the floor of the deviation's term",
+    ),
+    number("value", "inferred"),
+    number("low", "the smallest that explains what was seen"),
+    number("high", "the largest that explains what was seen"),
+];
 
 const OF_MECHANISM: &[Column] = &[
     text("mechanism", "what made the sender retransmit"),

@@ -162,13 +162,14 @@ def _style(step: Step, retransmission: dict[str, Any] | None) -> str:
 
 
 def traced_data(traced: Traced) -> dict[str, Any]:
-    """The connection's row, its mechanisms and every packet with its retransmission's row; times in
-    ns since the first.
+    """The connection's row, its mechanisms and parameters, and every packet with its
+    retransmission's row; times in ns since the first.
     """
     return {
         "flow": traced.number,
         "connection": traced.row,
         "mechanisms": list(traced.mechanisms),
+        "parameters": list(traced.parameters),
         "start_ns": traced.start_ns,
         "packets": [
             {**asdict(step), "retransmission": traced.retransmissions.get(number)}

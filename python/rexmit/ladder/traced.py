@@ -26,9 +26,9 @@ _SPACE: Final = 1 << 32
 @dataclass(frozen=True)
 class Traced:
     """`row` is the connection's row; `retransmissions` the rows of its retransmissions by the
-    number of their step, `mechanisms` its rows of that table. Of steps the server is the sender of
-    `backward` data. `subflows` are the rows of all subflows of its Multipath TCP connection, this
-    one among them, in their order, each with its `reinjections`.
+    number of their step, `mechanisms` and `parameters` its rows of these tables. Of steps the
+    server is the sender of `backward` data. `subflows` are the rows of all subflows of its
+    Multipath TCP connection, this one among them, in their order, each with its `reinjections`.
     """
 
     number: int
@@ -37,6 +37,7 @@ class Traced:
     retransmissions: dict[int, dict[str, Any]]
     start_ns: int
     mechanisms: tuple[dict[str, Any], ...] = ()
+    parameters: tuple[dict[str, Any], ...] = ()
     subflows: tuple[dict[str, Any], ...] = ()
 
     @property
@@ -70,6 +71,7 @@ def open_traced(trace: Trace, which: str, at_s: float | None = None) -> Traced:
     mine = pl.col("connection") == row["connection"]
     retransmissions = trace.scan("retransmissions").filter(mine).sort("time_ns").collect()
     counts = trace.scan("mechanisms").filter(mine).collect()
+    shown = trace.scan("parameters").filter(mine).collect()
     subflows: tuple[dict[str, Any], ...] = ()
     if row["mptcp_connection"] is not None:
         together = pl.col("mptcp_connection") == row["mptcp_connection"]
@@ -79,6 +81,7 @@ def open_traced(trace: Trace, which: str, at_s: float | None = None) -> Traced:
     return replace(
         _traced(row, retransmissions, _read(trace, row)),
         mechanisms=tuple(counts.to_dicts()),
+        parameters=tuple(shown.to_dicts()),
         subflows=subflows,
     )
 

@@ -43,55 +43,65 @@ def corpus_table(folder: Path, name: str) -> Path:
 TRACE_FORMATS: Final = (1,)
 """Formats of a trace's folder that are read beside today's.
 
-In format 1 a connection's row had the columns of `mechanisms` for each side and mechanism, such as
-`forward_rto_needed`; there was no such table.
+In format 1 a connection's row had the columns of `mechanisms` and `parameters` for each side, such
+as `forward_rto_needed` and `backward_k_low`; there were no such tables.
 """
 
 _COUNTS: Final = ("needed", "spurious", "waited_s")
+
+_INFERRED: Final = {"value": "", "low": "_low", "high": "_high"}
+
+_PARAMETERS: Final = ("d", "a", "b", "m", "k", "min_rto_s")
 
 
 def trace_files(found: int) -> Mapping[str, Sequence[str]]:
     """The tables that a trace's folder of this format has as files, and their columns."""
     files = {name: [one.name for one in columns] for name, columns in TRACE_TABLES.items()}
     if found == 1:
-        del files["mechanisms"]
-        files["connections"] += [
-            _wide(side, mechanism, what)
-            for side in SIDES
-            for mechanism in MECHANISMS
-            for what in _COUNTS
-        ]
+        for name, kinds in (("mechanisms", MECHANISMS), ("parameters", _PARAMETERS)):
+            del files[name]
+            for side in SIDES:
+                for kind in kinds:
+                    files["connections"] += _wide(name, side, kind)
     return files
 
 
 def scan_trace(path: Path, table: str, found: int) -> pl.LazyFrame:
     """A table of a trace's folder of this format, in today's columns, read when asked."""
-    if found != 1 or table not in ("connections", "mechanisms"):
+    kinds = {"mechanisms": MECHANISMS, "parameters": _PARAMETERS}
+    if found != 1 or table not in ("connections", *kinds):
         return pl.scan_parquet(path / f"{table}.parquet")
     connections = pl.scan_parquet(path / "connections.parquet")
     if table == "connections":
         return connections.select(one.name for one in TRACE_TABLES[table])
     rows = pl.concat(
-        _of_mechanism(connections, side, mechanism) for side in SIDES for mechanism in MECHANISMS
+        _long(connections, table, side, kind) for side in SIDES for kind in kinds[table]
     )
     return rows.sort("connection", "direction", maintain_order=True)
 
 
-def _wide(side: str, mechanism: str, what: str) -> str:
-    return f"{side}_{mechanism.replace('-', '_')}_{what}"
+def _wide(table: str, side: str, kind: str) -> dict[str, str]:
+    """The columns of a side and mechanism, or parameter, and what they are called now."""
+    if table == "parameters":
+        return {f"{side}_{kind}{end}": name for name, end in _INFERRED.items()}
+    return {f"{side}_{kind.replace('-', '_')}_{what}": what for what in _COUNTS}
 
 
-def _of_mechanism(connections: pl.LazyFrame, side: str, mechanism: str) -> pl.LazyFrame:
+def _long(connections: pl.LazyFrame, table: str, side: str, kind: str) -> pl.LazyFrame:
     flow = pl.col("flow")
     if side == "backward":
         ends = flow.str.split_exact(" > ", 1).struct
         flow = pl.format("{} > {}", ends.field("field_1"), ends.field("field_0")).alias("flow")
-    counts = [pl.col(_wide(side, mechanism, what)).alias(what) for what in _COUNTS]
+    values = [pl.col(was).alias(name) for was, name in _wide(table, side, kind).items()]
     return connections.select(
         "capture",
         "connection",
         flow,
         pl.lit(side).alias("direction"),
-        pl.lit(mechanism).alias("mechanism"),
-        *counts,
-    ).filter(pl.any_horizontal(pl.col(_COUNTS) != 0))
+        pl.lit(kind).alias(table.removesuffix("s")),
+        *values,
+    ).filter(
+        pl.col("value").is_not_null()
+        if table == "parameters"
+        else pl.any_horizontal(pl.col(_COUNTS) != 0)
+    )

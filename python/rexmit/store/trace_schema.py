@@ -28,6 +28,7 @@ ORDERS: Final = {name: table.order for name, table in _DECLARED.items()}
 
 CONNECTIONS: Final = TABLES["connections"]
 MECHANISM_COUNTS: Final = TABLES["mechanisms"]
+PARAMETERS: Final = TABLES["parameters"]
 RETRANSMISSIONS: Final = TABLES["retransmissions"]
 WHATIF: Final = TABLES["whatif"]
 WHATIF_TOTALS: Final = TABLES["whatif_totals"]

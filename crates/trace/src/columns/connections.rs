@@ -6,7 +6,7 @@ use super::buffers::{seconds, whole, Filler, Table};
 use crate::analyzer::Of;
 use crate::event::Direction;
 use crate::measures::Measures;
-use crate::rows::{Connection, Inferred, Parameters, Position, Role, SenderRow};
+use crate::rows::{Connection, Position, Role, SenderRow};
 
 pub(super) fn table(rows: &[Of<Box<Connection>>], capture: &str) -> Table {
     Filler::fill(&trace::CONNECTIONS, rows, |table, rows| {
@@ -135,9 +135,6 @@ where
         .map(|row| (!row.stacks.is_empty()).then(|| row.stacks.join(",")))
         .collect();
     table.text("stacks", stacks.iter().map(Option::as_deref));
-    for (name, parameter) in PARAMETERS {
-        inferred(table, name, all().map(|row| parameter(&row.parameters)));
-    }
     table.seconds("best_case_s", all().map(|row| row.best_case));
     table.integer_or_null("data_bytes", all().map(|row| row.data_bytes.map(whole)));
     measured(table, || all().map(|row| &row.measures));
@@ -171,27 +168,4 @@ const fn side(direction: Direction) -> &'static str {
         Direction::Forward => "client",
         Direction::Backward => "server",
     }
-}
-
-type Parameter = fn(&Parameters) -> &Option<Inferred>;
-
-const PARAMETERS: [([&str; 3], Parameter); 6] = [
-    (["d", "d_low", "d_high"], |all| &all.d),
-    (["a", "a_low", "a_high"], |all| &all.a),
-    (["b", "b_low", "b_high"], |all| &all.b),
-    (["m", "m_low", "m_high"], |all| &all.m),
-    (["k", "k_low", "k_high"], |all| &all.k),
-    (["min_rto_s", "min_rto_s_low", "min_rto_s_high"], |all| {
-        &all.min_rto_s
-    }),
-];
-
-fn inferred<'r>(
-    table: &mut Filler,
-    [value, low, high]: [&str; 3],
-    all: impl Iterator<Item = &'r Option<Inferred>> + Clone,
-) {
-    table.number(value, all.clone().map(|of| of.map(|of| of.value)));
-    table.number(low, all.clone().map(|of| of.map(|of| of.low)));
-    table.number(high, all.map(|of| of.map(|of| of.high)));
 }

@@ -6,6 +6,7 @@
 mod buffers;
 mod connections;
 mod mechanisms;
+mod parameters;
 mod retransmissions;
 mod whatif;
 
@@ -17,10 +18,11 @@ use crate::event::Direction;
 /// The tables of some rows, each with all its columns even if it has no rows. `settings` are the names of those that were
 /// replayed.
 #[must_use]
-pub fn tables(rows: &Rows, capture: &str, settings: &[String]) -> [Table; 5] {
+pub fn tables(rows: &Rows, capture: &str, settings: &[String]) -> [Table; 6] {
     [
         connections::table(&rows.connections, capture),
         mechanisms::table(&rows.connections, capture),
+        parameters::table(&rows.connections, capture),
         retransmissions::table(&rows.retransmissions, capture),
         whatif::table(&rows.whatif, capture, settings),
         whatif::totals(&rows.totals, capture, settings),

@@ -43,7 +43,7 @@ fn columns_hold_what_the_rows_hold() {
         more.connection = n;
         rows.connections.push(more);
     }
-    let [connections, mechanisms, retransmissions, whatif, _] =
+    let [connections, mechanisms, parameters, retransmissions, whatif, _] =
         tables(&rows, "a.pcap", &["k=2".to_owned()]);
     for (table, count) in [
         (&connections, 300),
@@ -75,10 +75,19 @@ fn columns_hold_what_the_rows_hold() {
         panic!()
     };
     assert_eq!(start[0], 1_000.0);
-    let Values::Number(best) = column(&connections, "forward_k") else {
+    let Values::Number(rtt) = column(&connections, "forward_best_case_s") else {
         panic!()
     };
-    assert!(best[0].is_nan());
+    assert!(rtt[0].is_nan());
+    // The timer of the server's retransmission shows its smallest timeout, in 300 rows alike.
+    let shown = texts(column(&parameters, "parameter"));
+    let (Values::Number(low), Values::Number(value)) =
+        (column(&parameters, "low"), column(&parameters, "value"))
+    else {
+        panic!()
+    };
+    assert!(!shown.is_empty() && shown.len() % 300 == 0, "{shown:?}");
+    assert!(low.iter().zip(value).all(|(low, value)| low <= value));
     assert_eq!(
         texts(column(&retransmissions, "flow")),
         [Some("10.0.0.2:80 > 10.0.0.1:40000")]

@@ -1,0 +1,64 @@
+//! The parameters of each side of a connection, as columns.
+
+use rexmit_schema::trace;
+
+use super::buffers::{Filler, Table};
+use super::retransmissions::whose;
+use crate::analyzer::Of;
+use crate::event::Direction;
+use crate::rows::{Connection, Inferred, SenderRow};
+
+/// A parameter of one side.
+struct Row {
+    direction: Direction,
+    parameter: &'static str,
+    inferred: Inferred,
+}
+
+pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str) -> Table {
+    let rows: Vec<_> = connections.iter().flat_map(of_connection).collect();
+    Filler::fill(&trace::PARAMETERS, &rows, |table, rows| {
+        whose(table, rows, capture, |row| row.direction);
+        let all = || rows.iter().map(|of| &of.row);
+        table.text("parameter", all().map(|row| Some(row.parameter)));
+        table.number("value", all().map(|row| Some(row.inferred.value)));
+        table.number("low", all().map(|row| Some(row.inferred.low)));
+        table.number("high", all().map(|row| Some(row.inferred.high)));
+    })
+}
+
+/// The parameters that either side shows, in the order of UNC 2007, Table I.
+fn of_connection(of: &Of<Box<Connection>>) -> impl Iterator<Item = Of<Row>> + '_ {
+    let connection = &*of.row;
+    let sides = [
+        (Direction::Forward, &connection.forward),
+        (Direction::Backward, &connection.backward),
+    ];
+    sides.into_iter().flat_map(move |(direction, sender)| {
+        let shown = parameters(sender).into_iter();
+        shown.filter_map(move |(parameter, inferred)| {
+            Some(Of {
+                connection: of.connection,
+                start: of.start,
+                flow: of.flow,
+                row: Row {
+                    direction,
+                    parameter,
+                    inferred: inferred?,
+                },
+            })
+        })
+    })
+}
+
+fn parameters(sender: &SenderRow) -> [(&'static str, Option<Inferred>); 6] {
+    let all = &sender.parameters;
+    [
+        ("d", all.d),
+        ("a", all.a),
+        ("b", all.b),
+        ("m", all.m),
+        ("k", all.k),
+        ("min_rto_s", all.min_rto_s),
+    ]
+}
