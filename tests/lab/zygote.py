@@ -26,7 +26,7 @@ MODULES = (
     *("rexmit.campaign.runner", "rexmit.cli", "rexmit.main", "rexmit.outputs"),
     *("rexmit.engines.command", "rexmit.engines.kernel"),
     *("rexmit.kernels", "rexmit.ladder.flow", "rexmit.ladder.render", "rexmit.scenario"),
-    *("rexmit.campaign.progress", "rexmit.campaign.plan", "rexmit.store.tables"),
+    *("rexmit.progress", "rexmit.campaign.plan", "rexmit.store.tables"),
     *("polars", "pydantic", "rich.console", "rich.progress", "typer"),
 )
 
