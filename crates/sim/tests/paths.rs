@@ -11,11 +11,11 @@ fn link(delay_ms: u64) -> Value {
 /// A cell of two bursts of 80 segments, as Probe or Wait 2017 has it.
 fn cell(stack: &str, delays_ms: [u64; 2], pattern: &str) -> Value {
     json!({
-        "id": 0, "label": "x", "family": 4, "mtu": 1500,
-        "paths": delays_ms.map(link),
+        "id": 0, "label": "x",
+        "network": {"family": 4, "mtu": 1500, "paths": delays_ms.map(link)},
         "protocol": "mptcp", "first_path": 1, "sysctls": {}, "congestion_control": "cubic",
-        "bursts": {"count": 2, "segments": 80, "gap_ns": 2_000_000_000_u64},
-        "loss": {"pattern": pattern},
+        "workload": {"server": "burst", "count": 2, "segments": 80, "gap_ns": 2_000_000_000_u64},
+        "loss": {"rule": "pattern", "pattern": pattern},
         "starts": [{"repetition": 0, "phase_ns": 1_000_000}], "phase_period_ns": 256_000_000,
         "capture": false, "packets": false, "transfer_timeout_ns": 20_000_000_000_u64,
         "stack": {"name": stack}, "seed": 1
@@ -23,7 +23,7 @@ fn cell(stack: &str, delays_ms: [u64; 2], pattern: &str) -> Value {
 }
 
 fn events(cell: &Value) -> Vec<Value> {
-    let plan = json!({"version": 1, "path_cells": [cell]}).to_string();
+    let plan = json!({"version": 1, "cells": [cell]}).to_string();
     let mut out = Vec::new();
     run_plan(&plan, None, &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
@@ -200,12 +200,12 @@ fn ended(cell: &Value) -> (String, String, String) {
 #[test]
 fn paths_that_do_not_come_up_are_named() {
     let mut dead = cell("linux-6.12", [20, 30], "none");
-    dead["paths"][1]["loss"] = json!(1.0);
+    dead["network"]["paths"][1]["loss"] = json!(1.0);
     let said = "path 2 did not come up within 10 s; path 1 did";
     let (how, note, warnings) = ended(&dead);
     assert_eq!(how, "not-connected");
     assert!(note.contains(said) && warnings.contains(said), "{note}");
-    dead["paths"][0]["loss"] = json!(1.0);
+    dead["network"]["paths"][0]["loss"] = json!(1.0);
     let (how, note, _) = ended(&dead);
     assert_eq!(how, "not-connected");
     assert!(note.contains("path 1 does not come up"), "{note}");
@@ -216,8 +216,8 @@ fn paths_that_do_not_come_up_are_named() {
 fn a_client_that_gives_up_without_losses_has_a_row_and_its_cell_a_warning() {
     let mut slow = cell("linux-6.12", [20, 30], "none");
     slow["protocol"] = json!("tcp");
-    slow["paths"][0]["rate_bps"] = json!(80_000);
-    slow["bursts"]["gap_ns"] = json!(1);
+    slow["network"]["paths"][0]["rate_bps"] = json!(80_000);
+    slow["workload"]["gap_ns"] = json!(1);
     slow["transfer_timeout_ns"] = json!(100_000_000);
     let (how, _, warnings) = ended(&slow);
     assert_eq!(how, "timed-out");

@@ -150,6 +150,5 @@ def plan(
         # Virtual seconds: cases that lose much take minutes of them.
         "heartbeat_s": 100,
         "programs": dict(programs),
-        "cells": [cell for cell in cells if "paths" not in cell],
-        "path_cells": [cell for cell in cells if "paths" in cell],
+        "cells": cells,
     }

@@ -17,7 +17,7 @@ RunModel = Callable[[str, str | None], str]
 def run(case: AnyCase, run_model: RunModel, streams: Streams, *, stack: str, hz: int) -> Outcome:
     """What the model makes of the case, in the form of a kernel's outcome."""
     whole = plan({0: case}, streams, hz=hz, programs={})
-    (cell,) = whole["cells"] + whole["path_cells"]
+    (cell,) = whole["cells"]
     cell |= {"stack": {"name": stack, "hz": hz, "set": {}}, "seed": case.seed}
     try:
         text = run_model(json.dumps(whole), None)

@@ -11,13 +11,13 @@ from rexmit.validate.agree.paths.case import PathCase
 
 if TYPE_CHECKING:
     from rexmit.campaign.grid import Cell
-    from rexmit.scenario.model import Scenario
+    from rexmit.scenario import Bursts, Scenario
 
 
 def read(path: Path) -> Case | PathCase:
     """The case that a scenario of one cell is. Raises UserError for a scenario of another kind."""
     from rexmit.campaign.grid import cells
-    from rexmit.scenario import load
+    from rexmit.scenario import Bursts, Pages, load
 
     scenario = load(path)
     grid = cells(scenario)
@@ -25,13 +25,15 @@ def read(path: Path) -> Case | PathCase:
         raise UserError(f"{path} is no case: it has more than one transfer")
     (cell,) = grid
     network = scenario.networks[cell.network]
-    if network.paths is not None:
-        return _of_paths(path, scenario, cell)
+    if isinstance(scenario.workload, Bursts) and network.paths is not None:
+        return _of_paths(path, scenario, cell, scenario.workload)
     links = network.link_specs(cell.line_loss)
     plain = (
         scenario.ip.family == 4
         and scenario.ip.mtu == 1500
         and network.at == "wire"
+        and network.paths is None
+        and isinstance(scenario.workload, Pages)
         and cell.client == "builtin"
         and all(link.jitter_ns == 0 and link.loss == 0 for link in links)
         and len({link.queue_packets for link in links}) == 1
@@ -56,9 +58,9 @@ def read(path: Path) -> Case | PathCase:
     )
 
 
-def _of_paths(path: Path, scenario: Scenario, cell: Cell) -> PathCase:
-    config, work = scenario.configs[cell.config], scenario.workload
-    paths = scenario.networks[cell.network].path_specs(cell.line_loss)
+def _of_paths(path: Path, scenario: Scenario, cell: Cell, work: Bursts) -> PathCase:
+    config = scenario.configs[cell.config]
+    paths = scenario.networks[cell.network].link_specs(cell.line_loss)
     plain = (
         scenario.ip.family == 4
         and scenario.ip.mtu == 1500

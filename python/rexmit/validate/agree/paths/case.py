@@ -35,18 +35,21 @@ class PathCase(AnyCase):
 
     def _cell(self) -> dict[str, Any]:
         return {
-            "family": 4,
-            "mtu": 1500,
-            "paths": hops_as_cell(self._paths, self.queue_packets),
+            "network": {
+                "family": 4,
+                "mtu": 1500,
+                "paths": hops_as_cell(self._paths, self.queue_packets),
+            },
             "protocol": self.protocol,
             "first_path": self.first_path,
-            "bursts": {
+            "workload": {
+                "server": "burst",
                 "count": self.bursts,
                 "segments": self.segments,
                 "bytes": None,
                 "gap_ns": self.gap_ns,
             },
-            "loss": {"pattern": self.pattern},
+            "loss": {"rule": "pattern", "pattern": self.pattern},
         }
 
     def _network(self) -> list[str]:

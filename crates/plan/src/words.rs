@@ -1,7 +1,8 @@
 //! What both engines say of connections that did not do what they were to do.
 
-use super::{PathCell, PathRun};
+use crate::cell::Cell;
 use crate::ended::Ended;
+use crate::run::Run;
 
 /// Not all of `paths` came up within `limit_s` seconds: which did not, and which (`up`) did.
 #[must_use]
@@ -21,7 +22,7 @@ pub fn not_all_came_up(up: &[u32], paths: &[u32], limit_s: u64) -> String {
 
 /// Of a connection on which the pattern loses nothing, and which still did not bring all of its bursts.
 #[must_use]
-pub fn not_all_came(cell: &PathCell, run: &PathRun) -> String {
+pub fn not_all_came(cell: &Cell, run: &Run) -> String {
     if run.ended == Ended::NotConnected {
         return run.notes.join("; ");
     }
@@ -30,7 +31,7 @@ pub fn not_all_came(cell: &PathCell, run: &PathRun) -> String {
         .iter()
         .filter(|burst| burst.t_end.is_some())
         .count();
-    let (count, patience_s) = (cell.bursts.count, cell.patience_ns() as f64 / 1e9);
+    let (count, patience_s) = (cell.burst_count(), cell.patience_ns() as f64 / 1e9);
     format!(
         "without the losses of the pattern {came} of {count} bursts came, then the client read nothing for {patience_s} s"
     )
