@@ -539,7 +539,7 @@ fn repeat(
         ..
     } = told;
     let watched = std::mem::take(&mut seen.connection);
-    let rows = (Told::Connection(watched, rehearsal), &run);
+    let rows = (Told::Connection(Box::new(watched), rehearsal), &run);
     cell::report(cell, start, rows, &mut seen, planned, bench, around)?;
     Ok(repeated)
 }

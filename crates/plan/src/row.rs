@@ -108,7 +108,7 @@ impl Row {
                 .then_some(transfer.map_or(0, |one| one.spurious_retransmissions)),
             ..told
         };
-        Self::new(cell, start, told, watched, run, notes)
+        Self::new(cell, start, told, watched, run, &notes)
     }
 
     /// The row of a connection whose paths the rule minds; `rehearsal` has the packets of new data that were sent without
@@ -150,7 +150,7 @@ impl Row {
         };
         Self {
             over: Some(over),
-            ..Self::new(cell, start, told, Some(watched), run, notes)
+            ..Self::new(cell, start, told, Some(watched), run, &notes)
         }
     }
 
@@ -160,7 +160,7 @@ impl Row {
         seen: Seen,
         watched: Option<&Watched>,
         run: &Run,
-        notes: Vec<String>,
+        notes: &[String],
     ) -> Self {
         let at_drop = watched.and_then(|watched| watched.at_drop);
         Self {

@@ -63,7 +63,7 @@ pub enum Told {
     /// By the rule of responses, in the order of their ends, with the bytes of the one that was to come.
     Responses(Vec<Watched>, u64),
     /// By the rule of paths, with what was sent without loss.
-    Connection(Watched, Totals),
+    Connection(Box<Watched>, Totals),
 }
 
 impl Rows {
@@ -77,7 +77,7 @@ impl Rows {
             ),
             Told::Connection(watched, rehearsal) => (
                 Row::of_connection(cell, start, &watched, run, &rehearsal),
-                watched,
+                *watched,
             ),
         };
         let (number, repetition) = (cell.id, start.repetition);

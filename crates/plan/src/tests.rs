@@ -308,7 +308,7 @@ fn rows(run: &Run, rehearsal: Vec<Vec<u64>>) -> impl Fn(&str) -> Vec<serde_json:
         phase_ns: 7,
         boundary_ns: None,
     };
-    let told = Told::Connection(story(), Totals::new(rehearsal));
+    let told = Told::Connection(Box::new(story()), Totals::new(rehearsal));
     let mut text = Vec::new();
     Rows::new(&cell(), &start, told, run)
         .write(&mut text)

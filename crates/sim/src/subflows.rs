@@ -62,10 +62,8 @@ impl Machine for Subflows {
         end
     }
 
-    /// Nobody joins a connection that its program has closed, whatever is left to send: Linux answers the last packet of the
-    /// handshake with a reset (`mptcp_finish_join`, 6.12).
     fn is_open_on(&self, path: usize) -> bool {
-        self.closed || self.subflow(path).is_some()
+        self.subflow(path).is_some()
     }
 
     fn join(&mut self, now: Time, path: usize, local: &Local, syn: Option<&Segment>) {
@@ -79,7 +77,13 @@ impl Machine for Subflows {
         self.meta.set_nodelay(now, true);
     }
 
+    /// Nobody joins a connection that its program has closed, whatever is left to send: Linux answers the last packet of the
+    /// handshake with a reset (`mptcp_finish_join`, 6.12), after which nothing goes that way.
     fn on_segment(&mut self, now: Time, path: usize, segment: &Segment, options: &Options) {
+        let subflow = self.subflow(path);
+        if self.closed && subflow.is_some_and(|one| one.state() != State::Established) {
+            return;
+        }
         self.meta.on_segment(now, path, segment, options);
     }
 

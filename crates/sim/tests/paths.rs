@@ -235,3 +235,104 @@ fn a_sender_that_is_not_heard_in_the_end_is_noted() {
         "{note}"
     );
 }
+
+/// A page of so many segments over the cell's network, with its protocol.
+fn page(mut cell: Value, segments: u32, loss: Value) -> Value {
+    cell["workload"] = json!({"server": "nginx", "client": "builtin", "segments": segments});
+    cell["loss"] = loss;
+    cell
+}
+
+fn tail(segments: u32) -> Value {
+    json!({"rule": "tail", "segments": segments, "mode": "sequence", "hold_limit_ns": 1})
+}
+
+#[test]
+fn a_page_goes_over_multipath_tcp() {
+    // More than the server's send buffer takes at once: it is open still when the second subflow comes up.
+    let cell = page(cell("linux-6.12", [20, 30], "none"), 3_000, tail(3));
+    let events = events(&cell);
+    let row = transfer(&cell);
+    assert_eq!(
+        (&row["complete"], &row["exact"], &row["protocol"]),
+        (&json!(true), &json!(true), &json!("mptcp"))
+    );
+    assert_eq!(
+        (&row["subflows"], &row["dropped_segments"]),
+        (&json!(2), &json!(3))
+    );
+    assert_eq!(row["transfer_size_bytes"], events[0]["transfer_bytes"]);
+    let packets: Vec<u64> = row["path_packets"]
+        .as_str()
+        .unwrap()
+        .split(' ')
+        .map(|number| number.parse().unwrap())
+        .collect();
+    assert!(packets.iter().all(|number| *number > 100), "{packets:?}");
+    assert!(!events.iter().any(|event| event["type"] == "burst"));
+    assert_eq!(
+        events
+            .iter()
+            .filter(|event| event["type"] == "subflow")
+            .count(),
+        2
+    );
+}
+
+/// A page that fits into the send buffer has been written, and its socket closed, before anybody joins.
+#[test]
+fn nobody_joins_a_connection_that_its_server_has_closed() {
+    let row = transfer(&page(cell("linux-6.12", [20, 30], "none"), 100, tail(1)));
+    assert_eq!(
+        (&row["subflows"], &row["path_packets"]),
+        (&json!(1), &json!("100 0"))
+    );
+    assert_eq!(
+        (&row["mechanism"], &row["exact"]),
+        (&json!("tlp"), &json!(true))
+    );
+}
+
+/// Over plain TCP a page knows nothing of the paths that it does not go on.
+#[test]
+fn a_page_over_one_of_several_paths_is_that_over_it_alone() {
+    let row = |delays: &[u64], first_path: u32| {
+        let mut cell = page(cell("linux-6.12", [20, 60], "none"), 100, tail(2));
+        cell["network"]["paths"] = delays.iter().map(|ms| link(*ms)).collect();
+        (cell["protocol"], cell["first_path"]) = (json!("tcp"), json!(first_path));
+        let row = transfer(&cell);
+        [
+            "t_total_ns",
+            "t_recover_ns",
+            "mechanism",
+            "retransmissions",
+            "path_packets",
+        ]
+        .map(|name| row[name].clone())
+    };
+    let alone = row(&[60], 1);
+    assert_eq!(row(&[20, 60], 2), alone);
+    assert_ne!(row(&[20, 60], 1), alone);
+    assert_eq!(alone[2], "tlp");
+    assert!(alone[4].is_null());
+}
+
+#[test]
+fn bursts_go_over_two_links() {
+    let mut cell = cell("linux-6.12", [10, 10], "burst 2 data -1");
+    cell["network"] = json!({"family": 4, "mtu": 1500, "links": [link(10), link(15)]});
+    cell["protocol"] = json!("tcp");
+    let row = transfer(&cell);
+    assert_eq!(
+        (&row["path_packets"], &row["subflows"]),
+        (&json!("80"), &json!(1))
+    );
+    assert_eq!(
+        (&row["mechanism"], &row["exact"]),
+        (&json!("tlp"), &json!(true))
+    );
+    // The tail rule means the same.
+    let by_pattern = row["t_total_ns"].clone();
+    cell["loss"] = tail(1);
+    assert_eq!(transfer(&cell)["t_total_ns"], by_pattern);
+}

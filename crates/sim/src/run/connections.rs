@@ -157,7 +157,7 @@ impl<M: Inspect> Bench<'_, M> {
             }
         }
         let Connected { watched, seen, run } = told;
-        let told = Told::Connection(watched, own);
+        let told = Told::Connection(Box::new(watched), own);
         self.write(start, told, &run, seen, share, out)
     }
 
