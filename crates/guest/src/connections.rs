@@ -6,8 +6,9 @@ use std::time;
 use anyhow::{anyhow, bail, Context, Result};
 use rexmit_loss::paths::Totals;
 use rexmit_plan::{
-    not_all_acknowledged, not_all_came, BurstSeen, Bursts, Cell, CellStart, Ended, PageStart,
-    Programs, Rehearsed, Run, Start, SubflowSeen, SubflowState, Told, Workload, REHEARSAL_NS,
+    not_all_acknowledged, not_all_came, not_as_asked, BurstSeen, Bursts, Cell, CellStart, Ended,
+    PageStart, Programs, Rehearsed, Run, Start, SubflowSeen, SubflowState, Told, Workload,
+    REHEARSAL_NS,
 };
 use rexmit_time::{Duration, Time};
 
@@ -177,16 +178,7 @@ fn rehearse_bursts<'a>(
         let load = Load::Bursts(bursts, bursts.bytes_each(segment_bytes));
         let sent = without_loss(bench, cell, load)?.seen.connection.sent;
         if bursts.segments.is_none() || sent.mss_bytes == segment_bytes {
-            let asked = bursts.segments.map(u64::from);
-            for (burst, packets) in (1..).zip(sent.packets.packets()) {
-                let number: u64 = packets.iter().sum();
-                if let Some(asked) = asked.filter(|asked| *asked != number) {
-                    warnings.push(format!(
-                        "burst {burst} leaves in {number} packets of at most {} bytes, {asked} were asked for",
-                        sent.mss_bytes
-                    ));
-                }
-            }
+            warnings.extend(not_as_asked(cell, &sent.packets, sent.mss_bytes));
             return Ok((load, sent.packets));
         }
         segment_bytes = sent.mss_bytes;

@@ -6,8 +6,8 @@ use std::path::Path;
 use anyhow::{anyhow, bail, Context, Result};
 use rexmit_loss::paths::Totals;
 use rexmit_plan::{
-    line, not_all_came, BurstSeen, CellStart, Ended, Page, PageStart, Rehearsed, Run, Start, Story,
-    SubflowSeen, SubflowState, Told, Watched, Workload,
+    line, not_all_came, not_as_asked, BurstSeen, CellStart, Ended, Page, PageStart, Rehearsed, Run,
+    Start, Story, SubflowSeen, SubflowState, Told, Watched, Workload,
 };
 use rexmit_tcp::settings::MptcpScheduler;
 use rexmit_time::{Duration, Streams, Time};
@@ -113,15 +113,7 @@ impl<M: Inspect> Bench<'_, M> {
             }
             let sent = told.watched.sent;
             if asked.is_none() || sent.mss_bytes == segment_bytes {
-                for (burst, packets) in (1..).zip(sent.packets.packets()) {
-                    let number: u64 = packets.iter().sum();
-                    if let Some(asked) = asked.filter(|asked| *asked != number) {
-                        warnings.push(format!(
-                            "burst {burst} leaves in {number} packets of at most {} bytes, {asked} were asked for",
-                            sent.mss_bytes
-                        ));
-                    }
-                }
+                warnings.extend(not_as_asked(cell, &sent.packets, sent.mss_bytes));
                 self.undisturbed = false;
                 return Ok((bytes, sent.packets));
             }
@@ -371,7 +363,7 @@ impl<M: Inspect> Open<M> {
         (0..self.numbers.len()).filter(move |path| *path != first)
     }
 
-    /// The server's subflows now, the first path first.
+    /// The server's subflows that are confirmed, the first path first.
     fn subflows(&self) -> Vec<SubflowSeen> {
         let Some(server) = self.world.machine(self.client.peer()) else {
             return Vec::new();
@@ -380,10 +372,14 @@ impl<M: Inspect> Open<M> {
             .chain(self.others())
             .filter_map(|path| {
                 let connection = server.connection(path)?;
+                let t_confirmed = server.meta().map(|meta| meta.confirmed(path));
+                if t_confirmed == Some(None) {
+                    return None;
+                }
                 Some(SubflowSeen {
                     path: self.numbers[path],
                     client_port: self.ports[path],
-                    t_confirmed: server.meta().and_then(|meta| meta.confirmed(path)),
+                    t_confirmed: t_confirmed.flatten(),
                     at_end: connection.sender().map(|sender| SubflowState {
                         srtt_us: sender.srtt().map_or(0, micros),
                         rto_us: micros(sender.rto()),
