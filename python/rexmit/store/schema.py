@@ -143,9 +143,9 @@ TRANSFERS: Final[tuple[Column, ...]] = (
     Column("client_port", "integer", "the client's TCP port", nullable=True),
     Column("cell", "integer", "number of the cell in the grid, from 0"),
     Column("note", "text", "what a reader should know about this row", nullable=True),
-    _later("protocol", "text", "tcp or mptcp, of a connection with bursts; null for a page"),
+    _later("protocol", "text", "tcp or mptcp; null for a page over TCP, which minds no paths"),
     _later("first_path", "integer", "the path on which the connection was opened, from 1"),
-    _later("subflows", "integer", "subflows that were confirmed before the first burst"),
+    _later("subflows", "integer", "subflows that were confirmed, for bursts before the first"),
     _later("scheduler", "text", "the packet scheduler, as the kernel or stack names it"),
     _later("path_packets", "text", "packets of new data of the last burst by path, like 41 39"),
     _later(
