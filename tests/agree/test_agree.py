@@ -15,16 +15,14 @@ import pytest
 from rexmit import _core
 from rexmit.engines.engine import cores
 from rexmit.engines.kernel import KernelEngine, find_kernel
-from rexmit.validate.agree.any_case import AnyCase
+from rexmit.validate.agree import judge_paths
 from rexmit.validate.agree.case import Case
 from rexmit.validate.agree.draw import draw
 from rexmit.validate.agree.judge import Judged, judge
+from rexmit.validate.agree.judge_paths import PathJudged
 from rexmit.validate.agree.kernel import run, run_alone
 from rexmit.validate.agree.outcome import Outcome
 from rexmit.validate.agree.packet import read as packets
-from rexmit.validate.agree.paths import judge as over_paths
-from rexmit.validate.agree.paths.case import PathCase
-from rexmit.validate.agree.paths.judge import PathJudged
 from rexmit.validate.agree.read import read
 
 pytestmark = pytest.mark.kernel
@@ -94,10 +92,9 @@ def open_kernel(name: str) -> KernelEngine:
     return KernelEngine.open(find_kernel(name), ["builtin"])
 
 
-def judged(case: AnyCase, outcome: Outcome, stack: str, hz: int) -> Judged | PathJudged:
-    if isinstance(case, PathCase):
-        return over_paths.judge(case, outcome, _core.run_model, _core, stack=stack, hz=hz)
-    assert isinstance(case, Case)
+def judged(case: Case, outcome: Outcome, stack: str, hz: int) -> Judged | PathJudged:
+    if case.minds_paths:
+        return judge_paths.judge(case, outcome, _core.run_model, _core, stack=stack, hz=hz)
     return judge(case, outcome, _core.run_model, _core, stack=stack, hz=hz)
 
 

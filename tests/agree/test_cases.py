@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from rexmit import _core
 from rexmit.errors import UserError
-from rexmit.validate.agree.any_case import AnyCase
 from rexmit.validate.agree.case import Case
 from rexmit.validate.agree.draw import RATE_BPS, RTT_NS, SEGMENTS, draw
-from rexmit.validate.agree.paths.draw import draw as draw_paths
+from rexmit.validate.agree.draw_paths import draw as draw_paths
 from rexmit.validate.agree.read import read
 from rexmit.validate.networks import BUFFER_BYTES
 
@@ -41,7 +41,7 @@ def test_a_case_is_the_same_whatever_else_is_drawn(drawn: list[Case]) -> None:
     ],
     ids=["one path", "two paths"],
 )
-def test_a_seed_draws_the_cases_that_it_always_drew(cases: list[AnyCase], digest: str) -> None:
+def test_a_seed_draws_the_cases_that_it_always_drew(cases: list[Case], digest: str) -> None:
     """The rates in docs/limitations.md are those of these seeds."""
     texts = "\n".join(case.scenario("") for case in cases)
     assert hashlib.sha256(texts.encode()).hexdigest()[:16] == digest
@@ -94,3 +94,27 @@ def test_other_scenarios_are_no_cases(tmp_path: Path) -> None:
     file.write_text(text.replace("queue = 4000", "queue = 4000\njitter = '1ms'"))
     with pytest.raises(UserError, match="is no case"):
         read(file)
+
+
+def test_cases_of_two_paths_are_read_as_they_were_written_at_first() -> None:
+    line = (
+        '{"name": "11-0", "seed": 5, "segments": 30, "pattern": "path 1 burst 2 data -1", '
+        '"congestion_control": "cubic", "sysctls": {}, "protocol": "mptcp", "first_path": 2, '
+        '"path_rates_bps": [1, 2], "path_delays_ns": [3, 4], "bursts": 2, "gap_ns": 9}'
+    )
+    case = Case.from_json(line)
+    assert (case.over, case.rates_bps, case.delays_ns) == ("paths", (1, 2), (3, 4))
+    assert (case.queue_packets, case.bursts, case.first_path) == (1000, 2, 2)
+    assert Case.from_json(case.as_json()) == case
+
+
+def test_any_workload_goes_over_any_network(tmp_path: Path) -> None:
+    links = draw(_core, 4, 7, (6, 12))
+    paths = replace(draw_paths(_core, 4, 7), protocol="mptcp")
+    for case in (
+        replace(links, bursts=2, gap_ns=10**9, receive_window_bytes=None, pattern="data -1"),
+        replace(paths, bursts=None, gap_ns=0, pattern="path 1 data -1"),
+    ):
+        file = tmp_path / f"{case.name}.toml"
+        file.write_text(case.scenario("x"), encoding="utf-8")
+        assert read(file) == case

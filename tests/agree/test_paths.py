@@ -8,11 +8,18 @@ import pytest
 
 from rexmit import _core
 from rexmit.validate.agree import model
+from rexmit.validate.agree.case import Case
+from rexmit.validate.agree.compare_paths import PathVerdict, compare, read
+from rexmit.validate.agree.draw_paths import (
+    DELAY_NS,
+    GAP_NS,
+    QUEUE_PACKETS,
+    RATE_BPS,
+    SEGMENTS,
+    draw,
+)
 from rexmit.validate.agree.folder import About, Folder
-from rexmit.validate.agree.paths.case import QUEUE_PACKETS, PathCase
-from rexmit.validate.agree.paths.compare import PathVerdict, compare, read
-from rexmit.validate.agree.paths.draw import DELAY_NS, GAP_NS, RATE_BPS, SEGMENTS, draw
-from rexmit.validate.agree.paths.judge import PathJudged, judge, tally
+from rexmit.validate.agree.judge_paths import PathJudged, judge, tally
 from rexmit.validate.agree.read import read as read_scenario
 from rexmit.validate.agree.report import lines
 
@@ -22,20 +29,20 @@ Row = list[object]
 
 
 @pytest.fixture(scope="module")
-def drawn() -> list[PathCase]:
+def drawn() -> list[Case]:
     return [draw(_core, 3, index) for index in range(300)]
 
 
-def test_a_case_is_the_same_whatever_else_is_drawn(drawn: list[PathCase]) -> None:
+def test_a_case_is_the_same_whatever_else_is_drawn(drawn: list[Case]) -> None:
     assert draw(_core, 3, 123) == drawn[123]
     assert draw(_core, 4, 123) != drawn[123]
     assert len({case.seed for case in drawn}) == len(drawn)
 
 
-def test_cases_are_within_bounds(drawn: list[PathCase]) -> None:
+def test_cases_are_within_bounds(drawn: list[Case]) -> None:
     for case in drawn:
-        assert all(DELAY_NS[0] <= delay <= DELAY_NS[1] for delay in case.path_delays_ns)
-        assert all(RATE_BPS[0] <= rate <= RATE_BPS[1] for rate in case.path_rates_bps)
+        assert all(DELAY_NS[0] <= delay <= DELAY_NS[1] for delay in case.delays_ns)
+        assert all(RATE_BPS[0] <= rate <= RATE_BPS[1] for rate in case.rates_bps)
         assert SEGMENTS[0] <= case.segments <= SEGMENTS[1]
         assert GAP_NS[0] <= case.gap_ns <= GAP_NS[1]
         assert case.first_path in (1, 2)
@@ -52,9 +59,9 @@ def test_cases_are_within_bounds(drawn: list[PathCase]) -> None:
     assert any("#1..2" in case.pattern for case in drawn)
 
 
-def test_a_case_is_read_back_as_it_was_written(drawn: list[PathCase], tmp_path: Path) -> None:
+def test_a_case_is_read_back_as_it_was_written(drawn: list[Case], tmp_path: Path) -> None:
     for case in drawn[:40]:
-        assert PathCase.from_json(case.as_json()) == case
+        assert Case.from_json(case.as_json()) == case
         path = tmp_path / f"{case.name}.toml"
         path.write_text(case.scenario("a case"), encoding="utf-8")
         assert read_scenario(path) == case
@@ -162,7 +169,7 @@ UNSENT = 'the loss pattern\'s "path 2 burst 1 data -1" names a packet that is ne
 
 
 def test_what_one_side_never_sends_is_a_disagreement_and_what_neither_sends_no_case(
-    drawn: list[PathCase],
+    drawn: list[Case],
 ) -> None:
     case = drawn[0]
 
@@ -189,13 +196,15 @@ def test_what_one_side_never_sends_is_a_disagreement_and_what_neither_sends_no_c
 
 
 def test_the_model_agrees_with_itself() -> None:
-    case = PathCase(
+    case = Case(
         name="a",
         seed=1,
+        over="paths",
+        queue_packets=QUEUE_PACKETS,
         protocol="mptcp",
         first_path=1,
-        path_rates_bps=(54_000_000, 54_000_000),
-        path_delays_ns=(20_000_000, 30_000_000),
+        rates_bps=(54_000_000, 54_000_000),
+        delays_ns=(20_000_000, 30_000_000),
         bursts=2,
         segments=80,
         gap_ns=2_000_000_000,

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.campaign.conftest import FakeStreams, Lab, Told
-from tests.scenario.test_bursts import GOOD
+from tests.scenario.test_paths import GOOD
 
 from rexmit.campaign.runner import Campaign, Request
 from rexmit.campaign.suited import suited
@@ -85,7 +85,7 @@ RETRANSMISSION: dict[str, Any] = {
 
 def run_model(plan: str, share: str | None) -> str:  # noqa: ARG001
     """A model that measures nothing."""
-    (cell,) = json.loads(plan)["path_cells"]
+    (cell,) = json.loads(plan)["cells"]
     own = {"cell": cell["id"]}
     told: list[dict[str, Any]] = [{"type": "cell-start", **own, "virtual_ns": 0}]
     for start in cell["starts"]:

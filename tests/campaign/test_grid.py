@@ -192,6 +192,8 @@ def test_a_plan_is_the_contracts(lab: Lab) -> None:
             "network": network_plan(scenario, "near"),
             "sysctls": {"net.ipv4.tcp_fack": "1"},
             "congestion_control": "cubic",
+            "protocol": "tcp",
+            "first_path": 1,
             "workload": {
                 "server": "nginx",
                 "client": "builtin",

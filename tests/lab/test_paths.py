@@ -295,3 +295,80 @@ def test_a_probe_re_injects_with_the_patch(me: User, series: str) -> None:
         lost = [p for p in run.capture(row, "h1") if "dropped" in (p.comment or "")]
         assert again[0]["first_sent_s"] == pytest.approx(lost[0].time_ns / 1e9, abs=1e-6)
     assert seen > 0
+
+
+PAGES = """
+format = 1
+title = "pages over paths"
+repeat = 1
+[networks.two]
+rate = "54Mbit"
+paths = [{ delay = "20ms" }, { delay = "30ms" }]
+[configs.tcp]
+[configs.mptcp]
+protocol = "mptcp"
+[workload]
+segments = [100, 1500]
+[loss]
+segments = [0, 2]
+"""
+
+BURSTS = """
+format = 1
+title = "bursts over links"
+repeat = 1
+[networks.one]
+rate = "54Mbit"
+delay = "10ms"
+[configs.tcp]
+[workload]
+server = "burst"
+bursts = 2
+burst_segments = 80
+[loss]
+rule = "pattern"
+pattern = ["none", "burst 2 data -2..-1"]
+"""
+
+
+def on_both(lab: Lab, name: str, text: str) -> tuple[Run, Run]:
+    """The scenario on the kernel and on the model of its series."""
+    file = lab.user.home / f"{name}.toml"
+    file.write_text(text, encoding="utf-8")
+    engines = {
+        "kernel": ("--kernel", lab.kernel),
+        "model": ("--engine", "model", "--stack", f"linux-{lab.kernel}"),
+    }
+    runs = []
+    for engine, words in engines.items():
+        folder = lab.user.home / f"{name}-{engine}-{lab.kernel}"
+        done = lab.rexmit("run", str(file), *words, "--out", str(folder)).ok()
+        runs.append(Run(folder, done))
+    kernel, model = runs
+    return kernel, model
+
+
+def test_a_page_goes_over_one_path_or_both(each: Lab) -> None:
+    kernel, model = on_both(each, "pages", PAGES)
+    assert kernel.transfers.height == 8
+    for row, other in zip(kernel.transfers.to_dicts(), model.transfers.to_dicts(), strict=True):
+        lost = row["lost_segments"]
+        assert (row["complete"], row["exact"], row["dropped_segments"]) == (True, True, lost), row
+        if row["config"] == "tcp":
+            assert (row["protocol"], row["path_packets"]) == (None, None)
+        else:
+            packets = [int(number) for number in row["path_packets"].split()]
+            # The server has closed the short page before anybody joins, and the long one not.
+            assert (min(packets) > 0) == (row["subflows"] == 2) == (row["page_segments"] == 1500)
+        if row["page_segments"] == 100:
+            assert row["mechanism"] == other["mechanism"], row
+            assert row["t_total_s"] == pytest.approx(other["t_total_s"], abs=0.001), row
+
+
+def test_bursts_go_over_two_links(each: Lab) -> None:
+    kernel, model = on_both(each, "bursts", BURSTS)
+    assert kernel.transfers.height == 2
+    for row, other in zip(kernel.transfers.to_dicts(), model.transfers.to_dicts(), strict=True):
+        for name in ("protocol", "path_packets", "mechanism", "retransmissions", "exact"):
+            assert row[name] == other[name], name
+        assert row["t_total_s"] == pytest.approx(other["t_total_s"], abs=0.001)

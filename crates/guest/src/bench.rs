@@ -10,16 +10,18 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use anyhow::Result;
-use rexmit_plan::{Cell, ClientKind, Ignored, Place, Programs, Server};
+use anyhow::{anyhow, Result};
+use rexmit_plan::{Cell, ClientKind, Ignored, Place, Programs, Start, Workload};
 
 use crate::capture::{Buffer, Interface, Tap};
 use crate::client::Client;
+use crate::kernel::mptcp;
 use crate::net::Network;
+use crate::opener::Opener;
 use crate::page::Lengths;
 use crate::server::Nginx;
 use crate::settings::{self, Former};
-use crate::watch::{Options, PageWatch, Reading};
+use crate::watch::{Options, Reading, Watch};
 
 /// Settings of a namespace that TCP looks up when it needs them. Of all others a listening socket may hold what it found
 /// when it was made, and give it to its connections (`tcp_init_sock`).
@@ -37,24 +39,34 @@ const LOOKED_UP: [&str; 7] = [
 pub struct Bench {
     /// Hosts and links.
     pub network: Network,
-    /// The web server on h1.
-    pub server: Nginx,
-    /// Who fetches, from h2.
-    pub client: Client,
+    /// Who serves and fetches pages.
+    web: Option<Web>,
+    /// Who opens connections that this program watches to their ends.
+    opener: Option<Opener>,
     /// The loss filter.
-    pub watch: PageWatch,
+    pub watch: Watch,
     /// What is kept of h1's and h2's packets.
-    pub captures: Option<(Buffer, Buffer)>,
+    captures: Option<(Buffer, Buffer)>,
     /// How the filter reads what the kernel says in this cell.
     pub reading: Reading,
     /// What is known of the lengths of responses.
     pub lengths: Lengths,
     /// The cell's settings as the kernel has them, and those that it does not heed.
     pub settings: (BTreeMap<String, String>, Vec<Ignored>),
+    /// The packet scheduler, of Multipath TCP.
+    pub scheduler: Option<String>,
     _taps: Vec<Tap>,
     form: Option<Form>,
     listening: BTreeMap<String, String>,
     former: Former,
+}
+
+/// Who serves and fetches pages.
+pub struct Web {
+    /// The web server on h1.
+    pub server: Nginx,
+    /// Who fetches, from h2.
+    pub client: Client,
 }
 
 /// What cells must have in common to share a bench.
@@ -62,7 +74,12 @@ pub struct Bench {
 struct Form {
     family: u8,
     mtu: u32,
-    client: ClientKind,
+    paths: usize,
+    /// `None` for bursts.
+    client: Option<ClientKind>,
+    /// The path of a page's client, where a program chooses none itself.
+    first_path: Option<u32>,
+    by_response: bool,
     both: bool,
     packets: bool,
 }
@@ -70,14 +87,18 @@ struct Form {
 impl Form {
     /// `None` when the cell's bench is for that cell alone.
     fn shared(cell: &Cell) -> Option<Self> {
+        let page = cell.workload.page();
         // A bound window is part of the client's route, links in the hosts are part of the hosts.
         let alone = cell.capture
             || cell.network.at == Place::Host
-            || cell.workload.receive_window_bytes.is_some();
+            || page.is_some_and(|page| page.receive_window_bytes.is_some());
         (!alone).then(|| Self {
             family: cell.network.family,
             mtu: cell.network.mtu,
-            client: cell.workload.client,
+            paths: cell.network.paths(),
+            client: page.map(|page| page.client),
+            first_path: page.map(|_| cell.first_path),
+            by_response: cell.by_response(),
             both: sees_both(cell),
             packets: cell.packets,
         })
@@ -86,55 +107,54 @@ impl Form {
 
 /// Whether the filter must see the client's packets.
 fn sees_both(cell: &Cell) -> bool {
-    cell.packets || cell.loss.needs_client()
+    cell.packets || cell.needs_client()
 }
 
 impl Bench {
     /// Sets everything up for `cell`, on a kernel of release `series`.
     pub fn set_up(cell: &Cell, programs: &Programs, series: (u32, u32)) -> Result<Self> {
-        let network = Network::set_up(&cell.network, programs, cell.workload.receive_window_bytes)?;
+        require(cell)?;
+        let page = cell.workload.page();
+        let window = page.and_then(|page| page.receive_window_bytes);
+        let way = page.map(|_| cell.first_path as usize);
+        let network = Network::set_up(&cell.network, programs, window, way)?;
         let hosts = [&network.h1.namespace, &network.h2.namespace];
         let mut former = Former::default();
         let read_back =
             settings::apply(&hosts, &cell.sysctls, &cell.congestion_control, &mut former)?;
-        if let Some(bytes) = cell.workload.receive_window_bytes {
+        if let Some(bytes) = window {
             settings::bound_receive_window(&network.h2.namespace, bytes, series)?;
         }
         let both = sees_both(cell);
         let captures = cell.capture.then(|| (Buffer::default(), Buffer::default()));
-        let mut taps = Vec::new();
-        if let Some((h1, h2)) = &captures {
-            // What goes through the filter is kept there, dropped packets included.
-            taps.push(Tap::start(
-                &Interface::only(&network.h1),
-                h1.clone(),
-                false,
-            )?);
-            taps.push(Tap::start(
-                &Interface::only(&network.h2),
-                h2.clone(),
-                !both,
-            )?);
-        }
-        let server = start_server(cell, programs, &network)?;
-        let reading = read(cell, &network, series)?;
+        let taps = taps(&network, both, &captures)?;
+        let web = match page {
+            Some(page) => Some(Web {
+                server: start_server(cell, programs, &network)?,
+                client: Client::new(page.client, programs)?,
+            }),
+            None => None,
+        };
+        let (reading, scheduler) = look(cell, &network, series)?;
         let options = Options {
             captures: captures.clone(),
             both,
             packets: cell.packets,
+            minds_paths: !cell.by_response(),
         };
-        let watch = PageWatch::start(&network, programs.nft()?, options)?;
+        let watch = Watch::start(&network, programs.nft()?, options)?;
         Ok(Self {
-            client: Client::new(cell.workload.client, programs)?,
+            opener: opener(cell, &network)?,
             form: Form::shared(cell),
             listening: listening(cell),
             settings: (read_back, settings::ignored(&cell.sysctls, series)),
             lengths: Lengths::default(),
             network,
-            server,
+            web,
             watch,
             captures,
             reading,
+            scheduler,
             _taps: taps,
             former,
         })
@@ -145,13 +165,16 @@ impl Bench {
         self.form.is_some() && Form::shared(cell) == self.form
     }
 
-    /// Makes the bench ready for another cell that it [suits](Bench::suits).
-    pub fn make_ready(
-        &mut self,
+    /// The bench made ready for another cell that it [suits](Bench::suits).
+    pub fn made_ready(
+        mut self,
         cell: &Cell,
         programs: &Programs,
         series: (u32, u32),
-    ) -> Result<()> {
+    ) -> Result<Self> {
+        require(cell)?;
+        // Its port is the next one's, which listens under other settings.
+        self.opener = None;
         self.network.replace_links(&cell.network, programs)?;
         let hosts = [&self.network.h1.namespace, &self.network.h2.namespace];
         settings::restore(&hosts, &self.former)?;
@@ -162,21 +185,74 @@ impl Bench {
             &mut self.former,
         )?;
         self.settings = (read_back, settings::ignored(&cell.sysctls, series));
-        self.reading = read(cell, &self.network, series)?;
+        (self.reading, self.scheduler) = look(cell, &self.network, series)?;
         let listening = listening(cell);
-        if listening != self.listening {
-            self.server.stop();
-            self.server = start_server(cell, programs, &self.network)?;
+        if let Some(web) = self.web.as_mut().filter(|_| listening != self.listening) {
+            web.server.stop();
+            web.server = start_server(cell, programs, &self.network)?;
             self.listening = listening;
+        }
+        self.opener = opener(cell, &self.network)?;
+        Ok(self)
+    }
+
+    /// Who serves and fetches the page.
+    pub fn web(&self) -> Result<&Web> {
+        self.web
+            .as_ref()
+            .ok_or_else(|| anyhow!("a bench without a web server"))
+    }
+
+    /// Who opens connections, and the network that it opens them over.
+    pub fn opener(&mut self) -> Result<(&mut Opener, &Network)> {
+        let opener = self.opener.as_mut();
+        let opener = opener.ok_or_else(|| anyhow!("a bench of responses"))?;
+        Ok((opener, &self.network))
+    }
+
+    /// Forgets what was captured.
+    pub fn forget_packets(&self) {
+        self.captures.iter().for_each(|(h1, h2)| {
+            h1.clear();
+            h2.clear();
+        });
+    }
+
+    /// Writes what was captured of a transfer.
+    pub fn write_captures(&self, cell: &Cell, start: &Start, share: &Path) -> Result<()> {
+        if let Some((h1, h2)) = &self.captures {
+            let folder = share.join("captures");
+            fs::create_dir_all(&folder)?;
+            let path =
+                |host: &str| folder.join(format!("{}-{}.{host}.pcapng", cell.id, start.repetition));
+            h1.write(&path("h1"), &[self.network.h1.device])?;
+            h2.write(&path("h2"), &self.network.client_devices)?;
         }
         Ok(())
     }
 }
 
-fn start_server(cell: &Cell, programs: &Programs, network: &Network) -> Result<Nginx> {
-    match cell.workload.server {
-        Server::Nginx => Nginx::start(programs.nginx()?, &network.h1, Path::new("/run/rexmit")),
+/// Fails where the kernel does not speak what the cell asks for.
+fn require(cell: &Cell) -> Result<()> {
+    if cell.is_multipath() {
+        mptcp::require()?;
     }
+    Ok(())
+}
+
+fn start_server(cell: &Cell, programs: &Programs, network: &Network) -> Result<Nginx> {
+    let folder = Path::new("/run/rexmit");
+    Nginx::start(programs.nginx()?, &network.h1, folder, cell.protocol)
+}
+
+/// Who opens the connections of a cell whose paths the rule minds.
+fn opener(cell: &Cell, network: &Network) -> Result<Option<Opener>> {
+    if cell.by_response() {
+        return Ok(None);
+    }
+    let listens = matches!(cell.workload, Workload::Burst(_));
+    let first_path = cell.first_path as usize;
+    Opener::open(network, cell.protocol, first_path, listens).map(Some)
 }
 
 /// The cell's settings that a listening socket may hold.
@@ -188,15 +264,48 @@ fn listening(cell: &Cell) -> BTreeMap<String, String> {
         .collect()
 }
 
-fn read(cell: &Cell, network: &Network, series: (u32, u32)) -> Result<Reading> {
-    Ok(Reading {
-        rack: network.h1.namespace.run(|| Ok(rack_is_on(series)))?,
+/// How the filter reads what the kernel says, and the packet scheduler, of Multipath TCP.
+fn look(cell: &Cell, network: &Network, series: (u32, u32)) -> Result<(Reading, Option<String>)> {
+    let host = &network.h1.namespace;
+    let (rack, scheduler) = host.run(|| {
+        let scheduler = cell.is_multipath().then(mptcp::scheduler);
+        Ok((rack_is_on(series), scheduler))
+    })?;
+    let reading = Reading {
+        rack,
         lossy: cell.lossy(),
-    })
+        bursts: cell.burst_count(),
+        paths: cell.network.paths(),
+    };
+    Ok((reading, scheduler))
+}
+
+/// What the filter does not see: what h1 receives, and both directions of h2 where it does not see what that sends. What
+/// goes through the filter is kept there, dropped packets included.
+fn taps(network: &Network, both: bool, captures: &Option<(Buffer, Buffer)>) -> Result<Vec<Tap>> {
+    let Some((h1, h2)) = captures else {
+        return Ok(Vec::new());
+    };
+    let mut taps = vec![Tap::start(
+        &Interface::only(&network.h1),
+        h1.clone(),
+        false,
+    )?];
+    let devices = network.clients.iter().zip(&network.client_devices);
+    for (number, (&address, device)) in devices.enumerate() {
+        let at = Interface {
+            host: &network.h2.namespace,
+            device,
+            address,
+            number,
+        };
+        taps.push(Tap::start(&at, h2.clone(), !both)?);
+    }
+    Ok(taps)
 }
 
 /// Whether the calling thread's namespace finds losses by RACK.
-pub fn rack_is_on(series: (u32, u32)) -> bool {
+fn rack_is_on(series: (u32, u32)) -> bool {
     let recovery = fs::read_to_string("/proc/sys/net/ipv4/tcp_recovery").unwrap_or_default();
     series >= (6, 17) || recovery.trim().parse().is_ok_and(|bits: u32| bits & 1 != 0)
 }

@@ -36,7 +36,10 @@ impl Client {
     /// Fetches the page from `server` in at most `limit`, from the network namespace of the calling thread.
     pub fn fetch(&self, server: SocketAddr, page_bytes: usize, limit: Duration) -> Result<Fetched> {
         match self {
-            Self::Builtin => builtin(server, page_bytes, limit),
+            Self::Builtin => {
+                let connect = || TcpStream::connect_timeout(&server, limit);
+                Ok(builtin(connect, server.ip(), page_bytes, limit)?.0)
+            }
             Self::Curl(program) => {
                 let mut command = Command::new(program);
                 command.args([
@@ -67,25 +70,36 @@ fn url(server: SocketAddr) -> String {
     }
 }
 
-fn builtin(server: SocketAddr, page_bytes: usize, limit: Duration) -> Result<Fetched> {
+/// Fetches the page from `host` as this program's own client, over the connection that `connect` opens. With the bytes of
+/// the response head, where that came.
+pub fn builtin(
+    connect: impl FnOnce() -> std::io::Result<TcpStream>,
+    host: IpAddr,
+    page_bytes: usize,
+    limit: Duration,
+) -> Result<(Fetched, Option<u64>)> {
     let begin = clock::now();
-    let ended = exchange(server, page_bytes, begin, limit)?;
-    Ok(Fetched {
+    let mut head_bytes = None;
+    let ended = exchange(connect, host, page_bytes, begin, limit, &mut head_bytes)?;
+    let fetched = Fetched {
         duration_ns: clock::now().as_nanos() - begin.as_nanos(),
         ended,
         said: None,
-    })
+    };
+    Ok((fetched, head_bytes))
 }
 
 /// How the connection of a client that began at `begin` ends.
 fn exchange(
-    server: SocketAddr,
+    connect: impl FnOnce() -> std::io::Result<TcpStream>,
+    host: IpAddr,
     page_bytes: usize,
     begin: rexmit_time::Time,
     limit: Duration,
+    head_bytes: &mut Option<u64>,
 ) -> Result<Ended> {
     let broken = "the client's connection broke";
-    let mut stream = match TcpStream::connect_timeout(&server, limit) {
+    let mut stream = match connect() {
         Ok(stream) => stream,
         Err(error) => {
             return ending(&error)
@@ -94,7 +108,6 @@ fn exchange(
         }
     };
     stream.set_read_timeout(Some(limit))?;
-    let host = server.ip();
     let request = format!(
         "GET {PAGE} HTTP/1.0\r\nHost: {host}\r\nAccept: text/html, text/plain, */*;q=0.01\r\n\
          Accept-Language: en\r\nUser-Agent: rexmit/{}\r\n\r\n",
@@ -133,6 +146,7 @@ fn exchange(
                         let line = head.split(|&byte| byte == b'\r').next().unwrap_or_default();
                         bail!("the server answered {:?}", String::from_utf8_lossy(line));
                     }
+                    *head_bytes = Some(end as u64 + 4);
                     body_bytes = Some(head.len() - end - 4);
                 }
             }
@@ -235,7 +249,11 @@ mod tests {
         let limit = Duration::from_millis(200);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let server = listener.local_addr().unwrap();
-        let fetch = || builtin(server, 5, limit).unwrap().ended;
+        let fetch = || {
+            let connect = || TcpStream::connect_timeout(&server, limit);
+            let (fetched, _) = builtin(connect, server.ip(), 5, limit).unwrap();
+            fetched.ended
+        };
         let answer = |response: &'static [u8]| {
             let listener = listener.try_clone().unwrap();
             std::thread::spawn(move || {

@@ -26,7 +26,7 @@ pub fn run(exec: &Exec, programs: &Programs, share: &Path, report: &Report) -> R
     let network = exec
         .network
         .as_ref()
-        .map(|plan| Network::set_up(plan, programs, None))
+        .map(|plan| Network::set_up(plan, programs, None, None))
         .transpose()?;
     let Some((program, arguments)) = exec.argv.split_first() else {
         bail!("no command to run")

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::cell::{self, Surroundings};
 use crate::report::Report;
 use crate::sandbox::Layout;
-use crate::{clock, exec, paths, settings, truth};
+use crate::{clock, exec, settings, truth};
 use rexmit_plan::{Plan, VERSION};
 
 /// Runs the plan in the shared folder and powers off; never returns.
@@ -84,11 +84,6 @@ fn run_plan() -> Result<()> {
             let mut failed = false;
             for cell in &plan.cells {
                 failed |= told(cell.id, cell::run(cell, &mut bench, &around));
-            }
-            drop(bench);
-            let mut bench = None;
-            for cell in &plan.path_cells {
-                failed |= told(cell.id, paths::run(cell, &mut bench, &around));
             }
             i32::from(failed)
         }

@@ -5,11 +5,13 @@
 
 mod bench;
 mod boot;
+mod bursts;
 mod capture;
 mod cell;
 mod client;
 mod clock;
 mod confine;
+mod connections;
 mod exec;
 mod filter;
 mod init;
@@ -17,10 +19,12 @@ mod kernel;
 mod net;
 mod netlink;
 mod nfqueue;
+mod opener;
 mod page;
-mod paths;
 mod priority;
+mod rehearsal;
 mod report;
+mod responses;
 mod sandbox;
 mod server;
 mod settings;

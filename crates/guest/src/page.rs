@@ -39,7 +39,8 @@ impl Lengths {
     /// The page for `cell`, where everything about it is known.
     pub fn page(&self, cell: &Cell) -> Option<Page> {
         let rest = self.rest?;
-        let want = wanted(cell, *self.mss.get(&timestamps(cell))?).ok()?;
+        let plan = cell.workload.page()?;
+        let want = plan.bytes_wanted(*self.mss.get(&timestamps(cell))?).ok()?;
         // A longer page may have a longer head: one length or two fit, or none.
         let longest = want.checked_sub(rest)?;
         let bytes = (longest.saturating_sub(40)..=longest)
@@ -58,6 +59,7 @@ impl Lengths {
         warnings: &mut Vec<String>,
         mut rehearse: impl FnMut(Page) -> Result<Shown>,
     ) -> Result<Page> {
+        let plan = cell.workload.page().ok_or_else(|| anyhow!("no page"))?;
         let mtu = cell.network.mtu as usize;
         // Long enough that a segment is full.
         let mut page = Page {
@@ -73,7 +75,7 @@ impl Lengths {
                 bail!("a segment of {mss} bytes left the server on a link of MTU {mtu}: an offload is not switched off");
             }
             page.head_bytes = seen.head_bytes;
-            let want = wanted(cell, mss)?;
+            let want = plan.bytes_wanted(mss)?;
             let bytes = want.checked_sub(seen.head_bytes).ok_or_else(|| {
                 anyhow!(
                     "a transfer of {want} bytes cannot hold the response head of {} bytes",
@@ -81,7 +83,7 @@ impl Lengths {
                 )
             })?;
             if bytes == page.bytes as u64 {
-                let asked = cell.workload.segments.map_or(seen.segments, u64::from);
+                let asked = plan.segments.map_or(seen.segments, u64::from);
                 if asked != seen.segments {
                     warnings.push(format!(
                         "the transfer leaves in {} segments of at most {mss} bytes, {asked} were asked for",
@@ -95,15 +97,6 @@ impl Lengths {
             page.bytes = usize::try_from(bytes)?;
         }
         bail!("no length of the page gives the wanted transfer: the response head changes with each request")
-    }
-}
-
-/// How long head and page are to be together.
-fn wanted(cell: &Cell, mss: u64) -> Result<u64> {
-    match (cell.workload.bytes, cell.workload.segments) {
-        (Some(bytes), None) => Ok(bytes),
-        (None, Some(segments)) => Ok(u64::from(segments) * mss),
-        _ => bail!("the plan names either the transfer's segments or its bytes"),
     }
 }
 

@@ -10,6 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use rexmit_plan::Rows;
 use serde::Serialize;
 
 use crate::{clock, init};
@@ -53,6 +54,15 @@ impl Report {
     /// Where the channel cannot be written the guest is of no more use: it says so on the console and switches off.
     pub fn event(&self, kind: &str, body: &impl Serialize) {
         if let Err(error) = self.try_event(kind, body) {
+            init::give_up(&format!("cannot write its events: {error}"));
+        }
+    }
+
+    /// Writes the rows of a transfer.
+    pub fn rows(&self, rows: &Rows) {
+        let mut text = Vec::new();
+        rows.write(&mut text).expect("rows are objects");
+        if let Err(error) = self.lock().file.write_all(&text) {
             init::give_up(&format!("cannot write its events: {error}"));
         }
     }

@@ -2,15 +2,20 @@
 
 use std::fs;
 use std::net::{SocketAddr, TcpStream};
+use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use anyhow::{bail, Context, Result};
+use nix::errno::Errno;
+use nix::sys::signal::{killpg, Signal};
+use nix::unistd::Pid;
+use rexmit_plan::Protocol;
 
 use crate::net::{Host, Namespace};
-use crate::priority;
+use crate::{opener, priority};
 
 /// A running nginx that serves one page and closes after each response.
 pub struct Nginx {
@@ -25,18 +30,38 @@ pub const PAGE: &str = "/page.html";
 
 impl Nginx {
     /// Starts nginx on `host`, with all its files in a fresh `folder`, and waits until it listens.
-    pub fn start(program: &Path, host: &Host, folder: &Path) -> Result<Self> {
+    ///
+    /// Of Multipath TCP it knows nothing: it is given a socket that listens already, as it gives its sockets to its own
+    /// successor when its program is upgraded (the variable NGINX). It then needs a process that does the work: alone it
+    /// looks for the events of its predecessor (`ngx_event_process_init`, 1.22).
+    pub fn start(program: &Path, host: &Host, folder: &Path, protocol: Protocol) -> Result<Self> {
         fs::create_dir_all(folder.join("www"))?;
         let address = SocketAddr::new(host.address, 80);
         let config = folder.join("nginx.conf");
-        fs::write(&config, configuration(folder, address))?;
+        fs::write(&config, configuration(folder, address, protocol))?;
         let log = fs::File::create(folder.join("stderr"))?;
         let mut command = host.namespace.command(program);
-        // SAFETY: what runs between fork and exec is one async-signal-safe system call.
+        let listener = match protocol {
+            Protocol::Tcp => None,
+            Protocol::Mptcp => Some(host.namespace.run(|| opener::listen(address, protocol))?),
+        };
+        if let Some(listener) = &listener {
+            listener.set_nonblocking(true)?;
+            command.env("NGINX", format!("{};", listener.as_raw_fd()));
+        }
+        let inherited = listener.as_ref().map(AsRawFd::as_raw_fd);
+        // SAFETY: what runs between fork and exec are async-signal-safe system calls.
         unsafe {
-            command.pre_exec(|| Ok(priority::SERVER.take()?));
+            command.pre_exec(move || {
+                if let Some(descriptor) = inherited {
+                    // Not closed by exec.
+                    Errno::result(libc::fcntl(descriptor, libc::F_SETFD, 0))?;
+                }
+                Ok(priority::SERVER.take()?)
+            });
         }
         let child = command
+            .process_group(0)
             .arg("-p")
             .arg(folder)
             .arg("-c")
@@ -71,7 +96,8 @@ impl Nginx {
 
     /// Ends it; its address is free then.
     pub fn stop(&mut self) {
-        let _ = self.child.kill();
+        let all = Pid::from_raw(self.child.id() as i32);
+        let _ = killpg(all, Signal::SIGKILL);
         let _ = self.child.wait();
     }
 
@@ -104,12 +130,16 @@ impl Drop for Nginx {
     }
 }
 
-/// One process, no logs of requests; head and body leave in full segments (`tcp_nopush`), the connection is closed
+/// One process that serves, no logs of requests; head and body leave in full segments (`tcp_nopush`), the connection is closed
 /// after each response, as it is for a client that speaks HTTP/1.0.
-fn configuration(folder: &Path, address: SocketAddr) -> String {
+fn configuration(folder: &Path, address: SocketAddr, protocol: Protocol) -> String {
     let folder = folder.display();
+    let processes = match protocol {
+        Protocol::Tcp => "master_process off",
+        Protocol::Mptcp => "worker_processes 1",
+    };
     format!(
-        "daemon off;\nmaster_process off;\nuser root root;\npid {folder}/pid;\nerror_log stderr warn;\n\
+        "daemon off;\n{processes};\nuser root root;\npid {folder}/pid;\nerror_log stderr warn;\n\
          events {{ worker_connections 512; }}\n\
          http {{\n  access_log off;\n  sendfile on;\n  tcp_nopush on;\n  keepalive_timeout 0;\n  default_type text/html;\n\
          \x20 client_body_temp_path {folder}/body;\n  proxy_temp_path {folder}/proxy;\n  fastcgi_temp_path {folder}/fastcgi;\n\

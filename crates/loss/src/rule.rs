@@ -67,6 +67,11 @@ pub trait Rule {
     /// Ends everything: releases all held packets and closes all transfers. Connections stay known, so
     /// that their late packets pass; the rule may go on with new ones.
     fn finish(&mut self, now: Time);
+
+    /// Packets with data of which the rule cannot tell where they belong. They pass, and count nowhere.
+    fn unmapped(&self) -> u64 {
+        0
+    }
 }
 
 impl<R: Rule + ?Sized> Rule for Box<R> {
@@ -92,5 +97,9 @@ impl<R: Rule + ?Sized> Rule for Box<R> {
 
     fn finish(&mut self, now: Time) {
         (**self).finish(now);
+    }
+
+    fn unmapped(&self) -> u64 {
+        (**self).unmapped()
     }
 }

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use common::{packet, Watched, ACK, FIN_ACK, SYN_ACK};
 use proptest::prelude::*;
 use rexmit_loss::paths::{PathRule, Settings, Totals};
-use rexmit_loss::{Carried, Decision, Event};
+use rexmit_loss::{Carried, Decision, Event, Rule as _};
 use rexmit_tcp::Need;
 use rexmit_wire::mptcp::{Capable, DataNumber, Dss, Identity, Join, Mapping, MptcpOption, Version};
 

@@ -1,8 +1,10 @@
-//! What the numbers of a cell may be, so that sums of them stay in range.
+//! What the numbers of a cell may be, so that sums of them stay in range, and which of its parts go together.
 
-use anyhow::{bail, Result};
+use anyhow::{anyhow, bail, Result};
+use rexmit_loss::pattern::Pattern;
 
-use crate::plan::{Link, Loss, Start};
+use crate::loss::{Loss, Mode};
+use crate::workload::{ClientKind, Workload, MOST_BURSTS};
 use crate::Cell;
 
 /// No time of a network or a transfer is longer: a day.
@@ -11,56 +13,100 @@ pub(crate) const LONGEST_NS: u64 = 86_400_000_000_000;
 pub(crate) const LATEST_NS: u64 = 1 << 61;
 
 impl Cell {
-    /// Whether every number is one that can be reckoned with.
+    /// Whether every number is one that can be reckoned with, and the pattern one of these paths and bursts.
     ///
     /// # Errors
     /// With the first that is not.
     pub fn check(&self) -> Result<()> {
-        if let Loss::Pattern(loss) = &self.loss {
-            if loss.parse()?.has_scopes() {
-                bail!(
-                    "the loss pattern {:?} names a path or a burst: a page has none",
-                    loss.pattern
-                );
+        self.check_limits()?;
+        let paths = self.network.paths();
+        if self.is_multipath() && paths < 2 {
+            bail!("{paths} paths: mptcp needs 2");
+        }
+        if self.first_path == 0 || self.first_path as usize > paths {
+            bail!("first_path = {}: must be 1 to {paths}", self.first_path);
+        }
+        match &self.workload {
+            Workload::Burst(bursts) => bursts.check(self.network.mtu)?,
+            Workload::Nginx(page) if self.is_multipath() => {
+                if page.client != ClientKind::Builtin {
+                    bail!("only the built-in client speaks Multipath TCP");
+                }
+            }
+            Workload::Nginx(_) => {}
+        }
+        match &self.loss {
+            Loss::Tail(tail) if tail.mode == Mode::Hold && !self.by_response() => {
+                bail!("only a page over TCP has a FIN to hold for")
+            }
+            Loss::Tail(_) => Ok(()),
+            Loss::Pattern(loss) => {
+                let wrong = |what| anyhow!("the loss pattern {:?}: {what}", loss.pattern);
+                self.check_pattern(&loss.parse()?).map_err(wrong)
             }
         }
-        check_limits(
-            &self.network.links,
-            &self.starts,
-            &[
-                ("transfer_timeout_ns", self.transfer_timeout_ns, LONGEST_NS),
-                ("phase_period_ns", self.phase_period_ns, LONGEST_NS),
-                ("warm_up", u64::from(self.warm_up), 1_000_000),
-            ],
-        )
     }
-}
 
-/// Whether no number of these is larger than it may be; `others` are a name, a value and the largest each.
-pub(crate) fn check_limits(
-    links: &[Link],
-    starts: &[Start],
-    others: &[(&str, u64, u64)],
-) -> Result<()> {
-    let lengths = links
-        .iter()
-        .flat_map(|link| [("delay_ns", link.delay_ns), ("jitter_ns", link.jitter_ns)])
-        .map(|(what, value)| (what, value, LONGEST_NS));
-    let starts = starts.iter().flat_map(|start| {
-        [
-            ("phase_ns", start.phase_ns, LONGEST_NS),
-            ("boundary_ns", start.boundary_ns.unwrap_or(0), LATEST_NS),
-        ]
-    });
-    for (what, value, most) in lengths.chain(others.iter().copied()).chain(starts) {
-        if value > most {
-            bail!("{what} = {value}: must be at most {most}");
+    /// Whether no number is larger than it may be.
+    fn check_limits(&self) -> Result<()> {
+        let (gap_ns, count) = self
+            .workload
+            .bursts()
+            .map_or((0, 0), |bursts| (bursts.gap_ns, bursts.count));
+        let others = [
+            ("phase_period_ns", self.phase_period_ns, LONGEST_NS),
+            ("transfer_timeout_ns", self.transfer_timeout_ns, LONGEST_NS),
+            ("warm_up", u64::from(self.warm_up), 1_000_000),
+            ("bursts.gap_ns", gap_ns, LONGEST_NS),
+            ("bursts.count", u64::from(count), u64::from(MOST_BURSTS)),
+        ];
+        let links = self.network.links().iter();
+        let lengths = links
+            .flat_map(|link| [("delay_ns", link.delay_ns), ("jitter_ns", link.jitter_ns)])
+            .map(|(what, value)| (what, value, LONGEST_NS));
+        let starts = self.starts.iter().flat_map(|start| {
+            [
+                ("phase_ns", start.phase_ns, LONGEST_NS),
+                ("boundary_ns", start.boundary_ns.unwrap_or(0), LATEST_NS),
+            ]
+        });
+        for (what, value, most) in lengths.chain(others).chain(starts) {
+            if value > most {
+                bail!("{what} = {value}: must be at most {most}");
+            }
         }
-    }
-    for link in links {
-        if !(0.0..=1.0).contains(&link.loss) {
-            bail!("loss = {}: must be 0 to 1", link.loss);
+        for link in self.network.links() {
+            if !(0.0..=1.0).contains(&link.loss) {
+                bail!("loss = {}: must be 0 to 1", link.loss);
+            }
         }
+        Ok(())
     }
-    Ok(())
+
+    /// What is wrong with the pattern, if it names what there is not.
+    fn check_pattern(&self, pattern: &Pattern) -> Result<(), String> {
+        if pattern.names_fin() && !self.by_response() {
+            return Err(match &self.workload {
+                Workload::Burst(_) => "bursts have no FIN".into(),
+                Workload::Nginx(_) => "data of Multipath TCP have no FIN of their own".into(),
+            });
+        }
+        for scope in pattern.scopes() {
+            let of = [
+                ("path", scope.path, self.network.paths()),
+                ("burst", scope.burst, self.burst_count()),
+            ];
+            for (what, named, there) in of {
+                if let Some(named) = named.filter(|named| *named as usize > there) {
+                    return Err(format!("{what} {named} of {there}"));
+                }
+            }
+            let path = scope.path.unwrap_or(self.first_path);
+            if !self.is_multipath() && path != self.first_path {
+                let own = self.first_path;
+                return Err(format!("path {path}, TCP goes on path {own} alone"));
+            }
+        }
+        Ok(())
+    }
 }

@@ -20,18 +20,50 @@ pub struct CellStart<'a> {
     pub cell: u64,
     /// The engine's clock.
     pub virtual_ns: u64,
-    /// Bytes of the page.
-    pub page_bytes: usize,
-    /// Bytes of the response head.
-    pub head_bytes: u64,
-    /// Both together.
-    pub transfer_bytes: u64,
+    /// The page, if it is one.
+    #[serde(flatten)]
+    pub page: Option<PageStart>,
+    /// What was sent without loss, where the rule minds paths.
+    #[serde(flatten)]
+    pub rehearsed: Option<Rehearsed<'a>>,
     /// Settings as the engine has them.
     pub read_back: &'a BTreeMap<String, String>,
     /// Settings that it does not heed.
     pub ignored: &'a [Ignored],
     /// What a reader of the rows should know.
     pub warnings: &'a [String],
+}
+
+/// How long a cell's page is.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct PageStart {
+    /// Bytes of the page.
+    pub page_bytes: u64,
+    /// Bytes of the response head.
+    pub head_bytes: u64,
+    /// Both together.
+    pub transfer_bytes: u64,
+}
+
+impl PageStart {
+    /// A page and its head.
+    #[must_use]
+    pub const fn new(page_bytes: u64, head_bytes: u64) -> Self {
+        Self {
+            page_bytes,
+            head_bytes,
+            transfer_bytes: page_bytes + head_bytes,
+        }
+    }
+}
+
+/// What a cell's connections send without loss.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Rehearsed<'a> {
+    /// Bytes of each burst, or of the response.
+    pub burst_bytes: u64,
+    /// Packets of new data by burst and path.
+    pub path_packets: &'a [Vec<u64>],
 }
 
 #[derive(Serialize)]

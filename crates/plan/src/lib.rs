@@ -5,34 +5,43 @@
 //! its sender.
 
 mod capture;
+mod cell;
 mod check;
 mod ended;
 mod events;
 mod log;
+mod loss;
+mod network;
 mod packets;
 mod part;
-mod paths;
 mod plan;
 mod row;
+mod rows;
+mod run;
 mod story;
+mod words;
+mod workload;
 
 pub use capture::{write_capture, Captured};
+pub use cell::{Cell, Protocol, Stack, Start, REHEARSAL_NS};
 pub use ended::Ended;
-pub use events::{line, CellStart, Ignored};
+pub use events::{line, CellStart, Ignored, PageStart, Rehearsed};
 pub use log::PacketLog;
-pub use packets::{Direction, LoggedPacket, Packets};
+pub use loss::{Loss, Mode, PatternLoss, TailLoss};
+pub use network::{Layout, Link, NetworkPlan, Place};
+pub use packets::{Carries, Direction, LoggedPacket, Packets};
 pub use part::{
     Change, Conversation, Cut, End, Exchange, Pace, Part, Side, Stop, Tails, Way, Ways,
 };
-pub use paths::{
-    not_all_acknowledged, not_all_came, not_all_came_up, BurstRow, BurstSeen, Bursts, PathCell,
-    PathCellStart, PathLog, PathPacket, PathPackets, PathRetransmission, PathRetransmissionRow,
-    PathRow, PathRows, PathRun, PathSender, PathStory, PathTally, PathWatched, Protocol,
-    SubflowRow, SubflowSeen, SubflowState,
+pub use plan::{Exec, Plan, Programs, VERSION};
+pub use row::Row;
+pub use rows::{Rows, Told};
+pub use run::{BurstSeen, Counts, Fetched, Run, SubflowSeen, SubflowState};
+pub use story::{
+    comment, Again, Label, Retransmission, Route, Sender, Sent, SocketInfo, Story, Tally, Watched,
 };
-pub use plan::{
-    Cell, ClientKind, Exec, Link, Loss, Mode, NetworkPlan, PatternLoss, Place, Plan, Programs,
-    Server, Stack, Start, TailLoss, Workload, REHEARSAL_NS, VERSION,
-};
-pub use row::{Counts, Fetched, RetransmissionRow, Row};
-pub use story::{comment, Label, Retransmission, Sender, SocketInfo, Story, Watched};
+pub use words::{not_all_acknowledged, not_all_came, not_all_came_up, not_as_asked};
+pub use workload::{Bursts, ClientKind, Page, Workload};
+
+#[cfg(test)]
+mod tests;

@@ -17,7 +17,8 @@ pub enum Direction {
 }
 
 /// A packet as its host's TCP sent it, before any loss. Written as the array
-/// `[at_ns, direction, seq, len, flags, ack, window, dropped, mechanism, [[start, end], …]]`.
+/// `[at_ns, direction, seq, len, flags, ack, window, dropped, mechanism, [[start, end], …]]`, with
+/// `path, data_seq, data_ack` at its end where the rule minds paths.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoggedPacket {
     /// Nanoseconds after the time at which the transfer was to start.
@@ -40,6 +41,20 @@ pub struct LoggedPacket {
     pub mechanism: Option<Mechanism>,
     /// SACK blocks, less the receiver's initial sequence number.
     pub sack: Vec<(u32, u32)>,
+    /// Where it goes and what it carries of all data, where the rule minds paths.
+    pub carries: Option<Carries>,
+}
+
+/// What a packet carries of a connection's data, on which path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carries {
+    /// The path, from 1.
+    pub path: u32,
+    /// Of the stream, its first byte of data; 1 is the first byte that its sender sent. `None` without data, and where
+    /// no mapping says.
+    pub data_seq: Option<u64>,
+    /// Of the other side's stream, the byte that its data acknowledgement awaits. `None` without one.
+    pub data_ack: Option<u64>,
 }
 
 impl LoggedPacket {
@@ -79,16 +94,15 @@ impl LoggedPacket {
             dropped: false,
             mechanism: None,
             sack: sack.unwrap_or_default(),
+            carries: None,
         }
     }
 }
 
-impl LoggedPacket {
-    /// Elements of its array.
-    pub(crate) const ELEMENTS: usize = 10;
-
-    /// The elements of its array, in order.
-    pub(crate) fn elements<T: SerializeTuple>(&self, tuple: &mut T) -> Result<(), T::Error> {
+impl Serialize for LoggedPacket {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let elements = if self.carries.is_some() { 13 } else { 10 };
+        let mut tuple = serializer.serialize_tuple(elements)?;
         tuple.serialize_element(&self.at_ns)?;
         tuple.serialize_element(&(self.direction as u8))?;
         tuple.serialize_element(&self.seq)?;
@@ -98,14 +112,12 @@ impl LoggedPacket {
         tuple.serialize_element(&self.window)?;
         tuple.serialize_element(&u8::from(self.dropped))?;
         tuple.serialize_element(&self.mechanism)?;
-        tuple.serialize_element(&self.sack)
-    }
-}
-
-impl Serialize for LoggedPacket {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut tuple = serializer.serialize_tuple(Self::ELEMENTS)?;
-        self.elements(&mut tuple)?;
+        tuple.serialize_element(&self.sack)?;
+        if let Some(carries) = &self.carries {
+            tuple.serialize_element(&carries.path)?;
+            tuple.serialize_element(&carries.data_seq)?;
+            tuple.serialize_element(&carries.data_ack)?;
+        }
         tuple.end()
     }
 }
@@ -138,8 +150,17 @@ mod tests {
             dropped: false,
             mechanism: Some(Mechanism::Tlp),
             sack: vec![(2897, 4345)],
+            carries: None,
         };
         let text = serde_json::to_string(&packet).unwrap();
         assert_eq!(text, "[-5,1,107,0,16,1449,501,0,\"tlp\",[[2897,4345]]]");
+        let carries = Some(Carries {
+            path: 2,
+            data_seq: Some(2801),
+            data_ack: None,
+        });
+        let text = serde_json::to_string(&LoggedPacket { carries, ..packet }).unwrap();
+        let want = "[-5,1,107,0,16,1449,501,0,\"tlp\",[[2897,4345]],2,2801,null]";
+        assert_eq!(text, want);
     }
 }

@@ -1,54 +1,41 @@
-//! The rows of a transfer, as the events file has them.
+//! The row of a transfer, as the events file has it.
 
-use rexmit_loss::Transfer;
-use rexmit_time::{Duration, Time};
+use rexmit_loss::paths::Totals;
+use rexmit_time::Time;
 use rexmit_wire::SeqNum;
 use serde::Serialize;
 
+use crate::cell::{Cell, Protocol, Start};
 use crate::ended::Ended;
-use crate::plan::{Cell, Start};
-use crate::story::{Retransmission, Watched};
+use crate::run::{BurstSeen, Run, SubflowSeen};
+use crate::story::Watched;
 
-/// What the client saw of one transfer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fetched {
-    /// From before the connection is opened to the end of the file, or to where the client gave up.
-    pub duration_ns: u64,
-    /// How it ended.
-    pub ended: Ended,
-    /// What the client's program said of an end that was none of its transfer's.
-    pub said: Option<String>,
-}
-
-impl Fetched {
-    /// The whole page came.
-    #[must_use]
-    pub fn complete(&self) -> bool {
-        self.ended == Ended::Finished
-    }
-}
-
-/// What the server's host counted during one transfer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Segments sent again, those of the handshake left out.
-    pub retransmissions: u64,
-    /// Retransmission timers that fired.
-    pub timeouts: u64,
-    /// Tail loss probes.
-    pub probes: u64,
-    /// DSACK blocks received.
-    pub dsacks: u64,
-    /// Retransmissions refused because the original was still in the host.
-    pub host_queue: u64,
-}
-
-/// The row of a transfer.
-#[derive(Serialize)]
+/// `transfer`: the row of a page, or of a connection of bursts, which is about its last burst.
+#[derive(Debug, Serialize)]
 pub struct Row {
     cell: u64,
     repetition: u32,
     phase_ns: u64,
+    #[serde(flatten)]
+    seen: Seen,
+    retransmissions: u64,
+    timeouts: u64,
+    probes: u64,
+    dsacks: u64,
+    srtt_us: Option<u32>,
+    rto_us: Option<u32>,
+    client_ns: u64,
+    complete: bool,
+    ended: Ended,
+    note: Option<String>,
+    /// Where the rule minds paths.
+    #[serde(flatten)]
+    over: Option<OverPaths>,
+}
+
+/// What the loss rule saw of it.
+#[derive(Debug, Default, Serialize)]
+struct Seen {
     transfer_size_bytes: u64,
     transfer_segments: u64,
     dropped_segments: u64,
@@ -66,111 +53,210 @@ pub struct Row {
     t_total_ns: Option<i64>,
     is_tlp: Option<bool>,
     mechanism: Option<rexmit_tcp::Mechanism>,
-    retransmissions: u64,
-    timeouts: u64,
-    probes: u64,
     spurious_retransmissions: Option<u64>,
-    dsacks: u64,
-    srtt_us: Option<u32>,
-    rto_us: Option<u32>,
-    client_ns: u64,
     client_port: Option<u16>,
     isn_server: Option<u32>,
     isn_client: Option<u32>,
-    complete: bool,
-    ended: Ended,
-    note: Option<String>,
 }
 
-/// The row of a retransmission.
-#[derive(Serialize)]
-pub struct RetransmissionRow<'a> {
-    /// The cell's number.
-    pub cell: u64,
-    /// The transfer's number in the cell.
-    pub repetition: u32,
-    /// The retransmission.
-    #[serde(flatten)]
-    pub retransmission: &'a Retransmission,
+/// What a connection did on its paths.
+#[derive(Debug, Serialize)]
+struct OverPaths {
+    protocol: Protocol,
+    first_path: u32,
+    subflows: usize,
+    scheduler: Option<String>,
+    path_packets: String,
+    reinjections: u64,
+    reinjected_bytes: u64,
+    mptcp_retransmissions: Option<u64>,
+    probe_reinjections: Option<u64>,
+}
+
+/// Numbers as a table has them in one text: `41 39`.
+pub(crate) fn words(packets: &[u64]) -> String {
+    let words: Vec<String> = packets.iter().map(ToString::to_string).collect();
+    words.join(" ")
 }
 
 impl Row {
-    /// The row of repetition `start`, in whose time `seen` came by, the first of which is meant. There is none where no
-    /// response left the server: the transfer, of `size_bytes`, has a row all the same.
+    /// The row of a page over plain TCP, repetition `start`, in whose time `seen` came by, the first of which is meant.
+    /// There is none where no response left the server: the transfer, of `size_bytes`, has a row all the same.
     #[must_use]
-    pub fn new(
+    pub fn of_response(
         cell: &Cell,
         start: &Start,
         size_bytes: u64,
         seen: &[Watched],
-        counts: Counts,
-        fetched: &Fetched,
+        run: &Run,
     ) -> Self {
         let watched = seen.first();
-        let transfer = watched.map(|watched| &watched.transfer);
-        let at_drop = watched.and_then(|watched| watched.at_drop);
-        let lossy = cell.lossy();
+        let transfer = watched.and_then(|watched| watched.transfer.as_ref());
         let mut notes: Vec<String> = match transfer {
             Some(transfer) => transfer.note().into_iter().collect(),
             None => vec!["no head of a response left the server".to_owned()],
         };
-        notes.extend(fetched.said.clone());
-        // Two witnesses of one thing: a difference must show.
-        let retransmissions = transfer.map_or(0, |transfer| transfer.retransmissions);
-        if counts.retransmissions != retransmissions {
-            notes.push(format!(
-                "the sender counts {} retransmissions, the filter {retransmissions}",
-                counts.retransmissions
-            ));
-        }
-        if counts.host_queue > 0 {
-            notes.push(format!(
-                "{} retransmissions refused: the original was still in the host",
-                counts.host_queue
-            ));
-        }
+        notes.extend(run.notes.iter().cloned());
+        notes.extend(doubts(run, transfer.map_or(0, |one| one.retransmissions)));
         if seen.len() > 1 {
             notes.push(format!("{} transfers seen, this is the first", seen.len()));
         }
-        let time = |of: fn(&Transfer) -> Option<Time>| transfer.and_then(of).map(Time::as_nanos);
-        let span =
-            |of: fn(&Transfer) -> Option<Duration>| transfer.and_then(of).map(Duration::as_nanos);
-        let count = |of: fn(&Transfer) -> u64| transfer.map_or(0, of);
+        let told = watched.map_or_else(Seen::default, |watched| Seen::response(cell, watched));
+        let told = Seen {
+            transfer_size_bytes: transfer.map_or(size_bytes, |one| one.size_bytes()),
+            spurious_retransmissions: (!cell.lossy())
+                .then_some(transfer.map_or(0, |one| one.spurious_retransmissions)),
+            ..told
+        };
+        Self::new(cell, start, told, watched, run, &notes)
+    }
+
+    /// The row of a connection whose paths the rule minds; `rehearsal` has the packets of new data that were sent without
+    /// loss.
+    #[must_use]
+    pub fn of_connection(
+        cell: &Cell,
+        start: &Start,
+        watched: &Watched,
+        run: &Run,
+        rehearsal: &Totals,
+    ) -> Self {
+        let sent = &watched.sent;
+        let mut notes = run.notes.clone();
+        let pattern = cell.pattern(rehearsal);
+        let differences = pattern.map_or_else(
+            |_| Vec::new(),
+            |pattern| sent.packets.differences(&pattern, rehearsal),
+        );
+        notes.extend(differences.iter().map(ToString::to_string));
+        notes.extend(doubts(run, sent.retransmissions()));
+        let packets = sent.packets.packets().last();
+        let packets = packets.map_or(&[][..], Vec::as_slice);
+        let over = OverPaths {
+            protocol: cell.protocol,
+            first_path: cell.first_path,
+            subflows: run.subflows.len(),
+            scheduler: run.scheduler.clone(),
+            path_packets: words(packets),
+            reinjections: sent.paths.iter().map(|sent| sent.reinjections).sum(),
+            reinjected_bytes: sent.reinjected_bytes,
+            mptcp_retransmissions: run.mptcp_retransmissions,
+            probe_reinjections: run.probe_reinjections,
+        };
+        let told = Seen {
+            transfer_segments: packets.iter().sum(),
+            exact: differences.is_empty(),
+            ..Seen::connection(cell, watched, run)
+        };
+        Self {
+            over: Some(over),
+            ..Self::new(cell, start, told, Some(watched), run, &notes)
+        }
+    }
+
+    fn new(
+        cell: &Cell,
+        start: &Start,
+        seen: Seen,
+        watched: Option<&Watched>,
+        run: &Run,
+        notes: &[String],
+    ) -> Self {
+        let at_drop = watched.and_then(|watched| watched.at_drop);
         Self {
             cell: cell.id,
             repetition: start.repetition,
             phase_ns: start.phase_ns,
-            transfer_size_bytes: transfer.map_or(size_bytes, Transfer::size_bytes),
-            transfer_segments: count(|one| one.segments),
-            dropped_segments: count(|one| one.dropped_segments),
-            dropped_packets: count(|one| one.dropped_packets),
-            fin_on_data: transfer.and_then(|one| one.fin_on_data),
-            mss_bytes: transfer.map(|one| one.mss_bytes),
-            exact: transfer.is_some_and(|one| one.exact),
-            stalled: transfer.is_some_and(|one| one.stalled),
-            t_start_ns: time(|one| Some(one.t_start)),
-            t_drop_ns: time(|one| one.t_drop),
-            t_retransmit_ns: time(|one| one.t_retransmit),
-            t_fin_retransmit_ns: time(|one| one.t_fin_retransmit),
-            t_end_ns: time(|one| one.t_end),
-            t_recover_ns: span(Transfer::t_recover),
-            t_total_ns: span(Transfer::t_total),
-            is_tlp: transfer.and_then(|one| one.is_tlp),
-            mechanism: watched.and_then(|watched| watched.mechanism),
-            retransmissions: counts.retransmissions,
-            timeouts: counts.timeouts,
-            probes: counts.probes,
-            spurious_retransmissions: (!lossy).then_some(count(|one| one.spurious_retransmissions)),
-            dsacks: counts.dsacks,
+            seen,
+            retransmissions: run.counts.retransmissions,
+            timeouts: run.counts.timeouts,
+            probes: run.counts.probes,
+            dsacks: run.counts.dsacks,
             srtt_us: at_drop.map(|info| info.srtt_us),
             rto_us: at_drop.map(|info| info.rto_us),
-            client_ns: fetched.duration_ns,
-            client_port: transfer.map(|one| one.flow.dst_port),
-            isn_server: transfer.and_then(|one| one.isn).map(SeqNum::get),
-            isn_client: watched.and_then(|watched| watched.isn_client),
-            complete: fetched.complete(),
-            ended: fetched.ended,
+            client_ns: run.client_ns,
+            complete: run.complete(),
+            ended: run.ended,
             note: (!notes.is_empty()).then(|| notes.join("; ")),
+            over: None,
+        }
+    }
+}
+
+/// Where the sender's counters are not what the filter saw: two witnesses of one thing.
+fn doubts(run: &Run, seen: u64) -> Vec<String> {
+    let mut notes = Vec::new();
+    if run.counts.retransmissions != seen {
+        notes.push(format!(
+            "the sender counts {} retransmissions, the filter {seen}",
+            run.counts.retransmissions
+        ));
+    }
+    if run.counts.host_queue > 0 {
+        notes.push(format!(
+            "{} retransmissions refused: the original was still in the host",
+            run.counts.host_queue
+        ));
+    }
+    notes
+}
+
+impl Seen {
+    /// What the rule of responses told.
+    fn response(cell: &Cell, watched: &Watched) -> Self {
+        let Some(one) = &watched.transfer else {
+            return Self::default();
+        };
+        Self {
+            transfer_size_bytes: one.size_bytes(),
+            transfer_segments: one.segments,
+            dropped_segments: one.dropped_segments,
+            dropped_packets: one.dropped_packets,
+            fin_on_data: one.fin_on_data,
+            mss_bytes: Some(one.mss_bytes),
+            exact: one.exact,
+            stalled: one.stalled,
+            t_start_ns: Some(one.t_start.as_nanos()),
+            t_drop_ns: one.t_drop.map(Time::as_nanos),
+            t_retransmit_ns: one.t_retransmit.map(Time::as_nanos),
+            t_fin_retransmit_ns: one.t_fin_retransmit.map(Time::as_nanos),
+            t_end_ns: one.t_end.map(Time::as_nanos),
+            t_recover_ns: one.t_recover().map(|span| span.as_nanos()),
+            t_total_ns: one.t_total().map(|span| span.as_nanos()),
+            is_tlp: one.is_tlp,
+            mechanism: watched.mechanism,
+            spurious_retransmissions: (!cell.lossy()).then_some(one.spurious_retransmissions),
+            client_port: Some(one.flow.dst_port),
+            isn_server: one.isn.map(SeqNum::get),
+            isn_client: watched.isns.map(|(_, client)| client),
+        }
+    }
+
+    /// What the rule of paths told, and both ends of the last burst.
+    fn connection(cell: &Cell, watched: &Watched, run: &Run) -> Self {
+        let sent = &watched.sent;
+        let last = run.bursts.last();
+        let first_port = |seen: &&SubflowSeen| seen.path == cell.first_path;
+        let recover = sent.t_retransmit.zip(sent.t_drop);
+        Self {
+            transfer_size_bytes: last.map_or(0, |burst| burst.bytes),
+            dropped_segments: sent.dropped_segments,
+            dropped_packets: sent.dropped_packets,
+            fin_on_data: Some(false),
+            mss_bytes: Some(sent.mss_bytes),
+            t_start_ns: last.map(|burst| burst.t_start.as_nanos()),
+            t_drop_ns: sent.t_drop.map(Time::as_nanos),
+            t_retransmit_ns: sent.t_retransmit.map(Time::as_nanos),
+            t_end_ns: last.and_then(|burst| burst.t_end).map(Time::as_nanos),
+            t_recover_ns: recover.map(|(again, drop)| again.since(drop).as_nanos()),
+            t_total_ns: last.and_then(BurstSeen::completion_ns),
+            is_tlp: sent.highest_first.filter(|_| sent.dropped_packets > 1),
+            mechanism: watched.mechanism,
+            spurious_retransmissions: (!cell.lossy()).then_some(sent.spurious_retransmissions),
+            client_port: run.subflows.iter().find(first_port).map(|s| s.client_port),
+            isn_server: watched.isns.map(|(server, _)| server),
+            isn_client: watched.isns.map(|(_, client)| client),
+            ..Self::default()
         }
     }
 }

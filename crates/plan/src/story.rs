@@ -1,9 +1,10 @@
-//! How what a loss rule tells, and what the engine knows of its sender, become the rows of a transfer.
+//! How what a loss rule tells, and what the engine knows of its sender, become what is known of a transfer.
 
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use rexmit_loss::{Dropped, Event, Retransmitted, Transfer, TransferId};
+use rexmit_loss::paths::Totals;
+use rexmit_loss::{Carried, Dropped, Event, Retransmitted, Span, Transfer, TransferId};
 use rexmit_tcp::{Mechanism, Need};
 use rexmit_time::Time;
 use rexmit_wire::{FlowKey, TcpPacket};
@@ -39,20 +40,89 @@ pub struct Retransmission {
     pub first_sent_ns: Option<u64>,
     /// This copy was dropped by the rule too.
     pub dropped: bool,
+    /// Where it went, as far as the rule minds paths.
+    #[serde(flatten)]
+    pub route: Option<Route>,
 }
 
-/// A transfer and what its sender said of it.
+/// Where a retransmission went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Route {
+    /// The path that it went, from 1.
+    pub path: u32,
+    /// The path on which its data went first.
+    pub first_path: Option<u32>,
+    /// Its first byte in the stream of all bursts; 1 is the first.
+    pub data_seq: u64,
+}
+
+/// What one subflow has sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Packets of new data.
+    pub packets: u64,
+    /// Packets sent again under their own sequence numbers.
+    pub retransmissions: u64,
+    /// Packets with data that went first elsewhere, the first time they go here.
+    pub reinjections: u64,
+}
+
+/// A transfer, or a connection of bursts, and what its sender said of it.
+#[derive(Clone, Debug, Default)]
 pub struct Watched {
-    /// The rule's row.
-    pub transfer: Transfer,
-    /// The server's socket when the first packet was dropped.
+    /// The row of the rule that finds responses.
+    pub transfer: Option<Transfer>,
+    /// What the rule of paths told instead.
+    pub sent: Sent,
+    /// The server's socket when the first packet was dropped, that of its subflow.
     pub at_drop: Option<SocketInfo>,
-    /// Mechanism of the first retransmission of dropped bytes; without drops, of the first retransmission.
+    /// Mechanism of the first retransmission of dropped bytes, on whichever path; without drops, of the first
+    /// retransmission.
     pub mechanism: Option<Mechanism>,
-    /// All retransmissions, in the order of time.
+    /// All retransmissions and re-injections, in the order of time.
     pub retransmissions: Vec<Retransmission>,
-    /// The client's initial sequence number, when the handshake was seen.
-    pub isn_client: Option<u32>,
+    /// Initial sequence numbers of server and client on the first subflow, where the handshake was seen.
+    pub isns: Option<(u32, u32)>,
+    /// Something was dropped.
+    dropped: bool,
+}
+
+/// What was sent on all paths.
+#[derive(Clone, Debug, Default)]
+pub struct Sent {
+    /// When the first packet of data was sent.
+    pub t_first: Option<Time>,
+    /// When the first packet that was dropped had been sent.
+    pub t_drop: Option<Time>,
+    /// When any dropped byte was first sent again, on whichever path.
+    pub t_retransmit: Option<Time>,
+    /// Whether that packet carried the highest sequence number that its subflow had sent.
+    pub highest_first: Option<bool>,
+    /// Packets of new data that were dropped.
+    pub dropped_segments: u64,
+    /// All packets that were dropped.
+    pub dropped_packets: u64,
+    /// Largest payload of new data, bytes.
+    pub mss_bytes: u32,
+    /// Packets of new data by burst and path.
+    pub packets: Totals,
+    /// What was sent on each path, the first path first.
+    pub paths: Vec<Tally>,
+    /// Bytes of re-injections.
+    pub reinjected_bytes: u64,
+    /// Retransmissions and re-injections of what had passed the rule before.
+    pub spurious_retransmissions: u64,
+}
+
+/// A packet that was sent again on its own flow, of which a [`Sender`] is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Again {
+    /// The flow, or the subflow.
+    pub flow: FlowKey,
+    /// What it carries.
+    pub span: Span,
+    /// Whether it carries the highest sequence number that its flow has sent so far, FIN included.
+    pub highest: bool,
 }
 
 /// What an engine knows of its sender, asked while the packet that made the rule speak is at hand.
@@ -67,52 +137,78 @@ pub trait Sender {
     ///
     /// # Errors
     /// When the engine cannot say.
-    fn mechanism(&mut self, retransmitted: &Retransmitted) -> Result<Mechanism>;
+    fn mechanism(&mut self, again: &Again) -> Result<Mechanism>;
 }
 
 /// What was told of a retransmission.
 pub type Label = (Mechanism, Need);
 
-/// What was noted of a transfer while it went on.
-#[derive(Default)]
-struct Notes {
-    at_drop: Option<SocketInfo>,
-    dropped: bool,
-    mechanism: Option<Mechanism>,
-    retransmissions: Vec<Retransmission>,
-}
-
-/// The transfers of one measurement.
+/// What happened in one measurement.
+#[derive(Debug)]
 pub struct Story {
     lossy: bool,
-    notes: BTreeMap<TransferId, Notes>,
-    isn_client: BTreeMap<FlowKey, u32>,
+    bursts: usize,
+    paths: usize,
+    /// By transfer; what the rule of paths tells of is the only one.
+    open: BTreeMap<TransferId, Watched>,
+    isns: BTreeMap<FlowKey, (u32, u32)>,
+    /// Of the first handshake.
+    first_isns: Option<(u32, u32)>,
     finished: Vec<Watched>,
 }
 
+/// The transfer of the rule of paths.
+const ONLY: TransferId = TransferId(0);
+
 impl Story {
-    /// Nothing yet. `lossy`: packets may also be lost on the way, so that a retransmission of what the rule let pass may be
-    /// needed.
+    /// Nothing yet, of connections with so many bursts and paths. `lossy`: packets may also be lost on the way, so that a
+    /// retransmission of what the rule let pass may be needed.
     #[must_use]
-    pub fn new(lossy: bool) -> Self {
+    pub fn new(bursts: usize, paths: usize, lossy: bool) -> Self {
         Self {
             lossy,
-            notes: BTreeMap::new(),
-            isn_client: BTreeMap::new(),
+            bursts,
+            paths,
+            open: BTreeMap::new(),
+            isns: BTreeMap::new(),
+            first_isns: None,
             finished: Vec::new(),
         }
     }
 
-    /// Forgets everything.
-    pub fn clear(&mut self) {
-        self.notes.clear();
-        self.isn_client.clear();
-        self.finished.clear();
+    /// All transfers of the rule of responses that are over, in the order of their ends. Forgets everything.
+    pub fn transfers(&mut self) -> Vec<Watched> {
+        self.clear().finished
     }
 
-    /// All transfers that are over, in the order of their ends.
-    pub fn finish(&mut self) -> Vec<Watched> {
-        std::mem::take(&mut self.finished)
+    /// All that the rule of paths told of. Forgets everything.
+    pub fn connection(&mut self) -> Watched {
+        let mut old = self.clear();
+        let watched = old.open.remove(&ONLY);
+        let mut watched = watched.unwrap_or_else(|| Self::fresh(self.bursts, self.paths));
+        watched.isns = old.first_isns;
+        watched
+    }
+
+    fn clear(&mut self) -> Self {
+        let fresh = Self::new(self.bursts, self.paths, self.lossy);
+        std::mem::replace(self, fresh)
+    }
+
+    fn fresh(bursts: usize, paths: usize) -> Watched {
+        Watched {
+            sent: Sent {
+                packets: Totals::none(bursts, paths),
+                paths: vec![Tally::default(); paths],
+                ..Sent::default()
+            },
+            ..Watched::default()
+        }
+    }
+
+    fn of(&mut self, transfer: TransferId) -> &mut Watched {
+        let fresh = || Self::fresh(self.bursts, self.paths);
+        self.open.entry(transfer).or_insert_with(fresh)
     }
 
     /// Takes what the rule tells; answers what the sender said, when that is of a retransmission.
@@ -122,45 +218,39 @@ impl Story {
     pub fn event(&mut self, event: &Event, sender: &mut impl Sender) -> Result<Option<Label>> {
         match event {
             Event::Dropped(dropped) => {
-                self.mark_dropped(dropped);
-                if !self.notes.entry(dropped.transfer).or_default().dropped {
-                    let info = sender.socket(dropped.flow)?;
-                    let notes = self.notes.entry(dropped.transfer).or_default();
-                    // A retransmission before the first drop is none of the dropped bytes.
-                    (notes.dropped, notes.at_drop, notes.mechanism) = (true, info, None);
-                }
+                self.of(dropped.transfer).mark_dropped(dropped);
+                self.dropped(dropped.transfer, dropped.flow, sender)?;
             }
             Event::Retransmitted(retransmitted) => {
                 return self.retransmitted(retransmitted, sender).map(Some)
             }
             Event::Finished(transfer) => {
-                let notes = self.notes.remove(&transfer.id).unwrap_or_default();
-                self.finished.push(Watched {
-                    at_drop: notes.at_drop,
-                    mechanism: notes.mechanism,
-                    retransmissions: notes.retransmissions,
-                    isn_client: self.isn_client.get(&transfer.flow).copied(),
-                    transfer: (**transfer).clone(),
-                });
+                let mut watched = self.open.remove(&transfer.id).unwrap_or_default();
+                watched.isns = self.isns.get(&transfer.flow).copied();
+                watched.transfer = Some((**transfer).clone());
+                self.finished.push(watched);
             }
-            Event::Started(_)
-            | Event::AckDropped(_)
-            | Event::Stalled(_)
-            | Event::Untracked(_)
-            | Event::Carried(_) => {}
+            Event::Carried(carried) => return self.carried(carried, sender),
+            Event::Started(_) | Event::AckDropped(_) | Event::Stalled(_) | Event::Untracked(_) => {}
         }
         Ok(None)
     }
 
-    /// Says of the retransmission at hand that it was lost too.
-    fn mark_dropped(&mut self, dropped: &Dropped) {
-        let notes = self.notes.get_mut(&dropped.transfer);
-        if let Some(retransmission) = notes.and_then(|notes| notes.retransmissions.last_mut()) {
-            if retransmission.time_ns == dropped.at.as_nanos()
-                && retransmission.seq == dropped.span.relative
-            {
-                retransmission.dropped = true;
-            }
+    /// A packet of `flow` was dropped.
+    fn dropped(&mut self, of: TransferId, flow: FlowKey, sender: &mut impl Sender) -> Result<()> {
+        if !self.of(of).dropped {
+            let info = sender.socket(flow)?;
+            let watched = self.of(of);
+            // A retransmission before the first drop is none of the dropped bytes.
+            (watched.dropped, watched.at_drop, watched.mechanism) = (true, info, None);
+        }
+        Ok(())
+    }
+
+    fn need(&self, need: Need) -> Need {
+        match need {
+            Need::Spurious if self.lossy => Need::Unknown,
+            need => need,
         }
     }
 
@@ -169,16 +259,15 @@ impl Story {
         retransmitted: &Retransmitted,
         sender: &mut impl Sender,
     ) -> Result<Label> {
-        let mechanism = sender.mechanism(retransmitted)?;
-        let need = match retransmitted.need {
-            Need::Spurious if self.lossy => Need::Unknown,
-            need => need,
-        };
-        let notes = self.notes.entry(retransmitted.transfer).or_default();
-        if retransmitted.was_dropped || !notes.dropped {
-            notes.mechanism.get_or_insert(mechanism);
-        }
-        notes.retransmissions.push(Retransmission {
+        let mechanism = sender.mechanism(&Again {
+            flow: retransmitted.flow,
+            span: retransmitted.span,
+            highest: retransmitted.highest,
+        })?;
+        let need = self.need(retransmitted.need);
+        let watched = self.of(retransmitted.transfer);
+        watched.explain(mechanism, retransmitted.was_dropped);
+        watched.retransmissions.push(Retransmission {
             time_ns: retransmitted.at.as_nanos(),
             seq: retransmitted.span.relative,
             length_bytes: retransmitted.span.len,
@@ -187,17 +276,129 @@ impl Story {
             need,
             first_sent_ns: retransmitted.first_sent.map(Time::as_nanos),
             dropped: false,
+            route: None,
+        });
+        Ok((mechanism, need))
+    }
+
+    /// A packet with data of a burst.
+    fn carried(&mut self, carried: &Carried, sender: &mut impl Sender) -> Result<Option<Label>> {
+        let told = if carried.is_retransmission() {
+            Some(self.sent_again(carried, sender)?)
+        } else {
+            self.of(ONLY).sent.first(carried);
+            None
+        };
+        if carried.dropped {
+            self.dropped(ONLY, carried.flow, sender)?;
+            let sent = &mut self.of(ONLY).sent;
+            sent.t_drop.get_or_insert(carried.at);
+            sent.dropped_packets += 1;
+            sent.dropped_segments += u64::from(told.is_none());
+        }
+        Ok(told)
+    }
+
+    fn sent_again(&mut self, carried: &Carried, sender: &mut impl Sender) -> Result<Label> {
+        let again = carried.transmission > 1;
+        let mechanism = if again {
+            sender.mechanism(&Again {
+                flow: carried.flow,
+                span: carried.span,
+                highest: carried.highest,
+            })?
+        } else {
+            Mechanism::MptcpReinject
+        };
+        let need = self.need(carried.need.unwrap_or(Need::Unknown));
+        let watched = self.of(ONLY);
+        watched.sent.again(carried);
+        watched.explain(mechanism, carried.was_dropped);
+        watched.retransmissions.push(Retransmission {
+            time_ns: carried.at.as_nanos(),
+            seq: carried.span.relative,
+            length_bytes: carried.span.len,
+            fin: carried.span.fin,
+            mechanism,
+            need,
+            first_sent_ns: carried.first_sent.map(Time::as_nanos),
+            dropped: carried.dropped,
+            route: Some(Route {
+                path: carried.path,
+                first_path: carried.first_path,
+                data_seq: carried.data.start + 1,
+            }),
         });
         Ok((mechanism, need))
     }
 
     /// Takes a packet of the server as it meets its fate.
     pub fn packet(&mut self, packet: &TcpPacket<'_>) {
-        if packet.flags().syn() {
+        if packet.flags().syn() && packet.flags().ack() {
             // The SYN-ACK acknowledges the client's SYN.
-            let isn = packet.ack().get().wrapping_sub(1);
-            self.isn_client.insert(packet.flow(), isn);
+            let client = packet.ack().get().wrapping_sub(1);
+            let isns = (packet.seq().get(), client);
+            self.first_isns.get_or_insert(isns);
+            self.isns.insert(packet.flow(), isns);
         }
+    }
+}
+
+impl Watched {
+    /// A retransmission, of bytes that were dropped or not, has this mechanism.
+    fn explain(&mut self, mechanism: Mechanism, was_dropped: bool) {
+        if was_dropped || !self.dropped {
+            self.mechanism.get_or_insert(mechanism);
+        }
+    }
+
+    /// Says of the retransmission at hand that it was lost too.
+    fn mark_dropped(&mut self, dropped: &Dropped) {
+        if let Some(retransmission) = self.retransmissions.last_mut() {
+            if retransmission.time_ns == dropped.at.as_nanos()
+                && retransmission.seq == dropped.span.relative
+            {
+                retransmission.dropped = true;
+            }
+        }
+    }
+}
+
+impl Sent {
+    fn tally(&mut self, path: u32) -> Option<&mut Tally> {
+        self.paths.get_mut(path.checked_sub(1)? as usize)
+    }
+
+    /// A packet of new data.
+    fn first(&mut self, carried: &Carried) {
+        self.t_first.get_or_insert(carried.at);
+        self.mss_bytes = self.mss_bytes.max(carried.span.len);
+        self.packets.count(carried.path, carried.burst);
+        if let Some(tally) = self.tally(carried.path) {
+            tally.packets += 1;
+        }
+    }
+
+    /// A packet that is sent again, or elsewhere.
+    fn again(&mut self, carried: &Carried) {
+        let again = carried.transmission > 1;
+        if let Some(tally) = self.tally(carried.path) {
+            tally.retransmissions += u64::from(again);
+            tally.reinjections += u64::from(!again);
+        }
+        if !again {
+            self.reinjected_bytes += u64::from(carried.span.len);
+        }
+        self.spurious_retransmissions += u64::from(carried.need == Some(Need::Spurious));
+        if carried.was_dropped && self.t_retransmit.is_none() {
+            self.t_retransmit = Some(carried.at);
+            self.highest_first = Some(carried.highest);
+        }
+    }
+
+    /// Packets that were sent again on their own subflows.
+    pub(crate) fn retransmissions(&self) -> u64 {
+        self.paths.iter().map(|sent| sent.retransmissions).sum()
     }
 }
 

@@ -23,14 +23,8 @@ const LAB: Style = Style {
     scale_second: false,
 };
 
-/// Appends the packet of `segment` in the flow `key`: IP header, TCP header with options as Linux lays them out, payload.
-/// `payload` may be shorter than the segment says; the headers' lengths are those of the whole. Checksums are left out.
-pub fn packet(out: &mut Vec<u8>, key: &FlowKey, segment: &Segment, payload: &[u8]) {
-    headers(out, key, segment, &LAB);
-    out.extend_from_slice(payload);
-}
-
-/// Appends the headers of `segment` in the flow `key` with more options behind TCP's own, whole words of them.
+/// Appends the headers of `segment` in the flow `key`: IP header, TCP header with options as Linux lays them out, and
+/// `more` options behind these, whole words of them. Lengths are those of the whole packet. Checksums are left out.
 pub fn with_options(out: &mut Vec<u8>, key: &FlowKey, segment: &Segment, more: &[u8]) {
     all_headers(out, key, segment, &LAB, more);
 }
@@ -225,7 +219,7 @@ mod tests {
         for key in keys() {
             for segment in segments() {
                 let mut bytes = Vec::new();
-                packet(&mut bytes, &key, &segment, &[]);
+                with_options(&mut bytes, &key, &segment, &[]);
                 let got = TcpPacket::parse(&bytes).unwrap();
                 assert_eq!(got.flow(), key);
                 assert_eq!((got.seq(), got.ack()), (segment.seq, segment.ack));
@@ -264,7 +258,8 @@ mod tests {
                 ..segments()[1]
             };
             let mut bytes = Vec::new();
-            packet(&mut bytes, &key, &segment, b"abc");
+            with_options(&mut bytes, &key, &segment, &[]);
+            bytes.extend(b"abc");
             fill_in_checksums(&mut bytes);
             let header = if key.src.is_ipv4() { 20 } else { 40 };
             if header == 20 {

@@ -8,14 +8,14 @@ mod bytes;
 pub mod link;
 mod machine;
 pub mod monitor;
-mod paths;
 mod queue;
 mod run;
+mod subflows;
 pub mod synth;
 mod world;
 
 pub use apps::App;
-pub use machine::{Machine, Stack};
+pub use machine::{Machine, Out, Stack};
 pub use queue::Queue;
 pub use run::run_plan;
-pub use world::{EndId, Gate, Host, LinkId, Network, NodeId, Open, Packet, Talk, World};
+pub use world::{EndId, Gate, Host, LinkId, Network, NodeId, Open, Packet, Talk, Turn, World};

@@ -1,5 +1,6 @@
 //! What the simulator needs of a TCP.
 
+use std::fmt::Debug;
 use std::sync::Arc;
 
 use rexmit_tcp::clock::Clock;
@@ -28,36 +29,68 @@ impl Stack {
     }
 }
 
-/// One end of a connection.
+/// A packet to send.
+#[derive(Clone, Copy, Debug)]
+pub struct Out<O> {
+    /// The path on which it goes, from 0.
+    pub path: usize,
+    /// The segment and why it is sent.
+    pub sent: Sent,
+    /// What it carries besides.
+    pub options: O,
+}
+
+/// One end of a connection, over one path or several.
 pub trait Machine: Socket + Sized {
-    /// Opens a connection.
-    fn connect(stack: &Stack, local: &Local, now: Time) -> Self;
-    /// Answers a SYN.
-    fn accept(stack: &Stack, local: &Local, syn: &Segment, now: Time) -> Self;
+    /// What a packet carries beside its segment.
+    type Options: Copy + Debug + Default;
+
+    /// Opens a connection on `path`.
+    fn connect(stack: &Stack, path: usize, local: &Local, now: Time) -> Self;
+    /// Answers a SYN that came on `path`.
+    fn accept(stack: &Stack, path: usize, local: &Local, syn: &Segment, now: Time) -> Self;
+    /// Whether something was opened on `path`, or nothing ever will be.
+    fn is_open_on(&self, _path: usize) -> bool {
+        true
+    }
+    /// Opens a further subflow on `path`, upon a SYN where there is one.
+    fn join(&mut self, _now: Time, _path: usize, _local: &Local, _syn: Option<&Segment>) {}
+    /// Has what is written leave at once (TCP_NODELAY).
+    fn set_nodelay(&mut self, _now: Time) {}
     /// Takes in a segment.
-    fn on_segment(&mut self, now: Time, segment: &Segment);
+    fn on_segment(&mut self, now: Time, path: usize, segment: &Segment, options: &Self::Options);
     /// When [`Machine::on_deadline`] is due.
     fn deadline(&self) -> Option<Time>;
     /// Runs the timers that are due.
     fn on_deadline(&mut self, now: Time);
     /// A packet left the host.
-    fn left_host(&mut self, now: Time, bytes: u32);
+    fn left_host(&mut self, now: Time, path: usize, bytes: u32);
     /// The next segment to send.
-    fn poll_transmit(&mut self, now: Time) -> Option<Sent>;
+    fn poll_transmit(&mut self, now: Time) -> Option<Out<Self::Options>>;
     /// The next thing that happened.
     fn poll_event(&mut self) -> Option<Event>;
+    /// Bytes that the options of a packet take on the wire.
+    fn options_len(_stack: &Stack, _sent: &Sent, _options: &Self::Options) -> u32 {
+        0
+    }
 }
 
 impl Machine for Connection {
-    fn connect(stack: &Stack, local: &Local, now: Time) -> Self {
+    type Options = ();
+
+    fn connect(stack: &Stack, _: usize, local: &Local, now: Time) -> Self {
         Connection::connect(Arc::clone(&stack.settings), stack.clock, local, now)
     }
 
-    fn accept(stack: &Stack, local: &Local, syn: &Segment, now: Time) -> Self {
+    fn accept(stack: &Stack, _: usize, local: &Local, syn: &Segment, now: Time) -> Self {
         Connection::accept(Arc::clone(&stack.settings), stack.clock, local, syn, now)
     }
 
-    fn on_segment(&mut self, now: Time, segment: &Segment) {
+    fn set_nodelay(&mut self, now: Time) {
+        self.set_nodelay(now, true);
+    }
+
+    fn on_segment(&mut self, now: Time, _: usize, segment: &Segment, (): &()) {
         self.on_segment(now, segment);
     }
 
@@ -69,12 +102,16 @@ impl Machine for Connection {
         self.on_deadline(now);
     }
 
-    fn left_host(&mut self, now: Time, bytes: u32) {
+    fn left_host(&mut self, now: Time, _: usize, bytes: u32) {
         self.left_host(now, bytes);
     }
 
-    fn poll_transmit(&mut self, now: Time) -> Option<Sent> {
-        self.poll_transmit(now)
+    fn poll_transmit(&mut self, now: Time) -> Option<Out<()>> {
+        Some(Out {
+            path: 0,
+            sent: self.poll_transmit(now)?,
+            options: (),
+        })
     }
 
     fn poll_event(&mut self) -> Option<Event> {

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use proptest::prelude::*;
 use rexmit_sim::apps::{Sink, Source};
 use rexmit_sim::link::{Bursts, Loss, Settings as Link, Shaper};
-use rexmit_sim::{App, Host, Network, NodeId, Open, Stack, Talk, World};
+use rexmit_sim::{App, Host, Network, NodeId, Open, Stack, Talk, Turn, World};
 use rexmit_tcp::connection::Connection;
 use rexmit_tcp::sender::Metrics;
 use rexmit_tcp::stacks;
@@ -24,6 +24,7 @@ fn star(stack: &str, hosts: u8, link: &Link, streams: &Streams) -> (Network, Vec
                 mtu: 1500,
                 stack: Stack::new(settings.clone()),
                 filtered: false,
+                turn: Turn::AtOnce,
                 window_clamp: None,
                 metrics: Metrics::default(),
                 look: Duration::ZERO,

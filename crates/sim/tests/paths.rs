@@ -11,11 +11,11 @@ fn link(delay_ms: u64) -> Value {
 /// A cell of two bursts of 80 segments, as Probe or Wait 2017 has it.
 fn cell(stack: &str, delays_ms: [u64; 2], pattern: &str) -> Value {
     json!({
-        "id": 0, "label": "x", "family": 4, "mtu": 1500,
-        "paths": delays_ms.map(link),
+        "id": 0, "label": "x",
+        "network": {"family": 4, "mtu": 1500, "paths": delays_ms.map(link)},
         "protocol": "mptcp", "first_path": 1, "sysctls": {}, "congestion_control": "cubic",
-        "bursts": {"count": 2, "segments": 80, "gap_ns": 2_000_000_000_u64},
-        "loss": {"pattern": pattern},
+        "workload": {"server": "burst", "count": 2, "segments": 80, "gap_ns": 2_000_000_000_u64},
+        "loss": {"rule": "pattern", "pattern": pattern},
         "starts": [{"repetition": 0, "phase_ns": 1_000_000}], "phase_period_ns": 256_000_000,
         "capture": false, "packets": false, "transfer_timeout_ns": 20_000_000_000_u64,
         "stack": {"name": stack}, "seed": 1
@@ -23,7 +23,7 @@ fn cell(stack: &str, delays_ms: [u64; 2], pattern: &str) -> Value {
 }
 
 fn events(cell: &Value) -> Vec<Value> {
-    let plan = json!({"version": 1, "path_cells": [cell]}).to_string();
+    let plan = json!({"version": 1, "cells": [cell]}).to_string();
     let mut out = Vec::new();
     run_plan(&plan, None, &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
@@ -200,12 +200,12 @@ fn ended(cell: &Value) -> (String, String, String) {
 #[test]
 fn paths_that_do_not_come_up_are_named() {
     let mut dead = cell("linux-6.12", [20, 30], "none");
-    dead["paths"][1]["loss"] = json!(1.0);
+    dead["network"]["paths"][1]["loss"] = json!(1.0);
     let said = "path 2 did not come up within 10 s; path 1 did";
     let (how, note, warnings) = ended(&dead);
     assert_eq!(how, "not-connected");
     assert!(note.contains(said) && warnings.contains(said), "{note}");
-    dead["paths"][0]["loss"] = json!(1.0);
+    dead["network"]["paths"][0]["loss"] = json!(1.0);
     let (how, note, _) = ended(&dead);
     assert_eq!(how, "not-connected");
     assert!(note.contains("path 1 does not come up"), "{note}");
@@ -216,8 +216,8 @@ fn paths_that_do_not_come_up_are_named() {
 fn a_client_that_gives_up_without_losses_has_a_row_and_its_cell_a_warning() {
     let mut slow = cell("linux-6.12", [20, 30], "none");
     slow["protocol"] = json!("tcp");
-    slow["paths"][0]["rate_bps"] = json!(80_000);
-    slow["bursts"]["gap_ns"] = json!(1);
+    slow["network"]["paths"][0]["rate_bps"] = json!(80_000);
+    slow["workload"]["gap_ns"] = json!(1);
     slow["transfer_timeout_ns"] = json!(100_000_000);
     let (how, _, warnings) = ended(&slow);
     assert_eq!(how, "timed-out");
@@ -234,4 +234,105 @@ fn a_sender_that_is_not_heard_in_the_end_is_noted() {
         note.contains("not all that was sent was acknowledged 10 s after the last burst"),
         "{note}"
     );
+}
+
+/// A page of so many segments over the cell's network, with its protocol.
+fn page(mut cell: Value, segments: u32, loss: Value) -> Value {
+    cell["workload"] = json!({"server": "nginx", "client": "builtin", "segments": segments});
+    cell["loss"] = loss;
+    cell
+}
+
+fn tail(segments: u32) -> Value {
+    json!({"rule": "tail", "segments": segments, "mode": "sequence", "hold_limit_ns": 1})
+}
+
+#[test]
+fn a_page_goes_over_multipath_tcp() {
+    // More than the server's send buffer takes at once: it is open still when the second subflow comes up.
+    let cell = page(cell("linux-6.12", [20, 30], "none"), 3_000, tail(3));
+    let events = events(&cell);
+    let row = transfer(&cell);
+    assert_eq!(
+        (&row["complete"], &row["exact"], &row["protocol"]),
+        (&json!(true), &json!(true), &json!("mptcp"))
+    );
+    assert_eq!(
+        (&row["subflows"], &row["dropped_segments"]),
+        (&json!(2), &json!(3))
+    );
+    assert_eq!(row["transfer_size_bytes"], events[0]["transfer_bytes"]);
+    let packets: Vec<u64> = row["path_packets"]
+        .as_str()
+        .unwrap()
+        .split(' ')
+        .map(|number| number.parse().unwrap())
+        .collect();
+    assert!(packets.iter().all(|number| *number > 100), "{packets:?}");
+    assert!(!events.iter().any(|event| event["type"] == "burst"));
+    assert_eq!(
+        events
+            .iter()
+            .filter(|event| event["type"] == "subflow")
+            .count(),
+        2
+    );
+}
+
+/// A page that fits into the send buffer has been written, and its socket closed, before anybody joins.
+#[test]
+fn nobody_joins_a_connection_that_its_server_has_closed() {
+    let row = transfer(&page(cell("linux-6.12", [20, 30], "none"), 100, tail(1)));
+    assert_eq!(
+        (&row["subflows"], &row["path_packets"]),
+        (&json!(1), &json!("100 0"))
+    );
+    assert_eq!(
+        (&row["mechanism"], &row["exact"]),
+        (&json!("tlp"), &json!(true))
+    );
+}
+
+/// Over plain TCP a page knows nothing of the paths that it does not go on.
+#[test]
+fn a_page_over_one_of_several_paths_is_that_over_it_alone() {
+    let row = |delays: &[u64], first_path: u32| {
+        let mut cell = page(cell("linux-6.12", [20, 60], "none"), 100, tail(2));
+        cell["network"]["paths"] = delays.iter().map(|ms| link(*ms)).collect();
+        (cell["protocol"], cell["first_path"]) = (json!("tcp"), json!(first_path));
+        let row = transfer(&cell);
+        [
+            "t_total_ns",
+            "t_recover_ns",
+            "mechanism",
+            "retransmissions",
+            "path_packets",
+        ]
+        .map(|name| row[name].clone())
+    };
+    let alone = row(&[60], 1);
+    assert_eq!(row(&[20, 60], 2), alone);
+    assert_ne!(row(&[20, 60], 1), alone);
+    assert_eq!(alone[2], "tlp");
+    assert!(alone[4].is_null());
+}
+
+#[test]
+fn bursts_go_over_two_links() {
+    let mut cell = cell("linux-6.12", [10, 10], "burst 2 data -1");
+    cell["network"] = json!({"family": 4, "mtu": 1500, "links": [link(10), link(15)]});
+    cell["protocol"] = json!("tcp");
+    let row = transfer(&cell);
+    assert_eq!(
+        (&row["path_packets"], &row["subflows"]),
+        (&json!("80"), &json!(1))
+    );
+    assert_eq!(
+        (&row["mechanism"], &row["exact"]),
+        (&json!("tlp"), &json!(true))
+    );
+    // The tail rule means the same.
+    let by_pattern = row["t_total_ns"].clone();
+    cell["loss"] = tail(1);
+    assert_eq!(transfer(&cell)["t_total_ns"], by_pattern);
 }

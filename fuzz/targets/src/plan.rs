@@ -1,6 +1,6 @@
 //! Any text is read as a plan, and a small plan is run on the model.
 
-use rexmit_plan::{Bursts, Cell, Link, Loss, PathCell, Plan, Start};
+use rexmit_plan::{Cell, Link, Loss, Plan, Start, Workload};
 use serde_json::Value;
 
 /// Bytes of the pages or bursts of a cell that is run, all transfers together.
@@ -18,10 +18,7 @@ pub fn plan(bytes: &[u8]) {
     let Ok(plan) = Plan::parse(text) else {
         return;
     };
-    let small = plan.cells.len() + plan.path_cells.len() <= 2
-        && plan.cells.iter().all(cell_is_small)
-        && plan.path_cells.iter().all(path_cell_is_small);
-    if !small {
+    if plan.cells.len() > 2 || !plan.cells.iter().all(cell_is_small) {
         return;
     }
     let mut out = Vec::new();
@@ -30,7 +27,7 @@ pub fn plan(bytes: &[u8]) {
     let ends = kinds(&out)
         .filter(|kind| matches!(kind.as_str(), "cell-end" | "cell-error"))
         .count();
-    let cells = plan.cells.len() + plan.path_cells.len();
+    let cells = plan.cells.len();
     assert_eq!(ends, if ran.is_ok() { cells } else { 0 });
 }
 
@@ -44,10 +41,19 @@ fn kinds(events: &[u8]) -> impl Iterator<Item = String> + '_ {
 }
 
 fn cell_is_small(cell: &Cell) -> bool {
-    let work = &cell.workload;
-    // The page is tried without loss first.
-    let transfers = cell.starts.len() as u64 + u64::from(cell.warm_up) + 1;
-    let each = match (work.segments, work.bytes) {
+    let (segments, bytes, bursts, quick) = match &cell.workload {
+        Workload::Nginx(page) => {
+            let quick = page.read_bps.is_none_or(|rate| rate >= 10_000);
+            (page.segments, page.bytes, 1, quick)
+        }
+        Workload::Burst(bursts) => {
+            let quick = bursts.count <= 10 && bursts.gap_ns <= LONGEST_NS;
+            (bursts.segments, bursts.bytes, bursts.count, quick)
+        }
+    };
+    // The page is tried without loss first, and a pattern that counts from behind is rehearsed.
+    let transfers = 2 * cell.starts.len() as u64 + u64::from(cell.warm_up) + 1;
+    let each = match (segments, bytes) {
         (Some(segments), None) => u64::from(segments) * u64::from(cell.network.mtu),
         (None, Some(bytes)) => bytes,
         // Refused.
@@ -57,30 +63,10 @@ fn cell_is_small(cell: &Cell) -> bool {
         Loss::Pattern(loss) => loss.pattern.as_str(),
         Loss::Tail(_) => "",
     };
-    let quick = work.read_bps.is_none_or(|rate| rate >= 10_000);
-    each.saturating_mul(transfers) <= MOST_BYTES
+    each.saturating_mul(transfers * u64::from(bursts)) <= MOST_BYTES
         && quick
-        && small(&cell.network.links, &cell.starts, text)
-        && cell.transfer_timeout_ns <= LONGEST_NS
-        && !cell.capture
-}
-
-fn path_cell_is_small(cell: &PathCell) -> bool {
-    let Bursts {
-        count,
-        segments,
-        bytes,
-        ..
-    } = cell.bursts;
-    let by_segments = segments.map(|n| u64::from(n) * u64::from(cell.mtu));
-    let burst = by_segments.or(bytes).unwrap_or(0);
-    // A pattern that counts from behind is rehearsed.
-    let connections = 2 * cell.starts.len() as u64;
-    burst.saturating_mul(u64::from(count) * connections) <= MOST_BYTES
-        && count <= 10
-        && cell.bursts.gap_ns <= LONGEST_NS
-        && cell.paths.len() <= 4
-        && small(&cell.paths, &cell.starts, &cell.loss.pattern)
+        && cell.network.paths() <= 4
+        && small(cell.network.links(), &cell.starts, text)
         && cell.transfer_timeout_ns <= LONGEST_NS
         && !cell.capture
 }

@@ -11,7 +11,7 @@ from typing import Any, Final
 from rexmit.campaign.grid import Cell
 from rexmit.campaign.streams import Streams
 from rexmit.engines.engine import CELL_ID
-from rexmit.scenario import LinkSpec, Scenario
+from rexmit.scenario import Bursts, LinkSpec, Pages, Scenario
 
 PHASE_TICKS: Final = 64
 """Transfers start spread over this many ticks: the step of the kernel's timer wheel for timers of
@@ -52,7 +52,7 @@ def network_plan(scenario: Scenario, name: str, line_loss: float | None = None) 
         "family": scenario.ip.family,
         "at": network.at,
         "mtu": scenario.ip.mtu,
-        "links": [_link(link) for link in links],
+        "links" if network.paths is None else "paths": [_link(link) for link in links],
     }
 
 
@@ -69,56 +69,50 @@ def _link(link: LinkSpec) -> dict[str, Any]:
 def cell_plan(
     scenario: Scenario, cell: Cell, *, phases: list[int], period_ns: int, capture: bool
 ) -> dict[str, Any]:
-    """The CELL of a plan: of pages, or of bursts over paths."""
+    """The CELL of a plan."""
+    config = scenario.configs[cell.config]
     plan: dict[str, Any] = {
         "id": CELL_ID,
         # Not the cell's own label, which depends on the rest of its grid.
         "label": f"{cell.network} {cell.config} {cell.loss_pattern or cell.lost_segments}",
-        "sysctls": dict(scenario.configs[cell.config].sysctl),
+        "sysctls": dict(config.sysctl),
         "congestion_control": cell.congestion_control,
         "starts": [{"repetition": index, "phase_ns": phase} for index, phase in enumerate(phases)],
         "phase_period_ns": period_ns,
         "capture": capture,
         "transfer_timeout_ns": scenario.workload.timeout,
+        "network": network_plan(scenario, cell.network, cell.line_loss),
+        "protocol": config.protocol,
+        "first_path": config.path,
+        "workload": _workload(scenario, cell),
+        "loss": _loss(scenario, cell),
     }
-    if scenario.workload.server == "burst":
-        return plan | _bursts(scenario, cell)
-    plan["network"] = network_plan(scenario, cell.network, cell.line_loss)
-    plan["workload"] = {
-        "server": scenario.workload.server,
-        "client": cell.client,
-        "segments": cell.page.segments,
-        "bytes": cell.page.size_bytes,
-        "receive_window_bytes": cell.receive_window_bytes,
-    }
-    plan["loss"] = _loss(scenario, cell)
-    if not scenario.workload.tcp_nopush:
-        plan["workload"]["tcp_nopush"] = False
-    if scenario.workload.read_rate is not None:
-        plan["workload"]["read_bps"] = scenario.workload.read_rate
-    if scenario.workload.warm_up:
+    if isinstance(scenario.workload, Pages) and scenario.workload.warm_up:
         plan["warm_up"] = scenario.workload.warm_up
     return plan
 
 
-def _bursts(scenario: Scenario, cell: Cell) -> dict[str, Any]:
-    """What a cell of bursts has that one of pages has not."""
-    paths = scenario.networks[cell.network].path_specs(cell.line_loss)
-    config = scenario.configs[cell.config]
+def _workload(scenario: Scenario, cell: Cell) -> dict[str, Any]:
+    workload = scenario.workload
     length = {"segments": cell.page.segments, "bytes": cell.page.size_bytes}
-    return {
-        "family": scenario.ip.family,
-        "mtu": scenario.ip.mtu,
-        "paths": [_link(path) for path in paths],
-        "protocol": config.protocol,
-        "first_path": config.path,
-        "bursts": {
-            "count": scenario.workload.bursts,
-            **{key: value for key, value in length.items() if value is not None},
-            "gap_ns": scenario.workload.gap,
-        },
-        "loss": {"pattern": cell.loss_pattern},
+    if isinstance(workload, Bursts):
+        return {
+            "server": workload.server,
+            "count": workload.bursts,
+            **length,
+            "gap_ns": workload.gap,
+        }
+    plan: dict[str, Any] = {
+        "server": workload.server,
+        "client": cell.client,
+        **length,
+        "receive_window_bytes": cell.receive_window_bytes,
     }
+    if not workload.tcp_nopush:
+        plan["tcp_nopush"] = False
+    if workload.read_rate is not None:
+        plan["read_bps"] = workload.read_rate
+    return plan
 
 
 def _loss(scenario: Scenario, cell: Cell) -> dict[str, Any]:

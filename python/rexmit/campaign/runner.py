@@ -246,7 +246,7 @@ class Campaign:
 
 def _knowledge(scenario: Scenario, cell: Cell) -> dict[str, Any]:
     network = scenario.networks[cell.network]
-    links = network.path_specs(cell.line_loss) or network.link_specs(cell.line_loss)
+    links = network.link_specs(cell.line_loss)
     return {
         "network": cell.network,
         "config": cell.config,

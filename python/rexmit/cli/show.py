@@ -318,7 +318,6 @@ class _Flow:
 
 
 def _show_flow(path: Path, asked: _Flow) -> None:
-    from rexmit.analysis.bursts import has_bursts
     from rexmit.ladder.flow import open_flow
     from rexmit.ladder.render import flow_data, print_flow, title
     from rexmit.present.terminal import console
@@ -331,7 +330,9 @@ def _show_flow(path: Path, asked: _Flow) -> None:
             usage=True,
         )
     run = open_run(path)
-    if has_bursts(run):
+    number = int(asked.which)
+    # A transfer that minds paths has subflows, one of plain TCP that is a page has none.
+    if number < len(run.transfers) and run.transfers["subflows"][number] is not None:
         _show_path_flow(run, asked)
         return
     opened = open_flow(run, int(asked.which))

@@ -16,11 +16,6 @@ CELL_ID: Final = 0
 """The id of a plan's one cell, in the engine's events and in the names of its captures."""
 
 
-def cells_of(cell: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of a plan that has this cell and no other."""
-    return {"path_cells" if "paths" in cell else "cells": [cell]}
-
-
 CELLS_A_CORE: Final = 4
 """More cells than this at a time on a core only cost memory, and make kernels seem to hang."""
 

@@ -11,7 +11,7 @@ from typing import Any, Final, Self
 from rexmit.engines import scheduler
 from rexmit.engines.attempt import Attempt, Health
 from rexmit.engines.boot import BootOptions, GuestBoot
-from rexmit.engines.engine import PLAN_VERSION, Calls, Lack, Task, cells_of
+from rexmit.engines.engine import PLAN_VERSION, Calls, Lack, Task
 from rexmit.engines.guest import NETWORK_PROGRAMS, programs
 from rexmit.guest import guest_binary
 from rexmit.kernels import config as kernel_config
@@ -73,7 +73,7 @@ def boot_plan(cell: Mapping[str, Any], programs: Mapping[str, str | None]) -> di
         "version": PLAN_VERSION,
         "heartbeat_s": HEARTBEAT_S,
         "programs": dict(programs),
-        **cells_of(cell),
+        "cells": [cell],
     }
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from rexmit import stacks
-from rexmit.engines.engine import PLAN_VERSION, Calls, Lack, Task, cells_of
+from rexmit.engines.engine import PLAN_VERSION, Calls, Lack, Task
 from rexmit.engines.intake import EVENTS, Intake
 from rexmit.engines.shares import PrivateFolder
 from rexmit.errors import closest
@@ -149,7 +149,7 @@ class _Cell:
             if self.folder is not None:
                 (self.folder.path / "captures").mkdir()
                 share = str(self.folder.path)
-            plan = {"version": PLAN_VERSION, **cells_of(self._plan)}
+            plan = {"version": PLAN_VERSION, "cells": [self._plan]}
             self.text = run_model(json.dumps(plan), share)
         except BaseException as error:
             self.error = error

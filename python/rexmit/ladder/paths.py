@@ -70,11 +70,14 @@ def open_path_flow(run: Run, number: int) -> PathFlow:
         for one, (client, some) in zip(rows, passages.items(), strict=True)
     )
     every = sorted((step for one in subflows for step in one.steps), key=_order)
-    bursts = run.bursts().filter(mine).sort("burst")["t_start_s"]
+    # A page is one burst, and has no table of its own.
+    bursts = [row["t_start_s"]]
+    if (run.path / "bursts.parquet").exists():
+        bursts = run.bursts().filter(mine).sort("burst")["t_start_s"].to_list()
     return PathFlow(
         Flow(number, row, group_of(run, number), tuple(every)),
         subflows,
-        tuple(round(at * 1e9) - start for at in bursts),
+        tuple(round(at * 1e9) - start for at in bursts if at is not None),
         {id(step): one.path for one in subflows for step in one.steps},
     )
 

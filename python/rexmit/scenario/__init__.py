@@ -2,14 +2,16 @@
 
 from rexmit.scenario.find import find
 from rexmit.scenario.load import from_plain, load
-from rexmit.scenario.model import Config, LinkSpec, Network, Page, Scenario
+from rexmit.scenario.model import Bursts, Config, LinkSpec, Network, Page, Pages, Scenario
 from rexmit.scenario.plain import effective
 
 __all__ = [
+    "Bursts",
     "Config",
     "LinkSpec",
     "Network",
     "Page",
+    "Pages",
     "Scenario",
     "effective",
     "find",

@@ -14,19 +14,21 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from rexmit.errors import UserError, closest
-from rexmit.scenario import bursts
 from rexmit.scenario import overrides as override
+from rexmit.scenario import paths
 from rexmit.scenario.model import (
     PAGE_LIMIT_BYTES,
+    SERVERS,
+    Bursts,
     Config,
     Ip,
     Link,
     Loss,
     Network,
+    Pages,
     Scenario,
     Tcp,
     Vary,
-    Workload,
 )
 from rexmit.scenario.problem import Problem
 from rexmit.scenario.toml_lines import Path, locate
@@ -187,9 +189,25 @@ def _report(sources: Sources, problems: list[Problem]) -> UserError:
 def _problem(detail: ErrorDetails) -> Problem:
     path: Path = tuple(part for part in detail["loc"] if part != "[key]")
     kind, context = detail["type"], detail.get("ctx", {})
-    description = _description(path)
+    server: str | None = None
+    if path[:1] == ("workload",) and kind != "union_tag_invalid" and path[1:2] != ():
+        # Which of the servers' tables it is stands behind the table's name.
+        server, path = str(path[1]), path[:1] + path[2:]
+    if kind == "union_tag_invalid":
+        path, tag = (*path, "server"), str(context["tag"])
+        near = closest(tag, list(SERVERS))
+        what = f'unknown "{tag}"' + (f'; did you mean "{near}"?' if near else "")
+        return Problem(path, what, f"allowed: {_description(path)}")
+    description = _description(path, server)
     if kind == "extra_forbidden":
-        table = _table(path[:-1])
+        for other, its in SERVERS.items():
+            if server is not None and other != server and path[-1] in its.model_fields:
+                return Problem(
+                    path,
+                    f'not a key of the server "{server}"',
+                    f'leave it out, or write workload.server = "{other}"',
+                )
+        table = _table(path[:-1], server)
         keys = sorted(table.model_fields) if table else []
         near = closest(str(path[-1]), keys)
         guess = f"did you mean {near}? " if near else ""
@@ -209,8 +227,8 @@ def _problem(detail: ErrorDetails) -> Problem:
     return Problem(path, what, f"allowed: {description}" if description else None)
 
 
-def _table(path: Path) -> type[BaseModel] | None:
-    """The model of the table at `path`, if there is one."""
+def _table(path: Path, server: str | None = None) -> type[BaseModel] | None:
+    """The model of the table at `path`, if there is one; of a workload that of its `server`."""
     match path:
         case ():
             return Scenario
@@ -222,10 +240,11 @@ def _table(path: Path) -> type[BaseModel] | None:
             return Config
         case ("vary", _):
             return Vary
+        case ("workload",):
+            return SERVERS.get(server or "nginx")
         case (str(name),):
             parts: dict[str, type[BaseModel]] = {
                 "tcp": Tcp,
-                "workload": Workload,
                 "ip": Ip,
                 "loss": Loss,
             }
@@ -233,10 +252,10 @@ def _table(path: Path) -> type[BaseModel] | None:
     return None
 
 
-def _description(path: Path) -> str | None:
+def _description(path: Path, server: str | None = None) -> str | None:
     """What may be written at `path`, or at the nearest field around it."""
     for length in range(len(path), 0, -1):
-        table = _table(path[: length - 1])
+        table = _table(path[: length - 1], server)
         field = table.model_fields.get(str(path[length - 1])) if table else None
         if field is not None:
             return field.description
@@ -258,8 +277,10 @@ def _across(scenario: Scenario) -> Iterable[Problem]:
                     path, f'there is no {key} "{name}"', f"{guess}{key}s here: {', '.join(known)}"
                 )
     yield from _rates(scenario)
-    yield from bursts.problems(scenario)
-    if scenario.workload.segments is not None and scenario.workload.size is not None:
+    yield from paths.problems(scenario)
+    if isinstance(scenario.workload, Bursts):
+        yield from _bursts(scenario, scenario.workload)
+    elif scenario.workload.segments is not None and scenario.workload.size is not None:
         yield Problem(
             ("workload", "size"),
             "the page has segments as well",
@@ -283,6 +304,40 @@ def _across(scenario: Scenario) -> Iterable[Problem]:
             yield Problem(path, "must be more than nothing", f"allowed: {_description(path)}")
     if scenario.ip.family == 6 and scenario.ip.mtu < 1280:
         yield Problem(("ip", "mtu"), "IPv6 needs 1280 bytes or more (RFC 8200 §5)")
+
+
+def _bursts(scenario: Scenario, work: Bursts) -> Iterable[Problem]:
+    """Bursts without a length, with two, or of too many bytes; departures that are of pages."""
+    if work.burst_segments is None and work.burst_size is None:
+        yield Problem(
+            ("workload", "burst_segments"),
+            "missing",
+            'how long a burst is: burst_segments = 80, or burst_size = "115kB"',
+        )
+    if work.burst_segments is not None and work.burst_size is not None:
+        yield Problem(
+            ("workload", "burst_size"),
+            "the burst has segments as well",
+            "give workload.burst_segments or workload.burst_size, not both",
+        )
+    if work.bursts > 1 and work.gap == 0:
+        yield Problem(("workload", "gap"), "must be more than nothing")
+    each = work.burst_size or (work.burst_segments or 0) * scenario.ip.mtu
+    if each * work.bursts > PAGE_LIMIT_BYTES:
+        key = "burst_segments" if work.burst_size is None else "burst_size"
+        yield Problem(
+            ("workload", key),
+            "the bursts are too large",
+            f"all together at most {SIZE.text(PAGE_LIMIT_BYTES)}",
+        )
+    for index, vary in enumerate(scenario.vary):
+        for key in ("segments", "size", "receive_window", "client"):
+            if getattr(vary, key) is not None:
+                yield Problem(
+                    ("vary", index, key),
+                    "of pages, not of bursts",
+                    "allowed with bursts: congestion_control, line_loss",
+                )
 
 
 def _rates(scenario: Scenario) -> Iterable[Problem]:
@@ -319,9 +374,12 @@ def _stacks(scenario: Scenario, *, allowed: bool) -> Iterable[Problem]:
                 )
             elif (problem := stacks.problem(key, value)) is not None:
                 yield Problem((*path, key), *problem)
-    for key in sorted({"read_rate", "tcp_nopush", "warm_up"} & scenario.workload.model_fields_set):
-        given = getattr(scenario.workload, key)
-        if not allowed and given != Workload.model_fields[key].default:
+    work = scenario.workload
+    if isinstance(work, Bursts):
+        return
+    for key in sorted({"read_rate", "tcp_nopush", "warm_up"} & work.model_fields_set):
+        given = getattr(work, key)
+        if not allowed and given != Pages.model_fields[key].default:
             yield Problem(
                 ("workload", key),
                 "a lab with real programs has no such key; the model has",
@@ -348,7 +406,9 @@ def _loss(loss: Loss) -> Iterable[Problem]:
 
 def _large_pages(scenario: Scenario) -> Iterable[Problem]:
     """Pages that do not fit into a kernel's memory."""
-    parts: list[tuple[Path, Workload | Vary]] = [(("workload",), scenario.workload)]
+    parts: list[tuple[Path, Pages | Vary]] = []
+    if isinstance(scenario.workload, Pages):
+        parts.append((("workload",), scenario.workload))
     parts += [(("vary", index), vary) for index, vary in enumerate(scenario.vary)]
     for path, part in parts:
         for key, unit, values in (

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
 
 from rexmit.scenario.units import UnitError
 from rexmit.scenario.values import (
@@ -61,6 +61,12 @@ def _client(value: object) -> str:
     if value not in CLIENTS:
         raise UnitError(f"unknown client {value!r}", " or ".join(f'"{name}"' for name in CLIENTS))
     return str(value)
+
+
+def _builtin(value: object) -> str:
+    if value != "builtin":
+        raise UnitError("only the built-in client reads bursts", '"builtin"')
+    return "builtin"
 
 
 def _algorithm(value: object) -> str:
@@ -123,7 +129,8 @@ class Link(Part):
 
 
 class Network(Part):
-    """Two links, h1 to the switch and the switch to h2, each with these values one way."""
+    """What is between the hosts, each link or path with these values one way: a link from h1 to the
+    switch and one from there to h2, or paths, one to each address of h2."""
 
     rate: RateBps | None = Field(
         default=None, description='bits per second of each link, like "7.2Mbit"'
@@ -152,15 +159,15 @@ class Network(Part):
         description=f'a list of tables like {{ delay = "20ms" }}, one a path, at most {MOST_PATHS}',
     )
 
-    def link_specs(self, loss: float) -> tuple[LinkSpec, LinkSpec]:
-        """Both links with all values, where the network's random loss is `loss`."""
-        first, second = self.links or (Link(), Link())
-        return self._spec(first, loss), self._spec(second, loss)
+    @property
+    def path_count(self) -> int:
+        """How many ways there are from one host to the other."""
+        return 1 if self.paths is None else len(self.paths)
 
-    def path_specs(self, loss: float) -> tuple[LinkSpec, ...]:
-        """The paths with all values, where the network's random loss is `loss`; none of a network
-        of two links."""
-        return tuple(self._spec(path, loss) for path in self.paths or ())
+    def link_specs(self, loss: float) -> tuple[LinkSpec, ...]:
+        """Both links, or the paths, with all values, where the network's random loss is `loss`."""
+        links = self.links or (Link(), Link()) if self.paths is None else self.paths
+        return tuple(self._spec(link, loss) for link in links)
 
     def _spec(self, link: Link, loss: float) -> LinkSpec:
         rate = self.rate if link.rate is None else link.rate
@@ -208,13 +215,18 @@ class Tcp(Part):
     )
 
 
-class Workload(Part):
-    """The page, who serves it and who fetches it. Give `segments` or `size`, not both; of bursts
-    `burst_segments` or `burst_size`."""
+_TIMEOUT = Field(
+    default=120 * 10**9,
+    description='virtual time after which a transfer is given up, like "120s"',
+)
 
-    server: Literal["nginx", "burst"] = Field(
+
+class Pages(Part):
+    """The page, who serves it and who fetches it. Give `segments` or `size`, not both."""
+
+    server: Literal["nginx"] = Field(
         default="nginx",
-        description='"nginx" (pages) or "burst" (a program that writes bursts, over paths)',
+        description='"nginx" (pages) or "burst" (a program that writes bursts)',
     )
     client: Annotated[tuple[str, ...], axis(_client)] = Field(
         default=("builtin",), description='"builtin", "curl" or "lynx", or a list of these'
@@ -225,19 +237,6 @@ class Workload(Part):
     )
     size: SizeAxis | None = Field(
         default=None, description='bytes of head and body together, like "144kB", or a list'
-    )
-    bursts: int = Field(
-        default=1, ge=1, le=1000, description="bursts of each connection, 1 to 1,000"
-    )
-    burst_segments: int | None = Field(
-        default=None, ge=1, le=100_000, description="full segments of each burst, like 80"
-    )
-    burst_size: SizeBytes | None = Field(
-        default=None, description='bytes of each burst, like "115kB"'
-    )
-    gap: DurationNs = Field(
-        default=10**9,
-        description='from the first write of a burst to the first write of the next, like "2s"',
     )
     receive_window: WindowAxis = Field(
         default=(None,), description=f'like "64kB", or "{AUTO}" for the kernel\'s own, or a list'
@@ -252,18 +251,60 @@ class Workload(Part):
         "(model only)",
     )
     warm_up: Annotated[int, _WARM_UP] = Field(default=0, description=_WARM_UP.description)
-    timeout: DurationNs = Field(
-        default=120 * 10**9,
-        description='virtual time after which a transfer is given up, like "120s"',
-    )
+    timeout: DurationNs = _TIMEOUT
 
     @property
     def pages(self) -> tuple[Page, ...]:
-        """The pages to fetch, in order: 100 full segments where nothing is asked for. With bursts
-        the one that is as long as each of them."""
-        if self.server == "burst":
-            return (Page(segments=self.burst_segments, size_bytes=self.burst_size),)
+        """The pages to fetch, in order: 100 full segments where nothing is asked for."""
         return pages(self.segments, self.size) or pages((100,), None)
+
+
+class Bursts(Part):
+    """What a program writes to another at set times. Give `burst_segments` or `burst_size`."""
+
+    server: Literal["burst"]
+    client: Annotated[tuple[Literal["builtin"]], axis(_builtin)] = Field(
+        default=("builtin",), description='"builtin": only the built-in client reads bursts'
+    )
+    bursts: int = Field(
+        default=1, ge=1, le=1000, description="bursts of each connection, 1 to 1,000"
+    )
+    burst_segments: int | None = Field(
+        default=None, ge=1, le=100_000, description="full segments of each burst, like 80"
+    )
+    burst_size: SizeBytes | None = Field(
+        default=None, description='bytes of each burst, like "115kB"'
+    )
+    gap: DurationNs = Field(
+        default=10**9,
+        description='from the first write of a burst to the first write of the next, like "2s"',
+    )
+    timeout: DurationNs = _TIMEOUT
+
+    @property
+    def pages(self) -> tuple[Page, ...]:
+        """The one that is as long as each burst."""
+        return (Page(segments=self.burst_segments, size_bytes=self.burst_size),)
+
+    @property
+    def receive_window(self) -> tuple[None]:
+        """As the client's host has it."""
+        return (None,)
+
+
+def _server(workload: object) -> object:
+    """Which of the servers a workload names: pages where it names none."""
+    if isinstance(workload, dict):
+        return workload.get("server", "nginx")
+    return getattr(workload, "server", None)
+
+
+Workload = Annotated[
+    Annotated[Pages, Tag("nginx")] | Annotated[Bursts, Tag("burst")], Discriminator(_server)
+]
+"""What is transferred, by whom: each server has keys of its own."""
+
+SERVERS: Final[dict[str, type[Pages] | type[Bursts]]] = {"nginx": Pages, "burst": Bursts}
 
 
 class Ip(Part):
@@ -331,7 +372,7 @@ class Scenario(Part):
     networks: dict[str, Network] = Field(min_length=1, description="a table per network")
     configs: dict[str, Config] = Field(min_length=1, description="a table per configuration")
     tcp: Tcp = Field(default=Tcp(), description="a table")
-    workload: Workload = Field(default=Workload(), description="a table")
+    workload: Workload = Field(default=Pages(), description="a table")
     ip: Ip = Field(default=Ip(), description="a table")
     loss: Loss = Field(default=Loss(), description="a table")
     stack: StackSettings = Field(default_factory=dict, description=_STACK)

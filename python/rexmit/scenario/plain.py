@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from rexmit.scenario.model import Config, Link, Loss, Network, Scenario, Vary, Workload
+from rexmit.scenario.model import Bursts, Config, Link, Loss, Network, Pages, Scenario, Vary
 from rexmit.scenario.units import DURATION, RATE, SIZE, share_text
 from rexmit.scenario.values import AUTO, counts_text
 
@@ -87,12 +87,12 @@ def _lost(loss: Loss) -> dict[str, Any]:
     return {"segments": counts_text(loss.segments)}
 
 
-def _workload(workload: Workload) -> dict[str, Any]:
+def _workload(workload: Pages | Bursts) -> dict[str, Any]:
     found: dict[str, Any] = {
         "server": workload.server,
         "client": _axis(workload.client, str),
     }
-    if workload.server == "burst":
+    if isinstance(workload, Bursts):
         found["bursts"] = workload.bursts
         if workload.burst_size is None:
             found["burst_segments"] = workload.burst_segments

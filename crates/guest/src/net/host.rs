@@ -13,9 +13,9 @@ use super::offload::{self, Offload};
 pub struct Host {
     /// Its namespace.
     pub namespace: Namespace,
-    /// Its one interface.
+    /// Its first interface.
     pub device: &'static str,
-    /// Its address, of the family that the scenario chose.
+    /// The address of that, of the family that the scenario chose.
     pub address: IpAddr,
 }
 

@@ -10,5 +10,4 @@ mod topology;
 pub use host::Host;
 pub use namespace::{in_thread, Namespace};
 pub use offload::{switch, Offload};
-pub use paths::{client_device, PathNetwork};
 pub use topology::Network;

@@ -15,23 +15,12 @@ use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use anyhow::{bail, Context, Result};
-use rexmit_plan::{Link, Programs};
+use rexmit_plan::{Link, NetworkPlan, Programs};
 
 use super::host::{self, Host};
 use super::link;
 use super::namespace::Namespace;
-
-/// The whole network; taken down when dropped.
-pub struct PathNetwork {
-    /// The server's host.
-    pub h1: Host,
-    /// The client's host.
-    pub h2: Namespace,
-    /// The client's addresses, one for each path.
-    pub clients: Vec<IpAddr>,
-    /// Where the paths part.
-    router: Namespace,
-}
+use super::topology::Network;
 
 /// The last part of an address: who has it.
 const SERVER: u8 = 1;
@@ -39,8 +28,7 @@ const CLIENT: u8 = 2;
 const ROUTER: u8 = 254;
 
 /// The client's interface on a path, counted from 1.
-#[must_use]
-pub fn client_device(path: usize) -> String {
+fn client_device(path: usize) -> String {
     format!("h2-eth{path}")
 }
 
@@ -67,10 +55,17 @@ fn mac(path: usize, who: u8) -> String {
     format!("02:00:00:00:{path:02x}:{who:02x}")
 }
 
-impl PathNetwork {
+impl Network {
     /// Makes the namespaces and all that stands in them, with a wire for each of `paths`.
-    pub fn set_up(family: u8, mtu: u32, paths: &[Link], programs: &Programs) -> Result<Self> {
-        let clients = (1..=paths.len())
+    pub(super) fn set_up_paths(
+        plan: &NetworkPlan,
+        paths: &[Link],
+        programs: &Programs,
+        receive_window_bytes: Option<u32>,
+        way: Option<usize>,
+    ) -> Result<Self> {
+        let (family, mtu) = (plan.family, plan.mtu);
+        let clients: Vec<IpAddr> = (1..=paths.len())
             .map(|path| address(family, path, CLIENT))
             .collect::<Result<_>>()?;
         let network = Self {
@@ -79,23 +74,29 @@ impl PathNetwork {
                 device: "h1-eth0",
                 address: address(family, 0, SERVER)?,
             },
-            h2: Namespace::create("h2")?,
+            h2: Host {
+                namespace: Namespace::create("h2")?,
+                device: "h2-eth1",
+                address: address(family, 1, CLIENT)?,
+            },
             clients,
-            router: Namespace::create("s1")?,
+            client_devices: (1..=paths.len()).map(client_device).collect(),
+            switch: Namespace::create("s1")?,
         };
         if family == 4 {
-            for namespace in [&network.h1.namespace, &network.h2, &network.router] {
+            let hosts = [&network.h1.namespace, &network.h2.namespace];
+            for namespace in hosts.into_iter().chain([&network.switch]) {
                 host::without_ipv6(namespace)?;
             }
         }
         network.build_router(family, mtu, paths, programs)?;
         network.build_server(family, programs)?;
-        network.build_client(family, programs)?;
+        network.build_client(family, programs, receive_window_bytes, way)?;
         Ok(network)
     }
 
     /// Puts other wires in the place of those at hand, and drops what is in their queues.
-    pub fn replace_wires(&self, paths: &[Link], programs: &Programs) -> Result<()> {
+    pub(super) fn replace_wires(&self, paths: &[Link], programs: &Programs) -> Result<()> {
         let mut lines = Vec::new();
         for (path, wire) in (1..).zip(paths) {
             for device in ends(path) {
@@ -103,7 +104,7 @@ impl PathNetwork {
                 lines.extend(link::wire(&device, wire));
             }
         }
-        self.router.batch(programs.tc()?, &["-batch", "-"], &lines)
+        self.switch.batch(programs.tc()?, &["-batch", "-"], &lines)
     }
 
     /// The router's interfaces, and the wires that the paths are.
@@ -151,11 +152,11 @@ impl PathNetwork {
             let neighbour = address(family, path, who)?;
             lines.push(host::neighbour(&device, neighbour, &mac(path, who)));
         }
-        self.router
+        self.switch
             .batch(programs.ip()?, &["-batch", "-"], &lines)?;
-        self.router
+        self.switch
             .batch(programs.tc()?, &["-batch", "-"], &shaping)?;
-        self.router.run(|| {
+        self.switch.run(|| {
             let path = if family == 4 {
                 "/proc/sys/net/ipv4/ip_forward"
             } else {
@@ -176,7 +177,14 @@ impl PathNetwork {
         host::leave_nothing_to_the_device(namespace, self.h1.device)
     }
 
-    fn build_client(&self, family: u8, programs: &Programs) -> Result<()> {
+    fn build_client(
+        &self,
+        family: u8,
+        programs: &Programs,
+        receive_window: Option<u32>,
+        way: Option<usize>,
+    ) -> Result<()> {
+        let window = receive_window.map_or_else(String::new, |bytes| format!(" window {bytes}"));
         let mut lines = vec!["link set dev lo up".to_owned()];
         for (path, &own) in (1..).zip(&self.clients) {
             let (device, router) = (client_device(path), address(family, path, ROUTER)?);
@@ -184,13 +192,20 @@ impl PathNetwork {
             lines.push(host::neighbour(&device, router, &mac(path, ROUTER)));
             let table = 100 + path;
             lines.push(format!(
-                "route add default via {router} dev {device} table {table}"
+                "route add default via {router} dev {device} table {table}{window}"
             ));
+            if way == Some(path) {
+                lines.push(format!(
+                    "route add default via {router} dev {device} src {own}{window}"
+                ));
+            }
             lines.push(format!("rule add from {own} table {table}"));
         }
-        self.h2.batch(programs.ip()?, &ip_of(family), &lines)?;
+        self.h2
+            .namespace
+            .batch(programs.ip()?, &ip_of(family), &lines)?;
         for path in 1..=self.clients.len() {
-            host::leave_nothing_to_the_device(&self.h2, &client_device(path))?;
+            host::leave_nothing_to_the_device(&self.h2.namespace, &client_device(path))?;
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ use anyhow::{bail, Result};
 use super::host::{self, Host};
 use super::link;
 use super::namespace::Namespace;
-use rexmit_plan::{NetworkPlan, Place, Programs};
+use rexmit_plan::{Layout, Link, NetworkPlan, Place, Programs};
 
 /// The whole network; taken down when dropped.
 pub struct Network {
@@ -24,7 +24,11 @@ pub struct Network {
     pub h1: Host,
     /// The client's host.
     pub h2: Host,
-    /// Where the links meet.
+    /// The client's addresses, one for each path.
+    pub clients: Vec<IpAddr>,
+    /// Its interfaces, in the same order.
+    pub client_devices: Vec<String>,
+    /// Where the links meet, or the paths part.
     pub switch: Namespace,
 }
 
@@ -33,9 +37,34 @@ const MAC: [&str; 2] = ["02:00:00:00:00:01", "02:00:00:00:00:02"];
 impl Network {
     /// Makes the namespaces and all that stands in them.
     ///
-    /// `receive_window_bytes` bounds what h2 offers, by its route to h1 (RTAX_WINDOW), whatever program runs there.
+    /// `receive_window_bytes` bounds what h2 offers, by its routes to h1 (RTAX_WINDOW), whatever program runs there.
+    /// `way`: the path, from 1, that programs of h2 take which bind no address.
     pub fn set_up(
         plan: &NetworkPlan,
+        programs: &Programs,
+        receive_window_bytes: Option<u32>,
+        way: Option<usize>,
+    ) -> Result<Self> {
+        match &plan.layout {
+            Layout::Links(links) => Self::set_up_links(plan, links, programs, receive_window_bytes),
+            Layout::Paths(paths) => {
+                Self::set_up_paths(plan, paths, programs, receive_window_bytes, way)
+            }
+        }
+    }
+
+    /// Puts other links in the place of those at hand, with their ends in the same place, and drops what is in their
+    /// queues.
+    pub fn replace_links(&self, plan: &NetworkPlan, programs: &Programs) -> Result<()> {
+        match &plan.layout {
+            Layout::Links(links) => self.replace_two(plan.at, links, programs),
+            Layout::Paths(paths) => self.replace_wires(paths, programs),
+        }
+    }
+
+    fn set_up_links(
+        plan: &NetworkPlan,
+        links: &[Link; 2],
         programs: &Programs,
         receive_window_bytes: Option<u32>,
     ) -> Result<Self> {
@@ -56,14 +85,17 @@ impl Network {
                 address,
             })
         };
+        let (h1, h2) = (host(1)?, host(2)?);
         let network = Self {
-            h1: host(1)?,
-            h2: host(2)?,
+            clients: vec![h2.address],
+            client_devices: vec![h2.device.to_owned()],
+            h1,
+            h2,
             switch: Namespace::create("s1")?,
         };
         network.quiet_ipv6(plan.family)?;
         network.build_links(plan, programs)?;
-        network.build_switch(plan, programs)?;
+        network.build_switch(plan.at, links, programs)?;
         network.build_hosts(programs, receive_window_bytes)?;
         Ok(network)
     }
@@ -110,10 +142,10 @@ impl Network {
         self.switch.batch(programs.ip()?, &["-batch", "-"], &lines)
     }
 
-    fn build_switch(&self, plan: &NetworkPlan, programs: &Programs) -> Result<()> {
+    fn build_switch(&self, at: Place, links: &[Link; 2], programs: &Programs) -> Result<()> {
         let mut lines = Vec::new();
-        for (n, wire) in [1, 2].into_iter().zip(&plan.links) {
-            if plan.at == Place::Wire {
+        for (n, wire) in [1, 2].into_iter().zip(links) {
+            if at == Place::Wire {
                 let (host_side, switch_side) = (format!("h{n}-wire"), format!("s1-wire{n}"));
                 lines.extend(link::wire(&host_side, wire));
                 lines.extend(link::wire(&switch_side, wire));
@@ -132,12 +164,10 @@ impl Network {
         self.switch.batch(programs.tc()?, &["-batch", "-"], &lines)
     }
 
-    /// Puts other links in the place of those at hand, with their ends in the same place, and drops what is in their
-    /// queues.
-    pub fn replace_links(&self, plan: &NetworkPlan, programs: &Programs) -> Result<()> {
+    fn replace_two(&self, at: Place, links: &[Link; 2], programs: &Programs) -> Result<()> {
         let mut lines = Vec::new();
-        for (n, wire) in [1, 2].into_iter().zip(&plan.links) {
-            if plan.at == Place::Host {
+        for (n, wire) in [1, 2].into_iter().zip(links) {
+            if at == Place::Host {
                 let host = if n == 1 { &self.h1 } else { &self.h2 };
                 let anew = |device: &str| {
                     let mut lines = vec![format!("qdisc del dev {device} root")];

@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{bail, Context, Result};
-use rexmit_plan::{Link, NetworkPlan, Part, Place, Programs};
+use rexmit_plan::{Layout, Link, NetworkPlan, Part, Place, Programs};
 use rexmit_time::Time;
 use serde_json::json;
 
@@ -39,7 +39,7 @@ pub fn run(part: &Part, programs: &Programs, share: &Path, report: &Report) -> R
 
 fn run_part(part: &Part, programs: &Programs, share: &Path, report: &Report) -> Result<()> {
     report.doing(None, format!("{}: setting up", part.name));
-    let network = Network::set_up(&plain(part.mtu), programs, None)?;
+    let network = Network::set_up(&plain(part.mtu), programs, None, None)?;
     links::shape(&network, part, programs)?;
     let hosts = [&network.h1.namespace, &network.h2.namespace];
     let mut former = Former::default();
@@ -114,7 +114,7 @@ fn plain(mtu: u32) -> NetworkPlan {
         family: 4,
         at: Place::Wire,
         mtu,
-        links: [link.clone(), link],
+        layout: Layout::Links([link.clone(), link]),
     }
 }
 

@@ -1,6 +1,7 @@
-//! Watches what the hosts send: the loss rule's row of each transfer, what the kernel said at its drops and
-//! retransmissions, and, where asked for, every packet.
+//! Watches what the hosts send: what the loss rule tells of it, what the kernel said at its drops and retransmissions,
+//! and, where asked for, every packet.
 
+mod confirmed;
 mod witness;
 
 use std::io::{Read, Write};
@@ -16,10 +17,11 @@ use rexmit_loss::Rule;
 use rexmit_plan::{Counts, LoggedPacket, Watched};
 
 use crate::capture::Buffer;
-use crate::filter::{Filter, Observer};
+use crate::filter::Filter;
 use crate::net::{Namespace, Network};
 use crate::nfqueue::Queue;
 use crate::priority;
+use confirmed::Confirmed;
 use witness::Witness;
 
 const QUEUE: u16 = 0;
@@ -27,48 +29,39 @@ const QUEUE: u16 = 0;
 /// A loss rule that a thread can own.
 pub type AnyRule = Box<dyn Rule + Send>;
 
-/// Who makes what a [`Watch`] tells out of what its filter does.
-pub trait Watcher: Observer + Send + 'static {
-    /// The rule.
-    type Rule: Rule + Send + 'static;
-    /// What it must know of a measurement.
-    type Reading: Send + 'static;
-    /// What was seen in a measurement.
-    type Seen: Default + Send + 'static;
-
-    /// Starts afresh.
-    fn begin(&mut self, reading: Self::Reading) -> Result<()>;
-
-    /// What was seen since [`Watcher::begin`].
-    fn finish(&mut self, rule: &Self::Rule) -> Result<Self::Seen>;
-}
-
-/// What was seen of a transfer.
+/// What was seen of a transfer, or of a connection.
 #[derive(Default)]
 pub struct Seen {
-    /// The transfers, in the order of their heads.
+    /// What the rule of responses told of: the transfers, in the order of their ends.
     pub transfers: Vec<Watched>,
+    /// What the rule of paths told of.
+    pub connection: Watched,
+    /// Packets with data that no mapping said anything of.
+    pub unmapped: u64,
+    /// When the server could use each subflow.
+    pub confirmed: Confirmed,
     /// What the kernel counted meanwhile.
     pub counts: Counts,
+    /// Packets that Multipath TCP sent again at its own level.
+    pub mptcp_retransmissions: u64,
+    /// Those that tail loss probes caused; `None` where the kernel does not count them.
+    pub probe_reinjections: Option<u64>,
     /// Every packet, where they are logged; times are the clock's.
     pub packets: Vec<LoggedPacket>,
 }
 
-enum Order<W: Watcher> {
-    Begin(W::Rule, W::Reading),
+enum Order {
+    Begin(AnyRule, Reading),
     Finish,
 }
 
 /// The loss filter: a thread that judges what the server sends, and its client where asked for, until this is dropped.
-pub struct Watch<W: Watcher> {
-    orders: Sender<Order<W>>,
-    answers: Receiver<Result<W::Seen>>,
+pub struct Watch {
+    orders: Sender<Order>,
+    answers: Receiver<Result<Seen>>,
     /// Wakes the filter for an order where it waits for both hosts' packets.
     wake: Option<UnixStream>,
 }
-
-/// The filter of transfers over HTTP.
-pub type PageWatch = Watch<Witness>;
 
 /// How a [`Watch`] reads what it sees.
 #[derive(Clone, Copy, Debug, Default)]
@@ -77,6 +70,10 @@ pub struct Reading {
     pub rack: bool,
     /// Packets may also be lost on the way, so that a retransmission of what was let pass may be needed.
     pub lossy: bool,
+    /// Bursts of a connection, where the rule minds paths.
+    pub bursts: usize,
+    /// Paths of the network.
+    pub paths: usize,
 }
 
 /// What a [`Watch`] looks at.
@@ -88,16 +85,22 @@ pub struct Options {
     pub both: bool,
     /// Log every packet.
     pub packets: bool,
+    /// The rule minds paths.
+    pub minds_paths: bool,
 }
 
-impl PageWatch {
+impl Watch {
     /// Sends all that leaves port 80 of `h1` through a queue and watches it, and what leaves `h2` for it where asked
     /// for. Nothing is dropped before [`Watch::begin`].
     pub fn start(network: &Network, nft: &Path, options: Options) -> Result<Self> {
         let sent = queue(&network.h1.namespace, Sent::ByServer, nft)?;
         let both = options.both.then_some(&network.h2.namespace);
         let answered = both.map(|h2| queue(h2, Sent::ByClient, nft)).transpose()?;
-        let witness = network.h1.namespace.run(|| Witness::open(options))?;
+        let clients = network.clients.clone();
+        let witness = network
+            .h1
+            .namespace
+            .run(|| Witness::open(options, clients))?;
         let rule: AnyRule = Box::new(TailRule::new(Settings::default()));
         Self::over(sent, answered, rule, witness)
     }
@@ -105,7 +108,7 @@ impl PageWatch {
 
 /// Which packets of a host go through a queue.
 #[derive(Clone, Copy)]
-pub enum Sent {
+enum Sent {
     /// Those of port 80.
     ByServer,
     /// Those for port 80.
@@ -113,7 +116,7 @@ pub enum Sent {
 }
 
 /// Sends packets that leave `host` through a queue.
-pub fn queue(host: &Namespace, sent: Sent, nft: &Path) -> Result<Queue> {
+fn queue(host: &Namespace, sent: Sent, nft: &Path) -> Result<Queue> {
     let port = match sent {
         Sent::ByServer => "sport",
         Sent::ByClient => "dport",
@@ -128,10 +131,10 @@ pub fn queue(host: &Namespace, sent: Sent, nft: &Path) -> Result<Queue> {
     Ok(queue)
 }
 
-impl<W: Watcher> Watch<W> {
+impl Watch {
     /// Watches what comes through the queue `sent` of the server, and through that of the client. `rule` judges packets
     /// before [`Watch::begin`].
-    pub fn over(sent: Queue, answered: Option<Queue>, rule: W::Rule, watcher: W) -> Result<Self> {
+    fn over(sent: Queue, answered: Option<Queue>, rule: AnyRule, witness: Witness) -> Result<Self> {
         let mut filter = Filter::new(sent, rule)?;
         let mut wake = None;
         if let Some(queue) = answered {
@@ -144,7 +147,7 @@ impl<W: Watcher> Watch<W> {
         thread::spawn(move || {
             // Where it is refused the order is the scheduler's.
             let _ = priority::FILTER.take();
-            serve(filter, watcher, &taken, &answer, woken.as_ref());
+            serve(filter, witness, &taken, &answer, woken.as_ref());
         });
         Ok(Self {
             orders,
@@ -154,16 +157,16 @@ impl<W: Watcher> Watch<W> {
     }
 
     /// A transfer is about to begin: a fresh rule, counters from here on.
-    pub fn begin(&self, rule: W::Rule, reading: W::Reading) -> Result<()> {
+    pub fn begin(&self, rule: AnyRule, reading: Reading) -> Result<()> {
         self.ask(Order::Begin(rule, reading)).map(drop)
     }
 
     /// What was seen since [`Watch::begin`].
-    pub fn finish(&self) -> Result<W::Seen> {
+    pub fn finish(&self) -> Result<Seen> {
         self.ask(Order::Finish)
     }
 
-    fn ask(&self, order: Order<W>) -> Result<W::Seen> {
+    fn ask(&self, order: Order) -> Result<Seen> {
         let gone = |_: RecvError| anyhow!("the loss filter is gone");
         self.orders
             .send(order)
@@ -178,11 +181,11 @@ impl<W: Watcher> Watch<W> {
     }
 }
 
-fn serve<W: Watcher>(
-    mut filter: Filter<W::Rule>,
-    mut watcher: W,
-    orders: &Receiver<Order<W>>,
-    answers: &Sender<Result<W::Seen>>,
+fn serve(
+    mut filter: Filter<AnyRule>,
+    mut witness: Witness,
+    orders: &Receiver<Order>,
+    answers: &Sender<Result<Seen>>,
     woken: Option<&UnixStream>,
 ) {
     loop {
@@ -193,18 +196,18 @@ fn serve<W: Watcher>(
                 }
                 match order {
                     Order::Begin(rule, reading) => filter
-                        .replace_rule(rule, &mut watcher)
-                        .and_then(|()| watcher.begin(reading))
-                        .map(|()| W::Seen::default()),
+                        .replace_rule(rule, &mut witness)
+                        .and_then(|()| witness.begin(reading))
+                        .map(|()| Seen::default()),
                     Order::Finish => filter
-                        .finish(&mut watcher)
-                        .and_then(|()| watcher.finish(filter.rule())),
+                        .finish(&mut witness)
+                        .and_then(|()| witness.finish(filter.rule())),
                 }
             }
             Err(TryRecvError::Empty) => {
                 let step = match woken {
-                    None => filter.step(&mut watcher),
-                    Some(woken) => filter.step_all(woken.as_fd(), &mut watcher),
+                    None => filter.step(&mut witness),
+                    Some(woken) => filter.step_all(woken.as_fd(), &mut witness),
                 };
                 match step {
                     Ok(()) => continue,

@@ -1,101 +1,168 @@
-//! What the kernel says at each drop and retransmission.
+//! What the rule tells of a connection's packets, and what the kernel says at each drop and retransmission.
+
+use std::net::IpAddr;
 
 use anyhow::Result;
-use rexmit_loss::{Event, Retransmitted};
-use rexmit_plan::{comment, Direction, Label, PacketLog, Sender, SocketInfo, Story};
+use rexmit_loss::{Carried, Event, Rule};
+use rexmit_plan::{comment, Again, Direction, Label, PacketLog, Sender, SocketInfo, Story};
 use rexmit_tcp::Mechanism;
 use rexmit_time::Time;
 use rexmit_wire::{FlowKey, TcpPacket};
 
-use super::{AnyRule, Options, Reading, Seen, Watcher};
+use super::{AnyRule, Confirmed, Options, Reading, Seen};
 use crate::capture::Buffer;
 use crate::filter::Observer;
+use crate::kernel::causes::CauseLog;
 use crate::kernel::sender::SenderKernel;
 use crate::nfqueue::Fate;
 
 /// Asks the kernel at each event of the rule; lives in the server's network namespace.
 pub struct Witness {
-    kernel: SenderKernel,
+    kernel: Kernel,
     story: Story,
+    confirmed: Confirmed,
     captures: Option<(Buffer, Buffer)>,
     log: Option<PacketLog>,
-    /// What was told of the packet at hand, if it is a retransmission.
-    retransmission: Option<Label>,
+    minds_paths: bool,
+    clients: Vec<IpAddr>,
+    /// What the rule of paths told of the packet at hand, if it has data.
+    carried: Option<Box<Carried>>,
+    /// What was told of it, if it is a retransmission.
+    told: Option<Label>,
+}
+
+struct Kernel {
+    sender: SenderKernel,
+    /// The kernel's own record of causes, where it keeps one and several subflows may retransmit at once.
+    causes: Option<CauseLog>,
 }
 
 impl Witness {
     /// For the calling thread's network namespace.
-    pub fn open(options: Options) -> Result<Self> {
+    ///
+    /// `clients`: the client's addresses, path by path.
+    pub fn open(options: Options, clients: Vec<IpAddr>) -> Result<Self> {
+        let sender = SenderKernel::open()?;
+        let causes = if options.minds_paths {
+            CauseLog::open()?
+        } else {
+            None
+        };
         Ok(Self {
-            kernel: SenderKernel::open()?,
-            story: Story::new(false),
+            kernel: Kernel { sender, causes },
+            story: Story::new(0, 0, false),
+            confirmed: Confirmed::default(),
             captures: options.captures,
             log: options.packets.then(PacketLog::default),
-            retransmission: None,
+            minds_paths: options.minds_paths,
+            clients,
+            carried: None,
+            told: None,
         })
     }
-}
 
-impl Watcher for Witness {
-    type Rule = AnyRule;
-    type Reading = Reading;
-    type Seen = Seen;
-
-    fn begin(&mut self, reading: Reading) -> Result<()> {
-        self.kernel.begin(reading.rack)?;
-        self.story = Story::new(reading.lossy);
+    /// Starts afresh.
+    pub fn begin(&mut self, reading: Reading) -> Result<()> {
+        self.kernel.sender.begin(reading.rack)?;
+        if let Some(causes) = &mut self.kernel.causes {
+            causes.clear()?;
+        }
+        self.story = Story::new(reading.bursts, reading.paths, reading.lossy);
+        self.confirmed = Confirmed::default();
         if let Some(log) = &mut self.log {
             log.take();
         }
         Ok(())
     }
 
-    fn finish(&mut self, _: &AnyRule) -> Result<Seen> {
-        let (before, after) = self.kernel.counted()?;
-        Ok(Seen {
-            transfers: self.story.finish(),
-            counts: after.since(&before),
+    /// What was seen since [`Witness::begin`].
+    pub fn finish(&mut self, rule: &AnyRule) -> Result<Seen> {
+        let (before, after) = self.kernel.sender.counted()?;
+        let probes = after.probe_reinjections.zip(before.probe_reinjections);
+        let mut seen = Seen {
+            unmapped: rule.unmapped(),
+            confirmed: std::mem::take(&mut self.confirmed),
             packets: self.log.as_mut().map(PacketLog::take).unwrap_or_default(),
-        })
+            counts: after.since(&before),
+            mptcp_retransmissions: after.mptcp_retrans - before.mptcp_retrans,
+            probe_reinjections: probes.map(|(after, before)| after - before),
+            ..Seen::default()
+        };
+        if self.minds_paths {
+            seen.connection = self.story.connection();
+        } else {
+            seen.transfers = self.story.transfers();
+        }
+        Ok(seen)
     }
 }
 
-impl Sender for SenderKernel {
+impl Sender for Kernel {
     fn socket(&mut self, flow: FlowKey) -> Result<Option<SocketInfo>> {
-        self.info(flow)
+        self.sender.info(flow)
     }
 
-    fn mechanism(&mut self, retransmitted: &Retransmitted) -> Result<Mechanism> {
-        self.cause(retransmitted.flow, retransmitted.highest)
+    fn mechanism(&mut self, again: &Again) -> Result<Mechanism> {
+        match &mut self.causes {
+            Some(causes) => causes.next(again.flow, again.span.seq),
+            // Only the counters are left: one retransmission at a time, whichever subflow's it is.
+            None => self.sender.cause(again.flow, again.highest),
+        }
     }
 }
 
 impl Observer for Witness {
     fn event(&mut self, event: &Event) -> Result<()> {
+        if let Event::Carried(carried) = event {
+            self.carried = Some(carried.clone());
+        }
         if let Some(told) = self.story.event(event, &mut self.kernel)? {
-            self.retransmission = Some(told);
+            self.told = Some(told);
         }
         Ok(())
     }
 
     fn fate(&mut self, from: usize, time: Time, bytes: &[u8], fate: Fate) {
-        let (retransmission, dropped) = (self.retransmission.take(), fate == Fate::Drop);
-        let direction = if from == 0 {
+        let (told, dropped) = (self.told.take(), fate == Fate::Drop);
+        let carried = self.carried.take();
+        let by_server = from == 0;
+        let direction = if by_server {
             Direction::Data
         } else {
             Direction::Ack
         };
+        let mut path = None;
         if let Ok(packet) = TcpPacket::parse(bytes) {
-            if direction == Direction::Data {
+            if by_server {
                 self.story.packet(&packet);
+                self.confirmed.packet(&packet, time);
             }
+            path = self.path(&packet.flow());
             if let Some(log) = &mut self.log {
-                log.push(&packet, direction, time, dropped, retransmission);
+                let mechanism = told.map(|(mechanism, _)| mechanism);
+                let number = path
+                    .filter(|_| self.minds_paths)
+                    .map(|path| path as u32 + 1);
+                let fate = (dropped, mechanism);
+                log.push(&packet, direction, number, time, carried.as_deref(), fate);
             }
         }
         if let Some((h1, h2)) = &self.captures {
-            let buffer = if direction == Direction::Data { h1 } else { h2 };
-            buffer.push(time, 0, bytes, comment(dropped, retransmission));
+            // h2 has an interface a path, h1 one in all.
+            let (buffer, interface) = if by_server {
+                (h1, 0)
+            } else {
+                (h2, path.unwrap_or(0))
+            };
+            buffer.push(time, interface, bytes, comment(dropped, told));
         }
+    }
+}
+
+impl Witness {
+    /// The place of a packet's path among the client's addresses.
+    fn path(&self, flow: &FlowKey) -> Option<usize> {
+        let is_client = |own: &IpAddr| *own == flow.src || *own == flow.dst;
+        self.clients.iter().position(is_client)
     }
 }

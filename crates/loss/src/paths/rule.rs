@@ -121,12 +121,6 @@ impl PathRule {
         &self.counts
     }
 
-    /// Packets with data of a Multipath TCP connection that no mapping said anything of. They pass, and count nowhere.
-    #[must_use]
-    pub fn unmapped(&self) -> u64 {
-        self.unmapped
-    }
-
     /// The number of the path that this address of the client is on.
     fn path(&self, client: IpAddr) -> Option<u32> {
         let place = self.settings.clients.iter().position(|&own| own == client);
@@ -336,4 +330,9 @@ impl Rule for PathRule {
     fn on_deadline(&mut self, _now: Time) {}
 
     fn finish(&mut self, _now: Time) {}
+
+    /// Those of a Multipath TCP connection that no mapping said anything of.
+    fn unmapped(&self) -> u64 {
+        self.unmapped
+    }
 }

@@ -117,6 +117,18 @@ impl Pattern {
         data.chain(self.acks.iter().map(|item| item.scope))
     }
 
+    /// The same of a connection that has one path and one burst: what a clause names of them is all there is.
+    #[must_use]
+    pub fn without_scopes(mut self) -> Self {
+        for item in &mut self.data {
+            item.scope = Scope::ALL;
+        }
+        for item in &mut self.acks {
+            item.scope = Scope::ALL;
+        }
+        self
+    }
+
     /// Whether a FIN is among what it names.
     #[must_use]
     pub fn names_fin(&self) -> bool {

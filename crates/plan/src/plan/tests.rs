@@ -1,4 +1,5 @@
 use super::*;
+use crate::Loss;
 
 /// A plan as it was written before stacks, patterns and packet logs.
 const OLD: &str = r#"{

@@ -80,6 +80,8 @@ pub struct Browser {
     request: u32,
     /// Bits a second that it works through.
     pace_bps: Option<NonZeroU64>,
+    /// Bytes after which it is done, where it does not read to the end of the file.
+    awaits: Option<u64>,
     /// It works on what it read.
     busy_until: Option<Time>,
     /// Bytes that came.
@@ -97,6 +99,7 @@ impl Browser {
         Self {
             request,
             pace_bps: None,
+            awaits: None,
             busy_until: None,
             received: 0,
             finished: None,
@@ -108,6 +111,13 @@ impl Browser {
     #[must_use]
     pub const fn with_pace(mut self, bps: Option<NonZeroU64>) -> Self {
         self.pace_bps = bps;
+        self
+    }
+
+    /// One that is done with so many bytes, whether the file ends there or not.
+    #[must_use]
+    pub const fn awaiting(mut self, bytes: u64) -> Self {
+        self.awaits = Some(bytes);
         self
     }
 
@@ -140,7 +150,8 @@ impl Browser {
                 }
             }
         }
-        if socket.at_end() {
+        let has_all = self.awaits.is_some_and(|bytes| self.received >= bytes);
+        if has_all || socket.at_end() {
             self.finished = Some(now);
             socket.close(now);
         }

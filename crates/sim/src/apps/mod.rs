@@ -1,6 +1,7 @@
 //! Programs at the ends of connections.
 
 mod bulk;
+mod bursts;
 mod cut;
 mod exchange;
 mod http;
@@ -11,6 +12,7 @@ use rexmit_tcp::connection::{Event, Socket};
 use rexmit_time::Time;
 
 pub use bulk::{Sink, Source};
+pub use bursts::{Reader, Writer};
 pub use cut::Cut;
 pub use exchange::{Answerer, Asker};
 pub use http::{Browser, Nginx};
@@ -39,6 +41,10 @@ pub enum App {
     Visitor(Visitor),
     /// The server of a scripted session.
     Host(Host),
+    /// The server of bursts.
+    Writer(Writer),
+    /// The client of bursts.
+    Reader(Reader),
 }
 
 impl App {
@@ -54,6 +60,8 @@ impl App {
             App::Sink(app) => app.on_event(now, event, socket),
             App::Visitor(app) => app.on_event(now, event, socket),
             App::Host(app) => app.on_event(now, event, socket),
+            App::Writer(app) => app.on_event(now, event, socket),
+            App::Reader(app) => app.on_event(now, event, socket),
         }
     }
 
@@ -65,6 +73,7 @@ impl App {
             App::Browser(app) => app.deadline(),
             App::Visitor(app) => app.deadline(),
             App::Host(app) => app.deadline(),
+            App::Writer(app) => app.deadline(),
             _ => None,
         }
     }
@@ -77,6 +86,7 @@ impl App {
             App::Browser(app) => app.on_deadline(now, socket),
             App::Visitor(app) => app.on_deadline(now, socket),
             App::Host(app) => app.on_deadline(now, socket),
+            App::Writer(app) => app.on_deadline(now, socket),
             _ => {}
         }
     }

@@ -1,22 +1,27 @@
 //! Runs a plan: the same plan, and the same events in answer, as the program inside a kernel.
 
 mod bench;
+mod bursts;
 mod captures;
-mod page;
+mod connections;
+mod fetch;
+mod inspect;
+mod options;
+mod responses;
 mod settings;
+mod text;
 mod watch;
-
-pub(crate) use bench::{link_settings, LOOK};
-pub(crate) use settings::Prepared;
-pub(crate) use watch::{Captures, Inspect};
 
 use std::path::Path;
 
 use anyhow::{bail, Context, Result};
-use rexmit_plan::{line, Plan};
+use rexmit_plan::{line, Cell, Plan, Protocol};
+use rexmit_tcp::connection::Connection;
 use serde_json::json;
 
-use crate::paths;
+use crate::subflows::Subflows;
+use bench::Bench;
+use inspect::Inspect;
 
 /// Runs the plan in `text` and appends its events to `out`, a JSON object a line. Captures go below `share`.
 ///
@@ -30,13 +35,25 @@ pub fn run_plan(text: &str, share: Option<&Path>, out: &mut Vec<u8>) -> Result<(
         bail!("the model runs transfers, no programs");
     }
     for cell in &plan.cells {
-        let result = bench::run(cell, share, out);
+        let result = match cell.protocol {
+            Protocol::Tcp => run::<Connection>(cell, share, out),
+            Protocol::Mptcp => run::<Subflows>(cell, share, out),
+        };
         tell_failure(cell.id, result, out)?;
     }
-    for cell in &plan.path_cells {
-        let result = paths::run(cell, share, out);
-        tell_failure(cell.id, result, out)?;
+    Ok(())
+}
+
+/// Runs `cell` and appends its events to `out`; captures go below `share`.
+fn run<M: Inspect>(cell: &Cell, share: Option<&Path>, out: &mut Vec<u8>) -> Result<()> {
+    let mut bench = Bench::<M>::new(cell)?;
+    if cell.by_response() {
+        responses::run(&mut bench, share, out)?;
+    } else {
+        connections::run(&mut bench, share, out)?;
     }
+    let end = json!({"cell": cell.id, "virtual_ns": bench.free.as_nanos()});
+    line(out, "cell-end", &end)?;
     Ok(())
 }
 

@@ -31,7 +31,8 @@ impl Prepared {
     /// When there is no such stack, setting or value.
     pub fn new(cell: &Cell) -> Result<Self> {
         let mut prepared = Self::of(&cell.sysctls, &cell.congestion_control, cell.stack.as_ref())?;
-        if let Some(bytes) = cell.workload.receive_window_bytes {
+        let page = cell.workload.page();
+        if let Some(bytes) = page.and_then(|page| page.receive_window_bytes) {
             let mut client = (*prepared.client.settings).clone();
             bound_receive_window(&mut client, bytes);
             prepared.client = Stack::new(client);
@@ -40,10 +41,7 @@ impl Prepared {
     }
 
     /// The stack with these sysctls and this congestion control, for both hosts.
-    ///
-    /// # Errors
-    /// When there is no such stack, setting or value.
-    pub fn of(
+    fn of(
         sysctls: &BTreeMap<String, String>,
         congestion_control: &str,
         stack: Option<&rexmit_plan::Stack>,

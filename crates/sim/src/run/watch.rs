@@ -1,18 +1,20 @@
 //! The loss rule between a host and its network, and all that is told of its packets.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
-use rexmit_loss::{Decision, PacketId, Retransmitted, Rule, Verdict};
+use rexmit_loss::{Carried, Decision, Event, PacketId, Rule, Verdict};
 use rexmit_plan::{
-    self as plan, comment, Captured, Counts, Direction, Label, PacketLog, SocketInfo, Story,
+    self as plan, comment, Again, Captured, Direction, Label, LoggedPacket, PacketLog, SocketInfo,
+    Story,
 };
-use rexmit_tcp::connection::Connection;
-use rexmit_tcp::sender::Sender;
 use rexmit_tcp::Mechanism;
-use rexmit_time::{Duration, Time};
+use rexmit_time::Time;
 use rexmit_wire::{FlowKey, SeqNum, TcpPacket};
 
-use super::page::Stream;
+use super::inspect::{self, Inspect};
+use super::options::Keys;
+use super::text::Stream;
 use crate::bytes;
 use crate::world::{Gate, Packet};
 
@@ -23,88 +25,79 @@ pub struct Captures {
     pub client: Vec<Captured>,
 }
 
-/// What rows tell of a TCP.
-pub trait Inspect {
-    /// Its state at a drop.
-    fn info(&self) -> SocketInfo;
-    /// What it has counted.
-    fn counts(&self) -> Counts;
-}
-
-impl Inspect for Connection {
-    fn info(&self) -> SocketInfo {
-        let micros = |length: Duration| u32::try_from(length.as_nanos() / 1000).unwrap_or(0);
-        SocketInfo {
-            rto_us: self.sender().map_or(0, |sender| micros(sender.rto())),
-            srtt_us: self.sender().and_then(Sender::srtt).map_or(0, micros),
-            sack: self.sender().is_some_and(Sender::has_sack),
-        }
-    }
-
-    fn counts(&self) -> Counts {
-        let counters = self.counters();
-        Counts {
-            retransmissions: u64::from(counters.retransmissions),
-            timeouts: u64::from(counters.timeouts),
-            probes: u64::from(counters.probes),
-            dsacks: u64::from(counters.dsacks),
-            host_queue: u64::from(counters.held_in_host),
-        }
-    }
-}
-
 /// The gate of one transfer.
 pub struct Watch {
     rule: Box<dyn Rule + Send>,
     /// The rule judges the client's packets too.
     both: bool,
     pub story: Story,
-    pub log: Option<PacketLog>,
-    pub captures: Option<Captures>,
+    log: Option<PacketLog>,
+    captures: Option<Captures>,
     /// What server and client send.
     streams: [Stream; 2],
+    /// Where the connection is one of Multipath TCP.
+    keys: Option<Keys>,
+    /// The client's address on each path, where the rule minds paths.
+    clients: Vec<IpAddr>,
     held: BTreeMap<PacketId, (Direction, Held)>,
     /// Initial sequence numbers, in the same order.
     isns: [SeqNum; 2],
-    /// The packet at hand.
+    /// The packet at hand, as far as it is made.
     bytes: Vec<u8>,
+    /// Its whole length.
+    length: usize,
     /// The first thing that went wrong.
     pub failed: Option<anyhow::Error>,
 }
 
 struct Held {
     time: Time,
+    key: FlowKey,
     bytes: Vec<u8>,
-    told: Option<Label>,
+    told: Told,
+}
+
+/// What was told of a packet.
+#[derive(Default)]
+struct Told {
+    label: Option<Label>,
+    carried: Option<Box<Carried>>,
 }
 
 /// What is wanted besides rows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wants {
     pub both: bool,
-    pub lossy: bool,
     pub log: bool,
     pub captures: bool,
 }
 
+/// Who speaks on the connection.
+pub struct Speakers {
+    /// What server and client send.
+    pub streams: [Stream; 2],
+    /// Where the connection is one of Multipath TCP.
+    pub keys: Option<Keys>,
+    /// The client's address on each path, where the rule minds paths.
+    pub clients: Vec<IpAddr>,
+}
+
 impl Watch {
-    /// Puts `rule` between the hosts, whose server sends `response` and whose client `request`.
-    pub fn new(
-        rule: Box<dyn Rule + Send>,
-        wants: Wants,
-        response: Stream,
-        request: Stream,
-    ) -> Self {
+    /// Puts `rule` between the hosts.
+    pub fn new(rule: Box<dyn Rule + Send>, wants: Wants, story: Story, speakers: Speakers) -> Self {
         Self {
             rule,
             both: wants.both,
-            story: Story::new(wants.lossy),
+            story,
             log: wants.log.then(PacketLog::default),
             captures: wants.captures.then(Captures::default),
-            streams: [response, request],
+            streams: speakers.streams,
+            keys: speakers.keys,
+            clients: speakers.clients,
             held: BTreeMap::new(),
             isns: [SeqNum::default(); 2],
             bytes: Vec::new(),
+            length: 0,
             failed: None,
         }
     }
@@ -116,16 +109,25 @@ impl Watch {
         self.tell(&mut Nobody);
     }
 
+    /// What was logged and captured.
+    pub fn kept(&mut self) -> (Option<Vec<LoggedPacket>>, Option<Captures>) {
+        let log = self.log.as_mut().map(PacketLog::take);
+        (log, self.captures.take())
+    }
+
     /// Takes what the rule has to say, asking `sender` about it.
-    fn tell(&mut self, sender: &mut impl plan::Sender) -> Option<Label> {
-        let mut told = None;
+    fn tell(&mut self, sender: &mut impl plan::Sender) -> Told {
+        let mut told = Told::default();
         while let Some(event) = self.rule.poll_event() {
             match self.story.event(&event, sender) {
-                Ok(Some(retransmission)) => told = Some(retransmission),
+                Ok(Some(retransmission)) => told.label = Some(retransmission),
                 Ok(None) => {}
                 Err(error) => {
                     self.failed.get_or_insert(error);
                 }
+            }
+            if let Event::Carried(carried) = event {
+                told.carried = Some(carried);
             }
         }
         told
@@ -133,24 +135,29 @@ impl Watch {
 
     /// Makes the bytes of `packet`: all of them for a capture, else headers and the response head, which is all that
     /// rules look at.
-    fn render(&mut self, packet: &Packet, key: &FlowKey) {
+    fn render<M: Inspect>(&mut self, packet: &Packet<M::Options>, key: &FlowKey) {
         let segment = packet.segment();
         let sender = usize::from(packet.from.is_client());
         if segment.flags.syn() {
             self.isns[sender] = segment.seq;
         }
+        let mut options = Vec::new();
+        if let Some(keys) = &self.keys {
+            let path = usize::from(packet.path);
+            M::write_options(keys, &mut options, sender, path, segment, &packet.options);
+        }
         self.bytes.clear();
-        bytes::packet(&mut self.bytes, key, segment, &[]);
+        bytes::with_options(&mut self.bytes, key, segment, &options);
+        self.length = self.bytes.len() + segment.len as usize;
         if segment.len == 0 {
             return;
         }
         let stream = &self.streams[sender];
         let text = stream.text.len() as u64;
-        let start = u64::from(
-            (segment.seq - 1)
-                .get()
-                .wrapping_sub(self.isns[sender].get()),
-        );
+        let in_flow = (segment.seq - 1)
+            .get()
+            .wrapping_sub(self.isns[sender].get());
+        let start = M::place(&packet.options).unwrap_or(u64::from(in_flow));
         let end = start + u64::from(segment.len);
         if self.captures.is_some() {
             stream.copy(start, end, &mut self.bytes);
@@ -159,27 +166,65 @@ impl Watch {
         }
     }
 
+    /// The path of a flow between the hosts, from 1, where the rule minds paths.
+    fn path(&self, key: &FlowKey) -> Option<u32> {
+        let is_client = |own: &IpAddr| *own == key.src || *own == key.dst;
+        let path = self.clients.iter().position(is_client)?;
+        Some(path as u32 + 1)
+    }
+
     /// A packet meets its fate.
     fn fate(&mut self, direction: Direction, held: &Held, dropped: bool) {
-        let Held { time, bytes, told } = held;
-        let is_handshake = direction == Direction::Data && told.is_none();
+        let Held {
+            time,
+            key,
+            bytes,
+            told,
+        } = held;
+        let is_handshake = direction == Direction::Data && told.label.is_none();
         if self.log.is_some() || is_handshake {
+            let path = self.path(key);
             if let Ok(packet) = TcpPacket::parse_captured(bytes, bytes.len()) {
                 if direction == Direction::Data {
                     self.story.packet(&packet);
                 }
                 if let Some(log) = &mut self.log {
-                    log.push(&packet, direction, *time, dropped, *told);
+                    let mechanism = told.label.map(|(mechanism, _)| mechanism);
+                    let carried = told.carried.as_deref();
+                    let fate = (dropped, mechanism);
+                    log.push(&packet, direction, path, *time, carried, fate);
                 }
             }
         }
-        if let Some(captures) = &mut self.captures {
-            let host = match direction {
-                Direction::Data => &mut captures.server,
-                Direction::Ack => &mut captures.client,
-            };
-            host.push(captured(*time, bytes, comment(dropped, *told)));
-        }
+        self.capture(*time, key, direction, comment(dropped, told.label), bytes);
+    }
+
+    /// Keeps a packet of the host that sends in `direction`.
+    fn capture(
+        &mut self,
+        time: Time,
+        key: &FlowKey,
+        direction: Direction,
+        comment: Option<String>,
+        packet: &[u8],
+    ) {
+        let path = self.path(key).unwrap_or(1) as usize;
+        let Some(captures) = &mut self.captures else {
+            return;
+        };
+        let mut bytes = packet.to_vec();
+        bytes::fill_in_checksums(&mut bytes);
+        // The client has an interface a path, the server one in all.
+        let (host, interface) = match direction {
+            Direction::Data => (&mut captures.server, 0),
+            Direction::Ack => (&mut captures.client, path - 1),
+        };
+        host.push(Captured {
+            time,
+            interface,
+            bytes,
+            comment,
+        });
     }
 }
 
@@ -188,7 +233,7 @@ impl<M: Inspect> Gate<M> for Watch {
         &mut self,
         now: Time,
         id: PacketId,
-        packet: &Packet,
+        packet: &Packet<M::Options>,
         key: &FlowKey,
         machine: &M,
     ) -> Verdict {
@@ -197,17 +242,17 @@ impl<M: Inspect> Gate<M> for Watch {
         if !judged && self.log.is_none() && self.captures.is_none() {
             return Verdict::Accept;
         }
-        self.render(packet, key);
-        let (mut verdict, mut told) = (Verdict::Accept, None);
+        self.render::<M>(packet, key);
+        let (mut verdict, mut told) = (Verdict::Accept, Told::default());
         if judged {
-            let length = self.bytes.len() + packet.segment().len as usize;
-            if let Ok(view) = TcpPacket::parse_captured(&self.bytes, length) {
+            if let Ok(view) = TcpPacket::parse_captured(&self.bytes, self.length) {
                 verdict = self.rule.on_packet(id, &view, now);
                 told = self.tell(&mut Asked { machine, packet });
             }
         }
         let held = Held {
             time: now,
+            key: *key,
             bytes: std::mem::take(&mut self.bytes),
             told,
         };
@@ -220,18 +265,18 @@ impl<M: Inspect> Gate<M> for Watch {
         verdict
     }
 
-    fn on_received(&mut self, now: Time, packet: &Packet, key: &FlowKey) {
+    fn on_received(&mut self, now: Time, packet: &Packet<M::Options>, key: &FlowKey) {
         if self.captures.is_none() {
             return;
         }
-        self.render(packet, key);
-        if let Some(captures) = &mut self.captures {
-            let host = match direction(packet) {
-                Direction::Data => &mut captures.client,
-                Direction::Ack => &mut captures.server,
-            };
-            host.push(captured(now, &self.bytes, None));
-        }
+        self.render::<M>(packet, key);
+        let at = match direction(packet) {
+            Direction::Data => Direction::Ack,
+            Direction::Ack => Direction::Data,
+        };
+        let bytes = std::mem::take(&mut self.bytes);
+        self.capture(now, key, at, None, &bytes);
+        self.bytes = bytes;
     }
 
     fn poll_release(&mut self) -> Option<(PacketId, Decision)> {
@@ -252,7 +297,7 @@ impl<M: Inspect> Gate<M> for Watch {
     }
 }
 
-fn direction(packet: &Packet) -> Direction {
+fn direction<O>(packet: &Packet<O>) -> Direction {
     if packet.from.is_client() {
         Direction::Ack
     } else {
@@ -260,29 +305,19 @@ fn direction(packet: &Packet) -> Direction {
     }
 }
 
-fn captured(time: Time, packet: &[u8], comment: Option<String>) -> Captured {
-    let mut bytes = packet.to_vec();
-    bytes::fill_in_checksums(&mut bytes);
-    Captured {
-        time,
-        interface: 0,
-        bytes,
-        comment,
-    }
-}
-
 /// The sender of the packet at hand.
-struct Asked<'a, M> {
+struct Asked<'a, M: Inspect> {
     machine: &'a M,
-    packet: &'a Packet,
+    packet: &'a Packet<M::Options>,
 }
 
 impl<M: Inspect> plan::Sender for Asked<'_, M> {
     fn socket(&mut self, _: FlowKey) -> anyhow::Result<Option<SocketInfo>> {
-        Ok(Some(self.machine.info()))
+        let connection = self.machine.connection(usize::from(self.packet.path));
+        Ok(connection.map(inspect::info))
     }
 
-    fn mechanism(&mut self, _: &Retransmitted) -> anyhow::Result<Mechanism> {
+    fn mechanism(&mut self, _: &Again) -> anyhow::Result<Mechanism> {
         Ok(self.packet.sent.mechanism.unwrap_or(Mechanism::Unknown))
     }
 }
@@ -295,7 +330,7 @@ impl plan::Sender for Nobody {
         Ok(None)
     }
 
-    fn mechanism(&mut self, _: &Retransmitted) -> anyhow::Result<Mechanism> {
+    fn mechanism(&mut self, _: &Again) -> anyhow::Result<Mechanism> {
         Ok(Mechanism::Unknown)
     }
 }

@@ -22,7 +22,7 @@ use super::updates::Updates;
 use super::workload;
 use crate::apps::{App, Host as Server, Script, Visitor};
 use crate::machine::Stack;
-use crate::world::{EndId, Host, Network, Talk, World};
+use crate::world::{EndId, Host, Network, Talk, Turn, World};
 
 /// A connection is left alone when it goes on for longer than that.
 const PATIENCE: Duration = Duration::from_secs(3_600);
@@ -216,6 +216,7 @@ impl Party {
             mtu,
             stack: Stack::new(self.settings.clone()),
             filtered: false,
+            turn: Turn::AtOnce,
             window_clamp: None,
             metrics: Metrics::default(),
             look: Duration::ZERO,

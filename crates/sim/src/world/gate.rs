@@ -6,24 +6,25 @@ use rexmit_wire::FlowKey;
 
 use super::network::NodeId;
 use super::packet::Packet;
+use crate::machine::Machine;
 
 /// Sees what the hosts send and receive, and may drop or hold what they send.
-pub trait Gate<M> {
+pub trait Gate<M: Machine> {
     /// `packet` leaves its host's TCP, whose machine this is, as a packet of the flow `key`.
     fn on_sent(
         &mut self,
         now: Time,
         id: PacketId,
-        packet: &Packet,
+        packet: &Packet<M::Options>,
         key: &FlowKey,
         machine: &M,
     ) -> Verdict;
 
     /// `packet` reaches the host that it was sent to.
-    fn on_received(&mut self, _now: Time, _packet: &Packet, _key: &FlowKey) {}
+    fn on_received(&mut self, _now: Time, _packet: &Packet<M::Options>, _key: &FlowKey) {}
 
     /// `packet` comes to the switch `node` at `at`, which may lie ahead of the last time told.
-    fn on_passed(&mut self, _at: Time, _packet: &Packet, _node: NodeId) {}
+    fn on_passed(&mut self, _at: Time, _packet: &Packet<M::Options>, _node: NodeId) {}
 
     /// The next packet held whose fate is settled.
     fn poll_release(&mut self) -> Option<(PacketId, Decision)> {
@@ -43,8 +44,15 @@ pub trait Gate<M> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Open;
 
-impl<M> Gate<M> for Open {
-    fn on_sent(&mut self, _: Time, _: PacketId, _: &Packet, _: &FlowKey, _: &M) -> Verdict {
+impl<M: Machine> Gate<M> for Open {
+    fn on_sent(
+        &mut self,
+        _: Time,
+        _: PacketId,
+        _: &Packet<M::Options>,
+        _: &FlowKey,
+        _: &M,
+    ) -> Verdict {
         Verdict::Accept
     }
 }

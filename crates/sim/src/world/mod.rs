@@ -2,40 +2,48 @@
 //!
 //! Work takes no time. At one instant a host's TCP deals with the packet or timer first, then its programs run until they
 //! wait, and what the TCP has to send leaves in the order in which it was made: at once, or behind a filter
-//! ([`Host::filtered`]) when all programs wait, as on a host with one processor and NFQUEUE.
+//! ([`Host::filtered`]) when all programs wait, as on a host with one processor and NFQUEUE. Or programs and filter have
+//! their turn after all that comes in at this instant ([`Turn::Last`]), which tells where packets of several paths arrive
+//! together.
+//!
+//! A connection has a path or several, each between an address of the client and one of the server.
 
 mod gate;
 mod network;
 mod packet;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use rexmit_loss::{Decision, PacketId, Verdict};
-use rexmit_tcp::connection::Local;
+use rexmit_tcp::connection::{Event as Happened, Local};
 use rexmit_tcp::sender::Metrics;
 use rexmit_time::{Duration, Stream, Streams, Time};
 use rexmit_wire::{FlowKey, SeqNum};
 
 use crate::apps::App;
-use crate::machine::Machine;
+use crate::machine::{Machine, Out};
 use crate::queue::Queue;
-use network::FRAME;
+use network::{Arrival, FRAME};
 
 pub use gate::{Gate, Open};
-pub use network::{Host, LinkId, Network, NodeId};
+pub use network::{Host, LinkId, Network, NodeId, Turn};
 pub use packet::{EndId, Packet};
 
 /// What happens. Those at the same time happen in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     /// A link delivers what is due.
-    Deliver(LinkId),
+    Deliver(Arrival),
     /// A connection's timers, or its program's.
     Timer(EndId),
     /// The gate's deadline.
     Gate,
     /// A client opens its connection.
     Open(EndId),
+    /// An end's program has its turn.
+    Program(EndId),
+    /// The filter lets packets go, once nothing else goes on.
+    Filter,
 }
 
 /// One end of a connection and its program.
@@ -43,24 +51,46 @@ struct End<M> {
     /// Apart: there may be very many, and a list that grows would hold twice their size.
     machine: Option<Box<M>>,
     app: App,
-    key: FlowKey,
-    node: NodeId,
-    peer_node: NodeId,
+    first: Way,
+    /// Its other paths.
+    further: Vec<Way>,
+    /// The path on which its connection is opened.
+    opens_on: usize,
     /// The timer event that waits in the queue; none at [`Time::MAX`].
     armed: Time,
 }
 
+/// One path of an end.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    key: FlowKey,
+    node: NodeId,
+    peer_node: NodeId,
+}
+
+impl<M> End<M> {
+    fn way(&self, path: usize) -> &Way {
+        match path.checked_sub(1) {
+            None => &self.first,
+            Some(further) => &self.further[further],
+        }
+    }
+}
+
 /// A simulation.
-pub struct World<M, G> {
+pub struct World<M: Machine, G> {
     queue: Queue<Event>,
-    network: Network,
+    network: Network<M::Options>,
     ends: Vec<End<M>>,
     /// What stands between hosts and network.
     pub gate: G,
     gate_armed: Option<Time>,
     /// Packets that wait until all programs of their host do.
-    outbox: VecDeque<Packet>,
-    held: BTreeMap<PacketId, Packet>,
+    outbox: VecDeque<Packet<M::Options>>,
+    /// What programs are to be told when they have their turn.
+    happened: BTreeMap<EndId, Vec<Happened>>,
+    filter_armed: bool,
+    held: BTreeMap<PacketId, Packet<M::Options>>,
     next_packet: u64,
     delivered: u64,
     numbers: Stream,
@@ -78,7 +108,7 @@ pub struct Talk {
 impl<M: Machine, G: Gate<M>> World<M, G> {
     /// A simulation that starts at `now`. Initial sequence numbers are drawn from `streams`.
     #[must_use]
-    pub fn new(mut network: Network, gate: G, streams: &Streams, now: Time) -> Self {
+    pub fn new(mut network: Network<M::Options>, gate: G, streams: &Streams, now: Time) -> Self {
         network.seal();
         Self {
             queue: Queue::new(now),
@@ -87,6 +117,8 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
             gate,
             gate_armed: None,
             outbox: VecDeque::new(),
+            happened: BTreeMap::new(),
+            filter_armed: false,
             held: BTreeMap::new(),
             next_packet: 0,
             delivered: 0,
@@ -94,38 +126,87 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
         }
     }
 
-    /// Opens a connection at `at`; gives the client's end.
+    /// Opens a connection at `at`, which has no path but one; gives the client's end.
     ///
     /// # Panics
     /// When one of the nodes is no host, or `at` is past.
     pub fn open(&mut self, at: Time, talk: Talk) -> EndId {
         let (client_node, client_port, client_app) = talk.client;
         let (server_node, server_port, server_app) = talk.server;
+        let path = (client_node, client_port);
+        let server = (server_node, server_port);
+        self.open_over(at, &[path], server, 0, [client_app, server_app])
+    }
+
+    /// Opens a connection at `at` on the path `opens_on` of `paths`, each a node of the client's and its port; gives the
+    /// client's end. `apps` are the client's and the server's.
+    ///
+    /// # Panics
+    /// When one of the nodes is no host, there is no path, or `at` is past.
+    pub fn open_over(
+        &mut self,
+        at: Time,
+        paths: &[(NodeId, u16)],
+        server: (NodeId, u16),
+        opens_on: usize,
+        apps: [App; 2],
+    ) -> EndId {
         let address = |node| match self.network.host(node) {
             Some(host) => host.address,
             None => panic!("{node:?} is no host"),
         };
-        let key = FlowKey {
-            src: address(client_node),
-            dst: address(server_node),
-            src_port: client_port,
-            dst_port: server_port,
-        };
         let id = EndId(self.ends.len() as u32);
-        let mut add = |node, peer_node, key, app| {
+        let way = |&(node, port): &(NodeId, u16)| Way {
+            key: FlowKey {
+                src: address(node),
+                dst: address(server.0),
+                src_port: port,
+                dst_port: server.1,
+            },
+            node,
+            peer_node: server.0,
+        };
+        let back = |way: Way| Way {
+            key: way.key.reversed(),
+            node: way.peer_node,
+            peer_node: way.node,
+        };
+        let client: Vec<Way> = paths.iter().map(way).collect();
+        let server = client.iter().copied().map(back).collect();
+        for (ways, app) in [client, server].into_iter().zip(apps) {
+            let mut ways = ways.into_iter();
+            let first = ways.next().expect("a connection has a path");
             self.ends.push(End {
                 machine: None,
                 app,
-                key,
-                node,
-                peer_node,
+                first,
+                further: ways.collect(),
+                opens_on,
                 armed: Time::MAX,
             });
-        };
-        add(client_node, server_node, key, client_app);
-        add(server_node, client_node, key.reversed(), server_app);
+        }
         self.queue.push(at, Event::Open(id));
         id
+    }
+
+    /// A client opens a further subflow on `path`, now.
+    pub fn join(&mut self, id: EndId, path: usize) {
+        let now = self.now();
+        let local = self.local(id, path);
+        if let Some(machine) = &mut self.ends[id.index()].machine {
+            machine.join(now, path, &local, None);
+        }
+        self.settle(now, id);
+    }
+
+    /// A program does `act` now, of its own accord.
+    pub fn with(&mut self, id: EndId, act: impl FnOnce(Time, &mut M, &mut App)) {
+        let now = self.now();
+        let End { machine, app, .. } = &mut self.ends[id.index()];
+        if let Some(machine) = machine {
+            act(now, machine, app);
+        }
+        self.settle(now, id);
     }
 
     /// The program at an end.
@@ -140,15 +221,15 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
         self.ends[end.index()].machine.as_deref()
     }
 
-    /// The flow that an end sends.
+    /// The flow that an end sends, on its first path.
     #[must_use]
     pub fn key(&self, end: EndId) -> &FlowKey {
-        &self.ends[end.index()].key
+        &self.ends[end.index()].first.key
     }
 
     /// The network.
     #[must_use]
-    pub fn network(&self) -> &Network {
+    pub fn network(&self) -> &Network<M::Options> {
         &self.network
     }
 
@@ -183,78 +264,83 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
             return false;
         };
         match event {
-            Event::Deliver(link) => self.deliver(now, link),
+            Event::Deliver(arrival) => self.deliver(now, arrival),
             Event::Timer(end) => self.timer(now, end),
             Event::Gate => self.gate_deadline(now),
             Event::Open(end) => self.connect(now, end),
+            Event::Program(end) => self.program(now, end),
+            Event::Filter => self.filter(now),
         }
         true
     }
 
-    fn deliver(&mut self, now: Time, link: LinkId) {
-        loop {
-            match self.network.leave(now, link) {
-                Ok((node, packet)) => {
-                    let to = packet.from.peer();
-                    let home = self.ends[to.index()].node;
-                    if home == node {
-                        self.arrive(now, to, &packet);
-                    } else {
-                        self.gate.on_passed(now, &packet, node);
-                        self.forward(now, node, home, packet);
-                    }
-                }
-                Err(Some((time, link))) => {
-                    self.queue.push(time, Event::Deliver(link));
-                    return;
-                }
-                Err(None) => return,
-            }
+    fn deliver(&mut self, now: Time, arrival: Arrival) {
+        let Some((node, packet, next)) = self.network.leave(arrival) else {
+            return;
+        };
+        if let Some((time, arrival)) = next {
+            self.queue.push(time, Event::Deliver(arrival));
+        }
+        let to = packet.from.peer();
+        let home = self.ends[to.index()].way(usize::from(packet.path)).node;
+        if home == node {
+            self.arrive(now, to, &packet);
+        } else {
+            self.gate.on_passed(now, &packet, node);
+            self.forward(now, node, home, packet);
         }
     }
 
-    fn arrive(&mut self, now: Time, to: EndId, packet: &Packet) {
+    fn arrive(&mut self, now: Time, to: EndId, packet: &Packet<M::Options>) {
         self.delivered += 1;
-        let End { key, machine, .. } = &mut self.ends[to.index()];
-        self.gate.on_received(now, packet, &key.reversed());
+        let path = usize::from(packet.path);
         let segment = packet.segment();
-        match machine {
-            Some(machine) => machine.on_segment(now, segment),
-            None if segment.flags.syn() && !segment.flags.ack() => {
-                let local = self.local(to);
+        let opens = segment.flags.syn() && !segment.flags.ack();
+        let end = &mut self.ends[to.index()];
+        let key = end.way(path).key.reversed();
+        self.gate.on_received(now, packet, &key);
+        match &mut end.machine {
+            Some(machine) if !opens || machine.is_open_on(path) => {
+                machine.on_segment(now, path, segment, &packet.options);
+            }
+            _ if opens => {
+                let local = self.local(to, path);
                 let end = &mut self.ends[to.index()];
-                if let Some(host) = self.network.host(end.node) {
-                    let machine = M::accept(&host.stack, &local, segment, now);
-                    end.machine = Some(Box::new(machine));
+                let host = self.network.host(end.way(path).node);
+                match (&mut end.machine, host) {
+                    (Some(machine), _) => machine.join(now, path, &local, Some(segment)),
+                    (None, Some(host)) => {
+                        let machine = M::accept(&host.stack, path, &local, segment, now);
+                        end.machine = Some(Box::new(machine));
+                    }
+                    (None, None) => {}
                 }
             }
             // A packet that is late for its connection: the reset that it would get changes nothing.
-            None => return,
+            _ => return,
         }
         self.settle(now, to);
     }
 
     fn connect(&mut self, now: Time, id: EndId) {
-        let local = self.local(id);
+        let path = self.ends[id.index()].opens_on;
+        let local = self.local(id, path);
         let end = &mut self.ends[id.index()];
-        if let Some(host) = self.network.host(end.node) {
-            end.machine = Some(Box::new(M::connect(&host.stack, &local, now)));
+        if let Some(host) = self.network.host(end.way(path).node) {
+            end.machine = Some(Box::new(M::connect(&host.stack, path, &local, now)));
         }
         self.settle(now, id);
     }
 
-    fn local(&mut self, end: EndId) -> Local {
+    fn local(&mut self, end: EndId, path: usize) -> Local {
         let random = self.numbers.next_u64();
-        let host = self.network.host(self.ends[end.index()].node);
+        let way = self.ends[end.index()].way(path);
+        let host = self.network.host(way.node);
         Local {
             iss: SeqNum::new(random as u32),
             timestamp_offset: (random >> 32) as u32,
             mtu: host.map_or(1500, |host| host.mtu),
-            ip_header: if self.ends[end.index()].key.src.is_ipv4() {
-                20
-            } else {
-                40
-            },
+            ip_header: ip_header(&way.key),
             window_clamp: host.and_then(|host| host.window_clamp),
             metrics: host.map_or_else(Metrics::default, |host| host.metrics),
             look: host.map_or(Duration::ZERO, |host| host.look),
@@ -286,10 +372,20 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
         self.settle(now, id);
     }
 
-    /// Lets an end's TCP and program go on until both wait, sends what they made, and sets the timer.
+    /// Lets an end's TCP and program go on until both wait, or until the program's turn; sends what they made, and sets the
+    /// timer.
     fn settle(&mut self, now: Time, id: EndId) {
-        let node = self.ends[id.index()].node;
-        let filtered = self.network.host(node).is_some_and(|host| host.filtered);
+        let host = self.network.host(self.ends[id.index()].first.node);
+        let filtered = host.is_some_and(|host| host.filtered);
+        match host.map_or(Turn::AtOnce, |host| host.turn) {
+            Turn::AtOnce => self.go_on(now, id, filtered),
+            Turn::Last(late) => self.go_on_later(now, id, filtered, late),
+        }
+        self.arm(id);
+        self.arm_gate();
+    }
+
+    fn go_on(&mut self, now: Time, id: EndId, filtered: bool) {
         loop {
             let End {
                 machine: Some(machine),
@@ -299,48 +395,103 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
             else {
                 return;
             };
-            if let Some(sent) = machine.poll_transmit(now) {
-                let packet = self.packet(id, sent);
-                if filtered {
-                    self.outbox.push_back(packet);
-                } else {
-                    self.send(now, packet);
-                }
+            if let Some(out) = machine.poll_transmit(now) {
+                self.transmit(now, id, out, filtered);
             } else if let Some(event) = machine.poll_event() {
                 app.on_event(now, event, machine.as_mut());
             } else if let Some(packet) = self.outbox.pop_front() {
                 self.send(now, packet);
             } else {
-                break;
+                return;
             }
         }
-        self.arm(id);
-        self.arm_gate();
     }
 
-    fn packet(&self, from: EndId, sent: rexmit_tcp::connection::Sent) -> Packet {
-        let ip_header = if self.ends[from.index()].key.src.is_ipv4() {
-            20
+    /// The same where programs and filter wait for their turn.
+    fn go_on_later(&mut self, now: Time, id: EndId, filtered: bool, late: Duration) {
+        while let Some(out) = self.machine_mut(id).and_then(|one| one.poll_transmit(now)) {
+            self.transmit(now, id, out, filtered);
+        }
+        while let Some(event) = self.machine_mut(id).and_then(M::poll_event) {
+            let happened = self.happened.entry(id).or_default();
+            if happened.is_empty() {
+                self.queue.push(now + late, Event::Program(id));
+            }
+            happened.push(event);
+        }
+        if !self.outbox.is_empty() && !self.filter_armed {
+            self.filter_armed = true;
+            self.queue.push(now, Event::Filter);
+        }
+    }
+
+    fn machine_mut(&mut self, id: EndId) -> Option<&mut M> {
+        self.ends[id.index()].machine.as_deref_mut()
+    }
+
+    fn program(&mut self, now: Time, id: EndId) {
+        let happened = self.happened.remove(&id).unwrap_or_default();
+        let End { machine, app, .. } = &mut self.ends[id.index()];
+        if let Some(machine) = machine {
+            for event in happened {
+                app.on_event(now, event, machine.as_mut());
+            }
+        }
+        self.settle(now, id);
+    }
+
+    /// What leaves may make room in the host for more, which then has to pass as well.
+    fn filter(&mut self, now: Time) {
+        self.filter_armed = false;
+        let mut senders = BTreeSet::new();
+        while let Some(packet) = self.outbox.pop_front() {
+            senders.insert(packet.from);
+            self.send(now, packet);
+        }
+        for sender in senders {
+            self.settle(now, sender);
+        }
+    }
+
+    fn transmit(&mut self, now: Time, from: EndId, out: Out<M::Options>, filtered: bool) {
+        let packet = self.packet(from, out);
+        if filtered {
+            self.outbox.push_back(packet);
         } else {
-            40
-        };
+            self.send(now, packet);
+        }
+    }
+
+    fn packet(&self, from: EndId, out: Out<M::Options>) -> Packet<M::Options> {
+        let Out {
+            path,
+            sent,
+            options,
+        } = out;
+        let way = self.ends[from.index()].way(path);
+        let host = self.network.host(way.node);
+        let more = host.map_or(0, |host| M::options_len(&host.stack, &sent, &options));
+        let header = ip_header(&way.key) + sent.segment.header_len() + more;
         Packet {
             // Given when it leaves the TCP.
             id: PacketId(0),
             from,
-            frame_bytes: FRAME + ip_header + sent.segment.header_len() + sent.segment.len,
+            path: path as u8,
+            frame_bytes: FRAME + header + sent.segment.len,
             sent,
+            options,
         }
     }
 
     /// A packet leaves its host's TCP.
-    fn send(&mut self, now: Time, mut packet: Packet) {
+    fn send(&mut self, now: Time, mut packet: Packet<M::Options>) {
         let id = PacketId(self.next_packet);
         packet.id = id;
         self.next_packet += 1;
-        let End { key, machine, .. } = &self.ends[packet.from.index()];
-        let Some(machine) = machine else { return };
-        match self.gate.on_sent(now, id, &packet, key, machine) {
+        let end = &self.ends[packet.from.index()];
+        let key = end.way(usize::from(packet.path)).key;
+        let Some(machine) = &end.machine else { return };
+        match self.gate.on_sent(now, id, &packet, &key, machine) {
             Verdict::Accept => self.leave_host(now, packet, true),
             Verdict::Drop => self.leave_host(now, packet, false),
             Verdict::Hold => {
@@ -358,27 +509,28 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
         }
     }
 
-    fn leave_host(&mut self, now: Time, packet: Packet, goes_on: bool) {
-        let End {
+    fn leave_host(&mut self, now: Time, packet: Packet<M::Options>, goes_on: bool) {
+        let path = usize::from(packet.path);
+        let Way {
             node, peer_node, ..
-        } = self.ends[packet.from.index()];
+        } = *self.ends[packet.from.index()].way(path);
         if goes_on {
             self.forward(now, node, peer_node, packet);
         }
         if packet.sent.in_host_bytes > 0 {
             if let Some(machine) = &mut self.ends[packet.from.index()].machine {
-                machine.left_host(now, packet.sent.in_host_bytes);
+                machine.left_host(now, path, packet.sent.in_host_bytes);
             }
         }
     }
 
-    fn forward(&mut self, now: Time, node: NodeId, to: NodeId, packet: Packet) {
+    fn forward(&mut self, now: Time, node: NodeId, to: NodeId, packet: Packet<M::Options>) {
         if let Some(link) = self.network.way(node, to) {
             let (queue, gate) = (&mut self.queue, &mut self.gate);
             let passes = |at, node| gate.on_passed(at, &packet, node);
             self.network
-                .enter(now, link, packet, passes, |(time, link)| {
-                    queue.push(time, Event::Deliver(link));
+                .enter(now, link, packet, passes, |(time, arrival)| {
+                    queue.push(time, Event::Deliver(arrival));
                 });
         }
     }
@@ -420,6 +572,14 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
             }
         }
         self.arm_gate();
+    }
+}
+
+fn ip_header(key: &FlowKey) -> u32 {
+    if key.src.is_ipv4() {
+        20
+    } else {
+        40
     }
 }
 

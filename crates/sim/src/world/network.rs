@@ -19,7 +19,17 @@ pub struct NodeId(pub(crate) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LinkId(pub(crate) u32);
 
-/// A host.
+/// When the programs of a host run, its filter among them, after something has happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Turn {
+    /// At once: before anything else that comes in at the same instant.
+    #[default]
+    AtOnce,
+    /// After all that comes in at this instant, as threads run after interrupts, and so much later.
+    Last(Duration),
+}
+
+/// A host, or one of the addresses of a host that has several.
 #[derive(Clone, Debug)]
 pub struct Host {
     /// Its address.
@@ -30,6 +40,8 @@ pub struct Host {
     pub stack: Stack,
     /// Its packets go through a program (NFQUEUE) that runs when all others wait.
     pub filtered: bool,
+    /// When its programs run.
+    pub turn: Turn,
     /// Bound of the window that it offers, bytes (RTAX_WINDOW).
     pub window_clamp: Option<u32>,
     /// What it remembers of those it talked to.
@@ -43,7 +55,7 @@ pub struct Host {
 /// Bytes of an Ethernet header.
 pub(crate) const FRAME: u32 = 14;
 
-pub(crate) struct Wire {
+pub(crate) struct Wire<O> {
     link: Link,
     from: NodeId,
     to: NodeId,
@@ -51,25 +63,46 @@ pub(crate) struct Wire {
     /// there at once, with the time at which it will.
     onward: Option<LinkId>,
     /// Packets under way by the time at which they leave.
-    under_way: VecDeque<(Time, Packet)>,
-    /// The event that waits in the queue.
-    due: Option<Time>,
+    under_way: VecDeque<(Time, Packet<O>)>,
+    /// The number of the arrival that is awaited: that of the first of them.
+    awaited: u32,
 }
 
-/// The network.
-#[derive(Default)]
-pub struct Network {
+/// The network; its packets carry `O` beside their segments.
+pub struct Network<O = ()> {
     nodes: Vec<Option<Host>>,
-    pub(crate) wires: Vec<Wire>,
+    pub(crate) wires: Vec<Wire<O>>,
+    /// Arrivals that were awaited so far.
+    arrivals: u32,
     /// `[node][host node]`: the link to take.
     routes: Vec<Vec<Option<LinkId>>>,
     sealed: bool,
 }
 
-/// A link has something to deliver.
-pub(crate) type Due = (Time, LinkId);
+/// The arrival of the first packet of a link. Of several at one time the one that was awaited first comes first, as of
+/// timers that expire together that which was set first: the link that has waited for its packet for longest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Arrival {
+    number: u32,
+    link: LinkId,
+}
 
-impl Network {
+/// A link has something to deliver.
+pub(crate) type Due = (Time, Arrival);
+
+impl<O> Default for Network<O> {
+    fn default() -> Self {
+        Self {
+            nodes: Vec::new(),
+            wires: Vec::new(),
+            arrivals: 0,
+            routes: Vec::new(),
+            sealed: false,
+        }
+    }
+}
+
+impl<O: Copy> Network<O> {
     /// An empty network.
     #[must_use]
     pub fn new() -> Self {
@@ -122,7 +155,7 @@ impl Network {
             to,
             onward: None,
             under_way: VecDeque::new(),
-            due: None,
+            awaited: 0,
         });
         LinkId(id as u32)
     }
@@ -172,13 +205,13 @@ impl Network {
         if self.host(wire.to).is_some() || !wire.link.keeps_order() {
             return None;
         }
-        let is_back = |other: &Wire| other.from == wire.to && other.to == wire.from;
+        let is_back = |other: &Wire<O>| other.from == wire.to && other.to == wire.from;
         let mut on = (0..self.wires.len())
             .filter(|n| self.wires[*n].from == wire.to && !is_back(&self.wires[*n]));
         let (Some(next), None) = (on.next(), on.next()) else {
             return None;
         };
-        let feeds = |other: &Wire| other.to == wire.to && other.from != self.wires[next].to;
+        let feeds = |other: &Wire<O>| other.to == wire.to && other.from != self.wires[next].to;
         let feeders = self.wires.iter().filter(|other| feeds(other)).count();
         (feeders == 1).then_some(LinkId(next as u32))
     }
@@ -196,7 +229,7 @@ impl Network {
         &mut self,
         now: Time,
         id: LinkId,
-        packet: Packet,
+        packet: Packet<O>,
         mut passes: impl FnMut(Time, NodeId),
         mut due: impl FnMut(Due),
     ) {
@@ -213,8 +246,10 @@ impl Network {
                 }
                 (None, leaves) => {
                     for time in leaves.into_iter().flatten() {
-                        if wire.carry(time, packet) {
-                            due((time, id));
+                        if self.wires[id.0 as usize].carry(time, packet) {
+                            if let Some(first) = self.first(id) {
+                                due(first);
+                            }
                         }
                     }
                     return;
@@ -223,33 +258,35 @@ impl Network {
         }
     }
 
-    /// The next packet that leaves the link at `now`, and the node it comes to; afterwards, when to ask again.
+    /// The packet that arrives, the node it comes to, and the arrival to await next on its link; nothing if an earlier one
+    /// is awaited in its place by now.
     #[inline]
-    pub(crate) fn leave(&mut self, now: Time, id: LinkId) -> Result<(NodeId, Packet), Option<Due>> {
-        let wire = &mut self.wires[id.0 as usize];
-        if wire.due != Some(now) {
-            // Told earlier of a packet that others have passed since.
-            return Err(None);
+    pub(crate) fn leave(&mut self, arrival: Arrival) -> Option<(NodeId, Packet<O>, Option<Due>)> {
+        let wire = &mut self.wires[arrival.link.0 as usize];
+        if wire.awaited != arrival.number {
+            return None;
         }
-        match wire.under_way.front() {
-            Some((time, _)) if *time > now => {
-                wire.due = Some(*time);
-                Err(Some((*time, id)))
-            }
-            _ => match wire.under_way.pop_front() {
-                Some((_, packet)) => Ok((wire.to, packet)),
-                None => {
-                    wire.due = None;
-                    Err(None)
-                }
-            },
-        }
+        let (_, packet) = wire.under_way.pop_front()?;
+        let node = wire.to;
+        Some((node, packet, self.first(arrival.link)))
+    }
+
+    /// The arrival of a link's first packet, which is awaited from now on.
+    #[inline]
+    fn first(&mut self, link: LinkId) -> Option<Due> {
+        let wire = &mut self.wires[link.0 as usize];
+        let (time, _) = wire.under_way.front()?;
+        // Numbers that wrap change the order of arrivals at one time, and nothing else.
+        self.arrivals = self.arrivals.wrapping_add(1);
+        wire.awaited = self.arrivals;
+        let number = self.arrivals;
+        Some((*time, Arrival { number, link }))
     }
 }
 
-impl Wire {
-    /// Keeps a packet until `time`; whether that is now the time to ask.
-    fn carry(&mut self, time: Time, packet: Packet) -> bool {
+impl<O> Wire<O> {
+    /// Keeps a packet until `time`; whether it is now the first to arrive.
+    fn carry(&mut self, time: Time, packet: Packet<O>) -> bool {
         let at = match self.under_way.back() {
             Some((last, _)) if *last > time => {
                 self.under_way.partition_point(|(other, _)| *other <= time)
@@ -257,10 +294,6 @@ impl Wire {
             _ => self.under_way.len(),
         };
         self.under_way.insert(at, (time, packet));
-        let sooner = self.due.is_none_or(|due| time < due);
-        if sooner {
-            self.due = Some(time);
-        }
-        sooner
+        at == 0
     }
 }

@@ -29,18 +29,22 @@ impl EndId {
 
 /// A packet on its way.
 #[derive(Clone, Copy, Debug)]
-pub struct Packet {
+pub struct Packet<O = ()> {
     /// Its number in the simulation; copies that the network makes of it have the same.
     pub id: PacketId,
     /// Who sent it.
     pub from: EndId,
+    /// The path that it goes, from 0 among those of its connection.
+    pub path: u8,
     /// The segment and why it was sent.
     pub sent: Sent,
+    /// What it carries besides.
+    pub options: O,
     /// Bytes of the frame on a link.
     pub(crate) frame_bytes: u32,
 }
 
-impl Packet {
+impl<O> Packet<O> {
     /// The segment.
     #[must_use]
     pub const fn segment(&self) -> &Segment {

@@ -1,6 +1,7 @@
 //! The simulation with a TCP that can be reckoned by hand.
 
 mod stop_and_wait;
+mod turns;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -25,8 +26,15 @@ struct Log {
     released: Option<(PacketId, Decision)>,
 }
 
-impl<M> Gate<M> for Log {
-    fn on_sent(&mut self, now: Time, id: PacketId, packet: &Packet, _: &FlowKey, _: &M) -> Verdict {
+impl<M: Machine> Gate<M> for Log {
+    fn on_sent(
+        &mut self,
+        now: Time,
+        id: PacketId,
+        packet: &Packet<M::Options>,
+        _: &FlowKey,
+        _: &M,
+    ) -> Verdict {
         let number = self.sent.len();
         self.sent.push((now, packet.from, packet.segment().len));
         match self.hold {
@@ -62,6 +70,7 @@ fn host(last: u8) -> Host {
         mtu: 1500,
         stack: Stack::new(settings),
         filtered: false,
+        turn: Turn::AtOnce,
         window_clamp: None,
         metrics: Metrics::default(),
         look: Duration::ZERO,

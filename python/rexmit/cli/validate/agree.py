@@ -11,7 +11,7 @@ from rexmit.cli.limits import MOST_JOBS
 from rexmit.errors import EXIT_FAILED, UserError
 
 if TYPE_CHECKING:
-    from rexmit.validate.agree.any_case import AnyCase
+    from rexmit.validate.agree.case import Case
     from rexmit.validate.agree.folder import About, Folder
 
 EXAMPLES = """\
@@ -162,7 +162,7 @@ def _one(case: Path, kernel: str | None, stack: str | None, *, show: bool) -> in
         from rexmit.validate.agree.kernel import run_alone
         from rexmit.validate.agree.read import read
 
-        wanted: AnyCase = read(case)
+        wanted: Case = read(case)
         engine = KernelEngine.open(find_kernel(kernel), ["builtin"])
         outcome = run_alone(wanted, engine, streams)
         version, hz = engine.kernel.version, engine.kernel.hz

@@ -19,10 +19,8 @@ from typing import Any, Final, Self
 from rexmit.errors import UserError
 from rexmit.store.files import write_text, writing
 from rexmit.store.plain_json import Check, loads, read, shape, text, whole
-from rexmit.validate.agree.any_case import AnyCase
 from rexmit.validate.agree.case import Case
 from rexmit.validate.agree.outcome import Outcome
-from rexmit.validate.agree.paths.case import PathCase
 
 FORMAT: Final = 1
 
@@ -86,7 +84,7 @@ class Folder:
         self.path = path
 
     @classmethod
-    def begin(cls, path: Path, about: About, cases: Mapping[int, AnyCase]) -> Self:
+    def begin(cls, path: Path, about: About, cases: Mapping[int, Case]) -> Self:
         """A folder for these cases; one that holds them, or fewer of them, goes on.
 
         Raises UserError for a folder with others.
@@ -135,13 +133,12 @@ class Folder:
             ) from None
         return About(**{one.name: data[one.name] for one in fields(About) if one.name in data})
 
-    def cases(self) -> dict[int, AnyCase]:
+    def cases(self) -> dict[int, Case]:
         """All cases by number."""
-        kind = PathCase if self.about().paths > 1 else Case
         path = self.path / "cases.jsonl"
         try:
             lines = path.read_text(encoding="utf-8").splitlines()
-            return {number: kind.from_json(line) for number, line in enumerate(lines)}
+            return {number: Case.from_json(line) for number, line in enumerate(lines)}
         except (OSError, ValueError, TypeError, AttributeError) as error:
             raise UserError(
                 f"{path}: cannot be read: {error}", "the file is damaged; run the cases again"
@@ -176,7 +173,7 @@ class Folder:
         """Forget those of an earlier comparison."""
         shutil.rmtree(self.path / "disagreements", ignore_errors=True)
 
-    def keep(self, case: AnyCase, about: str, logs: Iterable[tuple[str, Any]]) -> None:
+    def keep(self, case: Case, about: str, logs: Iterable[tuple[str, Any]]) -> None:
         """Keep a disagreement: the case as a scenario, both logs."""
         place = self.path / "disagreements" / case.name
         place.mkdir(parents=True, exist_ok=True)

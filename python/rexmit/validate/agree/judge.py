@@ -17,7 +17,7 @@ from rexmit.validate.agree.rates import Rates, common
 from rexmit.validate.agree.show import side_by_side
 
 
-class Judged(AnyJudged[Case, Packet, Verdict]):
+class Judged(AnyJudged[Packet, Verdict]):
     """A case of pages, its packets on both sides, and whether every one of them agrees."""
 
     __slots__ = ()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar, Generic, Protocol, TypeVar
 
-from rexmit.validate.agree.any_case import AnyCase
+from rexmit.validate.agree.case import Case
 
 
 class AnyVerdict(Protocol):
@@ -22,19 +22,18 @@ class AnyVerdict(Protocol):
         """What is counted."""
 
 
-CaseT = TypeVar("CaseT", bound=AnyCase)
 VerdictT = TypeVar("VerdictT", bound=AnyVerdict)
 RowT = TypeVar("RowT")
 
 
 @dataclass(frozen=True, slots=True)
-class AnyJudged(ABC, Generic[CaseT, RowT, VerdictT]):
+class AnyJudged(ABC, Generic[RowT, VerdictT]):
     """A case, both logs, and how far they agree; or why there is no comparison."""
 
     AGREES: ClassVar = "every packet agrees"
     """What is said of a case that agrees."""
 
-    case: CaseT
+    case: Case
     kernel: list[RowT] = field(default_factory=list)
     model: list[RowT] = field(default_factory=list)
     verdict: VerdictT | None = None

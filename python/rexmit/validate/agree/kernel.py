@@ -12,7 +12,7 @@ from rexmit.campaign.streams import Streams
 from rexmit.engines.boot import BootOptions, GuestBoot, GuestDiedError, NoLongerWantedError, watch
 from rexmit.engines.engine import cores
 from rexmit.engines.kernel import KernelEngine
-from rexmit.validate.agree.any_case import AnyCase, plan
+from rexmit.validate.agree.case import Case, plan
 from rexmit.validate.agree.outcome import Outcome, note
 
 CASES_A_BOOT: Final = 80
@@ -24,7 +24,7 @@ _SELDOM: Final = frozenset({"net.ipv4.tcp_reordering", "net.ipv4.tcp_rto_min_us"
 
 
 def run(
-    cases: Mapping[int, AnyCase],
+    cases: Mapping[int, Case],
     engine: KernelEngine,
     streams: Streams,
     *,
@@ -59,7 +59,7 @@ def run(
             raise
 
 
-def _likeness(numbered: tuple[int, AnyCase]) -> tuple[bool, list[tuple[str, str]], int]:
+def _likeness(numbered: tuple[int, Case]) -> tuple[bool, list[tuple[str, str]], int]:
     """Sorts cases so that a bench serves for many: a bound window needs its own, a setting that
     is seldom varied a server of its own (crates/guest/src/bench.rs)."""
     number, case = numbered
@@ -67,14 +67,14 @@ def _likeness(numbered: tuple[int, AnyCase]) -> tuple[bool, list[tuple[str, str]
     return case.receive_window_bytes is not None, seldom, number
 
 
-def _batches(cases: Mapping[int, AnyCase], size: int) -> Iterator[dict[int, AnyCase]]:
+def _batches(cases: Mapping[int, Case], size: int) -> Iterator[dict[int, Case]]:
     left = iter(cases.items())
     while batch := dict(islice(left, size)):
         yield batch
 
 
 def _run_batch(
-    batch: Mapping[int, AnyCase],
+    batch: Mapping[int, Case],
     engine: KernelEngine,
     streams: Streams,
     *,
@@ -112,7 +112,7 @@ def _run_batch(
                 del left[number]
 
 
-def run_alone(case: AnyCase, engine: KernelEngine, streams: Streams) -> Outcome:
+def run_alone(case: Case, engine: KernelEngine, streams: Streams) -> Outcome:
     """One case in a boot of its own."""
     found: list[Outcome] = []
     run(

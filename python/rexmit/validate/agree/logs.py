@@ -10,12 +10,11 @@ from rexmit.engines.engine import cores
 from rexmit.engines.kernel import KernelEngine, find_kernel
 from rexmit.errors import UserError
 from rexmit.progress import Progress
-from rexmit.validate.agree import draw
+from rexmit.validate.agree import draw, draw_paths
 from rexmit.validate.agree import kernel as side
-from rexmit.validate.agree.any_case import AnyCase
+from rexmit.validate.agree.case import Case
 from rexmit.validate.agree.folder import About, Folder
 from rexmit.validate.agree.outcome import Outcome
-from rexmit.validate.agree.paths import draw as over_paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ def kernel_logs(
     return folder, about
 
 
-def _drawn(streams: Streams, wanted: Wanted, index: int, about: About) -> AnyCase:
+def _drawn(streams: Streams, wanted: Wanted, index: int, about: About) -> Case:
     if wanted.paths > 1:
-        return over_paths.draw(streams, wanted.seed, index)
+        return draw_paths.draw(streams, wanted.seed, index)
     return draw.draw(streams, wanted.seed, index, about.series)

@@ -66,7 +66,7 @@ class Common(TypedDict):
     kinds: Mapping[str, list[str]]
 
 
-def common(judged: Mapping[int, AnyJudged[Any, Any, Any]]) -> Common:
+def common(judged: Mapping[int, AnyJudged[Any, Any]]) -> Common:
     """Add up what every tally counts."""
     counted = [one for one in judged.values() if one.counts]
     kinds: dict[str, list[str]] = {}

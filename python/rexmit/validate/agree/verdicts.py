@@ -6,15 +6,12 @@ from collections.abc import Iterator
 
 from rexmit._core import run_model
 from rexmit.campaign.streams import core_streams
-from rexmit.validate.agree import judge
-from rexmit.validate.agree.any_case import AnyCase
+from rexmit.validate.agree import judge, judge_paths
 from rexmit.validate.agree.case import Case
 from rexmit.validate.agree.folder import About, Folder
 from rexmit.validate.agree.judge import Judged
+from rexmit.validate.agree.judge_paths import PathJudged
 from rexmit.validate.agree.outcome import Outcome
-from rexmit.validate.agree.paths import judge as over_paths
-from rexmit.validate.agree.paths.case import PathCase
-from rexmit.validate.agree.paths.judge import PathJudged
 from rexmit.validate.agree.rates import Rates
 
 
@@ -27,7 +24,7 @@ def rates(folder: Folder, about: About, stack: str) -> Rates:
             pages[number] = one
         else:
             bursts[number] = one
-    return over_paths.tally(bursts) if about.paths > 1 else judge.tally(pages)
+    return judge_paths.tally(bursts) if about.paths > 1 else judge.tally(pages)
 
 
 def _every(folder: Folder, about: About, stack: str) -> Iterator[tuple[int, Judged | PathJudged]]:
@@ -43,11 +40,9 @@ def _every(folder: Folder, about: About, stack: str) -> Iterator[tuple[int, Judg
         yield number, one
 
 
-def verdict(case: AnyCase, outcome: Outcome, stack: str, hz: int) -> Judged | PathJudged:
+def verdict(case: Case, outcome: Outcome, stack: str, hz: int) -> Judged | PathJudged:
     """The model on one case."""
     streams = core_streams()
-    if isinstance(case, PathCase):
-        return over_paths.judge(case, outcome, run_model, streams, stack=stack, hz=hz)
-    if not isinstance(case, Case):
-        raise TypeError(f"a case of another kind: {case}")
+    if case.minds_paths:
+        return judge_paths.judge(case, outcome, run_model, streams, stack=stack, hz=hz)
     return judge.judge(case, outcome, run_model, streams, stack=stack, hz=hz)

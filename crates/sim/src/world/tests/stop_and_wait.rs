@@ -8,7 +8,7 @@ use rexmit_tcp::{Mechanism, Segment};
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{Flags, SeqNum};
 
-use crate::machine::{Machine, Stack};
+use crate::machine::{Machine, Out, Stack};
 
 pub const MSS: u32 = 1000;
 const TIMEOUT: Duration = Duration::from_secs(1);
@@ -119,20 +119,22 @@ impl Socket for StopAndWait {
 }
 
 impl Machine for StopAndWait {
-    fn connect(_stack: &Stack, local: &Local, now: Time) -> Self {
+    type Options = ();
+
+    fn connect(_stack: &Stack, _: usize, local: &Local, now: Time) -> Self {
         let mut machine = Self::new(local);
         machine.emit(now, Flags::SYN, 0);
         machine
     }
 
-    fn accept(_stack: &Stack, local: &Local, syn: &Segment, now: Time) -> Self {
+    fn accept(_stack: &Stack, _: usize, local: &Local, syn: &Segment, now: Time) -> Self {
         let mut machine = Self::new(local);
         machine.expected = syn.end();
         machine.emit(now, Flags(0x12), 0);
         machine
     }
 
-    fn on_segment(&mut self, now: Time, segment: &Segment) {
+    fn on_segment(&mut self, now: Time, _: usize, segment: &Segment, (): &()) {
         if segment.flags.ack() && segment.ack == self.next && self.waiting.is_some() {
             if self.waiting.is_some_and(|(sent, _)| sent.flags.syn()) {
                 self.events.push_back(Event::Established);
@@ -171,12 +173,16 @@ impl Machine for StopAndWait {
         }
     }
 
-    fn left_host(&mut self, _now: Time, bytes: u32) {
+    fn left_host(&mut self, _now: Time, _: usize, bytes: u32) {
         self.in_host += bytes;
     }
 
-    fn poll_transmit(&mut self, _now: Time) -> Option<Sent> {
-        self.out.pop_front()
+    fn poll_transmit(&mut self, _now: Time) -> Option<Out<()>> {
+        Some(Out {
+            path: 0,
+            sent: self.out.pop_front()?,
+            options: (),
+        })
     }
 
     fn poll_event(&mut self) -> Option<Event> {

@@ -1,7 +1,37 @@
 //! What both engines say of connections that did not do what they were to do.
 
-use super::{PathCell, PathRun};
+use rexmit_loss::paths::Totals;
+
+use crate::cell::Cell;
 use crate::ended::Ended;
+use crate::run::Run;
+use crate::workload::Workload;
+
+/// Warnings of what `cell` sends in another number of packets than it asks for segments: `sent` of at most `mss_bytes`.
+#[must_use]
+pub fn not_as_asked(cell: &Cell, sent: &Totals, mss_bytes: u32) -> Vec<String> {
+    let (asked, what) = match &cell.workload {
+        Workload::Nginx(page) => (page.segments, "segments"),
+        Workload::Burst(bursts) => (bursts.segments, "packets"),
+    };
+    let Some(asked) = asked.map(u64::from) else {
+        return Vec::new();
+    };
+    let numbers = sent.packets().iter().map(|packets| packets.iter().sum());
+    (1..)
+        .zip(numbers)
+        .filter(|(_, number): &(u32, u64)| *number != asked)
+        .map(|(burst, number)| {
+            let whole = match &cell.workload {
+                Workload::Nginx(_) => "the transfer".to_owned(),
+                Workload::Burst(_) => format!("burst {burst}"),
+            };
+            format!(
+                "{whole} leaves in {number} {what} of at most {mss_bytes} bytes, {asked} were asked for"
+            )
+        })
+        .collect()
+}
 
 /// Not all of `paths` came up within `limit_s` seconds: which did not, and which (`up`) did.
 #[must_use]
@@ -21,7 +51,7 @@ pub fn not_all_came_up(up: &[u32], paths: &[u32], limit_s: u64) -> String {
 
 /// Of a connection on which the pattern loses nothing, and which still did not bring all of its bursts.
 #[must_use]
-pub fn not_all_came(cell: &PathCell, run: &PathRun) -> String {
+pub fn not_all_came(cell: &Cell, run: &Run) -> String {
     if run.ended == Ended::NotConnected {
         return run.notes.join("; ");
     }
@@ -30,7 +60,7 @@ pub fn not_all_came(cell: &PathCell, run: &PathRun) -> String {
         .iter()
         .filter(|burst| burst.t_end.is_some())
         .count();
-    let (count, patience_s) = (cell.bursts.count, cell.patience_ns() as f64 / 1e9);
+    let (count, patience_s) = (cell.burst_count(), cell.patience_ns() as f64 / 1e9);
     format!(
         "without the losses of the pattern {came} of {count} bursts came, then the client read nothing for {patience_s} s"
     )

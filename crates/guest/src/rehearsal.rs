@@ -4,17 +4,14 @@ use rexmit_loss::paths::Totals;
 
 /// What connections without loss have shown: at first the cell's rehearsal, then more where it was not met.
 pub struct Rehearsals {
-    /// Bytes of each burst.
-    pub burst_bytes: u64,
     /// Packets of new data by burst and path, and how often it was these.
     seen: Vec<(Totals, u32)>,
 }
 
 impl Rehearsals {
-    /// With bursts of so many bytes, after one rehearsal.
-    pub fn new(burst_bytes: u64, totals: Totals) -> Self {
+    /// After one rehearsal.
+    pub fn new(totals: Totals) -> Self {
         Self {
-            burst_bytes,
             seen: vec![(totals, 1)],
         }
     }
@@ -47,7 +44,7 @@ mod tests {
     #[test]
     fn the_likeliest_is_what_was_seen_most_often() {
         let [a, b] = [[41, 39], [10, 70]].map(|packets| Totals::new(vec![packets.to_vec()]));
-        let mut rehearsals = Rehearsals::new(100, a.clone());
+        let mut rehearsals = Rehearsals::new(a.clone());
         rehearsals.add(&b);
         assert_eq!(rehearsals.likeliest(), &a);
         rehearsals.add(&b);

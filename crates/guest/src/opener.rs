@@ -1,4 +1,4 @@
-//! One connection between h2 and h1: opened on the cell's first path, with a subflow on every other.
+//! Connections between h2 and h1: opened on the cell's first path, with a subflow on every other.
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
@@ -15,7 +15,7 @@ use rexmit_plan::{not_all_came_up, Protocol};
 use crate::clock;
 use crate::kernel::mptcp::{PathManager, IPPROTO_MPTCP};
 use crate::kernel::socket::{Connected, Inspector};
-use crate::net::PathNetwork;
+use crate::net::Network;
 
 /// Where the server listens.
 pub const PORT: u16 = 80;
@@ -68,7 +68,10 @@ pub struct Subflow {
 
 /// Who opens connections; made in h2's namespace, as all calls are.
 pub struct Opener {
-    listener: TcpListener,
+    /// Where another program listens there is none.
+    listener: Option<TcpListener>,
+    /// The server's address.
+    server: SocketAddr,
     protocol: Protocol,
     /// The server's and the client's sockets.
     inspectors: [Inspector; 2],
@@ -77,9 +80,14 @@ pub struct Opener {
 }
 
 impl Opener {
-    /// Has h1 listen. With Multipath TCP the path managers of both hosts allow as many subflows as there are paths, and
+    /// Has h1 listen if it `listens`. With Multipath TCP the path managers of both hosts allow as many subflows as there are paths, and
     /// the client's opens one from each address but that of `first_path` as soon as a connection is confirmed.
-    pub fn open(network: &PathNetwork, protocol: Protocol, first_path: usize) -> Result<Self> {
+    pub fn open(
+        network: &Network,
+        protocol: Protocol,
+        first_path: usize,
+        listens: bool,
+    ) -> Result<Self> {
         let h1 = &network.h1;
         let further = network.clients.len() - 1;
         let multipath = protocol == Protocol::Mptcp;
@@ -88,9 +96,10 @@ impl Opener {
             if multipath {
                 PathManager::open()?.allow(further)?;
             }
-            Ok((listen(address, protocol)?, Inspector::open()?))
+            let listener = listens.then(|| listen(address, protocol)).transpose()?;
+            Ok((listener, Inspector::open()?))
         })?;
-        let client = network.h2.run(|| {
+        let client = network.h2.namespace.run(|| {
             if multipath {
                 let manager = PathManager::open()?;
                 manager.allow(further)?;
@@ -105,6 +114,7 @@ impl Opener {
         })?;
         Ok(Self {
             listener,
+            server: address,
             protocol,
             inspectors: [server, client],
             first_path,
@@ -120,7 +130,7 @@ impl Opener {
     /// Of a connection that does not come up, why: packets may be lost.
     pub fn connect(
         &mut self,
-        network: &PathNetwork,
+        network: &Network,
         settling: Duration,
     ) -> Result<std::result::Result<Connection, String>> {
         match self.bring_up(network, settling) {
@@ -130,19 +140,19 @@ impl Opener {
         }
     }
 
-    fn bring_up(&mut self, network: &PathNetwork, settling: Duration) -> Result<Connection> {
+    fn bring_up(&mut self, network: &Network, settling: Duration) -> Result<Connection> {
         let (clients, first_path) = (&network.clients, self.first_path);
-        let from = *clients
-            .get(first_path - 1)
-            .ok_or_else(|| anyhow!("no path {first_path}"))?;
-        let to = SocketAddr::new(network.h1.address, PORT);
         let silent = |_| {
             let limit_s = COMING_UP.as_secs();
             NotUp(format!(
                 "path {first_path} does not come up within {limit_s} s"
             ))
         };
-        let mut client = connect(from, to, self.protocol, silent)?;
+        let client = self.dial(network, COMING_UP)?;
+        let mut client = match client {
+            Err(error) if is_silence(&error) => bail!(silent(error)),
+            client => client.with_context(|| format!("to {}", self.server))?,
+        };
         // Until all is up its end is to be that of the connection.
         end_at_once(&client, true)?;
         client.write_all(&HELLO).map_err(silent)?;
@@ -176,17 +186,30 @@ impl Opener {
         })
     }
 
+    /// A connection to the server from the client's address on the first path, or why there is none within `limit`.
+    pub fn dial(&self, network: &Network, limit: Duration) -> Result<std::io::Result<TcpStream>> {
+        let first_path = self.first_path;
+        let from = *network
+            .clients
+            .get(first_path - 1)
+            .ok_or_else(|| anyhow!("no path {first_path}"))?;
+        connect(from, self.server, self.protocol, limit)
+    }
+
     /// The server's end of a connection that came up within `limit`.
     ///
     /// A listening socket of Multipath TCP waits for ever in accept(2), whatever its SO_RCVTIMEO: that of its first subflow
     /// counts, which nothing sets (`mptcp_stream_accept`, 6.12).
     fn accept(&self, limit: Duration) -> Result<Option<TcpStream>> {
-        let mut waited = [PollFd::new(self.listener.as_fd(), PollFlags::POLLIN)];
+        let Some(listener) = &self.listener else {
+            return Ok(None);
+        };
+        let mut waited = [PollFd::new(listener.as_fd(), PollFlags::POLLIN)];
         let limit = PollTimeout::try_from(limit).unwrap_or(PollTimeout::MAX);
         if poll(&mut waited, limit).context("poll")? == 0 {
             return Ok(None);
         }
-        Ok(Some(self.listener.accept().context("accept")?.0))
+        Ok(Some(listener.accept().context("accept")?.0))
     }
 
     /// Waits until a subflow of each of `paths` is confirmed at both ends.
@@ -236,7 +259,7 @@ impl Opener {
 
     /// What the kernel says of the server's sockets of `connection`, in the order of its subflows.
     pub fn state(&mut self, connection: &Connection) -> Result<Vec<Option<Connected>>> {
-        let like = self.listener.local_addr()?.ip();
+        let like = self.server.ip();
         let all = self.inspectors[0].all(like)?;
         let of = |subflow: &Subflow| all.iter().find(|one| one.remote == subflow.client).copied();
         Ok(connection.subflows.iter().map(of).collect())
@@ -246,7 +269,7 @@ impl Opener {
     pub fn close(
         &mut self,
         connection: Connection,
-        network: &PathNetwork,
+        network: &Network,
         settling: Duration,
     ) -> Result<()> {
         for end in [&connection.client, &connection.server] {
@@ -257,7 +280,7 @@ impl Opener {
     }
 
     /// Waits until no host has anything of a connection, and `settling` more.
-    pub fn wait_until_gone(&mut self, network: &PathNetwork, settling: Duration) -> Result<()> {
+    pub fn wait_until_gone(&mut self, network: &Network, settling: Duration) -> Result<()> {
         let begin = clock::now();
         let limit = rexmit_time::Duration::from_nanos(GOING.as_nanos() as i64);
         while !self.sockets(&network.clients)?.iter().all(Vec::is_empty) {
@@ -322,31 +345,38 @@ fn socket(own: SocketAddr, protocol: Protocol) -> Result<OwnedFd> {
     Ok(socket)
 }
 
-fn listen(own: SocketAddr, protocol: Protocol) -> Result<TcpListener> {
+/// A socket of the calling thread's network namespace that listens.
+pub fn listen(own: SocketAddr, protocol: Protocol) -> Result<TcpListener> {
     let socket = socket(own, protocol)?;
     // SAFETY: a live descriptor.
     Errno::result(unsafe { libc::listen(socket.as_raw_fd(), 8) }).context("listen")?;
     Ok(TcpListener::from(socket))
 }
 
-/// Connects `from` an address; where nobody answers the error is `silent`.
+/// Connects `from` an address, or says why that is not possible within `limit`.
 fn connect(
     from: IpAddr,
     to: SocketAddr,
     protocol: Protocol,
-    silent: impl Fn(std::io::Error) -> NotUp,
-) -> Result<TcpStream> {
+    limit: Duration,
+) -> Result<std::io::Result<TcpStream>> {
     let socket = socket(SocketAddr::new(from, 0), protocol)?;
-    setsockopt(&socket, sockopt::SendTimeout, &time(COMING_UP))?;
+    setsockopt(&socket, sockopt::SendTimeout, &time(limit))?;
     let connected = with_address(to, |address, length| {
         // SAFETY: a live address and its length.
         unsafe { libc::connect(socket.as_raw_fd(), address, length) }
     });
-    match connected {
+    Ok(match connected {
         Ok(_) => Ok(TcpStream::from(socket)),
-        Err(error @ (Errno::EINPROGRESS | Errno::ETIMEDOUT)) => bail!(silent(error.into())),
-        Err(error) => Err(error).with_context(|| format!("from {from} to {to}")),
-    }
+        // SO_SNDTIMEO ran out (connect(2)).
+        Err(Errno::EINPROGRESS) => Err(std::io::ErrorKind::TimedOut.into()),
+        Err(error) => Err(error.into()),
+    })
+}
+
+/// Whether nobody answered.
+fn is_silence(error: &std::io::Error) -> bool {
+    error.kind() == std::io::ErrorKind::TimedOut
 }
 
 /// Bounds how long reads wait.

@@ -6,25 +6,27 @@ use rexmit_tcp::{Mechanism, Need};
 use rexmit_time::Time;
 use rexmit_wire::{FlowKey, SeqNum};
 
-use super::*;
-use crate::story::SocketInfo;
-use crate::{Counts, Ended, Plan, Start};
+use crate::story::Tally;
+use crate::{
+    Again, BurstSeen, Cell, Counts, Ended, Plan, Protocol, Rows, Run, Sender, SocketInfo, Start,
+    Story, SubflowSeen, SubflowState, Told, Watched,
+};
 
 const CELL: &str = r#"{
   "version": 1,
-  "path_cells": [{
-    "id": 3, "label": "x", "family": 4, "mtu": 1500, "paths": [
+  "cells": [{
+    "id": 3, "label": "x", "network": {"family": 4, "mtu": 1500, "paths": [
       {"rate_bps": 54000000, "delay_ns": 20000000, "jitter_ns": 0, "loss": 0.0, "queue_packets": 1000},
-      {"rate_bps": 54000000, "delay_ns": 30000000, "jitter_ns": 0, "loss": 0.0, "queue_packets": 1000}],
+      {"rate_bps": 54000000, "delay_ns": 30000000, "jitter_ns": 0, "loss": 0.0, "queue_packets": 1000}]},
     "protocol": "mptcp", "first_path": 2, "sysctls": {}, "congestion_control": "cubic",
-    "bursts": {"count": 2, "segments": 3, "gap_ns": 2000000000},
-    "loss": {"pattern": "path 1 burst 2 data -1"},
+    "workload": {"server": "burst", "count": 2, "segments": 3, "gap_ns": 2000000000},
+    "loss": {"rule": "pattern", "pattern": "path 1 burst 2 data -1"},
     "starts": [{"repetition": 0, "phase_ns": 7}], "phase_period_ns": 256000000, "capture": false,
     "transfer_timeout_ns": 1}]
 }"#;
 
-fn cell() -> PathCell {
-    Plan::parse(CELL).unwrap().path_cells.remove(0)
+fn cell() -> Cell {
+    Plan::parse(CELL).unwrap().cells.remove(0)
 }
 
 fn error(was: &str, is: &str) -> String {
@@ -37,10 +39,10 @@ fn error(was: &str, is: &str) -> String {
 fn a_plan_has_cells_of_paths() {
     let cell = cell();
     assert_eq!(
-        (cell.paths.len(), cell.protocol, cell.first_path),
+        (cell.network.paths(), cell.protocol, cell.first_path),
         (2, Protocol::Mptcp, 2)
     );
-    assert_eq!(cell.bursts.bytes_each(1428), 4284);
+    assert_eq!(cell.workload.bursts().unwrap().bytes_each(1428), 4284);
     assert!(!cell.needs_client() && !cell.lossy());
     assert!(cell.settling_ns() > 60_000_000);
 }
@@ -83,10 +85,10 @@ fn cells_of_paths_that_make_no_sense_are_refused() {
 fn a_rule_is_refused_where_the_rehearsal_lacks_what_is_named() {
     let cell = cell();
     let clients = [1, 2].map(|n| IpAddr::V4(Ipv4Addr::new(10, 0, n, 2)));
-    assert!(cell.rule(3000, &clients, None).is_ok());
+    assert!(cell.path_rule(3000, &clients, None).is_ok());
     let empty = Totals::new(vec![vec![1, 2], vec![0, 3]]);
     let error = cell
-        .rule(3000, &clients, Some(&empty))
+        .path_rule(3000, &clients, Some(&empty))
         .unwrap_err()
         .to_string();
     assert!(
@@ -97,7 +99,7 @@ fn a_rule_is_refused_where_the_rehearsal_lacks_what_is_named() {
 
 struct Kernel;
 
-impl PathSender for Kernel {
+impl Sender for Kernel {
     fn socket(&mut self, flow: FlowKey) -> anyhow::Result<Option<SocketInfo>> {
         Ok(Some(SocketInfo {
             rto_us: u32::from(flow.dst_port),
@@ -106,7 +108,7 @@ impl PathSender for Kernel {
         }))
     }
 
-    fn mechanism(&mut self, _: &Carried) -> anyhow::Result<Mechanism> {
+    fn mechanism(&mut self, _: &Again) -> anyhow::Result<Mechanism> {
         Ok(Mechanism::Tlp)
     }
 }
@@ -173,14 +175,14 @@ fn elsewhere(carried: Carried) -> Carried {
     }
 }
 
-fn told(story: &mut PathStory, carried: Carried) -> Option<crate::Label> {
+fn told(story: &mut Story, carried: Carried) -> Option<crate::Label> {
     let event = Event::Carried(Box::new(carried));
     story.event(&event, &mut Kernel).unwrap()
 }
 
 /// Two bursts of three; the last packet of path 1 is dropped, and so is its probe; path 2 brings it.
-fn story() -> PathWatched {
-    let mut story = PathStory::new(2, 2, false);
+fn story() -> Watched {
+    let mut story = Story::new(2, 2, false);
     for (number, path) in [(0, 1), (1, 2), (2, 1)] {
         let at = number;
         assert_eq!(told(&mut story, new(at, path, 1, number)), None);
@@ -206,52 +208,63 @@ fn story() -> PathWatched {
         at: Time::from_nanos(1),
     });
     assert_eq!(story.event(&ack, &mut Kernel).unwrap(), None);
-    let watched = story.finish();
-    assert_eq!(story.finish().retransmissions.len(), 0, "it begins afresh");
+    let watched = story.connection();
+    assert_eq!(
+        story.connection().retransmissions.len(),
+        0,
+        "it begins afresh"
+    );
     watched
 }
 
 #[test]
 fn a_story_is_about_the_dropped_data_wherever_they_go() {
     let watched = story();
-    assert_eq!(watched.packets.packets(), [[2, 1], [1, 2]]);
-    assert_eq!((watched.dropped_segments, watched.dropped_packets), (1, 2));
-    assert_eq!(watched.t_drop, Some(Time::from_nanos(40)));
-    assert_eq!(watched.t_retransmit, Some(Time::from_nanos(50)));
+    assert_eq!(watched.sent.packets.packets(), [[2, 1], [1, 2]]);
+    assert_eq!(
+        (watched.sent.dropped_segments, watched.sent.dropped_packets),
+        (1, 2)
+    );
+    assert_eq!(watched.sent.t_drop, Some(Time::from_nanos(40)));
+    assert_eq!(watched.sent.t_retransmit, Some(Time::from_nanos(50)));
     assert_eq!(watched.mechanism, Some(Mechanism::Tlp));
     assert_eq!(watched.at_drop.unwrap().rto_us, 40_001);
-    let tally = |packets, retransmissions, reinjections| PathTally {
+    let tally = |packets, retransmissions, reinjections| Tally {
         packets,
         retransmissions,
         reinjections,
     };
-    assert_eq!(watched.paths, [tally(3, 3, 0), tally(3, 0, 1)]);
+    assert_eq!(watched.sent.paths, [tally(3, 3, 0), tally(3, 0, 1)]);
     assert_eq!(
-        (watched.reinjected_bytes, watched.spurious_retransmissions),
+        (
+            watched.sent.reinjected_bytes,
+            watched.sent.spurious_retransmissions
+        ),
         (1000, 2)
     );
     let there = &watched.retransmissions[2];
+    let route = there.route.unwrap();
     assert_eq!(
-        (there.path, there.first_path, there.data_seq),
+        (route.path, route.first_path, route.data_seq),
         (2, Some(1), 5001)
     );
-    assert_eq!(there.retransmission.first_sent_ns, Some(40));
+    assert_eq!(there.first_sent_ns, Some(40));
 }
 
 #[test]
 fn without_the_rule_s_loss_alone_a_retransmission_s_need_is_unknown() {
-    let mut story = PathStory::new(2, 2, true);
+    let mut story = Story::new(2, 2, true);
     told(&mut story, new(1, 1, 1, 0));
     let said = told(&mut story, again(new(20, 1, 1, 0), Need::Spurious, false));
     assert_eq!(said, Some((Mechanism::Tlp, Need::Unknown)));
     assert_eq!(
-        story.finish().mechanism,
+        story.connection().mechanism,
         Some(Mechanism::Tlp),
         "without drops, of the first retransmission"
     );
 }
 
-fn run() -> PathRun {
+fn run() -> Run {
     let burst = |start, end: Option<u64>| BurstSeen {
         t_start: Time::from_nanos(start),
         t_end: end.map(Time::from_nanos),
@@ -263,7 +276,7 @@ fn run() -> PathRun {
         t_confirmed: None,
         at_end,
     };
-    PathRun {
+    Run {
         bursts: vec![burst(0, Some(10)), burst(30, Some(95))],
         subflows: vec![
             subflow(1, None),
@@ -284,24 +297,37 @@ fn run() -> PathRun {
         ended: Ended::Finished,
         scheduler: Some("default".into()),
         mptcp_retransmissions: Some(1),
-        ..PathRun::default()
+        ..Run::default()
     }
 }
 
-fn rows(run: &PathRun, rehearsal: Vec<Vec<u64>>) -> (PathRows, serde_json::Value) {
+/// The rows of a type of event.
+fn rows(run: &Run, rehearsal: Vec<Vec<u64>>) -> impl Fn(&str) -> Vec<serde_json::Value> {
     let start = Start {
         repetition: 4,
         phase_ns: 7,
         boundary_ns: None,
     };
-    let rows = PathRows::new(&cell(), &start, story(), run, &Totals::new(rehearsal));
-    let transfer = serde_json::to_value(&rows.transfer).unwrap();
-    (rows, transfer)
+    let told = Told::Connection(Box::new(story()), Totals::new(rehearsal));
+    let mut text = Vec::new();
+    Rows::new(&cell(), &start, told, run)
+        .write(&mut text)
+        .unwrap();
+    let lines = String::from_utf8(text).unwrap();
+    let lines: Vec<serde_json::Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    move |kind| {
+        let of_kind = lines.iter().filter(|line| line["type"] == kind);
+        of_kind.cloned().collect()
+    }
 }
 
 #[test]
 fn the_row_is_of_the_last_burst() {
-    let (rows, row) = rows(&run(), vec![vec![2, 1], vec![1, 2]]);
+    let rows = rows(&run(), vec![vec![2, 1], vec![1, 2]]);
+    let row = &rows("transfer")[0];
     for (name, value) in [
         ("cell", 3),
         ("repetition", 4),
@@ -332,7 +358,7 @@ fn the_row_is_of_the_last_burst() {
         (&row["is_tlp"], &row["mechanism"]),
         (&true.into(), &"tlp".into())
     );
-    let retransmission = serde_json::to_value(&rows.retransmissions[2]).unwrap();
+    let retransmission = &rows("retransmission")[2];
     assert_eq!(
         (&retransmission["mechanism"], &retransmission["path"]),
         (&"mptcp-reinject".into(), &2.into())
@@ -341,12 +367,12 @@ fn the_row_is_of_the_last_burst() {
         (&retransmission["seq"], &retransmission["data_seq"]),
         (&1.into(), &5001.into())
     );
-    let burst = serde_json::to_value(&rows.bursts[1]).unwrap();
+    let burst = &rows("burst")[1];
     assert_eq!(
         (&burst["burst"], &burst["completion_ns"], &burst["packets"]),
         (&2.into(), &65.into(), &3.into())
     );
-    let subflow = serde_json::to_value(&rows.subflows[1]).unwrap();
+    let subflow = &rows("subflow")[1];
     assert_eq!(
         (&subflow["reinjections"], &subflow["cwnd"]),
         (&1.into(), &10.into())
@@ -359,7 +385,7 @@ fn differences_between_witnesses_show() {
     run.counts.retransmissions = 5;
     run.ended = Ended::TimedOut;
     run.bursts[1].t_end = None;
-    let (_, row) = rows(&run, vec![vec![2, 1], vec![2, 1]]);
+    let row = &rows(&run, vec![vec![2, 1], vec![2, 1]])("transfer")[0];
     assert_eq!(row["exact"], false);
     assert_eq!(
         row["note"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rexmit.campaign.streams import Streams
-from rexmit.validate.agree.paths.case import QUEUE_PACKETS, PathCase
+from rexmit.validate.agree.case import Case
 from rexmit.validate.dice import Dice
 from rexmit.validate.networks import buffers, delay_ns, queue, rate_bps
 
@@ -14,10 +14,12 @@ DELAY_NS: Final = (5_000_000, 150_000_000)
 """One way, of a path."""
 SEGMENTS: Final = (10, 150)
 """Of a burst."""
+QUEUE_PACKETS: Final = 1000
+"""More than there are."""
 GAP_NS: Final = (1_000_000_000, 3_000_000_000)
 
 
-def draw(streams: Streams, seed: int, index: int) -> PathCase:
+def draw(streams: Streams, seed: int, index: int) -> Case:
     """Case `index` of `seed`."""
 
     def dice(name: str) -> Dice:
@@ -27,14 +29,15 @@ def draw(streams: Streams, seed: int, index: int) -> PathCase:
     protocol = connection.pick([(2, "mptcp"), (1, "tcp")])
     first_path = connection.whole(1, 2)
     count = bursts.pick([(2, 1), (6, 2), (2, 3)])
-    return PathCase(
+    return Case(
         name=f"{seed}-{index}",
+        over="paths",
         # As wide as a scenario's seed that every tool reads as a number.
         seed=streams.stream_u64(seed, "agree paths phase", index, 1)[0] >> 16,
         protocol=protocol,
         first_path=first_path,
-        path_rates_bps=_rates(dice("rate")),
-        path_delays_ns=_delays(dice("delay")),
+        rates_bps=_rates(dice("rate")),
+        delays_ns=_delays(dice("delay")),
         bursts=count,
         segments=round(bursts.log_between(*SEGMENTS)),
         # Whole milliseconds, as one would write them.

@@ -21,6 +21,11 @@ impl Confirmed {
         }
     }
 
+    /// The client's ends of all subflows, and when each was confirmed.
+    pub fn all(&self) -> impl Iterator<Item = (SocketAddr, Time)> + '_ {
+        self.0.iter().map(|(client, time)| (*client, *time))
+    }
+
     /// When the subflow to `client` was confirmed.
     #[must_use]
     pub fn at(&self, client: SocketAddr) -> Option<Time> {

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 from rexmit.campaign.streams import Streams
 from rexmit.validate.agree import model
+from rexmit.validate.agree.case import Case
+from rexmit.validate.agree.compare_paths import PathVerdict, compare, read
 from rexmit.validate.agree.judged import AnyJudged
 from rexmit.validate.agree.outcome import Outcome, why_no_log
 from rexmit.validate.agree.packet import Packet
-from rexmit.validate.agree.paths.case import PathCase
-from rexmit.validate.agree.paths.compare import PathVerdict, compare, read
 from rexmit.validate.agree.rates import Rates, common
 from rexmit.validate.agree.show import side_by_side
 
@@ -20,7 +20,7 @@ _UNSENT = "names a packet that is never sent"
 """What both engines say of a case that loses data on a path that bears none of the burst."""
 
 
-class PathJudged(AnyJudged[PathCase, Sequence[Any], PathVerdict]):
+class PathJudged(AnyJudged[Sequence[Any], PathVerdict]):
     """A case of paths, both logs as the engines wrote them, and how far they agree."""
 
     __slots__ = ()
@@ -35,7 +35,7 @@ class PathJudged(AnyJudged[PathCase, Sequence[Any], PathVerdict]):
     def beside(self) -> Iterator[str]:
         """Both logs beside each other, path by path."""
         own = len(Packet._fields)
-        for path in range(1, len(self.case.path_delays_ns) + 1):
+        for path in range(1, self.case.paths + 1):
             yield f"path {path}"
             kernel, made = (
                 [Packet(*row[:own]) for row in log if row[own] == path]
@@ -45,7 +45,7 @@ class PathJudged(AnyJudged[PathCase, Sequence[Any], PathVerdict]):
 
 
 def judge(
-    case: PathCase,
+    case: Case,
     outcome: Outcome,
     run_model: model.RunModel,
     streams: Streams,

@@ -32,13 +32,28 @@ pub fn request(server: std::net::IpAddr) -> String {
     )
 }
 
-/// What is sent one way: a text, then lines of the page.
+/// What is sent one way: a text, then the same again and again.
 pub struct Stream {
     /// The text.
     pub text: String,
+    /// What comes after it.
+    filler: &'static [u8],
 }
 
 impl Stream {
+    /// A text, then lines of the page.
+    pub const fn of(text: String) -> Self {
+        Self { text, filler: LINE }
+    }
+
+    /// Bytes that mean nothing.
+    pub const fn of_bursts() -> Self {
+        Self {
+            text: String::new(),
+            filler: b"x",
+        }
+    }
+
     /// Appends bytes `from..to` of the stream to `out`.
     pub fn copy(&self, from: u64, to: u64, out: &mut Vec<u8>) {
         let text = self.text.len() as u64;
@@ -47,7 +62,7 @@ impl Stream {
         let mut at = from.max(text) - text;
         let end = to.max(text) - text;
         while at < end {
-            let line = &LINE[(at % LINE.len() as u64) as usize..];
+            let line = &self.filler[(at % self.filler.len() as u64) as usize..];
             let bytes = line.len().min((end - at) as usize);
             out.extend_from_slice(&line[..bytes]);
             at += bytes as u64;
@@ -86,9 +101,7 @@ mod tests {
 
     #[test]
     fn a_stream_is_its_text_and_lines() {
-        let stream = Stream {
-            text: "head".into(),
-        };
+        let stream = Stream::of("head".into());
         let mut all = Vec::new();
         stream.copy(0, 200, &mut all);
         assert!(all.starts_with(b"headThe quick") && all.len() == 200);

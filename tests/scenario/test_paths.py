@@ -1,4 +1,4 @@
-"""Scenarios of bursts over paths: what they mean, and every mix of keys that means nothing."""
+"""Scenarios of bursts and of several paths: what they mean, and mixes of keys that mean nothing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 
 from rexmit.campaign.grid import cells
 from rexmit.campaign.plan import cell_plan
-from rexmit.engines.engine import cells_of
 from rexmit.errors import UserError
 from rexmit.scenario import Scenario, effective, find, from_plain, load
 
@@ -57,7 +56,7 @@ def test_the_study_of_2017() -> None:
     assert sum(cell.repeat for cell in grid) == 1500
     assert effective(from_plain(effective(study))) == effective(study)
     delays = {
-        name: [spec.delay_ns // 10**6 for spec in study.networks[name].path_specs(0.0)]
+        name: [spec.delay_ns // 10**6 for spec in study.networks[name].link_specs(0.0)]
         for name in study.network_names
     }
     assert delays == {name: [int(ms) for ms in name.split("-")] for name in study.network_names}
@@ -72,7 +71,7 @@ def test_what_the_study_left() -> None:
         assert further.configs[name].sysctl == study.configs[name].sysctl
     assert further.configs["mptcp-all"].sysctl["net.mptcp.reinject_on_tlp"] == "2"
     assert {name: further.networks[name] for name in study.networks} == dict(study.networks)
-    assert len(further.networks["20-30-40"].path_specs(0.0)) == 3
+    assert len(further.networks["20-30-40"].link_specs(0.0)) == 3
     assert len(cells(further)) == 6 * 3 * 5
 
 
@@ -91,37 +90,45 @@ def test_a_cell_of_bursts_as_engines_read_it() -> None:
     assert plan == {
         "id": 0,
         "label": "two mptcp path 1 burst 2 data -1",
-        "family": 4,
-        "mtu": 1500,
-        "paths": [{**link, "delay_ns": 20_000_000}, {**link, "delay_ns": 30_000_000}],
+        "network": {
+            "family": 4,
+            "at": "wire",
+            "mtu": 1500,
+            "paths": [{**link, "delay_ns": 20_000_000}, {**link, "delay_ns": 30_000_000}],
+        },
         "protocol": "mptcp",
         "first_path": 2,
         "sysctls": {},
         "congestion_control": "cubic",
-        "bursts": {"count": 2, "segments": 80, "gap_ns": 2_000_000_000},
-        "loss": {"pattern": "path 1 burst 2 data -1"},
+        "workload": {
+            "server": "burst",
+            "count": 2,
+            "segments": 80,
+            "bytes": None,
+            "gap_ns": 2_000_000_000,
+        },
+        "loss": {"rule": "pattern", "pattern": "path 1 burst 2 data -1"},
         "starts": [{"repetition": 0, "phase_ns": 5}],
         "phase_period_ns": 9,
         "capture": False,
         "transfer_timeout_ns": 120_000_000_000,
     }
-    assert list(cells_of(plan)) == ["path_cells"]
-    assert list(cells_of(plan_of(from_plain(PAGES), 0))) == ["cells"]
 
 
 def test_a_burst_may_be_given_in_bytes_and_bursts_be_changed() -> None:
     scenario = from_plain(GOOD, settings=["workload.burst_size=115kB", "workload.bursts=3"])
-    assert plan_of(scenario, 0)["bursts"] == {"count": 3, "bytes": 115_000, "gap_ns": 2 * 10**9}
+    work = plan_of(scenario, 0)["workload"]
+    assert (work["count"], work["bytes"], work["segments"]) == (3, 115_000, None)
     assert effective(from_plain(effective(scenario))) == effective(scenario)
     again = from_plain(effective(scenario), settings=["workload.burst_segments=9"])
-    assert plan_of(again, 0)["bursts"]["segments"] == 9
+    assert plan_of(again, 0)["workload"]["segments"] == 9
 
 
 def test_what_paths_leave_out_comes_from_the_network() -> None:
     paths = [{"rate": "1Mbit", "loss": "1%"}, {"delay": "30ms"}]
     network = {"rate": "54Mbit", "delay": "20ms", "loss": "2%", "queue": 7, "paths": paths}
     scenario = from_plain(with_(GOOD, ("networks.two", network)))
-    first, second = plan_of(scenario, 0)["paths"]
+    first, second = plan_of(scenario, 0)["network"]["paths"]
     assert (first["rate_bps"], first["delay_ns"], first["loss"]) == (10**6, 20_000_000, 0.01)
     assert (second["rate_bps"], second["delay_ns"], second["loss"]) == (
         54 * 10**6,
@@ -138,24 +145,26 @@ def test_what_paths_leave_out_comes_from_the_network() -> None:
         ("networks.two.paths", [], "networks.two.paths: "),
         ("networks.two.paths", [{}, {"delay": "1ms"}], "networks.two.paths.0.delay: missing"),
         ("networks.two.paths", [{"delay": "1ms"}], "configs.mptcp.protocol: Multipath TCP needs"),
-        ("networks.two.links", [{"delay": "1ms"}] * 2, "networks.two.links: bursts go over paths"),
+        ("networks.two.links", [{"delay": "1ms"}] * 2, "networks.two.links: the network has paths"),
         ("networks.two.at", "host", "networks.two.at: a path's rate"),
         ("configs.tcp.path", 3, "configs.tcp.path: there is no path 3, network two has 2"),
         ("configs.tcp.path", 0, "configs.tcp.path: "),
         ("configs.tcp.path", 2, "path 1, and TCP goes on path 2 alone"),
         ("configs.tcp.patch", "No such", "configs.tcp.patch: 'No such' is no name of a patch"),
         ("configs.tcp.protocol", "sctp", 'configs.tcp.protocol: unknown "sctp"'),
-        ("workload.segments", 9, "workload.segments: of pages, not of bursts"),
-        ("workload.receive_window", "9kB", "workload.receive_window: of pages"),
-        ("workload.tcp_nopush", False, "workload.tcp_nopush: of pages"),
+        ("workload.segments", 9, 'workload.segments: not a key of the server "burst"'),
+        ("workload.receive_window", "9kB", "workload.receive_window: not a key of the server"),
+        ("workload.tcp_nopush", False, "workload.tcp_nopush: not a key of the server"),
         ("workload.client", "curl", "workload.client: only the built-in client"),
         ("workload.burst_segments", None, "workload.burst_segments: missing"),
         ("workload.burst_size", "9kB", "workload.burst_size: the burst has segments as well"),
         ("workload.bursts", 0, "workload.bursts: "),
         ("workload.gap", "0s", "workload.gap: must be more than nothing"),
         ("workload.burst_segments", 50_000, "workload.burst_segments: the bursts are too large"),
-        ("workload.server", "nginx", "workload.bursts: no page has it"),
-        ("loss.rule", "tail", 'loss.rule: the rule "tail" reads pages'),
+        ("workload.server", "nginx", 'workload.bursts: not a key of the server "nginx"'),
+        ("workload.server", "bursts", 'unknown "bursts"; did you mean "burst"?'),
+        ("loss.rule", "tail", 'loss.pattern: not a key of the rule "tail"'),
+        ("loss", {"mode": "hold"}, "loss.mode: only a page over TCP"),
         ("loss.pattern", "path 3 data 1", '"path 3 data 1": there is no path 3'),
         ("loss.pattern", "burst 3 data 1", "there is no burst 3"),
         ("loss.pattern", "data 1 fin", "bursts have no FIN"),
@@ -173,21 +182,38 @@ def test_mixes_that_mean_nothing_are_refused(key: str, value: object, said: str)
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [
-        ("networks.near.paths", [{"delay": "1ms"}], "networks.near.paths: a page goes over two"),
-        ("configs.tlp.protocol", "mptcp", "configs.tlp.protocol: pages are fetched over TCP"),
-        ("configs.tlp.path", 2, "configs.tlp.path: there is no other path"),
-        ("workload.bursts", 2, "workload.bursts: no page has it"),
-        ("workload.gap", "2s", "workload.gap: no page has it"),
-        (
-            "loss",
-            {"rule": "pattern", "pattern": "path 1 data 1"},
-            "a page has neither paths nor bursts",
-        ),
+        ("configs.tlp.protocol", "mptcp", "Multipath TCP needs two paths, network near has 1"),
+        ("configs.tlp.path", 2, "configs.tlp.path: there is no path 2, network near has 1"),
+        ("workload.bursts", 2, 'workload.bursts: not a key of the server "nginx"'),
+        ("workload.gap", "2s", 'workload.gap: not a key of the server "nginx"'),
+        ("loss", {"rule": "pattern", "pattern": "path 2 data 1"}, "there is no path 2"),
+        ("loss", {"rule": "pattern", "pattern": "burst 2 data 1"}, "there is no burst 2"),
     ],
 )
 def test_pages_know_nothing_of_bursts(key: str, value: object, said: str) -> None:
     with pytest.raises(UserError, match=re.escape(said)):
         from_plain(with_(PAGES, (key, value)))
+
+
+def test_pages_and_bursts_go_over_any_network() -> None:
+    two = GOOD["networks"]["two"]
+    page = with_(PAGES, ("networks.near", two), ("configs.new.protocol", "mptcp"))
+    plan = plan_of(from_plain(page), 1)
+    assert (plan["protocol"], plan["workload"]["server"]) == ("mptcp", "nginx")
+    assert len(plan["network"]["paths"]) == 2
+    assert plan["loss"]["rule"] == "tail"
+    burst = with_(PAGES, ("workload", GOOD["workload"]), ("loss", {"segments": 3}))
+    plan = plan_of(from_plain(burst), 0)
+    assert (plan["protocol"], plan["workload"]["server"]) == ("tcp", "burst")
+    assert len(plan["network"]["links"]) == 2
+    assert plan["loss"]["segments"] == 3
+    for data in (page, burst):
+        assert effective(from_plain(effective(from_plain(data)))) == effective(from_plain(data))
+    with pytest.raises(UserError, match="only the built-in client speaks Multipath TCP"):
+        from_plain(with_(page, ("workload", {"client": "curl"})))
+    fin = {"rule": "pattern", "pattern": "data fin"}
+    with pytest.raises(UserError, match="no FIN of their own"):
+        from_plain(with_(page, ("loss", fin)))
 
 
 def test_errors_name_the_line(tmp_path: Path) -> None:

@@ -12,10 +12,9 @@ use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
 use rexmit_plan::{BurstSeen, Ended};
 use rexmit_time::Time;
 
-use super::connection::{wait_at_most, Connection};
 use crate::client::ending;
-use crate::clock;
-use crate::priority;
+use crate::opener::{wait_at_most, Connection};
+use crate::{clock, priority};
 
 /// What is written when.
 pub struct Schedule {

@@ -1,0 +1,250 @@
+//! A cell: one point of a campaign's grid.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use anyhow::Result;
+use rexmit_loss::paths::{self, PathRule, Totals};
+use rexmit_loss::pattern::{Pattern, Scope};
+use serde::{Deserialize, Serialize};
+
+use crate::loss::Loss;
+use crate::network::{Link, NetworkPlan};
+use crate::workload::Workload;
+
+/// One point of a campaign's grid: the same transfer several times, at different phases of the kernel's timers.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cell {
+    /// The cell's number in the grid.
+    pub id: u64,
+    /// For messages.
+    pub label: String,
+    /// Hosts, links, addresses.
+    pub network: NetworkPlan,
+    /// What a connection speaks.
+    #[serde(default)]
+    pub protocol: Protocol,
+    /// The path on which a connection is opened, from 1; plain TCP has no other.
+    #[serde(default = "first")]
+    pub first_path: u32,
+    /// Set on both hosts and read back.
+    pub sysctls: BTreeMap<String, String>,
+    /// Set on both hosts and read back.
+    pub congestion_control: String,
+    /// What is transferred, by whom.
+    pub workload: Workload,
+    /// What is dropped.
+    pub loss: Loss,
+    /// Transfers without loss before the first that counts.
+    #[serde(default)]
+    pub warm_up: u32,
+    /// The transfers. A start's phase is that of the client's call for a page, and of the server's first write of the last
+    /// burst.
+    pub starts: Vec<Start>,
+    /// A transfer starts at a multiple of this on CLOCK_MONOTONIC, plus its phase.
+    pub phase_period_ns: u64,
+    /// Keep pcapng of both hosts.
+    pub capture: bool,
+    /// Log every packet of both hosts in a `packets` event.
+    #[serde(default)]
+    pub packets: bool,
+    /// A page, or a last burst, that takes longer has failed.
+    pub transfer_timeout_ns: u64,
+    /// The TCP of both hosts, where the engine has more than one.
+    #[serde(default)]
+    pub stack: Option<Stack>,
+    /// Where all chance comes from, in an engine that is not given it otherwise (a kernel is, as it boots).
+    #[serde(default)]
+    pub seed: Option<u64>,
+}
+
+const fn first() -> u32 {
+    1
+}
+
+/// What a connection speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// TCP (RFC 9293), on one path.
+    #[default]
+    Tcp,
+    /// Multipath TCP (RFC 8684), with a subflow on each path.
+    Mptcp,
+}
+
+impl Protocol {
+    /// As tables have it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Protocol::Tcp => "tcp",
+            Protocol::Mptcp => "mptcp",
+        }
+    }
+}
+
+/// A TCP stack by name.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stack {
+    /// As `rexmit stacks` lists it.
+    pub name: String,
+    /// Timer ticks a second, instead of the stack's own.
+    #[serde(default)]
+    pub hz: Option<u32>,
+    /// Settings other than the stack's own, by name.
+    #[serde(default)]
+    pub set: BTreeMap<String, String>,
+}
+
+/// One transfer of a cell.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Start {
+    /// Its number.
+    pub repetition: u32,
+    /// Offset of its start in the phase period.
+    pub phase_ns: u64,
+    /// The multiple of the phase period that it starts after, where the engine's clock can be set. Timers of 16 s and more
+    /// depend on it, the shorter ones on the phase alone.
+    #[serde(default)]
+    pub boundary_ns: Option<u64>,
+}
+
+/// How long, at least, a client waits in a transfer without loss that shows what a cell's transfers are made of:
+/// the longest timeout that a scenario may name, an hour.
+pub const REHEARSAL_NS: u64 = 3_600_000_000_000;
+
+impl Cell {
+    /// Whether its connections speak Multipath TCP.
+    #[must_use]
+    pub fn is_multipath(&self) -> bool {
+        self.protocol == Protocol::Mptcp
+    }
+
+    /// Whether the loss rule finds HTTP responses in one flow and knows from their heads how long they are. Otherwise it
+    /// knows bursts, or the one response, by their lengths, on all paths together, and positions by a rehearsal.
+    #[must_use]
+    pub fn by_response(&self) -> bool {
+        self.workload.page().is_some() && !self.is_multipath()
+    }
+
+    /// The paths that a connection goes on, from 1, its first path first.
+    #[must_use]
+    pub fn own_paths(&self) -> Vec<u32> {
+        let others = 1..=self.network.paths() as u32;
+        let others = others.filter(|path| self.is_multipath() && *path != self.first_path);
+        std::iter::once(self.first_path).chain(others).collect()
+    }
+
+    /// Whether the rule must see the client's packets too.
+    #[must_use]
+    pub fn needs_client(&self) -> bool {
+        self.loss.needs_client()
+    }
+
+    /// How many bursts a connection has that the rule of paths knows; a response is one.
+    #[must_use]
+    pub fn burst_count(&self) -> usize {
+        self.workload
+            .bursts()
+            .map_or(1, |bursts| bursts.count as usize)
+    }
+
+    /// What is dropped, as a pattern of bursts of which `totals` were sent without loss. The tail is that of the last.
+    ///
+    /// # Errors
+    /// When the pattern's text is none.
+    pub fn pattern(&self, totals: &Totals) -> Result<Pattern> {
+        match &self.loss {
+            Loss::Pattern(loss) => loss.parse(),
+            Loss::Tail(tail) => {
+                let burst = Some(self.burst_count() as u32);
+                let sent = totals.within(Scope { path: None, burst });
+                Ok(match sent.min(u64::from(tail.segments)) {
+                    0 => Pattern::default(),
+                    lost => format!("burst {} data -{lost}..-1", self.burst_count()).parse()?,
+                })
+            }
+        }
+    }
+
+    /// The rule of paths, for bursts of `burst_bytes` to a client with these addresses, one a path. Without `totals` it
+    /// drops nothing and counts.
+    ///
+    /// # Errors
+    /// When the pattern's text is none, or names a packet that `totals` does not have.
+    pub fn path_rule(
+        &self,
+        burst_bytes: u64,
+        clients: &[IpAddr],
+        totals: Option<&Totals>,
+    ) -> Result<PathRule> {
+        let pattern = match totals {
+            Some(totals) => {
+                let pattern = self.pattern(totals)?;
+                totals.check(&pattern)?;
+                pattern
+            }
+            None => Pattern::default(),
+        };
+        Ok(PathRule::new(paths::Settings {
+            pattern,
+            bursts: vec![burst_bytes; self.burst_count()],
+            clients: clients.to_vec(),
+            totals: totals.cloned(),
+        }))
+    }
+
+    /// Whether packets may be lost otherwise than by the rule: by chance, or in a queue that a transfer can fill. What was
+    /// sent of one burst may still be under way when the next is written.
+    #[must_use]
+    pub fn lossy(&self) -> bool {
+        /// Least payload of a full segment that is reckoned with: MTU 1500 leaves as much with IPv6, timestamps and a
+        /// mapping.
+        const SEGMENT: u64 = 1_400;
+        /// The handshake and a few acknowledgements.
+        const BESIDES: u64 = 20;
+        let segments = self.workload.segments(SEGMENT);
+        let mut links = self.network.links().iter();
+        links.any(|link| link.loss > 0.0 || u64::from(link.queue_packets) < segments + BESIDES)
+    }
+
+    /// Nanoseconds without anything to read after which the client gives up: those between two bursts are no reason to.
+    #[must_use]
+    pub fn patience_ns(&self) -> u64 {
+        let gap_ns = self.workload.bursts().map_or(0, |bursts| bursts.gap_ns);
+        self.transfer_timeout_ns.max(gap_ns)
+    }
+
+    /// Nanoseconds in which, after a transfer, a last acknowledgement crosses the network, and retransmissions that were
+    /// under way with it. Where every packet of a page is logged the log is to end with nothing under way: spurious
+    /// retransmissions may fill the network's queues.
+    #[must_use]
+    pub fn settling_ns(&self) -> u64 {
+        const FRAME_BITS: u64 = 8 * 1514;
+        /// Frames of a connection over paths that wait before one.
+        const WAITING: u64 = 40;
+        let one_way = |path: &[Link]| -> u64 {
+            let delays = path.iter().map(|link| link.delay_ns + link.jitter_ns);
+            delays.sum()
+        };
+        let longest = self.network.each_path().map(one_way).max().unwrap_or(0);
+        let frame = |link: &Link| FRAME_BITS * 1_000_000_000 / link.rate_bps.max(1);
+        let frame = self.network.links().iter().map(frame).max().unwrap_or(0);
+        let frames = match &self.workload {
+            Workload::Nginx(page) if self.by_response() => {
+                let all = u64::from(page.segments.unwrap_or(1_000) + 20);
+                if self.packets {
+                    2 * all
+                } else {
+                    0
+                }
+            }
+            _ => WAITING,
+        };
+        2 * longest + frames * frame + 1_000_000
+    }
+}

@@ -1,0 +1,104 @@
+//! What is dropped of a cell's transfers.
+
+use anyhow::{anyhow, Result};
+use rexmit_loss::pattern::{self, Pattern, PatternRule};
+use rexmit_loss::tail::{self, TailRule};
+use rexmit_loss::Rule;
+use rexmit_time::Duration;
+use serde::Deserialize;
+
+/// What is dropped; the tag is `rule`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "rule", rename_all = "lowercase")]
+pub enum Loss {
+    /// The last segments of each transfer.
+    Tail(TailLoss),
+    /// Packets by their position.
+    Pattern(PatternLoss),
+}
+
+/// The last segments of each transfer.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TailLoss {
+    /// Segments of data dropped at the tail.
+    pub segments: u32,
+    /// How the tail is found.
+    pub mode: Mode,
+    /// Longest time that `hold` keeps packets without any new one.
+    pub hold_limit_ns: u64,
+}
+
+/// Packets by their position.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PatternLoss {
+    /// Which.
+    pub pattern: String,
+}
+
+/// How the tail-loss rule finds the tail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// By sequence number.
+    Sequence,
+    /// By holding candidates until the FIN.
+    Hold,
+}
+
+impl Loss {
+    /// The rule of responses, which measures until it is told that the transfer is over. A response is its connection's one
+    /// burst, on its one path.
+    ///
+    /// # Errors
+    /// When a limit is longer than 292 years or a pattern's text is none.
+    pub fn rule(&self) -> Result<Box<dyn Rule + Send>> {
+        Ok(match self {
+            Loss::Tail(tail) => Box::new(TailRule::new(tail.settings()?)),
+            Loss::Pattern(loss) => Box::new(PatternRule::new(pattern::Settings {
+                linger: Duration::MAX,
+                ..pattern::Settings::new(loss.parse()?.without_scopes())
+            })),
+        })
+    }
+
+    /// Whether the rule must see the client's packets too.
+    #[must_use]
+    pub fn needs_client(&self) -> bool {
+        match self {
+            Loss::Tail(_) => false,
+            Loss::Pattern(loss) => loss.parse().is_ok_and(|pattern| pattern.needs_client()),
+        }
+    }
+}
+
+impl PatternLoss {
+    /// What its text says.
+    ///
+    /// # Errors
+    /// When the text is none.
+    pub fn parse(&self) -> Result<Pattern> {
+        let parsed: Result<Pattern, _> = self.pattern.parse();
+        parsed.map_err(|error| anyhow!("the loss pattern {:?}: {error}", self.pattern))
+    }
+}
+
+impl TailLoss {
+    /// The rule, measuring until it is told that the transfer is over.
+    ///
+    /// # Errors
+    /// When the limit is longer than 292 years.
+    pub fn settings(&self) -> Result<tail::Settings> {
+        Ok(tail::Settings {
+            segments: self.segments,
+            mode: match self.mode {
+                Mode::Sequence => tail::Mode::Sequence,
+                Mode::Hold => tail::Mode::Hold,
+            },
+            hold_limit: Duration::from_nanos(i64::try_from(self.hold_limit_ns)?),
+            linger: Duration::MAX,
+            ..tail::Settings::default()
+        })
+    }
+}

@@ -1,0 +1,160 @@
+//! What a cell's servers send, and to whom.
+
+use anyhow::{bail, Result};
+use serde::Deserialize;
+
+use crate::check::LATEST_NS;
+
+/// Most bursts of a connection.
+pub(crate) const MOST_BURSTS: u32 = 1_000;
+/// Most bytes of all bursts of a connection.
+const MOST_BYTES: u64 = 1 << 32;
+
+/// What is transferred, by whom; the tag is `server`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "server", rename_all = "lowercase")]
+pub enum Workload {
+    /// A page from nginx.
+    Nginx(Page),
+    /// Bursts of this program, to this program.
+    Burst(Bursts),
+}
+
+/// A page that is fetched.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Page {
+    /// The client.
+    pub client: ClientKind,
+    /// Full segments of head and body together.
+    pub segments: Option<u32>,
+    /// Bytes of head and body together, instead of segments.
+    pub bytes: Option<u64>,
+    /// What the client's host offers at most.
+    pub receive_window_bytes: Option<u32>,
+    /// The server's `tcp_nopush`: head and body leave together, in full segments.
+    #[serde(default = "yes")]
+    pub tcp_nopush: bool,
+    /// Bits a second that the client works through; none for a client that takes no time.
+    #[serde(default)]
+    pub read_bps: Option<u64>,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+impl Page {
+    /// How long head and page are to be together where a full segment has `segment_bytes` of payload.
+    ///
+    /// # Errors
+    /// When the plan does not say.
+    pub fn bytes_wanted(&self, segment_bytes: u64) -> Result<u64> {
+        match (self.bytes, self.segments) {
+            (Some(bytes), None) => Ok(bytes),
+            (None, Some(segments)) => Ok(u64::from(segments) * segment_bytes),
+            _ => bail!("the plan names either the transfer's segments or its bytes"),
+        }
+    }
+}
+
+/// The clients there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClientKind {
+    /// This program.
+    Builtin,
+    /// `curl`.
+    Curl,
+    /// `lynx -dump`, as in Ryll 2013.
+    Lynx,
+}
+
+/// What the server writes; all bursts alike.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bursts {
+    /// How many.
+    pub count: u32,
+    /// Full segments of each.
+    #[serde(default)]
+    pub segments: Option<u32>,
+    /// Bytes of each, instead of segments.
+    #[serde(default)]
+    pub bytes: Option<u64>,
+    /// From the first write of one to the first write of the next.
+    pub gap_ns: u64,
+}
+
+impl Bursts {
+    /// Bytes of each burst where a full segment has `segment_bytes` of payload.
+    #[must_use]
+    pub fn bytes_each(&self, segment_bytes: u32) -> u64 {
+        let segments = self
+            .segments
+            .map(|n| u64::from(n) * u64::from(segment_bytes));
+        self.bytes.or(segments).unwrap_or(0)
+    }
+
+    /// From the first write of the first burst to that of the last.
+    #[must_use]
+    pub fn span_ns(&self) -> u64 {
+        u64::from(self.count - 1) * self.gap_ns
+    }
+
+    /// Whether they can be sent over a network of this MTU.
+    pub(crate) fn check(&self, mtu: u32) -> Result<()> {
+        let Bursts {
+            count,
+            segments,
+            bytes,
+            gap_ns,
+        } = *self;
+        if count == 0 {
+            bail!("bursts.count = 0: must be 1 or more");
+        }
+        let each = match (segments, bytes) {
+            (Some(segments), None) => u64::from(segments) * u64::from(mtu),
+            (None, Some(bytes)) => bytes,
+            _ => bail!("the plan names either a burst's segments or its bytes"),
+        };
+        let all = each.saturating_mul(u64::from(count));
+        if all == 0 || all > MOST_BYTES {
+            bail!("{count} bursts of {each} bytes: must be 1 to {MOST_BYTES} bytes in all");
+        }
+        if gap_ns.saturating_mul(u64::from(count)) > LATEST_NS {
+            bail!("{count} bursts every {gap_ns} ns take too long");
+        }
+        Ok(())
+    }
+}
+
+impl Workload {
+    /// The page, if it is one.
+    #[must_use]
+    pub fn page(&self) -> Option<&Page> {
+        match self {
+            Workload::Nginx(page) => Some(page),
+            Workload::Burst(_) => None,
+        }
+    }
+
+    /// The bursts, if it is these.
+    #[must_use]
+    pub fn bursts(&self) -> Option<&Bursts> {
+        match self {
+            Workload::Nginx(_) => None,
+            Workload::Burst(bursts) => Some(bursts),
+        }
+    }
+
+    /// Full segments of all that a connection sends, where one has `segment_bytes` of payload at least.
+    pub(crate) fn segments(&self, segment_bytes: u64) -> u64 {
+        let (segments, bytes, times) = match self {
+            Workload::Nginx(page) => (page.segments, page.bytes, 1),
+            Workload::Burst(bursts) => (bursts.segments, bursts.bytes, bursts.count),
+        };
+        let by_bytes = bytes.map(|bytes| bytes.div_ceil(segment_bytes));
+        segments.map(u64::from).or(by_bytes).unwrap_or(0) * u64::from(times)
+    }
+}

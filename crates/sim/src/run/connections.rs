@@ -1,0 +1,432 @@
+//! Connections whose paths the rule minds: a rehearsal without loss, then a connection for each start. What it sends are
+//! bursts, or a page over Multipath TCP.
+
+use std::path::Path;
+
+use anyhow::{anyhow, bail, Context, Result};
+use rexmit_loss::paths::Totals;
+use rexmit_plan::{
+    line, not_all_came, not_as_asked, BurstSeen, CellStart, Ended, Page, PageStart, Rehearsed, Run,
+    Start, Story, SubflowSeen, SubflowState, Told, Watched, Workload,
+};
+use rexmit_tcp::settings::MptcpScheduler;
+use rexmit_time::{Duration, Streams, Time};
+
+use super::bench::{ephemeral_port, Bench, Built, Seen, PORT};
+use super::fetch::{fetch, programs};
+use super::inspect::{self, micros, Inspect};
+use super::options::Keys;
+use super::text::{self, Stream};
+use super::watch::{Speakers, Wants, Watch};
+use crate::apps::App;
+use crate::world::{EndId, NodeId, World};
+
+/// How long is waited, after the last burst has come, for what its sender has yet to hear of.
+pub const LAST_WORDS: Duration = Duration::from_secs(10);
+
+/// A connection that was watched.
+pub struct Connected {
+    pub watched: Watched,
+    pub seen: Seen,
+    pub run: Run,
+}
+
+/// Runs the cell of `bench`.
+pub fn run<M: Inspect>(
+    bench: &mut Bench<'_, M>,
+    share: Option<&Path>,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let cell = bench.cell;
+    if cell.is_multipath() && bench.hosts.server.settings.mptcp_scheduler == MptcpScheduler::None {
+        let name = cell.stack.as_ref().map_or("", |stack| stack.name.as_str());
+        bail!("the stack {name} has no Multipath TCP; linux-4.1, linux-6.1 and linux-6.12 have");
+    }
+    let mut warnings = Vec::new();
+    let (bytes, totals) = bench.rehearse(&mut warnings)?;
+    let page = cell.workload.page().map(|_| {
+        let page_bytes = text::fit(bytes).unwrap_or(0);
+        PageStart::new(page_bytes, bytes - page_bytes)
+    });
+    let body = CellStart {
+        cell: cell.id,
+        virtual_ns: bench.free.as_nanos(),
+        page,
+        rehearsed: Some(Rehearsed {
+            burst_bytes: bytes,
+            path_packets: totals.packets(),
+        }),
+        read_back: &bench.hosts.read_back,
+        ignored: &bench.ignored(),
+        warnings: &warnings,
+    };
+    line(out, "cell-start", &body)?;
+    for start in &cell.starts {
+        bench
+            .repeat(start, (bytes, &totals), share, out)
+            .with_context(|| format!("repetition {}", start.repetition))?;
+    }
+    Ok(())
+}
+
+impl<M: Inspect> Bench<'_, M> {
+    /// Bytes of each burst, or of the response, where a full segment has `segment_bytes` of payload.
+    fn bytes_each(&self, segment_bytes: u32) -> Result<u64> {
+        match &self.cell.workload {
+            Workload::Burst(bursts) => Ok(bursts.bytes_each(segment_bytes)),
+            Workload::Nginx(page) => page.bytes_wanted(u64::from(segment_bytes)),
+        }
+    }
+
+    /// The segments that are asked for, if these are.
+    fn segments_wanted(&self) -> Option<u64> {
+        let segments = match &self.cell.workload {
+            Workload::Burst(bursts) => bursts.segments,
+            Workload::Nginx(page) => page.segments,
+        };
+        segments.map(u64::from)
+    }
+
+    /// The bytes of a burst, and the packets of each on each path without loss. How much a full segment holds is taken from
+    /// what is sent, where a burst is given in segments.
+    fn rehearse(&mut self, warnings: &mut Vec<String>) -> Result<(u64, Totals)> {
+        let cell = self.cell;
+        let start = Start {
+            repetition: 0,
+            phase_ns: cell.starts.first().map_or(0, |start| start.phase_ns),
+            boundary_ns: None,
+        };
+        let asked = self.segments_wanted();
+        let mut segment_bytes = cell.network.mtu;
+        loop {
+            let bytes = self.bytes_each(segment_bytes)?;
+            let told = self.connect(bytes, None, &start, Wants::default())?;
+            if !told.run.complete() {
+                let why = not_all_came(cell, &told.run);
+                if self.undisturbed {
+                    bail!("{why}");
+                }
+                // What becomes of the cell's connections is for their rows to tell.
+                warnings.push(why);
+                self.undisturbed = true;
+                continue;
+            }
+            let sent = told.watched.sent;
+            if asked.is_none() || sent.mss_bytes == segment_bytes {
+                warnings.extend(not_as_asked(cell, &sent.packets, sent.mss_bytes));
+                self.undisturbed = false;
+                return Ok((bytes, sent.packets));
+            }
+            segment_bytes = sent.mss_bytes;
+        }
+    }
+
+    fn repeat(
+        &mut self,
+        start: &Start,
+        (bytes, totals): (u64, &Totals),
+        share: Option<&Path>,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let wants = self.wants();
+        let pattern = self.cell.pattern(totals)?;
+        let free = self.free;
+        let mut own = totals.clone();
+        let mut told = self.connect(bytes, Some(totals), start, wants)?;
+        let sent = &told.watched.sent.packets;
+        let differs = !sent.differences(&pattern, totals).is_empty();
+        if differs && told.run.ended != Ended::NotConnected {
+            // At this phase the packets fall to the paths otherwise: what counts is a rehearsal at it, unless that
+            // lost what the pattern names.
+            let after = std::mem::replace(&mut self.free, free);
+            let again = self.connect(bytes, None, start, Wants::default())?;
+            self.free = after;
+            let sent = again.watched.sent.packets;
+            if sent.check(&self.cell.pattern(&sent)?).is_ok() {
+                own = sent;
+                self.free = free;
+                told = self.connect(bytes, Some(&own), start, wants)?;
+            }
+        }
+        let Connected { watched, seen, run } = told;
+        let told = Told::Connection(Box::new(watched), own);
+        self.write(start, told, &run, seen, share, out)
+    }
+
+    /// Opens a connection, has everything sent and read, and waits until all is quiet. Without `totals` nothing is lost by
+    /// rule.
+    fn connect(
+        &mut self,
+        bytes: u64,
+        totals: Option<&Totals>,
+        start: &Start,
+        wants: Wants,
+    ) -> Result<Connected> {
+        match &self.cell.workload {
+            Workload::Burst(bursts) => {
+                let streams = [Stream::of_bursts(), Stream::of_bursts()];
+                let begin = self.begin(start, bursts.span_ns());
+                let opened = self.open(bytes, totals, start, wants, streams, begin)?;
+                self.send_bursts(bursts, bytes, start, opened)
+            }
+            Workload::Nginx(page) => {
+                let page_bytes = text::fit(bytes).ok_or_else(|| {
+                    anyhow!("no length of the page makes a transfer of {bytes} bytes")
+                })?;
+                let texts = [text::head(page_bytes), text::request(self.server)];
+                let begin = self.begin(start, 0);
+                let opened =
+                    self.open(bytes, totals, start, wants, texts.map(Stream::of), begin)?;
+                self.send_page(page, page_bytes, opened)
+            }
+        }
+    }
+
+    /// All that a connection needs, from `begin` on, for bursts of so many bytes.
+    fn open(
+        &self,
+        bytes: u64,
+        totals: Option<&Totals>,
+        start: &Start,
+        wants: Wants,
+        texts: [Stream; 2],
+        begin: Time,
+    ) -> Result<Opened<M>> {
+        let cell = self.cell;
+        let rule = cell.path_rule(bytes, &self.clients, totals)?;
+        let story = Story::new(cell.burst_count(), self.clients.len(), cell.lossy());
+        let number = u64::from(start.repetition);
+        let streams = Streams::new(self.streams.stream("connection", number).next_u64());
+        let form = self.hosts.server.settings.mptcp_options;
+        let speakers = Speakers {
+            streams: texts,
+            keys: cell
+                .is_multipath()
+                .then(|| Keys::draw(form, &mut streams.stream("keys", 0))),
+            clients: self.clients.clone(),
+        };
+        let mut draws = streams.stream("port", 0);
+        let ports = self.clients.iter().map(|_| ephemeral_port(&mut draws));
+        let ports: Vec<u16> = ports.collect();
+        let watch = Watch::new(Box::new(rule), wants, story, speakers);
+        let Built {
+            world,
+            server,
+            clients,
+        } = self.build(watch, wants, &streams, begin);
+        let first = cell.first_path as usize - 1;
+        // Plain TCP knows of one path alone, which is the first that it has.
+        let (paths, first) = if cell.is_multipath() {
+            ((0..clients.len()).collect(), first)
+        } else {
+            (vec![first], 0)
+        };
+        let ways = paths.iter().map(|path| (clients[*path], ports[*path]));
+        Ok(Opened {
+            world,
+            server: (server, PORT),
+            ways: ways.collect(),
+            numbers: paths.iter().map(|path| *path as u32 + 1).collect(),
+            first,
+            begin,
+        })
+    }
+
+    /// When a connection begins, at the same phase as the last of its bursts, whose first write is `span_ns` behind that of
+    /// the first: as soon as the hosts are free, or so long before the burst whose time is given that it is up by then.
+    fn begin(&self, start: &Start, span_ns: u64) -> Time {
+        let soonest = match start.boundary_ns {
+            Some(boundary) => super::bursts::early(boundary + start.phase_ns, span_ns),
+            None => self.free.as_nanos(),
+        };
+        Time::from_nanos(self.at_phase(soonest, start.phase_ns))
+    }
+
+    /// The first time from `soonest` on that is `phase_ns` after a multiple of the cell's period.
+    pub fn at_phase(&self, soonest: u64, phase_ns: u64) -> u64 {
+        let period = self.cell.phase_period_ns.max(1);
+        soonest.saturating_sub(phase_ns).next_multiple_of(period) + phase_ns
+    }
+
+    /// A page over Multipath TCP. Further subflows are opened as soon as the client knows that the connection is one.
+    fn send_page(&mut self, page: &Page, page_bytes: u64, opened: Opened<M>) -> Result<Connected> {
+        let request = text::request(self.server);
+        let total = text::head(page_bytes).len() as u64 + page_bytes;
+        let (client, server) = programs(page, page_bytes, request.len());
+        // The end of a connection is not modelled: the head says how long the page is.
+        let apps = [App::Browser(client.awaiting(total)), App::Nginx(server)];
+        let mut one = opened.start(apps);
+        let (client, first, begin) = (one.client, one.first, one.begin);
+        let mut others: Vec<usize> = one.others().collect();
+        let patience = self.patience()?;
+        let fetched = fetch(&mut one.world, client, total, begin, patience, |world| {
+            let meta = world.machine(client).and_then(Inspect::meta);
+            if meta.is_some_and(|meta| meta.confirmed(first).is_some()) {
+                for path in std::mem::take(&mut others) {
+                    world.join(client, path);
+                }
+            }
+        });
+        let end = begin + Duration::from_nanos(i64::try_from(fetched.duration_ns)?);
+        let complete = fetched.complete();
+        let mut run = Run::of_page(fetched, Default::default());
+        self.settle(&mut one, end, &mut run)?;
+        Ok(one.told(run, begin, |run, watched| {
+            run.bursts = vec![BurstSeen {
+                t_start: watched.sent.t_first.unwrap_or(begin),
+                t_end: complete.then_some(end),
+                bytes: total,
+            }];
+        }))
+    }
+
+    /// Runs until the server has heard of all that it sent since `end`, and what it sent spuriously has crossed the network;
+    /// tells of its subflows and counters.
+    pub fn settle(&mut self, one: &mut Open<M>, end: Time, run: &mut Run) -> Result<()> {
+        run.subflows = one.subflows();
+        let (quiet, heard) = one.wait_until_heard(end);
+        self.free = quiet + self.settling()?;
+        one.world.run_until(self.free);
+        if !heard {
+            let limit_s = LAST_WORDS.as_nanos() as u64 / 1_000_000_000;
+            run.notes.push(rexmit_plan::not_all_acknowledged(limit_s));
+        }
+        self.count(one, run);
+        Ok(())
+    }
+
+    /// What the server has counted.
+    pub fn count(&self, one: &Open<M>, run: &mut Run) {
+        let server = one.world.machine(one.client.peer());
+        run.counts = server.map_or_else(Default::default, |machine| {
+            inspect::counts(machine, one.numbers.len())
+        });
+        if self.cell.is_multipath() {
+            let scheduler = self.hosts.server.settings.mptcp_scheduler;
+            let meta = server.and_then(Inspect::meta);
+            let counters = meta.map(|meta| meta.counters()).unwrap_or_default();
+            run.scheduler = Some(scheduler.to_string());
+            run.mptcp_retransmissions = Some(counters.reinjections);
+            run.probe_reinjections = Some(counters.probe_reinjections);
+        }
+    }
+}
+
+/// A network with a connection that is about to be opened.
+pub struct Opened<M: Inspect> {
+    world: World<M, Watch>,
+    server: (NodeId, u16),
+    ways: Vec<(NodeId, u16)>,
+    /// The numbers of its paths, from 1.
+    numbers: Vec<u32>,
+    /// The place of the first path among them.
+    first: usize,
+    begin: Time,
+}
+
+/// A connection.
+pub struct Open<M: Inspect> {
+    pub world: World<M, Watch>,
+    pub client: EndId,
+    /// Its paths: the client's ports.
+    ports: Vec<u16>,
+    /// Their numbers, from 1.
+    pub numbers: Vec<u32>,
+    /// The place of the first path among them.
+    pub first: usize,
+    /// When it was opened.
+    pub begin: Time,
+}
+
+impl<M: Inspect> Opened<M> {
+    /// Opens it, with these programs of client and server.
+    pub fn start(mut self, apps: [App; 2]) -> Open<M> {
+        let (begin, first) = (self.begin, self.first);
+        let client = self
+            .world
+            .open_over(begin, &self.ways, self.server, first, apps);
+        Open {
+            world: self.world,
+            client,
+            ports: self.ways.iter().map(|(_, port)| *port).collect(),
+            numbers: self.numbers,
+            first,
+            begin,
+        }
+    }
+}
+
+impl<M: Inspect> Open<M> {
+    /// Its paths but the first, in order.
+    pub fn others(&self) -> impl Iterator<Item = usize> {
+        let first = self.first;
+        (0..self.numbers.len()).filter(move |path| *path != first)
+    }
+
+    /// The server's subflows that are confirmed, the first path first.
+    fn subflows(&self) -> Vec<SubflowSeen> {
+        let Some(server) = self.world.machine(self.client.peer()) else {
+            return Vec::new();
+        };
+        std::iter::once(self.first)
+            .chain(self.others())
+            .filter_map(|path| {
+                let connection = server.connection(path)?;
+                let t_confirmed = server.meta().map(|meta| meta.confirmed(path));
+                if t_confirmed == Some(None) {
+                    return None;
+                }
+                Some(SubflowSeen {
+                    path: self.numbers[path],
+                    client_port: self.ports[path],
+                    t_confirmed: t_confirmed.flatten(),
+                    at_end: connection.sender().map(|sender| SubflowState {
+                        srtt_us: sender.srtt().map_or(0, micros),
+                        rto_us: micros(sender.rto()),
+                        cwnd: sender.cwnd(),
+                    }),
+                })
+            })
+            .collect()
+    }
+
+    /// Whether the server waits for an acknowledgement on some path.
+    fn waits(&self) -> bool {
+        let server = self.world.machine(self.client.peer());
+        let connections = (0..self.numbers.len()).filter_map(|path| server?.connection(path));
+        let mut senders = connections.filter_map(|connection| connection.sender());
+        senders.any(|sender| sender.packets_out() > 0)
+    }
+
+    /// Runs until the server has heard of all that it sent until `end`: when that was, and whether it has.
+    fn wait_until_heard(&mut self, end: Time) -> (Time, bool) {
+        let limit = end + LAST_WORDS;
+        let mut quiet = end;
+        while self.waits() && self.world.next_time().is_some_and(|time| time <= limit) {
+            self.world.step();
+            quiet = quiet.max(self.world.now());
+        }
+        (quiet, !self.waits())
+    }
+
+    /// What is told of it, once `more` is added of what was seen.
+    pub fn told(
+        mut self,
+        mut run: Run,
+        planned: Time,
+        more: impl FnOnce(&mut Run, &Watched),
+    ) -> Connected {
+        let watched = self.world.gate.story.connection();
+        more(&mut run, &watched);
+        let (log, captures) = self.world.gate.kept();
+        Connected {
+            watched,
+            seen: Seen {
+                log,
+                captures,
+                planned,
+            },
+            run,
+        }
+    }
+}

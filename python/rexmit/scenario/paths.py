@@ -1,0 +1,99 @@
+"""What names a path or a burst, and whether the scenario has it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from rexmit.scenario.model import Bursts, Config, Network, Pages, Scenario
+from rexmit.scenario.problem import Problem
+
+
+def problems(scenario: Scenario) -> Iterator[Problem]:
+    """Networks with both links and paths, and every name of a path or burst that is not there."""
+    for name, network in scenario.networks.items():
+        yield from _network(name, network)
+    for name, config in scenario.configs.items():
+        yield from _config(scenario, name, config)
+    yield from _patterns(scenario)
+    over_mptcp = any(scenario.configs[name].protocol == "mptcp" for name in scenario.configs)
+    if scenario.loss.mode == "hold" and (over_mptcp or isinstance(scenario.workload, Bursts)):
+        yield Problem(
+            ("loss", "mode"), "only a page over TCP has a FIN to hold for", 'write "sequence"'
+        )
+
+
+def _network(name: str, network: Network) -> Iterator[Problem]:
+    if network.paths is None:
+        return
+    if network.links is not None:
+        yield Problem(("networks", name, "links"), "the network has paths as well", "give one")
+    if network.at != "wire":
+        yield Problem(
+            ("networks", name, "at"), "a path's rate and delay act on the wire", "leave it out"
+        )
+
+
+def _config(scenario: Scenario, name: str, config: Config) -> Iterator[Problem]:
+    for network, there in scenario.networks.items():
+        paths = there.path_count
+        if config.protocol == "mptcp" and paths < 2:
+            yield Problem(
+                ("configs", name, "protocol"),
+                f"Multipath TCP needs two paths, network {network} has {paths}",
+                'add a path, or write protocol = "tcp"',
+            )
+        if config.path > paths:
+            yield Problem(
+                ("configs", name, "path"),
+                f"there is no path {config.path}, network {network} has {paths}",
+                f"a number from 1 to {paths}",
+            )
+    work = scenario.workload
+    if config.protocol == "mptcp" and isinstance(work, Pages) and work.client != ("builtin",):
+        yield Problem(
+            ("workload", "client"),
+            f"only the built-in client speaks Multipath TCP, as configuration {name} does",
+            '"builtin"',
+        )
+
+
+def _patterns(scenario: Scenario) -> Iterator[Problem]:
+    """Patterns in their printed form that name what there is not."""
+    # Of names that are not there is told elsewhere.
+    networks = [one for name, one in scenario.networks.items() if name in scenario.network_names]
+    configs = [one for name, one in scenario.configs.items() if name in scenario.config_names]
+    paths = min((network.path_count for network in networks), default=0)
+    work = scenario.workload
+    bursts = work.bursts if isinstance(work, Bursts) else 1
+    of_tcp = {config.path for config in configs if config.protocol == "tcp"}
+    for index, pattern in enumerate(scenario.loss.pattern or ()):
+        alone = len(scenario.loss.pattern or ()) == 1
+        at: tuple[str | int, ...] = ("loss", "pattern") if alone else ("loss", "pattern", index)
+        if re.search(r"\bfin\b", pattern):
+            if isinstance(work, Bursts):
+                yield Problem(at, f'"{pattern}": bursts have no FIN', "name positions")
+            elif any(config.protocol == "mptcp" for config in configs):
+                yield Problem(
+                    at,
+                    f'"{pattern}": data of Multipath TCP have no FIN of their own',
+                    "name positions",
+                )
+        named = {
+            what: {int(number) for number in re.findall(rf"\b{what} ([0-9]+)", pattern)}
+            for what in ("path", "burst")
+        }
+        for what, most in (("path", paths), ("burst", bursts)):
+            beyond = sorted(number for number in named[what] if number > most)
+            if beyond and most:
+                yield Problem(
+                    at, f'"{pattern}": there is no {what} {beyond[0]}', f"{what}s here: 1 to {most}"
+                )
+        for own in sorted(of_tcp):
+            others = sorted(named["path"] - {own})
+            if others and others[0] <= paths:
+                yield Problem(
+                    at,
+                    f'"{pattern}": path {others[0]}, and TCP goes on path {own} alone',
+                    "name the path of the configurations with TCP, or leave these out",
+                )

@@ -1,1 +1,0 @@
-"""Cases of bursts over two paths."""
