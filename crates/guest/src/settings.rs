@@ -79,6 +79,19 @@ pub fn apply(
             .map(|(name, value)| (name.as_str(), value.as_str())),
     );
     all.push(("net.ipv4.tcp_congestion_control", congestion_control));
+    // All of it before anything is set: an old kernel has one set of settings for all hosts.
+    for host in hosts {
+        let former = former.0.entry(host.name().to_owned()).or_default();
+        host.run(|| {
+            for (name, _) in &all {
+                if !former.contains_key(*name) {
+                    former.insert((*name).to_owned(), get(name)?);
+                }
+            }
+            Ok(())
+        })
+        .with_context(|| format!("on host {}", host.name()))?;
+    }
     for host in hosts {
         host.run(|| {
             let available = fs::read_to_string(AVAILABLE).with_context(|| AVAILABLE.to_owned())?;
@@ -86,11 +99,7 @@ pub fn apply(
                 let available = available.trim();
                 bail!("this kernel has no congestion control {congestion_control}; it has: {available}");
             }
-            let former = former.0.entry(host.name().to_owned()).or_default();
             for (name, value) in &all {
-                if !former.contains_key(*name) {
-                    former.insert((*name).to_owned(), get(name)?);
-                }
                 read_back.insert((*name).to_owned(), set(name, value)?);
             }
             Ok(())

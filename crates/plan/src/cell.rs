@@ -97,6 +97,21 @@ pub struct Stack {
     /// Settings other than the stack's own, by name.
     #[serde(default)]
     pub set: BTreeMap<String, String>,
+    /// How long its host works.
+    #[serde(default)]
+    pub work: Work,
+}
+
+/// How long hosts work where that takes time, as it does not on the lab's own kernels; nanoseconds.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Work {
+    /// To wake the server up when something happens.
+    pub wake_ns: u64,
+    /// On each packet that leaves, one after another.
+    pub packet_ns: u64,
+    /// On each retransmission besides.
+    pub retransmission_ns: u64,
 }
 
 /// One transfer of a cell.

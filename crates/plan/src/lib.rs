@@ -23,7 +23,7 @@ mod words;
 mod workload;
 
 pub use capture::{write_capture, Captured};
-pub use cell::{Cell, Protocol, Stack, Start, REHEARSAL_NS};
+pub use cell::{Cell, Protocol, Stack, Start, Work, REHEARSAL_NS};
 pub use ended::Ended;
 pub use events::{line, CellStart, Ignored, PageStart, Rehearsed};
 pub use log::PacketLog;

@@ -8,6 +8,7 @@ use rexmit_tcp::connection::{Connection, Event, Local, Sent, Socket};
 use rexmit_tcp::settings::Settings;
 use rexmit_tcp::Segment;
 use rexmit_time::Time;
+use rexmit_wire::SeqNum;
 
 /// A host's TCP.
 #[derive(Clone, Debug)]
@@ -65,6 +66,8 @@ pub trait Machine: Socket + Sized {
     fn on_deadline(&mut self, now: Time);
     /// A packet left the host.
     fn left_host(&mut self, now: Time, path: usize, bytes: u32);
+    /// A packet whose first number is `seq` was dropped on its way out.
+    fn dropped(&mut self, _path: usize, _seq: SeqNum) {}
     /// The next segment to send.
     fn poll_transmit(&mut self, now: Time) -> Option<Out<Self::Options>>;
     /// The next thing that happened.
@@ -104,6 +107,10 @@ impl Machine for Connection {
 
     fn left_host(&mut self, now: Time, _: usize, bytes: u32) {
         self.left_host(now, bytes);
+    }
+
+    fn dropped(&mut self, _: usize, seq: SeqNum) {
+        self.dropped(seq);
     }
 
     fn poll_transmit(&mut self, now: Time) -> Option<Out<()>> {

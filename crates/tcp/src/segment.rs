@@ -67,6 +67,9 @@ pub struct Segment {
     /// Pieces of pages that the data lie in (`nr_frags`): not on the wire, but a packet brings its memory along where both
     /// hosts are on one machine, as in the lab. None of a file's, which were copied into one buffer (`skb_checksum_help`).
     pub pages: u32,
+    /// What the buffer costs that payload lies in and that comes along, too, and how much of the payload does; none where
+    /// the memory is as [`Settings::packet_overhead`](crate::settings::Settings::packet_overhead) says.
+    pub buffer: Option<(u32, u32)>,
 }
 
 impl Segment {

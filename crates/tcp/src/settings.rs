@@ -135,6 +135,11 @@ settings! {
         pub autocorking: bool,
         /// Bytes that a packet in a buffer counts besides its payload (`skb->truesize`).
         pub packet_overhead: u32,
+        /// Packets gather pieces of pages (`NETIF_F_SG`); else each is one buffer, for which data of files are copied, too. A
+        /// host that makes checksums in software cannot gather. No difference to TCP since 4.17.
+        pub scatter_gather: bool,
+        /// What a program writes lies in one buffer for a whole segment; since 4.17 in pages, whatever the device can.
+        pub linear_writes: bool,
         /// Bytes that a packet's buffer reserves for headers of all layers (`MAX_TCP_HEADER`); buffers are sized by it.
         pub header_room: u32,
         /// Bytes of a socket that may wait in its host (`tcp_limit_output_bytes`); none where the stack has no such limit.
@@ -155,6 +160,9 @@ settings! {
         pub send_buffer: [u32; 3],
 
         // Receiving
+        /// A reader that waits takes data in order itself as they come, so that they are never charged to the buffer
+        /// (`tcp_prequeue`, `tcp_data_queue`; gone since 4.14).
+        pub prequeue: bool,
         /// When data are acknowledged.
         pub delayed_ack: DelayedAck,
         /// Shortest delay of an acknowledgement (`TCP_DELACK_MIN`, `TCP_ATO_MIN`).

@@ -19,6 +19,9 @@ pub struct Nginx {
     done: bool,
     /// When it stops waiting for room.
     gives_up: Option<Time>,
+    /// How long it takes to wake up, and when it will have.
+    wake: Duration,
+    wakes: Option<Time>,
 }
 
 impl Nginx {
@@ -30,7 +33,16 @@ impl Nginx {
             response: Response::new(head, body),
             done: false,
             gives_up: None,
+            wake: Duration::ZERO,
+            wakes: None,
         }
+    }
+
+    /// The same on a host that takes so long to wake it.
+    #[must_use]
+    pub const fn with_wake(mut self, wake: Duration) -> Self {
+        self.wake = wake;
+        self
     }
 
     /// The same with `tcp_nopush off`.
@@ -51,17 +63,30 @@ impl Nginx {
             Event::Writable if !self.done => {}
             _ => return,
         }
-        if self.request_left == 0 {
+        if self.wake > Duration::ZERO {
+            self.wakes.get_or_insert(now + self.wake);
+        } else {
+            self.go_on(now, socket);
+        }
+    }
+
+    fn go_on(&mut self, now: Time, socket: &mut impl Socket) {
+        if self.request_left == 0 && !self.done {
             self.done = self.response.run(now, socket) == Progress::Done;
             self.gives_up = (!self.done).then(|| now + SEND_TIMEOUT);
         }
     }
 
     pub(super) fn deadline(&self) -> Option<Time> {
-        self.gives_up
+        self.wakes.into_iter().chain(self.gives_up).min()
     }
 
     pub(super) fn on_deadline(&mut self, now: Time, socket: &mut impl Socket) {
+        if self.wakes.is_some_and(|at| at <= now) {
+            self.wakes = None;
+            self.go_on(now, socket);
+            return;
+        }
         if self.gives_up.is_some_and(|at| at <= now) {
             self.gives_up = None;
             self.done = true;

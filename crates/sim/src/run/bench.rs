@@ -18,7 +18,7 @@ use super::settings::Prepared;
 use super::watch::{Captures, Wants, Watch};
 use crate::link;
 use crate::machine::Stack;
-use crate::world::{Host, Network, NodeId, Turn, World};
+use crate::world::{Host, Network, NodeId, Turn, Work, World};
 
 /// When the first transfer may begin: the hosts have been up for a while.
 pub const UP: Time = Time::from_nanos(1_000_000_000);
@@ -176,11 +176,28 @@ impl<'a, M: Inspect> Bench<'a, M> {
                 }
             }
         }
+        let own = self.work();
+        let work = Work {
+            packet: nanos(own.packet_ns),
+            retransmission: nanos(own.retransmission_ns),
+        };
         Built {
-            world: World::new(network, watch, streams, now),
+            world: World::new(network, watch, streams, now).with_work(work),
             server: h1,
             clients,
         }
+    }
+
+    /// How long it takes the server to wake up.
+    pub fn wake(&self) -> Duration {
+        nanos(self.work().wake_ns)
+    }
+
+    fn work(&self) -> rexmit_plan::Work {
+        self.cell
+            .stack
+            .as_ref()
+            .map_or_else(Default::default, |stack| stack.work)
     }
 
     /// Writes down all of a transfer; captures go below `share`.
@@ -244,6 +261,10 @@ pub const LOOK: Duration = Duration::from_nanos(256);
 /// What the two netems of a wire add to its delay: each looks at the clock when it takes a packet in. Hosts look too, but
 /// seldom enough to be left out, save where a server takes the handshake's round-trip time.
 const LOOKS: Duration = Duration::from_nanos(2 * 256);
+
+fn nanos(count: u64) -> Duration {
+    Duration::from_nanos(i64::try_from(count).unwrap_or(i64::MAX))
+}
 
 /// As the lab's queueing disciplines have it: times in whole microseconds.
 fn link_settings(link: &rexmit_plan::Link, at: Place) -> link::Settings {

@@ -201,7 +201,10 @@ impl<M: Inspect> Responses<'_, '_, M> {
         let port = ephemeral_port(&mut bench.streams.stream("port", number));
         let world = &mut built.world;
         let path = bench.cell.first_path as usize - 1;
-        let apps = [App::Browser(client), App::Nginx(server)];
+        let apps = [
+            App::Browser(client),
+            App::Nginx(server.with_wake(bench.wake())),
+        ];
         let paths = [(built.clients[path], port)];
         let end = world.open_over(begin, &paths, (built.server, PORT), 0, apps);
         let fetched = fetch(world, end, total, begin, bench.patience()?, |_| {});

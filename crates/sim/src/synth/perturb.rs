@@ -18,6 +18,9 @@ pub(super) fn perturbed(
     stream: &mut Stream,
 ) -> Settings {
     let mut settings = settings.clone();
+    // Network cards of the world gather pieces and cut segments: payload lies in pages (`select_size` with `sk_can_gso`).
+    settings.scatter_gather = true;
+    settings.linear_writes = false;
     if let Some(buffer) = pick(look.receive_buffers, stream) {
         settings.receive_buffer = [buffer.min(settings.receive_buffer[0]), buffer, buffer];
     }

@@ -92,6 +92,8 @@ pub struct World<M: Machine, G> {
     filter_armed: bool,
     held: BTreeMap<PacketId, Packet<M::Options>>,
     next_packet: u64,
+    work: Work,
+    works_until: Time,
     delivered: u64,
     numbers: Stream,
 }
@@ -103,6 +105,15 @@ pub struct Talk {
     pub client: (NodeId, u16, App),
     /// Where the server is, its port and its program.
     pub server: (NodeId, u16, App),
+}
+
+/// How long hosts and filter work on a packet that leaves, one after another; no time on the lab's own kernels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// On each.
+    pub packet: Duration,
+    /// On a retransmission besides: the filter reads the kernel's counters to name it.
+    pub retransmission: Duration,
 }
 
 impl<M: Machine, G: Gate<M>> World<M, G> {
@@ -123,7 +134,16 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
             next_packet: 0,
             delivered: 0,
             numbers: streams.stream("isn", 0),
+            work: Work::default(),
+            works_until: now,
         }
+    }
+
+    /// The same where packets make work.
+    #[must_use]
+    pub fn with_work(mut self, work: Work) -> Self {
+        self.work = work;
+        self
     }
 
     /// Opens a connection at `at`, which has no path but one; gives the client's end.
@@ -514,14 +534,34 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
         let Way {
             node, peer_node, ..
         } = *self.ends[packet.from.index()].way(path);
+        let worked = self.worked(now, &packet);
         if goes_on {
-            self.forward(now, node, peer_node, packet);
+            self.forward(worked, node, peer_node, packet);
+        } else if let Some(machine) = &mut self.ends[packet.from.index()].machine {
+            machine.dropped(path, packet.sent.segment.seq);
         }
         if packet.sent.in_host_bytes > 0 {
             if let Some(machine) = &mut self.ends[packet.from.index()].machine {
                 machine.left_host(now, path, packet.sent.in_host_bytes);
             }
         }
+    }
+
+    /// When a packet that leaves a TCP now is through with what its host and the filter do, one packet after another.
+    fn worked(&mut self, now: Time, packet: &Packet<M::Options>) -> Time {
+        let Work {
+            packet: each,
+            retransmission,
+        } = self.work;
+        if each == Duration::ZERO && retransmission == Duration::ZERO {
+            return now;
+        }
+        let more = match packet.sent.mechanism {
+            Some(_) => retransmission,
+            None => Duration::ZERO,
+        };
+        self.works_until = self.works_until.max(now) + each + more;
+        self.works_until
     }
 
     fn forward(&mut self, now: Time, node: NodeId, to: NodeId, packet: Packet<M::Options>) {

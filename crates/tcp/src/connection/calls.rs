@@ -4,6 +4,7 @@ use rexmit_time::Time;
 use rexmit_wire::Flags;
 
 use super::{Connection, Sent, State};
+use crate::sender::Origin;
 use crate::settings::WindowShare;
 
 /// Pages that `sendfile` moves at a time: those of a pipe (`PIPE_DEF_BUFFERS`).
@@ -21,14 +22,14 @@ impl Connection {
             // As long as nothing else holds a page it is filled again from its beginning (skb_page_frag_refill).
             self.pages_from = Some(idle.nxt());
         }
-        self.write_some(now, bytes, more)
+        self.write_some(now, bytes, more, Origin::Memory)
     }
 
-    fn write_some(&mut self, now: Time, bytes: u32, more: bool) -> u32 {
+    fn write_some(&mut self, now: Time, bytes: u32, more: bool, origin: Origin) -> u32 {
         let Some(sender) = self.sender.as_mut().filter(|_| self.state.can_write()) else {
             return 0;
         };
-        let taken = sender.write_within(now, bytes, more, self.buffer.limit());
+        let taken = sender.write_within(now, bytes, more, origin, self.buffer.limit());
         if taken < bytes {
             self.buffer.wait();
             sender.set_writer_waits(true);
@@ -50,7 +51,7 @@ impl Connection {
             let left = bytes - taken;
             let in_page = (offset + u64::from(taken)) % PAGE_BYTES;
             let filling = u64::from(left).min(PIPE_BYTES - in_page) as u32;
-            let written = self.write_some(now, filling, filling < left);
+            let written = self.write_some(now, filling, filling < left, Origin::File);
             taken += written;
             if written < filling {
                 self.push_from_full_buffer(now, written);
@@ -60,9 +61,11 @@ impl Connection {
         taken
     }
 
-    /// `sendfile` before 6.5 pushes what is in a full buffer even if it added nothing to it (`do_tcp_sendpages`).
+    /// `sendfile` before 6.5 pushes what is in a full buffer even if it added nothing to it (`do_tcp_sendpages`), but not where
+    /// it copies (`sock_no_sendpage`).
     pub(super) fn push_from_full_buffer(&mut self, now: Time, written: u32) {
-        let pages_one_by_one = self.settings.window_share != WindowShare::ScalingRatio;
+        let pages_one_by_one =
+            self.settings.window_share != WindowShare::ScalingRatio && self.settings.scatter_gather;
         if let Some(sender) = self
             .sender
             .as_mut()

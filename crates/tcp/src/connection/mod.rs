@@ -204,6 +204,13 @@ impl Connection {
         self.pump_and_look(now);
     }
 
+    /// A packet of ours whose first number is `seq` was dropped: its memory is free, which matters to some senders.
+    pub fn dropped(&mut self, seq: SeqNum) {
+        if let Some(sender) = &mut self.sender {
+            sender.dropped(seq);
+        }
+    }
+
     /// A packet left the host for which [`Sent::in_host_bytes`] was given.
     pub fn left_host(&mut self, now: Time, bytes: u32) {
         if let Some(sender) = &mut self.sender {

@@ -109,6 +109,7 @@ impl Connection {
                     len,
                     flags: Flags(flags),
                     pages: self.pages_of(seq, len),
+                    buffer: transmit.buffer.filter(|_| transmit.range.len() <= mss),
                     ..plain
                 },
                 mechanism: transmit.mechanism,

@@ -71,15 +71,26 @@ impl Receiver {
                 return received;
             }
         }
-        if !self.has_memory() && !self.make_do(segment) {
+        let waits = std::mem::take(&mut self.reader_waits);
+        let direct = self.settings.prequeue && waits && self.queues.nothing_to_read();
+        if !direct && !self.has_memory() && !self.make_do(segment) {
             return received;
         }
         received.readable = true;
         let mut packet = packet;
         packet.range.start = self.next;
         let buffer = packet.buffer;
+        if direct {
+            packet.buffer.cost = 0;
+        }
         self.queues.append(packet);
         self.next = range.end;
+        if direct && segment.len > 0 {
+            // tcp_data_queue: the reader's copy comes before what the packet makes due.
+            let end = packet.range.end - u32::from(packet.fin);
+            self.taken_directly = end;
+            self.window.reader_took(now, &self.rtt, end, 0);
+        }
         if segment.len > 0 {
             self.in_order(now, segment, &buffer, sending);
         }

@@ -41,6 +41,19 @@ impl Buffer {
     /// The memory of a segment.
     pub fn of(settings: &Settings, segment: &Segment) -> Self {
         let len = segment.len;
+        if let Some((cost, filled)) = segment.buffer {
+            return Buffer {
+                cost: cost + len.saturating_sub(filled),
+                pages: segment.pages,
+                in_front: true,
+                room: if filled < len {
+                    0
+                } else {
+                    (cost - truesize(0)).saturating_sub(settings.header_room + filled)
+                },
+                buffer: cost,
+            };
+        }
         let in_pages = segment.pages > 0;
         let first = settings.packet_overhead.saturating_sub(truesize(0));
         let filled = settings.header_room + if in_pages { 0 } else { len };
@@ -121,7 +134,7 @@ impl Buffer {
 }
 
 /// What the allocator gives for `bytes` of data: powers of two, less what stands behind (`kmalloc_size_roundup`).
-fn allocated(bytes: u32) -> u32 {
+pub(crate) fn allocated(bytes: u32) -> u32 {
     (bytes.next_multiple_of(64) + SHARED_INFO).next_power_of_two() - SHARED_INFO
 }
 

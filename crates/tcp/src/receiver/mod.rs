@@ -38,7 +38,7 @@ use window::Window;
 pub(crate) use subflow::Arrived;
 pub use subflow::Pool;
 
-pub(crate) use memory::{truesize, Buffer, DESCRIPTOR, SHARED_INFO};
+pub(crate) use memory::{allocated, truesize, Buffer, DESCRIPTOR, SHARED_INFO};
 
 /// The segment size below which a peer's segments tell nothing (`TCP_MSS_DEFAULT`).
 const COMMON_MSS: u32 = 536;
@@ -115,6 +115,10 @@ pub struct Receiver {
     delay: Delay,
     rtt: Rtt,
     subflow: Option<subflow::Part>,
+    /// The reader found nothing and waits for data (`tp->ucopy`).
+    reader_waits: bool,
+    /// Up to here the reader took data itself as they came, and the window knows.
+    taken_directly: SeqNum,
 }
 
 impl Receiver {
@@ -153,6 +157,8 @@ impl Receiver {
             delay: Delay::new(settings, clock),
             rtt: Rtt::new(unit, clock),
             subflow: None,
+            reader_waits: false,
+            taken_directly: SeqNum::default(),
             settings: Arc::clone(settings),
         }
     }

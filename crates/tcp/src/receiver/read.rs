@@ -18,8 +18,10 @@ impl Receiver {
                 self.copied += used;
                 taken += used;
                 let waiting = self.next.offset_from(self.copied).max(0) as u32;
-                self.window
-                    .reader_took(now, &self.rtt, self.copied, waiting);
+                if !self.settings.prequeue || self.copied.is_after(self.taken_directly) {
+                    self.window
+                        .reader_took(now, &self.rtt, self.copied, waiting);
+                }
             }
             if used < there {
                 break;
@@ -33,6 +35,7 @@ impl Receiver {
                 break;
             }
         }
+        self.reader_waits = taken == 0;
         let due = self.is_due_after_read(taken);
         (taken, due.then(|| self.header()))
     }

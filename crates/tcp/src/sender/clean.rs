@@ -172,7 +172,7 @@ impl Sender {
             if !cleaned.fully {
                 break;
             }
-            self.queue.pop_front();
+            self.free_first();
         }
         cleaned
     }

@@ -28,6 +28,7 @@ mod episode;
 mod frto;
 mod host;
 mod linux3;
+mod memory;
 mod metrics;
 mod min_rtt;
 mod nagle;
@@ -65,6 +66,7 @@ use backlog::Backlog;
 use congestion::Congestion;
 use detect::Detection;
 use episode::Episode;
+use memory::Memory;
 use output::Output;
 use peer::PeerState;
 use queue::{Micros, Queue};
@@ -75,6 +77,7 @@ use window::Usage;
 pub use crate::recovery::State;
 pub use metrics::Metrics;
 pub use types::{Ack, Counters, Peer, Transmit};
+pub use write::Origin;
 
 /// A sender.
 #[derive(Clone, Debug)]
@@ -109,6 +112,7 @@ pub struct Sender {
     // Segments
     queue: Queue,
     backlog: Backlog,
+    memory: Memory,
     output: Output,
     seen_blocks: SeenBlocks,
     /// Segments delivered (`tp->delivered`).
@@ -160,6 +164,7 @@ impl Sender {
             subflow_options: 0,
             queue: Queue::new(first),
             backlog: Backlog::default(),
+            memory: Memory::default(),
             output: Output::new(first, now),
             seen_blocks: SeenBlocks::default(),
             delivered: 1,

@@ -70,7 +70,7 @@ impl Sender {
                 }
                 let most = room.offset_from(head.seq).unsigned_abs().min(self.mss);
                 if most < head.len() {
-                    self.backlog.cut_head(most);
+                    self.cut_head(&head, most);
                 }
                 self.backlog.push_head();
                 self.transmit_new(false);
@@ -82,6 +82,7 @@ impl Sender {
                 mechanism: None,
                 probe: false,
                 in_host_bytes: 0,
+                buffer: None,
             }),
         }
         if self.queue.out > 0 || self.backlog.is_empty() {

@@ -307,7 +307,7 @@ impl Sender {
         if cut == 0 || cut >= segment.len() {
             return false;
         }
-        self.queue.split(index, cut, self.mss, self.sack);
+        self.split(index, cut);
         begins
     }
 

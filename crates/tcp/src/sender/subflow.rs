@@ -3,6 +3,7 @@
 
 use rexmit_time::Time;
 
+use super::write::Origin;
 use super::{Sender, State};
 use crate::settings::SenderForm;
 
@@ -24,7 +25,7 @@ impl Sender {
     pub(crate) fn append(&mut self, now: Time, bytes: u32, apart: bool) {
         self.now = now;
         if apart || self.backlog.is_empty() {
-            self.begin_segment(u32::MAX);
+            self.begin_segment(Origin::Memory, u32::MAX);
         }
         self.end += bytes;
         if let Some(tail) = self.backlog.tail_mut() {

@@ -103,7 +103,7 @@ impl Sender {
         let segment = *self.queue.at(last);
         let before = (segment.count() - 1) * self.mss;
         if before > 0 && segment.len() > before {
-            self.queue.split(last, before, self.mss, self.sack);
+            self.split(last, before);
             last += 1;
         }
         if self.queue.at(last).len() == 0 && !self.settings.tlp_probes_bare_fin {

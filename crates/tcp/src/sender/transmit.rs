@@ -1,6 +1,6 @@
 //! Segments on their way out: for the first time, again, and the walk over those to be sent again.
 
-use rexmit_wire::SeqRange;
+use rexmit_wire::{SeqNum, SeqRange};
 
 use super::queue::{packets, Marks, Sent};
 use super::{Sender, Transmit};
@@ -66,7 +66,7 @@ impl Sender {
         }
         segment.at = self.micros();
         segment.delivered = self.delivered;
-        segment.marks.clear(Marks::SAMPLED);
+        segment.marks.clear(Marks::SAMPLED | Marks::ALONE);
         self.output.packets.push_back(Transmit {
             range: SeqRange::new(segment.seq, len),
             fin: segment.marks.any(Marks::FIN),
@@ -74,6 +74,7 @@ impl Sender {
             mechanism,
             probe,
             in_host_bytes,
+            buffer: self.memory.of(segment.seq),
         });
     }
 
@@ -128,8 +129,8 @@ impl Sender {
             }
         }
         if segment.len() > len {
-            self.queue.split(index, len, self.mss, self.sack);
-        } else if segment.len() < room.min(self.mss) {
+            self.split(index, len);
+        } else if segment.len() < room.min(self.mss) || self.settings.linear_writes {
             self.join_following(index, room.min(self.mss));
         }
         let mut segment = *self.queue.at(index);
@@ -155,6 +156,30 @@ impl Sender {
         }
     }
 
+    /// Cuts a segment that was sent so that its first part holds `len` bytes (`tcp_fragment`).
+    pub(super) fn split(&mut self, index: usize, len: u32) {
+        let whole = *self.queue.at(index);
+        self.queue.split(index, len, self.mss, self.sack);
+        self.memory.split(
+            whole.seq,
+            whole.seq + len,
+            whole.len() - len,
+            &self.settings,
+        );
+    }
+
+    /// Takes the first segment off: all of it is acknowledged.
+    pub(super) fn free_first(&mut self) {
+        if let Some(head) = self.queue.head() {
+            let range = SeqRange {
+                start: head.seq,
+                end: head.end,
+            };
+            self.memory.free(range, &self.settings);
+        }
+        self.queue.pop_front();
+    }
+
     /// Whether the packet of the last transmission has not left the host yet (`skb_still_in_host_queue`).
     pub(super) fn is_in_host(&mut self, index: usize) -> bool {
         let held = self.settings.limit_output_bytes.is_some()
@@ -172,18 +197,15 @@ impl Sender {
 
     /// Joins short segments behind one that is sent again (`tcp_retrans_try_collapse`).
     fn join_following(&mut self, index: usize, room: u32) {
-        // Before 4.x only what is not made of pages, and that is nothing.
-        if !self.settings.retrans_collapse
-            || self.settings.sender == SenderForm::Linux3
-            || self.apart
-        {
+        let linux3 = self.settings.sender == SenderForm::Linux3;
+        if !self.settings.retrans_collapse || self.apart {
             return;
         }
-        let first = self.queue.at(index);
-        if first.packets > 1 || first.is_sacked() {
+        let first = *self.queue.at(index);
+        if first.packets > 1 || first.is_sacked() || (linux3 && !self.can_collapse(&first)) {
             return;
         }
-        let mut room = room - first.len();
+        let mut room = room.saturating_sub(first.len());
         while index + 1 < self.queue.len() {
             let next = *self.queue.at(index + 1);
             let held =
@@ -191,11 +213,30 @@ impl Sender {
             if next.packets > 1 || next.is_sacked() || held {
                 return;
             }
+            if linux3 && !self.can_collapse(&next) {
+                return;
+            }
             if next.len() > room || next.end.is_after(self.window_end()) {
                 return;
             }
             room -= next.len();
+            let seq = self.queue.at(index).seq;
             self.queue.join_next(index, self.sack);
+            self.memory.join(seq, next.seq, next.len(), &self.settings);
+        }
+    }
+
+    /// Whether the segment's payload, if it has any, lies in one buffer, and nobody else holds that: neither the network
+    /// nor, where both hosts are on one machine, the peer out of order (`tcp_can_collapse`, before 4.13 or so).
+    fn can_collapse(&self, segment: &Sent) -> bool {
+        let filled = self.memory.of(segment.seq).map_or(0, |(_, filled)| filled);
+        filled == segment.len() && segment.marks.any(Marks::ALONE)
+    }
+
+    /// The packet that began at `seq` was dropped on its way.
+    pub(crate) fn dropped(&mut self, seq: SeqNum) {
+        if let Some(index) = self.queue.find(seq) {
+            self.queue.at_mut(index).marks.set(Marks::ALONE);
         }
     }
 

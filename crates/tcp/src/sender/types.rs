@@ -53,6 +53,8 @@ pub struct Transmit {
     /// What the packet counts against the limit of bytes in the host, to be given back by
     /// [`Sender::left_host`](super::Sender::left_host); zero for packets that do not count.
     pub in_host_bytes: u32,
+    /// What the buffer costs that the payload lies in, and how much of it does; none where it lies in pages.
+    pub buffer: Option<(u32, u32)>,
 }
 
 /// What a sender did so far.

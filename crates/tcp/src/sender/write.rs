@@ -8,6 +8,15 @@ use super::queue::packets;
 use super::{host, Sender, State};
 use crate::settings::SenderForm;
 
+/// Where the data of a write lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// In the program's memory (`write`, `writev`, `send`).
+    Memory,
+    /// In pages of a file (`sendfile`).
+    File,
+}
+
 /// How much a run of the write loop sends (`push_one`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
@@ -22,12 +31,19 @@ pub(super) enum Extent {
 impl Sender {
     /// Appends `bytes` to the stream and sends what may be sent. `more`: MSG_MORE.
     pub fn write(&mut self, now: Time, bytes: u32, more: bool) {
-        self.write_within(now, bytes, more, u32::MAX);
+        self.write_within(now, bytes, more, Origin::Memory, u32::MAX);
     }
 
     /// As [`Sender::write`], as far as a send buffer of `limit` bytes has room for it; returns what was taken. When it is
     /// full, what was taken is pushed out without waiting for more (`tcp_sendmsg_locked`, its `wait_for_space`).
-    pub fn write_within(&mut self, now: Time, bytes: u32, more: bool, limit: u32) -> u32 {
+    pub fn write_within(
+        &mut self,
+        now: Time,
+        bytes: u32,
+        more: bool,
+        origin: Origin,
+        limit: u32,
+    ) -> u32 {
         self.now = now;
         let goal = self.size_goal();
         let mut taken = 0;
@@ -36,7 +52,7 @@ impl Sender {
                 .backlog
                 .tail_mut()
                 .map_or(0, |tail| goal.saturating_sub(tail.len()));
-            if room == 0 && !self.begin_segment(limit) {
+            if room == 0 && !self.begin_segment(origin, limit) {
                 self.output.nagle.writer_waits = true;
                 if taken > 0 {
                     self.push(false, Hold::PUSH, goal);
@@ -55,7 +71,11 @@ impl Sender {
             if first {
                 tail.push = false;
             }
-            if taken < bytes && tail.len() >= goal {
+            let (seq, full) = (tail.seq, tail.len() >= goal);
+            if origin == Origin::Memory || !self.settings.scatter_gather {
+                self.memory.fill(seq, some);
+            }
+            if taken < bytes && full {
                 self.push_full_segment();
             }
         }
@@ -79,7 +99,7 @@ impl Sender {
     pub fn buffered(&self) -> u32 {
         let packets = (self.queue.len() + self.backlog.len()) as u32 - self.queue.joined;
         let bytes = self.end.offset_from(self.una).unsigned_abs();
-        packets * self.settings.packet_overhead + bytes
+        packets * self.settings.packet_overhead + bytes + self.memory.more()
     }
 
     /// Whether a writer waits for room in the send buffer (`SOCK_NOSPACE`).
@@ -174,9 +194,14 @@ impl Sender {
     }
 
     /// Puts an empty segment at the end of the backlog if the buffer has room (`tcp_skb_entail`).
-    pub(super) fn begin_segment(&mut self, limit: u32) -> bool {
+    pub(super) fn begin_segment(&mut self, origin: Origin, limit: u32) -> bool {
         if self.buffered() >= limit {
             return false;
+        }
+        if self.settings.linear_writes
+            && (origin == Origin::Memory || !self.settings.scatter_gather)
+        {
+            self.memory.begin(self.end, self.mss, &self.settings);
         }
         self.backlog.push(Unsent {
             seq: self.end,
@@ -265,7 +290,7 @@ impl Sender {
             }
             let most = self.cut_at(&head, quota, hold);
             if head.len() > most {
-                self.backlog.cut_head(most);
+                self.cut_head(&head, most);
                 head = self.backlog.head().unwrap_or(head);
             }
             if self.host_is_full(head.len(), false) {
@@ -292,6 +317,13 @@ impl Sender {
             self.schedule_probe(false);
         }
         false
+    }
+
+    /// Cuts the head of what waits.
+    pub(super) fn cut_head(&mut self, head: &Unsent, len: u32) {
+        self.backlog.cut_head(len);
+        self.memory
+            .split(head.seq, head.seq + len, head.len() - len, &self.settings);
     }
 
     /// Whether a short segment waits for more to be written (`tcp_nagle_test`).

@@ -66,6 +66,8 @@ pub(super) fn five() -> Page {
         fill_segments = false, "Linux alone has it";
         autocorking = false, "Linux alone has it";
         packet_overhead = 0, "assumption: buffers count payload";
+        scatter_gather = true, "assumption: buffers count payload";
+        linear_writes = false, "assumption: buffers count payload";
         header_room = 0, "assumption: buffers count payload";
         limit_output_bytes = None, "Linux alone has it";
         pacing_rate = false, "Linux alone has it";
@@ -76,6 +78,7 @@ pub(super) fn five() -> Page {
         syn_linear_timeouts = 4, "sys/netinet/tcp_timer.c tcp_syn_backoff, 5.2.1";
         send_buffer = [32_768, 32_768, 32_768], "sys/netinet/tcp_usrreq.c tcp_sendspace, 5.2.1";
 
+        prequeue = false, "Linux alone has it";
         delayed_ack = DelayedAck::Rfc, "sys/netinet/tcp_input.c DELAY_ACK, 5.2.1";
         delayed_ack_min = Duration::from_millis(100), "sys/netinet/tcp_timer.h TCPTV_DELACK, 5.2.1";
         delayed_ack_max = Duration::from_millis(100), "sys/netinet/tcp_timer.h TCPTV_DELACK, 5.2.1";

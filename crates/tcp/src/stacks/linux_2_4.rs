@@ -66,6 +66,8 @@ pub(super) fn page() -> Page {
         fill_segments = false, "came with Linux 6.10";
         autocorking = false, "came with Linux 3.14";
         packet_overhead = 352, "assumption: MAX_TCP_HEADER and struct sk_buff, 2.4.32 on i386";
+        scatter_gather = true, "assumption: as if data of files lay in pages";
+        linear_writes = false, "assumption: as if data of files lay in pages";
         header_room = 192, "assumption: include/net/tcp.h MAX_TCP_HEADER, 2.4.32";
         limit_output_bytes = None, "came with Linux 3.6";
         pacing_rate = false, "came with Linux 3.12";
@@ -76,6 +78,7 @@ pub(super) fn page() -> Page {
         syn_linear_timeouts = 0, "came with Linux 6.5";
         send_buffer = [4_096, 16_384, 131_072], "net/ipv4/tcp.c sysctl_tcp_wmem, 2.4.32";
 
+        prequeue = false, "assumption: its windows were not held against a real 2.4";
         delayed_ack = DelayedAck::Linux3, "net/ipv4/tcp_input.c tcp_event_data_recv, 2.4.32: as later";
         delayed_ack_min = Duration::from_millis(40), "include/net/tcp.h TCP_DELACK_MIN, 2.4.32";
         delayed_ack_max = Duration::from_millis(200), "include/net/tcp.h TCP_DELACK_MAX, 2.4.32";

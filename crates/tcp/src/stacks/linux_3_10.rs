@@ -65,8 +65,10 @@ pub(super) fn page() -> Page {
         fin_exempt = true, "net/ipv4/tcp_output.c tcp_cwnd_test, 3.10";
         fill_segments = false, "came with Linux 6.10";
         autocorking = false, "came with Linux 3.14";
-        packet_overhead = 1_280, "net/ipv4/tcp.c sk_stream_alloc_skb, SKB_TRUESIZE, 3.10, on x86-64 with wireless LAN and tunnels: 1024 + 256";
-        header_room = 320, "include/net/tcp.h MAX_TCP_HEADER, 3.10, with wireless LAN and tunnels";
+        packet_overhead = 1_280, "net/ipv4/tcp.c sk_stream_alloc_skb, SKB_TRUESIZE, 3.10, of a packet in pages: 1024 + 256";
+        scatter_gather = false, "net/core/dev.c netdev_fix_features: off with checksum offload, as on the lab's links";
+        linear_writes = true, "net/ipv4/tcp.c tcp_sendmsg, select_size, 3.10";
+        header_room = 304, "include/net/tcp.h MAX_TCP_HEADER, 3.10.4: 128 + 128 + 48";
         limit_output_bytes = Some(131_072), "net/ipv4/tcp_output.c sysctl_tcp_limit_output_bytes, 3.10";
         pacing_rate = false, "came with Linux 3.12";
         gso_segments = 1, "assumption: offloads are off, as on the lab's links";
@@ -76,6 +78,7 @@ pub(super) fn page() -> Page {
         syn_linear_timeouts = 0, "came with Linux 6.5";
         send_buffer = [4_096, 16_384, 4_194_304], "net/ipv4/tcp.c tcp_init, 3.10, with memory enough";
 
+        prequeue = true, "net/ipv4/tcp_ipv4.c tcp_prequeue, sysctl_tcp_low_latency = 0, 3.10";
         delayed_ack = DelayedAck::Linux3, "net/ipv4/tcp_input.c tcp_event_data_recv, __tcp_ack_snd_check, 3.10";
         delayed_ack_min = Duration::from_millis(40), "include/net/tcp.h TCP_DELACK_MIN, TCP_ATO_MIN, 3.10";
         delayed_ack_max = Duration::from_millis(200), "include/net/tcp.h TCP_DELACK_MAX, 3.10";

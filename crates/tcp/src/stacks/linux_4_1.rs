@@ -20,6 +20,10 @@ pub(super) fn page() -> Page {
         head_timeout = false, "removed before Linux 3.16";
         tlp_probes_bare_fin = true, "net/ipv4/tcp_output.c tcp_send_loss_probe, late 3.10.y and later";
         byte_counting = true, "net/ipv4/tcp_cong.c tcp_slow_start, since 3.13";
+        prequeue = false, "assumption: its windows were not held against a real 4.1";
+        scatter_gather = true, "assumption: the subflows' devices gather pieces of pages";
+        linear_writes = false, "assumption: the subflows' segments lie in pages";
+        header_room = 320, "include/net/tcp.h MAX_TCP_HEADER, with wireless LAN and tunnels";
         autocorking = true, "net/ipv4/tcp.c sysctl_tcp_autocorking = 1, since 3.14";
         pacing_rate = true, "net/ipv4/tcp_output.c tcp_write_xmit, since 3.12; packets are paced by the queueing discipline fq only";
 

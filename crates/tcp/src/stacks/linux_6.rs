@@ -67,6 +67,8 @@ pub(super) fn page_6_1() -> Page {
         fill_segments = false, "came with Linux 6.10";
         autocorking = true, "net/ipv4/tcp_ipv4.c tcp_sk_init, sysctl_tcp_autocorking = 1, 6.1";
         packet_overhead = 768, "net/ipv4/tcp.c tcp_stream_alloc_skb, SKB_TRUESIZE, 6.1, as the lab configures it: 192 + 256 + 320";
+        scatter_gather = true, "net/ipv4/tcp.c tcp_sendmsg_locked: no difference since 4.17";
+        linear_writes = false, "net/ipv4/tcp.c tcp_sendmsg_locked, skb_page_frag_refill: in pages since 4.17";
         header_room = 192, "include/net/tcp.h MAX_TCP_HEADER, 6.1, as the lab configures it: no wireless LAN, no tunnels";
         limit_output_bytes = Some(1_048_576), "net/ipv4/tcp_ipv4.c tcp_sk_init, 6.1";
         pacing_rate = true, "net/ipv4/tcp_output.c tcp_small_queue_check, 6.1";
@@ -77,6 +79,7 @@ pub(super) fn page_6_1() -> Page {
         syn_linear_timeouts = 0, "came with Linux 6.5";
         send_buffer = [4_096, 16_384, 4_194_304], "net/ipv4/tcp.c tcp_init, 6.1, with memory enough; as the lab sets it";
 
+        prequeue = false, "net/ipv4/tcp_ipv4.c tcp_prequeue: removed in Linux 4.14";
         delayed_ack = DelayedAck::Linux6, "net/ipv4/tcp_input.c tcp_event_data_recv, __tcp_ack_snd_check, 6.1";
         delayed_ack_min = Duration::from_millis(40), "include/net/tcp.h TCP_DELACK_MIN, TCP_ATO_MIN, 6.1";
         delayed_ack_max = Duration::from_millis(200), "include/net/tcp.h TCP_DELACK_MAX, 6.1";

@@ -66,6 +66,8 @@ pub(super) fn page() -> Page {
         fill_segments = false, "Linux alone has it";
         autocorking = false, "Linux alone has it";
         packet_overhead = 0, "assumption: buffers count payload";
+        scatter_gather = true, "assumption: buffers count payload";
+        linear_writes = false, "assumption: buffers count payload";
         header_room = 0, "assumption: buffers count payload";
         limit_output_bytes = None, "no standard: a host's own affair";
         pacing_rate = false, "no standard: a host's own affair";
@@ -76,6 +78,7 @@ pub(super) fn page() -> Page {
         syn_linear_timeouts = 0, "RFC 6298 §5.5: every timeout doubles";
         send_buffer = [65_536, 1_048_576, 4_194_304], "assumption: room for any window of the scenarios";
 
+        prequeue = false, "Linux alone has it";
         delayed_ack = DelayedAck::Rfc, "RFC 5681 §4.2";
         delayed_ack_min = Duration::from_millis(200), "assumption: one delay, the customary 200 ms";
         delayed_ack_max = Duration::from_millis(200), "assumption: the customary 200 ms; RFC 1122 §4.2.3.2 allows 500 ms";

@@ -66,6 +66,8 @@ pub(super) fn ten() -> Page {
         fill_segments = false, "Linux alone has it";
         autocorking = false, "Linux alone has it";
         packet_overhead = 0, "assumption: buffers count payload";
+        scatter_gather = true, "assumption: buffers count payload";
+        linear_writes = false, "assumption: buffers count payload";
         header_room = 0, "assumption: buffers count payload";
         limit_output_bytes = None, "Linux alone has it";
         pacing_rate = false, "Linux alone has it";
@@ -76,6 +78,7 @@ pub(super) fn ten() -> Page {
         syn_linear_timeouts = 0, "illumos tcp_timers.c tcp_timer: every timeout doubles";
         send_buffer = [49_152, 49_152, 49_152], "Solaris 10 Tunable Parameters Reference: tcp_xmit_hiwat";
 
+        prequeue = false, "Linux alone has it";
         delayed_ack = DelayedAck::Rfc, "Solaris 10 Tunable Parameters Reference: tcp_deferred_acks_max = 2";
         delayed_ack_min = Duration::from_millis(100), "Solaris 10 Tunable Parameters Reference: tcp_deferred_ack_interval";
         delayed_ack_max = Duration::from_millis(100), "Solaris 10 Tunable Parameters Reference: tcp_deferred_ack_interval";

@@ -97,7 +97,7 @@ const TABLE: &[Entry] = &[
     ("tcp_keepalive_probes", FIRST, Nothing("the model's programs do not ask for it")),
     ("tcp_keepalive_time", FIRST, Nothing("the model's programs do not ask for it")),
     ("tcp_limit_output_bytes", (3, 6), By(Special::LimitOutputBytes)),
-    ("tcp_low_latency", FIRST, Nothing("it concerns the reader's prequeue, which the model has not")),
+    ("tcp_low_latency", FIRST, Nothing("it concerns the prequeue, which is a setting of the stack")),
     ("tcp_max_reordering", (4, 0), Number(1, u32::MAX, |s| &mut s.max_reordering)),
     ("tcp_min_rtt_wlen", (4, 6), Only("300")),
     ("tcp_min_tso_segs", (3, 12), Only("2")),

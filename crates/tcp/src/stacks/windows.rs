@@ -66,6 +66,8 @@ pub(super) fn xp() -> Page {
         fill_segments = false, "Linux alone has it";
         autocorking = false, "Linux alone has it";
         packet_overhead = 0, "assumption: buffers count payload";
+        scatter_gather = true, "assumption: buffers count payload";
+        linear_writes = false, "assumption: buffers count payload";
         header_room = 0, "assumption: buffers count payload";
         limit_output_bytes = None, "assumption: no such limit";
         pacing_rate = false, "assumption: no such limit";
@@ -76,6 +78,7 @@ pub(super) fn xp() -> Page {
         syn_linear_timeouts = 0, "Microsoft KB 170359: every timeout doubles";
         send_buffer = [65_535, 65_535, 65_535], "assumption: a window without scaling; a blocking send is sent from the program's memory";
 
+        prequeue = false, "Linux alone has it";
         delayed_ack = DelayedAck::Rfc, "Microsoft, TCP/IP Implementation Details: every second segment or 200 ms";
         delayed_ack_min = Duration::from_millis(200), "Microsoft, TCP/IP Implementation Details: TcpDelAckTicks = 2";
         delayed_ack_max = Duration::from_millis(200), "Microsoft, TCP/IP Implementation Details: TcpDelAckTicks = 2";

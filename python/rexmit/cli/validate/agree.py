@@ -98,6 +98,7 @@ def agree(
     from rexmit.progress import for_stream
     from rexmit.validate.agree import report
     from rexmit.validate.agree.logs import Wanted, kernel_logs
+    from rexmit.validate.agree.recorded import of_folder
     from rexmit.validate.agree.verdicts import rates
 
     if show and case is None:
@@ -120,11 +121,16 @@ def agree(
         wanted = Wanted(kernel, cases, paths, seed)
         folder, about = kernel_logs(wanted, keep, jobs, for_stream(sys.stderr, "cases"))
     chosen = stack or about.stack
-    tally = rates(folder, about, chosen)
+    ran = of_folder(folder, about, chosen)
+    tally = rates(folder, about, chosen, ran)
     if as_json:
-        told = {"folder": str(folder.path), "stack": chosen, **tally.as_json()}
+        bench = ran.as_json()
+        more = {} if bench is None else {"bench": bench}
+        told = {"folder": str(folder.path), "stack": chosen, **tally.as_json(), **more}
         typer.echo(json.dumps(told))
     else:
+        for line in ran.lines():
+            typer.echo(line)
         for line in report.lines(tally, kernel=about.version, stack=chosen, hz=about.hz):
             typer.echo(line)
         typer.echo(f"kept in {folder.path}")
@@ -154,6 +160,7 @@ def _there(path: Path) -> tuple[Folder, About]:
 def _one(case: Path, kernel: str | None, stack: str | None, *, show: bool) -> int:
     """Compare one case and say how it went: the exit status."""
     from rexmit.campaign.streams import core_streams
+    from rexmit.validate.agree.recorded import of_folder
     from rexmit.validate.agree.verdicts import verdict
 
     streams = core_streams()
@@ -164,7 +171,7 @@ def _one(case: Path, kernel: str | None, stack: str | None, *, show: bool) -> in
 
         wanted: Case = read(case)
         engine = KernelEngine.open(find_kernel(kernel), ["builtin"])
-        outcome = run_alone(wanted, engine, streams)
+        outcome, bench = run_alone(wanted, engine, streams), None
         version, hz = engine.kernel.version, engine.kernel.hz
     else:
         folder, about = _there(case.parent)
@@ -174,10 +181,11 @@ def _one(case: Path, kernel: str | None, stack: str | None, *, show: bool) -> in
                 f"{case.parent} has no kernel log of a case {case.name}",
                 f"cases are named SEED-NUMBER, as in {about.seed}-0",
             )
-        wanted, outcome = folder.cases()[number], outcomes[number]
+        ran = of_folder(folder, about, stack or about.stack)
+        wanted, outcome, bench = ran.cases[number], outcomes[number], ran.bench
         version, hz = about.version, about.hz
     chosen = stack or "linux-{}.{}".format(*version.split(".")[:2])
-    one = verdict(wanted, outcome, chosen, hz)
+    one = verdict(wanted, outcome, chosen, hz, bench)
     if one.kernel_error is not None:
         raise UserError(f"the kernel did not run {wanted.name}: {one.kernel_error}")
     if show:

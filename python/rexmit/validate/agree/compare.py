@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from rexmit.validate.agree.packet import Packet
 
@@ -57,11 +58,22 @@ def compare(kernel: Sequence[Packet], model: Sequence[Packet], tick_ns: int) -> 
     packets = len(ours) == len(theirs) and all(one.what == two.what for one, two in pairs)
     return Verdict(
         packets=packets,
-        mechanisms=packets and all(one.mechanism == two.mechanism for one, two in pairs),
+        mechanisms=packets and all(_same_mechanism(one, two) for one, two in pairs),
         times=packets and all(_close(one, two, tick_ns) for one, two in pairs),
         recovery=_same_recovery(recovery(ours), recovery(theirs), tick_ns),
         difference=_first(ours, theirs, tick_ns),
     )
+
+
+def _same_mechanism(kernel: Packet, model: Packet) -> bool:
+    return _alike(kernel.mechanism, model.mechanism)
+
+
+def _alike(kernel: str | None, model: str | None) -> bool:
+    """A kernel that says what made it retransmit by its counters alone does not tell everything."""
+    if kernel == UNKNOWN:
+        return model is not None
+    return kernel == model or (kernel == FAST and model in NOT_COUNTED)
 
 
 def _close(one: Packet, two: Packet, tick_ns: int) -> bool:
@@ -74,12 +86,19 @@ def _first(ours: Sequence[Packet], theirs: Sequence[Packet], tick_ns: int) -> Di
         two = theirs[place] if place < len(theirs) else None
         if one is None or two is None or one.what != two.what:
             return Difference(place, one, two, "packet")
-        if one.mechanism != two.mechanism:
+        if not _same_mechanism(one, two):
             return Difference(place, one, two, "mechanism")
         if not _close(one, two, tick_ns):
             return Difference(place, one, two, "time")
     return None
 
+
+UNKNOWN: Final = "unknown"
+"""A retransmission of a kernel that does not say what made it."""
+
+FAST: Final = "fast-retransmit"
+NOT_COUNTED: Final = ("fack", "early-retransmit")
+"""Counted as fast retransmits (`TCPFastRetrans`)."""
 
 Recovery = tuple[str | None, int]
 
@@ -102,4 +121,4 @@ def recovery(data: Sequence[Packet]) -> Recovery | None:
 def _same_recovery(one: Recovery | None, two: Recovery | None, tick_ns: int) -> bool:
     if one is None or two is None:
         return one is two
-    return one[0] == two[0] and abs(one[1] - two[1]) <= tick_ns
+    return _alike(one[0], two[0]) and abs(one[1] - two[1]) <= tick_ns

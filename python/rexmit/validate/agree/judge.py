@@ -41,12 +41,14 @@ def judge(
     *,
     stack: str,
     hz: int,
+    bench: model.Bench | None = None,
 ) -> Judged:
-    """Run the model on the case and compare."""
+    """Run the model on the case and compare. On a `bench` its SYN leaves when the kernel's did."""
     if "packets" not in outcome:
         return Judged(case, kernel_error=why_no_log(outcome))
     ours = read(outcome["packets"])
-    made = model.run(case, run_model, streams, stack=stack, hz=hz)
+    late_ns = ours[0].at_ns if bench is not None and ours else 0
+    made = model.run(case, run_model, streams, stack=stack, hz=hz, bench=bench, late_ns=late_ns)
     if "packets" not in made:
         return Judged(case, kernel=ours, kind=f"the model failed: {why_no_log(made)}")
     theirs = read(made["packets"])

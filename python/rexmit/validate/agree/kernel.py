@@ -36,7 +36,7 @@ def run(
     An interrupt ends the boots under way.
     """
     lock, stop = threading.Lock(), threading.Event()
-    batches = _batches(dict(sorted(cases.items(), key=_likeness)), CASES_A_BOOT)
+    batches = _batches(dict(sorted(cases.items(), key=likeness)), CASES_A_BOOT)
 
     def report(number: int, outcome: Outcome) -> None:
         with lock:
@@ -59,7 +59,7 @@ def run(
             raise
 
 
-def _likeness(numbered: tuple[int, Case]) -> tuple[bool, list[tuple[str, str]], int]:
+def likeness(numbered: tuple[int, Case]) -> tuple[bool, list[tuple[str, str]], int]:
     """Sorts cases so that a bench serves for many: a bound window needs its own, a setting that
     is seldom varied a server of its own (crates/guest/src/bench.rs)."""
     number, case = numbered

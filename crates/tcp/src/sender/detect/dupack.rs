@@ -18,7 +18,7 @@ impl Sender {
             return;
         };
         if head.packets > 1 && head.len() > self.mss {
-            self.queue.split(0, self.mss, self.mss, self.sack);
+            self.split(0, self.mss);
         }
         self.queue.mark_lost(0);
     }

@@ -98,7 +98,7 @@ impl Sender {
                     break;
                 }
                 let len = (most - passed) * self.mss;
-                self.queue.split(index, len, self.mss, self.sack);
+                self.split(index, len);
                 count = most;
             }
             self.mark_lost_linux3(index);

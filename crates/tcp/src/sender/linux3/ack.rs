@@ -214,7 +214,7 @@ impl Sender {
             if !whole {
                 break;
             }
-            self.queue.pop_front();
+            self.free_first();
             self.detection.fack.timeout_hint = None;
         }
         cleaned

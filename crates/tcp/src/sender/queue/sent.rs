@@ -37,6 +37,8 @@ impl Marks {
     pub(super) const LISTED: Marks = Marks(128);
     /// Shares the memory of the segment before it, which was SACKed too.
     pub const JOINED: Marks = Marks(256);
+    /// Nobody but the sender has its memory any more: its packet was dropped (`skb_cloned`).
+    pub const ALONE: Marks = Marks(512);
     /// Sent again at any time, as Karn's rule asks (`TCPCB_RETRANS`).
     pub const ANY_RETRANSMISSION: Marks = Marks(2 | 8);
 
