@@ -14,7 +14,7 @@ use std::net::IpAddr;
 use rexmit_benches::{best_of, Rate};
 use rexmit_sim::apps::{Answerer, Asker, Sink, Source};
 use rexmit_sim::link::Settings as Link;
-use rexmit_sim::{run_plan, App, Host, Network, NodeId, Open, Stack, Talk, World};
+use rexmit_sim::{run_plan, App, Host, Network, NodeId, Open, Stack, Talk, Turn, World};
 use rexmit_tcp::connection::Connection;
 use rexmit_tcp::sender::Metrics;
 use rexmit_tcp::stacks;
@@ -92,6 +92,7 @@ fn network(stack: &str, rate_bps: u64, delay: Duration) -> (Network, [NodeId; 2]
         mtu: 1500,
         stack: Stack::new(settings.clone()),
         filtered: false,
+        turn: Turn::AtOnce,
         window_clamp: None,
         metrics: Metrics::default(),
         look: Duration::ZERO,
