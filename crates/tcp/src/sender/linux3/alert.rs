@@ -19,7 +19,7 @@ impl Sender {
         duplicate: bool,
         outcome: AckOutcome,
     ) {
-        let far = self.fack_reach() > self.detection.threshold;
+        let far = dupack::reach_is_far(self.fack_reach(), self.detection.threshold);
         let mut mark = duplicate || (outcome.any(AckOutcome::SACKED) && far);
         if self.queue.out == 0 {
             self.queue.sacked = 0;

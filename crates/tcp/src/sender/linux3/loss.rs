@@ -15,8 +15,6 @@ impl Sender {
         self.congestion.window.cwnd = 1;
         self.congestion.window.cwnd_cnt = 0;
         self.congestion.usage.stamp = self.tick();
-        self.episode.undo.retransmissions = 0;
-        self.episode.undo.marker = self.settings.undo.then_some(self.una);
         if reneged || !self.sack {
             self.queue.sacked = 0;
         }
@@ -25,9 +23,11 @@ impl Sender {
         }
         self.queue.clear_hints();
         self.detection.fack.timeout_hint = None;
-        if self.mark_all_lost(reneged) {
-            self.episode.undo.marker = None;
-        }
+        let retransmitted_before = self.mark_all_lost(reneged);
+        let una = self.settings.undo.then_some(self.una);
+        self.episode
+            .undo
+            .begin_by_timeout(una, retransmitted_before);
         self.detection.threshold = self.reordering_after_timeout();
         self.set_state(State::Loss);
         self.episode.point = self.nxt;
