@@ -2,7 +2,8 @@
 
 use super::super::queue::{Marks, Sent};
 use super::super::{Sender, State};
-use crate::recovery::fack;
+use crate::recovery::{fack, Job};
+use crate::words::Mechanism;
 
 impl Sender {
     /// All that is not SACKed is lost; if the receiver `reneged`, all (`tcp_enter_loss`).
@@ -54,6 +55,15 @@ impl Sender {
             }
         }
         retransmitted_before
+    }
+
+    /// The acknowledgement ended at a segment that was SACKed: the receiver dropped it, and all SACKs are void (RFC 2018 §8;
+    /// `tcp_check_sack_reneging`).
+    pub(in super::super) fn forget_sacks(&mut self) {
+        self.enter_loss_linux3(true);
+        self.timing.timeouts += 1;
+        self.retransmit(0, 1, Mechanism::Rto);
+        self.set_timer(Job::Timeout, self.timing.rto);
     }
 
     /// Whether the head has been out for more than a timeout (`tcp_head_timedout`).
