@@ -18,6 +18,9 @@ pub const PROBE_MIN: Duration = Duration::from_millis(10);
 /// The shortest delay of an early retransmit (`tcp_pause_early_retransmit`, net/ipv4/tcp_input.c, 3.10).
 pub const EARLY_RETRANSMIT_MIN: Duration = Duration::from_millis(2);
 
+/// How long the smallest round-trip time is kept (`tcp_min_rtt_wlen`, net/ipv4/tcp_ipv4.c, 6.12).
+pub const MIN_RTT_WINDOW: Duration = Duration::from_secs(300);
+
 /// Recoveries over which a widened reordering window is kept (`TCP_RACK_RECOVERY_THRESH`, include/linux/tcp.h, 6.12).
 pub const RACK_RECOVERIES: u8 = 16;
 

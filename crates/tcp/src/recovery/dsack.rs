@@ -2,6 +2,8 @@
 
 use rexmit_wire::{SeqNum, SeqRange};
 
+use crate::settings::SenderForm;
+
 /// Whether the first block of a SACK option is a D-SACK: below what is acknowledged, or inside the second (RFC 2883 §4;
 /// `tcp_check_dsack`).
 #[must_use]
@@ -12,21 +14,21 @@ pub fn is_dsack(first: SeqRange, second: Option<SeqRange>, ack: SeqNum) -> bool 
     first.start.is_before(ack) || inside
 }
 
-/// What decides whether 6.x believes a D-SACK; 3.10 believes every one.
+/// What decides whether a D-SACK is believed.
 #[derive(Clone, Copy, Debug)]
 pub struct Report {
     /// What came twice.
     pub range: SeqRange,
     /// Payload bytes of a full segment.
     pub mss: u32,
-    /// The peer's largest window.
-    pub largest_window: u32,
+    /// The peer's largest window; none where that is not known.
+    pub largest_window: Option<u32>,
     /// What had been sent when the tail loss probe was that is out, if one is.
     pub probe_high: Option<SeqNum>,
     /// Segments reported before (`dsack_dups`).
     pub reported: u32,
-    /// Segments sent again so far (`total_retrans`).
-    pub retransmitted: u32,
+    /// Segments sent again so far (`total_retrans`); none where not all of them were seen.
+    pub retransmitted: Option<u32>,
 }
 
 /// What a D-SACK tells.
@@ -40,19 +42,29 @@ pub struct Outcome {
     pub doubted: bool,
 }
 
-/// What a D-SACK tells; none if it cannot be right (`tcp_dsack_seen`).
+/// What a D-SACK tells; none if it cannot be right (`tcp_dsack_seen`). 3.10 believes every one, as of one segment
+/// (`tcp_check_dsack`).
 #[must_use]
-pub fn decide(report: &Report) -> Option<Outcome> {
+pub fn decide(form: SenderForm, report: &Report) -> Option<Outcome> {
+    if form == SenderForm::Linux3 {
+        return Some(Outcome {
+            segments: 1,
+            of_probe: false,
+            doubted: false,
+        });
+    }
     let range = report.range;
     let len = range.len();
-    if !range.start.is_before(range.end) || len > report.largest_window {
+    let too_long = report.largest_window.is_some_and(|most| len > most);
+    if !range.start.is_before(range.end) || too_long {
         return None;
     }
     let segments = len.div_ceil(report.mss).max(1);
+    let sent_again = report.retransmitted;
     Some(Outcome {
         segments,
         of_probe: len <= report.mss && report.probe_high == Some(range.end),
-        doubted: report.reported + segments > report.retransmitted,
+        doubted: sent_again.is_some_and(|most| report.reported + segments > most),
     })
 }
 
@@ -88,13 +100,14 @@ mod tests {
         let report = Report {
             range: range(0, 2_500),
             mss: 1_000,
-            largest_window: 60_000,
+            largest_window: Some(60_000),
             probe_high: None,
             reported: 0,
-            retransmitted: 3,
+            retransmitted: Some(3),
         };
-        let told_all =
-            |report: Report| decide(&report).map(|decide| (decide.segments, decide.doubted));
+        let told_all = |report: Report| {
+            decide(SenderForm::Linux6, &report).map(|decide| (decide.segments, decide.doubted))
+        };
         assert_eq!(told_all(report), Some((3, false)));
         let more = Report {
             reported: 1,
@@ -107,10 +120,18 @@ mod tests {
         };
         assert_eq!(told_all(empty), None);
         let narrow = Report {
-            largest_window: 2_499,
+            largest_window: Some(2_499),
             ..report
         };
         assert_eq!(told_all(narrow), None);
+        let unseen = Report {
+            largest_window: None,
+            retransmitted: None,
+            ..more
+        };
+        assert_eq!(told_all(unseen), Some((3, false)));
+        let old = decide(SenderForm::Linux3, &more).unwrap();
+        assert_eq!((old.segments, old.doubted), (1, false));
     }
 
     #[test]
@@ -119,12 +140,12 @@ mod tests {
             let report = Report {
                 range: range(start, len),
                 mss: 1_000,
-                largest_window: 60_000,
+                largest_window: Some(60_000),
                 probe_high: Some(ISS + high),
                 reported: 0,
-                retransmitted: 5,
+                retransmitted: Some(5),
             };
-            decide(&report).is_some_and(|decide| decide.of_probe)
+            decide(SenderForm::Linux6, &report).is_some_and(|decide| decide.of_probe)
         };
         assert!(of_probe(2_000, 1_000, 3_000));
         assert!(!of_probe(1_000, 2_000, 3_000));

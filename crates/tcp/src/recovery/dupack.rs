@@ -16,6 +16,12 @@ pub fn sack_is_far(una: SeqNum, highest_sack: SeqNum, threshold: u32, mss: u32) 
     highest_sack.is_after(una + threshold * mss)
 }
 
+/// The same in 3.10, where `reach` counts segments up to the highest SACK ([`fack::reach`](super::fack::reach)).
+#[must_use]
+pub const fn reach_is_far(reach: u32, threshold: u32) -> bool {
+    reach > threshold
+}
+
 /// Whether the head is lost without SACK: at the third duplicate, and in recovery whenever an acknowledgement stops before
 /// its end (NewReno, RFC 6582 §3.2; `tcp_newreno_mark_lost`).
 #[must_use]
@@ -70,7 +76,7 @@ pub fn reason(view: &Count) -> Option<Reason> {
     }
     if view
         .fack
-        .is_some_and(|reach| reach > view.threshold || view.head_timed_out)
+        .is_some_and(|reach| reach_is_far(reach, view.threshold) || view.head_timed_out)
     {
         return Some(Reason::Fack);
     }
@@ -207,5 +213,6 @@ mod tests {
         let una = SeqNum::new(u32::MAX - 100);
         assert!(!sack_is_far(una, una + 3_000, 3, 1_000));
         assert!(sack_is_far(una, una + 3_001, 3, 1_000));
+        assert!(!reach_is_far(3, 3) && reach_is_far(4, 3));
     }
 }

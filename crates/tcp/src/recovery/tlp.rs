@@ -102,7 +102,7 @@ pub fn wait(rule: Tlp, view: &Wait, tick: Tick) -> Option<Duration> {
 pub struct Fire {
     /// A probe was sent and not yet judged ([`Episode::high`]).
     pub probe_out: bool,
-    /// Unsent data wait; none where that cannot be seen.
+    /// Unsent data wait; false where that cannot be seen.
     pub new_data: bool,
     /// The peer's window takes the first of them.
     pub fits_peer_window: bool,

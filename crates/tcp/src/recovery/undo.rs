@@ -81,6 +81,12 @@ impl Undo {
         };
     }
 
+    /// A timeout begins a reduction, in 3.10: it is not undone if something had been sent again before (`tcp_enter_loss`).
+    pub fn begin_by_timeout(&mut self, una: Option<SeqNum>, retransmitted_before: bool) {
+        self.marker = una.filter(|_| !retransmitted_before);
+        self.retransmissions = 0;
+    }
+
     /// `count` segments were sent again; `stamp` is the clock of the timestamps option then, if it is known.
     pub fn note_retransmission(&mut self, stamp: Option<u32>, count: u32) {
         if self.first == FirstRetransmission::None {
@@ -202,6 +208,16 @@ mod tests {
         assert_eq!(counts(0, false), [0, -1]);
         assert_eq!(counts(0, true), [0, 1]);
         assert_eq!(counts(2, true), [2, 3]);
+    }
+
+    #[test]
+    fn a_timeout_after_a_retransmission_is_not_undone() {
+        let undoable = |before| {
+            let mut undo = Undo::default();
+            undo.begin_by_timeout(Some(SeqNum::new(7)), before);
+            undo.proved_by_dsack()
+        };
+        assert!(undoable(false) && !undoable(true));
     }
 
     #[test]

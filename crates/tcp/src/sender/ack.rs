@@ -4,6 +4,7 @@
 use rexmit_time::Time;
 
 use super::ack_outcome::{AckOutcome, Resume};
+use super::alert::Doubtful;
 use super::clean::Delivery;
 use super::nagle::Hold;
 use super::sack::Tagged;
@@ -47,7 +48,7 @@ impl Sender {
         if ack.segment.space() > 0 {
             outcome.set(AckOutcome::DATA);
         }
-        let nothing_out = self.queue.out == 0;
+        let before = self.before_ack();
         let prior_delivered = self.delivered;
         let prior_losses = self.queue.losses;
         let prior_fack = if self.sack {
@@ -67,9 +68,9 @@ impl Sender {
         }
         self.timing.window_probes = 0;
         self.peer.last_ack = self.tick();
-        if nothing_out {
+        if before.prior_out == 0 {
             if outcome.any(AckOutcome::DSACK) {
-                self.alert(prior_una, 0, &mut outcome);
+                self.alert(&before, &mut outcome);
             }
             self.acknowledge_persist();
             self.judge_probe(number, outcome);
@@ -82,7 +83,11 @@ impl Sender {
         if self.is_doubtful(outcome) {
             let duplicate =
                 !outcome.any(AckOutcome::ADVANCED | AckOutcome::NOT_DUPLICATE | AckOutcome::DSACK);
-            resume = self.alert(prior_una, u32::from(duplicate), &mut outcome);
+            let view = Doubtful {
+                duplicates: u32::from(duplicate),
+                ..before
+            };
+            resume = self.alert(&view, &mut outcome);
         }
         if outcome.any(AckOutcome::SET_TIMER) {
             self.set_timer_after_progress();
@@ -95,17 +100,23 @@ impl Sender {
     }
 
     /// An acknowledgement that others have overtaken can still tell of SACKs.
-    fn take_old_ack(&mut self, ack: &Ack<'_>) {
+    pub(super) fn take_old_ack(&mut self, ack: &Ack<'_>) {
         let sack = &ack.segment.sack;
         if !self.sack || sack.is_empty() {
             return;
         }
-        let una = self.una;
+        let before = self.before_ack();
         let mut tagged = Tagged::new(self.nxt);
         let mut delivery = Delivery::default();
-        self.tag(sack, ack.segment.ack, una, &mut tagged, &mut delivery);
+        self.tag(
+            sack,
+            ack.segment.ack,
+            before.prior_una,
+            &mut tagged,
+            &mut delivery,
+        );
         let mut outcome = tagged.outcome;
-        let resume = self.alert(una, 0, &mut outcome);
+        let resume = self.alert(&before, &mut outcome);
         self.resume(resume);
     }
 
@@ -117,7 +128,7 @@ impl Sender {
     }
 
     /// What the window now allows (`tcp_xmit_recovery`).
-    fn resume(&mut self, resume: Resume) {
+    pub(super) fn resume(&mut self, resume: Resume) {
         match resume {
             Resume::Nothing => return,
             Resume::New => {
@@ -129,7 +140,21 @@ impl Sender {
             }
             Resume::Lost => {}
         }
-        self.send_lost();
+        match self.settings.sender {
+            SenderForm::Linux3 => self.send_lost_linux3(),
+            SenderForm::Linux6 => self.send_lost(),
+        }
+    }
+
+    /// What is out before an acknowledgement is worked through.
+    pub(super) fn before_ack(&self) -> Doubtful {
+        Doubtful {
+            prior_una: self.una,
+            prior_out: self.queue.out,
+            prior_sacked: self.queue.sacked,
+            acked: 0,
+            duplicates: 0,
+        }
     }
 
     /// The peer's window, from the newest segment (RFC 9293 §3.10.7.4; `tcp_ack_update_window`).

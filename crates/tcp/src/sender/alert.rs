@@ -1,4 +1,4 @@
-//! The states and what moves between them (`tcp_fastretrans_alert`, 6.x).
+//! The states and what moves between them (`tcp_fastretrans_alert`).
 //!
 //! | state | left for | when |
 //! |---|---|---|
@@ -9,10 +9,11 @@
 //! | Recovery | Open | the recovery point is acknowledged; without SACK, something beyond it |
 //! | Recovery | Open, Disorder | D-SACKs or timestamps prove the recovery spurious |
 //! | Loss | Open | the recovery point is acknowledged, or the timeout proves spurious |
-//! | Loss | Recovery | a retransmission is found lost |
+//! | Loss | Recovery | a retransmission is found lost, in 6.x |
 //! | any | Loss | the timeout fires |
-
-use rexmit_wire::SeqNum;
+//!
+//! A recovery begins in 6.x once something is marked lost, in 3.10 by counting. 6.x looks for losses at each step, 3.10 when
+//! a recovery begins and while it runs. The window follows in 3.10 here, in 6.x when all is done.
 
 use super::ack_outcome::{AckOutcome, Resume};
 use super::{Sender, State};
@@ -20,21 +21,34 @@ use crate::recovery::reneging;
 use crate::recovery::undo::FirstRetransmission;
 use crate::recovery::Job;
 use crate::settings::SenderForm;
+use crate::words::Mechanism;
+
+/// What an acknowledgement brought, and what was out before it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Doubtful {
+    /// The first byte not acknowledged before it.
+    pub prior_una: rexmit_wire::SeqNum,
+    /// Segments out and SACKed before it.
+    pub prior_out: u32,
+    pub prior_sacked: u32,
+    /// Segments that it acknowledges.
+    pub acked: u32,
+    /// Duplicates that it stands for.
+    pub duplicates: u32,
+}
 
 impl Sender {
     /// Takes a doubtful acknowledgement; returns what may be sent again after it.
-    pub(super) fn alert(
-        &mut self,
-        prior_una: SeqNum,
-        duplicates: u32,
-        outcome: &mut AckOutcome,
-    ) -> Resume {
-        let mut count_losses =
-            duplicates > 0 || (outcome.any(AckOutcome::SACKED) && self.sack_is_far());
+    pub(super) fn alert(&mut self, view: &Doubtful, outcome: &mut AckOutcome) -> Resume {
+        let sacked = outcome.any(AckOutcome::SACKED);
+        let mut count_losses = view.duplicates > 0 || (sacked && self.sack_is_far());
         if self.queue.out == 0 {
             self.queue.sacked = 0;
         }
-        if self.wait_for_reneging(outcome) {
+        if self.queue.sacked == 0 {
+            self.detection.fack.reach = 0;
+        }
+        if self.meets_reneging(outcome) {
             return Resume::Nothing;
         }
         if self.episode.state == State::Open {
@@ -47,78 +61,125 @@ impl Sender {
             State::Recovery => {
                 if !outcome.any(AckOutcome::ADVANCED) {
                     if !self.sack {
-                        self.add_duplicate(duplicates);
+                        self.add_duplicate(view.duplicates);
                     }
-                } else if self.undo_partly(prior_una, &mut count_losses) {
+                } else if self.undo_partly(view, &mut count_losses) {
                     return Resume::Nothing;
                 }
-                if self.try_undo_by_dsack() {
-                    self.try_to_open();
-                }
-                self.find_losses(outcome);
-                if self.episode.state != State::Recovery {
-                    if !self.is_time_to_recover() {
-                        return Resume::Nothing;
-                    }
-                    self.enter_recovery();
+                if !self.goes_on_recovering(view, outcome) {
+                    return Resume::Nothing;
                 }
             }
             State::Loss => {
-                let resume = self.process_loss(*outcome, duplicates);
+                let resume = self.process_loss(*outcome, view.duplicates);
                 self.find_losses(outcome);
                 if self.episode.state != State::Open
                     && !outcome.any(AckOutcome::LOST_RETRANSMISSION)
                 {
                     return resume;
                 }
-                begins = self.consider_recovery(duplicates, outcome);
+                begins = self.consider_recovery(view, outcome);
                 if !begins {
                     return resume;
                 }
             }
             State::Open | State::Disorder | State::Cwr => {
-                begins = self.consider_recovery(duplicates, outcome);
+                begins = self.consider_recovery(view, outcome);
                 if !begins {
                     return Resume::Nothing;
                 }
             }
         }
-        if !self.settings.rack && count_losses {
-            self.mark_lost_by_count(begins);
+        match self.settings.sender {
+            SenderForm::Linux3 => {
+                if count_losses || (self.detection.fack.on && self.head_timed_out()) {
+                    self.update_scoreboard_linux3(begins);
+                }
+                let delivered = self.newly_delivered(view);
+                self.step_reduction(delivered, 0, false, begins);
+            }
+            SenderForm::Linux6 if !self.settings.rack && count_losses => {
+                self.mark_lost_by_count(begins);
+            }
+            SenderForm::Linux6 => {}
         }
         Resume::Lost
     }
 
-    /// Where nothing is being repaired: a recovery begins if something is lost, which is returned; else the state becomes
-    /// Open or Disorder.
-    fn consider_recovery(&mut self, duplicates: u32, outcome: &mut AckOutcome) -> bool {
+    /// Segments newly acknowledged or SACKed.
+    fn newly_delivered(&self, view: &Doubtful) -> u32 {
+        let before = view.prior_out + self.queue.sacked;
+        before.saturating_sub(self.queue.out + view.prior_sacked)
+    }
+
+    /// In recovery 6.x asks whether D-SACKs end it, and looks for losses. Whether a recovery goes on, or begins anew.
+    fn goes_on_recovering(&mut self, view: &Doubtful, outcome: &mut AckOutcome) -> bool {
+        if self.settings.sender == SenderForm::Linux3 {
+            return true;
+        }
+        if self.try_undo_by_dsack() {
+            self.try_to_open(view);
+        }
+        self.find_losses(outcome);
+        if self.episode.state == State::Recovery {
+            return true;
+        }
+        let begins = self.reason_to_recover().is_some();
+        if begins {
+            self.enter_recovery();
+        }
+        begins
+    }
+
+    /// Where nothing is being repaired: a recovery begins if it should, which is returned; else the state becomes Open or
+    /// Disorder.
+    fn consider_recovery(&mut self, view: &Doubtful, outcome: &mut AckOutcome) -> bool {
         if !self.sack {
             if outcome.any(AckOutcome::ADVANCED) {
                 self.queue.sacked = 0;
             }
-            self.add_duplicate(duplicates);
+            self.add_duplicate(view.duplicates);
         }
         if self.episode.state <= State::Disorder {
             self.try_undo_by_dsack();
         }
         self.find_losses(outcome);
-        if !self.is_time_to_recover() {
-            self.try_to_open();
+        let Some(by) = self.reason_to_recover() else {
+            self.try_to_open(view);
             return false;
-        }
+        };
         self.enter_recovery();
+        self.causes.began_by = by;
         true
     }
 
-    /// The acknowledgement ended at a segment that was SACKed: the receiver may have dropped it. Later SACKs get time to put
-    /// that right before a timeout (RFC 2018 §8; `tcp_check_sack_reneging`).
-    fn wait_for_reneging(&mut self, outcome: &mut AckOutcome) -> bool {
-        if !outcome.any(AckOutcome::RENEGING) || !outcome.any(AckOutcome::ADVANCED) {
+    /// Why a recovery should begin, if it should (`tcp_time_to_recover`).
+    fn reason_to_recover(&mut self) -> Option<Mechanism> {
+        match self.settings.sender {
+            SenderForm::Linux3 => self.reason_to_recover_linux3(),
+            SenderForm::Linux6 => {
+                let by_count = !self.settings.rack && self.duplicates_say_lost();
+                (self.queue.lost > 0 || by_count).then_some(Mechanism::FastRetransmit)
+            }
+        }
+    }
+
+    /// The acknowledgement ended at a segment that was SACKed: the receiver may have dropped it (RFC 2018 §8;
+    /// `tcp_check_sack_reneging`). 3.10 takes all SACKs for void; in 6.x later SACKs get time to put that right before a
+    /// timeout.
+    fn meets_reneging(&mut self, outcome: &mut AckOutcome) -> bool {
+        if !outcome.any(AckOutcome::RENEGING) {
             return false;
         }
-        let wait = reneging::wait(self.timing.rtt.srtt_fraction());
-        self.set_timer(Job::Timeout, wait);
-        outcome.clear(AckOutcome::SET_TIMER);
+        match self.settings.sender {
+            SenderForm::Linux3 => self.forget_sacks(),
+            SenderForm::Linux6 if outcome.any(AckOutcome::ADVANCED) => {
+                let wait = reneging::wait(self.timing.rtt.srtt_fraction());
+                self.set_timer(Job::Timeout, wait);
+                outcome.clear(AckOutcome::SET_TIMER);
+            }
+            SenderForm::Linux6 => return false,
+        }
         true
     }
 
@@ -145,26 +206,9 @@ impl Sender {
         false
     }
 
-    /// An acknowledgement in recovery that stops before its end; timestamps may say that what arrived was only late. Whether
-    /// nothing more is to be done (`tcp_try_undo_partial`).
-    fn undo_partly(&mut self, prior_una: SeqNum, count_losses: &mut bool) -> bool {
-        if self.episode.undo.marker.is_none() || !self.was_only_late() {
-            *count_losses = self.sack_is_far();
-            return false;
-        }
-        self.note_reordering(prior_una);
-        if self.queue.retransmissions_out > 0 {
-            return true;
-        }
-        self.forget_stamp();
-        self.undo_reduction(true);
-        self.keep_open();
-        false
-    }
-
-    /// `tcp_identify_packet_loss`
+    /// What 6.x marks lost before it asks whether a recovery is to begin (`tcp_identify_packet_loss`).
     fn find_losses(&mut self, outcome: &mut AckOutcome) {
-        if self.queue.is_empty() {
+        if self.queue.is_empty() || self.settings.sender == SenderForm::Linux3 {
             return;
         }
         if !self.sack {
@@ -172,11 +216,6 @@ impl Sender {
         } else if self.settings.rack {
             self.mark_lost_by_rack(outcome);
         }
-    }
-
-    /// `tcp_time_to_recover`
-    fn is_time_to_recover(&self) -> bool {
-        self.queue.lost > 0 || (!self.settings.rack && self.duplicates_say_lost())
     }
 
     /// `tcp_enter_recovery`
@@ -206,10 +245,19 @@ impl Sender {
     }
 
     /// `tcp_try_to_open`
-    pub(super) fn try_to_open(&mut self) {
+    fn try_to_open(&mut self, view: &Doubtful) {
+        let linux3 = self.settings.sender == SenderForm::Linux3;
         self.forget_stamp();
-        if self.episode.state != State::Cwr {
-            self.keep_open();
+        if self.episode.state == State::Cwr {
+            if linux3 {
+                let delivered = self.newly_delivered(view);
+                self.step_reduction(delivered, 0, false, false);
+            }
+            return;
+        }
+        self.keep_open();
+        if linux3 && self.episode.state != State::Open {
+            self.moderate_window();
         }
     }
 }

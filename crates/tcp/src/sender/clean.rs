@@ -9,6 +9,7 @@ use super::sack::Tagged;
 use super::Sender;
 use crate::recovery::rack::sent_after;
 use crate::recovery::undo::echoes_before;
+use crate::settings::SenderForm;
 
 /// The latest transmission among those that an acknowledgement says were delivered (`struct rate_sample`).
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,14 +21,15 @@ pub(super) struct Delivery {
 }
 
 /// What a walk over the acknowledged segments found.
-struct Cleaned {
-    outcome: AckOutcome,
+pub(super) struct Cleaned {
+    pub outcome: AckOutcome,
     /// When the first and the last of those were sent that were sent once.
-    first_sent: Option<Micros>,
-    last_sent: Micros,
-    /// The lowest of them.
-    low: SeqNum,
-    acked: u32,
+    pub first_sent: Option<Micros>,
+    pub last_sent: Option<Micros>,
+    /// The first of them that was not SACKed before: its number, and the segments before it.
+    late: Option<SeqNum>,
+    pub before_late: Option<u32>,
+    pub acked: u32,
     fully: bool,
 }
 
@@ -79,7 +81,7 @@ impl Sender {
             .filter(|_| !outcome.any(AckOutcome::RETRANSMISSION_ACKED))
         {
             rtt = Some(self.since(first));
-            control_rtt = Some(self.since(cleaned.last_sent));
+            control_rtt = cleaned.last_sent.map(|last| self.since(last));
             let short = self.una.offset_from(prior_una).unsigned_abs() < self.mss;
             if cleaned.acked == 1
                 && cleaned.fully
@@ -100,8 +102,8 @@ impl Sender {
         if acked {
             outcome.set(AckOutcome::SET_TIMER);
             if self.sack {
-                if cleaned.low.is_before(prior_fack) {
-                    self.note_reordering(cleaned.low);
+                if let Some(late) = cleaned.late.filter(|late| late.is_before(prior_fack)) {
+                    self.note_reordering(late);
                 }
                 self.uncount_hint(prior_sacked - self.queue.sacked.min(prior_sacked));
             } else {
@@ -120,12 +122,15 @@ impl Sender {
         outcome
     }
 
-    fn take_off_acknowledged(&mut self, delivery: &mut Delivery) -> Cleaned {
+    /// Takes off what is acknowledged. What was SACKed before counts in 3.10 for times and as an original.
+    pub(super) fn take_off_acknowledged(&mut self, delivery: &mut Delivery) -> Cleaned {
+        let newer = self.settings.sender == SenderForm::Linux6;
         let mut cleaned = Cleaned {
             outcome: AckOutcome::NONE,
             first_sent: None,
-            last_sent: 0,
-            low: self.nxt,
+            last_sent: None,
+            late: None,
+            before_late: None,
             acked: 0,
             fully: true,
         };
@@ -144,19 +149,23 @@ impl Sender {
                     self.queue.retransmissions_out -= count;
                 }
                 cleaned.outcome.set(AckOutcome::RETRANSMISSION_ACKED);
-            } else if !head.is_sacked() {
-                cleaned.first_sent.get_or_insert(head.at);
-                cleaned.last_sent = head.at;
-                if head.seq.is_before(cleaned.low) {
-                    cleaned.low = head.seq;
+            } else {
+                let was_sacked = head.is_sacked();
+                if !was_sacked {
+                    cleaned.late.get_or_insert(head.seq);
+                    cleaned.before_late.get_or_insert(cleaned.acked);
                 }
-                if !head.end.is_after(self.episode.point) {
-                    cleaned.outcome.set(AckOutcome::ORIGINAL);
+                if !(was_sacked && newer) {
+                    cleaned.first_sent.get_or_insert(head.at);
+                    cleaned.last_sent = Some(head.at);
+                    if !head.end.is_after(self.episode.point) {
+                        cleaned.outcome.set(AckOutcome::ORIGINAL);
+                    }
                 }
             }
             if head.is_sacked() {
                 self.queue.sacked -= count;
-            } else if self.sack {
+            } else if self.sack && newer {
                 self.delivered += count;
                 if !self.retransmission_was_spurious(&head) {
                     self.advance_rack(&head);
@@ -167,12 +176,15 @@ impl Sender {
             }
             self.queue.out -= count;
             cleaned.acked += count;
-            self.sample_delivery(0, delivery);
+            if newer {
+                self.sample_delivery(0, delivery);
+            }
             cleaned.outcome.set(AckOutcome::ACKED);
             if !cleaned.fully {
                 break;
             }
             self.free_first();
+            self.detection.fack.timeout_hint = None;
         }
         cleaned
     }

@@ -2,8 +2,10 @@
 //! over.
 
 use super::ack_outcome::{AckOutcome, Resume};
+use super::nagle::Hold;
 use super::Sender;
 use crate::recovery::frto::{self, Answer, Verdict};
+use crate::settings::SenderForm;
 
 impl Sender {
     /// What an acknowledgement says of the timeout, if F-RTO's test runs.
@@ -21,10 +23,12 @@ impl Sender {
         frto::on_ack(self.settings.sender, &answer)
     }
 
-    /// `tcp_process_loss`
+    /// What an acknowledgement says in the state Loss; returns what may be sent after it (`tcp_process_loss`). 6.x asks for
+    /// undo by timestamps and D-SACK first, 3.10 last, and 3.10 sends new data at once.
     pub(super) fn process_loss(&mut self, outcome: AckOutcome, duplicates: u32) -> Resume {
+        let linux3 = self.settings.sender == SenderForm::Linux3;
         let recovered = !self.una.is_before(self.episode.point);
-        if outcome.any(AckOutcome::ADVANCED) && self.try_undo_loss(false) {
+        if !linux3 && outcome.any(AckOutcome::ADVANCED) && self.try_undo_loss(false) {
             return Resume::Nothing;
         }
         match self.frto_verdict(outcome, duplicates > 0) {
@@ -35,12 +39,20 @@ impl Sender {
             Verdict::Real => self.episode.frto = false,
             Verdict::SendNew => {
                 self.episode.point = self.nxt;
-                if !self.backlog.is_empty() && self.window_end().is_after(self.nxt) {
+                if linux3 {
+                    self.push_with(Hold::OFF);
+                    if self.nxt.is_after(self.episode.point) {
+                        return Resume::Nothing;
+                    }
+                } else if !self.backlog.is_empty() && self.window_end().is_after(self.nxt) {
                     return Resume::New;
                 }
                 self.episode.frto = false;
             }
             Verdict::Open => {}
+        }
+        if linux3 && (recovered || outcome.any(AckOutcome::ACKED)) {
+            self.timing.timeouts = 0;
         }
         if recovered {
             self.end_recovery();
@@ -52,6 +64,9 @@ impl Sender {
             } else if outcome.any(AckOutcome::ADVANCED) {
                 self.queue.sacked = 0;
             }
+        }
+        if linux3 && self.try_undo_loss(false) {
+            return Resume::Nothing;
         }
         Resume::Lost
     }

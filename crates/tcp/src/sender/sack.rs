@@ -125,14 +125,7 @@ impl Sender {
         if !dsack::is_dsack(*first, options.get(1).copied(), ack) {
             return false;
         }
-        let segments = match self.settings.sender {
-            SenderForm::Linux3 => {
-                tagged.outcome.set(AckOutcome::DSACK);
-                self.counters.dsacks += 1;
-                1
-            }
-            SenderForm::Linux6 => self.believe_duplicate(*first, tagged),
-        };
+        let segments = self.believe_duplicate(*first, tagged);
         if segments > 0 && !first.end.is_after(prior_una) {
             self.episode.undo.note_spurious(first.end, segments);
         }
@@ -144,12 +137,12 @@ impl Sender {
         let report = Report {
             range,
             mss: self.mss,
-            largest_window: self.peer.largest_window,
+            largest_window: Some(self.peer.largest_window),
             probe_high: self.episode.probe.high,
             reported: self.detection.dsacks_reported,
-            retransmitted: self.total_retransmitted,
+            retransmitted: Some(self.total_retransmitted),
         };
-        let Some(told) = dsack::decide(&report) else {
+        let Some(told) = dsack::decide(self.settings.sender, &report) else {
             return 0;
         };
         if told.of_probe {

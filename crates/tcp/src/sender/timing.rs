@@ -7,11 +7,9 @@ use super::timed::Timed;
 use super::timer::Timer;
 use crate::clock::{Clock, Tick};
 use crate::estimator::Rtt;
+use crate::recovery::constants::MIN_RTT_WINDOW;
 use crate::recovery::rto::BackOff;
 use crate::settings::Settings;
-
-/// Seconds over which the smallest round-trip time is kept (`tcp_min_rtt_wlen`).
-const MIN_RTT_WINDOW: i64 = 300;
 
 /// Round trips, the timeout and the timer.
 #[derive(Clone, Debug)]
@@ -34,10 +32,11 @@ impl Timing {
     /// Before the first sample, at `tick`.
     pub fn new(settings: &Settings, clock: &Clock, tick: i64) -> Self {
         let rtt = Rtt::new(settings);
+        let min_rtt_window = MIN_RTT_WINDOW.as_nanos() / 1_000_000_000;
         Timing {
             rto: clock.tick().up(rtt.rto()),
             rtt,
-            min_rtt: MinRtt::new(MIN_RTT_WINDOW * i64::from(clock.hz), tick),
+            min_rtt: MinRtt::new(min_rtt_window * i64::from(clock.hz), tick),
             timed: None,
             timer: Timer::default(),
             backoff: 0,

@@ -1,5 +1,6 @@
 //! Taking a reduction of the window back that proved wrong, as [`recovery::undo`](crate::recovery::undo) decides.
 
+use super::alert::Doubtful;
 use super::{Sender, State};
 use crate::recovery::reduction::Reduced;
 use crate::recovery::undo::{self, Answer, Begin, FirstRetransmission};
@@ -68,6 +69,36 @@ impl Sender {
         (window.cwnd, window.ssthresh) = reduced.undone(self.settings.sender, threshold_too);
         self.congestion.usage.stamp = self.tick();
         self.counters.undos += 1;
+    }
+
+    /// An acknowledgement in recovery that stops before its end; timestamps may say that what arrived was only late. Whether
+    /// nothing more is to be done; else `count_losses` says whether more is to be marked lost (`tcp_try_undo_partial`).
+    pub(super) fn undo_partly(&mut self, view: &Doubtful, count_losses: &mut bool) -> bool {
+        let linux3 = self.settings.sender == SenderForm::Linux3;
+        let late = if linux3 {
+            self.may_undo()
+        } else {
+            self.episode.undo.marker.is_some() && self.was_only_late()
+        };
+        if !late {
+            *count_losses = self.sack_is_far() || (linux3 && !self.sack);
+            return false;
+        }
+        if linux3 {
+            self.forget_stamp();
+            self.note_reordering_of(self.fack_reach() + view.acked);
+            self.undo_window(false);
+            *count_losses = false;
+            return false;
+        }
+        self.note_reordering(view.prior_una);
+        if self.queue.retransmissions_out > 0 {
+            return true;
+        }
+        self.forget_stamp();
+        self.undo_reduction(true);
+        self.keep_open();
+        false
     }
 
     /// The recovery point is acknowledged: the recovery ends, undone where it was spurious. Whether the state is kept

@@ -2,6 +2,9 @@
 
 use std::collections::VecDeque;
 
+use rexmit_tcp::recovery::dsack;
+use rexmit_tcp::recovery::rack::sent_after;
+use rexmit_tcp::settings::SenderForm;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{SeqNum, SeqRange};
 
@@ -38,6 +41,8 @@ pub struct Piece {
     pub seen: bool,
     /// What had been sent when it was sent again last.
     pub nxt_then: SeqNum,
+    /// Packets that had been delivered when it was sent last.
+    delivered: u32,
     /// Each emulated sender's marks.
     pub marks: [u8; MOST_PROFILES],
 }
@@ -60,6 +65,8 @@ pub struct Board {
     /// Packets sent again so far (`total_retrans`), and packets that were reported to have come twice (`dsack_dups`).
     retransmitted: u32,
     reported: u32,
+    /// Packets delivered (`tp->delivered`).
+    delivered: u32,
     stamps: VecDeque<(u32, Time)>,
 }
 
@@ -79,8 +86,13 @@ pub struct AckReport {
     /// It carries data, or changes the window.
     pub other_use: bool,
     pub dsack: Option<SeqRange>,
-    /// More was reported to have come twice than was sent again: the network doubles packets (`tcp_dsack_seen`).
-    pub dubious: bool,
+    /// Packets that were reported to have come twice before, and packets sent again so far.
+    pub prior_reported: u32,
+    pub retransmitted: u32,
+    /// Packets that had been delivered when the latest of those left that it says were delivered, 0 if there is none, and
+    /// what has been delivered by now (`struct rate_sample`).
+    pub prior_delivered: u32,
+    pub delivered: u32,
     pub echo: Option<u32>,
     /// When the stamp that it echoes left first.
     pub echo_sent: Option<Time>,
@@ -126,6 +138,8 @@ impl Board {
             window: None,
             retransmitted: 0,
             reported: 0,
+            // The SYN.
+            delivered: 1,
             stamps: recycled.stamps,
         }
     }
@@ -248,6 +262,7 @@ impl Board {
             bare: len == fin,
             seen: sent.kind != SentKind::Unseen,
             nxt_then: end,
+            delivered: self.delivered,
             marks: [0; MOST_PROFILES],
         });
         self.out += packets;
@@ -303,6 +318,7 @@ impl Board {
             piece.stamp = sent.stamp;
             piece.retransmissions = piece.retransmissions.saturating_add(1);
             piece.nxt_then = nxt;
+            piece.delivered = self.delivered;
         }
     }
 
@@ -324,11 +340,11 @@ impl Board {
         report.old = acked.ack.is_before(prior_una);
         report.other_use = !acked.carried.is_empty() || self.window != Some(acked.window);
         report.dsack = acked.dsack;
+        report.prior_reported = self.reported;
+        report.retransmitted = self.retransmitted;
         if let Some(range) = acked.dsack {
-            let len = range.end.offset_from(range.start).max(0).unsigned_abs();
-            self.reported += len.div_ceil(self.mss).max(1);
+            self.note_duplicate(range);
         }
-        report.dubious = self.reported > self.retransmitted;
         report.echo = acked.echo.filter(|echo| *echo != 0);
         report.echo_sent = None;
         if !report.old {
@@ -352,7 +368,39 @@ impl Board {
                 self.tag(*block, report);
             }
         }
+        self.note_delivered(report);
         true
+    }
+
+    /// Counts what a D-SACK reports, as 6.x does.
+    fn note_duplicate(&mut self, range: SeqRange) {
+        let view = dsack::Report {
+            range,
+            mss: self.mss,
+            largest_window: None,
+            probe_high: None,
+            reported: self.reported,
+            retransmitted: Some(self.retransmitted),
+        };
+        if let Some(told) = dsack::decide(SenderForm::Linux6, &view) {
+            self.reported += told.segments;
+            self.delivered += if told.doubted { 0 } else { told.segments };
+        }
+    }
+
+    /// Counts what was delivered, and finds the latest of it (`tcp_rate_skb_delivered`).
+    fn note_delivered(&mut self, report: &mut AckReport) {
+        let mut latest: Option<&Piece> = None;
+        let acked = report.acked.iter().filter(|piece| !piece.sacked);
+        let sacked = report.sacked.iter().map(|index| &self.pieces[*index]);
+        for piece in acked.chain(sacked) {
+            self.delivered += piece.packets;
+            if latest.is_none_or(|one| sent_after(piece.sent, piece.end, one.sent, one.end)) {
+                latest = Some(piece);
+            }
+        }
+        report.prior_delivered = latest.map_or(0, |piece| piece.delivered);
+        report.delivered = self.delivered;
     }
 
     fn take_off(&mut self, ack: SeqNum, report: &mut AckReport) {
@@ -420,5 +468,100 @@ impl Board {
             }
             index += 1;
         }
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use rexmit_tcp::SackList;
+    use rexmit_wire::Flags;
+
+    use super::*;
+
+    const MSS: u32 = 1_000;
+    const FIRST: SeqNum = SeqNum::new(u32::MAX - 1_500);
+
+    fn at(ms: u64) -> Time {
+        Time::from_nanos(ms * 1_000_000)
+    }
+
+    fn sent(ms: u64, segment: u32) -> Sent {
+        Sent {
+            at: at(ms),
+            range: SeqRange::new(FIRST + segment * MSS, MSS),
+            kind: SentKind::New,
+            flags: Flags::ACK,
+            stamp: None,
+            echo: None,
+            slack: Duration::ZERO,
+            own_time: true,
+            counted: false,
+            missing: None,
+        }
+    }
+
+    /// A board with so many segments out, sent a millisecond apart.
+    pub fn board_of(segments: u32) -> Board {
+        let mut board = Board::new(MSS, true, Recycled::default());
+        board.begin(FIRST);
+        for segment in 0..segments {
+            board.push(&sent(u64::from(segment), segment));
+        }
+        board
+    }
+
+    /// What an acknowledgement of all before `segment` tells that SACKs the segments of `block`.
+    pub fn ack(
+        board: &mut Board,
+        segment: u32,
+        block: core::ops::Range<u32>,
+        twice: u32,
+    ) -> AckReport {
+        let mut report = AckReport::default();
+        let mut sacks = SackList::default();
+        if !block.is_empty() {
+            sacks.push(SeqRange {
+                start: FIRST + block.start * MSS,
+                end: FIRST + block.end * MSS,
+            });
+        }
+        let acked = Acked {
+            at: at(50),
+            ack: FIRST + segment * MSS,
+            window: 1 << 20,
+            sacks,
+            dsack: (twice > 0).then_some(SeqRange::new(FIRST, twice * MSS)),
+            stamp: None,
+            echo: None,
+            carried: SeqRange::default(),
+            slack: Duration::ZERO,
+        };
+        assert!(board.ack(&acked, &mut report));
+        report
+    }
+
+    #[test]
+    fn what_was_delivered_when_the_latest_delivered_left_is_told() {
+        let mut board = board_of(4);
+        let first = ack(&mut board, 1, 2..3, 0);
+        assert_eq!((first.prior_delivered, first.delivered), (1, 3));
+        // Sent after three had arrived with the SYN; what is sent again too.
+        board.push(&sent(60, 4));
+        board.retransmitted(&sent(61, 1), 0..1);
+        let second = ack(&mut board, 2, 4..5, 0);
+        assert_eq!((second.prior_delivered, second.delivered), (3, 5));
+        // What was SACKed does not arrive again.
+        let third = ack(&mut board, 3, 0..0, 0);
+        assert_eq!((third.prior_delivered, third.delivered), (0, 5));
+    }
+
+    #[test]
+    fn reports_of_more_than_was_sent_again_are_nothing_delivered() {
+        let mut board = board_of(4);
+        board.retransmitted(&sent(10, 0), 0..1);
+        let believed = ack(&mut board, 2, 0..0, 1);
+        assert_eq!((believed.prior_reported, believed.delivered), (0, 4));
+        let doubted = ack(&mut board, 3, 0..0, 2);
+        assert_eq!((doubted.prior_reported, doubted.delivered), (1, 5));
     }
 }

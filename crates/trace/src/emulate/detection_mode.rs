@@ -1,18 +1,10 @@
 //! Ways of finding losses that leave the same packets in many connections: by time (RACK), by counting, and those of other
 //! stacks. Which one it was is the host's setting, so that what one of its connections shows says it of the others.
 
-use rexmit_tcp::Mechanism;
-use rexmit_time::Duration;
-
 use super::profile::{self, Profile};
-
-/// An explanation whose share is less is no rival.
-const RIVAL: f64 = 0.05;
 
 /// The stack whose ways a host may choose between.
 const CHOOSES: &str = "linux-6";
-
-const MECHANISMS: usize = Mechanism::ALL.len();
 
 /// How many ways there are.
 pub const MODES: usize = DetectionMode::ALL.len();
@@ -29,7 +21,7 @@ pub enum DetectionMode {
 }
 
 impl DetectionMode {
-    const ALL: [DetectionMode; 3] = [
+    pub(super) const ALL: [DetectionMode; 3] = [
         DetectionMode::Rack,
         DetectionMode::Counting,
         DetectionMode::Other,
@@ -118,108 +110,4 @@ fn prior() -> [f64; MODES] {
             .filter(|profile| DetectionMode::of(profile) == mode);
         of_way.map(|profile| profile.prior.exp()).sum::<f64>().ln()
     })
-}
-
-/// What the emulations say of one retransmission.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Opinions {
-    /// How likely each way is by itself.
-    weights: [f64; MODES],
-    /// With each way, the share of each mechanism and the timer that it says ran out.
-    shares: [[f64; MECHANISMS]; MODES],
-    timers: [[Option<Duration>; MECHANISMS]; MODES],
-    heaviest: [[f64; MECHANISMS]; MODES],
-}
-
-/// The mechanism that is most likely.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Judged {
-    /// The mechanism.
-    pub mechanism: Mechanism,
-    /// How sure that is, 0 to 1.
-    pub confidence: f64,
-    /// The next best explanation and how sure it is.
-    pub runner_up: Option<(Mechanism, f64)>,
-    /// The wire cannot tell the two: a timeout and a probe of one packet fall together.
-    pub either: bool,
-    /// The timer that ran out.
-    pub timer: Option<Duration>,
-}
-
-impl Opinions {
-    /// None yet, of ways that are so likely.
-    pub(crate) fn new(weights: [f64; MODES]) -> Self {
-        Opinions {
-            weights,
-            ..Opinions::default()
-        }
-    }
-
-    /// Adds an emulation's opinion, which weighs so much among those of its way.
-    pub(crate) fn add(
-        &mut self,
-        mode: DetectionMode,
-        weight: f64,
-        (mechanism, share): (Mechanism, f64),
-        next: Option<(Mechanism, f64)>,
-        timer: Option<Duration>,
-    ) {
-        let (mode, place) = (mode as usize, mechanism as usize);
-        self.shares[mode][place] += weight * share;
-        if weight > self.heaviest[mode][place] {
-            self.heaviest[mode][place] = weight;
-            self.timers[mode][place] = timer;
-        }
-        if let Some((next, share)) = next {
-            self.shares[mode][next as usize] += weight * share;
-        }
-    }
-
-    /// Whether it matters which way its host was set to, or has.
-    #[must_use]
-    pub fn differ(&self) -> bool {
-        let known = |shares: &&[f64; MECHANISMS]| shares.iter().any(|share| *share > 0.0);
-        let mut said = self.shares.iter().filter(known).map(best);
-        said.next()
-            .is_some_and(|first| said.any(|other| other != first))
-    }
-
-    /// The most likely mechanism by the connection alone.
-    #[must_use]
-    pub fn judge(&self) -> Judged {
-        self.judge_with(&self.weights)
-    }
-
-    /// The most likely mechanism when the ways are so likely.
-    #[must_use]
-    pub fn judge_with(&self, weights: &[f64; MODES]) -> Judged {
-        let mut shares = [0.0; MECHANISMS];
-        for (of_way, weight) in self.shares.iter().zip(weights) {
-            for (share, own) in shares.iter_mut().zip(of_way) {
-                *share += weight * own;
-            }
-        }
-        let mut order: [usize; MECHANISMS] = core::array::from_fn(|place| place);
-        order.sort_by(|a, b| shares[*b].total_cmp(&shares[*a]));
-        let (best, second) = (order[0], order[1]);
-        let pair = [best, second].map(|place| Mechanism::ALL[place]);
-        let by = DetectionMode::ALL.into_iter().max_by(|a, b| {
-            let says =
-                |mode: DetectionMode| weights[mode as usize] * self.heaviest[mode as usize][best];
-            says(*a).total_cmp(&says(*b))
-        });
-        Judged {
-            mechanism: pair[0],
-            confidence: shares[best].min(1.0),
-            runner_up: (shares[second] >= 0.001).then_some((pair[1], shares[second])),
-            either: pair.contains(&Mechanism::Tlp)
-                && pair.contains(&Mechanism::Rto)
-                && shares[second] >= RIVAL,
-            timer: by.and_then(|mode| self.timers[mode as usize][best]),
-        }
-    }
-}
-
-fn best(shares: &[f64; MECHANISMS]) -> Option<usize> {
-    (0..MECHANISMS).max_by(|a, b| shares[*a].total_cmp(&shares[*b]))
 }

@@ -35,20 +35,20 @@ pub(super) fn of(senders: &[EmulatedSender], system: &Hint, retransmissions: boo
     for sender in senders {
         let stack = sender.profile.stack;
         // Each stack counts alike, and within a stack its default more than what departs from it.
-        let score = sender.score - profile::share_of(stack).ln();
+        let score = sender.evidence.score - profile::share_of(stack).ln();
         match families.iter_mut().find(|family| family.stack == stack) {
             Some(family) => {
                 if score > family.score {
                     family.score = score;
                     family.best = sender;
-                    family.explained = sender.explained;
+                    family.explained = sender.evidence.explained;
                 }
             }
             None => families.push(Family {
                 stack,
                 best: sender,
                 score,
-                explained: sender.explained,
+                explained: sender.evidence.explained,
             }),
         }
     }

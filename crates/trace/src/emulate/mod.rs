@@ -10,6 +10,7 @@ mod board;
 mod detection_mode;
 mod identity;
 mod likelihood;
+pub(crate) mod mechanism;
 mod pace;
 mod parameters;
 mod profile;
@@ -37,7 +38,9 @@ pub use recycled::Recycled;
 use sender::{EmulatedSender, Moment, SynAgain};
 use traits::{SenderTrait, SenderTraits};
 
-pub use detection_mode::{shares_by, DetectionMode, Judged, ModePosterior, Opinions, MODES};
+pub use detection_mode::{shares_by, DetectionMode, ModePosterior, MODES};
+use mechanism::{decide, Evidence};
+pub use mechanism::{Judged, Opinions};
 
 /// Packets that follow each other so closely left for the same reason.
 const TOGETHER: Duration = Duration::from_micros(200);
@@ -135,7 +138,7 @@ impl Judges {
         for (slot, profile) in profiles.filter(|(_, p)| may(p)) {
             let mut sender = EmulatedSender::new(profile, slot, spare.pop().unwrap_or_default());
             if facts.system.refutes(profile.stack) {
-                sender.score += REFUTED;
+                sender.evidence.score += REFUTED;
             }
             senders.push(sender);
         }
@@ -186,14 +189,14 @@ impl Judges {
 
     /// When the last timeout was, by the emulation that explains most.
     fn lost_at(&self) -> Option<Time> {
-        self.best()?.loss_at
+        self.best()?.loss_at()
     }
 
     /// The emulation that explains most so far.
     fn best(&self) -> Option<&EmulatedSender> {
         self.senders
             .iter()
-            .max_by(|a, b| a.score.total_cmp(&b.score))
+            .max_by(|a, b| a.evidence.score.total_cmp(&b.evidence.score))
     }
 
     fn sent(&mut self, sent: &Sent) {
@@ -265,7 +268,7 @@ impl Judges {
 
     fn heed(&mut self, seen: SenderTrait) {
         for sender in &mut self.senders {
-            sender.score += seen.of(sender.profile.settings.as_ref());
+            sender.evidence.score += seen.of(sender.profile.settings.as_ref());
             if let Some(hz) = seen.ticks() {
                 sender.learn_ticks(hz);
             }
@@ -478,7 +481,7 @@ impl Judges {
     pub fn posterior(&self) -> ModePosterior {
         let mut posterior = ModePosterior::default();
         for sender in &self.senders {
-            posterior.add(DetectionMode::of(sender.profile), sender.score);
+            posterior.add(DetectionMode::of(sender.profile), sender.evidence.score);
         }
         posterior
     }
@@ -488,11 +491,11 @@ impl Judges {
         let mut best = [f64::NEG_INFINITY; 3];
         for sender in &self.senders {
             let best = &mut best[DetectionMode::of(sender.profile) as usize];
-            *best = best.max(sender.score);
+            *best = best.max(sender.evidence.score);
         }
         let above = |sender: &EmulatedSender| {
             let best = best[DetectionMode::of(sender.profile) as usize];
-            (sender.score - best).exp()
+            (sender.evidence.score - best).exp()
         };
         let mut all = [0.0; 3];
         for sender in &self.senders {
@@ -500,7 +503,7 @@ impl Judges {
         }
         let mut opinions = Opinions::new(self.posterior().shares());
         for sender in &self.senders {
-            let Some(opinion) = sender.opinions.get(index) else {
+            let Some(opinion) = sender.evidence.opinions.get(index) else {
                 continue;
             };
             let mode = DetectionMode::of(sender.profile);
@@ -509,6 +512,11 @@ impl Judges {
             opinions.add(mode, weight, first, opinion.next, opinion.timer);
         }
         opinions
+    }
+
+    /// What the connection alone says of a retransmission.
+    fn judged_alone(&self, index: usize) -> Judged {
+        decide(Evidence::Connection(&self.opinions(index)))
     }
 
     fn index(&self, number: u32) -> Option<usize> {
@@ -522,13 +530,13 @@ impl Judges {
     pub fn verdict(&self, number: u32) -> Option<Verdict> {
         let index = self.index(number)?;
         let opinions = self.opinions(index);
-        let judged = opinions.judge();
+        let judged = decide(Evidence::Connection(&opinions));
         let place = self.places[index];
         let episode_cause = if place.first == number {
             judged.mechanism
         } else {
             match (self.index(place.first), self.forgotten) {
-                (Some(first), _) => self.opinions(first).judge().mechanism,
+                (Some(first), _) => self.judged_alone(first).mechanism,
                 (None, Some((episode, cause))) if episode == place.episode => cause,
                 _ => Mechanism::Unknown,
             }
@@ -549,11 +557,11 @@ impl Judges {
                 return;
             };
             if place.first == self.first {
-                self.forgotten = Some((place.episode, self.opinions(0).judge().mechanism));
+                self.forgotten = Some((place.episode, self.judged_alone(0).mechanism));
             }
             self.places.pop_front();
             for sender in &mut self.senders {
-                sender.opinions.pop_front();
+                sender.evidence.opinions.pop_front();
             }
             self.first += 1;
         }
@@ -562,9 +570,13 @@ impl Judges {
     /// Each emulation with how likely all that was seen is by it and the worst of the retransmissions', as natural
     /// logarithms.
     pub fn standings(&self) -> impl Iterator<Item = (&'static str, f64, f64)> + '_ {
-        self.senders
-            .iter()
-            .map(|sender| (sender.profile.stack, sender.score, sender.worst))
+        self.senders.iter().map(|sender| {
+            (
+                sender.profile.stack,
+                sender.evidence.score,
+                sender.evidence.worst,
+            )
+        })
     }
 
     /// The settings of the emulation that explains most so far.

@@ -97,6 +97,36 @@ impl Script {
         }
     }
 
+    /// A FIN without data after so many segments.
+    fn bare_fin(mut self, ms: f64, segments: u32, again: bool) -> Self {
+        let kind = if again {
+            self.retransmissions += 1;
+            SentKind::Retransmission(self.retransmissions - 1)
+        } else {
+            SentKind::New
+        };
+        self.judges.event(&SenderEvent::Sent(Sent {
+            at: at(ms),
+            range: SeqRange::new(seq(segments), 1),
+            kind,
+            flags: Flags::FIN,
+            stamp: None,
+            echo: None,
+            slack: self.slack,
+            own_time: true,
+            counted: false,
+            missing: None,
+        }));
+        self
+    }
+
+    /// How well its page of 3.10 with all that it has explains what was sent again.
+    fn worst_of_linux_3_10(&self) -> f64 {
+        let mut standings = self.judges.standings();
+        let own = standings.find(|(stack, _, _)| *stack == "linux-3.10");
+        own.unwrap().2
+    }
+
     fn new_data(mut self, ms: f64, segments: core::ops::Range<u32>) -> Self {
         self.send(ms, segments, SentKind::New);
         self
@@ -195,6 +225,22 @@ fn one_packet_out_is_probed_when_a_timeout_would_come() {
         .again(222.0, 0)
         .again(670.0, 0);
     assert_eq!(backed_off.mechanisms(), ["rto", "rto"]);
+}
+
+#[test]
+fn linux_3_10_probes_no_bare_fin_and_waits_a_timeout_more() {
+    // The probe would be due with the timeout of 220 ms; the timeout follows it.
+    let begun = || Script::new(20).new_data(0.0, 0..1).ack(20.0, 1, &[]);
+    let fin = begun().bare_fin(100.0, 1, false).bare_fin(540.0, 1, true);
+    assert!(
+        fin.worst_of_linux_3_10() > -3.0,
+        "{}",
+        fin.worst_of_linux_3_10()
+    );
+    let probed = begun().bare_fin(100.0, 1, false).bare_fin(320.0, 1, true);
+    assert!(probed.worst_of_linux_3_10() < -3.0);
+    let data = begun().new_data(100.0, 1..2).again(540.0, 1);
+    assert!(data.worst_of_linux_3_10() < -3.0);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Whether a re-injection was needed, once its connection is over.
 
-use rexmit_tcp::{Mechanism, Need};
+use rexmit_tcp::Need;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{FlowKey, SeqNum, SeqRange};
 
@@ -9,6 +9,7 @@ use super::group::Group;
 use super::sent::{Copy, Part};
 use super::subflow::Retransmitted;
 use crate::analyzer::{Of, Rows};
+use crate::emulate::mechanism::{self, decide};
 use crate::event::Direction;
 use crate::rows::{Evidence, OnSubflow, Position, Retransmission};
 
@@ -234,6 +235,7 @@ fn row(
     (connection, first): (u64, Option<(FlowKey, u32)>),
 ) -> Retransmission {
     let copy = &open.copy;
+    let judged = decide(mechanism::Evidence::OtherSubflow);
     let before = open.parts.first().map(|part| part.before.iter());
     let times = before.map_or(0, |before| before.map(|before| before.times).sum());
     Retransmission {
@@ -243,25 +245,25 @@ fn row(
         length: open.length,
         first_sent,
         copy: times.max(1),
-        mechanism: Mechanism::MptcpReinject,
-        confidence: 1.0,
-        runner_up: None,
+        mechanism: judged.mechanism,
+        confidence: judged.confidence,
+        runner_up: judged.runner_up,
         shown: true,
         certainty: 1.0,
         need_confidence: 1.0,
         position: Position::Unknown,
-        either: false,
+        either: judged.either,
         need,
         evidence,
         // Apart from the subflow's own episodes.
         episode: u32::MAX - open.episode,
-        episode_cause: Mechanism::MptcpReinject,
+        episode_cause: judged.mechanism,
         detection: first_sent
             .map(|at| copy.at - at)
             .filter(|waited| !waited.is_negative()),
         recovery: open.recovered.map(|at| at - open.begun),
         waited: Duration::ZERO,
-        timer: None,
+        timer: judged.timer,
         opinions: None,
         moving_rtt: None,
         flight_segments: open.flight.0,

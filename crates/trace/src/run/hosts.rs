@@ -11,6 +11,7 @@ use rexmit_tcp::{Mechanism, Need};
 
 use crate::analyzer::{Of, Rows};
 use crate::calibrate::calibrate;
+use crate::emulate::mechanism::{decide, Evidence};
 use crate::emulate::{shares_by, MODES};
 use crate::event::Direction;
 use crate::rows::{Connection, Retransmission, SenderRow};
@@ -167,13 +168,9 @@ impl Hosts {
             };
             let first = begun[side].is_none_or(|(episode, _)| episode != row.episode);
             if let Some(opinions) = row.opinions.take() {
-                let judged = opinions.judge_with(&ways[side]);
+                let judged = decide(Evidence::Host(&opinions, &ways[side]));
                 move_counts(sender, row, judged.mechanism);
-                row.mechanism = judged.mechanism;
-                row.confidence = judged.confidence;
-                row.runner_up = judged.runner_up;
-                row.either = judged.either;
-                row.timer = judged.timer;
+                judged.rename(row);
             }
             if first {
                 begun[side] = Some((row.episode, row.mechanism));
@@ -206,7 +203,7 @@ mod tests {
 
     use super::*;
     use crate::emulate::{DetectionMode, ModePosterior, Opinions};
-    use crate::rows::{Evidence, Position};
+    use crate::rows::{self, Position};
 
     const SERVER: [u8; 4] = [10, 0, 0, 1];
 
@@ -228,7 +225,7 @@ mod tests {
         opinions.add(DetectionMode::Rack, 1.0, (Mechanism::Rack, 1.0), None, None);
         let fast = (Mechanism::FastRetransmit, 1.0);
         opinions.add(DetectionMode::Counting, 1.0, fast, None, None);
-        let judged = opinions.judge();
+        let judged = decide(Evidence::Connection(&opinions));
         let mut backward = SenderRow {
             posterior,
             ..SenderRow::default()
@@ -252,7 +249,7 @@ mod tests {
             position: Position::Sender,
             either: false,
             need: Need::Needed,
-            evidence: Evidence::None,
+            evidence: rows::Evidence::None,
             episode: 0,
             episode_cause: judged.mechanism,
             detection: Some(Duration::from_millis(30)),
@@ -347,7 +344,7 @@ mod tests {
             let mut opinions = Opinions::new(sender.posterior.shares());
             opinions.add(DetectionMode::Rack, 1.0, (Rack, 1.0), None, None);
             opinions.add(DetectionMode::Other, 1.0, (SackRecovery, 1.0), None, None);
-            row.mechanism = opinions.judge().mechanism;
+            row.mechanism = decide(Evidence::Connection(&opinions)).mechanism;
             row.opinions = Some(Box::new(opinions));
             rows
         };

@@ -4,11 +4,12 @@ use rexmit_tcp::SackList;
 use rexmit_time::Time;
 use rexmit_wire::SeqRange;
 
+use super::board::LATELY;
 use super::line::Line;
 use super::merge::Ack;
 use super::pieces::{Copy, Covered, Piece, ORIGINAL};
-use super::steps::{after_syn, packets};
-use super::{SenderView, LATELY};
+use super::steps::packets;
+use super::SenderView;
 use crate::event::{Acked, Event, SenderEvent};
 
 /// How far beyond what was seen an acknowledgement may lie to count as one for packets that the capture missed: the
@@ -77,17 +78,17 @@ impl SenderView {
             self.reset(event);
             return;
         }
-        let line = self.line_from(event.ack);
-        let place = line.place(event.ack, self.pieces.nxt());
-        let beyond = place - self.pieces.nxt();
-        if beyond > i64::from(self.window.unwrap_or(0).max(LEAST_WINDOW)) {
+        let line = self.board.line_from(event.ack);
+        let place = line.place(event.ack, self.board.pieces.nxt());
+        let beyond = place - self.board.pieces.nxt();
+        if beyond > i64::from(self.receiver.window.unwrap_or(0).max(LEAST_WINDOW)) {
             return;
         }
-        let at = self.not_before(at);
+        let at = self.times.not_before(at);
         if beyond > 0 {
             self.missed(place, event.at, at);
         }
-        let una = self.pieces.una();
+        let una = self.board.pieces.una();
         if place < una && ack.blocks.is_empty() {
             return;
         }
@@ -98,15 +99,15 @@ impl SenderView {
             edge: false,
             sacked: true,
             reported: false,
-            hidden: self.hidden(event),
-            over: self.is_over(event),
+            hidden: self.numbers.hidden(event, self.mss),
+            over: self.numbers.is_over(event),
             bare: false,
             carried: event.payload_len > 0,
         };
         let mut newly = NewlyAcked::default();
         let mss = self.mss;
         for &(start, end) in blocks.sacks() {
-            let (pieces, sacked) = (&mut self.pieces, &mut self.sacked);
+            let (pieces, sacked) = (&mut self.board.pieces, &mut self.board.sacked);
             sacked.insert(start, end, |from, to| {
                 for piece in pieces.within(from, to) {
                     if piece.covered.is_none() {
@@ -120,26 +121,26 @@ impl SenderView {
         if place > una {
             let covered = Covered {
                 sacked: false,
-                bare: event.range().is_empty() && blocks.count == 0 && self.credit == 0,
+                bare: event.range().is_empty() && blocks.count == 0 && self.repeats.credit == 0,
                 ..covered
             };
-            self.pieces.advance(place, covered, |piece| {
+            self.board.pieces.advance(place, covered, |piece| {
                 newly.take(piece);
                 if !piece.again.is_empty() {
                     newly.answered += packets(piece, mss);
                 }
             });
-            self.sacked.forget_below(place);
-            self.waiting.advanced(place, event.at);
+            self.board.sacked.forget_below(place);
+            self.verdicts.waiting.advanced(place, event.at);
         } else if place == una && event.payload_len == 0 && !event.flags.fin() {
             self.repeated(ack, &blocks, &newly);
         }
         if let Some((start, end)) = blocks.dsack {
             self.reported(start, end, event.at);
         }
-        let credit = self.credit;
+        let credit = self.repeats.credit;
         if place > una {
-            self.credit = if place == self.pieces.nxt() {
+            self.repeats.credit = if place == self.board.pieces.nxt() {
                 0
             } else {
                 credit.saturating_sub(newly.once)
@@ -147,9 +148,9 @@ impl SenderView {
         }
         match (newly.newest, newly.retransmitted) {
             (Some(newest), None) if !newly.unseen => {
-                self.rtts.sample(at - newest.sent);
-                self.beyond_now = event.at - newest.at;
-                self.clock.acknowledged(self.beyond_now);
+                self.measured.rtts.sample(at - newest.sent);
+                self.times.beyond_now = event.at - newest.at;
+                self.times.clock.acknowledged(self.times.beyond_now);
             }
             _ => {}
         }
@@ -172,21 +173,21 @@ impl SenderView {
         }
         self.explain_hidden(event.at, &newly);
         if place > una {
-            self.repeats.clear();
-            self.probed = 0;
-            self.last_heard_in_order = Some(*ack);
+            self.repeats.forget();
+            self.reports.probed = 0;
+            self.receiver.last_heard_in_order = Some(*ack);
         }
-        let shut = self.window == Some(0);
+        let shut = self.receiver.is_shut();
         if place >= una {
             let shift = if event.flags.syn() {
                 0
             } else {
                 self.facts.window_shift.min(14)
             };
-            self.window = Some(u32::from(event.window) << shift);
+            self.receiver.window = Some(u32::from(event.window) << shift);
         }
-        if shut || self.window == Some(0) || self.pieces.una() == self.pieces.nxt() {
-            self.silence.ends(event.at);
+        if shut || self.receiver.is_shut() || self.board.pieces.una() == self.board.pieces.nxt() {
+            self.measured.silence.ends(event.at);
         }
         let mut list = SackList::default();
         for &(start, end) in blocks.sacks() {
@@ -195,32 +196,32 @@ impl SenderView {
         let told = SenderEvent::Acked(Acked {
             at,
             ack: event.ack,
-            window: self.window.unwrap_or(0),
+            window: self.receiver.window.unwrap_or(0),
             sacks: list,
             dsack: blocks.dsack.map(|(start, end)| line.range(start, end)),
             stamp: event.timestamps.map(|t| t.0),
             echo: event.timestamps.map(|t| t.1),
             carried: event.range(),
-            slack: self.slack(),
+            slack: self.times.slack(),
         });
-        self.tell(&told);
+        self.verdicts.tell(&told);
     }
 
     /// The capture missed what lies below `place`.
     fn missed(&mut self, place: i64, seen: Time, at: Time) {
-        if self.pieces.nxt() == 0 {
+        if self.board.pieces.nxt() == 0 {
             // The capture begins here.
-            self.pieces.push(place, unseen(seen, at));
+            self.board.pieces.push(place, unseen(seen, at));
             return;
         }
-        let segments = (place - self.pieces.nxt()) as u32;
-        self.row.capture_losses += segments.div_ceil(self.mss);
+        let segments = (place - self.board.pieces.nxt()) as u32;
+        self.measured.row.capture_losses += segments.div_ceil(self.mss);
         self.unseen(place, unseen(seen, at));
     }
 
     /// The blocks by their places, `edge` the cumulative acknowledgement.
     fn blocks(&self, line: Line, ack: &Ack, edge: i64) -> Blocks {
-        let nxt = self.pieces.nxt();
+        let nxt = self.board.pieces.nxt();
         let places = |block: &SeqRange| {
             let start = line.place(block.start, nxt);
             (start, start + i64::from(block.len() as i32))
@@ -249,35 +250,34 @@ impl SenderView {
 
     /// The receiver got `start..end` once more.
     fn reported(&mut self, start: i64, end: i64, at: Time) {
-        self.reports += 1;
-        let start = start.max(self.pieces.bottom());
+        self.reports.reported += 1;
+        let start = start.max(self.board.pieces.bottom());
         let mut retransmitted = false;
-        for piece in self.pieces.within(start, end.max(start)) {
+        for piece in self.board.pieces.within(start, end.max(start)) {
             piece.dsacks = piece.dsacks.saturating_add(1);
             retransmitted |= !piece.again.is_empty();
             if let Some(covered) = piece.covered.as_mut().filter(|c| c.at == at) {
                 covered.reported = true;
             }
         }
-        self.network_doubles |= !retransmitted;
+        self.reports.network_doubles |= !retransmitted;
     }
 
     /// The receiver repeated itself: of something that came out of order, or that it had already.
     fn repeated(&mut self, ack: &Ack, blocks: &Blocks, newly: &NewlyAcked) {
-        let last = self.last_heard_in_order.replace(*ack);
+        let last = self.receiver.last_heard_in_order.replace(*ack);
         let same = last.is_some_and(|l| {
             l.event.ack == ack.event.ack
                 && l.event.window == ack.event.window
                 && l.blocks == ack.blocks
         });
         let sacks = self.facts.sack;
-        let over = self.pieces.una() == self.pieces.nxt();
+        let over = self.board.pieces.una() == self.board.pieces.nxt();
         if !sacks {
-            self.credit += 1;
-            self.note_repeat(ack.event.at);
+            self.repeats.note(ack.event.at);
         }
-        if same && self.probed > 0 {
-            self.probed -= 1;
+        if same && self.reports.probed > 0 {
+            self.reports.probed -= 1;
             return;
         }
         if !same
@@ -287,14 +287,12 @@ impl SenderView {
         {
             return;
         }
-        let since = ack.event.at - self.beyond_now;
+        let since = ack.event.at - self.times.beyond_now;
         // The packet that it answers, if none waited on the way.
-        let i = self.lately.partition_point(|&(at, ..)| at <= since);
-        let cause = i.checked_sub(1).and_then(|i| self.lately.get(i)).copied();
-        match cause {
+        match self.board.last_before(since) {
             // Without SACK it may also be of something that came out of order.
             _ if !sacks && !over && !self.in_order(ack.event.at) => {}
-            Some((_, place, true)) if place < self.pieces.una() => {
+            Some((place, true)) if place < self.board.pieces.una() => {
                 self.answered(since, Some(place));
             }
             _ if sacks || over => self.answered(since, None),
@@ -306,17 +304,17 @@ impl SenderView {
     /// again in time, something was there out of order, and each filled hole was acknowledged at once (RFC 5681 §4.2):
     /// all but the first hole had been filled before.
     fn jumped(&mut self, una: i64, place: i64, at: Time) {
-        let way = self.clock.beyond().unwrap_or(self.beyond_now) / 4 * 3;
-        let edge = self.pieces.across(una, una + 1).next();
+        let way = self.times.beyond() / 4 * 3;
+        let edge = self.board.pieces.across(una, una + 1).next();
         let edge = edge.map_or(ORIGINAL, |p| p.last().number);
         let mut beyond = 0;
-        for piece in self.pieces.across(una, place) {
+        for piece in self.board.pieces.across(una, place) {
             let here = piece.last().number != edge && piece.first.seen;
             if here && (piece.again.is_empty() || piece.last().at + way > at) {
                 beyond = piece.start;
             }
         }
-        for piece in self.pieces.within(una, beyond.max(una)) {
+        for piece in self.board.pieces.within(una, beyond.max(una)) {
             let now = piece.covered.is_some_and(|c| c.at == at && c.hidden == 0);
             piece.jumped |= now && !piece.again.is_empty() && piece.last().number != edge;
         }
@@ -325,8 +323,8 @@ impl SenderView {
     /// What was sent once was acknowledged together with the hole at `una`, and had not been reported as out of order when
     /// it came: there was no hole then. Holds where no report was missed.
     fn unannounced(&mut self, una: i64, newest: Copy) {
-        let counted = self.peer_ids.count_own();
-        if let Some(piece) = self.pieces.at(una).filter(|p| !p.again.is_empty()) {
+        let counted = self.numbers.peer.count_own();
+        if let Some(piece) = self.board.pieces.at(una).filter(|p| !p.again.is_empty()) {
             let between = piece.first.sent < newest.sent && newest.sent < piece.last().sent;
             let sure = piece.covered.is_some_and(|c| c.hidden == 0 && !c.sacked);
             piece.jumped |= counted && between && sure && !piece.overtaken;
@@ -335,23 +333,24 @@ impl SenderView {
 
     /// Whether nothing beyond the acknowledgement that came by at `at` can have reached the receiver before it.
     fn in_order(&self, at: Time) -> bool {
-        let (una, nxt) = (self.pieces.una(), self.pieces.nxt());
-        let since = at - self.clock.beyond().unwrap_or(self.beyond_now);
-        let mut flight = self.pieces.across(una, nxt).take(LATELY);
+        let (una, nxt) = (self.board.pieces.una(), self.board.pieces.nxt());
+        let since = at - self.times.beyond();
+        let mut flight = self.board.pieces.across(una, nxt).take(LATELY);
         flight.all(|piece| piece.first.at > since)
     }
 
     /// The receiver answered something that it had already, which came by before `since`: what begins at `place`, or the
     /// oldest of which that is not known yet.
     fn answered(&mut self, since: Time, place: Option<i64>) {
-        let since = since + self.beyond_now - self.clock.beyond().unwrap_or(self.beyond_now);
+        let since = since + self.times.beyond_now - self.times.beyond();
         let open = |p: &&mut Piece| {
             let known = usize::from(p.dsacks) + usize::from(p.answered);
             known < p.again.len() && p.last().at <= since
         };
         let found = match place {
-            Some(place) => self.pieces.at(place).filter(|p| open(p)),
+            Some(place) => self.board.pieces.at(place).filter(|p| open(p)),
             None => self
+                .board
                 .pieces
                 .acknowledged()
                 .filter(open)
@@ -359,38 +358,17 @@ impl SenderView {
         };
         if let Some(piece) = found {
             piece.answered = piece.answered.saturating_add(1);
-            self.answers += 1;
+            self.reports.answers += 1;
         }
     }
 
     /// Whoever sent this reset had closed: it answers a duplicate, if all had been acknowledged (RFC 9293 §3.10.7.1).
     fn reset(&mut self, event: &Event) {
-        let over = self.pieces.una() == self.pieces.nxt() && self.pieces.nxt() > 0;
+        let over =
+            self.board.pieces.una() == self.board.pieces.nxt() && self.board.pieces.nxt() > 0;
         if over && !event.flags.ack() {
-            let since = event.at - self.beyond_now;
+            let since = event.at - self.times.beyond_now;
             self.answered(since, None);
-        }
-    }
-
-    /// Whether the receiver had nothing left but a time-wait entry, from which Linux answers without counting
-    /// (tcp_v4_timewait_ack, identification 0).
-    fn is_over(&self, event: &Event) -> bool {
-        event.ip_id == Some(0)
-            && self.peer_ids.count_own()
-            && !event.flags.syn()
-            && !event.flags.fin()
-    }
-
-    /// Packets of the receiver that were missed between the last one and this one.
-    fn hidden(&mut self, event: &Event) -> u32 {
-        let last = self.last_answer.replace((event.ip_id, event.payload_len));
-        let missed = last.map_or(0, |(id, len)| {
-            let packets = len.div_ceil(self.mss).max(1);
-            self.peer_ids.between(id, event.ip_id, packets)
-        });
-        match self.peer_syn.take() {
-            Some((next, at)) => after_syn(missed, next, at, event),
-            None => missed,
         }
     }
 }

@@ -6,7 +6,7 @@ use rexmit_wire::SeqRange;
 use super::ids::Ids;
 use super::open::Open;
 use super::pieces::{Copy, Covered, Piece, ORIGINAL};
-use super::{SenderView, LATELY};
+use super::SenderView;
 use crate::event::{Event, SenderEvent, Sent, SentKind};
 
 /// Farther away than this a packet is not of this connection: more than the largest window (RFC 7323 §2.3).
@@ -33,34 +33,36 @@ impl SenderView {
             return;
         }
         let older = self
+            .numbers
             .newest
-            .is_some_and(|n| self.ids.before(event.ip_id, n.ip_id) == Some(true));
+            .is_some_and(|n| self.numbers.own.before(event.ip_id, n.ip_id) == Some(true));
         if older {
-            self.held
+            self.verdicts
+                .held
                 .came_late(event.payload_len.div_ceil(self.mss).max(1));
         } else if event.ip_id != Some(0) {
-            if let Some(newest) = self.newest {
-                let missing = self.missing(&newest, event);
-                self.held.note_missing(missing.min(MOST_MISSING));
+            if let Some(newest) = self.numbers.newest {
+                let missing = self.numbers.missing(&newest, event, self.mss);
+                self.verdicts.held.note_missing(missing.min(MOST_MISSING));
             }
-            self.newest = Some(*event);
+            self.numbers.newest = Some(*event);
         }
         let range = event.range();
-        let line = self.line_from(event.seq);
-        let nxt = self.pieces.nxt();
+        let line = self.board.line_from(event.seq);
+        let nxt = self.board.pieces.nxt();
         let start = line.place(event.seq, nxt);
         let end = start + i64::from(range.len());
-        if start > nxt + FAR || end < self.pieces.una() - FAR {
+        if start > nxt + FAR || end < self.board.pieces.una() - FAR {
             return;
         }
-        let sent = self.not_before(at);
+        let sent = self.times.not_before(at);
         let probe = self.probe(event, start, end);
-        if self.window == Some(0) && end - start == 1 && start == self.pieces.una() {
-            self.refused = Some(start);
+        if self.receiver.is_shut() && end - start == 1 && start == self.board.pieces.una() {
+            self.receiver.refused = Some(start);
         }
         if let Some(kind) = probe {
-            self.row.probes += 1;
-            self.probed += 1;
+            self.measured.row.probes += 1;
+            self.reports.probed += 1;
             self.tell_sent(event, start, end, sent, kind);
             return;
         }
@@ -77,23 +79,20 @@ impl SenderView {
         };
         if start == end {
             // It bears the next number to be sent (RFC 9293 §3.10.7.4): what lies below was sent.
-            let window = i64::from(self.window.unwrap_or(0));
+            let window = i64::from(self.receiver.window.unwrap_or(0));
             if start > nxt && start - nxt <= window {
                 self.unseen(start, copy);
             }
             return;
         }
-        if self.lately.len() == LATELY {
-            self.lately.pop_front();
-        }
-        self.lately.push_back((event.at, start, start < nxt));
-        if start >= nxt && self.owed > 0 && !event.flags.syn() {
+        self.board.note_lately(event.at, start, start < nxt);
+        if start >= nxt && self.numbers.owed > 0 && !event.flags.syn() {
             self.was_owed(nxt, (start, end), older, copy);
         }
-        if start > self.pieces.nxt() {
+        if start > self.board.pieces.nxt() {
             self.unseen(start, copy);
         }
-        let nxt = self.pieces.nxt().max(nxt);
+        let nxt = self.board.pieces.nxt().max(nxt);
         let old_end = end.min(nxt);
         if start < old_end {
             match self.old(event, start, old_end) {
@@ -104,26 +103,21 @@ impl SenderView {
         }
         let new_start = start.max(nxt);
         if new_start < end {
-            self.pieces.push(end, copy);
-            self.silence.ends(event.at);
-            self.held.forget_holes();
-            self.row.unique_bytes += payload(event, start, new_start, end);
+            self.board.pieces.push(end, copy);
+            self.measured.silence.ends(event.at);
+            self.verdicts.held.forget_holes();
+            self.measured.row.unique_bytes += payload(event, start, new_start, end);
             self.tell_sent(event, new_start, end, sent, SentKind::New);
         }
     }
 
-    /// The line, laid from `seq` if there is none yet.
-    pub(super) fn line_from(&mut self, seq: rexmit_wire::SeqNum) -> super::Line {
-        *self.line.get_or_insert(super::Line::new(seq))
-    }
-
     /// A zero-window probe or a keep-alive (RFC 9293 §3.8.6.1, RFC 1122 §4.2.3.6).
     fn probe(&self, event: &Event, start: i64, end: i64) -> Option<SentKind> {
-        let (una, nxt) = (self.pieces.una(), self.pieces.nxt());
+        let (una, nxt) = (self.board.pieces.una(), self.board.pieces.nxt());
         if event.flags.syn() || event.flags.fin() || end - start > 1 || nxt == 0 {
             return None;
         }
-        let closed = self.window == Some(0);
+        let closed = self.receiver.is_shut();
         if start + 1 == una && una == nxt {
             return Some(if closed {
                 SentKind::WindowProbe
@@ -132,7 +126,7 @@ impl SenderView {
             });
         }
         let again = end > start && start == una && end <= nxt;
-        if again && end == nxt && self.refused == Some(start) {
+        if again && end == nxt && self.receiver.refused == Some(start) {
             // The window has opened, and the byte that it refused goes first.
             return Some(SentKind::WindowProbe);
         }
@@ -147,48 +141,53 @@ impl SenderView {
             ..next
         };
         let mss = i64::from(self.mss);
-        let step = if (start - self.pieces.nxt()) / mss > MOST_UNSEEN {
-            start - self.pieces.nxt()
+        let step = if (start - self.board.pieces.nxt()) / mss > MOST_UNSEEN {
+            start - self.board.pieces.nxt()
         } else {
             mss
         };
-        let Some(line) = self.line else { return };
+        let Some(line) = self.board.line else { return };
         let mut ranges = Vec::new();
-        while self.pieces.nxt() < start {
-            let from = self.pieces.nxt();
+        while self.board.pieces.nxt() < start {
+            let from = self.board.pieces.nxt();
             let to = (from + step).min(start);
-            self.pieces.push(to, copy);
+            self.board.pieces.push(to, copy);
             ranges.push(line.range(from, to));
         }
         let like = Sent {
-            at: self.not_before(copy.sent),
+            at: self.times.not_before(copy.sent),
             range: SeqRange::default(),
             kind: SentKind::Unseen,
             flags: rexmit_wire::Flags::default(),
             stamp: None,
             echo: None,
-            slack: self.slack(),
+            slack: self.times.slack(),
             own_time: false,
             counted: false,
             missing: None,
         };
-        if self.held.place(&ranges, &like) {
+        if self.verdicts.held.place(&ranges, &like) {
             return;
         }
         for range in ranges {
-            self.tell(&SenderEvent::Sent(Sent { range, ..like }));
+            self.verdicts
+                .tell(&SenderEvent::Sent(Sent { range, ..like }));
         }
     }
 
     /// What a packet is whose numbers `start..end` were sent before.
     fn old(&self, event: &Event, start: i64, end: i64) -> Old {
         let stamp = event.timestamps.map(|t| t.0);
-        let soon = self.rtts.least().map_or(Duration::ZERO, |rtt| rtt * 9 / 10);
+        let soon = self
+            .measured
+            .rtts
+            .least()
+            .map_or(Duration::ZERO, |rtt| rtt * 9 / 10);
         if self.is_same_packet(event, stamp, soon, (start, end)) {
             return Old::Doubled;
         }
-        let late = |piece: &Piece| Self::overtook(&self.ids, event, stamp, soon, piece);
-        let mut pieces = self.pieces.across(start, end).peekable();
+        let late = |piece: &Piece| Self::overtook(&self.numbers.own, event, stamp, soon, piece);
+        let mut pieces = self.board.pieces.across(start, end).peekable();
         // Where nothing is kept of these numbers, they were acknowledged long ago.
         if pieces.peek().is_some() && pieces.all(late) {
             Old::Late
@@ -212,13 +211,13 @@ impl SenderView {
             c.seen
                 && c.span == event.range().len()
                 && c.stamp == stamp
-                && match self.ids.equal(c.ip_id, event.ip_id) {
+                && match self.numbers.own.equal(c.ip_id, event.ip_id) {
                     Some(equal) => equal,
                     None => c.ack == ack && (apart < soon || apart == Duration::ZERO),
                 }
         };
         let mut at = None;
-        let all = self.pieces.across(start, end).all(|piece| {
+        let all = self.board.pieces.across(start, end).all(|piece| {
             let mut copies = piece.copies();
             let known = copies.find(|c| same(c) && at.is_none_or(|at| c.at == at));
             at = known.map(|c| c.at);
@@ -251,9 +250,8 @@ impl SenderView {
     }
 
     fn retransmission(&mut self, event: &Event, start: i64, end: i64, copy: Copy) {
-        let number = self.next_number;
-        self.next_number += 1;
-        if start < self.pieces.bottom() {
+        let number = self.verdicts.number();
+        if start < self.board.pieces.bottom() {
             let before = Copy {
                 seen: false,
                 at: Time::ZERO,
@@ -271,13 +269,13 @@ impl SenderView {
                 bare: false,
                 carried: false,
             };
-            self.pieces.push_front(start, before, covered);
+            self.board.pieces.push_front(start, before, covered);
         }
-        let (una, high) = (self.pieces.una(), self.sacked.highest());
-        let credit = self.credit;
+        let (una, high) = (self.board.pieces.una(), self.board.sacked.highest());
+        let credit = self.repeats.credit;
         let mut first = None;
         let mut unseen = 0;
-        for piece in self.pieces.within(start, end) {
+        for piece in self.board.pieces.within(start, end) {
             if piece.again.is_empty() {
                 piece.overtaken = credit > 0 || high.is_some_and(|high| high > piece.end);
             }
@@ -287,7 +285,7 @@ impl SenderView {
             first.get_or_insert((piece.first, *piece.last(), piece.again.len() as u32 + 1));
             piece.again.push(Copy { number, ..copy });
         }
-        self.row.unique_bytes += unseen as u64;
+        self.measured.row.unique_bytes += unseen as u64;
         let known = |c: Copy| (c.at > Time::ZERO).then_some(c.at);
         let previous = first.and_then(|(_, c, _)| known(c));
         let retransmission = Open {
@@ -301,17 +299,17 @@ impl SenderView {
             previous,
             waited: self.waited_for(event.at, previous),
             copy: first.map_or(1, |(_, _, n)| n),
-            high: self.pieces.nxt(),
+            high: self.board.pieces.nxt(),
             recovered: None,
             flight: (
-                self.pieces.flight_segments(),
-                (self.pieces.nxt() - una) as u32,
+                self.board.pieces.flight_segments(),
+                (self.board.pieces.nxt() - una) as u32,
             ),
-            moving: self.rtts.moving(),
+            moving: self.measured.rtts.moving(),
             episode: 0,
         };
-        self.silence.ends(event.at);
-        self.waiting.push(retransmission, una);
+        self.measured.silence.ends(event.at);
+        self.verdicts.waiting.push(retransmission, una);
         self.tell_sent(
             event,
             start,
@@ -324,17 +322,17 @@ impl SenderView {
     /// How long the sender has waited when it sends again what it sent last at `previous`: not at all where it has nothing
     /// outstanding or the peer's window is shut.
     fn waited_for(&self, at: Time, previous: Option<Time>) -> Duration {
-        if self.pieces.una() == self.pieces.nxt() || self.window == Some(0) {
+        if self.board.pieces.una() == self.board.pieces.nxt() || self.receiver.is_shut() {
             return Duration::ZERO;
         }
-        self.silence.waited(at, previous)
+        self.measured.silence.waited(at, previous)
     }
 
     /// A packet that was sent before others that came by before it.
     fn late(&mut self, start: i64, end: i64, copy: Copy) {
-        self.row.reordered += 1;
+        self.measured.row.reordered += 1;
         let mut unseen = 0;
-        for piece in self.pieces.within(start, end) {
+        for piece in self.board.pieces.within(start, end) {
             if !piece.first.seen {
                 if piece.again.iter().all(|c| !c.seen) {
                     unseen += piece.end - piece.start;
@@ -345,25 +343,25 @@ impl SenderView {
                 };
             }
         }
-        self.row.unique_bytes += unseen as u64;
+        self.measured.row.unique_bytes += unseen as u64;
     }
 
     /// The same packet once more.
     fn double(&mut self, start: i64, end: i64, at: Time) {
         let mut capture = false;
-        for piece in self.pieces.within(start, end) {
+        for piece in self.board.pieces.within(start, end) {
             piece.doubled = piece.doubled.saturating_add(1);
             capture |= at - piece.last().at < AT_ONCE;
         }
         if capture {
-            self.row.capture_duplicates += 1;
+            self.measured.row.capture_duplicates += 1;
         } else {
-            self.row.network_duplicates += 1;
+            self.measured.row.network_duplicates += 1;
         }
     }
 
     fn tell_sent(&mut self, event: &Event, start: i64, end: i64, sent: Time, kind: SentKind) {
-        let Some(line) = self.line else { return };
+        let Some(line) = self.board.line else { return };
         let told = SenderEvent::Sent(Sent {
             at: sent,
             range: line.range(start, end),
@@ -371,27 +369,16 @@ impl SenderView {
             flags: event.flags,
             stamp: event.timestamps.map(|t| t.0),
             echo: event.timestamps.filter(|_| event.flags.ack()).map(|t| t.1),
-            slack: self.slack(),
-            own_time: self.is_own_time(event),
+            slack: self.times.slack(),
+            own_time: self.times.is_own(event),
             counted: false,
-            missing: self.ids.count_own().then(|| self.held.missing_here()),
+            missing: self
+                .numbers
+                .own
+                .count_own()
+                .then(|| self.verdicts.held.missing_here()),
         });
-        self.tell(&told);
-    }
-
-    /// Whether the time of a packet is the sender's own.
-    fn is_own_time(&self, event: &Event) -> bool {
-        self.clock.is_beside_sender()
-            || (event.timestamps.is_some() && self.stamps.tick().is_some())
-    }
-
-    /// How far times at the sender may be off.
-    pub(super) fn slack(&self) -> Duration {
-        match (self.clock.position(), self.stamps.tick()) {
-            (crate::rows::Position::Sender, _) => Duration::ZERO,
-            (_, Some(tick)) => tick,
-            _ => (self.clock.delay(true) + self.waited) / 4,
-        }
+        self.verdicts.tell(&told);
     }
 }
 

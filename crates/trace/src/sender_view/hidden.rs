@@ -4,14 +4,11 @@
 //! that counts its packets (IP identification) gives it away: some are missing, and no gap in the sequence numbers holds
 //! them.
 
-use rexmit_time::Duration;
+use rexmit_tcp::recovery::constants::RTO_MIN;
 
 use super::pieces::{Copy, ORIGINAL};
 use super::SenderView;
 use crate::event::Event;
-
-/// The least timeout of Linux (TCP_RTO_MIN).
-const LEAST_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// Times that a segment is sent again in a row at most (Linux: tcp_retries2).
 const MOST_TIMEOUTS: u32 = 15;
@@ -20,17 +17,17 @@ impl SenderView {
     /// What was sent between `last` and `next`, and did not come by, if `next` came after a wait in which the sender can
     /// have learned of a loss.
     pub(super) fn look_ahead(&mut self, last: &Event, next: &Event) {
-        let Some(line) = self.line else { return };
+        let Some(line) = self.board.line else { return };
         if next.flags.rst() || next.flags.syn() || next.range().is_empty() {
             return;
         }
-        if self.clock.is_beside_sender() {
+        if self.times.clock.is_beside_sender() {
             // Nothing is lost on the way to a monitor beside the sender: what is missing, the capture missed.
             return;
         }
-        let newest = self.newest.unwrap_or(*last);
-        let missing = self.missing(&newest, next);
-        let nxt = self.pieces.nxt();
+        let newest = self.numbers.newest.unwrap_or(*last);
+        let missing = self.numbers.missing(&newest, next, self.mss);
+        let nxt = self.board.pieces.nxt();
         let start = line.place(next.seq, nxt);
         let end = start + i64::from(next.range().len());
         let gap = (start - nxt).max(0) as u32;
@@ -44,24 +41,24 @@ impl SenderView {
         }
         let lost = gap.saturating_sub(late_bytes).div_ceil(self.mss);
         let hidden = missing.saturating_sub(late + lost);
-        let waited = self.sent_at(next) - self.sent_at(last);
+        let waited = self.times.sent_at(next) - self.times.sent_at(last);
         // Where the sender's round trip is not known, the usual least timeout stands for it.
-        let trip = match (self.clock.known_delay(), self.rtts.least()) {
+        let trip = match (self.times.clock.known_delay(), self.measured.rtts.least()) {
             (Some(_), Some(least)) => least * 9 / 10,
-            _ => LEAST_TIMEOUT,
+            _ => RTO_MIN,
         };
         if hidden == 0 || waited < trip {
             return;
         }
-        let window = self.window.unwrap_or(0).div_ceil(self.mss);
+        let window = self.receiver.window.unwrap_or(0).div_ceil(self.mss);
         if hidden > 2 * window + MOST_TIMEOUTS {
             // More than its peer has room for, each sent again, and timers of nothing else: it counts other packets, too.
-            self.ids.set_own(false);
+            self.numbers.own.set_own(false);
             return;
         }
         let copy = Copy {
             at: last.at,
-            sent: self.told,
+            sent: self.times.told(),
             stamp: last.timestamps.map(|t| t.0),
             ack: None,
             ip_id: last.ip_id,
@@ -72,16 +69,16 @@ impl SenderView {
         };
         if start < nxt {
             // Some of them may have been of timers that ran out: a probe waits for two round trips.
-            let probe = self.rtts.moving().unwrap_or(trip) * 3 / 2;
-            let none = waited < probe.min(LEAST_TIMEOUT);
-            let doubled = waited.as_nanos() / LEAST_TIMEOUT.as_nanos();
+            let probe = self.measured.rtts.moving().unwrap_or(trip) * 3 / 2;
+            let none = waited < probe.min(RTO_MIN);
+            let doubled = waited.as_nanos() / RTO_MIN.as_nanos();
             let timers = if none { 0 } else { 1 + doubled.max(1).ilog2() };
             let owed = hidden.saturating_sub(timers);
-            if owed <= self.owed {
+            if owed <= self.numbers.owed {
                 // They may have been sent again, and lost again.
                 return;
             }
-            self.owed = owed;
+            self.numbers.owed = owed;
         } else {
             // What lies between left no later than `next` did, and may be late only.
             let before = Copy {
@@ -93,10 +90,10 @@ impl SenderView {
             self.unseen(start, before);
             self.unseen(end, copy);
             let this = ((end - start) as u32).div_ceil(self.mss).max(1);
-            self.held.found_ahead(this);
-            self.owed = self.owed.max(hidden).saturating_sub(this);
+            self.verdicts.held.found_ahead(this);
+            self.numbers.owed = self.numbers.owed.max(hidden).saturating_sub(this);
         }
-        self.owed_at = Some(copy);
+        self.numbers.owed_at = Some(copy);
     }
 
     /// A packet beyond all that came by, the numbers from `nxt` to `end`: had they been sent before, and did not come by?
@@ -105,9 +102,9 @@ impl SenderView {
         let packets = ((end - nxt) as u32).div_ceil(self.mss);
         if late {
             // One of those that were missing.
-            self.owed = self.owed.saturating_sub(packets);
-        } else if let (true, Some(copy)) = (self.owed >= packets, self.owed_at) {
-            self.owed -= packets;
+            self.numbers.owed = self.numbers.owed.saturating_sub(packets);
+        } else if let (true, Some(copy)) = (self.numbers.owed >= packets, self.numbers.owed_at) {
+            self.numbers.owed -= packets;
             // What lies between left no later than this did, and may be late only.
             let before = Copy {
                 sent: copy.sent,
@@ -116,25 +113,7 @@ impl SenderView {
             self.unseen(start, before);
             self.unseen(end, copy);
         } else {
-            self.owed = 0;
+            self.numbers.owed = 0;
         }
-    }
-
-    /// How many packets with data left between two and did not come by, at least: what the later one acknowledges besides
-    /// may have been acknowledged by packets without data, one for each segment.
-    pub(super) fn missing(&self, last: &Event, next: &Event) -> u32 {
-        let packets = last.payload_len.div_ceil(self.mss).max(1);
-        let missing = self.ids.between(last.ip_id, next.ip_id, packets);
-        let answered = if last.flags.ack() && next.flags.ack() {
-            next.ack.offset_from(last.ack).max(0).unsigned_abs()
-        } else {
-            0
-        };
-        missing.saturating_sub(answered.div_ceil(self.mss))
-    }
-
-    /// When a packet was sent, sender's clock.
-    pub(super) fn sent_at(&self, event: &Event) -> rexmit_time::Time {
-        self.stamps.of(event)
     }
 }

@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use rexmit_tcp::{Mechanism, Need};
 use rexmit_time::{Duration, Time};
 
-use crate::emulate::{Judged, Verdict};
+use crate::emulate::mechanism::{self, decide};
+use crate::emulate::Verdict;
 use crate::event::Direction;
 use crate::rows::{Evidence, Position, Retransmission};
 
@@ -222,13 +223,7 @@ impl Episode {
 /// What stands for the verdict of emulations that have none.
 pub(super) fn no_verdict(episode: u32) -> Verdict {
     Verdict {
-        judged: Judged {
-            mechanism: Mechanism::Unknown,
-            confidence: 0.0,
-            runner_up: None,
-            either: false,
-            timer: None,
-        },
+        judged: decide(mechanism::Evidence::Nothing),
         episode,
         episode_cause: Mechanism::Unknown,
         opinions: None,

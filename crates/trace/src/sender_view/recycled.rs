@@ -2,16 +2,12 @@
 
 use std::collections::VecDeque;
 
-use rexmit_tcp::Need;
 use rexmit_time::Time;
 
 use super::merge;
-use super::open::Open;
 use super::pieces::Piece;
-use super::SenderView;
+use super::{verdicts, SenderView};
 use crate::emulate;
-use crate::event::SenderEvent;
-use crate::rows::{Evidence, Retransmission};
 
 /// The largest capacity that a collection keeps.
 const MOST: usize = 1024;
@@ -24,11 +20,7 @@ pub struct Recycled {
     pub(super) pieces: VecDeque<Piece>,
     pub(super) sacked: Vec<(i64, i64)>,
     pub(super) lately: VecDeque<(Time, i64, bool)>,
-    pub(super) open: VecDeque<Open>,
-    pub(super) held: VecDeque<SenderEvent>,
-    pub(super) unnamed: VecDeque<(Open, Need, Evidence)>,
-    pub(super) rows: Vec<Retransmission>,
-    pub(super) ready: Vec<Retransmission>,
+    pub(super) verdicts: verdicts::Empty,
     pub(super) judges: emulate::Recycled,
 }
 
@@ -36,17 +28,19 @@ impl SenderView {
     /// Its collections.
     pub(super) fn leave(self) -> Recycled {
         Recycled {
-            peer: queue(self.clock.leave()),
+            peer: queue(self.times.clock.leave()),
             merge: self.merge.leave(MOST),
-            pieces: queue(self.pieces.leave()),
-            sacked: list(self.sacked.leave()),
-            lately: queue(self.lately),
-            open: queue(self.waiting.leave()),
-            held: queue(self.held.leave()),
-            unnamed: queue(self.unnamed),
-            rows: list(self.episode.leave()),
-            ready: list(self.ready),
-            judges: self.judges.leave(),
+            pieces: queue(self.board.pieces.leave()),
+            sacked: list(self.board.sacked.leave()),
+            lately: queue(self.board.lately),
+            verdicts: verdicts::Empty {
+                held: queue(self.verdicts.held.leave()),
+                open: queue(self.verdicts.waiting.leave()),
+                unnamed: queue(self.verdicts.unnamed),
+                rows: list(self.verdicts.episode.leave()),
+                ready: list(self.verdicts.ready),
+            },
+            judges: self.verdicts.judges.leave(),
         }
     }
 }

@@ -15,23 +15,20 @@ const TOGETHER: u32 = 2;
 /// First timeout of a SYN (RFC 6298 §2).
 const SYN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Repeated acknowledgements that are remembered.
-const MOST_REPEATS: usize = 64;
-
 impl SenderView {
     /// One acknowledgement moved the edge over `una..place`: learns how many segments in order the receiver acknowledges
     /// together.
     pub(super) fn learn_step(&mut self, una: i64, place: i64) {
-        self.longest_step = self.longest_step.max(self.segments(una, place));
+        self.repeats.longest_step = self.repeats.longest_step.max(self.segments(una, place));
     }
 
     /// Without SACK, one acknowledgement at `at` moved the edge over `una..place`, and what is at `una` had been sent
     /// again. If more segments than the receiver acknowledges together, there was a hole, and what filled it was
     /// acknowledged at once (RFC 5681 §4.2): what lies behind it was there before.
     pub(super) fn was_filled(&mut self, una: i64, place: i64, at: Time) {
-        let counted = self.peer_ids.count_own();
-        let hole = self.segments(una, place) > self.longest_step.max(TOGETHER);
-        let edge = self.pieces.across(una, una + 1).next();
+        let counted = self.numbers.peer.count_own();
+        let hole = self.segments(una, place) > self.repeats.longest_step.max(TOGETHER);
+        let edge = self.board.pieces.across(una, una + 1).next();
         let Some((edge, end)) = edge.map(|p| (p.last().number, p.end)) else {
             return;
         };
@@ -39,23 +36,15 @@ impl SenderView {
             return;
         }
         // What was sent again with it may have overtaken it, and was answered then.
-        let lately = at - self.clock.beyond().unwrap_or(self.beyond_now) / 4;
-        let others = self.repeats.iter().filter(|&&at| at > lately).count();
-        if others as u32 >= self.segments(end, place) {
+        let lately = at - self.times.beyond() / 4;
+        let others = self.repeats.after(lately);
+        if others >= self.segments(end, place) {
             return;
         }
-        for piece in self.pieces.within(end, place) {
+        for piece in self.board.pieces.within(end, place) {
             let now = piece.covered.is_some_and(|c| c.at == at && c.hidden == 0);
             piece.jumped |= now && !piece.again.is_empty() && piece.last().number != edge;
         }
-    }
-
-    /// Without SACK, the receiver repeated itself at `at`.
-    pub(super) fn note_repeat(&mut self, at: Time) {
-        if self.repeats.len() == MOST_REPEATS {
-            self.repeats.pop_front();
-        }
-        self.repeats.push_back(at);
     }
 
     /// Each retransmission that came, and each segment out of order, was acknowledged at once (RFC 5681 §4.2): packets that
@@ -67,7 +56,7 @@ impl SenderView {
         };
         let mss = self.mss;
         let others = |piece: &Piece| newly.answered.saturating_sub(packets(piece, mss));
-        for piece in self.pieces.within(start, end) {
+        for piece in self.board.pieces.within(start, end) {
             let others = others(piece);
             if let Some(covered) = piece.covered.as_mut().filter(|c| c.at == at) {
                 covered.hidden = covered.hidden.saturating_sub(others);

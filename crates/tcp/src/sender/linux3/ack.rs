@@ -2,58 +2,27 @@
 //! (`tcp_clean_rtx_queue`).
 
 use rexmit_time::Duration;
-use rexmit_wire::SeqNum;
 
 use super::super::ack_outcome::AckOutcome;
-use super::super::clean::Delivery;
-use super::super::queue::{Marks, Sent};
+use super::super::alert::Doubtful;
+use super::super::clean::{Cleaned, Delivery};
+use super::super::queue::Sent;
 use super::super::sack::Tagged;
 use super::super::{Ack, Sender, State};
 use crate::recovery::Job;
 use crate::settings::{CongestionControl, Estimator, RttSamples};
 
-/// What was known before the acknowledgement.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Before {
-    pub una: SeqNum,
-    pub out: u32,
-    pub sacked: u32,
-    pub in_flight: u32,
-    /// Segments up to the highest SACK.
-    pub fackets: u32,
-}
-
-/// What was taken off the scoreboard.
-#[derive(Clone, Copy, Debug, Default)]
-struct Cleaned {
-    outcome: AckOutcome,
-    acked: u32,
-    /// Ticks since the first of them was sent that was sent once; none after one that was sent again.
-    rtt: Option<i64>,
-    /// When the first of them was sent that was sent once.
-    first_sent: Option<u64>,
-    /// When the last of them was sent that was sent once; none as above.
-    last_sent: Option<u64>,
-    /// Segments before the first that was never SACKed nor sent again.
-    late: Option<u32>,
-}
-
 impl Sender {
     /// Whether the segment is acceptable.
     pub(in super::super) fn take_ack_linux3(&mut self, ack: &Ack<'_>) -> bool {
         let number = ack.segment.ack;
-        let before = Before {
-            una: self.una,
-            out: self.queue.out,
-            sacked: self.queue.sacked,
-            in_flight: self.queue.in_flight(),
-            fackets: self.detection.fack.reach,
-        };
-        if number.is_before(before.una) {
-            if number.is_before(before.una - self.peer.largest_window) {
+        let before = self.before_ack();
+        let (in_flight, reach) = (self.queue.in_flight(), self.detection.fack.reach);
+        if number.is_before(before.prior_una) {
+            if number.is_before(before.prior_una - self.peer.largest_window) {
                 return false;
             }
-            self.take_old_ack_linux3(ack, &before);
+            self.take_old_ack(ack);
             return true;
         }
         if number.is_after(self.nxt) {
@@ -66,7 +35,7 @@ impl Sender {
             self.rearm_timeout();
         }
         let mut outcome = AckOutcome::NONE;
-        if number.is_after(before.una) {
+        if number.is_after(before.prior_una) {
             outcome.set(AckOutcome::ADVANCED);
         }
         if ack.segment.space() > 0 {
@@ -78,30 +47,37 @@ impl Sender {
         if self.sack && !ack.segment.sack.is_empty() {
             let sack = &ack.segment.sack;
             let mut delivery = Delivery::default();
-            self.tag(sack, number, before.una, &mut tagged, &mut delivery);
+            self.tag(sack, number, before.prior_una, &mut tagged, &mut delivery);
             outcome.set(tagged.outcome);
         }
         self.timing.window_probes = 0;
         self.peer.last_ack = self.tick();
-        if before.out == 0 {
+        if before.prior_out == 0 {
             if outcome.any(AckOutcome::DSACK) {
-                self.alert_linux3(&before, 0, false, outcome);
+                let resume = self.alert(&before, &mut outcome);
+                self.resume(resume);
             }
             self.acknowledge_persist();
             self.judge_probe(number, outcome);
             return true;
         }
-        let acked = self.clean_linux3(&before, &tagged, &mut outcome);
+        let acked = self.clean_linux3(&before, reach, &tagged, &mut outcome);
         let doubtful = !outcome.any(AckOutcome::NOT_DUPLICATE)
             || outcome.any(AckOutcome::SACKED)
             || self.episode.state != State::Open;
         // The window grows first, where no reduction is under way.
         if outcome.any(AckOutcome::ACKED) && (!doubtful || !self.in_reduction()) {
-            self.grow_window_linux3(before.in_flight, acked);
+            self.grow_window_linux3(in_flight, acked);
         }
         if doubtful {
             let duplicate = !outcome.any(AckOutcome::ADVANCED | AckOutcome::NOT_DUPLICATE);
-            self.alert_linux3(&before, acked, duplicate, outcome);
+            let view = Doubtful {
+                acked,
+                duplicates: u32::from(duplicate),
+                ..before
+            };
+            let resume = self.alert(&view, &mut outcome);
+            self.resume(resume);
         }
         self.judge_probe(number, outcome);
         if self.timing.timer.job() == Some(Job::Timeout) {
@@ -113,26 +89,15 @@ impl Sender {
         true
     }
 
-    fn take_old_ack_linux3(&mut self, ack: &Ack<'_>, before: &Before) {
-        let sack = &ack.segment.sack;
-        if !self.sack || sack.is_empty() {
-            return;
-        }
-        let mut tagged = Tagged::new(self.nxt);
-        let mut delivery = Delivery::default();
-        self.tag(
-            sack,
-            ack.segment.ack,
-            before.una,
-            &mut tagged,
-            &mut delivery,
-        );
-        self.alert_linux3(before, 0, false, tagged.outcome);
-    }
-
     /// Takes off what is acknowledged: a round-trip time, a fresh timeout, signs of reordering. Returns the segments.
-    fn clean_linux3(&mut self, before: &Before, tagged: &Tagged, outcome: &mut AckOutcome) -> u32 {
-        let cleaned = self.take_off_linux3();
+    fn clean_linux3(
+        &mut self,
+        before: &Doubtful,
+        reach_before: u32,
+        tagged: &Tagged,
+        outcome: &mut AckOutcome,
+    ) -> u32 {
+        let cleaned = self.take_off_acknowledged(&mut Delivery::default());
         outcome.set(cleaned.outcome);
         if self.queue.head().is_some_and(Sent::is_sacked) {
             outcome.set(AckOutcome::RENEGING);
@@ -149,14 +114,14 @@ impl Sender {
         }
         self.rearm_timeout();
         if self.sack {
-            if let Some(late) = cleaned.late.filter(|late| *late < before.fackets) {
+            if let Some(late) = cleaned.before_late.filter(|late| *late < reach_before) {
                 let reach = self.detection.fack.reach;
                 self.note_reordering_of(reach.saturating_sub(late));
             }
             let counted = if self.detection.fack.on {
                 cleaned.acked
             } else {
-                before.sacked.saturating_sub(self.queue.sacked)
+                before.prior_sacked.saturating_sub(self.queue.sacked)
             };
             self.uncount_hint(counted);
         } else {
@@ -169,55 +134,6 @@ impl Sender {
             .map(|sent| self.control_rtt_linux3(sent));
         self.tell_control(cleaned.acked, rtt);
         cleaned.acked
-    }
-
-    fn take_off_linux3(&mut self) -> Cleaned {
-        let mut cleaned = Cleaned::default();
-        while let Some(head) = self.queue.head() {
-            let head = *head;
-            let mut count = head.count();
-            let whole = !head.end.is_after(self.una);
-            if !whole {
-                count = match self.trim_head(&head) {
-                    0 => break,
-                    count => count,
-                };
-            }
-            if head.marks.any(Marks::ANY_RETRANSMISSION) {
-                if head.has_retransmission_out() {
-                    self.queue.retransmissions_out -= count;
-                }
-                cleaned.outcome.set(AckOutcome::RETRANSMISSION_ACKED);
-                cleaned.rtt = None;
-                cleaned.last_sent = None;
-            } else {
-                let ticks = self.tick() - self.tick_of(head.at);
-                cleaned.rtt.get_or_insert(ticks);
-                cleaned.first_sent.get_or_insert(head.at);
-                cleaned.last_sent = Some(head.at);
-                if !head.is_sacked() {
-                    cleaned.late.get_or_insert(cleaned.acked);
-                }
-                if !head.end.is_after(self.episode.point) {
-                    cleaned.outcome.set(AckOutcome::ORIGINAL);
-                }
-            }
-            if head.is_sacked() {
-                self.queue.sacked -= count;
-            }
-            if head.is_lost() {
-                self.queue.lost -= count;
-            }
-            self.queue.out -= count;
-            cleaned.acked += count;
-            cleaned.outcome.set(AckOutcome::ACKED);
-            if !whole {
-                break;
-            }
-            self.free_first();
-            self.detection.fack.timeout_hint = None;
-        }
-        cleaned
     }
 
     /// Since 3.12 the time of sending first, of what was acknowledged or else SACKed, and the timestamp where both were sent
@@ -250,8 +166,9 @@ impl Sender {
             Some(echo) => Some(i64::from(self.timestamp(self.now).wrapping_sub(echo) as i32)),
             None if self.settings.rtt_samples == RttSamples::OncePerRoundTrip => self.take_timed(),
             None => cleaned
-                .rtt
-                .filter(|_| !cleaned.outcome.any(AckOutcome::RETRANSMISSION_ACKED)),
+                .first_sent
+                .filter(|_| !cleaned.outcome.any(AckOutcome::RETRANSMISSION_ACKED))
+                .map(|sent| self.tick() - self.tick_of(sent)),
         };
         let Some(ticks) = ticks else {
             return;

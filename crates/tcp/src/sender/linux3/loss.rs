@@ -2,7 +2,8 @@
 
 use super::super::queue::{Marks, Sent};
 use super::super::{Sender, State};
-use crate::recovery::fack;
+use crate::recovery::{fack, Job};
+use crate::words::Mechanism;
 
 impl Sender {
     /// All that is not SACKed is lost; if the receiver `reneged`, all (`tcp_enter_loss`).
@@ -15,8 +16,6 @@ impl Sender {
         self.congestion.window.cwnd = 1;
         self.congestion.window.cwnd_cnt = 0;
         self.congestion.usage.stamp = self.tick();
-        self.episode.undo.retransmissions = 0;
-        self.episode.undo.marker = self.settings.undo.then_some(self.una);
         if reneged || !self.sack {
             self.queue.sacked = 0;
         }
@@ -25,9 +24,11 @@ impl Sender {
         }
         self.queue.clear_hints();
         self.detection.fack.timeout_hint = None;
-        if self.mark_all_lost(reneged) {
-            self.episode.undo.marker = None;
-        }
+        let retransmitted_before = self.mark_all_lost(reneged);
+        let una = self.settings.undo.then_some(self.una);
+        self.episode
+            .undo
+            .begin_by_timeout(una, retransmitted_before);
         self.detection.threshold = self.reordering_after_timeout();
         self.set_state(State::Loss);
         self.episode.point = self.nxt;
@@ -54,6 +55,15 @@ impl Sender {
             }
         }
         retransmitted_before
+    }
+
+    /// The acknowledgement ended at a segment that was SACKed: the receiver dropped it, and all SACKs are void (RFC 2018 §8;
+    /// `tcp_check_sack_reneging`).
+    pub(in super::super) fn forget_sacks(&mut self) {
+        self.enter_loss_linux3(true);
+        self.timing.timeouts += 1;
+        self.retransmit(0, 1, Mechanism::Rto);
+        self.set_timer(Job::Timeout, self.timing.rto);
     }
 
     /// Whether the head has been out for more than a timeout (`tcp_head_timedout`).

@@ -3,10 +3,9 @@
 //! their own parts.
 
 mod ack;
-mod alert;
 mod loss;
+mod recover;
 mod retransmit;
-mod undo;
 
 use rexmit_time::Time;
 

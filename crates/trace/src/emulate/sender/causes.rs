@@ -1,6 +1,6 @@
 //! What may have sent a retransmission: each cause that the state allows, and how well the time fits it.
 
-use rexmit_tcp::sender::State;
+use rexmit_tcp::recovery::{fack, State};
 use rexmit_tcp::settings::Tlp;
 use rexmit_tcp::Mechanism;
 use rexmit_time::{Duration, Time};
@@ -9,7 +9,7 @@ use super::clock::SEES_ALL;
 use super::explain::{Candidates, Cause, Moment};
 use super::minimum::SPREAD;
 use super::EmulatedSender;
-use crate::emulate::board::{Board, LOST, RESENT};
+use crate::emulate::board::Board;
 use crate::emulate::likelihood::{of_ack, of_phase, of_timer};
 use rexmit_tcp::recovery::Job;
 
@@ -43,17 +43,17 @@ impl EmulatedSender {
         self.add_probe(&mut list, board, moment, tail, pieces);
         self.add_ack(&mut list, board, moment, pieces);
         self.add_other_minimum(&mut list, board, moment, pieces);
-        let early = self.timer.job() == Some(Job::EarlyRetransmit);
-        if early && self.early {
-            let window = self.timer.window(&self.ticks);
-            let fits = of_timer(moment.at, window, self.timer.span, moment.slack);
+        let early = self.timers.timer.job() == Some(Job::EarlyRetransmit);
+        if early && self.detection.early_retransmit {
+            let window = self.timer_window();
+            let fits = of_timer(moment.at, window, self.timers.timer.span, moment.slack);
             let structure = if head { 0.0 } else { SLIGHTLY };
             list.add(
                 Cause::EarlyRetransmit,
                 Mechanism::EarlyRetransmit,
                 fits,
                 structure,
-                Some(self.timer.span),
+                Some(self.timers.timer.span),
             );
         }
         list
@@ -61,16 +61,13 @@ impl EmulatedSender {
 
     fn add_timeouts(&self, list: &mut Candidates, board: &Board, moment: &Moment, head: bool) {
         let place = if head { 0.0 } else { MUCH };
-        let phased = match self.phase {
-            Some(phase) => {
-                let off = self.ticks.off_phase(moment.at, phase);
-                of_phase(off, self.ticks.tick(), moment.slack)
-            }
+        let phased = match self.clock.off_phase(moment.at) {
+            Some(off) => of_phase(off, self.clock.ticks.tick(), moment.slack),
             None => 0.0,
         };
         // A timer of `span` that was set between two times.
         let fires = |(soonest, latest): (Time, Time), span: Duration| {
-            let (soon, late) = self.ticks.fires(span);
+            let (soon, late) = self.clock.ticks.fires(span);
             (soonest + soon, latest + late)
         };
         let mut add = |missed: u32, window: (Time, Time), span: Duration, structure: f64| {
@@ -78,7 +75,7 @@ impl EmulatedSender {
             likely.weight += phased;
             let cause = Cause::Timeout { missed };
             // What left before the page's timer ran out was sent by a shorter one.
-            let (soon, _) = self.ticks.fires(span);
+            let (soon, _) = self.clock.ticks.fires(span);
             let early = (window.0 - moment.at).max(Duration::ZERO);
             let span = if early > Duration::ZERO {
                 (soon - early).max(Duration::ZERO)
@@ -88,30 +85,32 @@ impl EmulatedSender {
             list.add(cause, Mechanism::Rto, likely, structure, Some(span));
         };
         let away = moment.slack > SEES_ALL;
-        let job = self.timer.job();
+        let job = self.timers.timer.job();
         let (armed, span, state) = match job {
-            Some(Job::Timeout) => (self.timer.armed, self.timer.span, 0.0),
-            Some(Job::Probe) if self.probe.is_some() => {
-                let (_, probed) = self.timer.window(&self.ticks);
+            Some(Job::Timeout) => (self.timers.timer.armed, self.timers.timer.span, 0.0),
+            Some(Job::Probe) if self.episode.probe.high.is_some() => {
+                let (_, probed) = self.timer_window();
                 if self.newer() {
                     let left = match board.head() {
-                        Some(head) => self.rto - (probed - head.sent),
-                        None => self.rto,
+                        Some(head) => self.timers.rto - (probed - head.sent),
+                        None => self.timers.rto,
                     };
                     (
                         probed,
-                        self.ticks.up(left.max(Duration::from_micros(1))),
+                        self.clock.ticks.up(left.max(Duration::from_micros(1))),
                         0.0,
                     )
                 } else {
-                    (self.timer.due(), self.rto, 0.0)
+                    (self.timers.timer.due(), self.timers.rto, 0.0)
                 }
             }
             // A bare FIN is no probe in 3.10: the timeout follows.
-            Some(Job::Probe) if self.has_bare_tail(board) => (self.timer.due(), self.rto, 0.0),
-            Some(Job::Probe) => (self.timer.armed, self.rto, MUCH),
-            Some(_) => (self.timer.armed, self.rto, MUCH),
-            None => (moment.ack_at, self.rto, WHOLLY),
+            Some(Job::Probe) if self.has_bare_tail(board) => {
+                (self.timers.timer.due(), self.timers.rto, 0.0)
+            }
+            Some(Job::Probe) => (self.timers.timer.armed, self.timers.rto, MUCH),
+            Some(_) => (self.timers.timer.armed, self.timers.rto, MUCH),
+            None => (moment.ack_at, self.timers.rto, WHOLLY),
         };
         let mut gone = 0;
         let mut window = fires((armed, armed), span);
@@ -119,13 +118,13 @@ impl EmulatedSender {
         add(0, window, span, place + state);
         if away && job == Some(Job::Probe) && state == MUCH {
             // The probe was sent, and lost before the monitor.
-            window = fires(self.timer.window(&self.ticks), self.rto);
-            (span, state) = (self.rto, moment.unseen(1));
+            window = fires(self.timer_window(), self.timers.rto);
+            (span, state) = (self.timers.rto, moment.unseen(1));
             gone = 1;
             add(0, window, span, place + state);
         }
         // Earlier timeouts whose packets were lost before the monitor.
-        let mut span = self.rto;
+        let mut span = self.timers.rto;
         for missed in 1..=MOST_MISSED {
             span = (span * 2).min(self.settings.max_rto);
             window = fires(window, span);
@@ -158,11 +157,11 @@ impl EmulatedSender {
         if self.has_bare_tail(board) {
             structure += WHOLLY;
         }
-        let timer = self.timer;
-        if timer.job() != Some(Job::Probe) || self.probe.is_some() {
+        let timer = self.timers.timer;
+        if timer.job() != Some(Job::Probe) || self.episode.probe.high.is_some() {
             structure += WHOLLY;
         }
-        let window = timer.window(&self.ticks);
+        let window = timer.window(&self.clock.ticks);
         let fits = of_timer(moment.at, window, timer.span, moment.slack);
         list.add(
             Cause::Probe,
@@ -180,36 +179,31 @@ impl EmulatedSender {
         moment: &Moment,
         pieces: &core::ops::Range<usize>,
     ) {
-        let mechanism = match self.state {
+        let mechanism = match self.episode.state {
             State::Loss | State::Recovery => self.mechanism_of_retransmission(board.sack),
             _ if board.sack && self.settings.rack => Mechanism::Rack,
-            _ if self.fack && board.sacked > 0 => Mechanism::Fack,
+            _ if self.detection.fack && board.sacked > 0 => Mechanism::Fack,
             _ => Mechanism::FastRetransmit,
         };
         let index = pieces.start;
-        let marks = if index < board.len() {
-            self.marks(board, index)
-        } else {
-            0
-        };
-        let sacked = index < board.len() && board.at(index).sacked;
-        let marked = marks & LOST != 0;
-        let forward = index < board.len() && self.may_go_forward(board, board.at(index).start);
-        let mut structure = match self.state {
+        let piece = (index < board.len()).then(|| board.at(index));
+        let sacked = piece.is_some_and(|piece| piece.sacked);
+        let marked = piece.is_some_and(|piece| self.marks.is_lost(piece));
+        let forward = piece.is_some_and(|piece| self.may_go_forward(board, piece.start));
+        let mut structure = match self.episode.state {
             State::Loss | State::Recovery if marked => 0.0,
             State::Recovery if forward => ONLY_IF,
             State::Loss | State::Recovery => SLIGHTLY,
-            _ if self.delivered_above(board) > 0 => {
+            _ if self.marks.delivered_above(board) > 0 => {
                 self.lower_threshold(board, index).unwrap_or(MUCH)
             }
             _ => WHOLLY,
         };
-        if marks & RESENT != 0 {
+        if let Some(piece) = piece.filter(|piece| self.marks.is_retransmitted(piece)) {
             // 3.10 finds lost retransmissions by what was sent after them.
             let overtaken = !self.newer()
                 && self.settings.fack_lost_retransmits
-                && index < board.len()
-                && board.highest.is_after(board.at(index).nxt_then);
+                && fack::retransmission_is_lost(board.highest, piece.nxt_then);
             structure += if overtaken { 0.0 } else { 2.0 * SLIGHTLY };
         }
         if sacked {
@@ -218,9 +212,9 @@ impl EmulatedSender {
         if moment.slack > SEES_ALL {
             structure += self.beyond_window(board, pieces);
         }
-        if let Some(entered) = self.entered {
+        if let Some(entered) = self.episode.entered {
             // A recovery begins with a retransmission.
-            if self.state == State::Recovery
+            if self.episode.state == State::Recovery
                 && moment.ack_at - entered > moment.slack + Duration::from_micros(100)
             {
                 structure += SLIGHTLY;
@@ -230,13 +224,13 @@ impl EmulatedSender {
         let pace = moment.pace.filter(|_| self.newer());
         let mut fits = of_ack(moment.gap, moment.slack, pace);
         let mut cause = Cause::Ack;
-        if self.timer.job() == Some(Job::Reordering) && index < board.len() {
-            let late = self.timer.window(&self.ticks).1.max(moment.at);
+        if self.timers.timer.job() == Some(Job::Reordering) && index < board.len() {
+            let late = self.timer_window().1.max(moment.at);
             let found = self.rack_finds_lost(board, board.at(index), late);
             let fires = of_timer(
                 moment.at,
-                self.timer.window(&self.ticks),
-                self.timer.span,
+                self.timer_window(),
+                self.timers.timer.span,
                 moment.slack,
             );
             let allows = if found || marked { 0.0 } else { SLIGHTLY };

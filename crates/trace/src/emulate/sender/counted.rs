@@ -11,20 +11,31 @@ impl EmulatedSender {
     /// The highest SACK is further above than reordering explains (`tcp_force_fast_retransmit`; before 4.18 in segments).
     pub(super) fn sack_is_far(&self, board: &Board) -> bool {
         if !self.newer() {
-            return self.reach(board) > self.reordering;
+            return dupack::reach_is_far(self.reach(board), self.detection.threshold);
         }
-        dupack::sack_is_far(board.una, board.highest, self.reordering, board.mss)
+        dupack::sack_is_far(
+            board.una,
+            board.highest,
+            self.detection.threshold,
+            board.mss,
+        )
     }
 
     /// Segments up to the highest SACK.
     pub(super) fn reach(&self, board: &Board) -> u32 {
-        fack::reach(board.sack, board.reach(), self.dups)
+        fack::reach(board.sack, board.reach(), self.marks.duplicates)
     }
 
     /// Marks lost what duplicates or SACKs say (`tcp_update_scoreboard`).
     pub(super) fn mark_by_count(&mut self, board: &mut Board, begins: bool) {
-        let fack = self.fack.then(|| board.reach());
-        match dupack::marks(board.sack, fack, board.sacked, self.reordering, begins) {
+        let fack = self.detection.fack.then(|| board.reach());
+        match dupack::marks(
+            board.sack,
+            fack,
+            board.sacked,
+            self.detection.threshold,
+            begins,
+        ) {
             Marks::Nothing => {}
             Marks::Head => self.mark_from_head(board, 1, true, board.nxt),
             Marks::First(most) | Marks::BelowSacked(most) => {
@@ -35,7 +46,7 @@ impl EmulatedSender {
 
     /// Marks the first `most` segments; with plain SACK those with more SACKed ones above (`tcp_mark_head_lost`).
     fn mark_from_head(&mut self, board: &mut Board, most: u32, head_only: bool, limit: SeqNum) {
-        let by_sack = board.sack && !self.fack;
+        let by_sack = board.sack && !self.detection.fack;
         let mut count = 0;
         for index in 0..board.len() {
             let piece = *board.at(index);
@@ -49,8 +60,8 @@ impl EmulatedSender {
             if count > most && (by_sack || piece.sacked || passed >= most) {
                 break;
             }
-            if !piece.sacked && piece.marks[self.slot] == 0 {
-                self.mark_lost(board, index);
+            if !piece.sacked && self.marks.of(&piece) == 0 {
+                self.marks.mark_lost(board, index);
             }
             if head_only {
                 break;

@@ -6,14 +6,14 @@
 
 use core::ops::Range;
 
-use rexmit_tcp::sender::State;
+use rexmit_tcp::recovery::State;
 use rexmit_tcp::Mechanism;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
 
 use super::clock::SEES_ALL;
 use super::{EmulatedSender, Minimum, Moment};
-use crate::emulate::board::{Board, LOST, RESENT};
+use crate::emulate::board::Board;
 use rexmit_tcp::recovery::Job;
 
 /// How much likelier the timeout may be, as a natural logarithm, for the other explanation to be remembered.
@@ -53,13 +53,13 @@ impl EmulatedSender {
             moment.slack > SEES_ALL && rather < MOST && mechanism != Mechanism::RtoRecovery;
         unsure.then_some(Before {
             rather,
-            state: self.state,
-            point: self.point,
-            rto: self.rto,
-            bias: self.bias,
-            minimum: self.minimum,
-            timeouts: self.timeouts,
-            loss_at: self.loss_at,
+            state: self.episode.state,
+            point: self.episode.point,
+            rto: self.timers.rto,
+            bias: self.trips.bias,
+            minimum: self.trips.minimum,
+            timeouts: self.timers.timeouts,
+            loss_at: self.episode.loss_at,
             mechanism,
             retransmissions: 0,
         })
@@ -69,16 +69,17 @@ impl EmulatedSender {
     /// window that it leaves.
     pub(super) fn beyond_window(&self, board: &Board, pieces: &Range<usize>) -> f64 {
         let Some(window) = self
-            .window
-            .filter(|_| self.state == State::Loss && board.sack)
+            .flight
+            .most
+            .filter(|_| self.episode.state == State::Loss && board.sack)
         else {
             // Without SACK what is in flight is known too badly.
             return 0.0;
         };
         let more = pieces.clone();
-        let more = more.filter(|index| self.marks(board, *index) & RESENT == 0);
+        let more = more.filter(|index| !self.marks.is_retransmitted(board.at(*index)));
         let more: u32 = more.map(|index| board.at(index).packets).sum();
-        if self.in_flight(board) + more > window {
+        if self.marks.in_flight(board) + more > window {
             TOO_MUCH
         } else {
             0.0
@@ -87,32 +88,33 @@ impl EmulatedSender {
 
     /// Something that a sender does not do after a timeout.
     pub(super) fn doubt(&mut self, board: &mut Board, moment: &Moment, cost: f64) {
-        let Some(before) = &mut self.before else {
+        let Some(before) = &mut self.episode.before else {
             return;
         };
         let rather = before.rather;
         before.rather += cost;
         if before.rather < 0.0 {
             // What it cost until now was not to be paid.
-            self.score -= rather;
+            self.evidence.score -= rather;
             self.take_back_timeout(board, moment);
         }
     }
 
     /// A further retransmission is called by what is known so far.
     pub(super) fn note_doubtful_retransmission(&mut self) {
-        if let Some(before) = &mut self.before {
+        if let Some(before) = &mut self.episode.before {
             before.retransmissions += 1;
         }
     }
 
     /// There was no timeout: a recovery began, or went on.
     fn take_back_timeout(&mut self, board: &mut Board, moment: &Moment) {
-        let Some(before) = self.before.take() else {
+        let Some(before) = self.episode.before.take() else {
             return;
         };
         let share = 1.0 / (1.0 + before.rather.exp());
         for (index, opinion) in self
+            .evidence
             .opinions
             .iter_mut()
             .rev()
@@ -135,32 +137,28 @@ impl EmulatedSender {
             opinion.share = share;
             opinion.timer = None;
         }
-        self.state = State::Recovery;
-        self.began = false;
-        self.began_by = before.mechanism;
-        self.retransmitting = true;
-        self.entered = None;
-        self.frto = false;
-        self.rto = before.rto;
-        self.bias = before.bias;
-        self.minimum = before.minimum;
-        self.timeouts = before.timeouts;
-        self.loss_at = before.loss_at;
+        self.episode.state = State::Recovery;
+        self.episode.causes.began_by = before.mechanism;
+        self.episode.causes.note(before.mechanism);
+        self.episode.entered = None;
+        self.episode.frto = false;
+        self.timers.rto = before.rto;
+        self.trips.bias = before.bias;
+        self.trips.minimum = before.minimum;
+        self.timers.timeouts = before.timeouts;
+        self.episode.loss_at = before.loss_at;
         if before.state == State::Recovery && before.point.is_after(board.una) {
-            self.point = before.point;
+            self.episode.point = before.point;
         }
         self.forget_window();
-        if self.timer.job() == Some(Job::Timeout) {
-            self.timer.set(self.timer.armed, Job::Timeout, self.rto);
+        if self.timers.timer.job() == Some(Job::Timeout) {
+            self.timers.set_to_timeout(self.timers.timer.armed);
         }
         let by_time = board.sack && self.settings.rack;
         for index in 0..board.len() {
             let found = by_time && self.rack_finds_lost(board, board.at(index), moment.at);
-            let piece = board.at_mut(index);
-            let marks = &mut piece.marks[self.slot];
-            if !found && *marks & LOST != 0 && *marks & RESENT == 0 {
-                *marks &= !LOST;
-                self.lost = self.lost.saturating_sub(piece.packets);
+            if !found && !self.marks.is_retransmitted(board.at(index)) {
+                self.marks.unmark_lost(board, index);
             }
         }
         if !by_time {

@@ -179,33 +179,33 @@ impl EmulatedSender {
             .filter(|one| one.mechanism != best.mechanism)
             .max_by(|a, b| a.weight.total_cmp(&b.weight))
             .map(|one| (one.mechanism, share(one.mechanism)));
-        self.opinions.push_back(Opinion {
+        self.evidence.opinions.push_back(Opinion {
             mechanism: best.mechanism,
             share: share(best.mechanism),
             next,
             timer: best.timer,
         });
-        self.score += all.max(-16.0);
-        self.fits(best.fit);
+        self.evidence.score += all.max(-16.0);
+        self.evidence.fits(best.fit);
         let ack = candidates.iter().find(|one| one.cause == Cause::Ack);
         let before = match (best.cause, ack) {
             (Cause::Timeout { .. } | Cause::OtherTimeout, Some(ack)) => {
                 self.before_timeout(moment, best.weight - ack.weight, ack.mechanism)
             }
-            _ => self.before,
+            _ => self.episode.before,
         };
         self.follow(board, moment, &pieces, best);
-        self.before = before;
+        self.episode.before = before;
         self.note_doubtful_retransmission();
     }
 
     /// A wait for reordered segments that is long over ended unseen.
     fn catch_up_for_retransmission(&mut self, board: &mut Board, moment: &Moment) {
-        let (_, late) = self.timer.window(&self.ticks);
-        if !is_overdue(moment.at, late, self.timer.span, moment.slack) {
+        let (_, late) = self.timer_window();
+        if !is_overdue(moment.at, late, self.timers.timer.span, moment.slack) {
             return;
         }
-        match self.timer.job() {
+        match self.timers.timer.job() {
             Some(Job::Reordering) => {
                 self.on_reordering_timer(board, late);
             }

@@ -47,7 +47,7 @@ impl Minimum {
 impl EmulatedSender {
     /// The smallest timeout, or with Linux the smallest term that is added to the round-trip time.
     pub fn least(&self) -> Duration {
-        match self.minimum {
+        match self.trips.minimum {
             Minimum::Other(least) => least,
             _ => self.settings.min_rto,
         }
@@ -60,15 +60,15 @@ impl EmulatedSender {
 
     /// The minimum with which the timer that runs would fire at `moment`; none if no minimum makes it do so.
     fn implied_minimum(&self, moment: &Moment) -> Option<Duration> {
-        let srtt = self.rtt.srtt()?;
-        if self.minimum != Minimum::Open || self.timeouts > 0 {
+        let srtt = self.trips.rtt.srtt()?;
+        if self.trips.minimum != Minimum::Open || self.timers.timeouts > 0 {
             return None;
         }
-        let rto = self.rto + (moment.at - self.timer.due());
-        let mut free = self.rtt.clone();
+        let rto = self.timers.rto + (moment.at - self.timers.timer.due());
+        let mut free = self.trips.rtt.clone();
         free.set_minimum(Duration::ZERO);
         let least = rto - srtt;
-        ((SHORTEST..=LONGEST).contains(&least) && rto + self.ticks.tick() >= free.rto())
+        ((SHORTEST..=LONGEST).contains(&least) && rto + self.clock.ticks.tick() >= free.rto())
             .then_some(least)
     }
 
@@ -81,9 +81,11 @@ impl EmulatedSender {
         pieces: &core::ops::Range<usize>,
     ) {
         let tail = pieces.len() == 1 && pieces.end == board.len() && !self.has_bare_tail(board);
-        let (probe, structure) = match self.timer.job() {
+        let (probe, structure) = match self.timers.timer.job() {
             Some(Job::Timeout) => (false, if pieces.start == 0 { 0.0 } else { MUCH }),
-            Some(Job::Probe) if self.probe.is_none() && tail && self.settings.tlp != Tlp::Off => {
+            Some(Job::Probe)
+                if self.episode.probe.high.is_none() && tail && self.settings.tlp != Tlp::Off =>
+            {
                 (true, 0.0)
             }
             _ => return,
@@ -91,7 +93,7 @@ impl EmulatedSender {
         let Some(least) = self.implied_minimum(moment) else {
             return;
         };
-        if probe && board.out > 1 && moment.at > self.timer.due() {
+        if probe && board.out > 1 && moment.at > self.timers.timer.due() {
             // It waits for the acknowledgement of what was sent last, whatever the minimum.
             return;
         }
@@ -101,7 +103,7 @@ impl EmulatedSender {
         } else {
             (Cause::OtherTimeout, Mechanism::Rto)
         };
-        let rto = self.rto + (moment.at - self.timer.due());
+        let rto = self.timers.rto + (moment.at - self.timers.timer.due());
         list.add(cause, mechanism, likely, structure, Some(rto));
     }
 
@@ -111,11 +113,11 @@ impl EmulatedSender {
             return;
         };
         // It fires in the middle of when a timer of that span may.
-        let (soon, late) = self.ticks.fires(self.ticks.up(least));
-        let middle = (soon + late) / 2 - self.ticks.up(least);
-        let least = self.ticks.up((least - middle).max(SHORTEST));
-        self.minimum = Minimum::Other(least);
-        self.rtt.set_minimum(least);
+        let (soon, late) = self.clock.ticks.fires(self.clock.ticks.up(least));
+        let middle = (soon + late) / 2 - self.clock.ticks.up(least);
+        let least = self.clock.ticks.up((least - middle).max(SHORTEST));
+        self.trips.minimum = Minimum::Other(least);
+        self.trips.rtt.set_minimum(least);
         self.set_rto();
     }
 
@@ -126,8 +128,8 @@ impl EmulatedSender {
             ..Moment::default()
         };
         match self.implied_minimum(&moment) {
-            Some(least) if self.timer.job() == Some(Job::Timeout) => {
-                self.rtt.set_minimum(least);
+            Some(least) if self.timers.timer.job() == Some(Job::Timeout) => {
+                self.trips.rtt.set_minimum(least);
                 self.set_rto();
                 true
             }

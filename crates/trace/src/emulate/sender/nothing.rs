@@ -2,12 +2,12 @@
 //! anything is missing. Hosts do so: a FIN goes again with the acknowledgement of the peer's (`tcp_output` of BSD in
 //! CLOSING), a smaller MTU is reported (RFC 1191 §6.4), a program on the way repeats packets.
 
-use rexmit_tcp::sender::State;
+use rexmit_tcp::recovery::State;
 use rexmit_time::{Duration, Time};
 
 use super::explain::Moment;
 use super::EmulatedSender;
-use crate::emulate::board::{Board, LOST};
+use crate::emulate::board::Board;
 use crate::emulate::TOGETHER;
 use rexmit_tcp::recovery::Job;
 
@@ -28,27 +28,28 @@ impl EmulatedSender {
 
     /// Whether the timer that runs in this emulation was due: 3.10 may probe before a round trip is over.
     fn is_due(&self, moment: &Moment) -> bool {
-        let (soon, _) = self.timer.window(&self.ticks);
-        self.timer.job().is_some() && moment.at + moment.slack + self.ticks.tick() / 2 >= soon
+        let (soon, _) = self.timer_window();
+        self.timers.timer.job().is_some()
+            && moment.at + moment.slack + self.clock.ticks.tick() / 2 >= soon
     }
 
     /// Whether anything that came back says that a segment is missing, or the sender repairs what was lost before.
     fn hears_of_loss(&self, board: &Board, pieces: &core::ops::Range<usize>) -> bool {
         let waits = matches!(
-            self.timer.job(),
+            self.timers.timer.job(),
             Some(Job::Reordering | Job::EarlyRetransmit)
         );
-        let marked = |index: usize| self.marks(board, index) & LOST != 0;
-        matches!(self.state, State::Recovery | State::Loss)
+        let marked = |index: usize| self.marks.is_lost(board.at(index));
+        matches!(self.episode.state, State::Recovery | State::Loss)
             || waits
-            || self.delivered_above(board) > 0
+            || self.marks.delivered_above(board) > 0
             || pieces.clone().any(marked)
     }
 
     /// Goes on after such a retransmission: what the sender thinks of its segments stays as it was.
     pub(super) fn note_unexplained(&mut self, board: &mut Board, pieces: &core::ops::Range<usize>) {
         for index in pieces.clone() {
-            self.mark_retransmitted(board, index);
+            self.marks.mark_retransmitted(board, index);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! How fast a recovery sends: half as much as arrives from its first acknowledgement on (PRR, rate halving), or nothing
 //! until half a window has arrived and then as much as arrives (RFC 6675's pipe).
 
-use rexmit_tcp::sender::State;
+use rexmit_tcp::recovery::State;
 use rexmit_tcp::settings::Recovery;
 
 use super::EmulatedSender;
@@ -24,43 +24,43 @@ pub(super) struct Rate {
 
 impl EmulatedSender {
     pub(super) fn begin_rate(&mut self, board: &Board) {
-        self.rate = Rate {
-            flight: self.in_flight(board),
+        self.flight.rate = Rate {
+            flight: self.marks.in_flight(board),
             ..Rate::default()
         };
     }
 
     /// A packet left in recovery.
     pub(super) fn note_rate_sent(&mut self, packets: u32) {
-        self.rate.sent += packets;
+        self.flight.rate.sent += packets;
     }
 
     /// An acknowledgement came in recovery: once, while less than half of the window has arrived, what was sent is held
     /// against the rate.
     pub(super) fn judge_rate(&mut self, board: &Board, report: &AckReport) {
-        if self.state != State::Recovery || self.rate.flight == 0 || !board.sack {
+        if self.episode.state != State::Recovery || self.flight.rate.flight == 0 || !board.sack {
             return;
         }
         // What left in answer to this acknowledgement is still to come.
-        let due = self.rate.delivered;
+        let due = self.flight.rate.delivered;
         let acked = report.acked.iter().filter(|piece| !piece.sacked);
         let sacked = report.sacked.iter().map(|index| board.at(*index));
-        self.rate.delivered += acked.chain(sacked).map(|piece| piece.packets).sum::<u32>();
-        if due < ENOUGH || self.lost <= self.retransmitted {
+        self.flight.rate.delivered += acked.chain(sacked).map(|piece| piece.packets).sum::<u32>();
+        if due < ENOUGH || self.marks.lost <= self.marks.retransmitted {
             return;
         }
-        if due * 2 + 2 < self.rate.flight {
-            let halves = self.rate.sent * 3 >= due;
-            let waits = self.rate.sent <= 2;
+        if due * 2 + 2 < self.flight.rate.flight {
+            let halves = self.flight.rate.sent * 3 >= due;
+            let waits = self.flight.rate.sent <= 2;
             let own = match self.settings.recovery {
                 Recovery::Pipe => waits,
                 Recovery::NewReno => true,
                 _ => halves,
             };
             if !own {
-                self.score += OTHERWISE;
+                self.evidence.score += OTHERWISE;
             }
         }
-        self.rate.flight = 0;
+        self.flight.rate.flight = 0;
     }
 }

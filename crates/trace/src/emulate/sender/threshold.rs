@@ -1,7 +1,7 @@
 //! A threshold of duplicates that is not the page's (`net.ipv4.tcp_reordering`). The first recovery that begins before, or
 //! does not begin when it should, tells what it is.
 
-use rexmit_tcp::sender::State;
+use rexmit_tcp::recovery::State;
 
 use super::clock::SEES_ALL;
 use super::EmulatedSender;
@@ -18,49 +18,52 @@ const MOST: u32 = 64;
 impl EmulatedSender {
     /// Duplicates that make a loss.
     pub fn threshold(&self) -> u32 {
-        self.threshold
+        self.detection.own_threshold
     }
 
     /// What it costs to believe that the threshold is as low as what is SACKed now; none if it cannot be.
     pub(super) fn lower_threshold(&self, board: &Board, index: usize) -> Option<f64> {
-        let lower = (LEAST..self.reordering).contains(&board.sacked);
+        let lower = (LEAST..self.detection.threshold).contains(&board.sacked);
         let first = (0..index).all(|before| board.at(before).sacked);
-        let may = self.threshold_open && board.sack && self.state < State::Recovery;
+        let may =
+            self.detection.threshold_open && board.sack && self.episode.state < State::Recovery;
         (may && lower && first && index < board.len()).then_some(OTHER)
     }
 
     /// A recovery began with so few duplicates: that is the threshold.
     pub(super) fn learn_threshold(&mut self, board: &Board) {
-        self.set_threshold(board.sacked);
-        self.threshold_open = false;
-    }
-
-    fn set_threshold(&mut self, threshold: u32) {
-        self.threshold = threshold;
-        self.reordering = threshold;
+        self.detection.set_own_threshold(board.sacked);
+        self.detection.threshold_open = false;
     }
 
     /// A recovery should have begun with the acknowledgement before and nothing was sent again: the threshold is higher.
     pub(super) fn raise_threshold(&mut self, board: &mut Board, report: &AckReport) {
-        let Some(entered) = self.entered.filter(|_| self.state == State::Recovery) else {
+        let Some(entered) = self
+            .episode
+            .entered
+            .filter(|_| self.episode.state == State::Recovery)
+        else {
             return;
         };
-        let counted = report.prior_sacked >= self.reordering
+        let counted = report.prior_sacked >= self.detection.threshold
             && (!self.settings.rack
-                || (!self.reordered && !self.settings.rack_no_dupack_threshold));
+                || (!self.detection.reordered && !self.settings.rack_no_dupack_threshold));
         let sure = report.slack <= SEES_ALL && report.at - entered > TOGETHER + report.slack;
-        if !self.threshold_open || !board.sack || !counted || !sure || report.prior_sacked >= MOST {
+        if !self.detection.threshold_open
+            || !board.sack
+            || !counted
+            || !sure
+            || report.prior_sacked >= MOST
+        {
             return;
         }
-        if self.threshold == self.settings.dupack_threshold {
-            self.score += OTHER;
+        if self.detection.own_threshold == self.settings.dupack_threshold {
+            self.evidence.score += OTHER;
         }
-        self.set_threshold(report.prior_sacked + 1);
-        self.clear_lost(board);
-        self.entered = None;
-        self.began = false;
-        self.undo.marker = None;
-        self.state = State::Disorder;
-        self.rack.advanced = true;
+        self.detection.set_own_threshold(report.prior_sacked + 1);
+        self.marks.clear_lost(board);
+        self.episode.undo.marker = None;
+        self.episode.take_recovery_back();
+        self.detection.rack.advanced = true;
     }
 }

@@ -4,36 +4,40 @@
 use rexmit_tcp::congestion::Window;
 use rexmit_time::Duration;
 
+use super::rate::Rate;
 use super::{AckFlags, EmulatedSender};
 use crate::emulate::board::Board;
 
 /// What it costs, as a natural logarithm, when more is in flight than the window can be.
 const TOO_MUCH: f64 = -5.0;
 
+/// What a sender may have in flight, and how fast it repairs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Flight {
+    /// Its congestion window at most, in segments, where that is certain.
+    pub most: Option<u32>,
+    pub rate: Rate,
+}
+
 impl EmulatedSender {
     pub(super) fn begin_window(&mut self, board: &Board) {
         let most = [None, Some(Duration::ZERO)]
             .map(|srtt| Window::initial(self.settings.initial_window, board.mss, srtt));
-        self.window = most.into_iter().max();
-    }
-
-    pub(super) fn in_flight(&self, board: &Board) -> u32 {
-        let above = self.delivered_above(board);
-        (board.out + self.retransmitted).saturating_sub(above + self.lost)
+        self.flight.most = most.into_iter().max();
     }
 
     /// After a timeout the window is what is in flight and one segment.
     pub(super) fn shrink_window(&mut self, board: &Board) {
-        self.window = Some(self.in_flight(board) + 1);
+        self.flight.most = Some(self.marks.in_flight(board) + 1);
     }
 
     pub(super) fn forget_window(&mut self) {
-        self.window = None;
+        self.flight.most = None;
     }
 
     /// An acknowledgement lets it grow.
     pub(super) fn grow_window(&mut self, flags: &AckFlags, packets: u32) {
-        if let (Some(window), true) = (&mut self.window, flags.acked) {
+        if let (Some(window), true) = (&mut self.flight.most, flags.acked) {
             *window += if self.settings.byte_counting {
                 packets
             } else {
@@ -44,9 +48,13 @@ impl EmulatedSender {
 
     /// New data left. The probe of a tail may go beyond.
     pub(super) fn check_window(&mut self, board: &Board) {
-        let in_flight = self.in_flight(board);
-        if self.window.is_some_and(|window| in_flight > window + 1) {
-            self.score += TOO_MUCH;
+        let in_flight = self.marks.in_flight(board);
+        if self
+            .flight
+            .most
+            .is_some_and(|window| in_flight > window + 1)
+        {
+            self.evidence.score += TOO_MUCH;
             self.forget_window();
         }
     }

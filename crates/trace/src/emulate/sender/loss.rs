@@ -1,0 +1,122 @@
+//! The state Loss: how a timeout enters it ([`recovery::rto`](rexmit_tcp::recovery::rto)), and what acknowledgements say of
+//! the timeout ([`recovery::frto`](rexmit_tcp::recovery::frto)).
+
+use rexmit_tcp::recovery::frto::{self, Answer, Verdict};
+use rexmit_tcp::recovery::{rto, State};
+use rexmit_tcp::settings::SenderForm;
+use rexmit_time::Time;
+
+use super::{AckFlags, EmulatedSender};
+use crate::emulate::board::{AckReport, Board};
+
+impl EmulatedSender {
+    /// `tcp_enter_loss`
+    pub(super) fn enter_loss(&mut self, board: &mut Board, now: Time) {
+        let state = self.episode.state;
+        let loss = rto::Loss {
+            state,
+            point_acknowledged: !self.episode.point.is_after(board.una),
+            timeouts: self.timers.timeouts,
+        };
+        let reduced = loss.reduces();
+        if !board.sack {
+            self.marks.duplicates = 0;
+        }
+        let retransmitted_before = board.pieces().any(|piece| piece.retransmissions > 0);
+        self.mark_lost_by_timeout(board, now);
+        match self.settings.sender {
+            SenderForm::Linux3 => {
+                let una = self.settings.undo.then_some(board.una);
+                self.episode
+                    .undo
+                    .begin_by_timeout(una, retransmitted_before);
+            }
+            SenderForm::Linux6 if reduced => self.begin_undo(board),
+            SenderForm::Linux6 => {}
+        }
+        self.detection.threshold = rto::reordering_after(
+            self.settings.sender,
+            state,
+            self.marks.delivered_above(board),
+            self.detection.threshold,
+            self.detection.own_threshold,
+        );
+        let begin = frto::Begin {
+            state,
+            reduced,
+            timeouts: self.timers.timeouts,
+        };
+        self.episode.frto = self.settings.frto && frto::begins(self.settings.sender, &begin);
+        self.episode.state = State::Loss;
+        self.episode.before = None;
+        self.episode.loss_at = Some(now);
+        self.episode.point = board.nxt;
+        self.episode.probe.high = None;
+        self.shrink_window(board);
+    }
+
+    /// `tcp_timeout_mark_lost`
+    fn mark_lost_by_timeout(&mut self, board: &mut Board, now: Time) {
+        let rack = self.detection.rack;
+        for index in 0..board.len() {
+            let sent = board.at(index).sent;
+            let wait = self.settings.rack;
+            let wait = wait.then(|| rack.wait(sent, rexmit_time::Duration::ZERO, now));
+            if rto::marks_lost(self.settings.timeout_marks, index == 0, wait) {
+                self.marks.mark_lost(board, index);
+            }
+        }
+    }
+
+    /// What an acknowledgement says of the timeout, if F-RTO's test runs. Whether it was spurious.
+    fn judge_timeout(&mut self, board: &Board, report: &AckReport, flags: &AckFlags) -> bool {
+        if !self.episode.frto {
+            return false;
+        }
+        let answer = Answer {
+            original: flags.original,
+            advanced: report.advanced,
+            sacked_or_duplicate: flags.sacked || flags.duplicate,
+            new_data_sent: board.nxt.is_after(self.episode.point),
+            point_acknowledged: !board.una.is_before(self.episode.point),
+        };
+        match frto::on_ack(self.settings.sender, &answer) {
+            Verdict::Open => {}
+            Verdict::Spurious => return true,
+            Verdict::Real => self.episode.frto = false,
+            // New data, if there are any, come next; a retransmission says that there were none.
+            Verdict::SendNew => self.episode.point = board.nxt,
+        }
+        false
+    }
+
+    /// What acknowledgements say in the state Loss (`tcp_process_loss`). 6.x asks for undo by timestamps and D-SACK first,
+    /// 3.10 last.
+    pub(super) fn process_loss(&mut self, board: &mut Board, report: &AckReport, flags: &AckFlags) {
+        let recovered = !board.una.is_before(self.episode.point);
+        if self.newer() && report.advanced && self.try_undo_loss(board, report, false) {
+            return;
+        }
+        if self.judge_timeout(board, report, flags) {
+            self.try_undo_loss(board, report, true);
+            return;
+        }
+        if !self.newer() && (recovered || flags.acked) {
+            self.timers.timeouts = 0;
+        }
+        if recovered {
+            self.end_recovery(board, report);
+            return;
+        }
+        if !board.sack {
+            if board.nxt.is_after(self.episode.point) && flags.duplicate {
+                self.add_duplicate(board);
+            } else if report.advanced {
+                self.marks.duplicates = 0;
+            }
+        }
+        if !self.newer() {
+            self.try_undo_loss(board, report, false);
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! What one emulated sender holds of the segments on the common board: which are lost, which were sent again and are still on
+//! their way, and how many duplicates stand for segments that arrived.
+
+use rexmit_tcp::recovery::scoreboard::{Scoreboard, Segment};
+use rexmit_tcp::recovery::{reordering, State};
+
+use crate::emulate::board::{Board, Piece, LOST, RESENT};
+
+/// One sender's marks on the board and their sums.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Marks {
+    /// The place of its marks in a piece.
+    slot: usize,
+    /// Packets deemed lost (`lost_out`).
+    pub lost: u32,
+    /// Retransmissions in flight (`retrans_out`).
+    pub retransmitted: u32,
+    /// Without SACK, duplicates (`sacked_out`).
+    pub duplicates: u32,
+}
+
+impl Marks {
+    pub fn new(slot: usize) -> Self {
+        Marks {
+            slot,
+            lost: 0,
+            retransmitted: 0,
+            duplicates: 0,
+        }
+    }
+
+    /// The marks of a piece.
+    pub fn of(&self, piece: &Piece) -> u8 {
+        piece.marks[self.slot]
+    }
+
+    pub fn is_lost(&self, piece: &Piece) -> bool {
+        self.of(piece) & LOST != 0
+    }
+
+    pub fn is_retransmitted(&self, piece: &Piece) -> bool {
+        self.of(piece) & RESENT != 0
+    }
+
+    /// Takes it for lost, or its retransmission.
+    pub fn mark_lost(&mut self, board: &mut Board, index: usize) {
+        let piece = board.at_mut(index);
+        if piece.sacked {
+            return;
+        }
+        let marks = &mut piece.marks[self.slot];
+        if *marks & RESENT != 0 {
+            *marks &= !RESENT;
+            self.retransmitted = self.retransmitted.saturating_sub(piece.packets);
+        }
+        if *marks & LOST == 0 {
+            *marks |= LOST;
+            self.lost += piece.packets;
+        }
+    }
+
+    /// It was sent again.
+    pub fn mark_retransmitted(&mut self, board: &mut Board, index: usize) {
+        let piece = board.at_mut(index);
+        let marks = &mut piece.marks[self.slot];
+        if *marks & RESENT == 0 {
+            *marks |= RESENT;
+            self.retransmitted += piece.packets;
+        }
+    }
+
+    /// It is not lost after all.
+    pub fn unmark_lost(&mut self, board: &mut Board, index: usize) {
+        let piece = board.at_mut(index);
+        let marks = &mut piece.marks[self.slot];
+        if *marks & LOST != 0 {
+            *marks &= !LOST;
+            self.lost = self.lost.saturating_sub(piece.packets);
+        }
+    }
+
+    /// Nothing is lost.
+    pub fn clear_lost(&mut self, board: &mut Board) {
+        for piece in board.pieces_mut() {
+            piece.marks[self.slot] &= !LOST;
+        }
+        self.lost = 0;
+    }
+
+    /// A piece was delivered: its marks no longer count.
+    pub fn uncount(&mut self, piece: &Piece) {
+        if self.is_lost(piece) {
+            self.lost = self.lost.saturating_sub(piece.packets);
+        }
+        if self.is_retransmitted(piece) {
+            self.retransmitted = self.retransmitted.saturating_sub(piece.packets);
+        }
+    }
+
+    /// A piece was SACKed.
+    pub fn unmark(&mut self, board: &mut Board, index: usize) {
+        let piece = board.at_mut(index);
+        self.uncount(piece);
+        piece.marks[self.slot] = 0;
+    }
+
+    /// Nothing is out.
+    pub fn clear(&mut self) {
+        self.lost = 0;
+        self.retransmitted = 0;
+    }
+
+    /// SACKed packets; without SACK, duplicates.
+    pub fn delivered_above(&self, board: &Board) -> u32 {
+        if board.sack {
+            board.sacked
+        } else {
+            self.duplicates
+        }
+    }
+
+    /// Packets in flight.
+    pub fn in_flight(&self, board: &Board) -> u32 {
+        let above = self.delivered_above(board);
+        (board.out + self.retransmitted).saturating_sub(above + self.lost)
+    }
+
+    /// Whether a retransmission may still be on its way (`tcp_any_retrans_done`).
+    pub fn any_retransmission_out(&self, board: &Board) -> bool {
+        self.retransmitted > 0 || board.head().is_some_and(|head| head.retransmissions > 0)
+    }
+
+    /// The state where nothing is repaired.
+    pub fn state_at_peace(&self, board: &Board) -> State {
+        let left_out = self.delivered_above(board) + self.lost;
+        State::at_peace(left_out, self.any_retransmission_out(board))
+    }
+
+    /// Duplicates are never more than what is out; whether they would have been (`tcp_limit_reno_sacked`).
+    pub fn limit_duplicates(&mut self, board: &Board) -> bool {
+        match reordering::limit_duplicates(self.duplicates, self.lost, board.out) {
+            Some(duplicates) => {
+                self.duplicates = duplicates;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The board as this sender marks it.
+    pub fn on<'a>(&'a mut self, board: &'a mut Board) -> Marked<'a> {
+        Marked { board, marks: self }
+    }
+}
+
+/// The board with the marks of one sender, in the order of the sequence numbers.
+pub(super) struct Marked<'a> {
+    board: &'a mut Board,
+    marks: &'a mut Marks,
+}
+
+impl Scoreboard for Marked<'_> {
+    fn first_sent(&self) -> Option<usize> {
+        (!self.board.is_empty()).then_some(0)
+    }
+
+    fn next_sent(&self, place: usize) -> Option<usize> {
+        (place + 1 < self.board.len()).then_some(place + 1)
+    }
+
+    /// What follows one that was sent once was sent later still.
+    fn rest_was_sent_later(&self, place: usize) -> bool {
+        self.board.at(place).retransmissions == 0
+    }
+
+    fn segment(&self, place: usize) -> Segment {
+        let piece = self.board.at(place);
+        Segment {
+            end: piece.end,
+            sent: piece.sent,
+            sacked: piece.sacked,
+            lost: self.marks.is_lost(piece),
+            retransmission_out: self.marks.is_retransmitted(piece),
+        }
+    }
+
+    fn mark_lost(&mut self, place: usize) {
+        self.marks.mark_lost(self.board, place);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::emulate::board::tests::board_of;
+
+    #[test]
+    fn a_retransmission_that_is_lost_leaves_the_flight() {
+        let mut board = board_of(4);
+        let mut marks = Marks::new(3);
+        marks.mark_lost(&mut board, 1);
+        assert_eq!((marks.lost, marks.in_flight(&board)), (1, 3));
+        marks.mark_lost(&mut board, 1);
+        assert_eq!(marks.lost, 1);
+        marks.mark_retransmitted(&mut board, 1);
+        marks.mark_retransmitted(&mut board, 1);
+        assert_eq!((marks.retransmitted, marks.in_flight(&board)), (1, 4));
+        marks.mark_lost(&mut board, 1);
+        assert_eq!((marks.retransmitted, marks.in_flight(&board)), (0, 3));
+        marks.unmark(&mut board, 1);
+        assert_eq!((marks.lost, marks.of(board.at(1))), (0, 0));
+    }
+
+    #[test]
+    fn the_marks_of_others_stay() {
+        let mut board = board_of(2);
+        let (mut one, mut other) = (Marks::new(0), Marks::new(1));
+        one.mark_lost(&mut board, 0);
+        other.mark_lost(&mut board, 0);
+        one.clear_lost(&mut board);
+        assert!(!one.is_lost(board.at(0)) && other.is_lost(board.at(0)));
+        other.unmark_lost(&mut board, 0);
+        assert_eq!((one.lost, other.lost), (0, 0));
+    }
+
+    #[test]
+    fn nothing_is_doubtful_while_nothing_is_marked() {
+        let mut board = board_of(2);
+        let mut marks = Marks::new(0);
+        assert_eq!(marks.state_at_peace(&board), State::Open);
+        marks.mark_lost(&mut board, 0);
+        assert_eq!(marks.state_at_peace(&board), State::Disorder);
+    }
+
+    #[test]
+    fn the_board_is_walked_in_the_order_of_sending_until_something_was_sent_again() {
+        let mut board = board_of(3);
+        board.at_mut(1).retransmissions = 1;
+        let mut marks = Marks::new(0);
+        marks.mark_lost(&mut board, 1);
+        marks.mark_retransmitted(&mut board, 1);
+        let mut marked = marks.on(&mut board);
+        assert_eq!(marked.first_sent(), Some(0));
+        assert_eq!(marked.next_sent(2), None);
+        assert!(marked.rest_was_sent_later(0) && !marked.rest_was_sent_later(1));
+        let segment = marked.segment(1);
+        assert!(segment.lost && segment.retransmission_out);
+        marked.mark_lost(1);
+        assert!(!marked.segment(1).retransmission_out);
+    }
+}

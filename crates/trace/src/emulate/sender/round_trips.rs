@@ -1,0 +1,147 @@
+//! The round-trip times of an emulated sender, and what its timers proved of the constants that are added to them.
+
+use std::collections::VecDeque;
+
+use rexmit_tcp::estimator::Rtt;
+use rexmit_tcp::recovery::constants::MIN_RTT_WINDOW;
+use rexmit_tcp::settings::Settings;
+use rexmit_time::{Duration, Time};
+use rexmit_wire::SeqNum;
+
+use super::minimum::Minimum;
+use super::stack_clock::StackClock;
+
+/// Round-trip times that are measured again once it is known where ticks begin.
+const UNSURE: usize = 48;
+
+/// A round-trip time as it was seen: sent, acknowledged, and what was out then.
+pub(super) type Seen = (Time, Time, SeqNum, SeqNum);
+
+/// Round-trip times.
+#[derive(Debug)]
+pub(super) struct RoundTrips {
+    pub rtt: Rtt,
+    sampled: bool,
+    /// The smallest, and when it was taken.
+    least: Option<(Duration, Time)>,
+    /// The segment that is timed by stacks that time one a round trip, and when it left.
+    pub timed: Option<(SeqNum, Time)>,
+    /// Those that were taken while the clock was not known.
+    unsure: VecDeque<Seen>,
+    /// How much longer its timeouts proved to be than the page says.
+    pub bias: Duration,
+    pub minimum: Minimum,
+}
+
+impl RoundTrips {
+    /// `unsure` is an empty collection to keep times in.
+    pub fn new(settings: &Settings, other_minimum: bool, unsure: VecDeque<Seen>) -> Self {
+        RoundTrips {
+            rtt: Rtt::new(settings),
+            sampled: false,
+            least: None,
+            timed: None,
+            unsure,
+            bias: Duration::ZERO,
+            minimum: Minimum::of(settings.estimator, other_minimum),
+        }
+    }
+
+    /// Its collection, empty.
+    pub fn leave(mut self) -> VecDeque<Seen> {
+        self.unsure.clear();
+        self.unsure
+    }
+
+    /// Takes a round-trip time as it was seen.
+    pub fn take(&mut self, clock: &StackClock, seen: Seen) {
+        if clock.is_unsure() {
+            if self.unsure.len() == UNSURE {
+                self.unsure.pop_front();
+            }
+            self.unsure.push_back(seen);
+        }
+        let (sent, acked, una, nxt) = seen;
+        self.rtt.sample(clock.measured(sent, acked), una, nxt);
+        self.sampled = true;
+    }
+
+    /// What was measured before is measured again by what is now known of the clock.
+    pub fn measure_again(&mut self, settings: &Settings, clock: &StackClock) {
+        if self.unsure.len() == UNSURE || self.sampled {
+            // The first of them were forgotten: they count for little by now.
+            self.rtt = Rtt::new(settings);
+            self.rtt.no_sample_after_handshake();
+            if let Minimum::Other(least) = self.minimum {
+                self.rtt.set_minimum(least);
+            }
+        }
+        for (sent, acked, una, nxt) in &self.unsure {
+            self.rtt.sample(clock.measured(*sent, *acked), *una, *nxt);
+        }
+    }
+
+    /// Nothing more is learned of the clock.
+    pub fn forget_unsure(&mut self) {
+        self.unsure.clear();
+    }
+
+    /// Takes a round-trip time for the smallest.
+    pub fn take_path(&mut self, now: Time, rtt: Duration) {
+        match self.least {
+            Some((least, at)) if least < rtt && now - at <= MIN_RTT_WINDOW => {}
+            _ => self.least = Some((rtt, now)),
+        }
+    }
+
+    /// The smallest of late.
+    pub fn least(&self) -> Option<Duration> {
+        self.least.map(|(least, _)| least)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rexmit_tcp::stacks;
+
+    use super::*;
+
+    const MILLI: fn(i64) -> Duration = Duration::from_millis;
+
+    fn at(ms: u64) -> Time {
+        Time::from_nanos(ms * 1_000_000)
+    }
+
+    #[test]
+    fn the_smallest_is_kept_for_its_window() {
+        let settings = stacks::page("linux-6.12").unwrap().settings;
+        let mut trips = RoundTrips::new(&settings, true, VecDeque::new());
+        trips.take_path(at(0), MILLI(20));
+        trips.take_path(at(1_000), MILLI(30));
+        assert_eq!(trips.least(), Some(MILLI(20)));
+        trips.take_path(at(300_001), MILLI(30));
+        assert_eq!(trips.least(), Some(MILLI(30)));
+    }
+
+    #[test]
+    fn what_was_measured_in_ticks_is_measured_again() {
+        let settings = Settings {
+            hz: 1_000,
+            ..stacks::page("linux-3.10").unwrap().settings
+        };
+        let mut clock = StackClock::new(&settings);
+        let mut trips = RoundTrips::new(&settings, true, VecDeque::new());
+        let seq = SeqNum::new;
+        trips.take(&clock, (at(0), at(54), seq(0), seq(10)));
+        assert_eq!(trips.rtt.srtt(), Some(MILLI(54)));
+        let slow = Settings {
+            hz: 50,
+            ..settings.clone()
+        };
+        assert!(clock.learn_rate(&settings, 50));
+        trips.measure_again(&slow, &clock);
+        assert_eq!(trips.rtt.srtt(), Some(MILLI(60)));
+        trips.forget_unsure();
+        assert!(trips.leave().is_empty());
+    }
+}

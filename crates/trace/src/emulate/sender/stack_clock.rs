@@ -1,0 +1,128 @@
+//! The clock of an emulated sender: how long its ticks are, and where in time they begin, as far as that shows.
+
+use rexmit_tcp::settings::{Estimator, Settings};
+use rexmit_time::{Duration, Time};
+
+use crate::emulate::timer::Ticks;
+
+/// A stack's clock.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StackClock {
+    pub ticks: Ticks,
+    /// Round-trip times are counted in ticks.
+    counts_ticks: bool,
+    /// Where in time its ticks begin, once a timer showed it.
+    phase: Option<i64>,
+    /// How long they are is known.
+    rate_known: bool,
+    /// Where they begin may show.
+    pub phased: bool,
+}
+
+impl StackClock {
+    pub fn new(settings: &Settings) -> Self {
+        let ticks = Ticks::new(settings);
+        StackClock {
+            ticks,
+            counts_ticks: settings.estimator != Estimator::LinuxMicros,
+            phase: None,
+            rate_known: false,
+            phased: ticks.are_coarse(),
+        }
+    }
+
+    /// What the stack measures of a span.
+    pub fn measured(&self, sent: Time, acked: Time) -> Duration {
+        // Times that were estimated may lie the wrong way round.
+        let rtt = (acked - sent).max(Duration::ZERO);
+        match self.phase {
+            _ if !self.counts_ticks => rtt.max(Duration::from_micros(1)),
+            Some(phase) => self.ticks.between(sent, acked.max(sent), phase),
+            None => self.ticks.down(rtt + self.ticks.tick() / 2),
+        }
+    }
+
+    /// Where ticks begin, or how long they are, may still become known.
+    pub fn is_unsure(&self) -> bool {
+        self.counts_ticks && (!self.rate_known || (self.phase.is_none() && self.phased))
+    }
+
+    /// A timer fired at `at`. Whether that tells where ticks begin, and nothing did before.
+    pub fn learn_phase(&mut self, at: Time, slack: Duration) -> bool {
+        let learns = self.phase.is_none() && self.phased && slack * 4 <= self.ticks.tick();
+        if learns {
+            self.phase = Some(self.ticks.phase(at));
+        }
+        learns
+    }
+
+    /// Its ticks are others than the page's: where they begin is not known.
+    pub fn forget_phase(&mut self) {
+        self.phase = None;
+        self.phased = false;
+    }
+
+    /// The stack of these settings was built with so many ticks a second. Whether that was not known and counts.
+    pub fn learn_rate(&mut self, settings: &Settings, hz: u32) -> bool {
+        if !self.counts_ticks || core::mem::replace(&mut self.rate_known, true) {
+            return false;
+        }
+        if hz != settings.hz {
+            self.ticks = Ticks::with_rate(settings, hz);
+            self.phased = self.ticks.are_coarse();
+            self.phase = None;
+        }
+        true
+    }
+
+    /// How far a time lies from the nearest beginning of a tick, if that is known.
+    pub fn off_phase(&self, at: Time) -> Option<Duration> {
+        let phase = self.phase?;
+        Some(self.ticks.off_phase(at, phase))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rexmit_tcp::stacks;
+
+    use super::*;
+
+    fn of(page: &str) -> (Settings, StackClock) {
+        let settings = stacks::page(page).unwrap().settings;
+        let clock = StackClock::new(&settings);
+        (settings, clock)
+    }
+
+    fn at(ms: u64) -> Time {
+        Time::from_nanos(ms * 1_000_000)
+    }
+
+    #[test]
+    fn a_timer_tells_where_coarse_ticks_begin() {
+        let (_, mut clock) = of("windows-xp");
+        assert!(clock.is_unsure());
+        let tick = clock.ticks.tick();
+        assert!(!clock.learn_phase(at(30), tick), "too unsure");
+        assert!(clock.learn_phase(at(30), Duration::ZERO));
+        assert!(!clock.learn_phase(at(31), Duration::ZERO), "known");
+        // A tick lies between.
+        assert_eq!(clock.measured(at(29), at(31)), tick);
+        assert_eq!(clock.measured(at(31), at(33)), Duration::ZERO);
+        assert_eq!(clock.off_phase(at(33)), Some(Duration::from_millis(3)));
+        clock.forget_phase();
+        assert_eq!(clock.off_phase(at(33)), None);
+        assert!(!clock.learn_phase(at(30), Duration::ZERO));
+    }
+
+    #[test]
+    fn a_rate_is_learned_once_and_only_by_those_who_count_ticks() {
+        let (settings, mut clock) = of("linux-3.10");
+        assert!(clock.learn_rate(&settings, 100) && !clock.learn_rate(&settings, 250));
+        assert_eq!(clock.ticks.tick(), Duration::from_millis(10));
+        let (settings, mut clock) = of("linux-6.12");
+        assert!(!clock.learn_rate(&settings, 100) && !clock.is_unsure());
+        let least = Duration::from_micros(1);
+        assert_eq!(clock.measured(at(5), at(4)), least);
+    }
+}

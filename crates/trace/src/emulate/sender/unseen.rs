@@ -1,0 +1,98 @@
+//! What an emulated sender's timer did that the monitor did not see, before the next event came.
+
+use rexmit_tcp::recovery::{tlp, Job};
+use rexmit_tcp::Mechanism;
+use rexmit_time::{Duration, Time};
+
+use super::clock::{LOST_BEFORE, SEES_ALL};
+use super::{EmulatedSender, Moment};
+use crate::emulate::board::Board;
+use crate::emulate::likelihood;
+
+impl EmulatedSender {
+    /// What the timer did unseen before an acknowledgement came at `now`.
+    pub(super) fn catch_up(&mut self, board: &mut Board, now: Time, slack: Duration) {
+        for _ in 0..8 {
+            let Some(job) = self.timers.timer.job() else {
+                return;
+            };
+            let (_, late) = self.timer_window();
+            let span = self.timers.timer.span;
+            match job {
+                Job::Reordering if now > late + slack => {
+                    self.on_reordering_timer(board, late);
+                }
+                Job::EarlyRetransmit if now > late + slack => {
+                    self.on_early_retransmit_timer(board, late);
+                }
+                Job::Probe if likelihood::is_overdue(now, late, span, slack) => {
+                    self.probe_went_unseen(board, late, slack);
+                }
+                Job::Timeout
+                    if slack > SEES_ALL
+                        && likelihood::is_overdue(now, late + span / 8, span, slack) =>
+                {
+                    self.timeout_went_unseen(board, late);
+                }
+                Job::Timeout if likelihood::is_overdue(now, late, span, slack) => {
+                    if !core::mem::replace(&mut self.timers.missed, true) {
+                        self.evidence.score -= 4.0;
+                        self.raise_minimum(now);
+                    }
+                    return;
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// As [`EmulatedSender::catch_up`] before new data left, which cannot find anything lost.
+    pub(super) fn catch_up_for_sending(&mut self, board: &Board, moment: &Moment) {
+        let (_, late) = self.timer_window();
+        if self.timers.timer.job() == Some(Job::Probe)
+            && likelihood::is_overdue(moment.at, late, self.timers.timer.span, moment.slack)
+        {
+            self.probe_went_unseen(board, late, moment.slack);
+        }
+    }
+
+    /// A timeout was due and nothing was seen: what it sent was lost before it came to the monitor.
+    fn timeout_went_unseen(&mut self, board: &mut Board, at: Time) {
+        self.evidence.score -= LOST_BEFORE;
+        self.enter_loss(board, at);
+        self.timers.timeouts += 1;
+        self.timers.back_off(self.settings);
+        self.timers.set_to_timeout(at);
+        if !board.is_empty() {
+            self.marks.mark_retransmitted(board, 0);
+        }
+        self.episode.causes.note(Mechanism::Rto);
+    }
+
+    /// A probe was due and none was seen: one was on its way already, or it had nothing to send.
+    pub(super) fn probe_went_unseen(&mut self, board: &Board, at: Time, slack: Duration) {
+        let bare = board.tail().is_some_and(|tail| tail.bare) && !self.settings.tlp_probes_bare_fin;
+        let rule = self.settings.tlp;
+        let probe = tlp::fire(
+            rule,
+            tlp::Fire {
+                probe_out: self.episode.probe.high.is_some(),
+                // New data would have been seen.
+                new_data: false,
+                fits_peer_window: false,
+            },
+        );
+        let sent = probe != tlp::Probe::Nothing && !bare;
+        if sent && slack > SEES_ALL {
+            self.evidence.score -= LOST_BEFORE;
+            self.episode.probe.high = Some(board.nxt);
+            self.episode.probe.retransmission = true;
+        } else if sent {
+            self.evidence.score -= 3.0;
+        }
+        if tlp::full_timeout_follows(rule, sent) {
+            self.timers.timer.clear();
+        }
+        self.rearm(board, at);
+    }
+}

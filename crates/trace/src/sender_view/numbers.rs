@@ -1,0 +1,78 @@
+//! What the numbers of packets (IP identification) tell of the sender and of its peer.
+
+use rexmit_time::Time;
+use rexmit_wire::SeqNum;
+
+use super::ids::Ids;
+use super::pieces::Copy;
+use super::steps::after_syn;
+use crate::event::Event;
+
+/// The packets of both hosts, by their numbers.
+#[derive(Debug)]
+pub(super) struct Numbers {
+    pub own: Ids,
+    pub peer: Ids,
+    /// The packet with the newest number.
+    pub newest: Option<Event>,
+    /// Packets lost before the monitor whose numbers are to come, and when that was.
+    pub owed: u32,
+    pub owed_at: Option<Copy>,
+    /// Number and payload of the peer's last packet.
+    last_answer: Option<(Option<u16>, u32)>,
+    /// The peer's SYN that nothing has followed yet: the number after it, and when it came by.
+    peer_syn: Option<(SeqNum, Time)>,
+}
+
+impl Numbers {
+    /// Of hosts that count, or do not, the packets of this connection apart.
+    pub fn new(own: bool, peer: bool) -> Self {
+        Numbers {
+            own: Ids::new(own),
+            peer: Ids::new(peer),
+            newest: None,
+            owed: 0,
+            owed_at: None,
+            last_answer: None,
+            peer_syn: None,
+        }
+    }
+
+    /// The peer's SYN came by.
+    pub fn note_peer_syn(&mut self, event: &Event) {
+        self.last_answer = Some((event.ip_id, 0));
+        self.peer_syn = Some((event.range().end, event.at));
+    }
+
+    /// Whether the receiver had nothing left but a time-wait entry, from which Linux answers without counting
+    /// (tcp_v4_timewait_ack, identification 0).
+    pub fn is_over(&self, event: &Event) -> bool {
+        event.ip_id == Some(0) && self.peer.count_own() && !event.flags.syn() && !event.flags.fin()
+    }
+
+    /// Packets of the receiver that were missed between the last one and this one, of which a full one bears `mss`.
+    pub fn hidden(&mut self, event: &Event, mss: u32) -> u32 {
+        let last = self.last_answer.replace((event.ip_id, event.payload_len));
+        let missed = last.map_or(0, |(id, len)| {
+            let packets = len.div_ceil(mss).max(1);
+            self.peer.between(id, event.ip_id, packets)
+        });
+        match self.peer_syn.take() {
+            Some((next, at)) => after_syn(missed, next, at, event),
+            None => missed,
+        }
+    }
+
+    /// How many packets with data left between two and did not come by, at least: what the later one acknowledges besides
+    /// may have been acknowledged by packets without data, one for each segment.
+    pub fn missing(&self, last: &Event, next: &Event, mss: u32) -> u32 {
+        let packets = last.payload_len.div_ceil(mss).max(1);
+        let missing = self.own.between(last.ip_id, next.ip_id, packets);
+        let answered = if last.flags.ack() && next.flags.ack() {
+            next.ack.offset_from(last.ack).max(0).unsigned_abs()
+        } else {
+            0
+        };
+        missing.saturating_sub(answered.div_ceil(mss))
+    }
+}

@@ -1,0 +1,106 @@
+//! Retransmissions on their way to their rows: told to the emulations, settled, named.
+
+use std::collections::VecDeque;
+
+use rexmit_tcp::Need;
+
+use super::held::Held;
+use super::open::{no_verdict, Episode, Open, Waiting};
+use crate::emulate::{Judges, Verdict};
+use crate::event::SenderEvent;
+use crate::rows::{Evidence, Retransmission};
+use crate::whatif::Replay;
+
+/// The emulations, and what waits for them.
+#[derive(Debug)]
+pub(super) struct Verdicts {
+    /// Events that the emulations have not been told yet.
+    pub held: Held,
+    pub judges: Judges,
+    pub replay: Option<Replay>,
+    /// The number of the next retransmission.
+    next_number: u32,
+    /// Retransmissions of which more may be learned.
+    pub waiting: Waiting,
+    /// Those that wait for their mechanism, oldest first.
+    pub unnamed: VecDeque<(Open, Need, Evidence)>,
+    pub episode: Episode,
+    /// Rows that are done.
+    pub ready: Vec<Retransmission>,
+}
+
+/// The collections of [`Verdicts`], empty.
+#[derive(Debug, Default)]
+pub(super) struct Empty {
+    pub held: VecDeque<SenderEvent>,
+    pub open: VecDeque<Open>,
+    pub unnamed: VecDeque<(Open, Need, Evidence)>,
+    pub rows: Vec<Retransmission>,
+    pub ready: Vec<Retransmission>,
+}
+
+impl Verdicts {
+    pub fn new(judges: Judges, replay: Option<Replay>, empty: Empty) -> Self {
+        Verdicts {
+            held: Held::within(empty.held),
+            judges,
+            replay,
+            next_number: 0,
+            waiting: Waiting::within(empty.open),
+            unnamed: empty.unnamed,
+            episode: Episode::within(empty.rows),
+            ready: empty.ready,
+        }
+    }
+
+    /// The number of a new retransmission.
+    pub fn number(&mut self) -> u32 {
+        self.next_number += 1;
+        self.next_number - 1
+    }
+
+    /// Hands an event on to the emulations, by and by.
+    pub fn tell(&mut self, event: &SenderEvent) {
+        self.held.push(*event);
+        while let Some(event) = self.held.due() {
+            self.judge(&event);
+        }
+    }
+
+    /// Hands on what is left.
+    pub fn tell_all(&mut self) {
+        while let Some(event) = self.held.pop() {
+            self.judge(&event);
+        }
+    }
+
+    fn judge(&mut self, event: &SenderEvent) {
+        self.judges.event(event);
+        if let Some(replay) = &mut self.replay {
+            if replay.asks_for_sender() {
+                name_sender(replay, &self.judges);
+            }
+            replay.event(event);
+        }
+    }
+
+    /// What is known of a retransmission now.
+    pub fn of(&self, open: &Open) -> Verdict {
+        let verdict = self.judges.verdict(open.number);
+        verdict.unwrap_or_else(|| no_verdict(open.episode))
+    }
+
+    /// The replay is over, if there is one; the sender's stack is known as well as it ever will be.
+    pub fn end_replay(&mut self) -> Option<Replay> {
+        let mut replay = self.replay.take()?;
+        name_sender(&mut replay, &self.judges);
+        Some(replay)
+    }
+}
+
+/// Tells a replay what the sender's stack is like.
+fn name_sender(replay: &mut Replay, judges: &Judges) {
+    if let Some(settings) = judges.settings() {
+        replay.sender_is(&settings, &judges.identity().parameters);
+    }
+}
