@@ -9,6 +9,7 @@ use rexmit_time::{Duration, Time};
 use rexmit_wire::{SeqNum, SeqRange};
 
 use super::profile::MOST_PROFILES;
+use super::sender::SEES_ALL;
 use crate::event::{Acked, Sent, SentKind};
 
 /// Pieces of the queue that are kept; what is sent beyond it pushes out the oldest.
@@ -61,7 +62,8 @@ pub struct Board {
     pub sacked: u32,
     /// After the highest byte SACKed; the first byte not acknowledged without one.
     pub highest: SeqNum,
-    window: Option<u32>,
+    /// What the receiver offers, and the number that the packet bore which said so (`snd_wl1`).
+    window: Option<(u32, SeqNum)>,
     /// Packets sent again so far (`total_retrans`), and packets that were reported to have come twice (`dsack_dups`).
     retransmitted: u32,
     reported: u32,
@@ -338,7 +340,7 @@ impl Board {
         report.prior_out = self.out;
         report.advanced = acked.ack.is_after(prior_una);
         report.old = acked.ack.is_before(prior_una);
-        report.other_use = !acked.carried.is_empty() || self.window != Some(acked.window);
+        report.other_use = !acked.carried.is_empty();
         report.dsack = acked.dsack;
         report.prior_reported = self.reported;
         report.retransmitted = self.retransmitted;
@@ -348,7 +350,7 @@ impl Board {
         report.echo = acked.echo.filter(|echo| *echo != 0);
         report.echo_sent = None;
         if !report.old {
-            self.window = Some(acked.window);
+            report.other_use |= self.take_window(acked, report.advanced);
         }
         if let (Some(echo), true) = (report.echo, report.advanced) {
             let found = self.stamps.iter().rev().find(|(stamp, _)| *stamp == echo);
@@ -370,6 +372,24 @@ impl Board {
         }
         self.note_delivered(report);
         true
+    }
+
+    /// Whether an acknowledgement sets the window: one that others overtook does not, and is a duplicate if it brings nothing
+    /// else (RFC 9293 §3.10.7.4; `tcp_may_update_window`). Elsewhere than at the sender which overtook which is not known: any
+    /// other window may be news.
+    fn take_window(&mut self, acked: &Acked, advanced: bool) -> bool {
+        let seq = acked.carried.start;
+        let sets = match self.window {
+            None => true,
+            Some((window, _)) if acked.slack > SEES_ALL => acked.window != window,
+            Some((window, last)) => {
+                advanced || seq.is_after(last) || (seq == last && acked.window > window)
+            }
+        };
+        if sets {
+            self.window = Some((acked.window, seq));
+        }
+        sets
     }
 
     /// Counts what a D-SACK reports, as 6.x does.
@@ -553,6 +573,34 @@ pub mod tests {
         // What was SACKed does not arrive again.
         let third = ack(&mut board, 3, 0..0, 0);
         assert_eq!((third.prior_delivered, third.delivered), (0, 5));
+    }
+
+    #[test]
+    fn a_smaller_window_of_an_overtaken_acknowledgement_is_no_news() {
+        let mut board = board_of(4);
+        let mut other_use = |window: u32, carried: u32, slack: i64| {
+            let acked = Acked {
+                at: at(50),
+                ack: FIRST + MSS,
+                window,
+                sacks: SackList::default(),
+                dsack: None,
+                stamp: None,
+                echo: None,
+                carried: SeqRange::new(SeqNum::new(carried), 0),
+                slack: Duration::from_millis(slack),
+            };
+            let mut report = AckReport::default();
+            assert!(board.ack(&acked, &mut report));
+            report.other_use
+        };
+        assert!(other_use(5_000, 10, 0));
+        assert!(!other_use(5_000, 10, 0) && !other_use(4_000, 10, 0));
+        assert!(other_use(6_000, 10, 0), "larger");
+        assert!(other_use(3_000, 11, 0), "newer");
+        assert!(!other_use(9_000, 10, 0), "older");
+        assert!(other_use(2_000, 11, 1), "its place is not known");
+        assert!(!other_use(2_000, 11, 1));
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub(super) fn of<'a>(senders: impl Iterator<Item = &'a EmulatedSender>) -> Param
     for sender in senders {
         let settings = &sender.profile.settings;
         let part = |shift: u32| 1.0 / f64::from(1_u32 << shift.min(31));
-        span(&mut all.d, f64::from(sender.threshold()));
+        span(&mut all.d, f64::from(sender.own_threshold()));
         span(&mut all.a, part(settings.rttvar_shift));
         span(&mut all.b, part(settings.srtt_shift));
         span(&mut all.m, settings.srtt_factor);

@@ -50,3 +50,27 @@ impl Measured {
             .map(|(_, average, largest, _)| best_case.finish(average, largest));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rexmit_time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn what_was_counted_is_given_and_nothing_of_the_window_without_its_scale() {
+        let mut measured = Measured::default();
+        measured.row.reordered = 3;
+        measured.row.measures.bytes_retransmitted = 9;
+        measured.rtts.sample(Duration::from_millis(20));
+        let mut row = SenderRow {
+            probes: 5,
+            ..SenderRow::default()
+        };
+        measured.give(&mut row, false);
+        assert_eq!((row.reordered, row.probes), (3, 0));
+        assert_eq!(row.measures.bytes_retransmitted, 9);
+        assert!(row.rtt.is_some() && row.best_case.is_some());
+        assert!(row.measures.window_full.is_none());
+    }
+}

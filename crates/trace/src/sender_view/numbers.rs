@@ -76,3 +76,61 @@ impl Numbers {
         missing.saturating_sub(answered.div_ceil(mss))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rexmit_wire::Flags;
+
+    use super::*;
+    use crate::event::Direction;
+
+    const MSS: u32 = 1_000;
+
+    fn packet(id: u16, ack: u32, payload_len: u32) -> Event {
+        Event {
+            at: Time::ZERO,
+            direction: Direction::Forward,
+            seq: SeqNum::new(u32::from(id) * MSS),
+            ack: SeqNum::new(ack),
+            payload_len,
+            flags: Flags::ACK,
+            window: 65_535,
+            ip_id: Some(id),
+            timestamps: None,
+            sacks: (0, 0),
+        }
+    }
+
+    /// Hosts that count the packets of the connection, as some of them have shown.
+    fn counting() -> Numbers {
+        let mut numbers = Numbers::new(true, true);
+        for id in 1..6 {
+            let seq = SeqNum::new(u32::from(id));
+            numbers.own.learn(Some(id), seq, 1);
+            numbers.peer.learn(Some(id), seq, 1);
+        }
+        numbers
+    }
+
+    #[test]
+    fn missing_packets_are_those_that_answered_nothing() {
+        let numbers = counting();
+        let (last, next) = (packet(10, 0, MSS), packet(14, 0, MSS));
+        assert_eq!(numbers.missing(&last, &next, MSS), 3);
+        // Two of them may have acknowledged two segments of the peer's.
+        let next = packet(14, 2 * MSS, MSS);
+        assert_eq!(numbers.missing(&last, &next, MSS), 1);
+        // One that the network card cut stands for several.
+        let last = packet(10, 0, 3 * MSS);
+        assert_eq!(numbers.missing(&last, &packet(14, 0, MSS), MSS), 1);
+    }
+
+    #[test]
+    fn the_receivers_missed_packets_show_from_its_second_on() {
+        let mut numbers = counting();
+        assert_eq!(numbers.hidden(&packet(20, 0, 0), MSS), 0);
+        assert_eq!(numbers.hidden(&packet(23, 0, 0), MSS), 2);
+        assert!(!numbers.is_over(&packet(24, 0, 0)));
+        assert!(numbers.is_over(&packet(0, 0, 0)));
+    }
+}

@@ -104,3 +104,40 @@ fn name_sender(replay: &mut Replay, judges: &Judges) {
         replay.sender_is(&settings, &judges.identity().parameters);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rexmit_tcp::Mechanism;
+    use rexmit_time::Time;
+
+    use super::*;
+    use crate::facts::SenderFacts;
+
+    #[test]
+    fn what_the_emulations_do_not_know_is_unknown() {
+        let judges = Judges::new(&SenderFacts::default());
+        let mut verdicts = Verdicts::new(judges, None, Empty::default());
+        assert_eq!([verdicts.number(), verdicts.number()], [0, 1]);
+        let open = Open {
+            number: 0,
+            at: Time::ZERO,
+            start: 0,
+            end: 1,
+            length: 1,
+            shown: true,
+            first_sent: None,
+            previous: None,
+            waited: rexmit_time::Duration::ZERO,
+            copy: 1,
+            high: 1,
+            recovered: None,
+            flight: (1, 1),
+            moving: None,
+            episode: 7,
+        };
+        let verdict = verdicts.of(&open);
+        assert_eq!(verdict.judged.mechanism, Mechanism::Unknown);
+        assert_eq!(verdict.episode, 7);
+        assert!(verdicts.end_replay().is_none());
+    }
+}

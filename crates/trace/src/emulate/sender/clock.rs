@@ -8,7 +8,7 @@ use crate::emulate::board::{AckReport, Board};
 use crate::emulate::parameters;
 
 /// A monitor whose times are surer stands beside the sender and sees all that it sends.
-pub(super) const SEES_ALL: Duration = Duration::from_micros(50);
+pub const SEES_ALL: Duration = Duration::from_micros(50);
 
 /// What it costs, as a natural logarithm, that a packet was lost before it came to the monitor.
 pub(super) const LOST_BEFORE: f64 = 1.5;

@@ -1,9 +1,18 @@
 //! One emulated sender: what a stack's sender would know and would have set its timer for, from what was sent and what came
 //! back. It has no window: what may be sent is seen.
 //!
-//! `linux6` and `linux3` work through acknowledgements as the two generations of the model's sender do (other stacks take
-//! the one nearer to them), `rack`, `counted`, `undo` and `clock` are parts of that; `causes` are what may have made a
-//! retransmission, `explain` says which did, and `follow` what comes of it.
+//! What it decides is decided by [`rexmit_tcp::recovery`], as in the model's sender; what it cannot know is unknown in the
+//! view. Its parts, each with what it keeps:
+//!
+//! - `marks` is what it holds of the board's segments, `detection` what it finds losses by, `episode` the state between
+//!   losses and their repair, `window` what may be in flight;
+//! - `stack_clock`, `round_trips` and `timers` are its time;
+//! - `evidence` is how well it explains what was seen.
+//!
+//! `ack` is the order in which an acknowledgement is worked through: `deliver` notes what arrived, `alert` moves between the
+//! states (`loss`, `recover`, `undo`, `rack`, `counted`, `probe`). `causes` are what may have made a retransmission,
+//! `explain` says which did, `follow` what comes of it, and `doubt` takes a timeout back that was none. `unseen` is what
+//! timers did that the monitor did not see.
 
 mod ack;
 mod alert;
@@ -53,6 +62,7 @@ use stack_clock::StackClock;
 use timers::Timers;
 use window::Flight;
 
+pub use clock::SEES_ALL;
 pub use explain::{Moment, Opinion};
 pub use syn::SynAgain;
 

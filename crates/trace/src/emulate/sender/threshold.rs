@@ -17,7 +17,7 @@ const MOST: u32 = 64;
 
 impl EmulatedSender {
     /// Duplicates that make a loss.
-    pub fn threshold(&self) -> u32 {
+    pub fn own_threshold(&self) -> u32 {
         self.detection.own_threshold
     }
 

@@ -2,7 +2,7 @@
 //! [`recovery::dsack`](rexmit_tcp::recovery::dsack) decide.
 
 use rexmit_tcp::recovery::dsack::{self, Report};
-use rexmit_tcp::recovery::undo::{self, Answer, Begin, FirstRetransmission};
+use rexmit_tcp::recovery::undo::{self, Answer, Begin, FirstRetransmission, Undo};
 use rexmit_tcp::recovery::State;
 use rexmit_tcp::Mechanism;
 
@@ -84,16 +84,29 @@ impl EmulatedSender {
         }
     }
 
-    pub(super) fn was_only_late(&self, board: &Board, report: &AckReport) -> bool {
-        let answer = self.undo_answer(board, report);
-        self.episode
-            .undo
-            .was_only_late(self.settings.sender, &answer)
+    /// What is known of the reduction. Elsewhere than at the sender a retransmission that counts may have left before what
+    /// is acknowledged, though it comes by later.
+    fn undo_as_seen(&self, report: &AckReport) -> Undo {
+        let mut undo = self.episode.undo;
+        let counts = undo.retransmissions > 0 && undo.first == FirstRetransmission::None;
+        if counts && report.slack > SEES_ALL {
+            undo.first = FirstRetransmission::Unknown;
+        }
+        undo
     }
 
+    /// Whether what arrived was only late.
+    pub(super) fn was_only_late(&self, board: &Board, report: &AckReport) -> bool {
+        let answer = self.undo_answer(board, report);
+        let undo = self.undo_as_seen(report);
+        undo.was_only_late(self.settings.sender, &answer)
+    }
+
+    /// Whether the reduction proved wrong.
     pub(super) fn may_undo(&self, board: &Board, report: &AckReport) -> bool {
         let answer = self.undo_answer(board, report);
-        self.episode.undo.may_undo(self.settings.sender, &answer)
+        let undo = self.undo_as_seen(report);
+        undo.may_undo(self.settings.sender, &answer)
     }
 
     pub(super) fn undo_reduction(&mut self, board: &mut Board, unmark: bool) {
@@ -167,5 +180,48 @@ impl EmulatedSender {
         if !self.marks.any_retransmission_out(board) {
             self.episode.undo.first = FirstRetransmission::None;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rexmit_time::Duration;
+
+    use super::*;
+    use crate::emulate::board::tests::{ack, board_of};
+    use crate::emulate::profile;
+    use crate::emulate::sender::Recycled;
+
+    #[test]
+    fn elsewhere_a_probe_that_counts_may_have_left_before_what_is_acknowledged() {
+        let mut board = board_of(4);
+        let newest = &profile::all()[0];
+        let mut sender = EmulatedSender::new(newest, 0, Recycled::default());
+        sender.episode.state = State::Recovery;
+        sender.episode.point = board.nxt;
+        sender.episode.probe.high = Some(board.nxt);
+        sender.episode.probe.retransmission = true;
+        sender.begin_undo(&board);
+        let mut report = ack(&mut board, 1, 2..3, 0);
+        assert!(sender.was_only_late(&board, &report));
+        report.slack = Duration::from_millis(1);
+        assert!(!sender.was_only_late(&board, &report));
+        assert!(!sender.may_undo(&board, &report));
+    }
+
+    #[test]
+    fn reports_of_duplicates_are_doubted_only_beside_the_sender() {
+        let judged = |slack: i64| {
+            let mut board = board_of(4);
+            let newest = &profile::all()[0];
+            let mut sender = EmulatedSender::new(newest, 0, Recycled::default());
+            // Nothing was sent again.
+            let mut report = ack(&mut board, 2, 0..0, 1);
+            report.slack = Duration::from_millis(slack);
+            let mut flags = AckFlags::default();
+            sender.note_duplicate(&board, &report, &mut flags);
+            flags.dsack
+        };
+        assert!(!judged(0) && judged(1));
     }
 }
