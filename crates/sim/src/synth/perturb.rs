@@ -107,11 +107,13 @@ mod tests {
     }
 
     #[test]
-    fn without_a_share_all_is_as_it_was_but_the_window() {
+    fn without_a_share_all_is_as_it_was_but_the_window_and_the_card() {
         for page in stacks::all() {
             let mut stream = Streams::new(1).stream("perturb", 0);
             let mut got = perturbed(&page.settings, Look::of(page.name), 0.0, &mut stream);
             got.receive_buffer = page.settings.receive_buffer;
+            got.scatter_gather = page.settings.scatter_gather;
+            got.linear_writes = page.settings.linear_writes;
             assert_eq!(got, page.settings);
         }
     }
