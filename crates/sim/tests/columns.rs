@@ -21,16 +21,17 @@ fn events() -> Vec<Value> {
         "stack": {"name": "linux-6.12"}, "seed": 1
     });
     let bursts = json!({
-        "id": 1, "label": "bursts", "family": 4, "mtu": 1500,
-        "paths": [link(54_000_000, 20), link(54_000_000, 30)],
-        "protocol": "mptcp", "first_path": 1, "sysctls": {}, "congestion_control": "cubic",
-        "bursts": {"count": 2, "segments": 80, "gap_ns": 2_000_000_000_u64},
-        "loss": {"pattern": "path 1 burst 2 data -1"},
+        "id": 1, "label": "bursts", "sysctls": {}, "congestion_control": "cubic",
+        "network": {"family": 4, "at": "wire", "mtu": 1500,
+                    "paths": [link(54_000_000, 20), link(54_000_000, 30)]},
+        "protocol": "mptcp", "first_path": 1,
+        "workload": {"server": "burst", "count": 2, "segments": 80, "bytes": null, "gap_ns": 2_000_000_000_u64},
+        "loss": {"rule": "pattern", "pattern": "path 1 burst 2 data -1"},
         "starts": [{"repetition": 0, "phase_ns": 1_000_000}], "phase_period_ns": 256_000_000,
         "capture": false, "packets": false, "transfer_timeout_ns": 20_000_000_000_u64,
         "stack": {"name": "linux-6.12"}, "seed": 1
     });
-    let plan = json!({"version": 1, "cells": [page], "path_cells": [bursts]});
+    let plan = json!({"version": 1, "cells": [page, bursts]});
     let mut out = Vec::new();
     run_plan(&plan.to_string(), None, &mut out).unwrap();
     let lines = out.split(|byte| *byte == b'\n');
