@@ -203,7 +203,7 @@ def test_a_ladder_shows_the_transfer(lab: Lab, near: Run) -> None:
 
 def test_a_flow_that_is_not_there_is_told(lab: Lab, near: Run) -> None:
     done = lab.rexmit("show", str(near.path), "--flow", "30")
-    assert done.status == 2
+    assert done.status == 1
     assert "Traceback" not in done.err
     assert "30" in done.err
 
