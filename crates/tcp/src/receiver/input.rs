@@ -88,7 +88,7 @@ impl Receiver {
         if direct && segment.len > 0 {
             // tcp_data_queue: the reader's copy comes before what the packet makes due.
             let end = packet.range.end - u32::from(packet.fin);
-            self.taken_directly = end;
+            self.taken_directly = Some(end);
             self.window.reader_took(now, &self.rtt, end, 0);
         }
         if segment.len > 0 {

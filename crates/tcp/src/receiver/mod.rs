@@ -118,7 +118,7 @@ pub struct Receiver {
     /// The reader found nothing and waits for data (`tp->ucopy`).
     reader_waits: bool,
     /// Up to here the reader took data itself as they came, and the window knows.
-    taken_directly: SeqNum,
+    taken_directly: Option<SeqNum>,
 }
 
 impl Receiver {
@@ -158,7 +158,7 @@ impl Receiver {
             rtt: Rtt::new(unit, clock),
             subflow: None,
             reader_waits: false,
-            taken_directly: SeqNum::default(),
+            taken_directly: None,
             settings: Arc::clone(settings),
         }
     }

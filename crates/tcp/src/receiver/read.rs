@@ -18,7 +18,10 @@ impl Receiver {
                 self.copied += used;
                 taken += used;
                 let waiting = self.next.offset_from(self.copied).max(0) as u32;
-                if !self.settings.prequeue || self.copied.is_after(self.taken_directly) {
+                let known = self
+                    .taken_directly
+                    .is_some_and(|end| !self.copied.is_after(end));
+                if !known {
                     self.window
                         .reader_took(now, &self.rtt, self.copied, waiting);
                 }
