@@ -10,9 +10,10 @@ import pytest
 
 from rexmit._core import run_model
 from rexmit.campaign.streams import core_streams
+from rexmit.validate.agree.bench import bench_of
 from rexmit.validate.agree.case import Case
 from rexmit.validate.agree.model import Bench, run
-from rexmit.validate.agree.recorded import as_run, bench_of
+from rexmit.validate.agree.recorded import as_run
 
 NAMES = {
     "sack": "net.ipv4.tcp_sack",
