@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rexmit.validate.agree.classes import kind
-from rexmit.validate.agree.compare import compare
+from rexmit.validate.agree.compare import by_counters, compare
 from rexmit.validate.agree.packet import Packet
 from rexmit.validate.agree.show import side_by_side
 
@@ -66,6 +66,23 @@ def test_another_mechanism() -> None:
     assert not verdict.recovery
     assert verdict.difference is not None
     assert kind(verdict.difference, TICK) == "kernel rto / model tlp"
+
+
+def test_what_counters_do_not_tell_apart() -> None:
+    for told, model, alike in [
+        ("unknown", "rto", True),
+        ("fast-retransmit", "fack", True),
+        ("fast-retransmit", "rto", False),
+        ("rto", "tlp", False),
+    ]:
+        log = changed(6, data(250, 1, told))
+        made = changed(6, data(250, 1, model))
+        counted = compare(log, made, TICK, by_counters)
+        assert (counted.exact, counted.recovery) == (alike, alike)
+        # A kernel that records its causes is held to its word.
+        assert not compare(log, made, TICK).mechanisms
+    none = compare(changed(6, data(250, 1, "unknown")), changed(6, data(250, 1)), TICK, by_counters)
+    assert not none.mechanisms
 
 
 def test_other_bytes_and_missing_packets() -> None:

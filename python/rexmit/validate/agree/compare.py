@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import eq
 from typing import Final
 
 from rexmit.validate.agree.packet import Packet
@@ -50,7 +51,26 @@ class Verdict:
         return self.exact
 
 
-def compare(kernel: Sequence[Packet], model: Sequence[Packet], tick_ns: int) -> Verdict:
+Alike = Callable[[str | None, str | None], bool]
+"""Whether a mechanism of the kernel's is the model's."""
+
+_UNKNOWN: Final = "unknown"
+_FAST: Final = "fast-retransmit"
+_COUNTED_AS_FAST: Final = ("fack", "early-retransmit")
+
+
+def by_counters(kernel: str | None, model: str | None) -> bool:
+    """Alike, of a kernel without a record of causes: its counters (`TCPFastRetrans`) do not tell
+    all mechanisms apart, and of some they tell nothing.
+    """
+    if kernel == _UNKNOWN:
+        return model is not None
+    return kernel == model or (kernel == _FAST and model in _COUNTED_AS_FAST)
+
+
+def compare(
+    kernel: Sequence[Packet], model: Sequence[Packet], tick_ns: int, alike: Alike = eq
+) -> Verdict:
     """Hold the model's log against the kernel's."""
     ours = [packet for packet in kernel if packet.is_data]
     theirs = [packet for packet in model if packet.is_data]
@@ -58,47 +78,31 @@ def compare(kernel: Sequence[Packet], model: Sequence[Packet], tick_ns: int) -> 
     packets = len(ours) == len(theirs) and all(one.what == two.what for one, two in pairs)
     return Verdict(
         packets=packets,
-        mechanisms=packets and all(_same_mechanism(one, two) for one, two in pairs),
+        mechanisms=packets and all(alike(one.mechanism, two.mechanism) for one, two in pairs),
         times=packets and all(_close(one, two, tick_ns) for one, two in pairs),
-        recovery=_same_recovery(recovery(ours), recovery(theirs), tick_ns),
-        difference=_first(ours, theirs, tick_ns),
+        recovery=_same_recovery(recovery(ours), recovery(theirs), tick_ns, alike),
+        difference=_first(ours, theirs, tick_ns, alike),
     )
-
-
-def _same_mechanism(kernel: Packet, model: Packet) -> bool:
-    return _alike(kernel.mechanism, model.mechanism)
-
-
-def _alike(kernel: str | None, model: str | None) -> bool:
-    """A kernel that says what made it retransmit by its counters alone does not tell everything."""
-    if kernel == UNKNOWN:
-        return model is not None
-    return kernel == model or (kernel == FAST and model in NOT_COUNTED)
 
 
 def _close(one: Packet, two: Packet, tick_ns: int) -> bool:
     return abs(one.at_ns - two.at_ns) <= tick_ns
 
 
-def _first(ours: Sequence[Packet], theirs: Sequence[Packet], tick_ns: int) -> Difference | None:
+def _first(
+    ours: Sequence[Packet], theirs: Sequence[Packet], tick_ns: int, alike: Alike
+) -> Difference | None:
     for place in range(max(len(ours), len(theirs))):
         one = ours[place] if place < len(ours) else None
         two = theirs[place] if place < len(theirs) else None
         if one is None or two is None or one.what != two.what:
             return Difference(place, one, two, "packet")
-        if not _same_mechanism(one, two):
+        if not alike(one.mechanism, two.mechanism):
             return Difference(place, one, two, "mechanism")
         if not _close(one, two, tick_ns):
             return Difference(place, one, two, "time")
     return None
 
-
-UNKNOWN: Final = "unknown"
-"""A retransmission of a kernel that does not say what made it."""
-
-FAST: Final = "fast-retransmit"
-NOT_COUNTED: Final = ("fack", "early-retransmit")
-"""Counted as fast retransmits (`TCPFastRetrans`)."""
 
 Recovery = tuple[str | None, int]
 
@@ -118,7 +122,7 @@ def recovery(data: Sequence[Packet]) -> Recovery | None:
     return None
 
 
-def _same_recovery(one: Recovery | None, two: Recovery | None, tick_ns: int) -> bool:
+def _same_recovery(one: Recovery | None, two: Recovery | None, tick_ns: int, alike: Alike) -> bool:
     if one is None or two is None:
         return one is two
-    return _alike(one[0], two[0]) and abs(one[1] - two[1]) <= tick_ns
+    return alike(one[0], two[0]) and abs(one[1] - two[1]) <= tick_ns
