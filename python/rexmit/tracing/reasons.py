@@ -66,9 +66,9 @@ def _timeouts(waits: pl.DataFrame, handshake: str | None) -> str:
         return (
             f"{head}: the server had the ACK of its SYN-ACK and waited for data (deferred accept)"
         )
-    spurious = fired.filter(pl.col("need") == "spurious")
-    if spurious.height * 2 > fired.height:
-        return f"{head}: {_spurious(spurious, fired.height)}"
+    spurious = _spurious(fired)
+    if spurious is not None:
+        return f"{head}: {spurious}"
     opening = fired.filter(pl.col("length_bytes") == 0)
     if opening.height * 2 > fired.height:
         return f"{head}: packets that open or close the connection (SYN, FIN) were lost, not data"
@@ -89,37 +89,35 @@ def _timeouts(waits: pl.DataFrame, handshake: str | None) -> str:
 
 def _probes(probes: pl.DataFrame) -> str:
     head = f"{count(probes.height, 'tail loss probe')}{_longest(probes)}"
-    spurious = probes.filter(pl.col("need") == "spurious")
-    if spurious.height * 2 > probes.height:
-        return f"{head}: {_spurious(spurious, probes.height)}"
-    return f"{head}: the last packets of what was sent were lost"
+    return f"{head}: {_spurious(probes) or 'the last packets of what was sent were lost'}"
 
 
 def _reinjections(mine: pl.DataFrame) -> str:
     head = f"{count(mine.height, 'packet')} sent again on another subflow{_longest(mine)}"
-    spurious = mine.filter(pl.col("need") == "spurious")
-    if spurious.height * 2 > mine.height:
-        return f"{head}: {_spurious(spurious, mine.height)}"
-    return f"{head}: the data were lost or late on the subflow that had them first"
+    lost = "the data were lost or late on the subflow that had them first"
+    return f"{head}: {_spurious(mine) or lost}"
 
 
 def _recoveries(mine: pl.DataFrame, segments: int) -> str:
     episodes = mine.select("direction", "episode").unique().height
     times = "1 recovery" if episodes == 1 else f"{episodes:,} recoveries"
     head = f"{count(mine.height, 'packet')} retransmitted in {times}"
-    spurious = mine.filter(pl.col("need") == "spurious")
-    if spurious.height * 2 > mine.height:
-        return f"{head}: {_spurious(spurious, mine.height)}"
+    spurious = _spurious(mine)
+    if spurious is not None:
+        return f"{head}: {spurious}"
     told = (
         f"{head}, of {count(segments, 'packet')} with data ({words.share(mine.height, segments)})"
     )
     return f"{told}: a recovery takes a round trip or more"
 
 
-def _spurious(mine: pl.DataFrame, of: int) -> str:
-    """What is known of the spurious ones: the receiver had what they repeat."""
-    some = "it was" if of == 1 else "all were" if mine.height == of else f"{mine.height:,} were"
-    originals = "original" if mine.height == 1 else "originals"
+def _spurious(mine: pl.DataFrame) -> str | None:
+    """What is known where most are spurious: the receiver had what they repeat."""
+    spurious, of = mine.filter(pl.col("need") == "spurious").height, mine.height
+    if spurious * 2 <= of:
+        return None
+    some = "it was" if of == 1 else "all were" if spurious == of else f"{spurious:,} were"
+    originals = "original" if spurious == 1 else "originals"
     return f"{some} spurious, the {originals} had arrived"
 
 
