@@ -6,6 +6,7 @@ use rexmit_time::Duration;
 
 use super::buffers::{Filler, Table};
 use super::retransmissions::whose;
+use super::sides;
 use crate::analyzer::Of;
 use crate::event::Direction;
 use crate::rows::Connection;
@@ -33,29 +34,26 @@ pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str) -> Table
 
 /// The mechanisms that either side used, in their order.
 fn of_connection(of: &Of<Box<Connection>>) -> impl Iterator<Item = Of<Row>> + '_ {
-    let connection = &*of.row;
-    let sides = [
-        (Direction::Forward, &connection.forward),
-        (Direction::Backward, &connection.backward),
-    ];
-    sides.into_iter().flat_map(move |(direction, sender)| {
-        let counts = sender.retransmissions.iter().zip(&sender.waited);
-        let all = Mechanism::ALL.iter().zip(counts);
-        all.filter_map(move |(mechanism, (&[needed, spurious], &waited))| {
-            let row = Row {
-                direction,
-                mechanism: *mechanism,
-                needed,
-                spurious,
-                waited,
-            };
-            let used = needed > 0 || spurious > 0 || waited > Duration::ZERO;
-            used.then_some(Of {
-                connection: of.connection,
-                start: of.start,
-                flow: of.flow,
-                row,
+    sides(&of.row)
+        .into_iter()
+        .flat_map(move |(direction, sender)| {
+            let counts = sender.retransmissions.iter().zip(&sender.waited);
+            let all = Mechanism::ALL.iter().zip(counts);
+            all.filter_map(move |(mechanism, (&[needed, spurious], &waited))| {
+                let row = Row {
+                    direction,
+                    mechanism: *mechanism,
+                    needed,
+                    spurious,
+                    waited,
+                };
+                let used = needed > 0 || spurious > 0 || waited > Duration::ZERO;
+                used.then_some(Of {
+                    connection: of.connection,
+                    start: of.start,
+                    flow: of.flow,
+                    row,
+                })
             })
         })
-    })
 }

@@ -14,6 +14,7 @@ pub use buffers::{Column, Table, Texts, Values};
 
 use crate::analyzer::Rows;
 use crate::event::Direction;
+use crate::rows::{Connection, SenderRow};
 
 /// The tables of some rows, each with all its columns even if it has no rows. `settings` are the names of those that were
 /// replayed.
@@ -31,6 +32,14 @@ pub fn tables(rows: &Rows, capture: &str, settings: &[String]) -> [Table; 6] {
 
 /// Rows that go through all columns together, so that they stay in the cache.
 const TOGETHER: usize = 128;
+
+/// Both sides of a connection, each with its row.
+fn sides(connection: &Connection) -> [(Direction, &SenderRow); 2] {
+    [
+        (Direction::Forward, &connection.forward),
+        (Direction::Backward, &connection.backward),
+    ]
+}
 
 const fn word(direction: Direction) -> &'static str {
     match direction {

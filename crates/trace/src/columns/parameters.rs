@@ -4,6 +4,7 @@ use rexmit_schema::trace;
 
 use super::buffers::{Filler, Table};
 use super::retransmissions::whose;
+use super::sides;
 use crate::analyzer::Of;
 use crate::event::Direction;
 use crate::rows::{Connection, Inferred, SenderRow};
@@ -29,26 +30,23 @@ pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str) -> Table
 
 /// The parameters that either side shows, in the order of UNC 2007, Table I.
 fn of_connection(of: &Of<Box<Connection>>) -> impl Iterator<Item = Of<Row>> + '_ {
-    let connection = &*of.row;
-    let sides = [
-        (Direction::Forward, &connection.forward),
-        (Direction::Backward, &connection.backward),
-    ];
-    sides.into_iter().flat_map(move |(direction, sender)| {
-        let shown = parameters(sender).into_iter();
-        shown.filter_map(move |(parameter, inferred)| {
-            Some(Of {
-                connection: of.connection,
-                start: of.start,
-                flow: of.flow,
-                row: Row {
-                    direction,
-                    parameter,
-                    inferred: inferred?,
-                },
+    sides(&of.row)
+        .into_iter()
+        .flat_map(move |(direction, sender)| {
+            let shown = parameters(sender).into_iter();
+            shown.filter_map(move |(parameter, inferred)| {
+                Some(Of {
+                    connection: of.connection,
+                    start: of.start,
+                    flow: of.flow,
+                    row: Row {
+                        direction,
+                        parameter,
+                        inferred: inferred?,
+                    },
+                })
             })
         })
-    })
 }
 
 fn parameters(sender: &SenderRow) -> [(&'static str, Option<Inferred>); 6] {
