@@ -106,11 +106,11 @@ def prepare(
     choice: Choice,
     progress: Progress,
     *,
-    seed: int | None = None,
-    jobs: int | None = None,
-    settings: Settings = (),
-    out: Path | None = None,
-    capture: bool = False,
+    seed: int | None,
+    jobs: int | None,
+    settings: Settings,
+    out: Path | None,
+    capture: bool,
 ) -> Prepared:
     """Reads and checks all that a run needs. Raises UserError."""
     most = CELLS_A_CORE * len(cores())

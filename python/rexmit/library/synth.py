@@ -52,19 +52,19 @@ class Prepared:
 
 def prepare(
     *,
-    out: Path | None = None,
-    connections: int = 1000,
-    mix: str = "campus",
-    stacks: Iterable[str] | None = None,
-    receivers: Iterable[str] | None = None,
-    settings: Mapping[str, str] | None = None,
-    seed: int = 1,
-    perturb: float = 0.05,
-    points: Iterable[str] = maker.POINTS,
-    snaplen: int = 96,
-    format: str = "pcapng",  # noqa: A002
-    kinds: Iterable[str] = (),
-    jobs: int | None = None,
+    out: Path | None,
+    connections: int,
+    mix: str,
+    stacks: Iterable[str] | None,
+    receivers: Iterable[str] | None,
+    settings: Mapping[str, str] | None,
+    seed: int,
+    perturb: float,
+    points: Iterable[str],
+    snaplen: int,
+    format: str,  # noqa: A002
+    kinds: Iterable[str],
+    jobs: int | None,
 ) -> Prepared:
     """Reads and checks all that a corpus needs. Raises UserError."""
     if format not in maker.FORMATS:
