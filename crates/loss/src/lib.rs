@@ -6,11 +6,11 @@
 
 mod event;
 mod intervals;
-pub mod paths;
+pub mod bursts;
 pub mod pattern;
 mod rule;
 pub mod tail;
-mod track;
+mod responses;
 mod transfer;
 
 pub use event::{

@@ -1,11 +1,11 @@
 //! Where a packet stands in its transfer, and what the pattern says of it.
 
 use super::text::{Pattern, Scope};
-use crate::track::choice::Choice;
-use crate::track::flow::{Flow, Packet};
-use crate::track::open::Open;
-use crate::track::out::Out;
-use crate::track::segment::{Carrier, ClientAcks, Place};
+use crate::responses::choice::Choice;
+use crate::responses::flow::{Flow, Packet};
+use crate::responses::open::Open;
+use crate::responses::out::Out;
+use crate::responses::segment::{Carrier, ClientAcks, Place};
 use crate::Verdict;
 
 /// Most packets that are kept while the head of their response is not complete.

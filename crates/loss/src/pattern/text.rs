@@ -30,7 +30,7 @@ use core::fmt;
 ///
 /// # Paths and bursts
 /// A clause may begin with `path P`, with `burst B`, or with both in this order: `path 1 burst 2 data -2..-1`. How
-/// positions count then, in bursts of known length, [`PathRule`](crate::paths::PathRule) says.
+/// positions count then, in bursts of known length, [`BurstRule`](crate::bursts::BurstRule) says.
 ///
 /// Of HTTP responses `burst B` is the connection's B-th response and behind `ack` its B-th request; `path P` is the P-th
 /// subflow of a Multipath TCP connection, and plain TCP has path 1 alone. On a path the n-th packet of new data of a

@@ -12,7 +12,7 @@ use super::log::Log;
 use super::losses::Lost;
 use super::open::Open;
 use super::out::Out;
-use super::responses::{Found, Responses};
+use super::heads::{Found, Responses};
 use super::rows::lingers_until;
 use super::seen::Seen;
 use super::segment::{Carrier, ClientAcks, Place, Segment};

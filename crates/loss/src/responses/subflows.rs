@@ -11,7 +11,7 @@ use rexmit_wire::mptcp::{self, DataNumber, Dss, Identity, MptcpOption, Numbers, 
 use rexmit_wire::{FlowKey, TcpPacket};
 
 use super::segment::{Carrier, Place};
-use crate::paths::Subflow;
+use crate::bursts::Subflow;
 
 /// No two numbers of one connection's data lie further apart at one time: more than windows are large.
 const NEAR: u64 = 1 << 28;

@@ -14,7 +14,7 @@ use super::totals::Totals;
 use crate::pattern::{Pattern, Scope};
 use crate::{AckDropped, Carried, Decision, Event, PacketId, Rule, Span, Verdict};
 
-/// How a path rule is set up.
+/// How a burst rule is set up.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// What is dropped.
@@ -68,13 +68,13 @@ fn place(counts: &mut Totals, path: u32, burst: u32) -> Place {
 }
 
 /// Drops packets of one connection's bursts, and of the client that they go to, by path, burst and position; see
-/// [`paths`](crate::paths).
+/// [`paths`](crate::bursts).
 ///
 /// It is given the packets of both directions, or, where the pattern names no acknowledgements, of the server alone: its
 /// packets are those to one of the client's addresses. A rule is for one connection, the first whose SYN-ACK it sees, and
 /// the subflows that join it.
 #[derive(Debug)]
-pub struct PathRule {
+pub struct BurstRule {
     settings: Settings,
     counts: Totals,
     acks: Totals,
@@ -97,12 +97,12 @@ struct Sent {
     burst: u32,
 }
 
-impl PathRule {
+impl BurstRule {
     /// A rule that has seen nothing yet.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         let none = Totals::none(settings.bursts.len(), settings.clients.len());
-        PathRule {
+        BurstRule {
             settings,
             counts: none.clone(),
             acks: none,
@@ -299,7 +299,7 @@ fn drops(settings: &Settings, position: Option<Place>, transmission: u32) -> boo
     })
 }
 
-impl Rule for PathRule {
+impl Rule for BurstRule {
     fn on_packet(&mut self, _id: PacketId, packet: &TcpPacket<'_>, now: Time) -> Verdict {
         let flow = packet.flow();
         if let Some(path) = self.path(flow.dst) {

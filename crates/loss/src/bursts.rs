@@ -26,5 +26,5 @@ mod totals;
 
 pub(crate) use subflow::Subflow;
 
-pub use rule::{PathRule, Settings};
+pub use rule::{BurstRule, Settings};
 pub use totals::{Difference, Totals, Unsent};

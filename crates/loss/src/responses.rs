@@ -9,7 +9,7 @@ mod log;
 mod losses;
 pub(crate) mod open;
 pub(crate) mod out;
-pub(crate) mod responses;
+pub(crate) mod heads;
 mod rows;
 mod seen;
 pub(crate) mod segment;
