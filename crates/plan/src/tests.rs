@@ -75,6 +75,16 @@ fn cells_of_paths_that_make_no_sense_are_refused() {
         ("\"gap_ns\": 2", "\"gap_ns\": 200000", "bursts.gap_ns = "),
         ("\"loss\": 0.0", "\"loss\": 2.0", "must be 0 to 1"),
         ("\"mptcp\"", "\"sctp\"", "unknown variant"),
+        (
+            "\"rule\": \"pattern\"",
+            "\"rule\": \"pattern\", \"mode\": \"hold\"",
+            "unknown field `mode`",
+        ),
+        (
+            "\"count\": 2",
+            "\"count\": 2, \"client\": \"curl\"",
+            "unknown field `client`",
+        ),
     ] {
         let text = error(was, is);
         assert!(text.contains(said), "{said}: {text}");

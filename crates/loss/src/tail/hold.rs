@@ -4,8 +4,8 @@ use rexmit_time::Time;
 
 use super::sequence::in_tail;
 use crate::responses::flow::{Flow, Packet};
-use crate::responses::out::Out;
 use crate::responses::heads::Responses;
+use crate::responses::out::Out;
 use crate::responses::waiting::Held;
 use crate::{Decision, Event, Note, Stalled, Verdict};
 
