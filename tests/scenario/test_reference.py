@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -77,6 +78,34 @@ def test_every_key_is_there(section: str) -> None:
     keys = {key for table in SECTIONS[section] for key in table.model_fields}
     there = [row[0].strip("`") for row in rows(section)]
     assert sorted(there) == sorted(keys)
+
+
+HOLD_ANYWAY = {
+    ("The top of the file", "format"),  # there is one
+    ("`[workload]`", "server"),  # of "burst" is every key that pages do not have
+    ("`[workload]`", "burst_segments"),  # a scenario of bursts has to have it
+    ("`[loss]`", "rule"),  # of "pattern" is the key `pattern`
+}
+"""Keys whose example changes nothing in `with_example`."""
+
+IN_SECTIONS = ("networks", "configs", "tcp", "workload", "ip", "loss")
+WITHOUT_EXAMPLE: dict[str, Any] = {"stack": {"min_rto": "100ms"}, "vary": [{"line_loss": "1%"}]}
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_the_plain_form_keeps_every_key(section: str) -> None:
+    """A key that it lost would make one run of two different ones."""
+    for key, _, _, _, example in rows(section):
+        name = key.strip("`")
+        if name in IN_SECTIONS:
+            continue
+        given = {name: WITHOUT_EXAMPLE[name]} if name in WITHOUT_EXAMPLE else None
+        given = given or tomllib.loads(example.strip("`"))
+        burst = name in OF_BURSTS
+        plain = effective(from_plain(with_example(section, given, burst=burst)))
+        without = effective(from_plain(with_example(section, {}, burst=burst)))
+        assert (plain == without) == ((section, name) in HOLD_ANYWAY), name
+        assert effective(from_plain(json.loads(json.dumps(plain)))) == plain, name
 
 
 @pytest.mark.parametrize("section", SECTIONS)

@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from rexmit.scenario.loss import Loss, TailLoss
 from rexmit.scenario.network import MOST_PATHS, REPEAT, Network
-from rexmit.scenario.part import AS_TUPLE, Kinds, Part
+from rexmit.scenario.part import AS_TUPLE, Kinds, Part, unsaid
 from rexmit.scenario.units import UnitError
 from rexmit.scenario.values import (
     AUTO,
@@ -30,6 +30,7 @@ from rexmit.scenario.values import (
     Sysctls,
     WindowAxis,
     axis,
+    one_or_list,
     wrong,
 )
 
@@ -95,12 +96,15 @@ class Config(Part):
     """A set of settings for both hosts."""
 
     about: str = Field(default="", description="text: what the settings mean")
-    protocol: Literal["tcp", "mptcp"] = Field(default="tcp", description='"tcp" or "mptcp"')
+    protocol: Literal["tcp", "mptcp"] = Field(
+        default="tcp", description='"tcp" or "mptcp"', exclude_if=unsaid("tcp")
+    )
     path: int = Field(
         default=1,
         ge=1,
         le=MOST_PATHS,
         description="the path on which the connection is opened, from 1",
+        exclude_if=unsaid(1),
     )
     patch: Annotated[str, BeforeValidator(_patch)] | None = Field(
         default=None,
@@ -109,13 +113,13 @@ class Config(Part):
     sysctl: Sysctls = Field(
         default_factory=dict, description='a table like { "net.ipv4.tcp_sack" = 1 }'
     )
-    stack: StackSettings = Field(default_factory=dict, description=_STACK)
+    stack: StackSettings = Field(default_factory=dict, description=_STACK, exclude_if=unsaid({}))
 
 
 class Tcp(Part):
     """What TCP is told beside the settings of a configuration."""
 
-    congestion_control: Annotated[tuple[str, ...], axis(_algorithm)] = Field(
+    congestion_control: Annotated[tuple[str, ...], axis(_algorithm), one_or_list()] = Field(
         default=("cubic",), description='a name like "cubic", or a list of names'
     )
 
@@ -133,7 +137,7 @@ class Pages(Part):
         default="nginx",
         description='"nginx" (pages) or "burst" (a program that writes bursts)',
     )
-    client: Annotated[tuple[str, ...], axis(_client)] = Field(
+    client: Annotated[tuple[str, ...], axis(_client), one_or_list()] = Field(
         default=("builtin",), description='"builtin", "curl" or "lynx", or a list of these'
     )
     segments: SegmentsAxis | None = Field(
@@ -149,13 +153,16 @@ class Pages(Part):
     tcp_nopush: bool = Field(
         default=True,
         description="true (head and body leave together) or false (the head alone; model only)",
+        exclude_if=unsaid(True),
     )
     read_rate: ReadRate = Field(
         default=None,
         description='bits per second that the client works through, like "16Mbit", or "instant" '
         "(model only)",
     )
-    warm_up: Annotated[int, _WARM_UP] = Field(default=0, description=_WARM_UP.description)
+    warm_up: Annotated[int, _WARM_UP] = Field(
+        default=0, description=_WARM_UP.description, exclude_if=unsaid(0)
+    )
     timeout: DurationNs = _TIMEOUT
 
     @property
@@ -168,7 +175,7 @@ class Bursts(Part):
     """What a program writes to another at set times. Give `burst_segments` or `burst_size`."""
 
     server: Literal["burst"]
-    client: Annotated[tuple[Literal["builtin"]], axis(_builtin)] = Field(
+    client: Annotated[tuple[Literal["builtin"]], axis(_builtin), one_or_list()] = Field(
         default=("builtin",), description='"builtin": only the built-in client reads bursts'
     )
     bursts: int = Field(
@@ -225,10 +232,10 @@ class Vary(Part):
     receive_window: WindowAxis | None = Field(
         default=None, description="as workload.receive_window"
     )
-    client: Annotated[tuple[str, ...], axis(_client)] | None = Field(
+    client: Annotated[tuple[str, ...], axis(_client), one_or_list()] | None = Field(
         default=None, description="as workload.client"
     )
-    congestion_control: Annotated[tuple[str, ...], axis(_algorithm)] | None = Field(
+    congestion_control: Annotated[tuple[str, ...], axis(_algorithm), one_or_list()] | None = Field(
         default=None, description="as tcp.congestion_control"
     )
     line_loss: ShareAxis | None = Field(
@@ -255,7 +262,7 @@ class Scenario(Part):
     workload: Workload = Field(default=Pages(), description="a table")
     ip: Ip = Field(default=Ip(), description="a table")
     loss: Loss = Field(default=TailLoss(), description="a table")
-    stack: StackSettings = Field(default_factory=dict, description=_STACK)
+    stack: StackSettings = Field(default_factory=dict, description=_STACK, exclude_if=unsaid({}))
     vary: Annotated[tuple[Vary, ...], AS_TUPLE] = Field(default=(), description="[[vary]] tables")
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,6 +15,13 @@ def _as_tuple(value: object) -> object:
 
 AS_TUPLE = BeforeValidator(_as_tuple)
 """Strict tuples refuse the lists that TOML and JSON give."""
+
+
+def unsaid(default: object) -> Callable[[object], bool]:
+    """For `exclude_if` of a key that runs of earlier versions do not have: run.json leaves it out
+    at its default, so that such a run may go on.
+    """
+    return lambda value: value == default
 
 
 class Part(BaseModel):

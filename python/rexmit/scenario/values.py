@@ -1,6 +1,7 @@
 """Types of the scenario's fields: text with units in, exact numbers out; lists and ranges as axes.
 
-Each type is a Pydantic annotation whose error carries `allowed`, what may be written there.
+Each type is a Pydantic annotation: it reads what a file says, its error carries `allowed`, what may
+be written there, and it writes the plain form that it reads back.
 """
 
 from __future__ import annotations
@@ -9,10 +10,18 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Final
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, PlainSerializer
 from pydantic_core import PydanticCustomError
 
-from rexmit.scenario.units import DURATION, LINK_DELAY, RATE, SIZE, UnitError, parse_share
+from rexmit.scenario.units import (
+    DURATION,
+    LINK_DELAY,
+    RATE,
+    SIZE,
+    UnitError,
+    parse_share,
+    share_text,
+)
 
 MOST_LOST: Final = 100_000
 """More lost segments than any transfer here can have (4 GB in segments of 536 bytes is more, but
@@ -44,11 +53,11 @@ def _with_units(parse: Callable[[object], object]) -> BeforeValidator:
     return BeforeValidator(read)
 
 
-RateBps = Annotated[int, _with_units(RATE.parse)]
-DurationNs = Annotated[int, _with_units(DURATION.parse)]
-SizeBytes = Annotated[int, _with_units(SIZE.parse)]
-DelayNs = Annotated[int, _with_units(LINK_DELAY.parse)]
-Share = Annotated[float, _with_units(parse_share)]
+RateBps = Annotated[int, _with_units(RATE.parse), PlainSerializer(RATE.text)]
+DurationNs = Annotated[int, _with_units(DURATION.parse), PlainSerializer(DURATION.text)]
+SizeBytes = Annotated[int, _with_units(SIZE.parse), PlainSerializer(SIZE.text)]
+DelayNs = Annotated[int, _with_units(LINK_DELAY.parse), PlainSerializer(LINK_DELAY.text)]
+Share = Annotated[float, _with_units(parse_share), PlainSerializer(share_text)]
 
 
 def _distinct(items: Iterable[Any], text: Callable[[Any], str]) -> tuple[Any, ...]:
@@ -77,6 +86,15 @@ def axis(parse: Callable[[object], Any]) -> BeforeValidator:
     return BeforeValidator(read)
 
 
+def one_or_list(text: Callable[[Any], str] = str) -> PlainSerializer:
+    """Writes what `axis` reads: a single value as it is, several as a list."""
+
+    def write(values: tuple[Any, ...]) -> str | list[str]:
+        return text(values[0]) if len(values) == 1 else [text(value) for value in values]
+
+    return PlainSerializer(write)
+
+
 def _window(value: object) -> int | None:
     if value == AUTO:
         return None
@@ -84,6 +102,10 @@ def _window(value: object) -> int | None:
         return SIZE.parse(value)
     except UnitError as error:
         raise UnitError(str(error), f'{error.allowed}; or "{AUTO}" for the kernel\'s own') from None
+
+
+def _window_text(size: int | None) -> str:
+    return AUTO if size is None else SIZE.text(size)
 
 
 def _name(value: object) -> str:
@@ -101,10 +123,10 @@ def _read_rate(value: object) -> int | None:
         raise UnitError(str(error), f'{error.allowed}; or "instant"') from None
 
 
-ReadRate = Annotated[int | None, BeforeValidator(_read_rate)]
-SizeAxis = Annotated[tuple[int, ...], axis(SIZE.parse)]
-WindowAxis = Annotated[tuple[int | None, ...], axis(_window)]
-ShareAxis = Annotated[tuple[float, ...], axis(parse_share)]
+ReadRate = Annotated[int | None, BeforeValidator(_read_rate), PlainSerializer(RATE.text)]
+SizeAxis = Annotated[tuple[int, ...], axis(SIZE.parse), one_or_list(SIZE.text)]
+WindowAxis = Annotated[tuple[int | None, ...], axis(_window), one_or_list(_window_text)]
+ShareAxis = Annotated[tuple[float, ...], axis(parse_share), one_or_list(share_text)]
 NameAxis = Annotated[tuple[str, ...], axis(_name)]
 
 
@@ -125,7 +147,7 @@ PATTERN: Final = (
     'acknowledgements, from 1 or from behind; "5#2" is the second transmission of segment 5, '
     '"fin" a FIN without data, "none" nothing; of bursts like "path 1 burst 2 data -1"'
 )
-PatternAxis = Annotated[tuple[str, ...], axis(_pattern)]
+PatternAxis = Annotated[tuple[str, ...], axis(_pattern), one_or_list()]
 
 
 def counts_from(least: int, most: int) -> BeforeValidator:
@@ -161,10 +183,6 @@ def counts_from(least: int, most: int) -> BeforeValidator:
     return BeforeValidator(read)
 
 
-LostAxis = Annotated[tuple[int, ...], counts_from(0, MOST_LOST)]
-SegmentsAxis = Annotated[tuple[int, ...], counts_from(1, MOST_LOST)]
-
-
 def counts_text(numbers: tuple[int, ...]) -> int | str | list[int | str]:
     """The shortest plain form that `counts_from` reads `numbers` back from, in the same order."""
     runs: list[list[int]] = []
@@ -177,6 +195,10 @@ def counts_text(numbers: tuple[int, ...]) -> int | str | list[int | str]:
     for run in runs:
         plain += [f"{run[0]}..{run[-1]}"] if len(run) > 2 else run
     return plain[0] if len(plain) == 1 else plain
+
+
+LostAxis = Annotated[tuple[int, ...], counts_from(0, MOST_LOST), PlainSerializer(counts_text)]
+SegmentsAxis = Annotated[tuple[int, ...], counts_from(1, MOST_LOST), PlainSerializer(counts_text)]
 
 
 def _sysctls(value: object) -> dict[str, str]:
