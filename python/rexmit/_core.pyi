@@ -91,6 +91,12 @@ def stream_uniform(seed: int, name: str, index: int, count: int) -> list[float]:
 def stream_u64(seed: int, name: str, index: int, count: int) -> list[int]:
     """The first `count` numbers of a random stream, 64 bits each."""
 
+def toml_lines(text: str) -> dict[tuple[str | int, ...], int]:
+    """The line, from 1, of every table, key and entry of a list in a valid TOML document, by path.
+
+    Parts of keys are text, places in lists numbers from 0.
+    """
+
 def loss_pattern(text: str) -> str:
     """The text of a loss pattern, read and written again; `none` where it drops nothing.
 

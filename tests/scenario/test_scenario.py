@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rexmit._core import toml_lines
 from rexmit.errors import UserError
 from rexmit.scenario import Page, effective, find, from_plain, load
-from rexmit.scenario.toml_lines import locate
 from rexmit.scenario.values import counts_text
 
 GOOD = """\
@@ -267,7 +267,7 @@ inner.y = 2
 [many.deep]
 z = 1979-05-27T07:32:00
 '''
-    lines = locate(text)
+    lines = toml_lines(text)
     tomllib.loads(text)
     expected = {
         ("a", "b"): 2,

@@ -8,6 +8,7 @@ mod monitor;
 mod schema;
 mod stacks;
 mod synth;
+mod toml_lines;
 mod trace;
 
 use error::Error;
@@ -41,6 +42,8 @@ mod _core {
     use crate::stacks::{StackPage, StackSetting};
     #[pymodule_export]
     use crate::synth::make_corpus;
+    #[pymodule_export]
+    use crate::toml_lines::toml_lines;
     #[pymodule_export]
     use crate::trace::Trace;
 

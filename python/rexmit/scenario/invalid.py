@@ -13,8 +13,7 @@ from rexmit.scenario.loss import RULES
 from rexmit.scenario.model import SERVERS, Config, Ip, Scenario, Tcp, Vary
 from rexmit.scenario.network import LAYOUTS, Link
 from rexmit.scenario.part import Kinds
-from rexmit.scenario.problem import Problem
-from rexmit.scenario.toml_lines import Path
+from rexmit.scenario.problem import Path, Problem
 
 _TABLES: Final[dict[str, type[BaseModel]]] = {"tcp": Tcp, "ip": Ip}
 

@@ -24,8 +24,7 @@ from rexmit.scenario.model import (
     Scenario,
     Vary,
 )
-from rexmit.scenario.problem import Problem
-from rexmit.scenario.toml_lines import Path, locate
+from rexmit.scenario.problem import Path, Problem
 from rexmit.scenario.units import SIZE
 
 _LONG_KEY: Final = re.compile(
@@ -85,7 +84,9 @@ def load(path: FilePath, settings: Iterable[str] = (), *, stacks: bool = True) -
         raise UserError(
             f"{path}: lists or tables lie too deep in one another", "no scenario needs that"
         )
-    return check(data, Sources(str(path), locate(text)), settings, stacks=stacks)
+    from rexmit._core import toml_lines
+
+    return check(data, Sources(str(path), toml_lines(text)), settings, stacks=stacks)
 
 
 def from_plain(

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from rexmit.errors import UserError, closest
-from rexmit.scenario.toml_lines import Path
+from rexmit.scenario.problem import Path
 
 DEEPEST: Final = 16
 """No key of a scenario has so many parts."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rexmit.scenario.toml_lines import Path
+Path = tuple[str | int, ...]
+"""The tables, keys and places in lists that lead to a value."""
 
 
 @dataclass(frozen=True, slots=True)
