@@ -203,7 +203,7 @@ def test_a_configuration_asked_for_by_name_is_not_left_out(lab: Lab) -> None:
     only["configs"] = {"new": only["configs"]["new"]}
     with pytest.raises(UserError) as caught:
         suited(from_plain(only), kernel(lab))
-    assert "--kernel 6.12+mptcp-reinject-on-tlp" in str(caught.value.hint)
+    assert "`kernel='6.12+mptcp-reinject-on-tlp'`" in str(caught.value.hint)
 
 
 def test_a_patch_that_is_not_known_is_said_with_those_that_are(lab: Lab) -> None:
@@ -232,7 +232,7 @@ def test_a_kernel_without_multipath_tcp_is_refused_for_it(lab: Lab, tmp_path: Pa
         suited(scenario, engine)
     hint = str(caught.value.hint)
     assert f"CONFIG_MPTCP is not set in {config}\n" in hint
-    assert hint.endswith("; or without it: --set config=tcp")
+    assert hint.endswith("; or without it: `settings` config=tcp")
     assert suited(from_plain(copy.deepcopy(STUDY) | {"config": ["tcp"]}), engine)[1] == []
     config.write_text("CONFIG_MPTCP=y\n")
     assert suited(scenario, engine) == (scenario, [])

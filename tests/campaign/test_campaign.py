@@ -164,7 +164,7 @@ def test_runs_are_not_mixed(lab: Lab, settings: tuple[str, ...], said: str) -> N
     with pytest.raises(UserError) as error:
         lab.run(settings=settings)
     assert said in str(error.value.hint)
-    assert "--out" in str(error.value.hint)
+    assert "`out`" in str(error.value.hint)
     assert lab.files("run") == before
 
 
@@ -390,7 +390,7 @@ def test_a_damaged_run_json_is_named(lab: Lab, text: str) -> None:
     file.write_text(text)
     with pytest.raises(UserError, match=r"cannot read .*run\.json") as error:
         lab.run(settings=("network=near",))
-    assert "--out" in str(error.value.hint)
+    assert "`out`" in str(error.value.hint)
     assert file.read_text() == text
     assert list(partial.glob("cell-*.json"))
 

@@ -19,10 +19,8 @@ from tests.score.conftest import (
 from typer.testing import CliRunner
 
 from rexmit.cli import app
-from rexmit.cli.validate import score as command
 from rexmit.errors import UserError
 from rexmit.tracing.memory import Tables
-from rexmit.validate.score import draw_reliability as diagram
 from rexmit.validate.score.claims import of_trace
 from rexmit.validate.score.corpus import open_corpus
 from rexmit.validate.score.join import join
@@ -203,7 +201,7 @@ def test_a_kind_that_is_worse_stands_out_and_comes_first(
 def test_printed_in_json_and_as_a_figure(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command, "_analyse", lambda: analyse)
+    monkeypatch.setattr("rexmit.library.score.tables", analyse)
     figure = tmp_path / "figure.svg"
     words = ["validate", "score", str(corpus), "--no-tshark"]
     told = runner.invoke(app, words, catch_exceptions=False, env={"COLUMNS": "160"}).output
@@ -217,6 +215,10 @@ def test_printed_in_json_and_as_a_figure(
     assert "<svg" in figure.read_text(encoding="utf-8")
 
 
-def test_a_figure_of_no_format_is_refused(tmp_path: Path) -> None:
+def test_a_figure_of_no_format_is_refused(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rexmit.library.score.tables", analyse)
+    words = ["validate", "score", str(corpus), "--no-tshark", "--figure", str(tmp_path / "a.gif")]
     with pytest.raises(UserError, match="there is no format gif"):
-        diagram.write({}, "", tmp_path / "a.gif")
+        runner.invoke(app, words, catch_exceptions=False)

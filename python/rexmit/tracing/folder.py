@@ -17,7 +17,7 @@ from typing import Any, Final, Self
 
 import polars as pl
 
-from rexmit.errors import UserError
+from rexmit.errors import UserError, argument
 from rexmit.store import digests, older
 from rexmit.store.files import whole_file, whole_folder, write_text
 from rexmit.store.plain_json import (
@@ -129,17 +129,18 @@ class Writer:
 
     def __enter__(self) -> Self:
         if self.path.exists() and not self.path.is_dir():
-            raise UserError(f"{self.path} is a file", "name another folder with --out")
+            raise UserError(f"{self.path} is a file", f"name another folder with {argument('out')}")
         if self.path.is_dir() and any(self.path.iterdir()) and not (self.path / META).is_file():
             raise UserError(
                 f"{self.path} holds other files and no trace",
-                "name an empty or a new folder with --out",
+                f"name an empty or a new folder with {argument('out')}",
             )
         try:
             self._made = self._whole.enter_context(whole_folder(self.path))
         except OSError as error:
             raise UserError(
-                f"{self.path}: cannot be written: {error.strerror}", "name another with --out"
+                f"{self.path}: cannot be written: {error.strerror}",
+                f"name another with {argument('out')}",
             ) from error
         return self
 

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from rexmit.errors import UserError, closest
+from rexmit.errors import UserError, argument, closest
 from rexmit.store.files import whole_file
 from rexmit.validate.synth import behaviours
 
@@ -67,7 +67,7 @@ def chosen(text: str) -> tuple[str, ...]:
         if name not in there:
             meant = closest(name, list(there))
             raise UserError(
-                f"--kinds {text}: there is no kind {name}",
+                f"{argument('kinds')} {text}: there is no kind {name}",
                 f"did you mean {meant}?" if meant else f"there are {', '.join(there)}; all; none",
                 usage=True,
             )

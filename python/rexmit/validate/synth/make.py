@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from rexmit.errors import UserError
+from rexmit.errors import UserError, argument
 from rexmit.store import digests
 from rexmit.store.files import whole_folder, write_text
 from rexmit.validate.synth import behaviours, kinds, tables
@@ -59,7 +59,9 @@ Report = Callable[[str, int, int], None]
 def make(order: Order, folder: Path, command: str, report: Report) -> Made:
     """Make the folder `folder`, which must not be there."""
     if folder.exists():
-        raise UserError(f"{folder} is there already", "give another with --out, or remove it")
+        raise UserError(
+            f"{folder} is there already", f"give another with {argument('out')}, or remove it"
+        )
     with whole_folder(folder) as partial:
         (partial / "captures").mkdir()
         made = _fill(order, partial, report)
