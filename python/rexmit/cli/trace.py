@@ -313,7 +313,7 @@ def _study(
         if out is None:
             typer.echo("figures: --out DIR")
             return
-        for why in made.planned[1]:
+        for why in made.missing:
             typer.echo(f"not drawn: {why}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
@@ -34,6 +35,21 @@ class PathFlow:
     subflows: tuple[Subflow, ...]
     bursts: tuple[int, ...]
     paths: Mapping[int, int]  #: the path that a packet took, by the identity of its step
+
+    @property
+    def number(self) -> int:
+        """See Flow."""
+        return self.flow.number
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """See Flow."""
+        return self.flow.row
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """See Flow."""
+        return self.flow.steps
 
     def path_of(self, step: Step) -> int:
         """The path that the step's packet took."""

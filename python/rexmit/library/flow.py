@@ -28,8 +28,8 @@ def open_flow(
     `which` is a row of the run's transfers, or of the trace's connections, from 0; of a trace also
     a flow, "A:PORT > B:PORT", either way round (of several the one `at` that time of the capture's
     clock, seconds), or None for the one that waited longest. The answer has `steps`, a packet each,
-    with times in ns since the first, and `row`, what the table has of it. A transfer over several
-    paths has them in `flow`, and `subflows`.
+    with times in ns since the first, and `row`, what the table has of it; over several paths also
+    `subflows`.
 
     Raises UserError for none, and where the captures are not there or cannot be read.
     """

@@ -45,6 +45,11 @@ class UncStudy:
         """The figures that can be drawn, by name; for each that cannot a sentence that says why."""
         return plan(self.study, self.tables.recovery)
 
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """For each figure that cannot be drawn a sentence that says why."""
+        return tuple(self.planned[1])
+
 
 def study(traces: Sequence[Trace]) -> UncStudy:
     """The study of UNC 2007 of any traces, each of one network: `[rexmit.trace(file) for file in

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator
 from tempfile import TemporaryFile
 from typing import Any, Literal
 
@@ -21,14 +21,15 @@ def tcpfilter(
     pattern: str | None = None,
     queue: int = 0,
     mode: Mode = "sequence",
-) -> Iterator[dict[str, Any]]:
+) -> Generator[dict[str, Any]]:
     """Drops the last `segments` of every HTTP transfer that this host sends, or packets by
     `pattern` ("data 5..7 5#2 -1; ack 3"), and yields a row for each transfer: sizes in bytes,
     times in seconds, None for what did not happen.
 
     It listens on the NFQUEUE of the number `queue`, to which a firewall rule has to send the
     server's packets; both take root. `mode` "hold" holds the last packets until the FIN shows, as
-    the paper did. It goes on until the iterator is closed. Raises UserError where it cannot listen.
+    the paper did. It goes on until the generator is closed. Raises UserError where it cannot
+    listen.
     """
     words = command(segments, pattern=pattern, queue=queue, mode=mode)
     return _rows([*words, "--json"])
@@ -53,7 +54,7 @@ def command(segments: int | None, *, pattern: str | None, queue: int, mode: Mode
     return [*words, "--queue", str(queue)]
 
 
-def _rows(words: list[str]) -> Iterator[dict[str, Any]]:
+def _rows(words: list[str]) -> Generator[dict[str, Any]]:
     with (
         TemporaryFile("w+") as said,
         subprocess.Popen(words, stdout=subprocess.PIPE, stderr=said, text=True) as program,
