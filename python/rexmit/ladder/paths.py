@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from rexmit.errors import UserError
+from rexmit.errors import UserError, argument
 from rexmit.ladder.flow import Flow, captures, group_of
 from rexmit.ladder.match import match
 from rexmit.ladder.packets import read_subflows
@@ -72,7 +72,7 @@ def open_path_flow(run: Run, number: int) -> PathFlow:
     if not at_server and not at_client:
         raise UserError(
             f"{files[0]}: no packet of the client's ports {', '.join(map(str, ports))}",
-            "the captures are not of this run; repeat it with --capture",
+            f"the captures are not of this run; repeat it with {argument('capture')}",
         )
     # Addresses of one port in the order of paths, should two subflows have the same.
     clients = sorted({*at_server, *at_client})
