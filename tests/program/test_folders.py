@@ -10,7 +10,7 @@ from rexmit.store.files import owned, sweep
 
 def test_a_folder_that_was_swept_at_once_is_made_anew(tmp_path: Path) -> None:
     """Another program may sweep between the making of a folder and its lock."""
-    made = []
+    made: list[Path] = []
 
     def make() -> Path:
         folder = tmp_path / str(len(made))
