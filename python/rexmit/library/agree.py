@@ -15,7 +15,6 @@ from rexmit.progress import Hear, heard
 from rexmit.validate.agree.case import Case
 from rexmit.validate.agree.folder import About, Folder
 from rexmit.validate.agree.judge import Judged
-from rexmit.validate.agree.judge_paths import PathJudged
 from rexmit.validate.agree.kernel import run_alone
 from rexmit.validate.agree.logs import Wanted, kernel_logs
 from rexmit.validate.agree.rates import Rates
@@ -82,7 +81,7 @@ def agree_again(folder: str | PathLike[str], *, stack: str | None = None) -> Agr
 
 def agree_case(
     case: str | PathLike[str], *, kernel: str | None = None, stack: str | None = None
-) -> Judged | PathJudged:
+) -> Judged:
     """One case: FOLDER/NAME out of a folder that `agree` kept, or a scenario's file, which is run
     on `kernel`. The answer has both logs, `agrees`, and `words`. Raises UserError.
     """
