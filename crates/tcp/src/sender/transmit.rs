@@ -5,7 +5,7 @@ use rexmit_wire::{SeqNum, SeqRange};
 use super::queue::{packets, Marks, Sent};
 use super::{Sender, Transmit};
 use crate::recovery::Job;
-use crate::settings::{Estimator, SenderForm};
+use crate::settings::IdleRestart;
 use crate::words::Mechanism;
 
 impl Sender {
@@ -40,15 +40,8 @@ impl Sender {
 
     /// New data turn the timer back to the timeout, from what it was set for in between.
     fn converts_when_sending(&self) -> bool {
-        match self.settings.sender {
-            SenderForm::Linux3 => {
-                matches!(
-                    self.timing.timer.job(),
-                    Some(Job::Probe | Job::EarlyRetransmit)
-                )
-            }
-            SenderForm::Linux6 => self.timing.timer.job() == Some(Job::Probe),
-        }
+        let job = self.timing.timer.job();
+        matches!(job, Some(Job::Probe | Job::EarlyRetransmit))
     }
 
     /// Hands a packet out and notes when.
@@ -80,7 +73,7 @@ impl Sender {
 
     /// The congestion control hears of data after silence (`tcp_event_data_sent`).
     fn note_data_sent(&mut self) {
-        if self.settings.sender == SenderForm::Linux3 {
+        if self.settings.idle_restart == IdleRestart::WhenSent {
             self.restart_after_idle();
         }
         if self.queue.in_flight() == 0 {
@@ -145,11 +138,8 @@ impl Sender {
         true
     }
 
-    /// A probe leaves no mark before 3.14: its acknowledgement gives a round-trip time.
     fn marks_of_retransmission(&self, probe: bool) -> Marks {
-        let early = self.settings.sender == SenderForm::Linux3
-            && self.settings.estimator != Estimator::LinuxMicros;
-        if probe && early {
+        if probe && !self.settings.tlp_marks_retransmission {
             Marks::default()
         } else {
             Marks::EVER_RETRANSMITTED
@@ -197,12 +187,12 @@ impl Sender {
 
     /// Joins short segments behind one that is sent again (`tcp_retrans_try_collapse`).
     fn join_following(&mut self, index: usize, room: u32) {
-        let linux3 = self.settings.sender == SenderForm::Linux3;
+        let linear = self.settings.collapse_linear;
         if !self.settings.retrans_collapse || self.apart {
             return;
         }
         let first = *self.queue.at(index);
-        if first.packets > 1 || first.is_sacked() || (linux3 && !self.can_collapse(&first)) {
+        if first.packets > 1 || first.is_sacked() || (linear && !self.can_collapse(&first)) {
             return;
         }
         let mut room = room.saturating_sub(first.len());
@@ -213,7 +203,7 @@ impl Sender {
             if next.packets > 1 || next.is_sacked() || held {
                 return;
             }
-            if linux3 && !self.can_collapse(&next) {
+            if linear && !self.can_collapse(&next) {
                 return;
             }
             if next.len() > room || next.end.is_after(self.window_end()) {
@@ -251,8 +241,7 @@ impl Sender {
             self.queue.retransmissions_out += count;
             self.forget_timed();
         }
-        // 6.x counts what could not go as well.
-        if sent || self.settings.sender == SenderForm::Linux6 {
+        if sent || self.settings.attempts_count {
             let stamp = self.stamp(self.queue.at(index).at);
             self.episode.undo.note_retransmission(Some(stamp), count);
         }

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use rexmit_tcp::recovery::dsack;
 use rexmit_tcp::recovery::rack::sent_after;
-use rexmit_tcp::settings::SenderForm;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{SeqNum, SeqRange};
 
@@ -392,7 +391,7 @@ impl Board {
         sets
     }
 
-    /// Counts what a D-SACK reports, as 6.x does.
+    /// Counts what a D-SACK reports, as stacks do that check it (`tcp_dsack_seen`).
     fn note_duplicate(&mut self, range: SeqRange) {
         let view = dsack::Report {
             range,
@@ -402,7 +401,7 @@ impl Board {
             reported: self.reported,
             retransmitted: Some(self.retransmitted),
         };
-        if let Some(told) = dsack::decide(SenderForm::Linux6, &view) {
+        if let Some(told) = dsack::decide(true, &view) {
             self.reported += told.segments;
             self.delivered += if told.doubted { 0 } else { told.segments };
         }

@@ -1,13 +1,13 @@
 //! The walk over what is to be sent again (`tcp_xmit_retransmit_queue`, 3.10): the lost first, then, if no new data can be
 //! sent, what is not SACKed below the highest SACK.
 
-use super::super::queue::Marks;
-use super::super::{Sender, State};
+use super::queue::Marks;
+use super::{Sender, State};
 use crate::recovery::Job;
 use crate::words::Mechanism;
 
 impl Sender {
-    pub(in super::super) fn send_lost_linux3(&mut self) {
+    pub(super) fn send_lost_forward(&mut self) {
         if self.queue.out == 0 {
             return;
         }
@@ -71,7 +71,7 @@ impl Sender {
                 continue;
             }
             let mechanism = self.mechanism_of_retransmission();
-            if !self.send_again_linux3(index, mechanism) {
+            if !self.send_again(index, mechanism) {
                 return;
             }
             index += 1;
@@ -79,7 +79,7 @@ impl Sender {
     }
 
     /// Sends a segment again; a retransmission of the head starts a fresh timeout. Whether it went out.
-    fn send_again_linux3(&mut self, index: usize, mechanism: Mechanism) -> bool {
+    fn send_again(&mut self, index: usize, mechanism: Mechanism) -> bool {
         if self.queue.retransmissions_out == 0 {
             self.detection.fack.retransmitted_low = self.nxt;
         }
