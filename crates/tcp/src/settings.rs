@@ -181,6 +181,8 @@ settings! {
         pub header_room: u32,
         /// Bytes of a socket that may wait in its host (`tcp_limit_output_bytes`); none where the stack has no such limit.
         pub limit_output_bytes: Option<u32>,
+        /// Retransmissions heed the limit as well.
+        pub small_queue_retransmits: bool,
         /// Since when the limit follows the pacing rate (3.12).
         pub pacing_rate: bool,
         /// Segments a packet that leaves the host may hold; 1 without segmentation offload.

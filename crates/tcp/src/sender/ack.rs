@@ -135,10 +135,7 @@ impl Sender {
             }
             Resume::Lost => {}
         }
-        match self.settings.ack_order {
-            AckOrder::RecoveryFirst => self.send_lost_forward(),
-            AckOrder::LossesFirst => self.send_lost(),
-        }
+        self.send_lost();
     }
 
     /// What is out before an acknowledgement is worked through.

@@ -1,4 +1,4 @@
-//! Segments on their way out: for the first time, again, and the walk over those to be sent again.
+//! Segments on their way out: for the first time, and again.
 
 use rexmit_wire::{SeqNum, SeqRange};
 
@@ -246,67 +246,5 @@ impl Sender {
             self.episode.undo.note_retransmission(Some(stamp), count);
         }
         sent
-    }
-
-    /// Sends again what is lost, as far as the congestion window allows (`tcp_xmit_retransmit_queue`).
-    pub(super) fn send_lost(&mut self) {
-        if self.queue.out == 0 {
-            return;
-        }
-        let head = self.queue.id(0);
-        let mut index = self
-            .queue
-            .retransmit_hint
-            .map_or(0, |hint| self.queue.index_of_id(hint));
-        let mut hole = false;
-        let mut set_timer = false;
-        while index < self.queue.len() {
-            if !hole {
-                self.queue.retransmit_hint = Some(self.queue.id(index));
-            }
-            let room = self
-                .congestion
-                .window
-                .cwnd
-                .saturating_sub(self.queue.in_flight());
-            if room == 0 || self.queue.retransmissions_out >= self.queue.lost {
-                break;
-            }
-            let segment = self.queue.at(index);
-            if !segment.is_lost() {
-                hole |= !segment.has_retransmission_out() && !segment.is_sacked();
-                index += 1;
-                continue;
-            }
-            if segment.is_sacked() || segment.has_retransmission_out() {
-                index += 1;
-                continue;
-            }
-            let len = segment.len();
-            let most = room.min(self.burst_segments());
-            if self.host_is_full(len, true) {
-                break;
-            }
-            let mechanism = self.mechanism_of_retransmission();
-            if !self.retransmit(index, most, mechanism) {
-                break;
-            }
-            if self.in_reduction() {
-                self.episode.prr.sent += self.queue.at(index).count();
-            }
-            if self.queue.id(index) == head && self.timing.timer.job() != Some(Job::Reordering) {
-                set_timer = true;
-            }
-            index += 1;
-        }
-        if set_timer {
-            self.set_timer(Job::Timeout, self.timing.rto);
-        }
-    }
-
-    /// What a retransmission from the queue of the lost is called: as the kernel counts it, and by what finds losses here.
-    pub(super) fn mechanism_of_retransmission(&self) -> Mechanism {
-        let rack = self.settings.rack;
-        self.causes.of_lost(self.episode.state, self.sack, rack)
     }
 }

@@ -87,6 +87,7 @@ pub(super) fn page() -> Page {
         linear_writes = false, "assumption: as if data of files lay in pages";
         header_room = 192, "assumption: include/net/tcp.h MAX_TCP_HEADER, 2.4.32";
         limit_output_bytes = None, "came with Linux 3.6";
+        small_queue_retransmits = false, "no effect: there is no such limit";
         pacing_rate = false, "came with Linux 3.12";
         gso_segments = 1, "segmentation offload came with Linux 2.6";
         packet_sizing = PacketSizing::Window, "no effect: a packet is a segment";

@@ -87,6 +87,7 @@ pub(super) fn page() -> Page {
         linear_writes = false, "assumption: buffers count payload";
         header_room = 0, "assumption: buffers count payload";
         limit_output_bytes = None, "no standard: a host's own affair";
+        small_queue_retransmits = false, "no effect: there is no such limit";
         pacing_rate = false, "no standard: a host's own affair";
         gso_segments = 1, "no standard: a packet is a segment";
         packet_sizing = PacketSizing::Window, "no effect: a packet is a segment";

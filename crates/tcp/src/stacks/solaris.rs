@@ -87,6 +87,7 @@ pub(super) fn ten() -> Page {
         linear_writes = false, "assumption: buffers count payload";
         header_room = 0, "assumption: buffers count payload";
         limit_output_bytes = None, "Linux alone has it";
+        small_queue_retransmits = false, "no effect: there is no such limit";
         pacing_rate = false, "Linux alone has it";
         gso_segments = 1, "assumption: large send offload is off";
         packet_sizing = PacketSizing::Window, "no effect: a packet is a segment";

@@ -87,6 +87,7 @@ pub(super) fn xp() -> Page {
         linear_writes = false, "assumption: buffers count payload";
         header_room = 0, "assumption: buffers count payload";
         limit_output_bytes = None, "assumption: no such limit";
+        small_queue_retransmits = false, "no effect: there is no such limit";
         pacing_rate = false, "assumption: no such limit";
         gso_segments = 1, "assumption: large send offload is off";
         packet_sizing = PacketSizing::Window, "no effect: a packet is a segment";

@@ -41,6 +41,6 @@ impl Sender {
         self.enter_recovery();
         self.causes.began_by = Mechanism::EarlyRetransmit;
         self.update_scoreboard(true);
-        self.send_lost_forward();
+        self.send_lost();
     }
 }
