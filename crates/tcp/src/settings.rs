@@ -181,7 +181,7 @@ settings! {
         pub header_room: u32,
         /// Bytes of a socket that may wait in its host (`tcp_limit_output_bytes`); none where the stack has no such limit.
         pub limit_output_bytes: Option<u32>,
-        /// Retransmissions heed the limit as well.
+        /// Retransmissions heed the limit as well, and go on when a packet leaves the host (since 4.10).
         pub small_queue_retransmits: bool,
         /// Since when the limit follows the pacing rate (3.12).
         pub pacing_rate: bool,

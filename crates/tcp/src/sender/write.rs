@@ -156,7 +156,8 @@ impl Sender {
             return;
         }
         self.now = now;
-        if self.queue.lost > self.queue.retransmissions_out
+        if self.settings.small_queue_retransmits
+            && self.queue.lost > self.queue.retransmissions_out
             && self.congestion.window.cwnd > self.queue.in_flight()
         {
             self.send_lost();

@@ -28,10 +28,6 @@ impl Settings {
                 "initial_rto and fallback_rto must be more than 0s",
             ),
             (
-                !self.fack || self.reordering_unit == ReorderingUnit::Segments,
-                "fack = true needs reordering_unit = segments",
-            ),
-            (
                 self.max_rto >= self.min_rto && self.max_rto >= self.initial_rto,
                 "max_rto must not be less than min_rto or initial_rto",
             ),
@@ -109,6 +105,10 @@ impl Settings {
     fn order_rules(&self) -> Vec<(bool, &'static str)> {
         match self.ack_order {
             AckOrder::RecoveryFirst => vec![
+                (
+                    !self.fack || self.reordering_unit == ReorderingUnit::Segments,
+                    "fack = true needs reordering_unit = segments",
+                ),
                 (!self.rack, "rack = true needs ack_order = losses-first"),
                 (
                     self.tlp != Tlp::Rfc8985,

@@ -87,7 +87,7 @@ pub(super) fn page() -> Page {
         linear_writes = true, "net/ipv4/tcp.c tcp_sendmsg, select_size, 3.10";
         header_room = 304, "include/net/tcp.h MAX_TCP_HEADER, 3.10.4: 128 + 128 + 48";
         limit_output_bytes = Some(131_072), "net/ipv4/tcp_output.c sysctl_tcp_limit_output_bytes, 3.10";
-        small_queue_retransmits = false, "net/ipv4/tcp_output.c tcp_write_xmit, 3.10: new data alone are checked";
+        small_queue_retransmits = false, "net/ipv4/tcp_output.c tcp_write_xmit, tcp_tsq_handler, 3.10: new data alone";
         pacing_rate = false, "came with Linux 3.12";
         gso_segments = 1, "assumption: offloads are off, as on the lab's links";
         packet_sizing = PacketSizing::Window, "net/ipv4/tcp_output.c tcp_tso_should_defer, tcp_mss_split_point, 3.10";

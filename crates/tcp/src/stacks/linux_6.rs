@@ -88,7 +88,7 @@ pub(super) fn page_6_1() -> Page {
         linear_writes = false, "net/ipv4/tcp.c tcp_sendmsg_locked, skb_page_frag_refill: in pages since 4.17";
         header_room = 192, "include/net/tcp.h MAX_TCP_HEADER, 6.1, as the lab configures it: no wireless LAN, no tunnels";
         limit_output_bytes = Some(1_048_576), "net/ipv4/tcp_ipv4.c tcp_sk_init, 6.1";
-        small_queue_retransmits = true, "net/ipv4/tcp_output.c tcp_xmit_retransmit_queue, tcp_small_queue_check, 6.1";
+        small_queue_retransmits = true, "net/ipv4/tcp_output.c tcp_xmit_retransmit_queue, tcp_tsq_write, 6.1";
         pacing_rate = true, "net/ipv4/tcp_output.c tcp_small_queue_check, 6.1";
         gso_segments = 1, "the lab's links: gso_max_segs 1, offloads off";
         packet_sizing = PacketSizing::PacingRate, "net/ipv4/tcp_output.c tcp_tso_autosize, tcp_tso_should_defer, tcp_mss_split_point, 6.1";
