@@ -195,6 +195,8 @@ settings! {
         pub collapse_linear: bool,
         /// Timeouts of one segment before the connection is given up (`tcp_retries2`).
         pub retries: u32,
+        /// They stand for the time that so many take from 200 ms on (`retransmits_timed_out`); else they are counted.
+        pub retries_by_time: bool,
         /// After how long a connection is given up whose peer shut its window with data in flight.
         pub shut_window_limit: ShutWindowLimit,
         /// Timeouts of a SYN before the connection is given up (`tcp_syn_retries`).

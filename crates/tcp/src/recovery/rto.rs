@@ -140,7 +140,7 @@ pub struct GiveUp {
     pub timeouts: u32,
     /// Timeouts that are allowed (`tcp_retries2`).
     pub retries: u32,
-    /// The stack is Linux: retries stand for a span of time.
+    /// Retries stand for a span of time.
     pub by_time: bool,
     /// Since the first retransmission, if there was one.
     pub since_retransmission: Option<Duration>,
@@ -152,7 +152,7 @@ pub struct GiveUp {
     pub max_rto: Duration,
 }
 
-/// Whether timeouts went unanswered too often (RFC 1122 §4.2.3.5); on Linux for too long: as long as so many retries take
+/// Whether timeouts went unanswered too often (RFC 1122 §4.2.3.5), or on Linux for too long: as long as so many retries take
 /// when they start from 200 ms (`retransmits_timed_out`).
 #[must_use]
 pub fn gives_up(view: &GiveUp) -> bool {

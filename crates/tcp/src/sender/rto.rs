@@ -7,7 +7,7 @@ use super::{Sender, State};
 use crate::recovery::frto;
 use crate::recovery::rto::{self, BackOff, Fire, GiveUp, Loss, Silence, Timeout};
 use crate::recovery::Job;
-use crate::settings::{Estimator, Reneging, ShutWindowLimit, TimeoutMarks, UndoStart};
+use crate::settings::{Reneging, ShutWindowLimit, TimeoutMarks, UndoStart};
 use crate::words::Mechanism;
 
 impl Sender {
@@ -88,11 +88,10 @@ impl Sender {
 
     /// Whether timeouts went unanswered too often.
     fn gives_up(&self) -> bool {
-        let linux = [Estimator::LinuxTicks, Estimator::LinuxMicros];
         rto::gives_up(&GiveUp {
             timeouts: self.timing.timeouts,
             retries: self.settings.retries,
-            by_time: linux.contains(&self.settings.estimator),
+            by_time: self.settings.retries_by_time,
             since_retransmission: self
                 .first_retransmission()
                 .map(|first| self.since_stamp(first)),

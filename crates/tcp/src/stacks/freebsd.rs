@@ -63,7 +63,7 @@ pub(super) fn five() -> Page {
         undo = true, "sys/netinet/tcp_input.c t_badrxtwin, 5.2.1: the model undoes by timestamps";
         undo_start = UndoStart::Clean, "assumption: as Linux 3.10";
         partial_undo = PartialUndo::Window, "assumption: as Linux 3.10";
-        undo_window = UndoWindow::Threshold, "assumption: as Linux 3.10";
+        undo_window = UndoWindow::Prior, "sys/netinet/tcp_input.c tcp_input, 5.2.1: snd_cwnd_prev";
         retrans_stamp_cleanup = false, "assumption: as Linux 3.10";
         attempts_count = false, "assumption: as Linux 3.10";
 
@@ -92,8 +92,9 @@ pub(super) fn five() -> Page {
         gso_segments = 1, "segmentation offload came with FreeBSD 7";
         packet_sizing = PacketSizing::Window, "no effect: a packet is a segment";
         retrans_collapse = true, "sys/netinet/tcp_output.c tcp_output, 5.2.1: sends again a full segment from the stream";
-        collapse_linear = true, "assumption: as Linux 3.10";
+        collapse_linear = false, "sys/netinet/tcp_output.c tcp_output, 5.2.1: sends again from the stream";
         retries = 12, "sys/netinet/tcp_timer.h TCP_MAXRXTSHIFT, 5.2.1";
+        retries_by_time = false, "sys/netinet/tcp_timer.c tcp_timer_rexmt, 5.2.1: t_rxtshift";
         shut_window_limit = ShutWindowLimit::LongestTimeout, "assumption: as Linux 3.10";
         syn_retries = 8, "sys/netinet/tcp_timer.h TCPTV_KEEP_INIT = 75 s, 5.2.1: as many as fit";
         syn_linear_timeouts = 4, "sys/netinet/tcp_timer.c tcp_syn_backoff, 5.2.1";

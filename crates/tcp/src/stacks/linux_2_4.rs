@@ -94,6 +94,7 @@ pub(super) fn page() -> Page {
         retrans_collapse = true, "net/ipv4/tcp_output.c sysctl_tcp_retrans_collapse = 1, 2.4.32";
         collapse_linear = true, "net/ipv4/tcp_output.c tcp_retrans_try_collapse, 2.4.32: not what lies in pages";
         retries = 15, "include/net/tcp.h TCP_RETR2, 2.4.32";
+        retries_by_time = true, "assumption: as later kernels; net/ipv4/tcp_timer.c tcp_write_timeout, 2.4.32, counts them";
         shut_window_limit = ShutWindowLimit::LongestTimeout, "net/ipv4/tcp_timer.c tcp_retransmit_timer, 2.4.32";
         syn_retries = 5, "include/net/tcp.h TCP_SYN_RETRIES, 2.4.32";
         syn_linear_timeouts = 0, "came with Linux 6.5";

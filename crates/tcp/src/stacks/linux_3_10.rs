@@ -94,6 +94,7 @@ pub(super) fn page() -> Page {
         retrans_collapse = true, "net/ipv4/tcp_output.c sysctl_tcp_retrans_collapse = 1, 3.10";
         collapse_linear = true, "net/ipv4/tcp_output.c tcp_can_collapse, 3.10";
         retries = 15, "include/net/tcp.h TCP_RETR2, 3.10";
+        retries_by_time = true, "net/ipv4/tcp_timer.c retransmits_timed_out, 3.10";
         shut_window_limit = ShutWindowLimit::LongestTimeout, "net/ipv4/tcp_timer.c tcp_retransmit_timer, 3.10";
         syn_retries = 6, "include/net/tcp.h TCP_SYN_RETRIES, 3.10";
         syn_linear_timeouts = 0, "came with Linux 6.5";

@@ -95,6 +95,7 @@ pub(super) fn page_6_1() -> Page {
         retrans_collapse = true, "net/ipv4/tcp_ipv4.c tcp_sk_init, 6.1";
         collapse_linear = false, "net/ipv4/tcp_output.c tcp_can_collapse, tcp_skb_shift, 6.1: pages as well";
         retries = 15, "include/net/tcp.h TCP_RETR2, 6.1";
+        retries_by_time = true, "net/ipv4/tcp_timer.c retransmits_timed_out, 6.1";
         shut_window_limit = ShutWindowLimit::TwiceLongestTimeout, "net/ipv4/tcp_timer.c tcp_rtx_probe0_timed_out, 6.1";
         syn_retries = 6, "include/net/tcp.h TCP_SYN_RETRIES, 6.1";
         syn_linear_timeouts = 0, "came with Linux 6.5";

@@ -94,6 +94,7 @@ pub(super) fn page() -> Page {
         retrans_collapse = false, "assumption: segments keep their bounds; RFC 9293 §3.7.5 allows repacking";
         collapse_linear = true, "no effect: segments keep their bounds";
         retries = 15, "RFC 1122 §4.2.3.5: R2 of at least 100 seconds, as Linux counts";
+        retries_by_time = false, "assumption: a count; RFC 1122 §4.2.3.5 allows either";
         shut_window_limit = ShutWindowLimit::LongestTimeout, "assumption: as Linux 3.10";
         syn_retries = 6, "RFC 1122 §4.2.3.5: R2 of at least 3 minutes for a SYN, to the nearest doubling";
         syn_linear_timeouts = 0, "RFC 6298 §5.5: every timeout doubles";

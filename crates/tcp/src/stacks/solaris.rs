@@ -92,8 +92,9 @@ pub(super) fn ten() -> Page {
         gso_segments = 1, "assumption: large send offload is off";
         packet_sizing = PacketSizing::Window, "no effect: a packet is a segment";
         retrans_collapse = true, "illumos tcp_output.c tcp_xmit_mp: sends again up to a full segment from the stream";
-        collapse_linear = true, "assumption: as Linux 3.10";
+        collapse_linear = false, "illumos tcp_output.c tcp_xmit_mp: sends again from the stream";
         retries = 14, "illumos tcp_tunables.c tcp_ip_abort_interval = 8 min: as many as fit from 400 ms";
+        retries_by_time = false, "assumption: a count that takes about as long as tcp_ip_abort_interval";
         shut_window_limit = ShutWindowLimit::LongestTimeout, "assumption: as Linux 3.10";
         syn_retries = 5, "illumos tcp_tunables.c tcp_ip_abort_cinterval = 3 min: as many as fit";
         syn_linear_timeouts = 0, "illumos tcp_timers.c tcp_timer: every timeout doubles";

@@ -94,6 +94,7 @@ pub(super) fn xp() -> Page {
         retrans_collapse = false, "assumption: segments keep their bounds";
         collapse_linear = true, "no effect: segments keep their bounds";
         retries = 5, "Microsoft KB 170359: TcpMaxDataRetransmissions = 5";
+        retries_by_time = false, "Microsoft KB 170359: TcpMaxDataRetransmissions is a count";
         shut_window_limit = ShutWindowLimit::LongestTimeout, "assumption: as Linux 3.10";
         syn_retries = 2, "Microsoft KB 170359: TcpMaxConnectRetransmissions = 2";
         syn_linear_timeouts = 0, "Microsoft KB 170359: every timeout doubles";
