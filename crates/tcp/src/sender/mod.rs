@@ -192,6 +192,7 @@ impl Sender {
     pub fn established(&mut self, now: Time, rtt: Option<Duration>, peer: &Peer) {
         self.now = now;
         self.sack = peer.sack;
+        self.detection.fack.on &= peer.sack;
         self.timestamps = peer.timestamps;
         self.peer.window = peer.window;
         self.peer.window_seq = peer.seq;
