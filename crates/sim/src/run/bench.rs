@@ -178,7 +178,11 @@ impl<'a, M: Inspect> Bench<'a, M> {
         }
         let own = self.work();
         let work = Work {
-            packet: nanos(own.packet_ns),
+            receive: nanos(own.receive_ns),
+            send: nanos(own.send_ns),
+            acknowledge: nanos(own.acknowledge_ns),
+            filter: nanos(own.filter_ns),
+            judge: nanos(own.judge_ns),
             retransmission: nanos(own.retransmission_ns),
         };
         Built {
@@ -188,9 +192,9 @@ impl<'a, M: Inspect> Bench<'a, M> {
         }
     }
 
-    /// How long it takes the server to wake up.
-    pub fn wake(&self) -> Duration {
-        nanos(self.work().wake_ns)
+    /// Whether work takes time.
+    pub fn works(&self) -> bool {
+        self.work().send_ns > 0
     }
 
     fn work(&self) -> rexmit_plan::Work {

@@ -203,7 +203,7 @@ impl<M: Inspect> Responses<'_, '_, M> {
         let path = bench.cell.first_path as usize - 1;
         let apps = [
             App::Browser(client),
-            App::Nginx(server.with_wake(bench.wake())),
+            App::Nginx(server.page_by_page(bench.works())),
         ];
         let paths = [(built.clients[path], port)];
         let end = world.open_over(begin, &paths, (built.server, PORT), 0, apps);

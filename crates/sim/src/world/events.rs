@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use rexmit_loss::Decision;
-use rexmit_tcp::connection::Local;
+use rexmit_tcp::connection::{Event as Happened, Local};
 use rexmit_tcp::sender::Metrics;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
@@ -32,6 +32,7 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
 
     fn arrive(&mut self, now: Time, to: EndId, packet: &Packet<M::Options>) {
         self.delivered += 1;
+        self.processor.receive(now);
         let path = usize::from(packet.path);
         let segment = packet.segment();
         let opens = segment.flags.syn() && !segment.flags.ack();
@@ -105,7 +106,7 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
         if machine.deadline().is_some_and(|due| due <= now) {
             machine.on_deadline(now);
         }
-        if app.deadline().is_some_and(|due| due <= now) {
+        if !self.processor.is_busy(now) && app.deadline().is_some_and(|due| due <= now) {
             app.on_deadline(now, machine.as_mut());
         }
         self.settle(now, id);
@@ -137,7 +138,14 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
             if let Some(out) = machine.poll_transmit(now) {
                 self.transmit(now, id, out, filtered);
             } else if let Some(event) = machine.poll_event() {
-                app.on_event(now, event, machine.as_mut());
+                if self.processor.works {
+                    self.tell(now, id, event, Duration::ZERO);
+                } else {
+                    app.on_event(now, event, machine.as_mut());
+                }
+            } else if self.processor.works {
+                self.arm_filter(now);
+                return;
             } else if let Some(packet) = self.outbox.pop_front() {
                 self.send(now, packet);
             } else {
@@ -152,15 +160,26 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
             self.transmit(now, id, out, filtered);
         }
         while let Some(event) = self.machine_mut(id).and_then(M::poll_event) {
-            let happened = self.happened.entry(id).or_default();
-            if happened.is_empty() {
-                self.queue.push(now + late, Event::Program(id));
-            }
-            happened.push(event);
+            self.tell(now, id, event, late);
         }
+        self.arm_filter(now);
+    }
+
+    /// Tells a program of something when it has its turn.
+    fn tell(&mut self, now: Time, id: EndId, event: Happened, late: Duration) {
+        let happened = self.happened.entry(id).or_default();
+        if happened.is_empty() {
+            let turn = self.processor.free(now) + late;
+            self.queue.push(turn, Event::Program(id));
+        }
+        happened.push(event);
+    }
+
+    fn arm_filter(&mut self, now: Time) {
         if !self.outbox.is_empty() && !self.filter_armed {
             self.filter_armed = true;
-            self.queue.push(now, Event::Filter);
+            let begins = self.processor.filter_begins(now);
+            self.queue.push(begins, Event::Filter);
         }
     }
 
@@ -169,6 +188,11 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
     }
 
     pub(super) fn program(&mut self, now: Time, id: EndId) {
+        if self.processor.is_busy(now) {
+            let free = self.processor.free(now);
+            self.queue.push(free, Event::Program(id));
+            return;
+        }
         let happened = self.happened.remove(&id).unwrap_or_default();
         let End { machine, app, .. } = &mut self.ends[id.index()];
         if let Some(machine) = machine {
@@ -181,7 +205,13 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
 
     /// What leaves may make room in the host for more, which then has to pass as well.
     pub(super) fn filter(&mut self, now: Time) {
+        if self.processor.is_busy(now) {
+            let free = self.processor.free(now);
+            self.queue.push(free, Event::Filter);
+            return;
+        }
         self.filter_armed = false;
+        self.processor.judge(now, self.outbox.iter());
         let mut senders = BTreeSet::new();
         while let Some(packet) = self.outbox.pop_front() {
             senders.insert(packet.from);
@@ -195,10 +225,15 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
     fn arm(&mut self, id: EndId) {
         let end = &mut self.ends[id.index()];
         let machine = end.machine.as_deref().and_then(Machine::deadline);
-        let due = machine.into_iter().chain(end.app.deadline()).min();
+        let now = self.queue.now();
+        let app = end
+            .app
+            .deadline()
+            .map(|due| due.max(self.processor.free(now)));
+        let due = machine.into_iter().chain(app).min();
         let Some(due) = due else { return };
         // A timer that is overdue fires now, not in the past.
-        let due = due.max(self.queue.now());
+        let due = due.max(now);
         if due < end.armed {
             end.armed = due;
             self.queue.push(due, Event::Timer(id));

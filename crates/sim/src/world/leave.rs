@@ -16,6 +16,7 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
         filtered: bool,
     ) {
         let packet = self.packet(from, out);
+        self.processor.make(now, &packet);
         if filtered {
             self.outbox.push_back(packet);
         } else {
@@ -75,9 +76,8 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
         let Way {
             node, peer_node, ..
         } = *self.ends[packet.from.index()].way(path);
-        let worked = self.worker.through(now, packet.sent.mechanism.is_some());
         if goes_on {
-            self.forward(worked, node, peer_node, packet);
+            self.forward(self.processor.free(now), node, peer_node, packet);
         } else if let Some(machine) = &mut self.ends[packet.from.index()].machine {
             machine.dropped(path, packet.sent.segment.seq);
         }

@@ -1,6 +1,6 @@
 //! Hosts, their programs and the network between them, in simulated time.
 //!
-//! Work takes no time. At one instant a host's TCP deals with the packet or timer first, then its programs run until they
+//! Work takes no time, unless it is said how much ([`Work`]). At one instant a host's TCP deals with the packet or timer first, then its programs run until they
 //! wait, and what the TCP has to send leaves in the order in which it was made: at once, or behind a filter
 //! ([`Host::filtered`]) when all programs wait, as on a host with one processor and NFQUEUE. Or programs and filter have
 //! their turn after all that comes in at this instant ([`Turn::Last`]), which tells where packets of several paths arrive
@@ -26,7 +26,7 @@ use crate::apps::App;
 use crate::machine::Machine;
 use crate::queue::Queue;
 use network::Arrival;
-use work::Worker;
+use work::Processor;
 
 pub use gate::{Gate, Open};
 pub use network::{Host, LinkId, Network, NodeId, Turn};
@@ -96,7 +96,7 @@ pub struct World<M: Machine, G> {
     filter_armed: bool,
     held: BTreeMap<PacketId, Packet<M::Options>>,
     next_packet: u64,
-    worker: Worker,
+    processor: Processor,
     delivered: u64,
     numbers: Stream,
 }
@@ -128,14 +128,14 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
             next_packet: 0,
             delivered: 0,
             numbers: streams.stream("isn", 0),
-            worker: Worker::new(Work::default(), now),
+            processor: Processor::new(Work::default(), now),
         }
     }
 
     /// The same where packets make work.
     #[must_use]
     pub fn with_work(mut self, work: Work) -> Self {
-        self.worker = Worker::new(work, self.now());
+        self.processor = Processor::new(work, self.now());
         self
     }
 

@@ -2,6 +2,7 @@
 
 mod stop_and_wait;
 mod turns;
+mod work;
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;

@@ -1,37 +1,87 @@
-//! The work that packets make in their hosts.
+//! The work that packets make in their hosts, which share one processor.
 
 use rexmit_time::{Duration, Time};
 
-/// How long hosts and filter work on a packet that leaves, one after another; no time on the lab's own kernels.
+use super::Packet;
+
+/// How long the one processor of all hosts works; no time on the lab's own kernels, whose clocks stand still meanwhile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// On each.
-    pub packet: Duration,
-    /// On a retransmission besides: the filter reads the kernel's counters to name it.
+    /// On a packet that comes.
+    pub receive: Duration,
+    /// On a packet with data, or a SYN, that a TCP makes.
+    pub send: Duration,
+    /// On another that it makes.
+    pub acknowledge: Duration,
+    /// To wake the filter.
+    pub filter: Duration,
+    /// On a packet in the filter.
+    pub judge: Duration,
+    /// On a retransmission in the filter besides, which reads the kernel's counters to name it.
     pub retransmission: Duration,
 }
 
-/// Hosts and filter at work.
+/// The processor. What a TCP does comes first, then programs, then the filter, which takes all that waits together and lets
+/// it go together.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Worker {
+pub(super) struct Processor {
     work: Work,
-    /// When all that left so far is done.
+    /// Anything takes time.
+    pub works: bool,
+    /// When all that was to be done is done.
     until: Time,
 }
 
-impl Worker {
+impl Processor {
     pub fn new(work: Work, now: Time) -> Self {
-        Worker { work, until: now }
+        Processor {
+            work,
+            works: work != Work::default(),
+            until: now,
+        }
     }
 
-    /// When a packet that leaves a TCP now is through with what its host and the filter do, one packet after another.
-    pub fn through(&mut self, now: Time, retransmission: bool) -> Time {
-        let more = if retransmission {
-            self.work.retransmission
+    /// When it is free.
+    pub fn free(&self, now: Time) -> Time {
+        self.until.max(now)
+    }
+
+    /// When the filter can begin.
+    pub fn filter_begins(&self, now: Time) -> Time {
+        self.free(now) + self.work.filter
+    }
+
+    pub fn is_busy(&self, now: Time) -> bool {
+        self.until > now
+    }
+
+    /// A packet comes.
+    pub fn receive(&mut self, now: Time) {
+        self.spend(now, self.work.receive);
+    }
+
+    /// A TCP makes a packet.
+    pub fn make<X>(&mut self, now: Time, packet: &Packet<X>) {
+        let segment = packet.segment();
+        let work = if segment.len > 0 || segment.flags.syn() {
+            self.work.send
         } else {
-            Duration::ZERO
+            self.work.acknowledge
         };
-        self.until = self.until.max(now) + self.work.packet + more;
-        self.until
+        self.spend(now, work);
+    }
+
+    /// The filter takes these packets together.
+    pub fn judge<'a, X: 'a>(&mut self, now: Time, packets: impl Iterator<Item = &'a Packet<X>>) {
+        for packet in packets {
+            self.spend(now, self.work.judge);
+            if packet.sent.mechanism.is_some() {
+                self.spend(now, self.work.retransmission);
+            }
+        }
+    }
+
+    fn spend(&mut self, now: Time, work: Duration) {
+        self.until = self.free(now) + work;
     }
 }
