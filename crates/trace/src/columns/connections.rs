@@ -1,8 +1,9 @@
 //! Connections as columns.
 
 use rexmit_schema::trace;
+use rexmit_schema::values::Table;
 
-use super::buffers::{seconds, whole, Filler, Table};
+use super::filler::{seconds, whole, Filler};
 use crate::analyzer::Of;
 use crate::event::Direction;
 use crate::measures::Measures;

@@ -3,14 +3,14 @@
 //! What the columns are is declared in `rexmit_schema::trace`; a filler that fills others panics, which a table without
 //! rows shows.
 
-mod buffers;
 mod connections;
+mod filler;
 mod mechanisms;
 mod parameters;
 mod retransmissions;
 mod whatif;
 
-pub use buffers::{Column, Table, Texts, Values};
+use rexmit_schema::values::Table;
 
 use crate::analyzer::Rows;
 use crate::event::Direction;

@@ -1,6 +1,7 @@
 //! Rows as columns.
 
-use rexmit_trace::columns::{tables, Table, Values};
+use rexmit_schema::values::{Column, Table, Values};
+use rexmit_trace::columns::tables;
 use rexmit_wire::Flags;
 
 use crate::script::Script;
@@ -139,9 +140,7 @@ fn only_the_mechanisms_of_a_side_have_rows() {
 
 /// Columns that have a null and are declared without.
 fn wrongly_null(table: &Table) -> Vec<&str> {
-    let wrong = |column: &&rexmit_trace::columns::Column| {
-        column.values.has_nulls() && !column.declared.nullable
-    };
+    let wrong = |column: &&Column| column.values.has_nulls() && !column.declared.nullable;
     let columns = table.columns.iter().filter(wrong);
     columns.map(|column| column.declared.name).collect()
 }

@@ -1,130 +1,9 @@
-//! The buffers of a table, and how they are filled.
+//! How the columns of a table are filled.
 
-use std::collections::BTreeMap;
-use std::fmt::Write;
-
+use rexmit_schema::values::{Column, Table, Values};
 use rexmit_schema::Kind;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::FlowKey;
-
-/// A table as columns.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Table {
-    /// Its name.
-    pub name: &'static str,
-    /// Its columns, in the order in which they are declared, all of one length.
-    pub columns: Vec<Column>,
-}
-
-/// A column as it is declared, and its values.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Column {
-    /// What it is.
-    pub declared: &'static rexmit_schema::Column,
-    /// Its values.
-    pub values: Values,
-}
-
-/// The values of a column.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Values {
-    /// Whole numbers. The mask, if there is one, is false where the value is null.
-    Integer(Vec<i64>, Option<Vec<bool>>),
-    /// Numbers; null is NaN.
-    Number(Vec<f64>),
-    /// True or false.
-    Boolean(Vec<bool>),
-    /// For each row the number of its text; −1 is null.
-    Text(Vec<i32>, Texts),
-}
-
-impl Values {
-    fn new(declared: &rexmit_schema::Column, rows: usize) -> Self {
-        match declared.kind {
-            Kind::Integer if declared.nullable => {
-                Values::Integer(Vec::with_capacity(rows), Some(Vec::with_capacity(rows)))
-            }
-            Kind::Integer => Values::Integer(Vec::with_capacity(rows), None),
-            Kind::Number => Values::Number(Vec::with_capacity(rows)),
-            Kind::Boolean => Values::Boolean(Vec::with_capacity(rows)),
-            Kind::Text => Values::Text(Vec::with_capacity(rows), Texts::default()),
-        }
-    }
-
-    /// How many rows there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        match self {
-            Values::Integer(values, _) => values.len(),
-            Values::Number(values) => values.len(),
-            Values::Boolean(values) => values.len(),
-            Values::Text(values, _) => values.len(),
-        }
-    }
-
-    /// Whether there are no rows.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Whether a row is null.
-    #[must_use]
-    pub fn has_nulls(&self) -> bool {
-        match self {
-            Values::Integer(_, mask) => mask.iter().flatten().any(|there| !there),
-            Values::Number(values) => values.iter().any(|value| value.is_nan()),
-            Values::Boolean(_) => false,
-            Values::Text(values, _) => values.iter().any(|value| *value < 0),
-        }
-    }
-}
-
-/// Different texts, one behind the other; a text may be there twice.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Texts {
-    /// All.
-    pub all: String,
-    /// Where each one ends in `all`.
-    pub ends: Vec<usize>,
-    known: BTreeMap<String, i32>,
-    last_flow: Option<FlowKey>,
-}
-
-impl Texts {
-    fn word(&mut self, word: &str) -> i32 {
-        if let Some(index) = self.known.get(word) {
-            return *index;
-        }
-        self.all.push_str(word);
-        let index = self.end();
-        self.known.insert(word.to_owned(), index);
-        index
-    }
-
-    fn flow(&mut self, flow: FlowKey) -> i32 {
-        if self.last_flow != Some(flow) {
-            self.last_flow = Some(flow);
-            // Writing to a String cannot fail.
-            let _ = write!(self.all, "{flow}");
-            return self.end();
-        }
-        self.ends.len() as i32 - 1
-    }
-
-    fn end(&mut self) -> i32 {
-        self.ends.push(self.all.len());
-        self.ends.len() as i32 - 1
-    }
-
-    /// Each text, in the order of their numbers.
-    pub fn iter(&self) -> impl Iterator<Item = &str> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts
-            .zip(&self.ends)
-            .map(|(start, end)| &self.all[start..*end])
-    }
-}
 
 /// Fills a table as it is declared: each pass goes through all columns in their order and adds some rows to each.
 #[derive(Debug)]
@@ -217,8 +96,9 @@ impl Filler {
     }
 
     pub fn boolean(&mut self, name: &str, add: impl Iterator<Item = bool>) {
-        if let Values::Boolean(values) = self.values(name, Kind::Boolean) {
-            values.extend(add);
+        match self.values(name, Kind::Boolean) {
+            Values::Boolean(values, None) => values.extend(add),
+            _ => panic!("{name} is declared with nulls"),
         }
     }
 
@@ -230,7 +110,17 @@ impl Filler {
 
     pub fn flow(&mut self, name: &str, add: impl Iterator<Item = Option<FlowKey>>) {
         if let Values::Text(values, texts) = self.values(name, Kind::Text) {
-            values.extend(add.map(|flow| flow.map_or(-1, |flow| texts.flow(flow))));
+            // Rows of a flow stand together.
+            let mut last = None;
+            values.extend(add.map(|flow| match (flow, last) {
+                (None, _) => -1,
+                (Some(flow), Some((before, index))) if flow == before => index,
+                (Some(flow), _) => {
+                    let index = texts.push(flow);
+                    last = Some((flow, index));
+                    index
+                }
+            }));
         }
     }
 }
