@@ -10,7 +10,6 @@ use rexmit_wire::FlowKey;
 pub(super) struct Filler {
     columns: Vec<Column>,
     at: usize,
-    prefix: &'static str,
 }
 
 impl Filler {
@@ -31,7 +30,6 @@ impl Filler {
         let mut filler = Filler {
             columns: declared.columns().map(column).collect(),
             at: 0,
-            prefix: "",
         };
         // Without rows, one pass over nothing shows whether the columns are those that are declared.
         for some in rows
@@ -48,19 +46,13 @@ impl Filler {
         }
     }
 
-    /// What the names of the next columns begin with.
-    pub fn prefix(&mut self, prefix: &'static str) {
-        self.prefix = prefix;
-    }
-
     /// The values of the next column, which must be the one that is declared.
     fn values(&mut self, name: &str, kind: Kind) -> &mut Values {
         let Column { declared, values } = &mut self.columns[self.at];
         self.at += 1;
         assert!(
-            declared.name.strip_prefix(self.prefix) == Some(name) && declared.kind == kind,
-            "{}{name} is filled where {} is declared",
-            self.prefix,
+            declared.name == name && declared.kind == kind,
+            "{name} is filled where {} is declared",
             declared.name,
         );
         values
