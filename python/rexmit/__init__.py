@@ -5,7 +5,7 @@
     run = rexmit.run("tlp-2013", engine="model", settings={"network": "mobile"})
     trace = rexmit.trace("capture.pcapng")
 
-`docs/library.md` has all of it.
+`docs/library.ipynb` has all of it.
 """
 
 from __future__ import annotations

@@ -203,9 +203,20 @@ def test_each_stack_apart(tmp_path: Path) -> None:
 
 
 def test_families() -> None:
-    words = ["linux-6.1", "linux-3.10", "linux-2.4", "windows-2000", "mac-os-x", "rfc"]
+    words = [
+        "linux-6.1",
+        "linux-4.19",
+        "linux-4.1",
+        "linux-3.10",
+        "linux-2.4",
+        "windows-2000",
+        "mac-os-x",
+        "rfc",
+    ]
     assert [stacks.family(word) for word in words] == [
         "linux-6",
+        "linux-6",
+        "linux-3",
         "linux-3",
         "linux-2.4",
         "windows-xp",

@@ -251,7 +251,7 @@ pub struct SenderRow {
     /// Its SYN as a signature: `ttl:mss:window,scale:option layout`.
     pub syn_signature: Option<String>,
     /// Retransmissions by mechanism, in the order of `Mechanism::ALL`, those needed (and unknown) and those spurious.
-    pub retransmissions: [[u32; 2]; 10],
+    pub retransmissions: [[u32; 2]; Mechanism::ALL.len()],
     /// Packets that came late (reordering).
     pub reordered: u32,
     /// Packets doubled by the network.

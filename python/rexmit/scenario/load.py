@@ -101,7 +101,7 @@ def from_plain(
     settings: Iterable[str] = (),
     stacks: bool = True,
 ) -> Scenario:
-    """The scenario that `Scenario.effective` wrote. `where` names it in errors; `stacks` as in
+    """The scenario that `plain.effective` wrote. `where` names it in errors; `stacks` as in
     `load`."""
     return check(deepcopy(dict(data)), Sources(where), settings, stacks=stacks)
 
@@ -358,7 +358,7 @@ def _rates(scenario: Scenario) -> Iterable[Problem]:
 
 def _stacks(scenario: Scenario, *, allowed: bool) -> Iterable[Problem]:
     """What is wrong with settings of the model's stacks, each by itself."""
-    from rexmit import stacks  # it knows scenarios
+    from rexmit import stacks
 
     tables: list[tuple[Path, Mapping[str, str]]] = [(("stack",), scenario.stack)]
     for name in scenario.config_names:

@@ -39,8 +39,8 @@ impl Ledger {
     /// The mechanism of the next retransmission, given the counters after it was made and whether it `holds_highest`, the
     /// highest sequence number sent.
     ///
-    /// A probe retransmissions the last segment of the queue or sends new data; only in the second case is its count still
-    /// open when something else retransmissions, and then it is void.
+    /// A probe sends the last segment of the queue again, or new data; only in the second case is its count still open when
+    /// something else is retransmitted, and then it is void.
     pub fn next(
         &mut self,
         now: Counters,

@@ -261,7 +261,7 @@ proptest! {
 
 /// The parameters of UNC 2007 give its own estimators: Table I's, and its Smart-Config with k = 2 and minRTO = 100 ms.
 #[test]
-fn the_general_form_takes_the_parameters_of_seed_002() {
+fn the_general_form_takes_the_parameters_of_unc_2007() {
     let form = Form {
         a: 0.25,
         b: 0.125,

@@ -44,7 +44,7 @@ fn every_page_makes_a_stack() {
 }
 
 #[test]
-fn the_stacks_of_the_issue_are_there() {
+fn the_named_stacks_are_there() {
     let names: Vec<&str> = all().map(|page| page.name).collect();
     for name in [
         "linux-2.4",
@@ -64,7 +64,7 @@ fn the_stacks_of_the_issue_are_there() {
 
 /// The values that UNC 2007 prints, for the stacks that stand for it.
 #[test]
-fn table_1_of_seed_002() {
+fn table_1_of_unc_2007() {
     // Stack, granularity (ms), initial RTO (ms), minRTO (ms), m, k, D.
     let table = [
         ("linux-2.4", 10, 3_000, 200, 1.0, 4, 3),

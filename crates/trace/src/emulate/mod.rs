@@ -1,7 +1,7 @@
 //! Emulated senders: what made each retransmission, and which stack it was.
 //!
 //! A [`Judges`] holds one scoreboard and one emulated sender for each profile (`profile`): the pages of the stacks'
-//! settings, and some of them with what a capture does not show changed. Each emulation (`emulated sender`) follows what
+//! settings, and some of them with what a capture does not show changed. Each emulated sender (`sender`) follows what
 //! its stack would do with its timer and its states; at a retransmission it weighs every cause that its state allows by how
 //! well the time fits. How likely all that was seen is by each of them, says which stack it was, and weighs their opinions
 //! of each retransmission.

@@ -264,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_grid_is_that_of_seed_002() {
+    fn the_grid_is_that_of_unc_2007() {
         let plan = Plan::parse(&["grid"]).unwrap();
         assert_eq!(plan.names().len(), 5 * 5 * 6 * 6);
         assert_eq!(plan.detailed(), 0);

@@ -52,16 +52,18 @@ NOTHING: Final = Stacks(Counter(), Counter())
 
 
 def family(stack: str) -> str:
-    """What the analysis can tell apart: the series of Linux (2.4, 3, 6), the others' names.
+    """What the analysis can tell apart: Linux 2.4, Linux before it found losses by time (RACK is
+    the default since 4.18), Linux since, and the others' names.
 
-    `linux-6.12` and `linux-6.1` are both `linux-6`; `windows-2000` goes with `windows-xp`, and
-    `mac-os-x` with `freebsd-5` (the same TCP, seed study section IV.A).
+    `linux-6.12` and `linux-6.1` are both `linux-6`, `linux-4.1` goes with `linux-3.10`;
+    `windows-2000` goes with `windows-xp`, and `mac-os-x` with `freebsd-5` (the same TCP, UNC 2007,
+    section IV.A).
     """
     word = stack.strip().lower()
     linux = re.fullmatch(r"linux-(\d+)(?:\.(\d+))?.*", word)
     if linux:
-        major = int(linux[1])
-        return "linux-2.4" if major == 2 else "linux-3" if major == 3 else "linux-6"
+        release = (int(linux[1]), int(linux[2] or 0))
+        return "linux-2.4" if release < (3, 0) else "linux-3" if release < (4, 18) else "linux-6"
     for begins, name in (
         ("windows", "windows-xp"),
         ("mac", "freebsd-5"),

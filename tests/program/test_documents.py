@@ -1,0 +1,56 @@
+"""Places that documents name: they are there."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[2]
+
+_TOP: Final = (
+    "crates",
+    "python",
+    "tests",
+    "docs",
+    "scripts",
+    "kernel",
+    "scenarios",
+    "benches",
+    "fuzz",
+)
+_PLACE: Final = re.compile(r"`((?:" + "|".join(_TOP) + r")/[\w./-]+)`")
+_EXAMPLE: Final = re.compile(r"[A-Z]{4}$")
+"""What stands for many, as `SERIES`."""
+_LINK: Final = re.compile(r"\]\((?!\w+:)([^)#\s]+)")
+
+
+def documents() -> list[Path]:
+    listed = subprocess.run(
+        ["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    found = [ROOT / name for name in listed.stdout.split()]
+    assert ROOT / "README.md" in found
+    return found
+
+
+def missing(document: Path, text: str) -> list[str]:
+    """Places and links of a document that lead nowhere."""
+    places = [(name, ROOT / name) for name in _PLACE.findall(text)]
+    links = [(name, document.parent / name) for name in _LINK.findall(text)]
+    return [
+        name for name, path in places + links if not path.exists() and not _EXAMPLE.search(name)
+    ]
+
+
+def test_documents_name_places_that_are_there() -> None:
+    # What changed long ago may name what went since.
+    current = [one for one in documents() if one.name != "CHANGELOG.md"]
+    told = {str(one.relative_to(ROOT)): missing(one, one.read_text()) for one in current}
+    assert {name: places for name, places in told.items() if places} == {}
+
+
+def test_a_place_that_is_not_there_is_told() -> None:
+    text = "See `crates/tcp`, `crates/none/here.rs`, [one](README.md) and [two](docs/none.md#x)."
+    assert missing(ROOT / "CONTRIBUTING.md", text) == ["crates/none/here.rs", "docs/none.md"]
