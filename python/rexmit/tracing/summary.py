@@ -159,40 +159,37 @@ def summary(trace: Trace) -> Summary:
     )
 
 
-_SUMMED: Final = (
+_OF_SIDES: Final = (
     *("packets", "bytes", "segments"),
     *("capture_losses", "reordered", "network_duplicates", "capture_duplicates"),
 )
-"""What the totals have of both sides together."""
+"""What the totals have of all sides together."""
 
 
 def _totals(trace: Trace) -> Totals:
-    row = (
-        mechanisms.beside(
-            sides.beside(trace.scan("connections"), trace, *_SUMMED),
-            trace,
-            retransmissions=mechanisms.retransmissions(),
-            needed=mechanisms.total("needed"),
-        )
-        .with_columns(sides.both(name).alias(name) for name in _SUMMED)
-        .select(
-            pl.len().alias("connections"),
-            (pl.col("retransmissions") > 0).sum().alias("with_retransmissions"),
-            (pl.col("needed") > 0).sum().alias("with_loss"),
-            pl.col("packets", "bytes", "segments").sum(),
-            pl.col("retransmissions").sum(),
-            pl.col("start_s").min(),
-            pl.col("end_s").max(),
-            pl.col("duration_s").sum(),
-            pl.col("waited_s").sum(),
-            pl.col("mid_stream", "one_sided", "evicted").sum(),
-            (pl.col("capture_losses") > 0).sum().alias("with_capture_losses"),
-            pl.col("capture_losses", "reordered", "network_duplicates", "capture_duplicates").sum(),
-        )
-        .collect()
-        .row(0, named=True)
+    lost = pl.col("capture_losses") > 0
+    of_sides = trace.scan("sides").select(
+        pl.col(_OF_SIDES).sum(),
+        pl.col("connection").filter(lost).n_unique().alias("with_capture_losses"),
     )
-    return Totals(**row)
+    of_connections = mechanisms.beside(
+        trace.scan("connections"),
+        trace,
+        retransmissions=mechanisms.retransmissions(),
+        needed=mechanisms.total("needed"),
+    ).select(
+        pl.len().alias("connections"),
+        (pl.col("retransmissions") > 0).sum().alias("with_retransmissions"),
+        (pl.col("needed") > 0).sum().alias("with_loss"),
+        pl.col("retransmissions").sum(),
+        pl.col("start_s").min(),
+        pl.col("end_s").max(),
+        pl.col("duration_s").sum(),
+        pl.col("waited_s").sum(),
+        pl.col("mid_stream", "one_sided", "evicted").sum(),
+    )
+    both = pl.collect_all([of_connections, of_sides])
+    return Totals(**{name: value for row in both for name, value in row.row(0, named=True).items()})
 
 
 def _hosts(trace: Trace) -> tuple[int, int]:
