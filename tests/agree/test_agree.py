@@ -15,11 +15,8 @@ import pytest
 from rexmit import _core
 from rexmit.engines.engine import cores
 from rexmit.engines.kernel import KernelEngine, find_kernel
-from rexmit.validate.agree import judge_paths
-from rexmit.validate.agree.case import Case
 from rexmit.validate.agree.draw import draw
-from rexmit.validate.agree.judge import Judged, judge
-from rexmit.validate.agree.judge_paths import PathJudged
+from rexmit.validate.agree.judge import judge
 from rexmit.validate.agree.kernel import run, run_alone
 from rexmit.validate.agree.outcome import Outcome
 from rexmit.validate.agree.packet import read as packets
@@ -92,12 +89,6 @@ def open_kernel(name: str) -> KernelEngine:
     return KernelEngine.open(find_kernel(name), ["builtin"])
 
 
-def judged(case: Case, outcome: Outcome, stack: str, hz: int) -> Judged | PathJudged:
-    if case.minds_paths:
-        return judge_paths.judge(case, outcome, _core.run_model, _core, stack=stack, hz=hz)
-    return judge(case, outcome, _core.run_model, _core, stack=stack, hz=hz)
-
-
 @pytest.mark.parametrize("kernel", ["6.1", "6.12"])
 def test_cases_that_once_disagreed_agree(kernel: str) -> None:
     engine = open_kernel(kernel)
@@ -107,7 +98,7 @@ def test_cases_that_once_disagreed_agree(kernel: str) -> None:
     apart = []
     for number, case in cases.items():
         stack, hz = f"linux-{kernel}", engine.kernel.hz
-        one = judged(case, outcomes[number], stack, hz)
+        one = judge(case, outcomes[number], _core.run_model, _core, stack=stack, hz=hz)
         if not one.exact:
             apart.append((case.name, one.kind, one.kernel_error))
     assert not apart

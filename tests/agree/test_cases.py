@@ -11,8 +11,8 @@ import pytest
 from rexmit import _core
 from rexmit.errors import UserError
 from rexmit.validate.agree.case import Case
-from rexmit.validate.agree.draw import RATE_BPS, RTT_NS, SEGMENTS, draw
-from rexmit.validate.agree.draw_paths import draw as draw_paths
+from rexmit.validate.agree.draw import draw
+from rexmit.validate.agree.draw_pages import RATE_BPS, RTT_NS, SEGMENTS
 from rexmit.validate.agree.read import read
 from rexmit.validate.networks import BUFFER_BYTES
 
@@ -37,7 +37,7 @@ def test_a_case_is_the_same_whatever_else_is_drawn(drawn: list[Case]) -> None:
     ("cases", "digest"),
     [
         ([draw(_core, 1411, index, (6, 12)) for index in range(200)], "17dfa3b7ddcc3c6e"),
-        ([draw_paths(_core, 11, index) for index in range(200)], "94316f77de14649d"),
+        ([draw(_core, 11, index, (6, 12), paths=2) for index in range(200)], "94316f77de14649d"),
     ],
     ids=["one path", "two paths"],
 )
@@ -110,7 +110,7 @@ def test_cases_of_two_paths_are_read_as_they_were_written_at_first() -> None:
 
 def test_any_workload_goes_over_any_network(tmp_path: Path) -> None:
     links = draw(_core, 4, 7, (6, 12))
-    paths = replace(draw_paths(_core, 4, 7), protocol="mptcp")
+    paths = replace(draw(_core, 4, 7, (6, 12), paths=2), protocol="mptcp")
     for case in (
         replace(links, bursts=2, gap_ns=10**9, receive_window_bytes=None, pattern="data -1"),
         replace(paths, bursts=None, gap_ns=0, pattern="path 1 data -1"),

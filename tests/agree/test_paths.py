@@ -3,39 +3,45 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from rexmit import _core
 from rexmit.validate.agree import model
 from rexmit.validate.agree.case import Case
-from rexmit.validate.agree.compare_paths import PathVerdict, compare, read
-from rexmit.validate.agree.draw_paths import (
-    DELAY_NS,
-    GAP_NS,
-    QUEUE_PACKETS,
-    RATE_BPS,
-    SEGMENTS,
-    draw,
-)
+from rexmit.validate.agree.classes import of_retransmissions
+from rexmit.validate.agree.compare import Verdict, compare, recovery
+from rexmit.validate.agree.draw import draw as draw_case
+from rexmit.validate.agree.draw_bursts import DELAY_NS, GAP_NS, QUEUE_PACKETS, RATE_BPS, SEGMENTS
 from rexmit.validate.agree.folder import About, Folder
-from rexmit.validate.agree.judge_paths import PathJudged, judge, tally
+from rexmit.validate.agree.judge import Judged, judge
+from rexmit.validate.agree.packet import Log
+from rexmit.validate.agree.rates import RETRANSMISSIONS
 from rexmit.validate.agree.read import read as read_scenario
 from rexmit.validate.agree.report import lines
+from rexmit.validate.agree.verdicts import tally
 
 TICK = 4_000_000
 
 Row = list[object]
 
 
+def draw(seed: int, index: int) -> Case:
+    return draw_case(_core, seed, index, (6, 12), paths=2)
+
+
+CASE = draw(3, 0)
+
+
 @pytest.fixture(scope="module")
 def drawn() -> list[Case]:
-    return [draw(_core, 3, index) for index in range(300)]
+    return [draw(3, index) for index in range(300)]
 
 
 def test_a_case_is_the_same_whatever_else_is_drawn(drawn: list[Case]) -> None:
-    assert draw(_core, 3, 123) == drawn[123]
-    assert draw(_core, 4, 123) != drawn[123]
+    assert draw(3, 123) == drawn[123]
+    assert draw(4, 123) != drawn[123]
     assert len({case.seed for case in drawn}) == len(drawn)
 
 
@@ -94,8 +100,17 @@ KERNEL = [
 COMPLETE: list[int | None] = [340_000_000]
 
 
-def against(model: list[Row], complete: list[int | None] | None = None) -> PathVerdict:
-    return compare((read(KERNEL), COMPLETE), (read(model), complete or COMPLETE), TICK)
+class Held(NamedTuple):
+    verdict: Verdict
+    kind: str | None
+
+
+def against(model: list[Row], complete: list[int | None] | None = None) -> Held:
+    ours = Log.of(KERNEL, COMPLETE, own=True)
+    theirs = Log.of(model, complete or COMPLETE, own=True)
+    verdict = compare(ours, theirs, TICK)
+    kind = of_retransmissions(verdict, ours, theirs, TICK)
+    return Held(verdict, kind)
 
 
 def changed(place: int, *rows: Row) -> list[Row]:
@@ -104,65 +119,86 @@ def changed(place: int, *rows: Row) -> list[Row]:
 
 def test_equal_logs_agree_whenever_they_begin() -> None:
     late = [[row[0] + 7_000_000, *row[1:]] for row in KERNEL if isinstance(row[0], int)]
-    verdict = against(late)
-    assert verdict.agrees
-    assert verdict.exact
-    assert verdict.kind is None
+    held = against(late)
+    assert held.verdict.agree
+    assert held.verdict.exact
+    assert held.kind is None
 
 
 def test_acknowledgements_do_not_count() -> None:
-    assert against(changed(4)).exact
+    assert against(changed(4)).verdict.exact
 
 
 def test_a_retransmission_on_another_path() -> None:
-    verdict = against(changed(6, data(300, 2, 1, "mptcp-reinject")))
-    assert not verdict.retransmissions
-    assert not verdict.agrees
-    assert verdict.completion
-    assert verdict.kind == "mptcp-reinject on another path"
+    held = against(changed(6, data(300, 2, 1, "mptcp-reinject")))
+    assert not held.verdict.retransmissions
+    assert not held.verdict.agree
+    assert held.verdict.completion
+    assert held.kind == "mptcp-reinject on another path"
 
 
 def test_a_retransmission_by_another_mechanism() -> None:
-    verdict = against(changed(5, data(90, 2, 1, "rto")))
-    assert not verdict.retransmissions
-    assert verdict.kind == "kernel tlp / model rto"
+    held = against(changed(5, data(90, 2, 1, "rto")))
+    assert not held.verdict.retransmissions
+    assert held.kind == "kernel tlp / model rto"
     missing = against(changed(6))
     assert missing.kind == "kernel mptcp-reinject / model nothing more"
 
 
 def test_completion_may_be_a_tick_apart_and_no_more() -> None:
-    assert against(KERNEL, [344_000_000]).agrees
+    assert against(KERNEL, [344_000_000]).verdict.agree
     late = against(KERNEL, [344_000_001])
-    assert late.retransmissions
-    assert late.exact
-    assert not late.completion
+    assert late.verdict.retransmissions
+    assert late.verdict.exact
+    assert not late.verdict.completion
     assert late.kind == "a burst complete later in the model by 1 to 2 ticks"
     assert against(KERNEL, [None]).kind == "a burst complete in one of the two only"
 
 
 def test_another_schedule_is_not_exact_and_is_said_where_a_retransmission_differs() -> None:
     other = changed(2, data(0, 1, 1))
-    assert against(other).agrees
-    assert not against(other).exact
+    assert against(other).verdict.agree
+    assert not against(other).verdict.exact
     other[5] = data(90, 2, 1, "rto")
     assert against(other).kind == "kernel tlp / model rto, after another schedule"
 
 
 def test_packets_of_two_paths_have_no_order_between_them() -> None:
     swapped = [KERNEL[0], KERNEL[2], KERNEL[1], *KERNEL[3:5], KERNEL[6], KERNEL[5]]
-    verdict = against(swapped)
-    assert verdict.retransmissions
-    assert verdict.exact
+    held = against(swapped)
+    assert held.verdict.retransmissions
+    assert held.verdict.exact
 
 
 def test_a_packet_may_be_a_tick_apart_and_no_more() -> None:
-    assert against(changed(6, data(304, 2, 2, "mptcp-reinject"))).exact
-    assert not against(changed(6, data(304.1, 2, 2, "mptcp-reinject"))).exact
+    assert against(changed(6, data(304, 2, 2, "mptcp-reinject"))).verdict.exact
+    assert not against(changed(6, data(304.1, 2, 2, "mptcp-reinject"))).verdict.exact
 
 
 def test_a_packet_more_is_not_exact() -> None:
-    assert not against([*KERNEL, data(301, 3, 1)]).exact
-    assert not against(KERNEL[:2]).exact
+    assert not against([*KERNEL, data(301, 3, 1)]).verdict.exact
+    assert not against(KERNEL[:2]).verdict.exact
+
+
+def test_the_first_repair_of_what_was_dropped_on_whichever_path() -> None:
+    assert against(KERNEL).verdict.recovery
+    late = against(changed(5, data(94.1, 2, 1, "tlp"))).verdict
+    assert late.retransmissions
+    assert not late.recovery
+    # The same data under the numbers of another subflow.
+    reinjected = [*KERNEL[:5], [*data(90, 7, 2, "mptcp-reinject")[:11], 2001, 1]]
+    assert recovery(Log.of(reinjected, own=True).data) == ("mptcp-reinject", 89_000_000)
+    assert recovery(Log.of(KERNEL[:5], own=True).data) is None
+
+
+def test_the_first_difference_is_the_earliest_of_all_paths() -> None:
+    other = changed(6, data(299, 9, 2))
+    other[3] = data(1, 3, 1)
+    difference = against(other).verdict.difference
+    assert difference is not None
+    assert (difference.place, difference.what, difference.late_ns) == (1, "packet", 0)
+    assert difference.ours is not None
+    assert (difference.ours.path, difference.ours.seq) == (1, 2001)
 
 
 UNSENT = 'the loss pattern\'s "path 2 burst 1 data -1" names a packet that is never sent'
@@ -180,7 +216,7 @@ def test_what_one_side_never_sends_is_a_disagreement_and_what_neither_sends_no_c
     def sends(_plan: str, _path: str | None) -> tuple[str, dict[str, _core.Batch]]:
         return '{"type": "packets", "packets": []}', _core.RunRows().tables()
 
-    def held(outcome: dict[str, object], side: str) -> PathJudged:
+    def held(outcome: dict[str, object], side: str) -> Judged:
         run = sends if side == "sends" else refuses
         return judge(case, outcome, run, _core, stack="linux-6.12", hz=250)
 
@@ -190,8 +226,8 @@ def test_what_one_side_never_sends_is_a_disagreement_and_what_neither_sends_no_c
     kernel: dict[str, object] = {"packets": KERNEL, "completions_ns": COMPLETE}
     one = held(kernel, "refuses")
     assert one.kind == "only the kernel sends what is lost"
-    found = tally({0: one, 1: PathJudged(case, kernel_error="x")})
-    assert (found.cases, found.failed, found.agree, found.with_retransmissions) == (1, 1, 0, 1)
+    found = tally({0: one, 1: Judged(case, kernel_error="x")}, RETRANSMISSIONS)
+    assert (found.cases, found.failed, found.agreed, found.with_retransmissions) == (1, 1, 0, 1)
     said = "\n".join(lines(found, kernel="6.12.117", stack="linux-6.12", hz=250))
     assert f"1  only the kernel sends what is lost: {case.name}" in said
 

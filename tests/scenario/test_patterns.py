@@ -21,7 +21,7 @@ MINIMAL: dict[str, Any] = {
 def test_patterns_are_an_axis_in_their_shortest_form() -> None:
     loss = {"rule": "pattern", "pattern": ["data  5..5;ack 3", "none"]}
     scenario = from_plain({**MINIMAL, "loss": loss})
-    assert scenario.loss.pattern == ("data 5; ack 3", "none")
+    assert scenario.loss.patterns == ("data 5; ack 3", "none")
     assert from_plain(effective(scenario)).loss == scenario.loss
     grid = cells(scenario)
     assert [cell.loss_pattern for cell in grid] == ["data 5; ack 3", "none"]

@@ -4,7 +4,7 @@
 use std::time;
 
 use anyhow::{anyhow, bail, Context, Result};
-use rexmit_loss::paths::Totals;
+use rexmit_loss::bursts::Totals;
 use rexmit_plan::{
     not_all_acknowledged, not_all_came, not_as_asked, BurstSeen, Bursts, Cell, CellStart, Ended,
     PageStart, Programs, Rehearsed, Run, Start, SubflowSeen, SubflowState, Told, Workload,
@@ -238,7 +238,7 @@ fn connect(
     totals: Option<&Totals>,
     phase_ns: u64,
 ) -> Result<WatchedConnection> {
-    let rule = cell.path_rule(load.bytes(), &bench.network.clients, totals)?;
+    let rule = cell.burst_rule(load.bytes(), &bench.network.clients, totals)?;
     if let Load::Page(page) = load {
         bench.web()?.server.set_page(page.bytes)?;
     }

@@ -31,7 +31,7 @@ pub enum Event {
     Untracked(Untracked),
     /// A transfer is over.
     Finished(Box<Transfer>),
-    /// A packet with data of a burst was sent; of a [`PathRule`](crate::paths::PathRule) alone.
+    /// A packet with data of a burst was sent; of a [`BurstRule`](crate::bursts::BurstRule) alone.
     Carried(Box<Carried>),
 }
 

@@ -202,6 +202,8 @@ fn acknowledgements_count_on_their_path() {
         s.w.fates[&id] == Some(Decision::Accept)
     };
     client(&mut s, 1, 30);
+    // A reset acknowledges, too, and has no number.
+    s.w.send(&common::client_packet(2, common::RST | ACK, &[]));
     let fates = [2, 1, 2, 6, 2].map(|port| client(&mut s, port, 0));
     assert_eq!(fates, [true, true, false, true, true]);
     // The second request: its acknowledgements count anew.

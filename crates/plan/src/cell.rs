@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use anyhow::Result;
-use rexmit_loss::paths::{self, PathRule, Totals};
+use rexmit_loss::bursts::{self, BurstRule, Totals};
 use rexmit_loss::pattern::{Pattern, Scope};
 use serde::{Deserialize, Serialize};
 
@@ -160,7 +160,7 @@ impl Cell {
         self.loss.needs_client()
     }
 
-    /// How many bursts a connection has that the rule of paths knows; a response is one.
+    /// How many bursts a connection has that the rule of bursts knows; a response is one.
     #[must_use]
     pub fn burst_count(&self) -> usize {
         self.workload
@@ -186,17 +186,17 @@ impl Cell {
         }
     }
 
-    /// The rule of paths, for bursts of `burst_bytes` to a client with these addresses, one a path. Without `totals` it
+    /// The rule of bursts, for bursts of `burst_bytes` to a client with these addresses, one a path. Without `totals` it
     /// drops nothing and counts.
     ///
     /// # Errors
     /// When the pattern's text is none, or names a packet that `totals` does not have.
-    pub fn path_rule(
+    pub fn burst_rule(
         &self,
         burst_bytes: u64,
         clients: &[IpAddr],
         totals: Option<&Totals>,
-    ) -> Result<PathRule> {
+    ) -> Result<BurstRule> {
         let pattern = match totals {
             Some(totals) => {
                 let pattern = self.pattern(totals)?;
@@ -205,7 +205,7 @@ impl Cell {
             }
             None => Pattern::default(),
         };
-        Ok(PathRule::new(paths::Settings {
+        Ok(BurstRule::new(bursts::Settings {
             pattern,
             bursts: vec![burst_bytes; self.burst_count()],
             clients: clients.to_vec(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rexmit_loss::Carried;
 use rexmit_tcp::Mechanism;
 use rexmit_time::Time;
-use rexmit_wire::mptcp::{self, Identity, MptcpOption, Numbers, Version};
+use rexmit_wire::mptcp::{self, MptcpOption, Numbers};
 use rexmit_wire::{FlowKey, SeqNum, TcpPacket};
 
 use crate::packets::{Carries, Direction, LoggedPacket};
@@ -78,13 +78,8 @@ impl PacketLog {
         for option in mptcp::options(packet) {
             match option {
                 MptcpOption::Capable(capable) => {
-                    let keys = [capable.sender_key, capable.receiver_key];
-                    for (side, key) in [own, 1 - own].into_iter().zip(keys) {
-                        let known = key.zip(Version::of(capable.version));
-                        if let Some((key, version)) = known {
-                            let numbers = Numbers::after(Identity::of(key, version).idsn);
-                            self.numbers[side].get_or_insert(numbers);
-                        }
+                    for (side, numbers) in [own, 1 - own].into_iter().zip(capable.numbers()) {
+                        self.numbers[side] = self.numbers[side].or(numbers);
                     }
                 }
                 MptcpOption::Dss(dss) => {
@@ -113,7 +108,7 @@ impl PacketLog {
 
 #[cfg(test)]
 mod tests {
-    use rexmit_wire::mptcp::{Capable, DataNumber, Dss, Mapping};
+    use rexmit_wire::mptcp::{Capable, DataNumber, Dss, Identity, Mapping, Version};
 
     use super::*;
 

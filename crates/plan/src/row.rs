@@ -1,6 +1,6 @@
 //! The row of a transfer, as the events file has it.
 
-use rexmit_loss::paths::Totals;
+use rexmit_loss::bursts::Totals;
 use rexmit_time::Time;
 use rexmit_wire::SeqNum;
 use serde::Serialize;
@@ -232,7 +232,7 @@ impl Seen {
         }
     }
 
-    /// What the rule of paths told, and both ends of the last burst.
+    /// What the rule of bursts told, and both ends of the last burst.
     fn connection(cell: &Cell, watched: &Watched, run: &Run) -> Self {
         let sent = &watched.sent;
         let last = run.bursts.last();

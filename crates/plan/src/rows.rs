@@ -1,6 +1,6 @@
 //! All rows of a transfer, in the order in which they are written as events.
 
-use rexmit_loss::paths::Totals;
+use rexmit_loss::bursts::Totals;
 use rexmit_time::Time;
 use serde::Serialize;
 
@@ -62,7 +62,7 @@ pub struct Rows {
 pub enum Told {
     /// By the rule of responses, in the order of their ends, with the bytes of the one that was to come.
     Responses(Vec<Watched>, u64),
-    /// By the rule of paths, with what was sent without loss.
+    /// By the rule of bursts, with what was sent without loss.
     Connection(Box<Watched>, Totals),
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use rexmit_loss::paths::Totals;
+use rexmit_loss::bursts::Totals;
 use rexmit_loss::{Carried, Dropped, Event, Retransmitted, Span, Transfer, TransferId};
 use rexmit_tcp::{Mechanism, Need};
 use rexmit_time::Time;
@@ -72,7 +72,7 @@ pub struct Tally {
 pub struct Watched {
     /// The row of the rule that finds responses.
     pub transfer: Option<Transfer>,
-    /// What the rule of paths told instead.
+    /// What the rule of bursts told instead.
     pub sent: Sent,
     /// The server's socket when the first packet was dropped, that of its subflow.
     pub at_drop: Option<SocketInfo>,
@@ -149,7 +149,7 @@ pub struct Story {
     lossy: bool,
     bursts: usize,
     paths: usize,
-    /// By transfer; what the rule of paths tells of is the only one.
+    /// By transfer; what the rule of bursts tells of is the only one.
     open: BTreeMap<TransferId, Watched>,
     isns: BTreeMap<FlowKey, (u32, u32)>,
     /// Of the first handshake.
@@ -157,7 +157,7 @@ pub struct Story {
     finished: Vec<Watched>,
 }
 
-/// The transfer of the rule of paths.
+/// The transfer of the rule of bursts.
 const ONLY: TransferId = TransferId(0);
 
 impl Story {
@@ -181,7 +181,7 @@ impl Story {
         self.clear().finished
     }
 
-    /// All that the rule of paths told of. Forgets everything.
+    /// All that the rule of bursts told of. Forgets everything.
     pub fn connection(&mut self) -> Watched {
         let mut old = self.clear();
         let watched = old.open.remove(&ONLY);

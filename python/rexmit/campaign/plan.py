@@ -11,7 +11,7 @@ from typing import Any, Final
 from rexmit.campaign.grid import Cell
 from rexmit.campaign.streams import Streams
 from rexmit.engines.engine import CELL_ID
-from rexmit.scenario import Bursts, LinkSpec, Pages, Scenario
+from rexmit.scenario import Bursts, LinkSpec, Pages, PatternLoss, Scenario
 
 PHASE_TICKS: Final = 64
 """Transfers start spread over this many ticks: the step of the kernel's timer wheel for timers of
@@ -52,7 +52,7 @@ def network_plan(scenario: Scenario, name: str, line_loss: float | None = None) 
         "family": scenario.ip.family,
         "at": network.at,
         "mtu": scenario.ip.mtu,
-        "links" if network.paths is None else "paths": [_link(link) for link in links],
+        network.over: [_link(link) for link in links],
     }
 
 
@@ -116,11 +116,12 @@ def _workload(scenario: Scenario, cell: Cell) -> dict[str, Any]:
 
 
 def _loss(scenario: Scenario, cell: Cell) -> dict[str, Any]:
-    if cell.loss_pattern is not None:
-        return {"rule": "pattern", "pattern": cell.loss_pattern}
+    loss = scenario.loss
+    if isinstance(loss, PatternLoss):
+        return {"rule": loss.rule, "pattern": cell.loss_pattern}
     return {
-        "rule": "tail",
+        "rule": loss.rule,
         "segments": cell.lost_segments,
-        "mode": scenario.loss.mode,
-        "hold_limit_ns": scenario.loss.hold_limit,
+        "mode": loss.mode,
+        "hold_limit_ns": loss.hold_limit,
     }

@@ -2,7 +2,9 @@
 
 from rexmit.scenario.find import find
 from rexmit.scenario.load import from_plain, load
-from rexmit.scenario.model import Bursts, Config, LinkSpec, Network, Page, Pages, Scenario
+from rexmit.scenario.loss import PatternLoss
+from rexmit.scenario.model import Bursts, Config, Page, Pages, Scenario
+from rexmit.scenario.network import LinkSpec, Network
 from rexmit.scenario.plain import effective
 
 __all__ = [
@@ -12,6 +14,7 @@ __all__ = [
     "Network",
     "Page",
     "Pages",
+    "PatternLoss",
     "Scenario",
     "effective",
     "find",

@@ -10,24 +10,18 @@ from copy import deepcopy
 from pathlib import Path as FilePath
 from typing import Any, Final
 
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import ValidationError
 
 from rexmit.errors import UserError, closest
 from rexmit.scenario import overrides as override
 from rexmit.scenario import paths
+from rexmit.scenario.invalid import description, invalid
+from rexmit.scenario.loss import TailLoss
 from rexmit.scenario.model import (
     PAGE_LIMIT_BYTES,
-    SERVERS,
     Bursts,
-    Config,
-    Ip,
-    Link,
-    Loss,
-    Network,
     Pages,
     Scenario,
-    Tcp,
     Vary,
 )
 from rexmit.scenario.problem import Problem
@@ -121,7 +115,7 @@ def check(
     try:
         scenario = Scenario.model_validate(data)
     except ValidationError as error:
-        raise _report(sources, [_problem(detail) for detail in error.errors()]) from None
+        raise _report(sources, [invalid(detail) for detail in error.errors()]) from None
     problems = [*_across(scenario), *_stacks(scenario, allowed=stacks)]
     if problems:
         raise _report(sources, problems)
@@ -156,8 +150,7 @@ def _most_cells(scenario: Scenario) -> int:
                 "line_loss": vary.line_loss,
             }
             points += math.prod(len(own[key] or "") or base[key] for key in base)
-    losses = scenario.loss.pattern or scenario.loss.segments
-    return points * len(scenario.config_names) * len(losses)
+    return points * len(scenario.config_names) * len(scenario.loss.losses)
 
 
 def _syntax(path: FilePath, text: str, error: tomllib.TOMLDecodeError) -> UserError:
@@ -184,82 +177,6 @@ def _report(sources: Sources, problems: list[Problem]) -> UserError:
         for text in (line(problem), *((f"  {problem.remedy}",) if problem.remedy else ()))
     ]
     return UserError(f"{sources.file}: {len(problems)} errors", "\n".join(lines), usage=usage)
-
-
-def _problem(detail: ErrorDetails) -> Problem:
-    path: Path = tuple(part for part in detail["loc"] if part != "[key]")
-    kind, context = detail["type"], detail.get("ctx", {})
-    server: str | None = None
-    if path[:1] == ("workload",) and kind != "union_tag_invalid" and path[1:2] != ():
-        # Which of the servers' tables it is stands behind the table's name.
-        server, path = str(path[1]), path[:1] + path[2:]
-    if kind == "union_tag_invalid":
-        path, tag = (*path, "server"), str(context["tag"])
-        near = closest(tag, list(SERVERS))
-        what = f'unknown "{tag}"' + (f'; did you mean "{near}"?' if near else "")
-        return Problem(path, what, f"allowed: {_description(path)}")
-    description = _description(path, server)
-    if kind == "extra_forbidden":
-        for other, its in SERVERS.items():
-            if server is not None and other != server and path[-1] in its.model_fields:
-                return Problem(
-                    path,
-                    f'not a key of the server "{server}"',
-                    f'leave it out, or write workload.server = "{other}"',
-                )
-        table = _table(path[:-1], server)
-        keys = sorted(table.model_fields) if table else []
-        near = closest(str(path[-1]), keys)
-        guess = f"did you mean {near}? " if near else ""
-        return Problem(path, "unknown key", f"{guess}allowed here: {', '.join(keys)}")
-    if kind == "missing":
-        return Problem(path, "missing", f"allowed: {description}" if description else None)
-    if kind == "rexmit":
-        allowed = context.get("allowed") or description
-        if "key" in context:
-            path = (*path, str(context["key"]))
-        return Problem(path, str(context["message"]), f"allowed: {allowed}" if allowed else None)
-    what = f"{detail['input']!r} does not fit"
-    if kind == "literal_error" and isinstance(detail["input"], str):
-        words = re.findall(r"'([^']*)'", str(context.get("expected", "")))
-        near = closest(detail["input"], words)
-        what = f'unknown "{detail["input"]}"' + (f'; did you mean "{near}"?' if near else "")
-    return Problem(path, what, f"allowed: {description}" if description else None)
-
-
-def _table(path: Path, server: str | None = None) -> type[BaseModel] | None:
-    """The model of the table at `path`, if there is one; of a workload that of its `server`."""
-    match path:
-        case ():
-            return Scenario
-        case ("networks", _):
-            return Network
-        case ("networks", _, "links" | "paths", _):
-            return Link
-        case ("configs", _):
-            return Config
-        case ("vary", _):
-            return Vary
-        case ("workload",):
-            return SERVERS.get(server or "nginx")
-        case (str(name),):
-            parts: dict[str, type[BaseModel]] = {
-                "tcp": Tcp,
-                "ip": Ip,
-                "loss": Loss,
-            }
-            return parts.get(name)
-    return None
-
-
-def _description(path: Path, server: str | None = None) -> str | None:
-    """What may be written at `path`, or at the nearest field around it."""
-    for length in range(len(path), 0, -1):
-        table = _table(path[: length - 1], server)
-        field = table.model_fields.get(str(path[length - 1])) if table else None
-        if field is not None:
-            return field.description
-    return None
 
 
 def _across(scenario: Scenario) -> Iterable[Problem]:
@@ -294,14 +211,13 @@ def _across(scenario: Scenario) -> Iterable[Problem]:
         if not vary.model_fields_set - {"about"}:
             keys = ", ".join(name for name in Vary.model_fields if name != "about")
             yield Problem(("vary", index), "it varies nothing", f"allowed here: {keys}")
-    yield from _loss(scenario.loss)
     yield from _large_pages(scenario)
-    for path, amount in (
-        (("workload", "timeout"), scenario.workload.timeout),
-        (("loss", "hold_limit"), scenario.loss.hold_limit),
-    ):
+    amounts: list[tuple[Path, int]] = [(("workload", "timeout"), scenario.workload.timeout)]
+    if isinstance(scenario.loss, TailLoss):
+        amounts.append((("loss", "hold_limit"), scenario.loss.hold_limit))
+    for path, amount in amounts:
         if amount == 0:
-            yield Problem(path, "must be more than nothing", f"allowed: {_description(path)}")
+            yield Problem(path, "must be more than nothing", f"allowed: {description(path)}")
     if scenario.ip.family == 6 and scenario.ip.mtu < 1280:
         yield Problem(("ip", "mtu"), "IPv6 needs 1280 bytes or more (RFC 8200 §5)")
 
@@ -343,7 +259,7 @@ def _bursts(scenario: Scenario, work: Bursts) -> Iterable[Problem]:
 def _rates(scenario: Scenario) -> Iterable[Problem]:
     """Links and paths without a rate or a delay."""
     for name, network in scenario.networks.items():
-        key = "links" if network.paths is None else "paths"
+        key = network.over
         for index, link in enumerate(getattr(network, key) or (None, None)):
             for field in ("rate", "delay"):
                 if getattr(network, field) is None and (
@@ -351,7 +267,7 @@ def _rates(scenario: Scenario) -> Iterable[Problem]:
                 ):
                     whose: Path = ("networks", name)
                     whose = whose if link is None else (*whose, key, index)
-                    remedy = _description(("networks", name, field))
+                    remedy = description(("networks", name, field))
                     if link is not None or index == 0:
                         yield Problem((*whose, field), "missing", f"allowed: {remedy}")
 
@@ -385,23 +301,6 @@ def _stacks(scenario: Scenario, *, allowed: bool) -> Iterable[Problem]:
                 "a lab with real programs has no such key; the model has",
                 "run it with --engine model, or take it out",
             )
-
-
-def _loss(loss: Loss) -> Iterable[Problem]:
-    """Keys of one loss rule beside another."""
-    if loss.rule == "pattern":
-        if loss.pattern is None:
-            yield Problem(
-                ("loss", "pattern"), "missing", f"allowed: {_description(('loss', 'pattern'))}"
-            )
-        for key in sorted({"segments", "mode", "hold_limit"} & loss.model_fields_set):
-            default = Loss.model_fields[key].default
-            if getattr(loss, key) != default:
-                yield Problem(("loss", key), 'not a key of the rule "pattern"', "leave it out")
-    elif loss.pattern is not None:
-        yield Problem(
-            ("loss", "pattern"), 'not a key of the rule "tail"', 'add loss.rule = "pattern"'
-        )
 
 
 def _large_pages(scenario: Scenario) -> Iterable[Problem]:

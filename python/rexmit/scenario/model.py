@@ -9,23 +9,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
+from pydantic import BeforeValidator, Discriminator, Field, Tag
 
+from rexmit.scenario.loss import Loss, TailLoss
+from rexmit.scenario.network import MOST_PATHS, REPEAT, Network
+from rexmit.scenario.part import AS_TUPLE, Kinds, Part
 from rexmit.scenario.units import UnitError
 from rexmit.scenario.values import (
     AUTO,
-    PATTERN,
-    DelayNs,
     DurationNs,
-    LostAxis,
     NameAxis,
-    PatternAxis,
-    RateBps,
     ReadRate,
     SegmentsAxis,
-    Share,
     ShareAxis,
     SizeAxis,
     SizeBytes,
@@ -39,22 +36,17 @@ from rexmit.scenario.values import (
 FORMAT: Final = 1
 """The version of the scenario files that this program reads."""
 
-MOST_PATHS: Final = 32
-"""Of a network; a path's number is a byte of its addresses."""
-
 PAGE_LIMIT_BYTES: Final = 50_000_000
 """A page lies in the memory of the kernel that serves it."""
 
 CLIENTS: Final = ("builtin", "curl", "lynx")
 
-_QUEUE = Field(ge=1, le=1_000_000, description="packets a link's queue holds, 1 to 1,000,000")
 _WARM_UP = Field(
     ge=0,
     le=10_000,
     description="transfers without loss before those that count, 0 to 10,000, for hosts that "
     "remember (model only)",
 )
-_REPEAT = Field(ge=1, le=1_000_000, description="transfers per cell, 1 to 1,000,000")
 
 
 def _client(value: object) -> str:
@@ -81,28 +73,6 @@ def _patch(value: object) -> str:
     return value
 
 
-def _as_tuple(value: object) -> object:
-    # Strict tuples refuse the lists that TOML and JSON give.
-    return tuple(value) if isinstance(value, list) else value
-
-
-class Part(BaseModel):
-    """What all parts of a scenario share: no unknown keys, no conversions, no changes."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-@dataclass(frozen=True, slots=True)
-class LinkSpec:
-    """One link, alike in both directions: bits per second, nanoseconds, share lost, packets."""
-
-    rate_bps: int
-    delay_ns: int
-    jitter_ns: int
-    loss: float
-    queue_packets: int
-
-
 @dataclass(frozen=True, slots=True)
 class Page:
     """What one transfer carries, head and body together: full segments, or bytes."""
@@ -116,71 +86,6 @@ def pages(segments: tuple[int, ...] | None, sizes: tuple[int, ...] | None) -> tu
     return tuple(Page(segments=count, size_bytes=None) for count in segments or ()) + tuple(
         Page(segments=None, size_bytes=size) for size in sizes or ()
     )
-
-
-class Link(Part):
-    """One link's own values; what is left out comes from its network."""
-
-    rate: RateBps | None = Field(default=None, description='bits per second like "7.2Mbit"')
-    delay: DelayNs | None = Field(default=None, description='one way, like "2.5ms"')
-    jitter: DelayNs | None = Field(default=None, description='spread of the delay, like "1ms"')
-    loss: Share | None = Field(default=None, description='random loss, like "1%"')
-    queue: Annotated[int, _QUEUE] | None = Field(default=None, description=_QUEUE.description)
-
-
-class Network(Part):
-    """What is between the hosts, each link or path with these values one way: a link from h1 to the
-    switch and one from there to h2, or paths, one to each address of h2."""
-
-    rate: RateBps | None = Field(
-        default=None, description='bits per second of each link, like "7.2Mbit"'
-    )
-    delay: DelayNs | None = Field(default=None, description='of each link, one way, like "2.5ms"')
-    jitter: DelayNs = Field(default=0, description='spread of each link\'s delay, like "1ms"')
-    loss: ShareAxis = Field(
-        default=(0.0,), description='random loss of each link, like "1%"; or a list'
-    )
-    queue: Annotated[int, _QUEUE] = Field(default=1000, description=_QUEUE.description)
-    at: Literal["wire", "host"] = Field(
-        default="wire",
-        description='"wire" (rate and delay act behind the host) or "host" (in its own queue)',
-    )
-    repeat: Annotated[int, _REPEAT] | None = Field(default=None, description=_REPEAT.description)
-    links: Annotated[tuple[Link, Link], BeforeValidator(_as_tuple)] | None = Field(
-        default=None, description="a list of two tables, the link of h1 and the link of h2"
-    )
-    paths: (
-        Annotated[
-            tuple[Link, ...], BeforeValidator(_as_tuple), Field(min_length=1, max_length=MOST_PATHS)
-        ]
-        | None
-    ) = Field(
-        default=None,
-        description=f'a list of tables like {{ delay = "20ms" }}, one a path, at most {MOST_PATHS}',
-    )
-
-    @property
-    def path_count(self) -> int:
-        """How many ways there are from one host to the other."""
-        return 1 if self.paths is None else len(self.paths)
-
-    def link_specs(self, loss: float) -> tuple[LinkSpec, ...]:
-        """Both links, or the paths, with all values, where the network's random loss is `loss`."""
-        links = self.links or (Link(), Link()) if self.paths is None else self.paths
-        return tuple(self._spec(link, loss) for link in links)
-
-    def _spec(self, link: Link, loss: float) -> LinkSpec:
-        rate = self.rate if link.rate is None else link.rate
-        delay = self.delay if link.delay is None else link.delay
-        if rate is None or delay is None:
-            raise ValueError("the scenario was not checked: a link has no rate or no delay")
-        return LinkSpec(
-            rate_bps=rate,
-            delay_ns=delay,
-            jitter_ns=self.jitter if link.jitter is None else link.jitter,
-            loss=loss if link.loss is None else link.loss,
-            queue_packets=self.queue if link.queue is None else link.queue,
-        )
 
 
 _STACK = 'a table like { min_rto = "100ms" }, its keys as `rexmit stacks NAME` lists them'
@@ -292,19 +197,14 @@ class Bursts(Part):
         return (None,)
 
 
-def _server(workload: object) -> object:
-    """Which of the servers a workload names: pages where it names none."""
-    if isinstance(workload, dict):
-        return workload.get("server", "nginx")
-    return getattr(workload, "server", None)
-
+SERVERS: Final = Kinds(
+    key="server", default="nginx", tables={"nginx": Pages, "burst": Bursts}, of='of the server "{}"'
+)
 
 Workload = Annotated[
-    Annotated[Pages, Tag("nginx")] | Annotated[Bursts, Tag("burst")], Discriminator(_server)
+    Annotated[Pages, Tag("nginx")] | Annotated[Bursts, Tag("burst")], Discriminator(SERVERS.kind)
 ]
 """What is transferred, by whom: each server has keys of its own."""
-
-SERVERS: Final[dict[str, type[Pages] | type[Bursts]]] = {"nginx": Pages, "burst": Bursts}
 
 
 class Ip(Part):
@@ -313,26 +213,6 @@ class Ip(Part):
     family: Literal[4, 6] = Field(default=4, description="4 or 6")
     mtu: int = Field(
         default=1500, ge=576, le=65535, description="bytes of the largest packet, from 576"
-    )
-
-
-class Loss(Part):
-    """What is lost: the tail, or packets by position."""
-
-    rule: Literal["tail", "pattern"] = Field(
-        default="tail",
-        description='"tail" (the last segments of a transfer) or "pattern" (packets by position)',
-    )
-    segments: LostAxis = Field(
-        default=(0,), description='a number, a range like "0..20", or a list'
-    )
-    pattern: PatternAxis | None = Field(default=None, description=f"{PATTERN}; or a list")
-    mode: Literal["sequence", "hold"] = Field(
-        default="sequence",
-        description='"sequence" (by sequence number) or "hold" (until the FIN shows)',
-    )
-    hold_limit: DurationNs = Field(
-        default=3 * 10**9, description="virtual time after which a held transfer counts as stalled"
     )
 
 
@@ -368,17 +248,15 @@ class Scenario(Part):
         default=None, description="names out of [networks], default all"
     )
     config: NameAxis | None = Field(default=None, description="names out of [configs], default all")
-    repeat: Annotated[int, _REPEAT] = Field(default=1, description=_REPEAT.description)
+    repeat: Annotated[int, REPEAT] = Field(default=1, description=REPEAT.description)
     networks: dict[str, Network] = Field(min_length=1, description="a table per network")
     configs: dict[str, Config] = Field(min_length=1, description="a table per configuration")
     tcp: Tcp = Field(default=Tcp(), description="a table")
     workload: Workload = Field(default=Pages(), description="a table")
     ip: Ip = Field(default=Ip(), description="a table")
-    loss: Loss = Field(default=Loss(), description="a table")
+    loss: Loss = Field(default=TailLoss(), description="a table")
     stack: StackSettings = Field(default_factory=dict, description=_STACK)
-    vary: Annotated[tuple[Vary, ...], BeforeValidator(_as_tuple)] = Field(
-        default=(), description="[[vary]] tables"
-    )
+    vary: Annotated[tuple[Vary, ...], AS_TUPLE] = Field(default=(), description="[[vary]] tables")
 
     @property
     def network_names(self) -> tuple[str, ...]:

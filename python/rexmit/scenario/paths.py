@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rexmit.scenario.model import Bursts, Config, Network, Pages, Scenario
+from rexmit.scenario.model import Bursts, Config, Pages, Scenario
 from rexmit.scenario.problem import Problem
 
 
 def problems(scenario: Scenario) -> Iterator[Problem]:
-    """Networks with both links and paths, and every name of a path or burst that is not there."""
-    for name, network in scenario.networks.items():
-        yield from _network(name, network)
+    """Every name of a path or burst that is not there, and what some paths do not bear."""
     for name, config in scenario.configs.items():
         yield from _config(scenario, name, config)
     yield from _patterns(scenario)
@@ -20,17 +18,6 @@ def problems(scenario: Scenario) -> Iterator[Problem]:
     if scenario.loss.mode == "hold" and (over_mptcp or isinstance(scenario.workload, Bursts)):
         yield Problem(
             ("loss", "mode"), "only a page over TCP has a FIN to hold for", 'write "sequence"'
-        )
-
-
-def _network(name: str, network: Network) -> Iterator[Problem]:
-    if network.paths is None:
-        return
-    if network.links is not None:
-        yield Problem(("networks", name, "links"), "the network has paths as well", "give one")
-    if network.at != "wire":
-        yield Problem(
-            ("networks", name, "at"), "a path's rate and delay act on the wire", "leave it out"
         )
 
 
@@ -67,8 +54,9 @@ def _patterns(scenario: Scenario) -> Iterator[Problem]:
     work = scenario.workload
     bursts = work.bursts if isinstance(work, Bursts) else 1
     of_tcp = {config.path for config in configs if config.protocol == "tcp"}
-    for index, pattern in enumerate(scenario.loss.pattern or ()):
-        alone = len(scenario.loss.pattern or ()) == 1
+    patterns = scenario.loss.patterns
+    for index, pattern in enumerate(patterns):
+        alone = len(patterns) == 1
         at: tuple[str | int, ...] = ("loss", "pattern") if alone else ("loss", "pattern", index)
         if re.search(r"\bfin\b", pattern):
             if isinstance(work, Bursts):

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from rexmit.scenario.model import Bursts, Config, Link, Loss, Network, Pages, Scenario, Vary
+from rexmit.scenario.loss import Loss, PatternLoss
+from rexmit.scenario.model import Bursts, Config, Pages, Scenario, Vary
+from rexmit.scenario.network import Link, LinkedNetwork, Network, PathNetwork
 from rexmit.scenario.units import DURATION, RATE, SIZE, share_text
 from rexmit.scenario.values import AUTO, counts_text
 
@@ -40,13 +42,14 @@ def _network(network: Network) -> dict[str, Any]:
     found["jitter"] = DURATION.text(network.jitter)
     found["loss"] = _axis(network.loss, share_text)
     found["queue"] = network.queue
-    found["at"] = network.at
+    if isinstance(network, LinkedNetwork):
+        found["at"] = network.at
     if network.repeat is not None:
         found["repeat"] = network.repeat
-    if network.links is not None:
-        found["links"] = [_link(link) for link in network.links]
-    if network.paths is not None:
+    if isinstance(network, PathNetwork):
         found["paths"] = [_link(path) for path in network.paths]
+    elif network.links is not None:
+        found["links"] = [_link(link) for link in network.links]
     return found
 
 
@@ -81,10 +84,15 @@ def _vary(vary: Vary) -> dict[str, Any]:
     return found
 
 
-def _lost(loss: Loss) -> dict[str, Any]:
-    if loss.pattern is not None:
-        return {"pattern": _axis(loss.pattern, str)}
-    return {"segments": counts_text(loss.segments)}
+def _loss(loss: Loss) -> dict[str, Any]:
+    if isinstance(loss, PatternLoss):
+        return {"rule": loss.rule, "pattern": _axis(loss.pattern, str)}
+    return {
+        "rule": loss.rule,
+        "segments": counts_text(loss.segments),
+        "mode": loss.mode,
+        "hold_limit": DURATION.text(loss.hold_limit),
+    }
 
 
 def _workload(workload: Pages | Bursts) -> dict[str, Any]:
@@ -130,12 +138,7 @@ def effective(scenario: Scenario) -> dict[str, Any]:
         "tcp": {"congestion_control": _axis(scenario.tcp.congestion_control, str)},
         "workload": _workload(scenario.workload),
         "ip": {"family": scenario.ip.family, "mtu": scenario.ip.mtu},
-        "loss": {
-            "rule": scenario.loss.rule,
-            **_lost(scenario.loss),
-            "mode": scenario.loss.mode,
-            "hold_limit": DURATION.text(scenario.loss.hold_limit),
-        },
+        "loss": _loss(scenario.loss),
         **({"stack": dict(scenario.stack)} if scenario.stack else {}),
         "vary": [_vary(vary) for vary in scenario.vary],
     }

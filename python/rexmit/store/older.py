@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -22,6 +22,28 @@ QUANTITIES: Final = {"resends": "retransmissions", "needless": "spurious"}
 
 RETRANSMISSION_COMMENTS: Final = frozenset({"retransmission", "resend"})
 """The word in a packet's comment that says that the packet is a retransmission."""
+
+
+def scenario(data: dict[str, Any]) -> dict[str, Any]:
+    """The scenario of a run.json without the keys that were written whatever the loss rule and the
+    network: those of the rule "tail" beside the rule "pattern", `at` beside paths.
+    """
+    found = dict(data)
+    if isinstance(loss := found.get("loss"), dict) and loss.get("rule") == "pattern":
+        found["loss"] = {
+            key: value
+            for key, value in loss.items()
+            if (key, value) not in (("mode", "sequence"), ("hold_limit", "3s"))
+        }
+    if isinstance(networks := found.get("networks"), dict):
+        found["networks"] = {name: _network(network) for name, network in networks.items()}
+    return found
+
+
+def _network(network: object) -> object:
+    if isinstance(network, dict) and "paths" in network and network.get("at") == "wire":
+        return {key: value for key, value in network.items() if key != "at"}
+    return network
 
 
 def renamed(frame: pl.DataFrame) -> pl.DataFrame:

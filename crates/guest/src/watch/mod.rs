@@ -34,7 +34,7 @@ pub type AnyRule = Box<dyn Rule + Send>;
 pub struct Seen {
     /// What the rule of responses told of: the transfers, in the order of their ends.
     pub transfers: Vec<Watched>,
-    /// What the rule of paths told of.
+    /// What the rule of bursts told of.
     pub connection: Watched,
     /// Packets with data that no mapping said anything of.
     pub unmapped: u64,

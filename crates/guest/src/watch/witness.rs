@@ -25,7 +25,7 @@ pub struct Witness {
     log: Option<PacketLog>,
     minds_paths: bool,
     clients: Vec<IpAddr>,
-    /// What the rule of paths told of the packet at hand, if it has data.
+    /// What the rule of bursts told of the packet at hand, if it has data.
     carried: Option<Box<Carried>>,
     /// What was told of it, if it is a retransmission.
     told: Option<Label>,

@@ -1,11 +1,11 @@
 //! Where a packet stands in its transfer, and what the pattern says of it.
 
 use super::text::{Pattern, Scope};
-use crate::track::choice::Choice;
-use crate::track::flow::{Flow, Packet};
-use crate::track::open::Open;
-use crate::track::out::Out;
-use crate::track::segment::{Carrier, ClientAcks, Place};
+use crate::responses::choice::Choice;
+use crate::responses::flow::{Flow, Packet};
+use crate::responses::open::Open;
+use crate::responses::out::Out;
+use crate::responses::segment::{Carrier, ClientAcks, Place};
 use crate::Verdict;
 
 /// Most packets that are kept while the head of their response is not complete.
@@ -18,10 +18,14 @@ impl Flow {
         retransmission: bool,
         out: &mut Out,
     ) -> Verdict {
-        let transmission = self.transmission(p, retransmission);
-        if retransmission {
-            self.retransmitted.push((p.start, p.top));
-        }
+        // A packet may begin with bytes never sent and go on with others; a retransmission's first byte was sent before.
+        let transmission = if retransmission {
+            let transmission = self.retransmitted.transmission(p.start);
+            self.retransmitted.add(p.start, p.top);
+            transmission
+        } else {
+            1
+        };
         let owner = self.transfers.iter_mut().find(|t| {
             if p.start < p.end {
                 (t.start..t.end).contains(&p.start)
@@ -47,7 +51,9 @@ impl Flow {
         let named = if p.start < p.end {
             let total = (t.end - t.start).div_ceil(piece);
             let position = (p.start - t.start) / piece + 1;
-            pattern.drops_in_response(t.number, position, total, transmission)
+            let anywhere = |scope: Scope| scope.path.is_none().then_some((position, total));
+            let path = p.carrier.map_or(1, |carrier| carrier.path);
+            pattern.drops_at(path, t.number, transmission, anywhere)
                 || on_its_path(pattern, p.carrier, self.place)
         } else {
             pattern.drops_fin(transmission)
@@ -59,20 +65,6 @@ impl Flow {
         out.counters.dropped += 1;
         self.lose(&p.lost(retransmission), owner, out);
         Verdict::Drop
-    }
-
-    /// The how manieth time the packet's first byte is sent now.
-    fn transmission(&self, p: &Packet, retransmission: bool) -> u32 {
-        if !retransmission {
-            return 1;
-        }
-        let before = self
-            .retransmitted
-            .iter()
-            .filter(|(start, top)| *start <= p.start && p.start < *top)
-            .count();
-        // A packet may begin with bytes never sent and go on with others; a retransmission's first byte was sent before.
-        before as u32 + 2
     }
 
     /// What happens to a packet of the client's, sent on `path`: the number of an acknowledgement that is dropped.
@@ -105,13 +97,7 @@ impl Flow {
                 acks.all
             }
         };
-        pattern
-            .acks
-            .iter()
-            .filter(|item| item.scope.has(path, acks.request))
-            .map(|item| (item, numbers(item.scope)))
-            .find(|(item, number)| item.has(*number))
-            .map(|(_, number)| number)
+        pattern.lost_ack(path, acks.request, numbers)
     }
 }
 
@@ -141,10 +127,7 @@ fn on_its_path(pattern: &Pattern, carrier: Option<Carrier>, place: Option<Place>
         return false;
     };
     let transmission = carrier.before.map_or(1, |(_, transmission)| transmission);
-    pattern.data.iter().any(|item| {
-        item.scope.path.is_some()
-            && item.scope.has(carrier.path, place.response)
-            // Positions from behind are refused: nothing tells how many packets a path will carry.
-            && item.drops(place.number, place.number, transmission)
-    })
+    // Positions from behind are refused: nothing tells how many packets a path will carry.
+    let number = |scope: Scope| scope.path.map(|_| (place.number, place.number));
+    pattern.drops_at(carrier.path, place.response, transmission, number)
 }

@@ -3,9 +3,9 @@
 use rexmit_time::Duration;
 
 use super::text::Pattern;
-use crate::track::choice::Choice;
-use crate::track::out::Out;
-use crate::track::tracker::{self, Tracker};
+use crate::responses::choice::Choice;
+use crate::responses::out::Out;
+use crate::responses::tracker::{self, Tracker};
 
 /// How a pattern rule is set up.
 #[derive(Clone, Debug)]

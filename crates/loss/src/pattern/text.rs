@@ -30,7 +30,7 @@ use core::fmt;
 ///
 /// # Paths and bursts
 /// A clause may begin with `path P`, with `burst B`, or with both in this order: `path 1 burst 2 data -2..-1`. How
-/// positions count then, in bursts of known length, [`PathRule`](crate::paths::PathRule) says.
+/// positions count then, in bursts of known length, [`BurstRule`](crate::bursts::BurstRule) says.
 ///
 /// Of HTTP responses `burst B` is the connection's B-th response and behind `ack` its B-th request; `path P` is the P-th
 /// subflow of a Multipath TCP connection, and plain TCP has path 1 alone. On a path the n-th packet of new data of a
@@ -145,20 +145,36 @@ impl Pattern {
             .any(|item| item.scope == Scope::ALL && item.drops(position, total, transmission))
     }
 
-    /// As [`drops_data`](Self::drops_data), of the connection's response with this number, from 1. Items with a path are
-    /// not asked.
-    pub(crate) fn drops_in_response(
+    /// Whether a packet on `path` in `burst` is dropped at this transmission, whose position within a scope, and how many
+    /// there are, `numbers` says; `None` where it has none.
+    pub(crate) fn drops_at(
         &self,
-        response: u32,
-        position: u64,
-        total: u64,
+        path: u32,
+        burst: u32,
         transmission: u32,
+        numbers: impl Fn(Scope) -> Option<(u64, u64)>,
     ) -> bool {
         self.data.iter().any(|item| {
-            item.scope.path.is_none()
-                && item.scope.burst.is_none_or(|burst| burst == response)
-                && item.drops(position, total, transmission)
+            item.scope.has(path, burst)
+                && numbers(item.scope)
+                    .is_some_and(|(position, total)| item.drops(position, total, transmission))
         })
+    }
+
+    /// The number by which an acknowledgement on `path` behind `burst` is named, if it is: `number` says which it has
+    /// within a scope.
+    pub(crate) fn lost_ack(
+        &self,
+        path: u32,
+        burst: u32,
+        number: impl Fn(Scope) -> u64,
+    ) -> Option<u64> {
+        self.acks
+            .iter()
+            .filter(|item| item.scope.has(path, burst))
+            .map(|item| (item, number(item.scope)))
+            .find(|(item, number)| item.has(*number))
+            .map(|(_, number)| number)
     }
 
     /// The first item, as it is written, that only a run with a rehearsal can heed: one of a path that counts from behind

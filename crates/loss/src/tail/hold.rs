@@ -3,10 +3,10 @@
 use rexmit_time::Time;
 
 use super::sequence::in_tail;
-use crate::track::flow::{Flow, Packet};
-use crate::track::out::Out;
-use crate::track::responses::Responses;
-use crate::track::waiting::Held;
+use crate::responses::flow::{Flow, Packet};
+use crate::responses::heads::Responses;
+use crate::responses::out::Out;
+use crate::responses::waiting::Held;
 use crate::{Decision, Event, Note, Stalled, Verdict};
 
 impl Flow {

@@ -1,9 +1,9 @@
 //! The tail rule over all connections.
 
 use super::settings::{Counters, Settings};
-use crate::track::choice::Choice;
-use crate::track::out::Out;
-use crate::track::tracker::{self, Tracker};
+use crate::responses::choice::Choice;
+use crate::responses::out::Out;
+use crate::responses::tracker::{self, Tracker};
 
 /// Drops the last N data segments of every HTTP response, once; see the [module](super).
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! The tail by sequence number.
 
-use crate::track::flow::{Flow, Packet};
-use crate::track::out::Out;
+use crate::responses::flow::{Flow, Packet};
+use crate::responses::out::Out;
 use crate::{Note, Verdict};
 
 /// Whether a segment whose first byte is at `start` lies among the last `segments` full segments of a transfer

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use anyhow::{anyhow, bail, Context, Result};
-use rexmit_loss::paths::Totals;
+use rexmit_loss::bursts::Totals;
 use rexmit_plan::{
     not_all_came, not_as_asked, BurstSeen, CellStart, Ended, Events, Page, PageStart, Rehearsed,
     Run, Start, Story, SubflowSeen, SubflowState, Told, Watched, Workload,
@@ -193,7 +193,7 @@ impl<M: Inspect> Bench<'_, M> {
         begin: Time,
     ) -> Result<Opened<M>> {
         let cell = self.cell;
-        let rule = cell.path_rule(bytes, &self.clients, totals)?;
+        let rule = cell.burst_rule(bytes, &self.clients, totals)?;
         let story = Story::new(cell.burst_count(), self.clients.len(), cell.lossy());
         let number = u64::from(start.repetition);
         let streams = Streams::new(self.streams.stream("connection", number).next_u64());

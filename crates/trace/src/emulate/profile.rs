@@ -96,19 +96,17 @@ pub fn all() -> &'static [Profile] {
     static PROFILES: OnceLock<Vec<Profile>> = OnceLock::new();
     PROFILES.get_or_init(|| {
         const { assert!(LINES.len() <= MOST_PROFILES) };
-        let made = LINES
-            .iter()
-            .map(|(page, stack, share, since, change)| {
-                let mut settings = stacks::page(page).expect("a stack of the model").settings;
-                change(&mut settings);
-                Profile {
-                    stack,
-                    other_minimum: matches!(*stack, "linux-6" | "linux-3.10"),
-                    settings: Arc::new(settings),
-                    since: *since,
-                    prior: f64::ln(*share),
-                }
-            });
+        let made = LINES.iter().map(|(page, stack, share, since, change)| {
+            let mut settings = stacks::page(page).expect("a stack of the model").settings;
+            change(&mut settings);
+            Profile {
+                stack,
+                other_minimum: matches!(*stack, "linux-6" | "linux-3.10"),
+                settings: Arc::new(settings),
+                since: *since,
+                prior: f64::ln(*share),
+            }
+        });
         made.collect()
     })
 }

@@ -2,6 +2,8 @@
 
 use std::net::IpAddr;
 
+use super::key::{Identity, Version};
+
 /// The TCP option kind of Multipath TCP (RFC 8684 §9.1).
 pub const KIND: u8 = 30;
 
@@ -68,6 +70,18 @@ pub struct Capable {
     pub data_len: Option<u16>,
     /// That mapping's checksum.
     pub checksum: Option<u16>,
+}
+
+impl Capable {
+    /// The data numbers of the sender and of the receiver, where their keys are there and the version is known.
+    #[must_use]
+    pub fn numbers(&self) -> [Option<Numbers>; 2] {
+        let version = Version::of(self.version);
+        [self.sender_key, self.receiver_key].map(|key| {
+            let (key, version) = key.zip(version)?;
+            Some(Numbers::after(Identity::of(key, version).idsn))
+        })
+    }
 }
 
 /// MP_JOIN, which has three forms (RFC 8684 §3.2).

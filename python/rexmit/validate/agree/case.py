@@ -70,8 +70,8 @@ class Case:
 
     @property
     def rtt_ns(self) -> int:
-        """Of an empty network of links, for a packet of no size."""
-        return 2 * sum(self.delays_ns)
+        """Of an empty network, for a packet of no size: over both links, or the longest path."""
+        return 2 * (sum(self.delays_ns) if self.over == "links" else max(self.delays_ns))
 
     @classmethod
     def from_json(cls, text: str) -> Self:

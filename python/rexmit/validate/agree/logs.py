@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from rexmit.campaign.streams import Streams, core_streams
+from rexmit.campaign.streams import core_streams
 from rexmit.engines.engine import cores
 from rexmit.engines.kernel import KernelEngine, find_kernel
 from rexmit.errors import UserError
 from rexmit.progress import Progress
-from rexmit.validate.agree import draw, draw_paths
 from rexmit.validate.agree import kernel as side
-from rexmit.validate.agree.case import Case
+from rexmit.validate.agree.draw import draw
 from rexmit.validate.agree.folder import About, Folder
 from rexmit.validate.agree.outcome import Outcome
 
@@ -48,7 +47,10 @@ def kernel_logs(
         paths=wanted.paths,
     )
     streams = core_streams()
-    cases = {index: _drawn(streams, wanted, index, about) for index in range(wanted.cases)}
+    cases = {
+        index: draw(streams, wanted.seed, index, about.series, paths=wanted.paths)
+        for index in range(wanted.cases)
+    }
     paths = f"-paths-{wanted.paths}" if wanted.paths > 1 else ""
     name = f"agree-{about.version}-{about.hz}-{wanted.seed}{paths}"
     folder = Folder.begin(keep or Path("runs") / name, about, cases)
@@ -68,9 +70,3 @@ def kernel_logs(
     finally:
         progress.close()
     return folder, about
-
-
-def _drawn(streams: Streams, wanted: Wanted, index: int, about: About) -> Case:
-    if wanted.paths > 1:
-        return draw_paths.draw(streams, wanted.seed, index)
-    return draw.draw(streams, wanted.seed, index, about.series)

@@ -38,7 +38,7 @@ def read(path: Path) -> Case:
     return Case(
         name=path.stem,
         seed=scenario.seed,
-        over="links" if network.paths is None else "paths",
+        over=network.over,
         rates_bps=tuple(link.rate_bps for link in links),
         delays_ns=tuple(link.delay_ns for link in links),
         queue_packets=links[0].queue_packets,

@@ -12,7 +12,8 @@ _NAMED: Final = 6
 
 def lines(tally: Rates, *, kernel: str, stack: str, hz: int) -> Iterator[str]:
     """The rates, then the classes of disagreement and what they have in common."""
-    yield f"{tally.cases:,} {tally.CASES}, model {stack} against kernel {kernel} at {hz} Hz"
+    cases = f"{tally.cases:,} {tally.measures.cases}"
+    yield f"{cases}, model {stack} against kernel {kernel} at {hz} Hz"
     if tally.failed:
         yield f"{tally.failed} more were not run by the kernel and do not count"
     for name, count, about in tally.rows():
@@ -20,7 +21,7 @@ def lines(tally: Rates, *, kernel: str, stack: str, hz: int) -> Iterator[str]:
         yield f"  {name:<36}{tally.share(count):6.1f}%  {count:>6,}{remark}"
     if tally.kinds:
         yield ""
-        yield f"{tally.DIFFERENCE}:"
+        yield f"{tally.measures.difference}:"
         for kind, names in tally.kinds.items():
             more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
             yield f"  {len(names):>4}  {kind}: {', '.join(names[:_NAMED])}{more}"

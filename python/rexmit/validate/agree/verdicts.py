@@ -2,36 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rexmit._core import run_model
 from rexmit.campaign.streams import core_streams
-from rexmit.validate.agree import judge, judge_paths
 from rexmit.validate.agree.case import Case
+from rexmit.validate.agree.classes import skews
 from rexmit.validate.agree.folder import About, Folder
-from rexmit.validate.agree.judge import Judged
-from rexmit.validate.agree.judge_paths import PathJudged
+from rexmit.validate.agree.judge import Judged, judge
 from rexmit.validate.agree.model import Bench
 from rexmit.validate.agree.outcome import Outcome
-from rexmit.validate.agree.rates import Rates
+from rexmit.validate.agree.rates import PACKETS, RETRANSMISSIONS, Measures, Rates
 from rexmit.validate.agree.recorded import Recorded
 
 
 def rates(folder: Folder, about: About, stack: str, recorded: Recorded) -> Rates:
     """How often they agree. Disagreements are kept in the folder."""
-    pages: dict[int, Judged] = {}
-    bursts: dict[int, PathJudged] = {}
-    for number, one in _every(folder, about, stack, recorded):
-        if isinstance(one, Judged):
-            pages[number] = one
-        else:
-            bursts[number] = one
-    return judge_paths.tally(bursts) if about.paths > 1 else judge.tally(pages)
+    judged = dict(_every(folder, about, stack, recorded))
+    return tally(judged, RETRANSMISSIONS if about.paths > 1 else PACKETS)
+
+
+def tally(judged: Mapping[int, Judged], measures: Measures) -> Rates:
+    """Add up cases of one kind."""
+    counted = {number: one for number, one in judged.items() if one.counts}
+    verdicts = [one.verdict for one in counted.values() if one.verdict is not None]
+    kinds: dict[str, list[str]] = {}
+    for one in counted.values():
+        if not one.agrees:
+            kinds.setdefault(one.kind or "", []).append(one.case.name)
+    failed = [number for number, one in counted.items() if not one.agrees]
+    cases = {number: one.case for number, one in counted.items()}
+    return Rates(
+        measures=measures,
+        cases=len(counted),
+        failed=len(judged) - len(counted),
+        counts={one.name: sum(map(one.of, verdicts)) for one in measures.told},
+        with_retransmissions=sum(one.retransmitted for one in counted.values()),
+        kinds=dict(sorted(kinds.items(), key=lambda item: -len(item[1]))),
+        skews=skews(cases, failed) if failed else (),
+    )
 
 
 def _every(
     folder: Folder, about: About, stack: str, recorded: Recorded
-) -> Iterator[tuple[int, Judged | PathJudged]]:
+) -> Iterator[tuple[int, Judged]]:
     folder.clear_disagreements()
     for number, outcome in sorted(folder.outcomes().items()):
         if number not in recorded.cases:
@@ -39,15 +53,12 @@ def _every(
         one = verdict(recorded.cases[number], outcome, stack, about.hz, recorded.bench)
         if one.counts and not one.agrees:
             title = f"{about.version} at {about.hz} Hz against {stack}: {one.kind}"
-            folder.keep(one.case, title, (("kernel", one.kernel), ("model", one.model)))
+            folder.keep(one.case, title, (("kernel", one.kernel.rows), ("model", one.model.rows)))
         yield number, one
 
 
 def verdict(
     case: Case, outcome: Outcome, stack: str, hz: int, bench: Bench | None = None
-) -> Judged | PathJudged:
+) -> Judged:
     """The model on one case."""
-    streams = core_streams()
-    if case.minds_paths:
-        return judge_paths.judge(case, outcome, run_model, streams, stack=stack, hz=hz)
-    return judge.judge(case, outcome, run_model, streams, stack=stack, hz=hz, bench=bench)
+    return judge(case, outcome, run_model, core_streams(), stack=stack, hz=hz, bench=bench)

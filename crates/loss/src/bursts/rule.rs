@@ -5,16 +5,16 @@ use std::net::IpAddr;
 
 use rexmit_tcp::Need;
 use rexmit_time::Time;
-use rexmit_wire::mptcp::{self, Identity, MptcpOption, Numbers, Version};
+use rexmit_wire::mptcp::{self, Numbers};
 use rexmit_wire::TcpPacket;
 
 use super::stream::Stream;
-use super::subflow::Subflow;
 use super::totals::Totals;
-use crate::pattern::{Pattern, Scope};
+use crate::pattern::{is_pure_ack, Pattern, Scope};
+use crate::subflow::{self, Subflow, SynAck};
 use crate::{AckDropped, Carried, Decision, Event, PacketId, Rule, Span, Verdict};
 
-/// How a path rule is set up.
+/// How a burst rule is set up.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// What is dropped.
@@ -68,13 +68,13 @@ fn place(counts: &mut Totals, path: u32, burst: u32) -> Place {
 }
 
 /// Drops packets of one connection's bursts, and of the client that they go to, by path, burst and position; see
-/// [`paths`](crate::paths).
+/// [`paths`](crate::bursts).
 ///
 /// It is given the packets of both directions, or, where the pattern names no acknowledgements, of the server alone: its
 /// packets are those to one of the client's addresses. A rule is for one connection, the first whose SYN-ACK it sees, and
 /// the subflows that join it.
 #[derive(Debug)]
-pub struct PathRule {
+pub struct BurstRule {
     settings: Settings,
     counts: Totals,
     acks: Totals,
@@ -97,12 +97,12 @@ struct Sent {
     burst: u32,
 }
 
-impl PathRule {
+impl BurstRule {
     /// A rule that has seen nothing yet.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         let none = Totals::none(settings.bursts.len(), settings.clients.len());
-        PathRule {
+        BurstRule {
             settings,
             counts: none.clone(),
             acks: none,
@@ -134,19 +134,7 @@ impl PathRule {
 
     /// A SYN of the server's: a subflow begins.
     fn open(&mut self, packet: &TcpPacket<'_>, path: u32) {
-        let mut joins = false;
-        let mut numbers = None;
-        for option in mptcp::options(packet) {
-            match option {
-                MptcpOption::Capable(capable) => {
-                    let key = capable.sender_key.zip(Version::of(capable.version));
-                    numbers =
-                        key.map(|(key, version)| Numbers::after(Identity::of(key, version).idsn));
-                }
-                MptcpOption::Join(_) => joins = true,
-                _ => {}
-            }
-        }
+        let SynAck { joins, numbers } = SynAck::of(packet);
         let isn = packet.seq();
         if let Some(known) = self.subflow(packet) {
             if self.subflows[known].isn == isn || !joins {
@@ -174,19 +162,16 @@ impl PathRule {
             subflow.reach(start + u64::from(packet.flags().fin()));
             return None;
         }
-        let data = if let Some(numbers) = &mut self.numbers {
-            if let Some((dss, mapping)) = dss.and_then(|dss| Some((dss, dss.mapping?))) {
-                let data = numbers.place(mapping.data_seq);
-                subflow.announce(start, &mapping, dss.fin, data);
+        let data = match &mut self.numbers {
+            Some(numbers) => {
+                if let Some(dss) = dss {
+                    subflow.announce(start, &dss, numbers);
+                }
+                let data = subflow.data(start, alone);
+                self.unmapped += u64::from(data.is_none());
+                data?
             }
-            // Without any mapping a connection's only subflow has fallen back to TCP (RFC 8684 §3.7).
-            let fallen_back = alone && !subflow.has_mappings();
-            let plain = || fallen_back.then(|| start as i64 - 1);
-            let data = subflow.data(start).or_else(plain);
-            self.unmapped += u64::from(data.is_none());
-            data?
-        } else {
-            start as i64 - 1
+            None => subflow::plain(start),
         };
         let data = u64::try_from(data).ok()?;
         let mut end = 0;
@@ -262,25 +247,18 @@ impl PathRule {
     }
 
     fn on_client(&mut self, packet: &TcpPacket<'_>, path: u32, now: Time) -> Verdict {
-        let flags = packet.flags();
-        let pure = flags.ack()
-            && !flags.syn()
-            && !flags.fin()
-            && !flags.rst()
-            && packet.payload_len() == 0;
-        if !pure || self.burst == 0 {
+        if !is_pure_ack(packet) || self.burst == 0 {
             return Verdict::Accept;
         }
         let place = place(&mut self.acks, path, self.burst);
-        let mut items = self.settings.pattern.acks.iter();
-        let named = items
-            .find(|item| item.scope.has(path, place.burst) && item.has(place.within(item.scope)));
-        let Some(item) = named.filter(|_| self.settings.totals.is_some()) else {
+        let pattern = &self.settings.pattern;
+        let named = pattern.lost_ack(path, place.burst, |scope| place.within(scope));
+        let Some(number) = named.filter(|_| self.settings.totals.is_some()) else {
             return Verdict::Accept;
         };
         self.events.push_back(Event::AckDropped(AckDropped {
             flow: packet.flow(),
-            number: place.within(item.scope),
+            number,
             at: now,
         }));
         Verdict::Drop
@@ -292,14 +270,12 @@ fn drops(settings: &Settings, position: Option<Place>, transmission: u32) -> boo
     let Some((place, totals)) = position.zip(settings.totals.as_ref()) else {
         return false;
     };
-    settings.pattern.data.iter().any(|item| {
-        let scope = item.scope;
-        scope.has(place.path, place.burst)
-            && item.drops(place.within(scope), totals.within(scope), transmission)
-    })
+    let numbers = |scope| Some((place.within(scope), totals.within(scope)));
+    let pattern = &settings.pattern;
+    pattern.drops_at(place.path, place.burst, transmission, numbers)
 }
 
-impl Rule for PathRule {
+impl Rule for BurstRule {
     fn on_packet(&mut self, _id: PacketId, packet: &TcpPacket<'_>, now: Time) -> Verdict {
         let flow = packet.flow();
         if let Some(path) = self.path(flow.dst) {

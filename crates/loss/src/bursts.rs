@@ -1,4 +1,4 @@
-//! Loss by position in bursts that one connection sends over several paths.
+//! Loss by position in bursts of known length that one connection sends, over one path or several.
 //!
 //! A server writes bursts of known length one after another. Their bytes go over one path with plain TCP, or over
 //! several with Multipath TCP (RFC 8684), whose data sequence mappings say which bytes a packet carries.
@@ -18,13 +18,9 @@
 //! `ack`: packets of the client that carry nothing but an acknowledgement, on the clause's path, counted from 1 behind the
 //! first packet of the clause's burst until that of the next; without a burst, behind the first packet of data.
 
-mod mappings;
 mod rule;
 mod stream;
-mod subflow;
 mod totals;
 
-pub(crate) use subflow::Subflow;
-
-pub use rule::{PathRule, Settings};
+pub use rule::{BurstRule, Settings};
 pub use totals::{Difference, Totals, Unsent};

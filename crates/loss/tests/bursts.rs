@@ -1,4 +1,4 @@
-//! The path rule, over hand-made packets of two subflows and of plain TCP.
+//! The burst rule, over hand-made packets of two subflows and of plain TCP.
 
 mod common;
 
@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use common::{packet, Watched, ACK, FIN_ACK, SYN_ACK};
 use proptest::prelude::*;
-use rexmit_loss::paths::{PathRule, Settings, Totals};
+use rexmit_loss::bursts::{BurstRule, Settings, Totals};
 use rexmit_loss::{Carried, Decision, Event, Rule as _};
 use rexmit_tcp::Need;
 use rexmit_wire::mptcp::{Capable, DataNumber, Dss, Identity, Join, Mapping, MptcpOption, Version};
@@ -31,7 +31,7 @@ fn padded(option: &MptcpOption<'_>) -> Vec<u8> {
 
 /// A server with bursts of `SEGMENTS` segments, and the rule that watches it.
 struct Talk {
-    w: Watched<PathRule>,
+    w: Watched<BurstRule>,
     version: u8,
 }
 
@@ -50,7 +50,7 @@ fn data(path: u32, sub: u64, data: u64) -> Data {
 impl Talk {
     /// Two bursts of `segments` segments; rehearsed with these packets by burst and path, or being rehearsed.
     fn new(pattern: &str, segments: u64, totals: Option<[[u64; 2]; 2]>) -> Self {
-        let rule = PathRule::new(Settings {
+        let rule = BurstRule::new(Settings {
             pattern: pattern.parse().unwrap(),
             bursts: vec![segments * MSS; 2],
             clients: [1, 2]

@@ -11,6 +11,7 @@ use super::flow::Flow;
 use super::out::Out;
 use super::segment::Segment;
 use super::subflows::{Met, Subflows};
+use crate::pattern::is_pure_ack;
 use crate::tail::Counters;
 use crate::{AckDropped, Decision, Event, Note, PacketId, Rule, Verdict};
 
@@ -63,8 +64,7 @@ impl Tracker {
         now: Time,
     ) -> Verdict {
         let data = packet.payload_len() > 0;
-        let flags = packet.flags();
-        let pure_ack = flags.ack() && !flags.syn() && !flags.fin() && !data;
+        let pure_ack = is_pure_ack(packet);
         let lost = self
             .with(server, |flow, out| {
                 flow.judge_client(pure_ack, data, path, out)

@@ -8,6 +8,7 @@ use super::choice::{Asked, Choice};
 use super::flow::Flow;
 use super::open::Open;
 use super::out::Out;
+use crate::subflow::Repeats;
 use crate::{Event, Note, Started, Transfer};
 
 /// Most transfers of one connection that wait for their retransmissions.
@@ -146,7 +147,7 @@ impl Flow {
     pub(crate) fn forget(&mut self) {
         if self.transfers.is_empty() {
             self.transfers = VecDeque::new();
-            self.retransmitted = Vec::new();
+            self.retransmitted = Repeats::default();
         }
         let open = self.transfers.iter().map(|t| t.start).min();
         let needed = open.into_iter().chain(self.responses.head_start()).min();

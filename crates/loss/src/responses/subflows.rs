@@ -7,11 +7,11 @@
 
 use std::collections::BTreeMap;
 
-use rexmit_wire::mptcp::{self, DataNumber, Dss, Identity, MptcpOption, Numbers, Version};
+use rexmit_wire::mptcp::{self, DataNumber, Dss, Numbers};
 use rexmit_wire::{FlowKey, TcpPacket};
 
 use super::segment::{Carrier, Place};
-use crate::paths::Subflow;
+use crate::subflow::{self, Subflow, SynAck};
 
 /// No two numbers of one connection's data lie further apart at one time: more than windows are large.
 const NEAR: u64 = 1 << 28;
@@ -106,18 +106,7 @@ impl Subflows {
 
     /// A SYN-ACK of the server's. Whether the subflow joins a connection that is there, and begins none.
     fn open(&mut self, packet: &TcpPacket<'_>) -> bool {
-        let (mut joins, mut numbers) = (false, None);
-        for option in mptcp::options(packet) {
-            match option {
-                MptcpOption::Join(_) => joins = true,
-                MptcpOption::Capable(capable) => {
-                    let key = capable.sender_key.zip(Version::of(capable.version));
-                    numbers =
-                        key.map(|(key, version)| Numbers::after(Identity::of(key, version).idsn));
-                }
-                _ => {}
-            }
-        }
+        let SynAck { joins, numbers } = SynAck::of(packet);
         let key = packet.flow();
         let known = self.subflows.get(&key);
         if known.is_some_and(|member| member.subflow.isn == packet.seq()) {
@@ -177,28 +166,27 @@ impl Subflows {
         if let Some(numbers) = &mut connection.numbers {
             if let Some(dss) = dss {
                 connection.last[1] = dss.data_ack.or(connection.last[1]);
-                if let Some(mapping) = dss.mapping {
-                    let place = numbers.place(mapping.data_seq);
+                let place = subflow.announce(start, &dss, numbers);
+                if let Some((mapping, place)) = dss.mapping.zip(place) {
                     connection.last[0] = Some(mapping.data_seq);
-                    subflow.announce(start, &mapping, dss.fin, place);
                     // The number of the end is the mapping's last (RFC 8684 §3.3.3).
                     let end = place.wrapping_add(i64::from(mapping.len) - 1);
                     if len == 0 && dss.fin {
                         (data, fin) = (Some(end), true);
                     }
                     if len > 0 && dss.fin {
-                        let behind = subflow.data(start).map(|at| at.wrapping_add_unsigned(len));
+                        let behind = subflow
+                            .mapped(start)
+                            .map(|at| at.wrapping_add_unsigned(len));
                         fin = behind == Some(end);
                     }
                 }
             }
             if len > 0 {
-                let fallen_back = connection.paths == 1 && !subflow.has_mappings();
-                let plain = || fallen_back.then(|| start as i64 - 1);
-                data = subflow.data(start).or_else(plain);
+                data = subflow.data(start, connection.paths == 1);
             }
         } else {
-            (data, fin) = (Some(start as i64 - 1), packet.flags().fin());
+            (data, fin) = (Some(subflow::plain(start)), packet.flags().fin());
         }
         Some(Piece {
             connection: key,

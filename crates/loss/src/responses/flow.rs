@@ -8,16 +8,17 @@ use rexmit_wire::table::Keyed;
 use rexmit_wire::{FlowKey, SeqNum, TcpPacket};
 
 use super::choice::Choice;
+use super::heads::{Found, Responses};
 use super::log::Log;
 use super::losses::Lost;
 use super::open::Open;
 use super::out::Out;
-use super::responses::{Found, Responses};
 use super::rows::lingers_until;
 use super::seen::Seen;
 use super::segment::{Carrier, ClientAcks, Place, Segment};
 use super::waiting::Waiting;
 use crate::intervals::IntervalSet;
+use crate::subflow::{Anchor, Repeats};
 use crate::{Note, PacketId, Span, Verdict, Why};
 
 /// Position of the initial sequence number. Positions count on where sequence numbers wrap; this leaves room
@@ -78,8 +79,8 @@ pub(crate) struct Flow {
     quiet_until: u64,
     /// How many of them came and are not yet counted in the transfer.
     quiet_segments: u64,
-    /// A sequence number and its position; the highest sent.
-    pub(crate) anchor: (SeqNum, u64),
+    /// Of the highest position sent.
+    pub(crate) anchor: Anchor,
     /// Every position sent, and all below the first.
     pub(crate) seen: Seen,
     /// Every position that was dropped and has not been sent again.
@@ -95,7 +96,7 @@ pub(crate) struct Flow {
     pub(crate) transfers: VecDeque<Open>,
     pub(crate) waiting: Waiting,
     /// Packets of the pattern rule that were sent before, by their bytes, as often as they were sent again.
-    pub(crate) retransmitted: Vec<(u64, u64)>,
+    pub(crate) retransmitted: Repeats,
     /// Acknowledgements of the client since its last request; `None` before the first.
     pub(crate) client_acks: Option<ClientAcks>,
     /// Packets of new data whose response is not known yet: their first byte and their path.
@@ -141,7 +142,10 @@ impl Flow {
             due: None,
             quiet_until: 0,
             quiet_segments: 0,
-            anchor: (first, ORIGIN + 1),
+            anchor: Anchor {
+                position: ORIGIN + 1,
+                seq: first,
+            },
             // What lies below was sent before anything that is seen here.
             seen: Seen::below(ORIGIN + 1),
             missing: IntervalSet::default(),
@@ -154,7 +158,7 @@ impl Flow {
             log: Log::default(),
             transfers: VecDeque::new(),
             waiting: Waiting::default(),
-            retransmitted: Vec::new(),
+            retransmitted: Repeats::default(),
             client_acks: None,
             unowned: Vec::new(),
             place: None,
@@ -178,7 +182,10 @@ impl Flow {
         if start == self.seen.highest && end <= self.quiet_until && fits {
             self.quiet_segments += 1;
             self.seen.highest = end;
-            self.anchor = (seq + len, end);
+            self.anchor = Anchor {
+                position: end,
+                seq: seq + len,
+            };
             self.log.insert(start, len, now, log_capacity(out));
             return Verdict::Accept;
         }
@@ -284,22 +291,17 @@ impl Flow {
 
     /// The sequence number that stands for byte `place` of the stream, from 0.
     pub(crate) fn seq_at(&self, place: u64) -> SeqNum {
-        let (anchor, position) = self.anchor;
-        // Wraps as sequence numbers do.
-        anchor + ((ORIGIN + 1 + place).wrapping_sub(position) as u32)
+        self.anchor.seq(ORIGIN + 1 + place)
     }
 
     fn position(&self, seq: SeqNum) -> u64 {
-        let (anchor, position) = self.anchor;
         // No underflow: positions start at 2³² and an offset is above −2³¹ − 1.
-        position.saturating_add_signed(i64::from(seq.offset_from(anchor)))
+        self.anchor.position(seq).unwrap_or(0)
     }
 
     pub(crate) fn span(&self, start: u64, end: u64, top: u64) -> Span {
-        let (anchor, position) = self.anchor;
         Span {
-            // Wraps as sequence numbers do.
-            seq: anchor + (start.wrapping_sub(position) as u32),
+            seq: self.anchor.seq(start),
             relative: start.saturating_sub(ORIGIN),
             len: (end - start) as u32,
             fin: top > end,
@@ -325,7 +327,10 @@ impl Flow {
         let fin_is_new = p.top > p.end && !self.seen.covers(p.end, p.top);
         self.seen.insert(p.start, p.top);
         if p.top > highest {
-            self.anchor = (segment.seq + segment.len + u32::from(segment.fin), p.top);
+            self.anchor = Anchor {
+                position: p.top,
+                seq: segment.seq + segment.len + u32::from(segment.fin),
+            };
         }
         if !self.waiting.is_empty() {
             self.waiting.last_new = p.at;

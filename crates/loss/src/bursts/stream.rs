@@ -1,25 +1,17 @@
 //! The bytes of all bursts: when each was sent first, and what became of it.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use rexmit_time::Time;
 
 use crate::intervals::IntervalSet;
-
-/// What was sent first at one time on one path.
-#[derive(Clone, Copy, Debug)]
-struct Sent {
-    end: u64,
-    at: Time,
-    path: u32,
-}
+use crate::subflow::First;
 
 /// The bytes that were sent, on whichever path.
 #[derive(Debug, Default)]
 pub(super) struct Stream {
-    /// By their first byte, none overlapping.
-    sent: BTreeMap<u64, Sent>,
+    /// When each was sent first, and on which path.
+    sent: First<(Time, u32)>,
     /// What passed the rule at least once.
     passed: IntervalSet,
     /// What the rule dropped at least once.
@@ -27,27 +19,17 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// The pieces that share a byte with `data`, in order.
-    fn touching(&self, data: &Range<u64>) -> impl Iterator<Item = (u64, Sent)> + '_ {
-        let before = self.sent.range(..=data.start).next_back();
-        let first = before.map_or(data.start, |(start, _)| *start);
-        let from = data.start;
-        self.sent
-            .range(first..data.end.max(first))
-            .map(|(start, sent)| (*start, *sent))
-            .filter(move |(_, sent)| sent.end > from)
-    }
-
     /// When the first of these bytes to be sent was sent, and on which path.
     pub fn first_sent(&self, data: &Range<u64>) -> Option<(Time, u32)> {
-        self.touching(data)
-            .map(|(_, sent)| (sent.at, sent.path))
+        self.sent
+            .touching(data.start, data.end)
+            .map(|(_, _, sent)| sent)
             .min_by_key(|(at, _)| *at)
     }
 
     /// Whether the byte at `place` was sent.
     pub fn has(&self, place: u64) -> bool {
-        self.touching(&(place..place + 1)).next().is_some()
+        self.sent.at(place).is_some()
     }
 
     /// Whether some of these bytes were dropped.
@@ -62,18 +44,7 @@ impl Stream {
 
     /// These bytes are sent now.
     pub fn send(&mut self, data: &Range<u64>, at: Time, path: u32, drop: bool) {
-        let mut gap = data.start;
-        let there: Vec<(u64, u64)> = self
-            .touching(data)
-            .map(|(start, sent)| (start, sent.end))
-            .collect();
-        for (start, end) in there.into_iter().chain([(data.end, data.end)]) {
-            if gap < start {
-                let end = start.min(data.end);
-                self.sent.insert(gap, Sent { end, at, path });
-            }
-            gap = gap.max(end);
-        }
+        self.sent.send(data.start, data.end, (at, path));
         let fate = if drop {
             &mut self.dropped
         } else {

@@ -1,0 +1,104 @@
+"""What is wrong with a value that does not fit where it stands, in words."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from pydantic import BaseModel
+from pydantic_core import ErrorDetails
+
+from rexmit.errors import closest
+from rexmit.scenario.loss import RULES
+from rexmit.scenario.model import SERVERS, Config, Ip, Scenario, Tcp, Vary
+from rexmit.scenario.network import LAYOUTS, Link
+from rexmit.scenario.part import Kinds
+from rexmit.scenario.problem import Problem
+from rexmit.scenario.toml_lines import Path
+
+_TABLES: Final[dict[str, type[BaseModel]]] = {"tcp": Tcp, "ip": Ip}
+
+
+def invalid(detail: ErrorDetails) -> Problem:
+    """One of pydantic's errors: the key, what about it, what to write instead."""
+    kind, context = detail["type"], detail.get("ctx", {})
+    path: Path = tuple(part for part in detail["loc"] if part != "[key]")
+    kinds, own = _kinds(path), None
+    if kinds is not None and kind == "union_tag_invalid":
+        path, tag = (*path, kinds.key), str(context["tag"])
+        near = closest(tag, list(kinds.tables))
+        what = f'unknown "{tag}"' + (f'; did you mean "{near}"?' if near else "")
+        return Problem(path, what, f"allowed: {description(path)}")
+    if kinds is not None and len(path) > (depth := _depth(path)):
+        # Which of the kinds it is stands behind the table's name.
+        own, path = str(path[depth]), path[:depth] + path[depth + 1 :]
+    said = description(path, own)
+    if kind == "extra_forbidden":
+        if kinds is not None and own is not None and len(path) == _depth(path) + 1:
+            table = ".".join(map(str, path[:-1]))
+            if (foreign := kinds.foreign(str(path[-1]), own, table)) is not None:
+                return Problem(path, *foreign)
+        there = _table(path[:-1], own)
+        keys = sorted(there.model_fields) if there else []
+        near = closest(str(path[-1]), keys)
+        guess = f"did you mean {near}? " if near else ""
+        return Problem(path, "unknown key", f"{guess}allowed here: {', '.join(keys)}")
+    if kind == "missing":
+        return Problem(path, "missing", f"allowed: {said}" if said else None)
+    if kind == "rexmit":
+        allowed = context.get("allowed") or said
+        if "key" in context:
+            path = (*path, str(context["key"]))
+        return Problem(path, str(context["message"]), f"allowed: {allowed}" if allowed else None)
+    what = f"{detail['input']!r} does not fit"
+    if kind == "literal_error" and isinstance(detail["input"], str):
+        words = re.findall(r"'([^']*)'", str(context.get("expected", "")))
+        near = closest(detail["input"], words)
+        what = f'unknown "{detail["input"]}"' + (f'; did you mean "{near}"?' if near else "")
+    return Problem(path, what, f"allowed: {said}" if said else None)
+
+
+def description(path: Path, kind: str | None = None) -> str | None:
+    """What may be written at `path`, or at the nearest field around it; `kind` of its table."""
+    for length in range(len(path), 0, -1):
+        table = _table(path[: length - 1], kind)
+        field = table.model_fields.get(str(path[length - 1])) if table else None
+        if field is not None:
+            return field.description
+    return None
+
+
+def _kinds(path: Path) -> Kinds | None:
+    """Of the table at the beginning of `path`, where there are several kinds of it."""
+    match path:
+        case ("networks", _, *_):
+            return LAYOUTS
+        case ("workload", *_):
+            return SERVERS
+        case ("loss", *_):
+            return RULES
+    return None
+
+
+def _depth(path: Path) -> int:
+    """How many parts of `path` name its table."""
+    return 2 if path[0] == "networks" else 1
+
+
+def _table(path: Path, kind: str | None) -> type[BaseModel] | None:
+    """The model of the table at `path`, if there is one; of several that of this `kind`."""
+    kinds = _kinds(path)
+    if kinds is not None and len(path) == _depth(path):
+        return kinds.tables.get(kind or kinds.default)
+    match path:
+        case ():
+            return Scenario
+        case ("networks", _, "links" | "paths", _):
+            return Link
+        case ("configs", _):
+            return Config
+        case ("vary", _):
+            return Vary
+        case (str(name),):
+            return _TABLES.get(name)
+    return None

@@ -1,0 +1,62 @@
+"""What tables of a scenario have in common, and tables of which there are several kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+
+def _as_tuple(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+AS_TUPLE = BeforeValidator(_as_tuple)
+"""Strict tuples refuse the lists that TOML and JSON give."""
+
+
+class Part(BaseModel):
+    """What all parts of a scenario share: no unknown keys, no conversions, no changes."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """A table of which there are several kinds; each has keys of its own and refuses the others'.
+
+    `Kinds.kind` is the discriminator of the union.
+    """
+
+    key: str
+    """What tells a kind by its value, or by being there."""
+    default: str
+    """The kind where `key` is not there."""
+    tables: Mapping[str, type[Part]]
+    """By kind."""
+    of: str
+    """How a message names a kind."""
+    by_presence: str | None = None
+    """The kind where `key` is there, whatever its value."""
+
+    def kind(self, table: object) -> str | None:
+        """Of a table or a part; None of anything else."""
+        if isinstance(table, dict):
+            if self.by_presence is not None:
+                return self.by_presence if self.key in table else self.default
+            return str(table.get(self.key, self.default))
+        return next((kind for kind, part in self.tables.items() if isinstance(table, part)), None)
+
+    def foreign(self, key: str, kind: str, table: str) -> tuple[str, str] | None:
+        """What is wrong with a key of another kind in `table`, and what to do; None of a key that
+        no kind has.
+        """
+        for other, part in self.tables.items():
+            if other != kind and key in part.model_fields:
+                change = f"leave out {self.key}"
+                if self.by_presence is None:
+                    change = f'write {table}.{self.key} = "{other}"'
+                return f"not a key {self.of.format(kind)}", f"leave it out, or {change}"
+        return None
