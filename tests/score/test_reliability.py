@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 from tests.score.conftest import (
     analyse,
     claim,
     claims_frame,
     retransmission,
+    tables,
     truth_frame,
     write_corpus,
 )
@@ -150,9 +150,7 @@ def _of_kinds(tmp_path: Path, kinds: dict[str, str] | None) -> Report:
     def one(capture: Path) -> Tables:
         said = "rack" if "bursts" in capture.name else "rto"
         claims = [claim(time_ns=place * 1_000_000_000, mechanism=said) for place in range(20)]
-        return Tables(
-            pl.DataFrame(schema=analyse(capture).connections.schema), claims_frame(claims)
-        )
+        return tables(claims)
 
     return report(open_corpus(path), one)
 

@@ -148,7 +148,7 @@ def judge(
     truth: pl.DataFrame, retransmissions: pl.DataFrame, named: dict[str, Any], flow: str = FLOW
 ) -> stacks.Stacks:
     flows = pl.Series("flow", [flow])
-    return stacks.judge(truth, retransmissions, tables([], [named]).connections, flows)
+    return stacks.judge(truth, retransmissions, tables([], [named]), flows)
 
 
 @pytest.mark.parametrize(

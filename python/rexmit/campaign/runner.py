@@ -63,7 +63,7 @@ class Totals:
 
     def add(self, record: Record) -> list[str]:
         """Take one more cell in; gives what has not been said before, in words."""
-        self.transfers += len(record.transfers)
+        self.transfers += record.transfers
         self.virtual_ns += record.virtual_ns
         self.cpu_s += record.cpu_s
         self.peak_memory_bytes = max(self.peak_memory_bytes, record.peak_memory_bytes)

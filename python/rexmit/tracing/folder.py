@@ -35,7 +35,7 @@ from rexmit.store.plain_json import (
 from rexmit.store.trace_schema import ORDERS, TABLES
 from rexmit.tracing.source import Batch, Facts, File, conformed, empty
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 """The version of a trace's folder; `older` reads those before it."""
 
 META: Final = "trace.json"
@@ -233,7 +233,7 @@ def open_trace(path: Path) -> Trace:
         ) from error
     if found not in (FORMAT, *older.TRACE_FORMATS):
         by = f", written by rexmit {meta['rexmit']}" if "rexmit" in meta else ""
-        known = " and ".join(map(str, (*older.TRACE_FORMATS, FORMAT)))
+        known = f"{', '.join(map(str, older.TRACE_FORMATS))} and {FORMAT}"
         raise UserError(
             f"{path / META}: the trace has format {found}{by}; this program reads formats {known}",
             "analyse the captures again",

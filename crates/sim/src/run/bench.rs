@@ -6,8 +6,8 @@ use std::path::Path;
 
 use anyhow::{bail, Result};
 use rexmit_plan::{
-    line, Cell, ClientKind, Ignored, Layout, LoggedPacket, Packets, Place, Rows, Run, Start, Told,
-    REHEARSAL_NS,
+    Cell, ClientKind, Events, Ignored, Layout, LoggedPacket, Packets, Place, Rows, Run, Start,
+    Told, REHEARSAL_NS,
 };
 use rexmit_tcp::sender::Metrics;
 use rexmit_time::{Duration, Streams, Time};
@@ -212,7 +212,7 @@ impl<'a, M: Inspect> Bench<'a, M> {
         run: &Run,
         seen: Seen,
         share: Option<&Path>,
-        out: &mut Vec<u8>,
+        out: &mut impl Events,
     ) -> Result<()> {
         let cell = self.cell;
         Rows::new(cell, start, told, run).write(out)?;
@@ -225,7 +225,7 @@ impl<'a, M: Inspect> Bench<'a, M> {
                 repetition: start.repetition,
                 packets: &packets,
             };
-            line(out, "packets", &body)?;
+            out.event("packets", &body)?;
         }
         if let (Some(captures), Some(share)) = (seen.captures, share) {
             captures::write(captures, &share.join("captures"), cell, start.repetition)?;

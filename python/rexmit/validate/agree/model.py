@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
 
 from rexmit.campaign.streams import Streams
 from rexmit.interrupt import Interrupted
 from rexmit.validate.agree.case import Case, plan
 from rexmit.validate.agree.outcome import Outcome, note
 
-RunModel = Callable[[str, str | None], str]
+if TYPE_CHECKING:
+    from rexmit._core import Batch
+
+RunModel = Callable[[str, str | None], tuple[str, Mapping[str, "Batch"]]]
 """See `rexmit._core.run_model`."""
 
 
@@ -53,6 +57,8 @@ def run(
     """What the model makes of the case, in the form of a kernel's outcome; its SYN is written down
     `late_ns` after the case's start.
     """
+    import polars as pl
+
     bench = bench or Bench()
     whole = plan({0: case}, streams, hz=hz, programs={})
     (cell,) = whole["cells"]
@@ -62,7 +68,7 @@ def run(
     cell |= {"stack": own, "seed": case.seed}
     cell["starts"][0]["phase_ns"] += late_ns
     try:
-        text = run_model(json.dumps(whole), None)
+        text, tables = run_model(json.dumps(whole), None)
     except BaseException as error:
         # A panic of the machines is a disagreement too, and no end of the comparison.
         if isinstance(error, KeyboardInterrupt | SystemExit | Interrupted):
@@ -71,6 +77,9 @@ def run(
     found: Outcome = {}
     for line in text.splitlines():
         note(found, json.loads(line))
+    completions_s = pl.DataFrame(tables["bursts"])["completion_s"]
+    if len(completions_s):
+        found["completions_ns"] = [s if s is None else round(s * 1e9) for s in completions_s]
     for row in found.get("packets", ()) if late_ns else ():
         row[0] += late_ns
     return found
