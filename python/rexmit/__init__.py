@@ -5,22 +5,36 @@
     run = rexmit.run("tlp-2013", engine="model", settings={"network": "mobile"})
     trace = rexmit.trace("capture.pcapng")
 
-`docs/library.ipynb` has all of it.
+`docs/library.ipynb` shows it at work; `help(rexmit.run)` and the others say the rest.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from rexmit.errors import UserError as Error
-    from rexmit.library.diff import diff
-    from rexmit.library.figures import figures
+    from rexmit.library.agree import agree, agree_again, agree_case
+    from rexmit.library.diff import diff, differences_over
+    from rexmit.library.diff_packets import diff_packets, draw_packets
+    from rexmit.library.figures import figures, save_figures
+    from rexmit.library.flow import draw_flow, open_flow
+    from rexmit.library.kernel_exec import kernel_exec
+    from rexmit.library.kernels import build_kernel, list_kernels
     from rexmit.library.opened import open_corpus, open_run
+    from rexmit.library.page import groups, page, why_empty
     from rexmit.library.run import run
     from rexmit.library.scenario import open_scenario
-    from rexmit.library.synth import synth
+    from rexmit.library.score import draw_score, score
+    from rexmit.library.sensitivity import sensitivity
+    from rexmit.library.stacks import list_stacks, stack
+    from rexmit.library.study import study
+    from rexmit.library.synth import synth, synth_kinds, synth_mixes
+    from rexmit.library.tables import beside, bursts, claims, overview, table1, table4
+    from rexmit.library.tcpfilter import tcpfilter
     from rexmit.library.trace import select, trace
+    from rexmit.library.truth import truth
+    from rexmit.library.whatif import check_whatif
     from rexmit.scenario import Scenario
     from rexmit.store.open_run import Run
     from rexmit.tracing.folder import Trace
@@ -30,33 +44,101 @@ __all__ = [
     "Run",
     "Scenario",
     "Trace",
+    "agree",
+    "agree_again",
+    "agree_case",
+    "beside",
+    "build_kernel",
+    "bursts",
+    "check_whatif",
+    "claims",
     "diff",
+    "diff_packets",
+    "differences_over",
+    "draw_flow",
+    "draw_packets",
+    "draw_score",
     "figures",
+    "groups",
+    "kernel_exec",
+    "list_kernels",
+    "list_stacks",
     "open_corpus",
+    "open_flow",
     "open_run",
     "open_scenario",
+    "overview",
+    "page",
     "run",
+    "save_figures",
+    "score",
     "select",
+    "sensitivity",
+    "stack",
+    "study",
     "synth",
+    "synth_kinds",
+    "synth_mixes",
+    "table1",
+    "table4",
+    "tcpfilter",
     "trace",
+    "truth",
+    "why_empty",
 ]
 
-_FROM = {
+_ELSEWHERE: Final = {
     "Error": ("rexmit.errors", "UserError"),
     "Run": ("rexmit.store.open_run", "Run"),
     "Scenario": ("rexmit.scenario", "Scenario"),
     "Trace": ("rexmit.tracing.folder", "Trace"),
-    "diff": ("rexmit.library.diff", "diff"),
-    "figures": ("rexmit.library.figures", "figures"),
-    "open_corpus": ("rexmit.library.opened", "open_corpus"),
-    "open_run": ("rexmit.library.opened", "open_run"),
-    "open_scenario": ("rexmit.library.scenario", "open_scenario"),
-    "run": ("rexmit.library.run", "run"),
-    "select": ("rexmit.library.trace", "select"),
-    "synth": ("rexmit.library.synth", "synth"),
-    "trace": ("rexmit.library.trace", "trace"),
 }
-"""Where each name of the library is."""
+"""Where each class is."""
+
+_LIBRARY: Final = {
+    "agree": "agree",
+    "agree_again": "agree",
+    "agree_case": "agree",
+    "beside": "tables",
+    "build_kernel": "kernels",
+    "bursts": "tables",
+    "check_whatif": "whatif",
+    "claims": "tables",
+    "diff": "diff",
+    "diff_packets": "diff_packets",
+    "differences_over": "diff",
+    "draw_flow": "flow",
+    "draw_packets": "diff_packets",
+    "draw_score": "score",
+    "figures": "figures",
+    "groups": "page",
+    "kernel_exec": "kernel_exec",
+    "list_kernels": "kernels",
+    "list_stacks": "stacks",
+    "open_corpus": "opened",
+    "open_flow": "flow",
+    "open_run": "opened",
+    "open_scenario": "scenario",
+    "overview": "tables",
+    "page": "page",
+    "run": "run",
+    "save_figures": "figures",
+    "score": "score",
+    "select": "trace",
+    "sensitivity": "sensitivity",
+    "stack": "stacks",
+    "study": "study",
+    "synth": "synth",
+    "synth_kinds": "synth",
+    "synth_mixes": "synth",
+    "table1": "tables",
+    "table4": "tables",
+    "tcpfilter": "tcpfilter",
+    "trace": "trace",
+    "truth": "truth",
+    "why_empty": "page",
+}
+"""The module of `rexmit.library` that each function is in."""
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
@@ -65,10 +147,10 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands fo
         from rexmit.version import version
 
         return version()
-    if name in _FROM:
+    module, attribute = _ELSEWHERE.get(name, (f"rexmit.library.{_LIBRARY.get(name)}", name))
+    if name in __all__:
         from importlib import import_module
 
-        module, attribute = _FROM[name]
         return getattr(import_module(module), attribute)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

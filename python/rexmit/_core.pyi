@@ -145,8 +145,11 @@ def check_setting(name: str, value: str) -> None:
     Raises ValueError where there is no such setting, or the text is no value of it.
     """
 
-def run_model(plan: str, share: str | os.PathLike[str] | None = None) -> str:
-    """The events of a plan that the model runs, a JSON object a line.
+def run_model(
+    plan: str, share: str | os.PathLike[str] | None = None
+) -> tuple[str, dict[str, Batch]]:
+    """What the model tells of a plan: the events that are no rows, a JSON object a line, and the
+    tables of a run by name, with the columns that an engine tells.
 
     Captures go into the folder `captures` of `share`. A cell that cannot be run is an event too;
     raises ValueError for a text that is no plan.
@@ -154,35 +157,35 @@ def run_model(plan: str, share: str | os.PathLike[str] | None = None) -> str:
 
 def make_corpus(
     request: Mapping[str, Any], report: Callable[[int, int, list[int]], None]
-) -> tuple[int, int, list[int]]:
+) -> tuple[int, int, list[int], dict[str, list[Batch]]]:
     """Make captures of the model and tables of their truth, of what `rexmit.validate.synth.make`
     says.
 
     `report` is called now and then with connections, retransmissions and the packets of each
-    capture so far, which are also what is returned. Raises ValueError for a mix or stack that
-    cannot be, OSError when a file cannot be written, and whatever `report` raises.
+    capture so far; these are returned, and of each table the rows without what is `known`. Raises
+    ValueError for a mix or stack that cannot be, OSError when a file cannot be written, and
+    whatever `report` raises.
     """
 
 def kind_names() -> list[tuple[str, str]]:
     """The kinds that `rewrite_captures` knows: names, and what they are in a line."""
 
-def rewrite_captures(request: Mapping[str, Any]) -> list[list[int | None]]:
+def rewrite_captures(request: Mapping[str, Any]) -> Batch:
     """Rewrite the captures of one part of a corpus; `rexmit.validate.synth.kinds` says what of.
 
-    For each capture and row of the truth the time at which the new capture shows it. Raises
+    For each row of the truth the columns with the times at which the new captures show it. Raises
     OSError for a file that cannot be read or written, ValueError for a kind or point that there is
     not, a link that is neither Ethernet nor raw IP, and a row that its capture does not show.
     """
 
-_Column = tuple[str, str, str, str | None, bool, bool, tuple[str, int] | None]
+_Column = tuple[str, str, str, str | None, bool, bool, bool]
 
 def places() -> list[tuple[str, list[tuple[str, list[str], list[_Column]]]]]:
     """Every table by the place where it is kept (`run`, `trace`, `truth`, `kernel-truth`), as
     crates/schema declares it: its name, the columns that its rows are sorted by, and its columns;
     of each the name, the kind (`text`, `integer`, `number`, `boolean`), the meaning, the unit,
-    whether it may be null, whether it came after the first tables of its format, and what the rows
-    of an engine call it, with how many of that unit make one of the column's (none where whoever
-    asks for the rows knows it).
+    whether it may be null, whether it came after the first tables of its format, and whether it is
+    `known`: not told by an engine, but by whoever asks for the rows.
     """
 
 def mechanisms() -> list[str]:
@@ -197,6 +200,17 @@ class Batch:
 
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]:
         """The capsules `arrow_schema` and `arrow_array` of the Arrow PyCapsule interface."""
+
+@final
+class RunRows:
+    """Rows that an engine tells as events, as tables of a run."""
+
+    def __init__(self) -> None: ...
+    def add(self, kind: str, event: str) -> None:
+        """Add the row of an event of this type, a JSON object; fields that no column has are left
+        out. Raises ValueError with what is wrong with it."""
+    def tables(self) -> dict[str, Batch]:
+        """The tables by name, with the columns that an engine tells. No rows are left then."""
 
 @final
 class Trace:

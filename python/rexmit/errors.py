@@ -1,7 +1,13 @@
-"""Errors that a user can do something about, and the exit statuses of the program."""
+"""Errors that a user can do something about, and the exit statuses of the program.
+
+A program calls with arguments, a shell with options: what an error says of them is put into the
+words of whoever made the call (`argument`, `by_caller`).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Final
 
 EXIT_OK: Final = 0
@@ -35,6 +41,36 @@ class UserError(Exception):
         if self.hint:
             lines += [f"  {line}" if line else "" for line in self.hint.splitlines()]
         return "\n".join(lines)
+
+
+_options: Mapping[str, str] | None = None
+"""Options by argument, while a command line is at work."""
+
+
+@contextmanager
+def speaking_of_options(others: Mapping[str, str]) -> Iterator[None]:
+    """Inside, for all threads, errors speak of options: `--hang-limit` for `hang_limit`, and what
+    `others` has for arguments whose options have other names.
+    """
+    global _options
+    before, _options = _options, others
+    try:
+        yield
+    finally:
+        _options = before
+
+
+def argument(name: str, value: object = None) -> str:
+    """How the caller writes an argument: "`engine='model'`", or "--engine model"."""
+    if _options is None:
+        return f"`{name}`" if value is None else f"`{name}={value!r}`"
+    option = _options.get(name) or f"--{name.replace('_', '-')}"
+    return option if value is None else f"{option} {value}"
+
+
+def by_caller(*, called: str, typed: str) -> str:
+    """`called` for a program, `typed` for a shell."""
+    return called if _options is None else typed
 
 
 def closest(word: str, allowed: list[str]) -> str | None:

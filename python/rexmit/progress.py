@@ -254,6 +254,13 @@ def for_stream(stream: TextIO, unit: str, *, transient: bool = False) -> Progres
     return PlainProgress(unit, stream)
 
 
-def heard(hear: Callable[[Step], object] | None, unit: str) -> Progress:
-    """What a caller of the library hears: each step, or nothing."""
-    return Silent() if hear is None else Calls(unit, hear)
+Hear = Callable[[Step], object] | Progress | None
+"""How a caller of the library hears of long work: a function that is called with each step, or
+something that shows it; or not at all."""
+
+
+def heard(hear: Hear, unit: str) -> Progress:
+    """What long work reports to."""
+    if hear is None:
+        return Silent()
+    return Calls(unit, hear) if callable(hear) else hear

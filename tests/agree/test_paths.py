@@ -209,11 +209,12 @@ def test_what_one_side_never_sends_is_a_disagreement_and_what_neither_sends_no_c
 ) -> None:
     case = drawn[0]
 
-    def refuses(_plan: str, _path: str | None) -> str:
-        return '{"type": "cell-error", "message": "x names a packet that is never sent"}'
+    def refuses(_plan: str, _path: str | None) -> tuple[str, dict[str, _core.Batch]]:
+        told = '{"type": "cell-error", "message": "x names a packet that is never sent"}'
+        return told, _core.RunRows().tables()
 
-    def sends(_plan: str, _path: str | None) -> str:
-        return '{"type": "packets", "packets": []}'
+    def sends(_plan: str, _path: str | None) -> tuple[str, dict[str, _core.Batch]]:
+        return '{"type": "packets", "packets": []}', _core.RunRows().tables()
 
     def held(outcome: dict[str, object], side: str) -> Judged:
         run = sends if side == "sends" else refuses

@@ -12,6 +12,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+from rexmit._core import Batch, RunRows
+from rexmit.store.rows import EVENTS
+
 BEHAVIOUR: dict[str, Any] = {}
 CALLS: list[dict[str, Any]] = []
 
@@ -53,17 +56,17 @@ def check_setting(key: str, value: str) -> None:
         raise ValueError(f"{value} is no number")
 
 
-def run_model(plan: str, share: str | None) -> str:
+def run_model(plan: str, share: str | None) -> tuple[str, dict[str, Batch]]:
     (cell,) = json.loads(plan)["cells"]
     CALLS.append(cell)
     if _trouble("panic", cell):
         raise PanicException("index out of bounds")
     if _trouble("garbage", cell):
-        return '{"type": "hello"}\n\x00\n'
+        return '{"type": "hello"}\n\x00\n', {}
     told: list[dict[str, Any]] = [{"type": "hello", "version": 1, "virtual_ns": 0}]
     if _trouble("refuse", cell):
         told.append({"type": "cell-error", "cell": cell["id"], "message": "no such sysctl"})
-        return _lines(told)
+        return answer(told)
     ignored = [{"setting": name, "why": "not modelled"} for name in cell["sysctls"]]
     told.append({"type": "cell-start", "cell": cell["id"], "ignored": ignored, "warnings": []})
     starts = cell["starts"][:-1] if _trouble("short", cell) else cell["starts"]
@@ -77,15 +80,22 @@ def run_model(plan: str, share: str | None) -> str:
                 name = f"{cell['id']}-{start['repetition']}.{host}.pcapng"
                 (Path(share) / "captures" / name).write_bytes(name.encode())
     told.append({"type": "cell-end", "cell": cell["id"], "virtual_ns": clock})
-    return _lines(told)
+    return answer(told)
 
 
 def _trouble(kind: str, cell: dict[str, Any]) -> bool:
     return BEHAVIOUR.get(kind) in (cell["label"], "all")
 
 
-def _lines(told: list[dict[str, Any]]) -> str:
-    return "".join(json.dumps(event) + "\n" for event in told)
+def answer(told: list[dict[str, Any]]) -> tuple[str, dict[str, Batch]]:
+    """As the compiled module has it: what is no row, a line each, and the tables."""
+    rows, others = RunRows(), ""
+    for event in told:
+        if event["type"] in EVENTS:
+            rows.add(event["type"], json.dumps(event))
+        else:
+            others += json.dumps(event) + "\n"
+    return others, rows.tables()
 
 
 def _number(*what: object) -> int:

@@ -10,11 +10,15 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.campaign import fake_model
 from tests.campaign.conftest import FakeStreams, Lab, Told
 from tests.scenario.test_paths import GOOD
 
+from rexmit._core import Batch
 from rexmit.campaign.runner import Campaign, Request
 from rexmit.campaign.suited import suited
+from rexmit.engines.engine import Task
+from rexmit.engines.intake import Intake
 from rexmit.engines.kernel import KernelEngine
 from rexmit.engines.model import ModelEngine
 from rexmit.errors import UserError
@@ -83,8 +87,13 @@ RETRANSMISSION: dict[str, Any] = {
 }
 
 
-def run_model(plan: str, share: str | None) -> str:  # noqa: ARG001
+def run_model(plan: str, share: str | None) -> tuple[str, dict[str, Batch]]:  # noqa: ARG001
     """A model that measures nothing."""
+    return fake_model.answer(events(plan))
+
+
+def events(plan: str) -> list[dict[str, Any]]:
+    """What it tells, one thing after another."""
     (cell,) = json.loads(plan)["cells"]
     own = {"cell": cell["id"]}
     told: list[dict[str, Any]] = [{"type": "cell-start", **own, "virtual_ns": 0}]
@@ -107,7 +116,7 @@ def run_model(plan: str, share: str | None) -> str:  # noqa: ARG001
             for path in (1, 2)
         ]
     told.append({"type": "cell-end", **own, "virtual_ns": 9})
-    return "".join(json.dumps(event) + "\n" for event in told)
+    return told
 
 
 def campaign(folder: Path, run: Any = run_model) -> dict[str, Any]:  # noqa: ANN401
@@ -151,18 +160,20 @@ def test_a_run_has_tables_of_bursts_and_subflows(tmp_path: Path) -> None:
 
 
 def test_a_row_without_what_it_must_have_or_a_failed_cell_leaves_nothing(tmp_path: Path) -> None:
-    def short(plan: str, share: str | None) -> str:
-        return run_model(plan, share).replace(
-            '"packets": 80, "retransmissions"', '"retransmissions"'
-        )
+    plan = {"cells": [{"id": 0, "starts": [{"repetition": 0}]}]}
+    intake = Intake(Task(0, "x", "c", 1, 1, {}), lambda _: None, teller="the guest")
+    for event in events(json.dumps(plan)):
+        if event["type"] == "subflow":
+            del event["packets"]
+        intake.take(event)
+    failed = intake.record.failed
+    assert failed is not None
+    assert "told of a subflow in which packets is missing" in failed.message
+    assert intake.record.tables == {}
 
-    meta = campaign(tmp_path / "short", short)
-    assert "told of a subflow in which packets is missing" in meta["failed_cells"][0]["message"]
-
-    def failing(plan: str, share: str | None) -> str:
-        lines = run_model(plan, share).splitlines()[:-1]
-        lines.append('{"type": "cell-error", "cell": 0, "message": "path 2 never came up"}')
-        return "\n".join(lines)
+    def failing(plan: str, share: str | None) -> tuple[str, dict[str, Batch]]:  # noqa: ARG001
+        error = {"type": "cell-error", "cell": 0, "message": "path 2 never came up"}
+        return fake_model.answer([*events(plan)[:-1], error])
 
     meta = campaign(tmp_path / "failed", failing)
     assert meta["failed_cells"][0]["message"] == "path 2 never came up"
@@ -203,7 +214,7 @@ def test_a_configuration_asked_for_by_name_is_not_left_out(lab: Lab) -> None:
     only["configs"] = {"new": only["configs"]["new"]}
     with pytest.raises(UserError) as caught:
         suited(from_plain(only), kernel(lab))
-    assert "--kernel 6.12+mptcp-reinject-on-tlp" in str(caught.value.hint)
+    assert "`kernel='6.12+mptcp-reinject-on-tlp'`" in str(caught.value.hint)
 
 
 def test_a_patch_that_is_not_known_is_said_with_those_that_are(lab: Lab) -> None:
@@ -232,7 +243,7 @@ def test_a_kernel_without_multipath_tcp_is_refused_for_it(lab: Lab, tmp_path: Pa
         suited(scenario, engine)
     hint = str(caught.value.hint)
     assert f"CONFIG_MPTCP is not set in {config}\n" in hint
-    assert hint.endswith("; or without it: --set config=tcp")
+    assert hint.endswith("; or without it: `settings` config=tcp")
     assert suited(from_plain(copy.deepcopy(STUDY) | {"config": ["tcp"]}), engine)[1] == []
     config.write_text("CONFIG_MPTCP=y\n")
     assert suited(scenario, engine) == (scenario, [])

@@ -164,7 +164,7 @@ def test_runs_are_not_mixed(lab: Lab, settings: tuple[str, ...], said: str) -> N
     with pytest.raises(UserError) as error:
         lab.run(settings=settings)
     assert said in str(error.value.hint)
-    assert "--out" in str(error.value.hint)
+    assert "`out`" in str(error.value.hint)
     assert lab.files("run") == before
 
 
@@ -352,7 +352,7 @@ def test_a_digit_that_flips_in_a_record_is_seen(lab: Lab) -> None:
     lab.run("whole", settings=("network=near",))
     file = sorted(interrupted(lab).glob("cell-*.json"))[0]
     text = file.read_text()
-    place = text.index('"t_total_ns":') + len('"t_total_ns":')
+    place = text.index('"t_total_s":[0.') + len('"t_total_s":[0.')
     file.write_text(text[:place] + str((int(text[place]) + 1) % 8 + 1) + text[place + 1 :])
     assert lab.run(settings=("network=near",))["state"] == "complete"
     assert any(f"{file} was damaged" in note for note in lab.told.notes)
@@ -390,7 +390,7 @@ def test_a_damaged_run_json_is_named(lab: Lab, text: str) -> None:
     file.write_text(text)
     with pytest.raises(UserError, match=r"cannot read .*run\.json") as error:
         lab.run(settings=("network=near",))
-    assert "--out" in str(error.value.hint)
+    assert "`out`" in str(error.value.hint)
     assert file.read_text() == text
     assert list(partial.glob("cell-*.json"))
 

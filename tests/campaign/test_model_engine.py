@@ -219,7 +219,7 @@ def test_wrong_stack_settings_are_refused(
     with pytest.raises(UserError) as error:
         lab.scenario(*settings)
     assert what in error.value.what
-    assert error.value.what.startswith(f"--set {settings[0]}")
+    assert error.value.what.startswith(f"`settings` {settings[0]}")
     assert hint in str(error.value.hint)
     assert error.value.usage
 
@@ -243,4 +243,4 @@ def test_a_file_with_stack_settings_is_refused_by_kernels(tmp_path: Path) -> Non
     with pytest.raises(UserError) as error:
         load(path, stacks=False)
     assert error.value.what.startswith(f"{path}:18: stack.min_rto: a kernel has no such setting")
-    assert "--engine model" in str(error.value.hint)
+    assert "`engine='model'`" in str(error.value.hint)

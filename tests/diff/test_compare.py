@@ -172,7 +172,7 @@ def test_nothing_in_common_is_wrong_usage(write_runs: WriteRuns) -> None:
     with pytest.raises(UserError, match="no cell in common") as error:
         compared(runs)
     assert error.value.usage
-    assert "--map" in str(error.value.hint)
+    assert "maps" in str(error.value.hint)
     with pytest.raises(UserError, match="no cell in common") as error:
         compared(runs, ("network=nowhere",))
     assert "no cell is chosen" in str(error.value.hint)
@@ -181,13 +181,13 @@ def test_nothing_in_common_is_wrong_usage(write_runs: WriteRuns) -> None:
 @pytest.mark.parametrize(
     ("chosen", "maps", "what"),
     [
-        (("network",), (), "--cell network: this is no AXIS=VALUE"),
-        (("netwrok=x",), (), "--cell netwrok=x: there is no axis netwrok"),
-        (("lost=x",), (), "--cell lost=x: 'x' is no number"),
-        (("lost=5..",), (), "--cell lost=5..: '5..' is no number"),
-        ((), ("config=er",), "--map config=er: this is no AXIS:A=B"),
-        ((), ("config:er",), "--map config:er: this is no AXIS:A=B"),
-        ((), ("confug:a=b",), "--map confug:a=b: there is no axis confug"),
+        (("network",), (), "`cells` network: this is no AXIS=VALUE"),
+        (("netwrok=x",), (), "`cells` netwrok=x: there is no axis netwrok"),
+        (("lost=x",), (), "`cells` lost=x: 'x' is no number"),
+        (("lost=5..",), (), "`cells` lost=5..: '5..' is no number"),
+        ((), ("config=er",), "`maps` config=er: this is no AXIS:A=B"),
+        ((), ("config:er",), "`maps` config:er: this is no AXIS:A=B"),
+        ((), ("confug:a=b",), "`maps` confug:a=b: there is no axis confug"),
     ],
 )
 def test_wrong_choices_are_refused(

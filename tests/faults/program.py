@@ -26,7 +26,7 @@ from tests.processes import stat_fields, state
 _PR_SET_CHILD_SUBREAPER = 36
 _MORE_MODULES = (
     *(f"rexmit.validate.agree.{name}" for name in ("judge", "kernel", "folder", "report")),
-    *("rexmit.validate.synth.make", "rexmit.validate.synth.tables"),
+    "rexmit.validate.synth.make",
     *("rexmit.validate.truth.corpus", "rexmit.validate.truth.kernel"),
     *("rexmit.tracing.run", "rexmit.tracing.print_page", "rexmit.kernels.build"),
 )

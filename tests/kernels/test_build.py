@@ -9,10 +9,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+import rexmit
 from rexmit import kernels
 from rexmit.errors import UserError
 from rexmit.kernels import config, recipe
 from rexmit.kernels.build import build
+from rexmit.kernels.progress import ShownStages
+from rexmit.progress import Step
 
 from .conftest import SERIES_PATCH, Tree, visible
 
@@ -29,7 +32,7 @@ MAIN_PATCH = """\
 
 def _said(tree: Tree, **options: object) -> tuple[kernels.Kernel, str]:
     out = io.StringIO()
-    kernel, _ = build(str(tree.path), console=Console(file=out), **options)  # type: ignore[arg-type]
+    kernel, _ = build(str(tree.path), progress=ShownStages(Console(file=out)), **options)  # type: ignore[arg-type]
     return kernel, out.getvalue()
 
 
@@ -47,6 +50,24 @@ def test_a_tree_becomes_a_kernel_that_is_found_again(tree: Tree, cache_root: Pat
     assert visible(cache_root) == [kernel.name]
     assert kernels.find("6.12") == kernel == kernels.find(kernel.hash[:6])
     assert build(str(tree.path)) == (kernel, False)
+
+
+def test_a_program_hears_of_each_step(
+    tree: Tree, cache_root: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """And nothing is printed."""
+    steps: list[Step] = []
+    kernel = rexmit.build_kernel(tree.path, progress=steps.append)
+    assert visible(cache_root) == [kernel.name]
+    assert [step.note for step in steps if step.note] == [
+        "Copying the tree",
+        "Configuring Linux 6.12.9",
+        "Building Linux 6.12.9, HZ 250",
+    ]
+    assert steps[-1].done == kernel.steps
+    assert {step.unit for step in steps} == {"steps"}
+    assert rexmit.build_kernel(tree.path, progress=steps.append) == kernel
+    assert capfd.readouterr() == ("", "")
 
 
 def test_the_program_is_stripped(tree: Tree) -> None:

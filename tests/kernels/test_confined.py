@@ -16,6 +16,7 @@ from rexmit.errors import UserError
 from rexmit.kernels import source
 from rexmit.kernels.build import build
 from rexmit.kernels.confine import Confinement
+from rexmit.kernels.progress import ShownStages
 
 from .conftest import Tree, visible
 from .test_build import MAIN_PATCH
@@ -101,7 +102,7 @@ def test_debians_source_is_built_without_a_sandbox_and_that_is_said(
     else:
         guest.write_text("#!/bin/sh\necho 'rexmit-guest: unknown command confine' >&2\nexit 2\n")
     said = io.StringIO()
-    assert build(console=Console(file=said, width=200))[1]
+    assert build(progress=ShownStages(Console(file=said, width=200)))[1]
     assert "Building without a sandbox: " in said.getvalue()
 
 

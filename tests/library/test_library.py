@@ -102,14 +102,16 @@ def test_a_corpus_of_the_model() -> None:
     [
         (lambda: rexmit.run("no-such"), "no-such"),
         (lambda: rexmit.run("smoke", engine="modell"), "there is no engine modell"),
-        (lambda: rexmit.run("smoke", engine="model", kernel="6.1"), "--kernel belongs to"),
+        (lambda: rexmit.run("smoke", engine="model", kernel="6.1"), "`kernel` belongs to"),
+        (lambda: rexmit.run("smoke", engine="model", jobs=9999), "`jobs` 9999: more than"),
+        (lambda: rexmit.run("smoke", engine="model", settings={"x": 1}), "`settings` x=1: "),
         (lambda: rexmit.trace("no-such.pcap"), "there is no such file"),
         (lambda: rexmit.trace([]), "no capture"),
         (lambda: rexmit.synth(mix="no-such"), "there is no mix no-such"),
         (lambda: rexmit.open_run("no-such"), "no such run"),
     ],
 )
-def test_errors_are_what_the_command_line_prints(wrong: object, said: str) -> None:
+def test_errors_speak_of_arguments(wrong: object, said: str) -> None:
     assert callable(wrong)
     with pytest.raises(rexmit.Error) as caught:
         wrong()

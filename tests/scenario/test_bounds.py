@@ -69,7 +69,7 @@ def test_a_file_with_a_number_of_thousands_of_digits(tmp_path: Path) -> None:
     "text", ["lost=1..100000000", f"lost={'9' * 5000}", "lost=5..1", "lost=0..100001", "lost=a"]
 )
 def test_cells_that_no_run_has(text: str) -> None:
-    with pytest.raises(UserError, match="--cell lost=") as caught:
+    with pytest.raises(UserError, match="`cells` lost=") as caught:
         selection([text], [])
     assert caught.value.usage
 

@@ -210,15 +210,15 @@ def test_size_and_segments_replace_each_other(file: Path) -> None:
         ("networks.split.links.2.rate=1Mbit", "a list of 2", "0 to 1"),
         ("networks.mobile.rate.x=1", "is a value and has no keys", "networks.mobile.rate="),
         ("network=x", 'there is no network "x"', "mobile, split"),
-        ("vary=[{", "no TOML", "quote"),
-        (f"vary={'[' * 5000}", "no TOML", "quote"),
+        ("vary=[{", "no TOML", "list of tables"),
+        (f"vary={'[' * 5000}", "no TOML", "list of tables"),
         ("configs.tlp.sysctl.sack=1", "no name of a setting", "net.ipv4"),
     ],
 )
 def test_errors_name_the_set(file: Path, setting: str, said: str, remedy: str) -> None:
     with pytest.raises(UserError) as error:
         load(file, [setting])
-    assert f"--set {setting}: " in error.value.what
+    assert f"`settings` {setting}: " in error.value.what
     assert said in error.value.what
     assert remedy in (error.value.hint or "")
     assert error.value.exit_status == 2
@@ -306,7 +306,7 @@ def test_scenarios_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyP
     "setting", ["repeat=" + "9" * 5000, "vary=[{segments = " + "9" * 5000 + "}]", "title=\udc80"]
 )
 def test_a_set_that_python_cannot_read_is_refused(file: Path, setting: str) -> None:
-    with pytest.raises(UserError, match=r"^--set ") as caught:
+    with pytest.raises(UserError, match=r"^`settings` ") as caught:
         load(file, [setting])
     assert caught.value.usage
 

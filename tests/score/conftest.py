@@ -11,9 +11,10 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.trace import rows
 
 from rexmit.store.schema import polars_schema
-from rexmit.store.trace_schema import CONNECTIONS, RETRANSMISSIONS
+from rexmit.store.trace_schema import RETRANSMISSIONS
 from rexmit.tracing.memory import Tables
 
 FLOW = "10.0.0.1:80 > 10.0.0.2:40000"
@@ -62,9 +63,7 @@ def claim(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
 
 def connection(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
     """A connection of the analysis."""
-    row = {c.name: None if c.nullable else DEFAULTS[c.kind] for c in CONNECTIONS}
-    assert not set(values) - set(row), values
-    return {**row, "flow": CLIENT, **values}
+    return rows.connection(flow=CLIENT, **values)
 
 
 def truth_frame(rows: Iterable[Row]) -> pl.DataFrame:
@@ -80,10 +79,8 @@ def claims_frame(rows: Iterable[Row]) -> pl.DataFrame:
 
 def tables(retransmissions: Iterable[Row] = (), connections: Iterable[Row] = ()) -> Tables:
     """What an analysis gives."""
-    return Tables(
-        pl.DataFrame(list(connections), schema=polars_schema(CONNECTIONS)),
-        claims_frame(retransmissions),
-    )
+    ends = rows.batch(connections=connections)
+    return Tables(ends["connections"], ends["sides"], claims_frame(retransmissions))
 
 
 def write_corpus(

@@ -6,23 +6,21 @@ import json
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 from tests.score.conftest import (
     analyse,
     claim,
     claims_frame,
     retransmission,
+    tables,
     truth_frame,
     write_corpus,
 )
 from typer.testing import CliRunner
 
 from rexmit.cli import app
-from rexmit.cli.validate import score as command
 from rexmit.errors import UserError
 from rexmit.tracing.memory import Tables
-from rexmit.validate.score import draw_reliability as diagram
 from rexmit.validate.score.claims import of_trace
 from rexmit.validate.score.corpus import open_corpus
 from rexmit.validate.score.join import join
@@ -152,9 +150,7 @@ def _of_kinds(tmp_path: Path, kinds: dict[str, str] | None) -> Report:
     def one(capture: Path) -> Tables:
         said = "rack" if "bursts" in capture.name else "rto"
         claims = [claim(time_ns=place * 1_000_000_000, mechanism=said) for place in range(20)]
-        return Tables(
-            pl.DataFrame(schema=analyse(capture).connections.schema), claims_frame(claims)
-        )
+        return tables(claims)
 
     return report(open_corpus(path), one)
 
@@ -203,7 +199,7 @@ def test_a_kind_that_is_worse_stands_out_and_comes_first(
 def test_printed_in_json_and_as_a_figure(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command, "_analyse", lambda: analyse)
+    monkeypatch.setattr("rexmit.library.score.tables", analyse)
     figure = tmp_path / "figure.svg"
     words = ["validate", "score", str(corpus), "--no-tshark"]
     told = runner.invoke(app, words, catch_exceptions=False, env={"COLUMNS": "160"}).output
@@ -217,6 +213,10 @@ def test_printed_in_json_and_as_a_figure(
     assert "<svg" in figure.read_text(encoding="utf-8")
 
 
-def test_a_figure_of_no_format_is_refused(tmp_path: Path) -> None:
+def test_a_figure_of_no_format_is_refused(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rexmit.library.score.tables", analyse)
+    words = ["validate", "score", str(corpus), "--no-tshark", "--figure", str(tmp_path / "a.gif")]
     with pytest.raises(UserError, match="there is no format gif"):
-        diagram.write({}, "", tmp_path / "a.gif")
+        runner.invoke(app, words, catch_exceptions=False)

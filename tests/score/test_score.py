@@ -22,7 +22,6 @@ from tests.score.conftest import (
 from typer.testing import CliRunner
 
 from rexmit.cli import app
-from rexmit.cli.validate import score as command
 from rexmit.errors import UserError
 from rexmit.validate.score import count, stacks
 from rexmit.validate.score.corpus import open_corpus
@@ -149,7 +148,7 @@ def judge(
     truth: pl.DataFrame, retransmissions: pl.DataFrame, named: dict[str, Any], flow: str = FLOW
 ) -> stacks.Stacks:
     flows = pl.Series("flow", [flow])
-    return stacks.judge(truth, retransmissions, tables([], [named]).connections, flows)
+    return stacks.judge(truth, retransmissions, tables([], [named]), flows)
 
 
 @pytest.mark.parametrize(
@@ -230,7 +229,7 @@ def test_families() -> None:
 
 @pytest.fixture
 def _by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "_analyse", lambda: analyse)
+    monkeypatch.setattr("rexmit.library.score.tables", analyse)
 
 
 def run(*words: str) -> str:

@@ -289,7 +289,7 @@ def test_another_number_of_losses(row: Rows, write_run: Rows) -> None:
     assert ten.blocks[0].t_total[0].spread.mean_s == 6.0
     with pytest.raises(UserError) as caught:
         table4(run, 7)
-    assert caught.value.hint == "it has 0..6; choose with --losses N"
+    assert caught.value.hint == "it has 0..6; choose with `losses` N"
 
 
 @pytest.mark.parametrize("losses", [(1, 10), (10,), (0, 3)])

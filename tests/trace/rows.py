@@ -15,6 +15,8 @@ from rexmit.store.trace_schema import (
     MECHANISM_COUNTS,
     PARAMETERS,
     RETRANSMISSIONS,
+    SIDE_ROWS,
+    SIDES,
     TABLES,
     WHATIF,
     WHATIF_TOTALS,
@@ -59,9 +61,28 @@ def retransmission(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any colum
 
 
 def connection(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
-    """A connection without trouble."""
+    """A connection without trouble, and of its sides what is said: `forward_bytes=10`. `batch`
+    makes rows of both tables of it."""
     usual = {"capture": "x.pcap", "flow": CLIENT, "closed": "fin"}
-    return _row(CONNECTIONS, usual, values)
+    own = {name: value for name, value in values.items() if not name.startswith(_OF_SIDES)}
+    rest = {name: value for name, value in values.items() if name not in own}
+    row = _row(CONNECTIONS, usual, own)
+    for side in SIDES:
+        _side(row | rest, side)
+    return row | rest
+
+
+_OF_SIDES = tuple(f"{side}_" for side in SIDES)
+
+
+def _side(row: Row, side: str) -> dict[str, Any]:
+    """The row of a connection's side."""
+    client, _, server = row["flow"].partition(" > ")
+    keys = {"capture": row["capture"], "connection": row["connection"], "direction": side}
+    flow = f"{server} > {client}" if side == "backward" else row["flow"]
+    told = {name: value for name, value in row.items() if name.startswith(f"{side}_")}
+    own = {name.removeprefix(f"{side}_"): value for name, value in told.items()}
+    return _row(SIDE_ROWS, keys | {"flow": flow}, own)
 
 
 def mechanism(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
@@ -88,10 +109,17 @@ def whatif_total(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
 
 
 def batch(**rows: Iterable[Row]) -> Batch:
-    """Rows by table."""
+    """Rows by table; those of connections with their sides."""
+    tables = {name: list(some) for name, some in rows.items()}
+    if (both := tables.get("connections")) is not None:
+        tables["sides"] = [_side(row, side) for row in both for side in SIDES]
+        tables["connections"] = [
+            {name: value for name, value in row.items() if not name.startswith(_OF_SIDES)}
+            for row in both
+        ]
     return {
-        name: pl.DataFrame(list(some), schema=polars_schema(TABLES[name]))
-        for name, some in rows.items()
+        name: pl.DataFrame(some, schema=polars_schema(TABLES[name]))
+        for name, some in tables.items()
     }
 
 

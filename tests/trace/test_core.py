@@ -79,8 +79,10 @@ def test_columns_are_those_of_the_schema(tmp_path: Path) -> None:
         f"10.0.0.1:{2_000 + n} > 10.0.0.2:80" for n in range(3)
     ]
     assert connections["capture"].unique().to_list() == [str(path)]
-    assert connections["backward_bytes"].to_list() == [2_000] * 3
-    assert connections["backward_unique_bytes"].to_list() == [1_500] * 3
+    servers = tables["sides"].filter(pl.col("direction") == "backward")
+    assert servers["flow"].to_list() == [f"10.0.0.2:80 > 10.0.0.1:{2_000 + n}" for n in range(3)]
+    assert servers["bytes"].to_list() == [2_000] * 3
+    assert servers["unique_bytes"].to_list() == [1_500] * 3
     assert connections["closed"].to_list() == ["fin"] * 3
     retransmissions = tables["retransmissions"]
     assert retransmissions["flow"].to_list() == [

@@ -48,7 +48,7 @@ def test_rows_stand_in_order_however_they_came(tmp_path: Path) -> None:
 def test_a_table_of_several_parts_keeps_the_order_in_which_it_came(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folders, "_PART_VALUES", 300)
+    monkeypatch.setattr(folders, "_PART_VALUES", 70)
     with Writer(tmp_path / "t") as writer:
         for number in (3, 0, 2, 1):
             writer.add(batch(connections=[connection(connection=number)]))

@@ -176,7 +176,10 @@ def test_a_connection_held_up_both_ways_is_one(tmp_path: Path) -> None:
         for name, value in (("window_full_s", 0.2), ("zero_windows", 1), ("zero_window_s", 0.1))
     }
     trace = write_trace(
-        tmp_path / "t", connections=[flow("10.0.0.7:40000", duration_s=1.0, **both)] * 2
+        tmp_path / "t",
+        connections=[
+            flow("10.0.0.7:40000", connection=n, duration_s=1.0, **both) for n in range(2)
+        ],
     )
     found = troubles(trace)
     assert (found.with_zero_window, found.with_full_window) == (2, 2)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 from tests.real import oracle, packets
 
@@ -58,10 +59,10 @@ def test_a_sender_whose_card_cuts_segments_is_named(control: str, tmp_path: Path
     assert len(certain) > 20, "the wire loses more than that"
     assert not certain - rows, "every certain retransmission has a row"
 
-    sides = found.connections.filter(found.connections["backward_segments"] > 0)
+    sides = found.sides.filter(pl.col("direction") == "backward", pl.col("segments") > 0)
     assert sides.height == len(SIZES)
-    assert (sides["backward_wire_segments"] > sides["backward_segments"]).all(), "cut on the way"
-    assert sides["backward_syn_system"].to_list() == ["linux-6"] * len(SIZES)
-    assert sides["backward_stack"][0] == "linux-6"
-    assert set(sides["backward_stack"].drop_nulls()) <= {"linux-6", "several"}
+    assert (sides["wire_segments"] > sides["segments"]).all(), "cut on the way"
+    assert sides["syn_system"].to_list() == ["linux-6"] * len(SIZES)
+    assert sides["stack"][0] == "linux-6"
+    assert set(sides["stack"].drop_nulls()) <= {"linux-6", "several"}
     assert set(data["mechanism"]) <= BY_TIME

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -12,6 +13,7 @@ from tests.trace.rows import connection, mechanism, parameter, retransmission, w
 from rexmit.errors import UserError
 from rexmit.store import schema, trace_schema
 from rexmit.store.schema import polars_schema
+from rexmit.tracing import sides
 from rexmit.tracing.folder import Trace, open_trace
 from rexmit.tracing.summary import summary
 
@@ -30,7 +32,10 @@ def trace(tmp_path: Path) -> Trace:
     client = {"direction": "forward", "flow": "10.0.0.2:40000 > 10.0.0.1:80"}
     return write_trace(
         tmp_path / "today",
-        connections=[connection(connection=n, waited_s=1.0 - n / 2) for n in range(3)],
+        connections=[
+            connection(connection=n, waited_s=1.0 - n / 2, forward_bytes=n, backward_stack="rfc")
+            for n in range(3)
+        ],
         mechanisms=[
             mechanism(connection=0, mechanism="mptcp-reinject", spurious=2),
             mechanism(connection=0, needed=1, waited_s=0.75, **client),
@@ -45,10 +50,31 @@ def trace(tmp_path: Path) -> Trace:
     )
 
 
-def in_format_1(trace: Trace, path: Path, *, without: str = "") -> Path:
-    """The trace as it was kept before mechanisms and parameters had tables."""
+def with_sides(trace: Trace) -> pl.DataFrame:
+    """Connections as they were kept before their sides had a table."""
+    columns = trace_schema.SIDE_ROWS[4:]
+    names = [column.name for column in columns]
+    wide = sides.beside(trace.scan("connections"), trace, *names).collect()
+    assert wide.width == 22 + 2 * len(names)
+    return wide
+
+
+def in_format_2(trace: Trace, path: Path) -> Path:
+    """The trace as it was kept then."""
     path.mkdir()
-    wide = trace.scan("connections").collect()
+    with_sides(trace).write_parquet(path / "connections.parquet")
+    for name in ("mechanisms", "parameters", "retransmissions", "whatif", "whatif_totals"):
+        trace.scan(name).sink_parquet(path / f"{name}.parquet")
+    meta = {**trace.meta, "format": 2, "rexmit": "0.1.0"}
+    del meta["tables"]
+    (path / "trace.json").write_text(json.dumps(meta))
+    return path
+
+
+def in_format_1(trace: Trace, path: Path, *, without: str = "") -> Path:
+    """The trace as it was kept before mechanisms and parameters had tables, either."""
+    path.mkdir()
+    wide = with_sides(trace)
     rows = trace.scan("mechanisms").collect()
     for side in trace_schema.SIDES:
         for name in trace_schema.MECHANISMS:
@@ -75,8 +101,11 @@ def in_format_1(trace: Trace, path: Path, *, without: str = "") -> Path:
     return path
 
 
-def test_a_trace_of_format_1_is_read(trace: Trace, tmp_path: Path) -> None:
-    older = open_trace(in_format_1(trace, tmp_path / "older"))
+@pytest.mark.parametrize("written", [in_format_1, in_format_2])
+def test_a_trace_of_an_older_format_is_read(
+    trace: Trace, tmp_path: Path, written: Callable[[Trace, Path], Path]
+) -> None:
+    older = open_trace(written(trace, tmp_path / "older"))
     for name in trace_schema.TABLES:
         was, now = older.scan(name).collect(), trace.scan(name).collect()
         assert dict(was.schema) == polars_schema(trace_schema.TABLES[name])
@@ -95,9 +124,17 @@ def test_what_an_older_trace_lacks_is_named(trace: Trace, tmp_path: Path) -> Non
         open_trace(path)
 
 
+def test_a_side_that_an_older_trace_lacks_is_named(trace: Trace, tmp_path: Path) -> None:
+    path = in_format_2(trace, tmp_path / "older")
+    file = path / "connections.parquet"
+    pl.read_parquet(file).drop("backward_stack").write_parquet(file)
+    with pytest.raises(UserError, match=r"connections\.parquet: column backward_stack is missing"):
+        open_trace(path)
+
+
 def test_a_trace_of_another_format_is_refused_with_its_version(trace: Trace) -> None:
-    about = {**trace.meta, "format": 3, "rexmit": "9.9.9"}
+    about = {**trace.meta, "format": 4, "rexmit": "9.9.9"}
     (trace.path / "trace.json").write_text(json.dumps(about))
-    told = r"has format 3, written by rexmit 9\.9\.9; this program reads formats 1 and 2"
+    told = r"has format 4, written by rexmit 9\.9\.9; this program reads formats 1, 2 and 3"
     with pytest.raises(UserError, match=told):
         open_trace(trace.path)

@@ -77,7 +77,7 @@ def trace(tmp_path: Path) -> Trace:
     ],
 )
 def test_which_connections(trace: Trace, wanted: Wanted, numbers: list[int]) -> None:
-    chosen, _ = select(trace, wanted)
+    chosen = select(trace, wanted)
     assert chosen.numbered().collect()["number"].to_list() == numbers
     assert chosen.scan("connections").collect().height == len(numbers)
     left = chosen.scan("retransmissions").collect()["connection"].to_list()
@@ -86,11 +86,11 @@ def test_which_connections(trace: Trace, wanted: Wanted, numbers: list[int]) -> 
 
 
 def test_the_worst_keep_their_numbers(trace: Trace) -> None:
-    chosen, told = select(trace, Wanted(ports=[8080]))
+    chosen = select(trace, Wanted(ports=[8080]))
     made = summary(chosen)
     assert [one.number for one in made.worst] == [3]
     assert made.totals.retransmissions == 1
-    assert told == "only those with port 8080: 1 of 4 connections"
+    assert chosen.told == "only those with port 8080: 1 of 4 connections"
 
 
 def test_words() -> None:
@@ -108,7 +108,7 @@ def test_times() -> None:
     assert time_s("--to", "1700000000.5") == T + 0.5
     with pytest.raises(UserError, match="--to tomorrow: no time"):
         time_s("--to", "tomorrow")
-    with pytest.raises(UserError, match="--host nobody: no address"):
+    with pytest.raises(UserError, match="`hosts` nobody: no address"):
         host("nobody")
 
 
@@ -194,7 +194,7 @@ def test_the_connection_to_look_at_first(trace: Trace, tmp_path: Path) -> None:
         2,
         "connection 2 of 4: it waited longest, 500 ms; others: --flow 3, --flow 0, --flow 1",
     )
-    calm, _ = select(trace, Wanted(ports=[80]))
+    calm = select(trace, Wanted(ports=[80]))
     assert most_trouble(calm) == (
         0,
         "connection 0 of 2: none has a retransmission, and it carried most data; others: --flow 1",

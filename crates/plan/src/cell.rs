@@ -106,11 +106,17 @@ pub struct Stack {
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Work {
-    /// To wake the server up when something happens.
-    pub wake_ns: u64,
-    /// On each packet that leaves, one after another.
-    pub packet_ns: u64,
-    /// On each retransmission besides.
+    /// On a packet that comes.
+    pub receive_ns: u64,
+    /// On a packet with data, or a SYN, that a TCP makes.
+    pub send_ns: u64,
+    /// On another that it makes.
+    pub acknowledge_ns: u64,
+    /// To wake the filter.
+    pub filter_ns: u64,
+    /// On a packet in the filter.
+    pub judge_ns: u64,
+    /// On a retransmission in the filter besides.
     pub retransmission_ns: u64,
 }
 

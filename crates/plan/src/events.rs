@@ -66,6 +66,22 @@ pub struct Rehearsed<'a> {
     pub path_packets: &'a [Vec<u64>],
 }
 
+/// Where an engine's events go.
+pub trait Events {
+    /// Takes an event of type `kind` with the fields of `body`, a struct or a map.
+    ///
+    /// # Errors
+    /// When it cannot be taken.
+    fn event(&mut self, kind: &str, body: &impl Serialize) -> anyhow::Result<()>;
+}
+
+/// A JSON object a line.
+impl Events for Vec<u8> {
+    fn event(&mut self, kind: &str, body: &impl Serialize) -> anyhow::Result<()> {
+        Ok(line(self, kind, body)?)
+    }
+}
+
 #[derive(Serialize)]
 struct Line<'a, T> {
     r#type: &'a str,

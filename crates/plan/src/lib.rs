@@ -7,6 +7,7 @@
 mod capture;
 mod cell;
 mod check;
+mod columns;
 mod ended;
 mod events;
 mod log;
@@ -24,8 +25,9 @@ mod workload;
 
 pub use capture::{write_capture, Captured};
 pub use cell::{Cell, Protocol, Stack, Start, Work, REHEARSAL_NS};
+pub use columns::{Answer, Columns};
 pub use ended::Ended;
-pub use events::{line, CellStart, Ignored, PageStart, Rehearsed};
+pub use events::{line, CellStart, Events, Ignored, PageStart, Rehearsed};
 pub use log::PacketLog;
 pub use loss::{Loss, Mode, PatternLoss, TailLoss};
 pub use network::{Layout, Link, NetworkPlan, Place};

@@ -5,7 +5,7 @@ use rexmit_time::Time;
 use serde::Serialize;
 
 use crate::cell::{Cell, Start};
-use crate::events::line;
+use crate::events::Events;
 use crate::row::{words, Row};
 use crate::run::Run;
 use crate::story::{Retransmission, Watched};
@@ -126,20 +126,20 @@ impl Rows {
         }
     }
 
-    /// Appends them as events.
+    /// Tells them as events.
     ///
     /// # Errors
-    /// When one cannot be written as JSON.
-    pub fn write(&self, out: &mut Vec<u8>) -> serde_json::Result<()> {
-        line(out, "transfer", &self.transfer)?;
+    /// When one cannot be taken.
+    pub fn write(&self, out: &mut impl Events) -> anyhow::Result<()> {
+        out.event("transfer", &self.transfer)?;
         for row in &self.retransmissions {
-            line(out, "retransmission", row)?;
+            out.event("retransmission", row)?;
         }
         for row in &self.bursts {
-            line(out, "burst", row)?;
+            out.event("burst", row)?;
         }
         for row in &self.subflows {
-            line(out, "subflow", row)?;
+            out.event("subflow", row)?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use rexmit_trace::columns::{Column, Table, Texts, Values};
+use rexmit_schema::values::{Column, Table, Texts, Values};
 
 /// Rows of one table: a struct array of the Arrow PyCapsule interface, as record batches are.
 #[pyclass(frozen, module = "rexmit._core")]
@@ -67,9 +67,10 @@ fn array(values: Values) -> Result<ArrayData, ArrowError> {
             let nulls = nulls(rows, |row| !values[row].is_nan());
             (DataType::Float64, vec![Buffer::from_vec(values)], nulls)
         }
-        Values::Boolean(values) => {
+        Values::Boolean(values, mask) => {
+            let nulls = mask.and_then(|mask| nulls(rows, |row| mask[row]));
             let bits = BooleanBuffer::collect_bool(rows, |row| values[row]);
-            (DataType::Boolean, vec![bits.into_inner()], None)
+            (DataType::Boolean, vec![bits.into_inner()], nulls)
         }
         Values::Text(places, texts) => {
             let nulls = nulls(rows, |row| places[row] >= 0);

@@ -3,6 +3,7 @@
 mod arrow;
 mod capture;
 mod error;
+mod events;
 mod flow;
 mod monitor;
 mod schema;
@@ -36,6 +37,8 @@ mod _core {
     use crate::capture::Packet;
     use crate::detached;
     use crate::error::Error;
+    #[pymodule_export]
+    use crate::events::{run_model, RunRows};
     #[pymodule_export]
     use crate::monitor::{kind_names, rewrite_captures};
     #[pymodule_export]
@@ -150,20 +153,5 @@ mod _core {
     #[pyfunction]
     fn check_setting(name: &str, value: &str) -> Result<(), Error> {
         Ok(Settings::accepts(name, value).map_err(StackError::Setting)?)
-    }
-
-    /// The events of a plan that the model runs, a JSON object a line.
-    #[pyfunction]
-    #[pyo3(signature = (plan, share=None))]
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "made for the call from Python's path"
-    )]
-    fn run_model(py: Python<'_>, plan: &str, share: Option<PathBuf>) -> Result<String, Error> {
-        detached(py, || {
-            let mut events = Vec::new();
-            rexmit_sim::run_plan(plan, share.as_deref(), &mut events).map_err(Error::plan)?;
-            String::from_utf8(events).map_err(Error::plan)
-        })
     }
 }

@@ -6,11 +6,14 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
+use rexmit_plan::Columns;
+use rexmit_schema::truth;
 use rexmit_sim::monitor::{rewrite, times, Captures, Kind, Packet, Seen};
 use rexmit_sim::synth::Point;
 use rexmit_wire::capture::Reader;
 use rexmit_wire::{pcapng, Headers, LinkType};
 
+use crate::arrow::Batch;
 use crate::detached;
 use crate::error::Error;
 
@@ -25,8 +28,10 @@ pub struct Request {
     seed: u64,
     /// Points, their captures, and the new files.
     captures: Vec<(String, PathBuf, PathBuf)>,
-    /// Of each retransmission of the truth its flow, its first number, and when each of the captures has it.
-    rows: Vec<(String, u32, Vec<Option<u64>>)>,
+    /// Of the retransmissions of the truth the columns `flow`, `seq_start`, and the times in nanoseconds of each capture.
+    flow: Vec<String>,
+    seq_start: Vec<u32>,
+    times_ns: Vec<Vec<Option<u64>>>,
 }
 
 /// The kinds that there are, and what they are.
@@ -35,21 +40,22 @@ pub fn kind_names() -> Vec<(&'static str, &'static str)> {
     Kind::ALL.map(Kind::words).to_vec()
 }
 
-/// Rewrites captures; when each of the new ones has each row.
+/// Rewrites captures; the columns of the truth that say when each of the new ones has each row.
 #[pyfunction]
 #[expect(
     clippy::needless_pass_by_value,
     reason = "made for the call from Python's objects"
 )]
-pub fn rewrite_captures(py: Python<'_>, request: Request) -> Result<Vec<Vec<Option<u64>>>, Error> {
+pub fn rewrite_captures(py: Python<'_>, request: Request) -> Result<Batch, Error> {
     detached(py, || {
         let kind = Kind::named(&request.kind)
             .ok_or_else(|| Error::plan(format_args!("there is no kind {}", request.kind)))?;
         let mut captures = Captures::new();
-        for (index, (point, from, _)) in request.captures.iter().enumerate() {
+        for ((point, from, _), times) in request.captures.iter().zip(&request.times_ns) {
             let mut rows = BTreeMap::new();
-            for (row, (flow, seq, times)) in request.rows.iter().enumerate() {
-                if let Some(Some(at)) = times.get(index) {
+            let heads = request.flow.iter().zip(&request.seq_start);
+            for (row, ((flow, seq), at)) in heads.zip(times).enumerate() {
+                if let Some(at) = at {
                     rows.insert((*at, flow.clone(), *seq), row as u32);
                 }
             }
@@ -57,13 +63,23 @@ pub fn rewrite_captures(py: Python<'_>, request: Request) -> Result<Vec<Vec<Opti
         }
         rewrite(&mut captures, kind, request.seed);
         let mut found = Vec::new();
-        for (seen, (_, _, to)) in captures.iter().zip(&request.captures) {
+        for (seen, (point, _, to)) in captures.iter().zip(&request.captures) {
             write(seen, to)?;
-            let times = times(seen);
-            let time = |row| times.get(&row).map(|time| time.as_nanos());
-            found.push((0..request.rows.len() as u32).map(time).collect());
+            found.push((format!("{point}_ns"), times(seen)));
         }
-        Ok(found)
+        let of_points = truth::RETRANSMISSIONS.columns().filter(|column| {
+            let field = column.field();
+            field.is_some_and(|(field, _)| found.iter().any(|(name, _)| *name == field))
+        });
+        let mut columns = Columns::of(truth::RETRANSMISSIONS.name, of_points);
+        for row in 0..request.flow.len() as u32 {
+            let times = found.iter();
+            let times = times.map(|(name, of)| (name, of.get(&row).map(|time| time.as_nanos())));
+            columns
+                .push(&times.collect::<BTreeMap<_, _>>())
+                .map_err(Error::plan)?;
+        }
+        Batch::new(columns.finish()).map_err(Error::plan)
     })
 }
 

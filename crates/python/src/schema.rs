@@ -3,8 +3,8 @@
 use rexmit_schema::{Place, PLACES};
 use rexmit_tcp::Mechanism;
 
-/// Name, kind, meaning, unit, whether it may be null, whether it came later, and what an engine's rows call it, with how many
-/// of that unit make one of the column's.
+/// Name, kind, meaning, unit, whether it may be null, whether it came later, and whether it is for who asks an engine for rows
+/// to fill in.
 pub type Column = (
     &'static str,
     &'static str,
@@ -12,7 +12,7 @@ pub type Column = (
     Option<&'static str>,
     bool,
     bool,
-    Option<(String, u32)>,
+    bool,
 );
 
 /// Name, the columns that rows are sorted by, columns.
@@ -37,7 +37,7 @@ fn table(table: &'static rexmit_schema::Table) -> Table {
             of.unit(),
             of.nullable,
             of.later,
-            of.field(),
+            of.known,
         )
     };
     let columns = table.columns().map(column).collect();

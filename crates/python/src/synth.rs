@@ -2,14 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{self, BufWriter};
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rexmit_plan::Columns;
+use rexmit_schema::{truth, Table};
 use rexmit_sim::synth::{make, Corpus, FileCapture, Format, Made, Mix, Outputs, Point};
 use rexmit_tcp::stacks;
 use rexmit_time::Time;
+use serde::Serialize;
 
+use crate::arrow::Batch;
 use crate::detached;
 use crate::error::Error;
 
@@ -35,23 +40,53 @@ pub struct Request {
     format: String,
     /// Points and the files of their captures.
     captures: Vec<(String, PathBuf)>,
-    /// Where comma-separated values go.
-    retransmissions: PathBuf,
-    connections_table: PathBuf,
 }
 
+/// Rows in one batch.
+const BATCH: usize = 16_384;
+
+/// A table of the truth in batches.
+struct Batches {
+    declared: &'static Table,
+    all: Vec<Columns>,
+}
+
+impl Batches {
+    fn new(declared: &'static Table) -> Self {
+        let all = vec![Columns::new(declared)];
+        Self { declared, all }
+    }
+
+    fn push(&mut self, row: &impl Serialize) -> io::Result<()> {
+        if self.all.last().is_none_or(|last| last.len() == BATCH) {
+            self.all.push(Columns::new(self.declared));
+        }
+        let last = self.all.last_mut();
+        last.map_or(Ok(()), |last| last.push(row))
+            .map_err(io::Error::other)
+    }
+
+    fn finish(self) -> Result<Vec<Batch>, Error> {
+        let batch = |columns: Columns| Batch::new(columns.finish()).map_err(Error::plan);
+        self.all.into_iter().map(batch).collect()
+    }
+}
+
+/// How much was made, and the batches of each table.
+type Corpora<'py> = (u64, u64, Vec<u64>, Bound<'py, PyDict>);
+
 /// Makes captures and their truth; `report` is called now and then with connections, retransmissions and the packets of
-/// each capture so far, which it returns at the end.
+/// each capture so far, which it returns at the end with the tables of the truth.
 #[pyfunction]
 #[expect(
     clippy::needless_pass_by_value,
     reason = "made for the call from Python's objects"
 )]
-pub fn make_corpus(
-    py: Python<'_>,
+pub fn make_corpus<'py>(
+    py: Python<'py>,
     request: Request,
     report: Py<PyAny>,
-) -> PyResult<(u64, u64, Vec<u64>)> {
+) -> PyResult<Corpora<'py>> {
     let Request {
         mix,
         senders,
@@ -65,8 +100,6 @@ pub fn make_corpus(
         jobs,
         format,
         captures,
-        retransmissions,
-        connections_table,
     } = request;
     let build = |names: &[String], changes: &BTreeMap<String, String>| {
         let settings = |name: &String| {
@@ -90,6 +123,8 @@ pub fn make_corpus(
         "pcap" => Format::Pcap,
         _ => Format::Pcapng,
     };
+    let mut retransmissions = Batches::new(&truth::RETRANSMISSIONS);
+    let mut connection_rows = Batches::new(&truth::CONNECTIONS);
     let made = detached(py, || -> PyResult<Made> {
         let create = |path: &PathBuf| Ok::<_, PyErr>(BufWriter::new(File::create(path)?));
         let mut open = Vec::new();
@@ -101,8 +136,8 @@ pub fn make_corpus(
         }
         let outputs = Outputs {
             captures: open,
-            retransmissions: &mut create(&retransmissions)?,
-            connections: &mut create(&connections_table)?,
+            retransmissions: &mut |row| retransmissions.push(&row),
+            connections: &mut |row| connection_rows.push(&row),
         };
         make(&corpus, outputs, |made: &Made| {
             Python::attach(|py| {
@@ -112,5 +147,9 @@ pub fn make_corpus(
             })
         })
     })?;
-    Ok((made.connections, made.retransmissions, made.packets))
+    let tables = PyDict::new(py);
+    for rows in [retransmissions, connection_rows] {
+        tables.set_item(rows.declared.name, rows.finish()?)?;
+    }
+    Ok((made.connections, made.retransmissions, made.packets, tables))
 }

@@ -146,16 +146,4 @@ impl Table {
     pub fn columns(&self) -> impl Iterator<Item = &'static Column> + Clone {
         self.groups.iter().flat_map(|group| group.iter())
     }
-
-    /// The fields of an engine's row, in the order of the columns; one of which two columns are made is there once.
-    #[must_use]
-    pub fn fields(&self) -> Vec<String> {
-        let mut fields = Vec::new();
-        for (field, _) in self.columns().filter_map(Column::field) {
-            if !fields.contains(&field) {
-                fields.push(field);
-            }
-        }
-        fields
-    }
 }

@@ -9,6 +9,7 @@ mod page;
 pub mod run;
 pub mod trace;
 pub mod truth;
+pub mod values;
 
 pub use column::{Column, Kind, Table};
 pub use page::page;

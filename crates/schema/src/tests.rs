@@ -61,7 +61,7 @@ fn a_name_that_ends_in_a_unit_is_of_a_number() {
     let units = [
         "t_total_s",
         "time_ns",
-        "forward_bytes_retransmitted",
+        "bytes_retransmitted",
         "detection_rtts",
         "cwnd",
     ];

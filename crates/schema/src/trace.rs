@@ -10,15 +10,24 @@ pub const PLACE: Place = Place {
     about: "What `rexmit trace --out` writes. Times are seconds of the monitor's clock, as the capture has them; sequence \
             numbers are 32-bit numbers of the wire, ranges half-open with SYN and FIN counting one. Directions: `forward` \
             is from the client, who opened the connection or sent the first packet.",
-    tables: &[CONNECTIONS, MECHANISMS, PARAMETERS, RETRANSMISSIONS, WHATIF, WHATIF_TOTALS],
+    tables: &[CONNECTIONS, SIDES, MECHANISMS, PARAMETERS, RETRANSMISSIONS, WHATIF, WHATIF_TOTALS],
 };
 
 /// Connections.
 pub const CONNECTIONS: Table = Table {
     name: "connections",
-    about: "One connection, both its directions as senders.",
+    about: "One connection.",
     order: &["connection"],
-    groups: &[WHOLE, FORWARD, BACKWARD],
+    groups: &[CONNECTION_ROW],
+};
+
+/// Sides of connections.
+pub const SIDES: Table = Table {
+    name: "sides",
+    about: "One side of a connection, as a sender: each connection has two rows, that of the client (`forward`) and that of \
+            the server (`backward`).",
+    order: &["connection", "direction"],
+    groups: &[DATA, SIDE],
 };
 
 /// Retransmissions of a sender by mechanism.
@@ -80,7 +89,7 @@ const DATA: &[Column] = &[
     text("direction", "of the data: forward or backward"),
 ];
 
-const WHOLE: &[Column] = &[
+const CONNECTION_ROW: &[Column] = &[
     CAPTURE,
     CONNECTION,
     text("flow", "client > server"),
@@ -105,19 +114,7 @@ const WHOLE: &[Column] = &[
     integer("mptcp_version", "version of Multipath TCP, if seen").or_null(),
 ];
 
-/// The columns that either side has: the client's as a sender, then the server's.
-macro_rules! sides {
-    ($($kind:ident($name:literal, $meaning:literal) $(.$more:ident())?,)*) => {
-        const FORWARD: &[Column] = &[
-            $($kind(concat!("forward_", $name), concat!("client: ", $meaning))$(.$more())?),*
-        ];
-        const BACKWARD: &[Column] = &[
-            $($kind(concat!("backward_", $name), concat!("server: ", $meaning))$(.$more())?),*
-        ];
-    };
-}
-
-sides! {
+const SIDE: &[Column] = &[
     integer("packets", "packets seen"),
     integer("bytes", "payload bytes seen, retransmissions counted"),
     integer("unique_bytes", "different payload bytes"),
@@ -156,7 +153,7 @@ sides! {
     number("rtt_median_s", "median round-trip time, 2 % off at most").or_null(),
     number("rtt_p95_s", "95th percentile of it, 2 % off at most").or_null(),
     number("data_s", "from its first packet with data to its last").or_null(),
-}
+];
 
 const OF_PARAMETER: &[Column] = &[
     text(

@@ -9,7 +9,7 @@ use rexmit_sim::synth::{
 };
 use rexmit_wire::{FlowKey, TcpPacket};
 
-use common::{of_all_stacks as corpus, rows, run, All, Packets};
+use common::{of_all_stacks as corpus, run, All, Packets};
 
 /// A quiet network: what is sent again is due to hosts.
 fn quiet(seed: u64) -> Corpus {
@@ -104,7 +104,7 @@ fn windows_shut_are_probed_and_open_and_probes_are_no_retransmissions() {
     let probes = probes(&all);
     assert!(probes > shut, "{probes} probes of {shut} windows");
     // No byte of a probe is in the truth.
-    let retransmissions = rows(&all.retransmissions);
+    let retransmissions = &all.retransmissions;
     assert!(retransmissions
         .iter()
         .all(|row| row["seq_start"] != row["seq_end"]));
@@ -141,19 +141,17 @@ fn deferred_accepts_repeat_syn_acks_and_not_data() {
         },
     });
     let all = run(&corpus);
-    let retransmissions = rows(&all.retransmissions);
+    let retransmissions = &all.retransmissions;
     let syn_acks: Vec<_> = retransmissions
         .iter()
         .filter(|row| row["cause"] == "synack-timer")
         .collect();
-    let spurious = |row: &&_| -> bool {
-        let row: &BTreeMap<&str, &str> = row;
-        row["need"] == "spurious" && row["mechanism"] == "rto"
-    };
-    assert!(syn_acks.iter().all(spurious));
+    assert!(syn_acks
+        .iter()
+        .all(|row| row["need"] == "spurious" && row["mechanism"] == "rto"));
     // Most of those who defer repeat theirs; Linux 2.4 only after 3 s. Others never do.
-    let deferred = all.connections.matches(r#"""deferred"":true"#).count();
-    let others = all.connections.matches(r#"""deferred"":false"#).count();
+    let deferred = all.workloads(r#""deferred":true"#);
+    let others = all.workloads(r#""deferred":false"#);
     assert!(deferred > 40 && others > 40, "{deferred} and {others}");
     let repeats = syn_acks.len();
     assert!(repeats > deferred / 2, "{repeats} of {deferred}");
@@ -184,7 +182,7 @@ fn cuts_are_resets_of_either_end() {
         }
     }
     assert!(by_server > 30 && by_client > 30, "{by_server}, {by_client}");
-    let closes = all.connections.matches(r#"""cut_resets"":false"#).count();
+    let closes = all.workloads(r#""cut_resets":false"#);
     assert!((70..130).contains(&closes), "{closes}");
 }
 

@@ -1,6 +1,6 @@
 //! Rows of the model's events against the columns that are declared for them.
 
-use rexmit_schema::{run, Kind, Table};
+use rexmit_schema::{run, Column, Kind, Table};
 use rexmit_sim::run_plan;
 use serde_json::{json, Value};
 
@@ -44,9 +44,11 @@ fn events() -> Vec<Value> {
 /// What of a row is not as its table is declared.
 fn faults(table: &Table, row: &Value) -> Vec<String> {
     let mut faults = Vec::new();
-    let fields = table.fields();
+    let fields: Vec<_> = table.columns().filter_map(Column::field).collect();
     for name in row.as_object().unwrap().keys() {
-        if !fields.contains(name) && !["type", "cell"].contains(&name.as_str()) {
+        if !fields.iter().any(|(field, _)| field == name)
+            && !["type", "cell"].contains(&name.as_str())
+        {
             faults.push(format!("{name}: no column has it"));
         }
     }

@@ -37,17 +37,17 @@ fn plain() -> &'static Captures {
             packets.into_iter().map(packet).collect::<Vec<_>>()
         });
         let retransmissions = all.retransmissions;
-        for (row, line) in retransmissions.lines().skip(1).enumerate() {
-            let cells: Vec<&str> = line.split(',').collect();
-            for (point, packets) in packets.iter_mut().enumerate() {
-                let Ok(at) = cells[7 + point].parse().map(Time::from_nanos) else {
+        for (row, cells) in retransmissions.iter().enumerate() {
+            for (point, packets) in Point::ALL.into_iter().zip(&mut packets) {
+                let Some(at) = cells.get(&format!("{}_ns", point.as_str())) else {
                     continue;
                 };
+                let at = Time::from_nanos(at.parse().unwrap());
                 let named = |packet: &&mut Packet| {
                     let headers = headers(packet);
                     packet.time == at
-                        && headers.flow.to_string() == cells[0]
-                        && headers.seq.get().to_string() == cells[1]
+                        && headers.flow.to_string() == cells["flow"]
+                        && headers.seq.get().to_string() == cells["seq_start"]
                 };
                 packets
                     .iter_mut()

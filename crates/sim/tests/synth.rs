@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use rexmit_tcp::stacks;
 use rexmit_wire::{FlowKey, TcpPacket};
 
-use common::{of_all_stacks as corpus, rows, run};
+use common::{of_all_stacks as corpus, run, Row};
 
-fn nanos(cell: &str) -> Option<u64> {
-    (!cell.is_empty()).then(|| cell.parse().unwrap())
+fn nanos(row: &Row, name: &str) -> Option<u64> {
+    Some(row.get(name)?.parse().unwrap())
 }
 
 #[test]
@@ -30,17 +30,10 @@ fn networks_and_workloads_do_not_depend_on_stacks() {
         let mut corpus = corpus(7, 40, 1);
         corpus.senders = vec![("a stack", stacks::page(name).unwrap().settings)];
         let all = run(&corpus);
-        // Network and workload are the columns with objects; settings are another's.
-        let objects = |line: &str| {
-            let parts: Vec<&str> = line.split("\"{").collect();
-            assert_eq!(parts.len(), 4);
-            format!("{}{}", parts[2], parts[3].split('}').next().unwrap())
-        };
-        all.connections
-            .lines()
-            .skip(1)
-            .map(objects)
-            .collect::<Vec<_>>()
+        let drawn = |row: &Row| (row["network"].clone(), row["workload"].clone());
+        let drawn: Vec<_> = all.connections.iter().map(drawn).collect();
+        assert!(drawn.len() >= 40, "{}", drawn.len());
+        drawn
     };
     assert_eq!(told("windows-xp"), told("linux-6.12"));
 }
@@ -76,17 +69,17 @@ fn checksum(bytes: &[u8]) -> u32 {
 #[test]
 fn every_retransmission_has_a_row_and_every_row_a_packet() {
     let all = run(&corpus(2, 150, 2));
-    let retransmissions = rows(&all.retransmissions);
+    let retransmissions = &all.retransmissions;
     assert!(retransmissions.len() > 400, "{}", retransmissions.len());
     // Where packets were made: the sender's capture for its own, the receiver's for the others.
     type Key = (u64, String, u32, u32);
     let mut rows_of: [BTreeMap<Key, usize>; 3] = Default::default();
-    for row in &retransmissions {
+    for row in retransmissions {
         for (point, name) in ["sender_ns", "switch_ns", "receiver_ns"].iter().enumerate() {
-            if let Some(time) = nanos(row[name]) {
+            if let Some(time) = nanos(row, name) {
                 let key = (
                     time,
-                    row["flow"].to_owned(),
+                    row["flow"].clone(),
                     row["seq_start"].parse().unwrap(),
                     row["seq_end"].parse().unwrap(),
                 );
@@ -111,13 +104,13 @@ fn every_retransmission_has_a_row_and_every_row_a_packet() {
         assert!(found >= rows_of[point].len(), "point {point}");
     }
     // One of the two ends is that which sent it.
-    let ends = |row: &BTreeMap<&str, &str>| {
-        [row["sender_ns"], row["receiver_ns"]]
+    let ends = |row: &Row| {
+        ["sender_ns", "receiver_ns"]
             .into_iter()
-            .filter_map(nanos)
+            .filter_map(|name| nanos(row, name))
             .count()
     };
-    let lost = |row: &BTreeMap<&str, &str>| row["dropped"] == "true";
+    let lost = |row: &Row| row["dropped"] == "true";
     assert!(retransmissions
         .iter()
         .all(|row| ends(row) == 2 - usize::from(lost(row))));
@@ -134,13 +127,13 @@ fn need_is_what_came_and_retransmissions_are_what_was_sent_before() {
     corpus.mix.workload.reuse_share = 0.0;
     let all = run(&corpus);
     let mut truth: BTreeMap<(String, u64, u32), (bool, bool)> = BTreeMap::new();
-    for row in rows(&all.retransmissions) {
-        let made = [row["sender_ns"], row["receiver_ns"]]
+    for row in &all.retransmissions {
+        let made = ["sender_ns", "receiver_ns"]
             .into_iter()
-            .filter_map(nanos)
+            .filter_map(|name| nanos(row, name))
             .min();
         let key = (
-            row["flow"].to_owned(),
+            row["flow"].clone(),
             made.unwrap(),
             row["seq_start"].parse().unwrap(),
         );

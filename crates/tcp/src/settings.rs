@@ -8,6 +8,7 @@ mod check;
 mod choices;
 mod multipath;
 mod reflect;
+mod sender;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -15,12 +16,16 @@ mod value;
 pub(crate) use choices::FIRST_RATIO;
 pub use choices::{
     CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, InitialWindow, Recovery,
-    RttSamples, SenderForm, TimeoutMarks, Tlp, WindowShare,
+    RttSamples, TimeoutMarks, Tlp, WindowShare,
 };
 pub use multipath::{
     MptcpBuffer, MptcpBurst, MptcpOptions, MptcpProbe, MptcpScheduler, MptcpTimer,
 };
 pub use reflect::{Field, SettingError};
+pub use sender::{
+    AckOrder, FrtoTest, IdleRestart, PacketSizing, PartialUndo, Reneging, ReorderingUnit,
+    SendBufferGrowth, ShutWindowLimit, TimeoutLeft, UndoStart, UndoWindow, WindowUse,
+};
 pub use value::Value;
 
 use reflect::settings;
@@ -61,6 +66,8 @@ settings! {
         pub rtt_samples: RttSamples,
         /// Added to every timeout (FreeBSD's `tcp_rexmit_slop`).
         pub rto_slop: Duration,
+        /// How what is left of the head's timeout is counted when the timer was set for something else.
+        pub timeout_left: TimeoutLeft,
 
         // What is negotiated
         /// SACK (RFC 2018).
@@ -77,6 +84,17 @@ settings! {
         pub dupack_threshold: u32,
         /// The threshold adapts to reordering up to this.
         pub max_reordering: u32,
+        /// In what it is counted how far segments overtook each other.
+        pub reordering_unit: ReorderingUnit,
+        /// A timeout takes reordering for overrated in any case; else only after many duplicates.
+        pub timeout_forgets_reordering: bool,
+        /// What follows when an acknowledgement stops at a segment that was SACKed.
+        pub reneging: Reneging,
+        /// A D-SACK counts as many segments as it spans, and is doubted where more are reported than were sent again
+        /// (`tcp_dsack_seen`); else each is believed, as of one segment.
+        pub dsack_check: bool,
+        /// A segment that was SACKed gives its round-trip time again, and counts as an original, when it is acknowledged.
+        pub sacked_count_again: bool,
         /// Forward acknowledgement (`tcp_fack` before 4.15).
         pub fack: bool,
         /// RACK finds losses (`tcp_recovery` bit 0x1).
@@ -93,8 +111,12 @@ settings! {
         pub tlp: Tlp,
         /// A segment without data (a bare FIN) can be a probe.
         pub tlp_probes_bare_fin: bool,
+        /// A segment that was a probe counts as sent again: its acknowledgement gives no round-trip time (since 3.14).
+        pub tlp_marks_retransmission: bool,
         /// F-RTO (RFC 5682).
         pub frto: bool,
+        /// Which timeouts F-RTO tests, and how often.
+        pub frto_test: FrtoTest,
         /// A recovery starts when the head of the queue is older than a timeout (`tcp_head_timedout`, FACK only, before 3.16).
         pub head_timeout: bool,
         /// Retransmissions of a recovery that were lost are found by FACK (`tcp_mark_lost_retrans`, before 4.4).
@@ -105,6 +127,17 @@ settings! {
         pub timeout_marks: TimeoutMarks,
         /// Undo by D-SACK and timestamps (Eifel, RFC 3522 and 4015).
         pub undo: bool,
+        /// Which retransmissions count against the undo of a reduction that begins.
+        pub undo_start: UndoStart,
+        /// What is taken back when an acknowledgement in recovery proves that what it acknowledges was only late.
+        pub partial_undo: PartialUndo,
+        /// Which window an undo gives back.
+        pub undo_window: UndoWindow,
+        /// The time of the first retransmission is forgotten when a recovery begins and none is on its way; and without SACK
+        /// when it waits beyond the recovery point (`tcp_retrans_stamp_cleanup`, `tcp_is_non_sack_preventing_reopen`).
+        pub retrans_stamp_cleanup: bool,
+        /// A retransmission that the host could not take counts for undo and give-up as one that left.
+        pub attempts_count: bool,
 
         // Recovery and congestion control
         /// How much is sent in recovery.
@@ -121,12 +154,16 @@ settings! {
         pub initial_window: InitialWindow,
         /// The window shrinks after idle time (`tcp_slow_start_after_idle`).
         pub slow_start_after_idle: bool,
+        /// When it is asked whether it does.
+        pub idle_restart: IdleRestart,
+        /// When the congestion window counts as used.
+        pub window_use: WindowUse,
         /// A connection begins with what the last one to the same peer learned (`tcp_no_metrics_save` = 0).
         pub metrics: bool,
 
         // Sending
-        /// Which generation of Linux's sender works through acknowledgements and sets the timer.
-        pub sender: SenderForm,
+        /// In what order an acknowledgement is worked through.
+        pub ack_order: AckOrder,
         /// A segment with a FIN leaves in spite of a full congestion window (`tcp_cwnd_test` before 6.10).
         pub fin_exempt: bool,
         /// A short unsent segment is filled up from the next one when it leaves (`tcp_grow_skb`, 6.10).
@@ -144,20 +181,32 @@ settings! {
         pub header_room: u32,
         /// Bytes of a socket that may wait in its host (`tcp_limit_output_bytes`); none where the stack has no such limit.
         pub limit_output_bytes: Option<u32>,
+        /// Retransmissions heed the limit as well, and go on when a packet leaves the host (since 4.10).
+        pub small_queue_retransmits: bool,
         /// Since when the limit follows the pacing rate (3.12).
         pub pacing_rate: bool,
         /// Segments a packet that leaves the host may hold; 1 without segmentation offload.
         pub gso_segments: u32,
+        /// What packets of several segments are sized by, and when one waits to become larger.
+        pub packet_sizing: PacketSizing,
         /// Small adjacent segments are joined when sent again (`tcp_retrans_collapse`).
         pub retrans_collapse: bool,
+        /// Only those whose payload lies in one buffer that nobody else holds (`tcp_can_collapse`, before 4.13 or so).
+        pub collapse_linear: bool,
         /// Timeouts of one segment before the connection is given up (`tcp_retries2`).
         pub retries: u32,
+        /// They stand for the time that so many take from 200 ms on (`retransmits_timed_out`); else they are counted.
+        pub retries_by_time: bool,
+        /// After how long a connection is given up whose peer shut its window with data in flight.
+        pub shut_window_limit: ShutWindowLimit,
         /// Timeouts of a SYN before the connection is given up (`tcp_syn_retries`).
         pub syn_retries: u32,
         /// Timeouts of a SYN that do not double (`tcp_syn_linear_timeouts`, 6.5).
         pub syn_linear_timeouts: u32,
         /// Smallest, first and largest send buffer, bytes (`tcp_wmem`).
         pub send_buffer: [u32; 3],
+        /// How it grows.
+        pub send_buffer_growth: SendBufferGrowth,
 
         // Receiving
         /// A reader that waits takes data in order itself as they come, so that they are never charged to the buffer
@@ -196,6 +245,8 @@ settings! {
         /// More than a full segment is acknowledged at once only if the window grows by it or nobody can read it yet; the
         /// connection's reader acknowledges it otherwise (`sk_rcvlowat` of a subflow is 0).
         pub mptcp_reader_acknowledges: bool,
+        /// Nagle's rule is asked by the subflow; else the connection alone asks it.
+        pub mptcp_subflow_nagle: bool,
         /// A timeout of a subflow sends what it has out again on another (`mptcp_reinject_data`).
         pub mptcp_reinject_on_timeout: bool,
         /// What a tail loss probe of a subflow sends again on another (Probe or Wait 2017, section V).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rexmit.errors import UserError
+from rexmit.errors import UserError, argument
 from rexmit.wording import count
 
 
@@ -11,7 +11,7 @@ def check_losses(asked: int, there: tuple[int, ...], what: str = "transfer") -> 
     if asked not in there:
         raise UserError(
             f"the run has no {what} with {count(asked, 'lost segment')}",
-            f"it has {numbers(there)}; choose with --losses N",
+            f"it has {numbers(there)}; choose with {argument('losses')} N",
         )
 
 

@@ -16,7 +16,7 @@ from rexmit.campaign.identity import differences, identity
 from rexmit.campaign.plan import boot_seed, cell_plan, phase_period_ns, phases_ns
 from rexmit.campaign.streams import Streams
 from rexmit.engines.engine import Calls, Engine, Task
-from rexmit.errors import UserError
+from rexmit.errors import UserError, argument
 from rexmit.interrupt import Interrupted
 from rexmit.progress import Progress
 from rexmit.scenario import Scenario
@@ -63,7 +63,7 @@ class Totals:
 
     def add(self, record: Record) -> list[str]:
         """Take one more cell in; gives what has not been said before, in words."""
-        self.transfers += len(record.transfers)
+        self.transfers += record.transfers
         self.virtual_ns += record.virtual_ns
         self.cpu_s += record.cpu_s
         self.peak_memory_bytes = max(self.peak_memory_bytes, record.peak_memory_bytes)
@@ -267,5 +267,5 @@ def _refuse_to_mix(folder: RunFolder, before: Mapping[str, Any], asked: Mapping[
     if found:
         raise UserError(
             f"{folder.path} holds another run, and runs are not mixed",
-            "\n".join([*found, "name another folder with --out, or remove this one"]),
+            "\n".join([*found, f"name another folder with {argument('out')}, or remove this one"]),
         )

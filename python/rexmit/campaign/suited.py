@@ -7,7 +7,7 @@ those of Multipath TCP are refused where it does not have that.
 from __future__ import annotations
 
 from rexmit.engines.engine import Engine
-from rexmit.errors import UserError
+from rexmit.errors import UserError, argument
 from rexmit.scenario import Scenario
 
 
@@ -48,7 +48,9 @@ def _check_mptcp(scenario: Scenario, engine: Engine) -> None:
     plain = [name for name in scenario.config_names if scenario.configs[name].protocol == "tcp"]
     for name in scenario.config_names:
         if name not in plain and (lack := engine.without_mptcp(name)) is not None:
-            others = f"; or without it: --set config={','.join(plain)}" if plain else ""
+            others = (
+                f"; or without it: {argument('settings')} config={','.join(plain)}" if plain else ""
+            )
             raise UserError(
                 f"configuration {name} is of Multipath TCP, and {lack.why}",
                 f"{lack.remedy}{others}",

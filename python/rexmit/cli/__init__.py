@@ -8,11 +8,11 @@ inside the command.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
-from rexmit.errors import EXIT_OK
+from rexmit.errors import EXIT_OK, speaking_of_options
 from rexmit.version import version
 
 EXAMPLES = """\
@@ -30,6 +30,22 @@ Examples:
   rexmit tcpfilter 5                               drop the last five segments on this host
   rexmit validate agree --kernel 6.1               the model against a kernel, by packets
 """
+
+OPTIONS: Final = {
+    "cells": "--cell",
+    "formats": "--format",
+    "hang_limit_s": "--hang-limit",
+    "hosts": "--host",
+    "maps": "--map",
+    "metrics": "--metric",
+    "patches": "--patch",
+    "points": "--at",
+    "ports": "--port",
+    "settings": "--set",
+    "since": "--from",
+    "until": "--to",
+}
+"""Options for arguments of the library that have other names."""
 
 app = typer.Typer(
     name="rexmit",
@@ -50,7 +66,8 @@ def _print_version(asked: bool) -> None:
 
 @app.callback()
 def root(
-    version: Annotated[
+    context: typer.Context,
+    version: Annotated[  # noqa: ARG001 - its callback prints it
         bool,
         typer.Option(
             "--version", help="Print the version and exit.", is_eager=True, callback=_print_version
@@ -58,6 +75,7 @@ def root(
     ] = False,
 ) -> None:
     """A laboratory for TCP loss recovery."""
+    context.with_resource(speaking_of_options(OPTIONS))
 
 
 from rexmit.cli import (  # noqa: E402

@@ -131,7 +131,6 @@ def diff(
     """
     from rexmit.comparison.compare import USUAL
     from rexmit.comparison.gate import share
-    from rexmit.comparison.pairs import selection
     from rexmit.library import diff as library
 
     if packets is None and (tolerance is not None or ignore != "push" or figure):
@@ -146,9 +145,8 @@ def diff(
             "leave one of them out",
             usage=True,
         )
-    words = [part.strip() for text in metric or () for part in text.split(",") if part.strip()]
-    metrics = library.checked(words) if metric else USUAL
-    chosen = selection(cell or (), mapping or ())
+    metrics = library.checked(_parts(metric) if metric else USUAL)
+    library.chosen_by(cell, mapping)
     # Of a broken limit is told before anything is read.
     most = share(fail_over) if fail_over is not None else None
     a, b = library.opened(run_a), library.opened(run_b)
@@ -158,8 +156,9 @@ def diff(
         show_packets(
             a,
             b,
-            chosen,
             packets,
+            cells=cell,
+            maps=mapping,
             tolerance=tolerance,
             ignored=ignore,
             figures=figure or [],
@@ -168,12 +167,11 @@ def diff(
         )
         return
     from rexmit.comparison.as_json import comparison_data
-    from rexmit.comparison.gate import trips
     from rexmit.comparison.print_diff import print_comparison, print_trips
     from rexmit.present.terminal import console
 
-    comparison = library.compared(a, b, chosen, metrics, inexact=inexact)
-    over = None if most is None else trips(comparison, most)
+    comparison = library.diff(a, b, metrics=metrics, cells=cell, maps=mapping, inexact=inexact)
+    over = None if most is None else library.differences_over(comparison, most)
     if as_json:
         import json
 
@@ -186,3 +184,7 @@ def diff(
             print_trips(over, str(fail_over), out)
     if over is not None and (over or any(comparison.failed)):
         raise typer.Exit(EXIT_FAILED)
+
+
+def _parts(texts: list[str]) -> list[str]:
+    return [part.strip() for text in texts for part in text.split(",") if part.strip()]

@@ -10,17 +10,16 @@ import typer
 from rexmit.errors import UserError
 
 if TYPE_CHECKING:
-    from rexmit.comparison.packets import Compared
-    from rexmit.comparison.pairs import Selection
     from rexmit.store.open_run import Run
 
 
 def show_packets(
     a: Run,
     b: Run,
-    chosen: Selection,
-    asked: str,
+    transfer: str,
     *,
+    cells: list[str] | None,
+    maps: list[str] | None,
     tolerance: str | None,
     ignored: str,
     figures: list[Path],
@@ -31,19 +30,16 @@ def show_packets(
 
     Raises UserError (usage) for what cannot be compared.
     """
-    from rexmit.comparison.packets import compare_packets, find_pair
-    from rexmit.comparison.pairs import match
     from rexmit.comparison.print_packets import packets_data, print_packets
+    from rexmit.library.diff_packets import diff_packets, draw_packets
+    from rexmit.present.figures.save import save
     from rexmit.present.terminal import console
 
     _check(figures)
-    without = _ignored(ignored)
-    within = _tolerance(tolerance, a, b)
-    pair, repetition = find_pair(match(a, b, chosen), asked)
-    try:
-        compared = compare_packets(a, b, pair, repetition, within, without)
-    except UserError as error:
-        raise UserError(error.what, error.hint, usage=True) from None
+    ignore = {part.strip() for part in ignored.split(",") if part.strip()} - {"none"}
+    compared = diff_packets(
+        a, b, transfer, cells=cells, maps=maps, tolerance=tolerance, ignore=ignore
+    )
     if as_json:
         import json
 
@@ -52,12 +48,12 @@ def show_packets(
     else:
         print_packets(compared, a, b, console(), every_packet=every_packet)
     if figures:
-        for path in _draw(compared, a, b, figures, every_packet=every_packet):
+        for path in save(draw_packets(compared, a, b, every_packet=every_packet), figures):
             typer.echo(path, err=as_json)
 
 
 def _check(figures: list[Path]) -> None:
-    from rexmit.ladder.draw import is_drawable
+    from rexmit.present.figures.save import is_drawable
 
     for path in figures:
         if not is_drawable(path):
@@ -66,53 +62,3 @@ def _check(figures: list[Path]) -> None:
                 "its name ends in .pdf, .png or .svg",
                 usage=True,
             )
-
-
-def _ignored(text: str) -> frozenset[str]:
-    from rexmit.comparison.packets import ASPECTS
-
-    names = frozenset(part.strip() for part in text.split(",") if part.strip()) - {"none"}
-    for name in names:
-        if name not in ASPECTS:
-            raise UserError(
-                f"--ignore {name}: packets do not differ in that",
-                f"they do in {', '.join(ASPECTS)}; none ignores nothing",
-                usage=True,
-            )
-    return names
-
-
-def _tolerance(text: str | None, a: Run, b: Run) -> int:
-    from rexmit.analysis.runner import tick_ns
-    from rexmit.scenario.units import DURATION, UnitError
-
-    if text is None:
-        return max(tick_ns(a.meta), tick_ns(b.meta))
-    try:
-        return DURATION.parse(text)
-    except UnitError as error:
-        raise UserError(f"--tolerance {text}: {error}", error.allowed, usage=True) from None
-
-
-def _draw(
-    compared: Compared, a: Run, b: Run, figures: list[Path], *, every_packet: bool
-) -> list[Path]:
-    from rexmit.analysis.runner import runner
-    from rexmit.comparison.beside import window
-    from rexmit.ladder.draw import Panel, write_ladders
-
-    shown = window(compared, every_packet=every_packet)
-    first = compared.first
-    panels = [
-        Panel(
-            f"A: {runner(a.meta).words}",
-            tuple(row.a for row in shown.rows if row.a is not None),
-            first.a if first else None,
-        ),
-        Panel(
-            f"B: {runner(b.meta).words}",
-            tuple(row.b for row in shown.rows if row.b is not None),
-            first.b if first else None,
-        ),
-    ]
-    return write_ladders(panels, f"{compared.label}, repetition {compared.repetition}", figures)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rexmit.cli import kernel_exec
 from rexmit.cli.limits import MOST_JOBS
+
+if TYPE_CHECKING:
+    from rexmit.library.kernels import ListedKernel
 
 app = typer.Typer(
     help="Build and list the kernels that experiments run on, or run a command in one.",
@@ -71,9 +74,19 @@ def build(
     build's own folder. Where there can be no sandbox (a container without user namespaces), only
     Debian's source is built, or with --unconfined, any.
     """
-    from rexmit.kernels.build import build as build_kernel
+    from rich.console import Console
 
-    kernel, new = build_kernel(source, hz=hz, extra=patch or (), jobs=jobs, unconfined=unconfined)
+    from rexmit.kernels.progress import ShownStages
+    from rexmit.library.kernels import built as build_kernel
+
+    kernel, new = build_kernel(
+        source,
+        hz=hz,
+        patches=patch or (),
+        jobs=jobs,
+        unconfined=unconfined,
+        shown=ShownStages(Console(stderr=True)),
+    )
     # The name alone on standard output, for scripts.
     typer.echo(kernel.name)
     built = (
@@ -93,68 +106,55 @@ def list_kernels(
     A damaged one, whose files are not those that were built, is named as such; the command that
     built it builds it again.
     """
-    from rexmit import kernels
-    from rexmit.kernels import checksums
+    from rexmit.library.kernels import list_kernels as listed
 
-    found = kernels.kernels()
-    remains = kernels.remains()
-    default = kernels.default()
-    faults = {kernel: checksums.fault(kernel) for kernel in found}
+    found = listed()
     if json_output:
         import json
 
-        rows = [
-            {**k.as_json(), "default": k == default, "current": k.current, "fault": faults[k]}
-            for k in found
-        ]
-        rows += [
-            {"name": p.name, "default": False, "current": False, "fault": "damaged"}
-            for p in remains
-        ]
-        typer.echo(json.dumps(rows, indent=2))
+        typer.echo(json.dumps([one.as_json() for one in found], indent=2))
         return
-    if not found and not remains:
+    if not found:
         typer.echo("No kernel is built. Build one: rexmit kernel build")
         return
     from rich.console import Console
     from rich.table import Table
 
-    names = [*(kernel.name for kernel in found), *(folder.name for folder in remains)]
     table = Table(box=None, header_style="bold", pad_edge=False)
     # Names are there to be copied: never cut on a narrow screen or in a pipe.
     table.add_column("")
-    table.add_column("Name", no_wrap=True, min_width=max(map(len, names)))
+    table.add_column("Name", no_wrap=True, min_width=max(len(one.name) for one in found))
     table.add_column("Version", no_wrap=True)
     table.add_column("HZ", justify="right")
     table.add_column("Patches", no_wrap=True)
     table.add_column("Size", justify="right")
     table.add_column("")
-    for kernel in found:
+    for one in found:
+        kernel = one.kernel
+        if kernel is None:
+            table.add_row("", one.name, "", "", "", "", "damaged")
+            continue
         table.add_row(
-            "*" if kernel == default else "",
+            "*" if one.default else "",
             kernel.name,
             kernel.version,
             str(kernel.hz),
             ", ".join(kernel.patches) or "none",
             f"{kernel.size / 1e6:.1f} MB",
-            _remark(kernel.current, faults[kernel]),
+            _remark(one),
         )
-    for folder in remains:
-        table.add_row("", folder.name, "", "", "", "", "damaged")
     console = Console()
     if not console.is_terminal:
         console.width = 200
     console.print(table)
 
 
-def _remark(current: bool, fault: str | None) -> str:
-    from rexmit.kernels import checksums
-
-    if fault == checksums.NONE_KEPT:
+def _remark(one: ListedKernel) -> str:
+    if one.has_no_checksums:
         return "no checksums"
-    if fault:
+    if one.fault:
         return "damaged"
-    return "" if current else "other options"
+    return "" if one.current else "other options"
 
 
 app.command(

@@ -9,8 +9,6 @@ from typing import Annotated
 
 import typer
 
-from rexmit.errors import UserError
-
 EXAMPLES = """\
 Examples:
 
@@ -106,57 +104,27 @@ def exec_(
     Places of keys and passwords are empty for it, and of the environment it gets PATH, HOME, LANG
     and their like: --env passes on more.
     """
-    import os
     import sys
 
-    from rexmit.engines.boot import BootOptions
-    from rexmit.engines.command import SHARE_MIB, Command, execute, named_variables
-    from rexmit.engines.kernel import find_kernel
+    from rexmit.library.kernel_exec import kernel_exec
 
-    if settings and net is None:
-        raise UserError(
-            "--set changes the scenario of --net", "name one: --net SCENARIO", usage=True
-        )
-    if host not in (None, "h1", "h2"):
-        raise UserError(f"there is no host {host}", "hosts: h1, h2", usage=True)
-    if host is not None and net is None:
-        raise UserError("--host is one of --net's", "name a scenario: --net SCENARIO", usage=True)
-    network = None
-    if net is not None:
-        network = _network(net, settings or [])
-    variables = named_variables(env or [])
-    found = find_kernel(kernel)
-
-    # Calls at a time share the cores: neighbours in the process table take different ones.
-    cores = sorted(os.sched_getaffinity(0))
-    core = cores[os.getpid() % len(cores)]
-    status = execute(
-        Command(argv, network, (host or "h1") if network else None, variables),
-        BootOptions(
-            found.path, core, seed, f"{memory}M", clock.value, SHARE_MIB, scratch_mib=scratch_limit
-        ),
+    ended = kernel_exec(
+        argv,
+        kernel=kernel,
+        net=net,
+        settings=settings or (),
+        host=host,
+        clock=clock.value,
+        keep=keep,
+        scratch_limit=scratch_limit,
+        env=env or (),
+        seed=seed,
+        memory=memory,
+        hang_limit_s=hang_limit or None,
         on_stdout=_writer(sys.stdout.fileno()),
         on_stderr=_writer(sys.stderr.fileno()),
-        hang_limit_s=hang_limit or None,
-        keep=keep,
     )
-    raise typer.Exit(status)
-
-
-def _network(spec: str, settings: list[str]) -> dict[str, object]:
-    """The plan of the one network that the scenario and its changes leave."""
-    from rexmit import scenario
-    from rexmit.campaign.plan import network_plan
-
-    loaded = scenario.load(scenario.find(spec), settings)
-    names = list(loaded.network_names)
-    if len(names) != 1:
-        raise UserError(
-            f"{spec} has several networks: {', '.join(names)}",
-            f"choose one: --set network={names[0]}",
-            usage=True,
-        )
-    return network_plan(loaded, names[0])
+    raise typer.Exit(ended.status)
 
 
 def _writer(descriptor: int) -> Callable[[bytes], None]:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from rexmit.errors import UserError
-
-if TYPE_CHECKING:
-    from rexmit.store.open_run import Run
 
 
 def plot(
@@ -67,15 +64,12 @@ def plot(
     """
     chosen = _formats(formats)
 
-    from rexmit.analysis.bursts import has_bursts
-    from rexmit.store.open_run import open_run
+    from rexmit.library.figures import figures, save_figures
+    from rexmit.library.opened import open_run
 
-    opened = open_run(run)
     folder = out if out is not None else run / "figures"
-    if has_bursts(opened):
-        paths = _bursts(opened, folder, chosen, losses, keep_inexact=inexact)
-    else:
-        paths = _against_losses(opened, folder, chosen, losses, keep_inexact=inexact)
+    drawn = figures(open_run(run), losses=losses, inexact=inexact)
+    paths = save_figures(drawn, folder, formats=chosen)
     if as_json:
         import json
 
@@ -83,37 +77,6 @@ def plot(
     else:
         for path in paths:
             typer.echo(path)
-
-
-def _bursts(
-    run: Run, folder: Path, formats: list[str], losses: int | None, *, keep_inexact: bool
-) -> list[Path]:
-    from rexmit.papers.probe_or_wait_2017 import diagrams, figures
-
-    if losses is not None:
-        raise UserError(
-            "--losses counts segments lost at the end of a page: this run has bursts",
-            "leave it out",
-            usage=True,
-        )
-    bars = figures.write(run, folder, formats, keep_inexact=keep_inexact)
-    return bars + diagrams.write(run, folder, formats)
-
-
-def _against_losses(
-    run: Run, folder: Path, formats: list[str], losses: int | None, *, keep_inexact: bool
-) -> list[Path]:
-    from rexmit.papers.ryll_2013.figures import PRINTED
-    from rexmit.present.figures.draw import write
-    from rexmit.present.figures.plan import plan
-
-    figures = plan(run, losses, printed=PRINTED, keep_inexact=keep_inexact)
-    if not figures:
-        raise UserError(
-            f"{run.path}: no transfer that a figure can be drawn from",
-            "`rexmit show` says why transfers are left out",
-        )
-    return [path for figure in figures for path in write(figure, folder, formats)]
 
 
 def _formats(text: str) -> list[str]:

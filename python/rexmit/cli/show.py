@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from rexmit.ladder.steps import Step
+    from rexmit.library.flow import AnyFlow
     from rexmit.store.open_run import Run
 
 
@@ -183,15 +183,15 @@ class _Part:
 
 
 def _show_tables(path: Path, asked: _Asked, *, as_json: bool) -> None:
-    from rexmit.analysis.bursts import has_bursts
-    from rexmit.analysis.overview import overview, overview_data
+    from rexmit.analysis.overview import overview_data
+    from rexmit.library.opened import open_run
+    from rexmit.library.tables import overview
     from rexmit.present.print_overview import print_command, print_overview
     from rexmit.present.terminal import console
-    from rexmit.store.open_run import open_run
 
     run = open_run(path)
     view = overview(run)
-    parts = list(_bursts(run, asked) if has_bursts(run) else _pages(run, asked))
+    parts = list(_parts(run, asked))
     if as_json:
         _print_json({"run": overview_data(view), **{part.name: part.data() for part in parts}})
         return
@@ -203,78 +203,57 @@ def _show_tables(path: Path, asked: _Asked, *, as_json: bool) -> None:
     print_command(view, out)
 
 
-def _pages(run: Run, asked: _Asked) -> Iterator[_Part]:
+def _parts(run: Run, asked: _Asked) -> Iterator[_Part]:
+    from rexmit.analysis.bursts import has_bursts
+    from rexmit.analysis.bursts_as_json import cases_data
+    from rexmit.library import tables
     from rexmit.papers.claim import claims_data
     from rexmit.papers.print_claims import print_claims
+    from rexmit.papers.probe_or_wait_2017.paper import LOSSES
     from rexmit.papers.ryll_2013.as_json import table1_data, table4_data
-    from rexmit.papers.ryll_2013.claims import SOURCE
-    from rexmit.papers.ryll_2013.claims import claims as make_claims
     from rexmit.papers.ryll_2013.print_table1 import print_table1
     from rexmit.papers.ryll_2013.print_table4 import print_table4
-    from rexmit.papers.ryll_2013.table1 import table1 as make_table1
-    from rexmit.papers.ryll_2013.table4 import table4 as make_table4
+    from rexmit.present.print_bursts import print_cases
 
-    inexact = asked.inexact
-    if asked.table4 or not (asked.table1 or asked.claims):
-        four = make_table4(run, asked.losses, keep_inexact=inexact)
+    losses, inexact, with_bursts = asked.losses, asked.inexact, has_bursts(run)
+    if with_bursts and not (asked.table1 or asked.table4 or losses is not None):
+        cases = tables.bursts(run, inexact=inexact)
+        yield _Part(
+            "bursts", lambda: cases_data(cases), lambda out: print_cases(cases, out, LOSSES)
+        )
+    elif asked.table4 or with_bursts or not (asked.table1 or asked.claims):
+        four = tables.table4(run, losses=losses, inexact=inexact)
         yield _Part(
             "table4",
             lambda: table4_data(four),
             lambda out: print_table4(four, out, in_full=asked.table4),
         )
     if asked.table1:
-        one = make_table1(run, asked.losses, keep_inexact=inexact)
+        one = tables.table1(run, losses=losses, inexact=inexact)
         yield _Part("table1", lambda: table1_data(one), lambda out: print_table1(one, out))
     if asked.claims:
-        claims = make_claims(run, keep_inexact=inexact)
+        claims, source = tables.claims(run, inexact=inexact), tables.source(run)
         yield _Part(
-            "claims", lambda: claims_data(claims), lambda out: print_claims(claims, out, SOURCE)
-        )
-
-
-def _bursts(run: Run, asked: _Asked) -> Iterator[_Part]:
-    from rexmit.analysis.bursts import cases as make_cases
-    from rexmit.analysis.bursts_as_json import cases_data
-    from rexmit.papers.claim import claims_data
-    from rexmit.papers.print_claims import print_claims
-    from rexmit.papers.probe_or_wait_2017.claims import SOURCE
-    from rexmit.papers.probe_or_wait_2017.claims import claims as make_claims
-    from rexmit.papers.probe_or_wait_2017.paper import LOSSES
-    from rexmit.present.print_bursts import print_cases
-
-    if asked.table1 or asked.table4 or asked.losses is not None:
-        raise UserError(
-            f"{run.path}: bursts have no Table 1 or 4, and losses by position",
-            "leave out --table1, --table4 and --losses; --claims shows the claims of 2017",
-            usage=True,
-        )
-    cases = make_cases(run, keep_inexact=asked.inexact)
-    yield _Part("bursts", lambda: cases_data(cases), lambda out: print_cases(cases, out, LOSSES))
-    if asked.claims:
-        claims = make_claims(run, keep_inexact=asked.inexact)
-        yield _Part(
-            "claims", lambda: claims_data(claims), lambda out: print_claims(claims, out, SOURCE)
+            "claims", lambda: claims_data(claims), lambda out: print_claims(claims, out, source)
         )
 
 
 def _show_beside(paths: list[Path], asked: _Asked, *, as_json: bool) -> None:
     from rexmit.analysis.bursts import has_bursts
+    from rexmit.library import tables
+    from rexmit.library.opened import open_run
     from rexmit.papers.claim import claims_data
     from rexmit.papers.print_claims import print_claims_beside
     from rexmit.papers.ryll_2013.as_json import beside_data
-    from rexmit.papers.ryll_2013.beside import beside
-    from rexmit.papers.ryll_2013.claims import SOURCE
-    from rexmit.papers.ryll_2013.claims import claims as make_claims
     from rexmit.papers.ryll_2013.print_beside import print_beside
     from rexmit.present.terminal import console
-    from rexmit.store.open_run import open_run
 
     opened = [open_run(path) for path in paths]
     if all(map(has_bursts, opened)):
         _show_bursts_beside(opened, asked, as_json=as_json)
         return
-    table = beside(opened, asked.losses, keep_inexact=asked.inexact)
-    claims = [make_claims(run, keep_inexact=asked.inexact) for run in opened if asked.claims]
+    table = tables.beside(opened, losses=asked.losses, inexact=asked.inexact)
+    claims = [tables.claims(run, inexact=asked.inexact) for run in opened if asked.claims]
     if as_json:
         data: dict[str, Any] = beside_data(table)
         for entry, found in zip(data["runs"], claims, strict=False):
@@ -284,18 +263,17 @@ def _show_beside(paths: list[Path], asked: _Asked, *, as_json: bool) -> None:
     out = console()
     print_beside(table, out)
     if claims:
-        print_claims_beside(claims, table.runners, out, SOURCE)
+        print_claims_beside(claims, table.runners, out, tables.source(opened[0]))
 
 
 def _show_bursts_beside(opened: list[Run], asked: _Asked, *, as_json: bool) -> None:
     from rexmit.analysis.runner import runner
+    from rexmit.library import tables
     from rexmit.papers.claim import claims_data
     from rexmit.papers.print_claims import print_claims_beside
-    from rexmit.papers.probe_or_wait_2017.claims import SOURCE
-    from rexmit.papers.probe_or_wait_2017.claims import claims as make_claims
     from rexmit.present.terminal import console
 
-    claims = [make_claims(run, keep_inexact=asked.inexact) for run in opened]
+    claims = [tables.claims(run, inexact=asked.inexact) for run in opened]
     if as_json:
         runs = [
             {"path": str(run.path), "claims": claims_data(found)}
@@ -303,7 +281,8 @@ def _show_bursts_beside(opened: list[Run], asked: _Asked, *, as_json: bool) -> N
         ]
         _print_json({"runs": runs})
         return
-    print_claims_beside(claims, tuple(runner(run.meta) for run in opened), console(), SOURCE)
+    source = tables.source(opened[0])
+    print_claims_beside(claims, tuple(runner(run.meta) for run in opened), console(), source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,81 +297,45 @@ class _Flow:
 
 
 def _show_flow(path: Path, asked: _Flow) -> None:
-    from rexmit.ladder.flow import open_flow
-    from rexmit.ladder.render import flow_data, print_flow, title
+    from rexmit.ladder.paths import PathFlow
+    from rexmit.ladder.print_paths import path_flow_data, print_path_flow
+    from rexmit.ladder.render import flow_data, print_flow
+    from rexmit.library.flow import of_run
+    from rexmit.library.opened import open_run
     from rexmit.present.terminal import console
-    from rexmit.store.open_run import open_run
 
-    if not asked.which.isdigit() or asked.at is not None:
-        raise UserError(
-            f"--flow {asked.which}: the transfers of a run have numbers",
-            "K is the row of transfers.parquet, from 0; --at belongs to a trace",
-            usage=True,
-        )
-    run = open_run(path)
-    number = int(asked.which)
-    # A transfer that minds paths has subflows, one of plain TCP that is a page has none.
-    if number < len(run.transfers) and run.transfers["subflows"][number] is not None:
-        _show_path_flow(run, asked)
-        return
-    opened = open_flow(run, int(asked.which))
+    opened = of_run(open_run(path), asked.which, asked.at)
     if asked.as_json:
-        _print_json(flow_data(opened))
+        _print_json(path_flow_data(opened) if isinstance(opened, PathFlow) else flow_data(opened))
+    elif isinstance(opened, PathFlow):
+        print_path_flow(opened, console(), every_packet=asked.every_packet)
     else:
         print_flow(opened, console(), every_packet=asked.every_packet)
-    _draw(asked, title(opened), opened.steps, data_from_server=True)
-
-
-def _show_path_flow(run: Run, asked: _Flow) -> None:
-    from rexmit.ladder.paths import open_path_flow
-    from rexmit.ladder.print_paths import path_flow_data, print_path_flow, write_path_ladders
-    from rexmit.present.terminal import console
-
-    opened = open_path_flow(run, int(asked.which))
-    if asked.as_json:
-        _print_json(path_flow_data(opened))
-    else:
-        print_path_flow(opened, console(), every_packet=asked.every_packet)
-    for path in write_path_ladders(opened, asked.figures):
-        typer.echo(path, err=asked.as_json)
+    _draw(opened, asked)
 
 
 def _show_traced(path: Path, asked: _Flow) -> None:
-    from rexmit.ladder.print_traced import near_time, print_traced, traced_data
-    from rexmit.ladder.traced import open_traced
+    from rexmit.ladder.print_traced import print_traced, traced_data
+    from rexmit.library.flow import of_trace
+    from rexmit.library.trace import trace
     from rexmit.present.terminal import console, say
-    from rexmit.store.files import scratch_folder
-    from rexmit.tracing.folder import open_trace
-    from rexmit.tracing.pick import most_trouble
-    from rexmit.tracing.run import run
 
-    with scratch_folder() as temporary:
-        trace = open_trace(path) if path.is_dir() else run([path], temporary / "t", whatif=())
-        which, told = asked.which, ""
-        if not which:
-            number, told = most_trouble(trace)
-            which = str(number)
-        opened = open_traced(trace, which, asked.at)
+    opened, told = of_trace(trace(path, whatif=()), asked.which or None, asked.at)
     if asked.as_json:
         _print_json(traced_data(opened))
     else:
         if told:
             say(console(), told)
         print_traced(opened, console(), every_packet=asked.every_packet, at_s=asked.at)
-    steps = opened.steps if asked.at is None else near_time(opened, asked.at)
-    _draw(
-        asked,
-        f"flow {opened.number}: {opened.row['flow']}",
-        steps,
-        data_from_server=opened.data_from_server,
-    )
+    _draw(opened, asked)
 
 
-def _draw(asked: _Flow, title: str, steps: tuple[Step, ...], *, data_from_server: bool) -> None:
+def _draw(opened: AnyFlow, asked: _Flow) -> None:
     if asked.figures:
-        from rexmit.ladder.sequence import Picture, write_sequence
+        from rexmit.library.flow import draw_flow
+        from rexmit.present.figures.save import save
 
-        for path in write_sequence(Picture(title, steps, data_from_server), asked.figures):
+        for path in save(draw_flow(opened, at=asked.at), asked.figures):
             typer.echo(path, err=asked.as_json)
 
 

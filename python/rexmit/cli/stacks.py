@@ -32,14 +32,12 @@ def stacks(
 
     Any setting can be changed in a scenario: `stack.min_rto = "100ms"`.
     """
-    from rexmit.stacks import known, pages
+    from rexmit.library.stacks import list_stacks, stack
 
     if name is None:
-        _list(pages(), json_output)
+        _list(list_stacks(), json_output)
     else:
-        known(name)
-        (page,) = (page for page in pages() if page.name == name)
-        _show(page, json_output)
+        _show(stack(name), json_output)
 
 
 def _list(pages: list[StackPage], json_output: bool) -> None:

@@ -70,20 +70,7 @@ def tcpfilter(
     """
     import os
 
-    from rexmit.errors import UserError
-    from rexmit.guest import guest_binary
+    from rexmit.library.tcpfilter import command
 
-    if (segments is None) == (pattern is None):
-        raise UserError("give N or --pattern", "rexmit tcpfilter 5", usage=True)
-    program = str(guest_binary())
-    if pattern is None:
-        words = [program, "tcpfilter", str(segments), "--mode", mode.value]
-    else:
-        from rexmit._core import loss_pattern
-
-        try:
-            words = [program, "tcpfilter", "--pattern", loss_pattern(pattern)]
-        except ValueError as error:
-            raise UserError(f"--pattern: {error}", usage=True) from None
-    words += ["--queue", str(queue)]
-    os.execv(program, [*words, "--json"] if as_json else words)  # noqa: S606 - our own program
+    words = command(segments, pattern=pattern, queue=queue, mode=mode.value)
+    os.execv(words[0], [*words, "--json"] if as_json else words)  # noqa: S606 - our own program

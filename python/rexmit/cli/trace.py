@@ -10,7 +10,6 @@ import typer
 from rexmit.cli.limits import MOST_JOBS
 from rexmit.errors import UserError
 from rexmit.store.trace_schema import TABLES
-from rexmit.version import version
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
     from rexmit.tracing.folder import Trace
     from rexmit.tracing.groups import Key
-    from rexmit.tracing.selection import Wanted
+    from rexmit.tracing.selection import Selection
 
 EXAMPLES = """\
 Examples:
@@ -170,9 +169,11 @@ def trace(
     if [str(path) for path in captures].count("-") and len(captures) > 1:
         raise UserError("- is read alone", "give files, or - for a pipe", usage=True)
     settings = [word for word in whatif or ["default"] if word != "none"]
+    from rexmit.library.page import key as grouped_by
     from rexmit.library.trace import wanted as chosen_by
 
-    wanted, key = chosen_by(host, port, since, until), _key(group) if group else None
+    # Of what is asked wrongly is told before anything is read.
+    wanted, key = chosen_by(host, port, since, until), grouped_by(group) if group else None
     if study and (wanted or key):
         raise UserError(
             "--host, --port, --from, --to and --by choose what the page is about",
@@ -206,80 +207,65 @@ def trace(
             jobs=jobs,
             connections_limit=connections_limit,
         )
-        whole, selected = made, ""
         if wanted:
-            from rexmit.tracing.selection import select
+            from rexmit.library.trace import select
 
-            made, selected = select(whole, wanted)
-            if not as_json and _is_empty(made) and not _is_empty(whole):
-                _unfit(whole, wanted, selected)
+            made = select(made, hosts=host or (), ports=port or (), since=since, until=until)
+            if not as_json and _is_unfit(made):
                 return
         if key:
-            _groups(made, key, selected, as_json=as_json)
+            _groups(made, key, as_json=as_json)
         else:
             alone = captures[0] if len(captures) == 1 and captures[0].is_file() else None
-            _page(made, selected, kept=out or folder or alone, as_json=as_json)
+            _page(made, kept=out or folder or alone, as_json=as_json)
 
 
-def _is_empty(made: Trace) -> bool:
-    return made.scan("connections").limit(1).collect().is_empty()
-
-
-def _unfit(whole: Trace, wanted: Wanted, selected: str) -> None:
+def _is_unfit(made: Selection) -> bool:
+    """Whether nothing was selected of what there is; it is said why."""
+    from rexmit.library.page import why_empty
     from rexmit.present.terminal import console
     from rexmit.tracing.print_page import print_unfit
-    from rexmit.tracing.unfit import unfit
 
-    print_unfit(whole.captures, selected, unfit(whole, wanted), console())
-
-
-def _key(word: str) -> Key:
-    from rexmit.tracing.groups import KEYS
-
-    found = next((key for key in KEYS if key == word), None)
-    if found is None:
-        raise UserError(f"--by {word}: no such table", f"one of {', '.join(KEYS)}", usage=True)
-    return found
+    if reasons := why_empty(made):
+        print_unfit(made.captures, made.told, reasons, console())
+    return bool(reasons)
 
 
-def _groups(made: Trace, group: Key, selected: str, *, as_json: bool) -> None:
+def _groups(made: Trace, key: Key, *, as_json: bool) -> None:
     from dataclasses import asdict
 
+    from rexmit.library.page import groups, told_of
     from rexmit.present.terminal import console, say
-    from rexmit.tracing.groups import by
     from rexmit.tracing.print_groups import print_groups
 
-    groups = by(made, group)
+    found = groups(made, key)
     if as_json:
-        _print_json({"by": group, "groups": [asdict(one) for one in groups]})
+        _print_json({"by": key, "groups": [asdict(one) for one in found]})
         return
     shown = console()
-    if selected:
+    if selected := told_of(made):
         say(shown, selected)
-    print_groups(groups, group, shown)
+    print_groups(found, key, shown)
 
 
-def _page(made: Trace, selected: str, *, kept: Path | None, as_json: bool) -> None:
+def _page(made: Trace, *, kept: Path | None, as_json: bool) -> None:
+    from rexmit.library.page import page
     from rexmit.present.terminal import console
-    from rexmit.tracing.advice import advice
-    from rexmit.tracing.as_json import page_data
     from rexmit.tracing.print_page import print_page
-    from rexmit.tracing.summary import summary
-    from rexmit.whatif.calibration import load
 
-    whole, settings, checked = summary(made), advice(made), load(version())
+    shown = page(made)
     if as_json:
-        _print_json(page_data(made, whole, settings, checked, selected=selected))
+        _print_json(shown.as_json())
         return
     print_page(
         made.captures,
         made.facts,
-        whole,
-        settings,
+        shown.summary,
+        shown.advice,
         console(),
         kept=kept,
-        checked=checked,
-        selected=selected,
+        checked=shown.checked,
+        selected=shown.selected,
     )
 
 
@@ -295,9 +281,9 @@ def _study(
 ) -> None:
     from contextlib import ExitStack
 
+    from rexmit.library.figures import figures, save_figures
+    from rexmit.library.study import study
     from rexmit.papers.unc_2007.print_study import print_study
-    from rexmit.papers.unc_2007.senders import study
-    from rexmit.papers.unc_2007.tables import tables
     from rexmit.present.terminal import console
 
     with ExitStack() as open_tables:
@@ -312,26 +298,23 @@ def _study(
                 connections_limit=connections_limit,
             )
         )
-        counted = tables(made)
         paths: list[Path] = []
-        missing: list[str] = []
         if out is not None:
-            from rexmit.papers.unc_2007.figures import write
-
-            paths, missing = write(made, counted.recovery, out / "figures", formats)
+            paths = save_figures(figures(made), out / "figures", formats=formats)
         if as_json:
             from rexmit.papers.unc_2007.as_json import study_data
 
-            _print_json(study_data(made, counted, paths))
+            _print_json(study_data(made.study, made.tables, paths))
             return
         shown = console()
-        print_study(counted, shown)
+        print_study(made.tables, shown)
         for path in paths:
             typer.echo(path)
-        for why in missing:
-            typer.echo(f"not drawn: {why}")
         if out is None:
             typer.echo("figures: --out DIR")
+            return
+        for why in made.missing:
+            typer.echo(f"not drawn: {why}")
 
 
 def _traces(

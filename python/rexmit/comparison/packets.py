@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from rexmit.comparison.pairs import Cell, Matched, Pair
-from rexmit.errors import UserError
+from rexmit.errors import UserError, by_caller
 from rexmit.ladder.flow import Flow, open_flow
 from rexmit.ladder.steps import Step
 from rexmit.store.open_run import Run
@@ -119,10 +119,11 @@ def find_pair(matched: Matched, text: str) -> tuple[Pair, int | None]:
         found = [pair for pair in matched.pairs if _is_told(pair, names)]
     if len(found) == 1 and names:
         return found[0], repetition
-    told = f"--packets {text}: {count(len(found), 'cell')} of both runs"
+    where = by_caller(called=f"transfer {text}", typed=f"--packets {text}")
+    told = f"{where}: {count(len(found), 'cell')} of both runs"
     hint = [f"{pair.a.number}: {pair.label}" for pair in (found or matched.pairs)[:12]]
     raise UserError(
-        told if found and names else f"--packets {text}: no such cell in both runs",
+        told if found and names else f"{where}: no such cell in both runs",
         "\n".join(["choose one by its number in A:", *hint]),
         usage=True,
     )

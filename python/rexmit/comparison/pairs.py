@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from rexmit.analysis.axes import SWEPT, VARIANT, Value, with_axes, words
-from rexmit.errors import UserError, closest
+from rexmit.errors import UserError, argument, by_caller, closest
 from rexmit.scenario.values import MOST_LOST
 from rexmit.store.open_run import Run
 from rexmit.wording import count
@@ -135,11 +135,14 @@ def selection(only: Sequence[str], maps: Sequence[str]) -> Selection:
         name, equals, values = text.partition("=")
         if not equals or not values:
             raise UserError(
-                f"--cell {text}: this is no AXIS=VALUE",
-                "for example: --cell network=mobile --cell lost=1..5",
+                f"{argument('cells')} {text}: this is no AXIS=VALUE",
+                by_caller(
+                    called='for example: {"network": "mobile", "lost": "1..5"}',
+                    typed="for example: --cell network=mobile --cell lost=1..5",
+                ),
                 usage=True,
             )
-        axis = _axis(name, f"--cell {text}")
+        axis = _axis(name, f"{argument('cells')} {text}")
         chosen[axis] = _values(axis, values, text)
     mapped: dict[str, dict[str, str]] = {}
     for text in maps:
@@ -147,11 +150,12 @@ def selection(only: Sequence[str], maps: Sequence[str]) -> Selection:
         left, equals, right = sides.partition("=")
         if not colon or not equals or not left or not right:
             raise UserError(
-                f"--map {text}: this is no AXIS:A=B",
-                "for example, A's tlp against B's er: --map config:tlp=er",
+                f"{argument('maps')} {text}: this is no AXIS:A=B",
+                "for example, A's tlp against B's er: "
+                + by_caller(called='{"config": {"tlp": "er"}}', typed="--map config:tlp=er"),
                 usage=True,
             )
-        mapped.setdefault(_axis(name, f"--map {text}"), {})[left] = right
+        mapped.setdefault(_axis(name, f"{argument('maps')} {text}"), {})[left] = right
     return Selection(chosen, mapped)
 
 
@@ -176,14 +180,14 @@ def _values(axis: str, text: str, whole: str) -> frozenset[str]:
         ends = re.fullmatch(r"([0-9]{1,18})(?:\.\.([0-9]{1,18}))?", part)
         if ends is None:
             raise UserError(
-                f"--cell {whole}: {part!r} is no number and no range",
+                f"{argument('cells')} {whole}: {part!r} is no number and no range",
                 "lost segments are written like 5, 0..20 or 1,2,5",
                 usage=True,
             )
         first, last = int(ends[1]), int(ends[2] or ends[1])
         if last < first or last > MOST_LOST:
             raise UserError(
-                f"--cell {whole}: no cell has the lost segments {part}",
+                f"{argument('cells')} {whole}: no cell has the lost segments {part}",
                 f"a range goes up, and to {MOST_LOST:,} at most",
                 usage=True,
             )
@@ -220,5 +224,8 @@ def _described(run: Run, there: list[Cell], told: tuple[str, ...]) -> str:
 
 def _remedy(selection: Selection) -> str:
     if selection.only or selection.maps:
-        return "choose others with --cell and --map"
-    return "compare values of other names with --map, as in --map config:tlp=er"
+        return f"choose others with {argument('cells')} and {argument('maps')}"
+    return by_caller(
+        called='compare values of other names with maps, as in {"config": {"tlp": "er"}}',
+        typed="compare values of other names with --map, as in --map config:tlp=er",
+    )

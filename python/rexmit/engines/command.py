@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from rexmit.engines.boot import BootOptions, GuestBoot, GuestDiedError, watch
 from rexmit.engines.guest import NETWORK_PROGRAMS, programs
-from rexmit.errors import UserError
+from rexmit.errors import UserError, argument
 from rexmit.store.untrusted import Budget, UntrustedError, copy_tree
 
 VERSION: Final = 1
@@ -85,17 +85,19 @@ def named_variables(settings: Sequence[str]) -> dict[str, str]:
     for setting in settings:
         name, given, value = setting.partition("=")
         if not name or "\0" in setting:
-            raise UserError(f"--env {setting}: no name", "write NAME=VALUE or NAME", usage=True)
+            raise UserError(
+                f"{argument('env')} {setting}: no name", "write NAME=VALUE or NAME", usage=True
+            )
         if not given:
             if name not in os.environ:
                 raise UserError(
-                    f"--env {name}: there is no such variable here",
-                    f"give it a value: --env {name}=VALUE",
+                    f"{argument('env')} {name}: there is no such variable here",
+                    f"give it a value: {argument('env')} {name}=VALUE",
                     usage=True,
                 )
             value = os.environ[name]
         if not _is_text(name + value):
-            raise UserError(f"--env {name}: its value is no text (UTF-8)", usage=True)
+            raise UserError(f"{argument('env')} {name}: its value is no text (UTF-8)", usage=True)
         found[name] = value
     return found
 
@@ -139,10 +141,11 @@ def execute(
                 boot.kill()
                 _keep(boot, keep)
         if (full := boot.channel.full("scratch")) is not None:
-            text = f"rexmit: the scratch folder is full ({full}; --scratch-limit gives more)\n"
-            on_stderr(text.encode())
+            more = f"{argument('scratch_limit')} gives more"
+            on_stderr(f"rexmit: the scratch folder is full ({full}; {more})\n".encode())
         for line in boot.console_lines("Out of memory:"):
-            on_stderr(f"rexmit: {line.strip()} (--memory gives the kernel more)\n".encode())
+            more = f"{argument('memory')} gives the kernel more"
+            on_stderr(f"rexmit: {line.strip()} ({more})\n".encode())
     return int(event["status"])
 
 

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from rexmit._core import RunRows
 from rexmit.engines.engine import CELL_ID, Task
 from rexmit.store.record import FailedCell, Record
-from rexmit.store.rows import TABLES, Table
+from rexmit.store.rows import EVENTS as ROWS
+
+if TYPE_CHECKING:
+    from rexmit._core import Batch
 
 Event = Mapping[str, Any]
 
 EVENTS: Final = frozenset(
     {
         "cell-start",
-        "transfer",
-        "retransmission",
-        "burst",
-        "subflow",
+        *ROWS,
         "cell-end",
         "cell-error",
     }
@@ -25,9 +27,6 @@ EVENTS: Final = frozenset(
 """The types of event that tell of a cell."""
 
 _BUILD_AGAIN: Final = "the engine and this package do not belong together: build them again"
-
-_TABLE_OF: Final = {table.event: table for table in TABLES}
-"""The tables by the events that are their rows."""
 
 
 class Intake:
@@ -40,6 +39,8 @@ class Intake:
         self._teller = teller
         self._started = False
         self._ended = False
+        self._rows = RunRows()
+        self._transfers = 0
 
     def take(self, event: Event) -> None:
         """Take in an event of the cell. One that no such engine tells fails the cell."""
@@ -50,22 +51,35 @@ class Intake:
         elif kind == "cell-start":
             self._started = True
             self._note(event)
-        elif kind in _TABLE_OF:
-            self._add(event, _TABLE_OF[kind])
+        elif kind in ROWS:
+            self._add(kind, event)
         elif kind == "cell-end":
             self._end()
         else:
             self.fail(str(event.get("message")), [])
 
-    def _add(self, event: Event, table: Table) -> None:
-        fault = table.fault(event)
-        if fault is not None:
-            self._refuse(f"{self._teller} told of a {table.event} in which {fault}")
+    def take_rows(self, tables: Mapping[str, Batch]) -> None:
+        """Take in all rows of the cell, of an engine that tells them together."""
+        self._keep(tables)
+        self._count(self.record.transfers)
+
+    def _keep(self, tables: Mapping[str, Batch]) -> None:
+        import polars as pl
+
+        self.record.tables = {name: pl.DataFrame(table) for name, table in tables.items()}
+
+    def _add(self, kind: str, event: Event) -> None:
+        try:
+            self._rows.add(kind, json.dumps(event))
+        except (ValueError, RecursionError) as fault:
+            self._refuse(f"{self._teller} told of a {kind} in which {fault}")
             return
-        names = (*table.must_have, *table.may_have)
-        self.record.rows(table).append({name: event[name] for name in names if name in event})
-        if table.event == "transfer":
-            self._on_transfers(1)
+        if kind == "transfer":
+            self._count(1)
+
+    def _count(self, transfers: int) -> None:
+        self._transfers += transfers
+        self._on_transfers(transfers)
 
     def fail(self, message: str, console_tail: list[str]) -> None:
         """The cell has failed, unless it has ended before.
@@ -82,10 +96,9 @@ class Intake:
 
     def _fail(self, message: str, console_tail: list[str]) -> None:
         self._ended = True
-        if self.record.transfers:
-            self._on_transfers(-len(self.record.transfers))
-        for table in TABLES:
-            self.record.rows(table).clear()
+        if self._transfers:
+            self._count(-self._transfers)
+        self.record.tables = {}
         self.record.failed = FailedCell(self._task.cell, self._task.label, message, console_tail)
 
     def _note(self, event: Event) -> None:
@@ -107,7 +120,9 @@ class Intake:
                 self.record.warnings.append(warning)
 
     def _end(self) -> None:
-        numbers = sorted(row["repetition"] for row in self.record.transfers)
+        if not self.record.tables:
+            self._keep(self._rows.tables())
+        numbers = self.record.tables["transfers"]["repetition"].sort().to_list()
         if numbers == list(range(self._task.repeat)):
             self._ended = True
         else:

@@ -13,6 +13,7 @@ from rexmit.engines.attempt import Attempt, Health
 from rexmit.engines.boot import BootOptions, GuestBoot
 from rexmit.engines.engine import PLAN_VERSION, Calls, Lack, Task
 from rexmit.engines.guest import NETWORK_PROGRAMS, programs
+from rexmit.errors import argument
 from rexmit.guest import guest_binary
 from rexmit.kernels import config as kernel_config
 from rexmit.kernels import recipe
@@ -131,7 +132,8 @@ class KernelEngine:
             return None
         series = ".".join(self.kernel.version.split(".")[:2])
         build = f"rexmit kernel build {series} --patch"
-        remedy = f"{build} {name}, then --kernel {series}+{name}; or --engine model"
+        patched, model = argument("kernel", f"{series}+{name}"), argument("engine", "model")
+        remedy = f"{build} {name}, then {patched}; or {model}"
         if name not in recipe.optional_patches(series):
             remedy = f"{recipe.optional_hint(name, series)} One of your own: {build} FILE"
         return Lack(f"{self.slug} does not have it", remedy)
@@ -144,7 +146,8 @@ class KernelEngine:
         return Lack(
             f"the kernel {self.kernel.name} was built without it",
             f"CONFIG_MPTCP is not set in {file}\n"
-            "Name a kernel that has it with --kernel (rexmit kernel list, rexmit kernel build)",
+            f"Name a kernel that has it with {argument('kernel')} (rexmit kernel list, "
+            "rexmit kernel build)",
         )
 
     def run(self, tasks: Iterable[Task], calls: Calls, *, jobs: int) -> None:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from rexmit import stacks
 from rexmit.engines.engine import PLAN_VERSION, Calls, Lack, Task
@@ -21,10 +21,13 @@ from rexmit.kernels import recipe
 from rexmit.stacks import Stack
 from rexmit.store.record import Record
 
+if TYPE_CHECKING:
+    from rexmit._core import Batch
+
 NAME: Final = "model"
 
-RunModel = Callable[[str, str | None], str]
-"""Runs a plan and gives its events, a JSON object a line; the folder gets captures."""
+RunModel = Callable[[str, str | None], tuple[str, Mapping[str, "Batch"]]]
+"""See `rexmit._core.run_model`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +138,7 @@ class _Cell:
     ) -> None:
         self.task = task
         self.text = ""
+        self.tables: Mapping[str, Batch] = {}
         self.error: BaseException | None = None
         self.cpu_s = 0.0
         self.folder = PrivateFolder() if plan["capture"] else None
@@ -150,7 +154,7 @@ class _Cell:
                 (self.folder.path / "captures").mkdir()
                 share = str(self.folder.path)
             plan = {"version": PLAN_VERSION, "cells": [self._plan]}
-            self.text = run_model(json.dumps(plan), share)
+            self.text, self.tables = run_model(json.dumps(plan), share)
         except BaseException as error:
             self.error = error
         self.cpu_s = time.thread_time() - began
@@ -190,6 +194,8 @@ def _record(cell: _Cell, on_transfers: Callable[[int], None]) -> Record:
         for event in events:
             if isinstance(at := event.get("virtual_ns"), int):
                 times.append(at)
+            if event["type"] == "cell-end":
+                intake.take_rows(cell.tables)
             if event["type"] in EVENTS:
                 intake.take(event)
         intake.fail("the model did not run it to its end", [])

@@ -13,17 +13,16 @@ from collections.abc import Generator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
-
-from rich.console import Console
 
 from rexmit import interrupt
 from rexmit.errors import UserError
 from rexmit.kernels import cache, config, patches, recipe, source, tools
 from rexmit.kernels.confine import Confinement
 from rexmit.kernels.kernel import Kernel, printable, save
-from rexmit.kernels.progress import BuildProgress
+from rexmit.kernels.progress import Stages
 from rexmit.kernels.recipe import Patch
 from rexmit.kernels.source import Source
 from rexmit.kernels.within import read_within
@@ -113,7 +112,7 @@ def build(
     extra: Sequence[str] = (),
     jobs: int | None = None,
     unconfined: bool = False,
-    console: Console | None = None,
+    progress: Stages | None = None,
 ) -> tuple[Kernel, bool]:
     """Build the kernel unless the cache has it. Returns it and whether it was built just now.
 
@@ -129,12 +128,13 @@ def build(
         choices = ", ".join(map(str, recipe.HZ_CHOICES))
         raise UserError(f"HZ {hz} is not possible", f"Choose one of {choices}.", usage=True)
     tools.require()
-    place = source.resolve(spec, install=tools.install_package)
+    progress = progress or Stages()
+    place = source.resolve(spec, install=partial(tools.install_package, tell=progress.note))
     confinement = Confinement(None) if unconfined else Confinement.probe()
     with (
         interrupt.undone_by(interrupt.nothing),
         ExitStack() as stack,
-        BuildProgress(console or Console(stderr=True)) as progress,
+        progress,
     ):
 
         def wait_for_it(order: Order) -> Kernel | None:
@@ -168,7 +168,7 @@ def build(
     return kernel, True
 
 
-def _without_sandbox(order: Order, why: str, progress: BuildProgress) -> None:
+def _without_sandbox(order: Order, why: str, progress: Stages) -> None:
     """Say that the build is not confined. Raises UserError for foreign source."""
     if not order.trusted:
         raise UserError(
@@ -192,7 +192,7 @@ def _compile(
     lock: int,
     jobs: int,
     confinement: Confinement,
-    progress: BuildProgress,
+    progress: Stages,
 ) -> Kernel:
     tree = work / "tree"
     compiler = tools.compiler()

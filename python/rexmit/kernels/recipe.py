@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rexmit.errors import UserError, closest
+from rexmit.errors import UserError, argument, closest
 
 DATA: Final = Path(__file__).parent / "data"
 """Holds `fragment.config` and `patches/SERIES/`."""
@@ -98,7 +98,7 @@ def optional_patch(word: str, series: str) -> Patch:
     if word in known:
         return known[word]
     raise UserError(
-        f"--patch {word}: no such file, and no optional patch of that name",
+        f"{argument('patches')} {word}: no such file, and no optional patch of that name",
         optional_hint(word, series),
     )
 

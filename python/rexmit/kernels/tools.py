@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from typing import Final
 
 from rexmit.errors import UserError
@@ -43,14 +44,16 @@ def compiler() -> str:
     return said
 
 
-def install_package(package: str) -> None:
-    """Install a Debian package if this process may; else raise UserError that says how to."""
+def install_package(package: str, *, tell: Callable[[str], object]) -> None:
+    """Install a Debian package if this process may, and `tell` that; else raise UserError that says
+    how to.
+    """
     command = f"apt-get install --no-install-recommends {package}"
     if os.geteuid() != 0 or not shutil.which("apt-get"):
         raise UserError(
             f"the Debian package {package} is not installed", f"Install it: sudo {command}"
         )
-    print(f"Installing the Debian package {package}", flush=True)
+    tell(f"Installing the Debian package {package}")
     install = ["apt-get", "-qq", "install", "--yes", "--no-install-recommends", package]
     if _quiet(install).returncode:
         _quiet(["apt-get", "-qq", "update"])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -12,7 +11,6 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 
 from rexmit.ladder.steps import Step
-from rexmit.present.figures.save import FORMATS, save
 from rexmit.present.figures.style import styled
 
 #: A packet of the server without event, with one; of the client; dropped or lost; the one marked.
@@ -31,23 +29,10 @@ class Panel:
     marked: Step | None = None
 
 
-def write_ladders(panels: Sequence[Panel], title: str, paths: Iterable[Path]) -> list[Path]:
-    """Draws the panels with one axis of time. The format is the file's ending, pdf or png.
-
-    Raises UserError where a file cannot be written.
-    """
-    written = []
+def draw_ladders(panels: Sequence[Panel], title: str) -> Canvas:
+    """The panels with one axis of time, ms."""
     with styled():
-        canvas = _draw(panels, title)
-        for path in paths:
-            save(canvas, path, path.suffix.lower().removeprefix("."))
-            written.append(path)
-    return written
-
-
-def is_drawable(path: Path) -> bool:
-    """Whether the file's ending is a format there is."""
-    return path.suffix.lower().removeprefix(".") in FORMATS
+        return _draw(panels, title)
 
 
 def _draw(panels: Sequence[Panel], title: str) -> Canvas:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rexmit.analysis.axes import Group, groups, with_axes
-from rexmit.errors import UserError
+from rexmit.errors import UserError, argument
 from rexmit.ladder.match import match
 from rexmit.ladder.packets import read
 from rexmit.ladder.steps import Step, steps
@@ -61,7 +61,7 @@ def open_flow(run: Run, number: int) -> Flow:
     if not made:
         raise UserError(
             f"{files[0]}: no packet of the client's port {port}",
-            "the captures are not of this run; repeat it with --capture",
+            f"the captures are not of this run; repeat it with {argument('capture')}",
         )
     return Flow(number, row, group_of(run, number), tuple(made))
 
@@ -80,5 +80,6 @@ def _without(run: Run, number: int, missing: str) -> UserError:
     folder = shlex.quote(f"{run.path}-captured")
     return UserError(
         f"{run.path}: the run kept no captures, so flow {number} cannot be shown",
-        f"repeat it with --capture, into another folder:\n  {command} --capture --out {folder}",
+        f"repeat it with {argument('capture')}, into another folder:\n"
+        f"  {command} --capture --out {folder}",
     )

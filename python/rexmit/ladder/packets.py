@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rexmit import _core
-from rexmit.errors import UserError
+from rexmit.errors import UserError, argument
 from rexmit.store.older import RETRANSMISSION_COMMENTS
 
 #: Flag bits from the low end, in the order and with the names that Wireshark prints (RFC 9293
@@ -90,7 +90,7 @@ def _captured(path: Path) -> list[_core.Packet]:
         return _core.read_pcapng(path)
     except (OSError, ValueError) as error:
         what = f"{path}: cannot be read: {error}"
-        raise UserError(what, "repeat the run with --capture") from error
+        raise UserError(what, f"repeat the run with {argument('capture')}") from error
 
 
 def _packet(raw: _core.Packet, *, from_server: bool) -> Packet:

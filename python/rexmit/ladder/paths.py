@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
-from rexmit.errors import UserError
+from rexmit.errors import UserError, argument
 from rexmit.ladder.flow import Flow, captures, group_of
 from rexmit.ladder.match import match
 from rexmit.ladder.packets import read_subflows
@@ -35,6 +36,21 @@ class PathFlow:
     bursts: tuple[int, ...]
     paths: Mapping[int, int]  #: the path that a packet took, by the identity of its step
 
+    @property
+    def number(self) -> int:
+        """See Flow."""
+        return self.flow.number
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """See Flow."""
+        return self.flow.row
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """See Flow."""
+        return self.flow.steps
+
     def path_of(self, step: Step) -> int:
         """The path that the step's packet took."""
         return self.paths[id(step)]
@@ -56,7 +72,7 @@ def open_path_flow(run: Run, number: int) -> PathFlow:
     if not at_server and not at_client:
         raise UserError(
             f"{files[0]}: no packet of the client's ports {', '.join(map(str, ports))}",
-            "the captures are not of this run; repeat it with --capture",
+            f"the captures are not of this run; repeat it with {argument('capture')}",
         )
     # Addresses of one port in the order of paths, should two subflows have the same.
     clients = sorted({*at_server, *at_client})

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
+from matplotlib.figure import Figure as Canvas
 from rich.console import Console
 from rich.text import Text
 
-from rexmit.ladder.draw import Panel, write_ladders
+from rexmit.ladder.draw import Panel, draw_ladders
 from rexmit.ladder.elide import Gap, elide
 from rexmit.ladder.paths import PathFlow
 from rexmit.ladder.render import (
@@ -68,11 +67,8 @@ def path_flow_data(opened: PathFlow) -> dict[str, Any]:
     }
 
 
-def write_path_ladders(opened: PathFlow, paths: Iterable[Path]) -> list[Path]:
-    """Draws a ladder a path, beside each other, from shortly before the first drop on.
-
-    Raises UserError where a file cannot be written.
-    """
+def draw_path_ladders(opened: PathFlow) -> Canvas:
+    """A ladder a path, beside each other, from shortly before the first drop on."""
     begin = _begin(opened)
     panels = [
         Panel(
@@ -81,7 +77,7 @@ def write_path_ladders(opened: PathFlow, paths: Iterable[Path]) -> list[Path]:
         )
         for one in opened.subflows
     ]
-    return write_ladders(panels, title(opened.flow), paths)
+    return draw_ladders(panels, title(opened.flow))
 
 
 def _begin(opened: PathFlow) -> float:

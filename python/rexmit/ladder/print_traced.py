@@ -21,6 +21,7 @@ from rexmit.ladder.render import (
 from rexmit.ladder.steps import Step
 from rexmit.ladder.traced import Traced, retransmission_words
 from rexmit.present.terminal import is_unicode, say
+from rexmit.store.trace_schema import SIDES
 from rexmit.tracing.sender_words import in_words
 from rexmit.wording import count
 
@@ -79,7 +80,7 @@ def near_time(traced: Traced, at_s: float) -> tuple[Step, ...]:
 
 def _silent_ns(traced: Traced) -> int:
     """Two round trips of the slower side: at one place that long nothing comes by now and then."""
-    rtts = [traced.row[f"{side}_rtt_avg_s"] or 0.0 for side in ("forward", "backward")]
+    rtts = [side["rtt_avg_s"] or 0.0 for side in traced.sides.values()]
     return max(10_000_000, round(2e9 * max(rtts)))
 
 
@@ -89,30 +90,28 @@ def title(traced: Traced) -> str:
 
 
 def _summary(traced: Traced) -> list[str]:
-    row = traced.row
-    size = f"{row['forward_bytes']:,} bytes up, {row['backward_bytes']:,} down"
-    told = [
-        f"{row['duration_s']:.3f} s; {size}; {count(len(traced.retransmissions), 'retransmission')}"
-    ]
-    for side, name in (("forward", "client"), ("backward", "server")):
-        facts = []
-        if row[f"{side}_stack"] is not None:
-            known = (row[f"{side}_{column}"] for column in ("stack", "stacks", "syn_system"))
-            facts.append(in_words(*known, syn_seen=row[f"{side}_syn_signature"] is not None))
-            sure = row[f"{side}_stack_confidence"]
-            if sure is not None and row[f"{side}_stack"] not in ("several", "none"):
+    up, down = (traced.sides[side]["bytes"] for side in SIDES)
+    again = count(len(traced.retransmissions), "retransmission")
+    told = [f"{traced.row['duration_s']:.3f} s; {up:,} bytes up, {down:,} down; {again}"]
+    for side, name in zip(SIDES, ("client", "server"), strict=True):
+        row, facts = traced.sides[side], []
+        if row["stack"] is not None:
+            known = (row[column] for column in ("stack", "stacks", "syn_system"))
+            facts.append(in_words(*known, syn_seen=row["syn_signature"] is not None))
+            sure = row["stack_confidence"]
+            if sure is not None and row["stack"] not in ("several", "none"):
                 facts[-1] += f", confidence {sure:.2f}"
-            if row[f"{side}_stack"] == "several" and row[f"{side}_stacks"]:
-                facts.append(f"possible stacks {row[f'{side}_stacks'].replace(',', ', ')}")
-        if row[f"{side}_position"] not in (None, "unknown"):
-            facts.append(f"monitor {_place(row[f'{side}_position'])}")
-        if row[f"{side}_monitor_delay_s"] is not None:
-            facts.append(f"{row[f'{side}_monitor_delay_s'] * 1000:.2f} ms there and back")
-        if row[f"{side}_rtt_avg_s"] is not None:
-            least, most = row[f"{side}_rtt_min_s"], row[f"{side}_rtt_max_s"]
+            if row["stack"] == "several" and row["stacks"]:
+                facts.append(f"possible stacks {row['stacks'].replace(',', ', ')}")
+        if row["position"] not in (None, "unknown"):
+            facts.append(f"monitor {_place(row['position'])}")
+        if row["monitor_delay_s"] is not None:
+            facts.append(f"{row['monitor_delay_s'] * 1000:.2f} ms there and back")
+        if row["rtt_avg_s"] is not None:
+            least, most = row["rtt_min_s"], row["rtt_max_s"]
             facts.append(
                 f"RTT {least * 1000:.1f} to {most * 1000:.1f} ms, "
-                f"on average {row[f'{side}_rtt_avg_s'] * 1000:.1f}"
+                f"on average {row['rtt_avg_s'] * 1000:.1f}"
             )
         if facts:
             told.append(f"{name} as a sender: {'; '.join(facts)}")
@@ -162,12 +161,13 @@ def _style(step: Step, retransmission: dict[str, Any] | None) -> str:
 
 
 def traced_data(traced: Traced) -> dict[str, Any]:
-    """The connection's row, its mechanisms and parameters, and every packet with its
+    """The connection's row, its sides, mechanisms and parameters, and every packet with its
     retransmission's row; times in ns since the first.
     """
     return {
         "flow": traced.number,
         "connection": traced.row,
+        "sides": list(traced.sides.values()),
         "mechanisms": list(traced.mechanisms),
         "parameters": list(traced.parameters),
         "start_ns": traced.start_ns,

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 
 from rexmit.ladder.steps import Step
-from rexmit.present.figures.save import save
 from rexmit.present.figures.style import styled
 
 #: The palette of Okabe and Ito (2008); timers are dark, what acknowledgements brought on is light.
@@ -42,18 +40,13 @@ class Picture:
     data_from_server: bool
 
 
-def write_sequence(picture: Picture, paths: Iterable[Path]) -> list[Path]:
-    """Draws into each file; the format is its ending. Raises UserError where it cannot be written.
+def draw_sequence(picture: Picture) -> Canvas:
+    """The picture on a canvas of its own: seconds against sequence numbers in kB.
 
     A mark hollow inside is a retransmission that was not needed.
     """
-    written = []
     with styled():
-        canvas = _draw(picture)
-        for path in paths:
-            save(canvas, path, path.suffix.lower().removeprefix("."))
-            written.append(path)
-    return written
+        return _draw(picture)
 
 
 def _draw(picture: Picture) -> Canvas:

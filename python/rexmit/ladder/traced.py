@@ -6,6 +6,7 @@ was lost beyond that place cannot be told from what arrived.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +18,7 @@ from rexmit.errors import UserError
 from rexmit.ladder.match import Passage
 from rexmit.ladder.packets import Packet, flag_names
 from rexmit.ladder.steps import Step, steps
-from rexmit.tracing import mechanisms
+from rexmit.tracing import mechanisms, sides
 from rexmit.tracing.folder import Trace
 
 _SPACE: Final = 1 << 32
@@ -25,14 +26,16 @@ _SPACE: Final = 1 << 32
 
 @dataclass(frozen=True)
 class Traced:
-    """`row` is the connection's row; `retransmissions` the rows of its retransmissions by the
-    number of their step, `mechanisms` and `parameters` its rows of these tables. Of steps the
-    server is the sender of `backward` data. `subflows` are the rows of all subflows of its
-    Multipath TCP connection, this one among them, in their order, each with its `reinjections`.
+    """`row` is the connection's row, `sides` those of its sides by direction; `retransmissions` the
+    rows of its retransmissions by the number of their step, `mechanisms` and `parameters` its rows
+    of these tables. Of steps the server is the sender of `backward` data. `subflows` are the rows
+    of all subflows of its Multipath TCP connection, this one among them, in their order, each with
+    its `reinjections` and the sides' `data_bytes`.
     """
 
     number: int
     row: dict[str, Any]
+    sides: Mapping[str, dict[str, Any]]
     steps: tuple[Step, ...]
     retransmissions: dict[int, dict[str, Any]]
     start_ns: int
@@ -47,7 +50,7 @@ class Traced:
         forward = len(self.retransmissions) - backward
         if forward != backward:
             return backward > forward
-        return bool(self.row["backward_bytes"] >= self.row["forward_bytes"])
+        return bool(self.sides["backward"]["bytes"] >= self.sides["forward"]["bytes"])
 
 
 def open_traced(trace: Trace, which: str, at_s: float | None = None) -> Traced:
@@ -72,14 +75,16 @@ def open_traced(trace: Trace, which: str, at_s: float | None = None) -> Traced:
     retransmissions = trace.scan("retransmissions").filter(mine).sort("time_ns").collect()
     counts = trace.scan("mechanisms").filter(mine).collect()
     shown = trace.scan("parameters").filter(mine).collect()
+    of_sides = trace.scan("sides").filter(mine).collect()
     subflows: tuple[dict[str, Any], ...] = ()
     if row["mptcp_connection"] is not None:
         together = pl.col("mptcp_connection") == row["mptcp_connection"]
         again = mechanisms.retransmissions(["mptcp-reinject"])
-        every = mechanisms.beside(rows.filter(together), trace, reinjections=again)
+        of_both = sides.beside(rows.filter(together), trace, "data_bytes")
+        every = mechanisms.beside(of_both, trace, reinjections=again)
         subflows = tuple(every.sort("mptcp_subflow").collect().to_dicts())
     return replace(
-        _traced(row, retransmissions, _read(trace, row)),
+        _traced(row, of_sides, retransmissions, _read(trace, row)),
         mechanisms=tuple(counts.to_dicts()),
         parameters=tuple(shown.to_dicts()),
         subflows=subflows,
@@ -125,7 +130,10 @@ def _read(trace: Trace, row: dict[str, Any]) -> list[_core.Packet]:
 
 
 def _traced(
-    row: dict[str, Any], retransmissions: pl.DataFrame, captured: list[_core.Packet]
+    row: dict[str, Any],
+    of_sides: pl.DataFrame,
+    retransmissions: pl.DataFrame,
+    captured: list[_core.Packet],
 ) -> Traced:
     client, _, _ = row["flow"].partition(" > ")
     of: dict[tuple[int, bool], list[dict[str, Any]]] = {}
@@ -155,6 +163,7 @@ def _traced(
     return Traced(
         number=row["number"],
         row=row,
+        sides={one["direction"]: one for one in of_sides.to_dicts()},
         steps=tuple(made),
         retransmissions={
             i: retransmission for i, retransmission in enumerate(told) if retransmission

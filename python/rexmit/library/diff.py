@@ -7,13 +7,20 @@ from os import PathLike
 from pathlib import Path
 
 from rexmit.comparison.compare import USUAL, Comparison, compare
+from rexmit.comparison.gate import Trip, trips
 from rexmit.comparison.measures import METRICS
 from rexmit.comparison.pairs import Selection, selection
-from rexmit.errors import UserError, closest
+from rexmit.errors import UserError, argument, closest
 from rexmit.store.older import QUANTITIES
 from rexmit.store.open_run import Run, open_run
 
 RunOrFolder = Run | str | PathLike[str]
+
+Cells = Mapping[str, object] | Iterable[str]
+"""Which cells: `{"network": "mobile", "lost": "1..5"}`, or texts `AXIS=VALUES`."""
+
+Maps = Mapping[str, Mapping[str, str]] | Iterable[str]
+"""Cells of unlike values: `{"config": {"tlp": "er"}}`, or texts `AXIS:A=B`."""
 
 
 def diff(
@@ -21,8 +28,8 @@ def diff(
     b: RunOrFolder,
     *,
     metrics: Iterable[str] = USUAL,
-    cells: Mapping[str, object] | None = None,
-    maps: Mapping[str, Mapping[str, str]] | None = None,
+    cells: Cells | None = None,
+    maps: Maps | None = None,
     inexact: bool = False,
 ) -> Comparison:
     """Run `b` against run `a`: their cells of the same values in pairs.
@@ -34,20 +41,31 @@ def diff(
 
     Raises UserError where the runs cannot be read or have no cell in common.
     """
-    only = [f"{axis}={_values(values)}" for axis, values in (cells or {}).items()]
-    pairs = [
-        f"{axis}:{left}={right}"
-        for axis, sides in (maps or {}).items()
-        for left, right in sides.items()
-    ]
-    return compared(opened(a), opened(b), selection(only, pairs), metrics, inexact=inexact)
+    # Of what is asked wrongly is told before anything is read.
+    names, chosen = checked(metrics), chosen_by(cells, maps)
+    return compare(opened(a), opened(b), chosen, names, keep_inexact=inexact)
 
 
-def compared(
-    a: Run, b: Run, chosen: Selection, metrics: Iterable[str], *, inexact: bool
-) -> Comparison:
-    """Two open runs; see `diff`."""
-    return compare(a, b, chosen, checked(metrics), keep_inexact=inexact)
+def differences_over(comparison: Comparison, share: float) -> list[Trip]:
+    """The differences of what was compared that are more than the spread and than `share` (0.05:
+    five percent) of A's.
+    """
+    return trips(comparison, share)
+
+
+def chosen_by(cells: Cells | None, maps: Maps | None) -> Selection:
+    """Which cells are compared with which. Raises UserError (usage)."""
+    only = (
+        [f"{axis}={_values(values)}" for axis, values in cells.items()]
+        if isinstance(cells, Mapping)
+        else list(cells or ())
+    )
+    pairs = (
+        [f"{axis}:{left}={right}" for axis, sides in maps.items() for left, right in sides.items()]
+        if isinstance(maps, Mapping)
+        else list(maps or ())
+    )
+    return selection(only, pairs)
 
 
 def opened(run: RunOrFolder) -> Run:
@@ -70,12 +88,14 @@ def checked(metrics: Iterable[str]) -> list[str]:
             now = QUANTITIES.get(name)
             guess = f"it is {now} now; " if now else f"did you mean {near}? " if near else ""
             raise UserError(
-                f"--metric {name}: there is no such quantity",
+                f"{argument('metrics')} {name}: there is no such quantity",
                 f"{guess}quantities: {', '.join(METRICS)}",
                 usage=True,
             )
     if not names:
-        raise UserError("--metric names nothing", f"quantities: {', '.join(METRICS)}", usage=True)
+        raise UserError(
+            f"{argument('metrics')} names nothing", f"quantities: {', '.join(METRICS)}", usage=True
+        )
     return names
 
 

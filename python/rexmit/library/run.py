@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -17,9 +16,9 @@ from rexmit.campaign.suited import suited
 from rexmit.engines import kernel as kernels
 from rexmit.engines.engine import CELLS_A_CORE, Engine, cores
 from rexmit.engines.model import ModelEngine
-from rexmit.errors import UserError
+from rexmit.errors import UserError, argument
 from rexmit.library.scenario import Settings, changed, named, texts
-from rexmit.progress import Progress, Step, heard
+from rexmit.progress import Hear, Progress, heard
 from rexmit.scenario import Scenario
 from rexmit.scenario.stacks import of_scenario
 from rexmit.store.open_run import Run, open_run
@@ -42,17 +41,18 @@ class Choice:
             raise UserError(
                 f"there is no engine {self.engine}", "engines: kernel, model", usage=True
             )
-        options = {
-            "--kernel": (self.kernel, "kernel"),
-            "--hang-limit": (self.hang_limit_s, "kernel"),
-            "--stack": (self.stack, "model"),
-            "--hz": (self.hz, "model"),
+        owners = {
+            "kernel": (self.kernel, "kernel"),
+            "hang_limit_s": (self.hang_limit_s, "kernel"),
+            "stack": (self.stack, "model"),
+            "hz": (self.hz, "model"),
         }
-        for option, (value, engine) in options.items():
+        for name, (value, engine) in owners.items():
             if value is not None and engine != self.engine:
+                owner = argument("engine", engine)
                 raise UserError(
-                    f"{option} belongs to --engine {engine}",
-                    f"leave it out, or say --engine {engine}",
+                    f"{argument(name)} belongs to {owner}",
+                    f"leave it out, or say {owner}",
                     usage=True,
                 )
 
@@ -97,7 +97,7 @@ class Prepared:
                 f"{error.filename or self.out}: {error.strerror or error}",
                 f"when that is mended, go on: {self.again}"
                 if (self.out / "run.json").exists()
-                else "name another folder with --out",
+                else f"name another folder with {argument('out')}",
             ) from None
 
 
@@ -116,7 +116,7 @@ def prepare(
     most = CELLS_A_CORE * len(cores())
     if jobs is not None and jobs > most:
         raise UserError(
-            f"--jobs {jobs}: more than {CELLS_A_CORE} cells a core",
+            f"{argument('jobs')} {jobs}: more than {CELLS_A_CORE} cells a core",
             f"at most {most} here; more than {len(cores())} gain nothing",
             usage=True,
         )
@@ -160,7 +160,7 @@ def run(
     out: str | PathLike[str] | None = None,
     capture: bool = False,
     hang_limit_s: float | None = None,
-    progress: Callable[[Step], object] | None = None,
+    progress: Hear = None,
 ) -> Run:
     """Runs every transfer of a scenario and opens what it gave.
 

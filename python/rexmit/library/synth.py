@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
 from rexmit import _core
-from rexmit.errors import UserError
-from rexmit.progress import Progress, Step, heard
+from rexmit.errors import UserError, argument
+from rexmit.progress import Hear, Progress, heard
 from rexmit.stacks import known
 from rexmit.validate.score.corpus import Corpus, open_corpus
 from rexmit.validate.synth import kinds as of_kinds
@@ -68,9 +68,9 @@ def prepare(
 ) -> Prepared:
     """Reads and checks all that a corpus needs. Raises UserError."""
     if format not in maker.FORMATS:
-        raise UserError(f"--format {format}", "there are pcapng and pcap", usage=True)
+        raise UserError(f"{argument('format')} {format}", "there are pcapng and pcap", usage=True)
     named: dict[str, mixes.Mix] = {}
-    for name in _names(mix, "--mix"):
+    for name in _names(mix, argument("mix")):
         named.update(mixes.find(name))
     senders = maker.STACKS if stacks is None else _known(stacks)
     order = maker.Order(
@@ -106,14 +106,14 @@ def synth(
     format: str = "pcapng",  # noqa: A002
     kinds: Iterable[str] = (),
     jobs: int | None = None,
-    progress: Callable[[Step], object] | None = None,
+    progress: Hear = None,
 ) -> Corpus:
     """Makes captures of the model's stacks, with the truth of every retransmission, and opens them.
 
     `connections` of each `mix` (names with commas, or a TOML file) between `stacks` that send and
     `receivers`, captured at `points` (sender, switch, receiver) with `snaplen` bytes of a packet.
     Constants of stacks are off by up to the share `perturb`. `kinds` adds parts with hosts and
-    captures as the world has them. The same `seed` makes the same bytes.
+    captures as the world has them (`synth_kinds`). The same `seed` makes the same bytes.
 
     Raises UserError for wrong input, or where the folder `out` is there already.
     """
@@ -136,10 +136,20 @@ def synth(
     return open_corpus(prepared.folder)
 
 
-def _names(text: str, option: str) -> list[str]:
+def synth_mixes() -> dict[str, str]:
+    """The mixes that come with rexmit, by name: what each is."""
+    return {name: str(mix["about"]) for name, mix in mixes.known().items()}
+
+
+def synth_kinds() -> dict[str, str]:
+    """The kinds of hosts and captures that corpora may have, by name: what each is."""
+    return of_kinds.known()
+
+
+def _names(text: str, where: str) -> list[str]:
     words = [word.strip() for word in text.split(",")]
     if not all(words):
-        raise UserError(f"{option} {text}", "give names with commas between them", usage=True)
+        raise UserError(f"{where} {text}", "give names with commas between them", usage=True)
     return words
 
 
@@ -148,7 +158,7 @@ def _points(asked: Iterable[str]) -> tuple[str, ...]:
     for point in wanted:
         if point not in maker.POINTS:
             there = f"there are {', '.join(maker.POINTS)}, and none"
-            raise UserError(f"--at {point}", there, usage=True)
+            raise UserError(f"{argument('points')} {point}", there, usage=True)
     return tuple(point for point in maker.POINTS if point in wanted)
 
 
@@ -165,7 +175,9 @@ def _checked(changes: Mapping[str, str]) -> dict[str, str]:
             _core.check_setting(key, value)
         except ValueError as error:
             raise UserError(
-                f"--set {key}={value}: {error}", "see rexmit stacks NAME", usage=True
+                f"{argument('settings')} {key}={value}: {error}",
+                "see rexmit stacks NAME",
+                usage=True,
             ) from error
     return dict(changes)
 

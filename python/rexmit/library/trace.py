@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
 
-from rexmit.errors import UserError
-from rexmit.progress import Progress, Silent, Step, heard
+from rexmit.errors import UserError, argument
+from rexmit.progress import Hear, Progress, Silent, heard
 from rexmit.store.files import scratch_folder
 from rexmit.tracing import folder, selection
 from rexmit.tracing import run as runs
 from rexmit.tracing.folder import Trace
+from rexmit.tracing.selection import Selection
 from rexmit.tracing.source import CONNECTIONS_LIMIT
 
 Files = str | PathLike[str] | Iterable[str | PathLike[str]]
@@ -27,7 +28,7 @@ def trace(
     whatif: Sequence[str] = ("default",),
     jobs: int | None = None,
     connections_limit: int = CONNECTIONS_LIMIT,
-    progress: Callable[[Step], object] | None = None,
+    progress: Hear = None,
 ) -> Trace:
     """What the senders in captures did, why, and what it cost.
 
@@ -101,13 +102,14 @@ def select(
     ports: Iterable[int] = (),
     since: str | None = None,
     until: str | None = None,
-) -> Trace:
+) -> Selection:
     """The part of a trace that is of some hosts (addresses, or prefixes as 10.0.0.0/8), of some
     ports, or of a time (2024-12-12T16:03:42, in UTC, or seconds since 1970).
 
-    All packets of the captures were analysed all the same. Raises UserError.
+    All packets of the captures were analysed all the same; `why_empty` says why there is none of
+    them. Raises UserError.
     """
-    return selection.select(made, wanted(hosts, ports, since, until))[0]
+    return selection.select(made, wanted(hosts, ports, since, until))
 
 
 def wanted(
@@ -117,6 +119,6 @@ def wanted(
     return selection.Wanted(
         [selection.host(word) for word in hosts or ()],
         list(ports or ()),
-        None if since is None else selection.time_s("--from", since),
-        None if until is None else selection.time_s("--to", until),
+        None if since is None else selection.time_s(argument("since"), since),
+        None if until is None else selection.time_s(argument("until"), until),
     )

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from rexmit.errors import UserError, closest
+from rexmit.errors import UserError, argument, closest
 from rexmit.scenario import overrides as override
 from rexmit.scenario import paths
 from rexmit.scenario.invalid import description, invalid
@@ -37,7 +37,7 @@ MOST_CELLS: Final = 1_000_000
 
 
 class Sources:
-    """Where each value came from: a line of the file, or a `--set`."""
+    """Where each value came from: a line of the file, or a change."""
 
     def __init__(self, file: str, lines: Mapping[Path, int] | None = None) -> None:
         self.file = file
@@ -45,13 +45,13 @@ class Sources:
         self.settings: dict[Path, str] = {}
 
     def where(self, path: Path) -> str:
-        """`FILE:LINE` or `--set KEY=VALUE` of the key, else of the nearest table around it."""
+        """`FILE:LINE` or the change of the key, else of the nearest table around it."""
         for length in range(len(path), 0, -1):
             for setting_path, setting in self.settings.items():
                 # A table that no line has was made by the setting of a key in it.
                 made = path[:length] not in self.lines and setting_path[:length] == path[:length]
                 if made or setting_path == path[:length]:
-                    return f"--set {setting}"
+                    return f"{argument('settings')} {setting}"
             # A dotted key without quotes is a path of its own to TOML.
             split = tuple(part for step in path[:length] for part in str(step).split("."))
             for candidate in (path[:length], split):
@@ -169,7 +169,8 @@ def _report(sources: Sources, problems: list[Problem]) -> UserError:
         )
         return f"{sources.where(problem.path)}: {key}: {problem.what}"
 
-    usage = any(sources.where(problem.path).startswith("--set ") for problem in problems)
+    changed = f"{argument('settings')} "
+    usage = any(sources.where(problem.path).startswith(changed) for problem in problems)
     if len(problems) == 1:
         return UserError(line(problems[0]), problems[0].remedy, usage=usage)
     lines = [
@@ -287,7 +288,7 @@ def _stacks(scenario: Scenario, *, allowed: bool) -> Iterable[Problem]:
                 yield Problem(
                     (*path, key),
                     "a kernel has no such setting; the model has",
-                    "run it with --engine model, or take it out",
+                    f"run it with {argument('engine', 'model')}, or take it out",
                 )
             elif (problem := stacks.problem(key, value)) is not None:
                 yield Problem((*path, key), *problem)
@@ -300,7 +301,7 @@ def _stacks(scenario: Scenario, *, allowed: bool) -> Iterable[Problem]:
             yield Problem(
                 ("workload", key),
                 "a lab with real programs has no such key; the model has",
-                "run it with --engine model, or take it out",
+                f"run it with {argument('engine', 'model')}, or take it out",
             )
 
 

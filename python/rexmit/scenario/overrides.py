@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any, Final
 
-from rexmit.errors import UserError, closest
+from rexmit.errors import UserError, argument, by_caller, closest
 from rexmit.scenario.problem import Path
 
 DEEPEST: Final = 16
@@ -30,6 +30,10 @@ _INSTEAD = {
 """Keys of the workload that take the place of one another."""
 
 
+def _given() -> str:
+    return argument("settings")
+
+
 def apply(data: dict[str, Any], setting: str) -> Iterator[Path]:
     """Change `data` as one `--set` asks and yield the path of every value it set.
 
@@ -38,25 +42,29 @@ def apply(data: dict[str, Any], setting: str) -> Iterator[Path]:
     try:
         setting.encode()
     except UnicodeEncodeError:
-        raise UserError(f"--set {setting!r}: this is no UTF-8 text", usage=True) from None
+        raise UserError(f"{_given()} {setting!r}: this is no UTF-8 text", usage=True) from None
     key, equals, text = setting.partition("=")
     path = _split(key.strip())
     if not equals or not path:
         raise UserError(
-            f"--set {setting}: this is no KEY=VALUE",
-            "for example: --set network=mobile --set loss.segments=0..20",
+            f"{_given()} {setting}: this is no KEY=VALUE",
+            by_caller(
+                called='for example: {"network": "mobile", "loss.segments": "0..20"}',
+                typed="for example: --set network=mobile --set loss.segments=0..20",
+            ),
             usage=True,
         )
     if len(path) > DEEPEST:
         raise UserError(
-            f"--set {path[0]}.{path[1]}.…: a key of {len(path):,} parts",
+            f"{_given()} {path[0]}.{path[1]}.…: a key of {len(path):,} parts",
             "no key of a scenario lies so deep",
             usage=True,
         )
     value = _value(path, text.strip(), setting)
     if too_deep(value):
         raise UserError(
-            f"--set {key.strip()}=…: lists or tables lie too deep in one another", usage=True
+            f"{_given()} {key.strip()}=…: lists or tables lie too deep in one another",
+            usage=True,
         )
     for full in list(_expand(data, path, setting)):
         _put(data, full, value)
@@ -97,19 +105,22 @@ def _value(path: list[str], text: str, setting: str) -> object:
             return tomllib.loads(f"value = {text}")["value"]
         except (ValueError, RecursionError) as error:
             raise UserError(
-                f"--set {setting}: the value is no TOML ({error})",
-                "quote the whole for the shell: --set 'KEY=[{…}, {…}]'",
+                f"{_given()} {setting}: the value is no TOML ({error})",
+                by_caller(
+                    called="write a list of tables as [{…}, {…}]",
+                    typed="quote the whole for the shell: --set 'KEY=[{…}, {…}]'",
+                ),
                 usage=True,
             ) from None
     try:
         items = [_scalar(item.strip()) for item in text.split(",")]
     except ValueError:
         raise UserError(
-            f"--set {_text(tuple(path))}: a number of too many digits", usage=True
+            f"{_given()} {_text(tuple(path))}: a number of too many digits", usage=True
         ) from None
     if "" in items:
         raise UserError(
-            f"--set {setting}: a value is missing",
+            f"{_given()} {setting}: a value is missing",
             "one value, or several with commas between",
             usage=True,
         )
@@ -137,7 +148,7 @@ def _expand(data: dict[str, Any], path: list[str], setting: str) -> Iterator[Pat
         if isinstance(node, list):
             if not re.fullmatch("[0-9]{1,9}", part) or int(part) >= len(node):
                 raise UserError(
-                    f"--set {setting}: {_text(done)} is a list of {len(node)}, not {part}",
+                    f"{_given()} {setting}: {_text(done)} is a list of {len(node)}, not {part}",
                     f"its entries are 0 to {len(node) - 1}",
                     usage=True,
                 )
@@ -148,15 +159,15 @@ def _expand(data: dict[str, Any], path: list[str], setting: str) -> Iterator[Pat
                 near = closest(part, list(node))
                 guess = f"did you mean {near}? " if near else ""
                 raise UserError(
-                    f"--set {setting}: there is no {_text((*done, part))}",
+                    f"{_given()} {setting}: there is no {_text((*done, part))}",
                     f"{guess}{done[0]} here: {', '.join(node)}",
                     usage=True,
                 )
             inner = node.get(part)
         elif node is not None:
             raise UserError(
-                f"--set {setting}: {_text(done)} is a value and has no keys",
-                f"write --set {_text(done)}=VALUE",
+                f"{_given()} {setting}: {_text(done)} is a value and has no keys",
+                f"write {_given()} {_text(done)}=VALUE",
                 usage=True,
             )
         yield from walk(inner, (*done, step), rest[1:])

@@ -150,9 +150,12 @@ def owned(make: Callable[[], Path]) -> tuple[Path, int]:
     """
     while True:
         folder = make()
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
         # Whoever swept in between took it for one without an owner.
+        try:
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        except FileNotFoundError:
+            continue
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
         with contextlib.suppress(FileNotFoundError):
             if os.fstat(descriptor).st_ino == folder.stat().st_ino:
                 return folder, descriptor

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, Final
 
-from rexmit.errors import UserError
+from rexmit.errors import UserError, argument
 from rexmit.store import digests
 from rexmit.store import record as records
 from rexmit.store.files import is_temporary, whole, write_text
@@ -43,7 +43,7 @@ class RunFolder:
         if not self.path.exists():
             return None
         if not self.path.is_dir():
-            raise UserError(f"{self.path} is a file", "name another folder with --out")
+            raise UserError(f"{self.path} is a file", f"name another folder with {argument('out')}")
         if not self.meta_file.exists():
             # A program that was killed at its very start leaves no more than this.
             strange = [
@@ -54,7 +54,7 @@ class RunFolder:
             if strange:
                 raise UserError(
                     f"{self.path} holds other files and no run",
-                    "name an empty or a new folder with --out",
+                    f"name an empty or a new folder with {argument('out')}",
                 )
             return None
         try:
@@ -62,12 +62,12 @@ class RunFolder:
         except OtherFormatError as error:
             raise UserError(
                 f"{self.meta_file} has format {error.found}, this program writes {FORMAT}",
-                "name another folder with --out",
+                f"name another folder with {argument('out')}",
             ) from None
         except ValueError as error:
             raise UserError(
                 f"cannot read {self.meta_file}: it is no run.json of a run ({error})",
-                "name another folder with --out, or remove this one",
+                f"name another folder with {argument('out')}, or remove this one",
             ) from None
 
     def write_meta(self, meta: Mapping[str, Any]) -> None:
@@ -114,7 +114,7 @@ class RunFolder:
                 lock.close()
                 raise UserError(
                     f"another rexmit is at work in {self.path}",
-                    "wait for it, or name another folder with --out",
+                    f"wait for it, or name another folder with {argument('out')}",
                 ) from None
             except BaseException:
                 lock.close()

@@ -62,12 +62,17 @@ def corpus_table(folder: Path, name: str) -> Path:
     return file
 
 
-TRACE_FORMATS: Final = (1,)
+TRACE_FORMATS: Final = (1, 2)
 """Formats of a trace's folder that are read beside today's.
 
-In format 1 a connection's row had the columns of `mechanisms` and `parameters` for each side, such
-as `forward_rto_needed` and `backward_k_low`; there were no such tables.
+In format 2 a connection's row had the columns of `sides` for each side, such as `forward_bytes`; in
+format 1 those of `mechanisms` and `parameters`, too, such as `forward_rto_needed` and
+`backward_k_low`. There were no such tables.
 """
+
+_KEYS: Final = ("capture", "connection", "flow", "direction")
+
+_OF_SIDES: Final = tuple(one.name for one in TRACE_TABLES["sides"] if one.name not in _KEYS)
 
 _COUNTS: Final = ("needed", "spurious", "waited_s")
 
@@ -79,6 +84,9 @@ _PARAMETERS: Final = ("d", "a", "b", "m", "k", "min_rto_s")
 def trace_files(found: int) -> Mapping[str, Sequence[str]]:
     """The tables that a trace's folder of this format has as files, and their columns."""
     files = {name: [one.name for one in columns] for name, columns in TRACE_TABLES.items()}
+    if found <= 2:
+        del files["sides"]
+        files["connections"] += [f"{side}_{name}" for side in SIDES for name in _OF_SIDES]
     if found == 1:
         for name, kinds in (("mechanisms", MECHANISMS), ("parameters", _PARAMETERS)):
             del files[name]
@@ -91,15 +99,22 @@ def trace_files(found: int) -> Mapping[str, Sequence[str]]:
 def scan_trace(path: Path, table: str, found: int) -> pl.LazyFrame:
     """A table of a trace's folder of this format, in today's columns, read when asked."""
     kinds = {"mechanisms": MECHANISMS, "parameters": _PARAMETERS}
-    if found != 1 or table not in ("connections", *kinds):
+    wide = ("connections", "sides", *kinds) if found == 1 else ("connections", "sides")
+    if found > 2 or table not in wide:
         return pl.scan_parquet(path / f"{table}.parquet")
     connections = pl.scan_parquet(path / "connections.parquet")
     if table == "connections":
         return connections.select(one.name for one in TRACE_TABLES[table])
-    rows = pl.concat(
-        _long(connections, table, side, kind) for side in SIDES for kind in kinds[table]
-    )
-    return rows.sort("connection", "direction", maintain_order=True)
+    if table == "sides":
+        parts = [
+            connections.select(
+                *_whose(side), *(pl.col(f"{side}_{name}").alias(name) for name in _OF_SIDES)
+            )
+            for side in SIDES
+        ]
+    else:
+        parts = [_long(connections, table, side, kind) for side in SIDES for kind in kinds[table]]
+    return pl.concat(parts).sort("connection", "direction", maintain_order=True)
 
 
 def _wide(table: str, side: str, kind: str) -> dict[str, str]:
@@ -109,17 +124,19 @@ def _wide(table: str, side: str, kind: str) -> dict[str, str]:
     return {f"{side}_{kind.replace('-', '_')}_{what}": what for what in _COUNTS}
 
 
-def _long(connections: pl.LazyFrame, table: str, side: str, kind: str) -> pl.LazyFrame:
+def _whose(side: str) -> tuple[pl.Expr, ...]:
+    """The columns that tables of sides begin with."""
     flow = pl.col("flow")
     if side == "backward":
         ends = flow.str.split_exact(" > ", 1).struct
         flow = pl.format("{} > {}", ends.field("field_1"), ends.field("field_0")).alias("flow")
+    return pl.col("capture"), pl.col("connection"), flow, pl.lit(side).alias("direction")
+
+
+def _long(connections: pl.LazyFrame, table: str, side: str, kind: str) -> pl.LazyFrame:
     values = [pl.col(was).alias(name) for was, name in _wide(table, side, kind).items()]
     return connections.select(
-        "capture",
-        "connection",
-        flow,
-        pl.lit(side).alias("direction"),
+        *_whose(side),
         pl.lit(kind).alias(table.removesuffix("s")),
         *values,
     ).filter(

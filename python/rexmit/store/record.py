@@ -1,9 +1,9 @@
-"""What one cell of a campaign gave, as the guest said it: kept in `partial/` until the run ends.
+"""What one cell of a campaign gave: kept in `partial/` until the run ends.
 
-A record is a file of two lines of JSON per cell, written when its kernel has ended. Times are
-still in nanoseconds and rows still lack what the campaign knows of the cell; `store.tables` makes
-the tables of it. The first line has the digest of the second: a digit that flips on the disk would
-pass for another number.
+A record is a file of two lines of JSON per cell, written when the cell has ended; its tables are
+there column by column. They still lack what the campaign knows of the cell: `store.tables` makes
+the tables of a run of them. The first line has the digest of the second: a digit that flips on the
+disk would pass for another number.
 """
 
 from __future__ import annotations
@@ -12,13 +12,17 @@ import hashlib
 import json
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rexmit.store.files import write_text
 from rexmit.store.plain_json import loads
-from rexmit.store.rows import TABLES, Table
+from rexmit.store.rows import TABLES, told
+from rexmit.store.schema import polars_schema
 
-FORMAT: Final = 5
+if TYPE_CHECKING:
+    import polars as pl
+
+FORMAT: Final = 6
 
 
 @dataclass(slots=True)
@@ -33,13 +37,11 @@ class FailedCell:
 
 @dataclass(slots=True)
 class Record:
-    """A cell whose kernel has ended: its rows, and what a reader of the run should know."""
+    """A cell that has ended: its rows, and what a reader of the run should know."""
 
     cell: int
-    transfers: list[dict[str, Any]] = field(default_factory=list)
-    retransmissions: list[dict[str, Any]] = field(default_factory=list)
-    bursts: list[dict[str, Any]] = field(default_factory=list)
-    subflows: list[dict[str, Any]] = field(default_factory=list)
+    tables: dict[str, pl.DataFrame] = field(default_factory=dict)
+    """By name, with the columns that an engine tells; empty where the cell failed."""
     failed: FailedCell | None = None
     ignored: list[dict[str, str]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -47,10 +49,15 @@ class Record:
     cpu_s: float = 0.0
     peak_memory_bytes: int = 0
 
-    def rows(self, table: Table) -> list[dict[str, Any]]:
-        """Its rows of a table."""
-        found: list[dict[str, Any]] = getattr(self, table.name)
-        return found
+    @property
+    def transfers(self) -> int:
+        """How many it has."""
+        return self.tables["transfers"].height if self.tables else 0
+
+    def plain(self) -> dict[str, Any]:
+        """What is kept of a cell that did not fail."""
+        tables = {name: frame.to_dict(as_series=False) for name, frame in self.tables.items()}
+        return {name: getattr(self, name) for name in _FIELDS} | {"tables": tables}
 
 
 _FIELDS: Final = tuple(entry.name for entry in fields(Record) if entry.name != "failed")
@@ -58,7 +65,7 @@ _FIELDS: Final = tuple(entry.name for entry in fields(Record) if entry.name != "
 
 def write(record: Record, path: Path) -> None:
     """Write the record of a cell that did not fail, whole or not at all."""
-    text = json.dumps({name: getattr(record, name) for name in _FIELDS}, separators=(",", ":"))
+    text = json.dumps(record.plain(), separators=(",", ":"))
     write_text(path, f"{_head(text)}\n{text}\n")
 
 
@@ -75,12 +82,25 @@ def read(path: Path) -> Record:
         if head != _head(text.removesuffix("\n")):
             raise ValueError("its digest is another, or another version of rexmit wrote it")
         plain = loads(text)
-        record = Record(**plain)
-        if plain.keys() != set(_FIELDS):
-            raise ValueError("a field is missing")
-        whole = all(table.fits(row) for table in TABLES for row in record.rows(table))
+        if plain.keys() != set(_FIELDS) or plain["tables"].keys() != TABLES.keys():
+            raise ValueError("it has other fields")
+        tables = {name: _frame(name, columns) for name, columns in plain["tables"].items()}
+        return Record(**plain | {"tables": tables})
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"it is no record ({error})") from None
-    if not whole:
-        raise ValueError("a row has other fields")
-    return record
+
+
+def _frame(name: str, rows: dict[str, list[Any]]) -> pl.DataFrame:
+    import polars as pl
+
+    columns = told(TABLES[name])
+    if list(rows) != [column.name for column in columns]:
+        raise ValueError("a table has other columns")
+    try:
+        frame = pl.DataFrame(rows, schema=polars_schema(columns), strict=True)
+    except (pl.exceptions.PolarsError, OverflowError) as error:
+        raise ValueError(f"it is no table ({error})") from None
+    for column in columns:
+        if not column.nullable and frame[column.name].has_nulls():
+            raise ValueError(f"{column.name} is missing in a row")
+    return frame

@@ -21,9 +21,8 @@ Kind = Literal["text", "integer", "number", "boolean"]
 @dataclass(frozen=True, slots=True)
 class Column:
     """One column: its name, type, meaning, unit, and whether a row may leave it null. A `later` one
-    came after the first tables of this format: where a table lacks it, all is null. `field` is what
-    the rows of an engine call it, and how many of that unit make one of the column's; None where
-    whoever asks for the rows knows it.
+    came after the first tables of this format: where a table lacks it, all is null. A `known` one
+    is not told by an engine: whoever asks for the rows knows it of all of them.
     """
 
     name: str
@@ -32,7 +31,7 @@ class Column:
     unit: str | None = None
     nullable: bool = False
     later: bool = False
-    field: tuple[str, int] | None = None
+    known: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ ORDERS: Final = {name: table.order for name, table in _DECLARED.items()}
 """By table, the columns that its rows are sorted by."""
 
 CONNECTIONS: Final = TABLES["connections"]
+SIDE_ROWS: Final = TABLES["sides"]
 MECHANISM_COUNTS: Final = TABLES["mechanisms"]
 PARAMETERS: Final = TABLES["parameters"]
 RETRANSMISSIONS: Final = TABLES["retransmissions"]

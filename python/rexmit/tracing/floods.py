@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 import polars as pl
 
+from rexmit.tracing import sides
 from rexmit.tracing.folder import Trace
 
 LEAST: Final = 100
@@ -56,7 +57,7 @@ class Flood:
 
 def flood(trace: Trace) -> Flood | None:
     """The flood or scan that a capture is, None for any other."""
-    connections = trace.scan("connections")
+    connections = sides.beside(trace.scan("connections"), trace, "packets", "segments")
     row = (
         connections.select(
             pl.len().alias("all"),

@@ -17,7 +17,7 @@ from typing import Any, Final, Self
 
 import polars as pl
 
-from rexmit.errors import UserError
+from rexmit.errors import UserError, argument
 from rexmit.store import digests, older
 from rexmit.store.files import whole_file, whole_folder, write_text
 from rexmit.store.plain_json import (
@@ -35,7 +35,7 @@ from rexmit.store.plain_json import (
 from rexmit.store.trace_schema import ORDERS, TABLES
 from rexmit.tracing.source import Batch, Facts, File, conformed, empty
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 """The version of a trace's folder; `older` reads those before it."""
 
 META: Final = "trace.json"
@@ -129,17 +129,18 @@ class Writer:
 
     def __enter__(self) -> Self:
         if self.path.exists() and not self.path.is_dir():
-            raise UserError(f"{self.path} is a file", "name another folder with --out")
+            raise UserError(f"{self.path} is a file", f"name another folder with {argument('out')}")
         if self.path.is_dir() and any(self.path.iterdir()) and not (self.path / META).is_file():
             raise UserError(
                 f"{self.path} holds other files and no trace",
-                "name an empty or a new folder with --out",
+                f"name an empty or a new folder with {argument('out')}",
             )
         try:
             self._made = self._whole.enter_context(whole_folder(self.path))
         except OSError as error:
             raise UserError(
-                f"{self.path}: cannot be written: {error.strerror}", "name another with --out"
+                f"{self.path}: cannot be written: {error.strerror}",
+                f"name another with {argument('out')}",
             ) from error
         return self
 
@@ -232,7 +233,7 @@ def open_trace(path: Path) -> Trace:
         ) from error
     if found not in (FORMAT, *older.TRACE_FORMATS):
         by = f", written by rexmit {meta['rexmit']}" if "rexmit" in meta else ""
-        known = " and ".join(map(str, (*older.TRACE_FORMATS, FORMAT)))
+        known = f"{', '.join(map(str, older.TRACE_FORMATS))} and {FORMAT}"
         raise UserError(
             f"{path / META}: the trace has format {found}{by}; this program reads formats {known}",
             "analyse the captures again",

@@ -10,6 +10,7 @@ import polars as pl
 
 from rexmit.errors import UserError
 from rexmit.store.trace_schema import SIDES
+from rexmit.tracing import sides
 from rexmit.tracing.folder import Trace
 
 Key = Literal["host", "port", "prefix"]
@@ -68,8 +69,8 @@ def by(trace: Trace, key: Key) -> tuple[Group, ...]:
     """
     if key not in KEYS:
         raise UserError(f"connections are not summed up by {key}", f"one of {', '.join(KEYS)}")
-    sides = ("backward",) if key == "port" else SIDES
-    seats = pl.concat(_seats(trace, side).with_columns(_key(key)) for side in sides)
+    seated = ("backward",) if key == "port" else SIDES
+    seats = pl.concat(_seats(trace, side).with_columns(_key(key)) for side in seated)
     # Both ends may be in one prefix.
     rows = seats.unique(["number", "key"], keep="first", maintain_order=True).collect()
     if key == "prefix":
@@ -96,9 +97,6 @@ def _seats(trace: Trace, side: str) -> pl.LazyFrame:
     ends = pl.col("flow").str.split_exact(" > ", 1).struct
     own = ends.field("field_0") if side == SIDES[0] else ends.field("field_1")
 
-    def both(name: str) -> pl.Expr:
-        return pl.col(f"forward_{name}") + pl.col(f"backward_{name}")
-
     def more(name: str, weight: str) -> pl.Expr:
         forward = pl.col(f"forward_{weight}") >= pl.col(f"backward_{weight}")
         return pl.when(forward).then(f"forward_{name}").otherwise(f"backward_{name}")
@@ -107,11 +105,13 @@ def _seats(trace: Trace, side: str) -> pl.LazyFrame:
     rate = more("unique_bytes", "unique_bytes") * 8 / data_s
     closings = ("zero_windows", "zero_window_s", "window_full_s")
     who = {"forward": "client", "backward": "server"}
-    return trace.numbered().select(
+    weighed = ("unique_bytes", "data_s", "rtt_samples", "rtt_median_s", "rtt_p95_s")
+    beside = ("bytes", "bytes_retransmitted", *weighed, *closings)
+    return sides.beside(trace.numbered(), trace, *beside).select(
         "number",
         own.alias("own"),
-        both("bytes").alias("bytes"),
-        both("bytes_retransmitted").alias("bytes_retransmitted"),
+        sides.both("bytes").alias("bytes"),
+        sides.both("bytes_retransmitted").alias("bytes_retransmitted"),
         more("rtt_median_s", "rtt_samples").alias("rtt_median_s"),
         more("rtt_p95_s", "rtt_samples").alias("rtt_p95_s"),
         pl.when(data_s > pl.max_horizontal(rtt_s, 0.0)).then(rate).alias("rate"),

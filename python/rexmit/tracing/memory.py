@@ -14,19 +14,18 @@ class Tables(NamedTuple):
     """What an analysis gives of one capture (`rexmit.store.trace_schema`)."""
 
     connections: pl.DataFrame
+    sides: pl.DataFrame
     retransmissions: pl.DataFrame
 
 
 def tables(capture: Path) -> Tables:
-    """Connections and retransmissions of one capture, without what-if."""
+    """What an analysis gives of one capture, without what-if."""
     return of_source(open_source([capture], whatif=()))
 
 
 def of_source(source: Source) -> Tables:
     """All batches together."""
-    parts: dict[str, list[pl.DataFrame]] = {
-        name: [empty(name)] for name in ("connections", "retransmissions")
-    }
+    parts: dict[str, list[pl.DataFrame]] = {name: [empty(name)] for name in Tables._fields}
     for batch in source.batches():
         for name, rows in parts.items():
             if name in batch:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from rexmit.errors import UserError
-from rexmit.tracing import mechanisms
+from rexmit.tracing import mechanisms, sides
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.words import span
 
@@ -17,12 +15,16 @@ def most_trouble(trace: Trace) -> tuple[int, str]:
     bytes; and a sentence that says so and names the next ones. Raises UserError where none is.
     """
     rows = (
-        mechanisms.beside(trace.numbered(), trace, retransmissions=mechanisms.retransmissions())
+        mechanisms.beside(
+            sides.beside(trace.numbered(), trace, "bytes"),
+            trace,
+            retransmissions=mechanisms.retransmissions(),
+        )
         .select(
             "number",
             "waited_s",
             "retransmissions",
-            (pl.col("forward_bytes") + pl.col("backward_bytes")).alias("bytes"),
+            sides.both("bytes").alias("bytes"),
         )
         .sort(
             "waited_s", "retransmissions", "bytes", "number", descending=[True, True, True, False]

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 import polars as pl
 
-from rexmit.errors import UserError
+from rexmit.errors import UserError, argument
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.words import listed
 from rexmit.wording import count
@@ -51,8 +51,14 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Selection(Trace):
-    """A trace as if it had these connections alone; a grid's sums, which are of all, are empty."""
+    """A trace as if it had these connections alone; a grid's sums, which are of all, are empty.
 
+    `whole` is the trace that it is of, `told` a sentence that says how many of all they are.
+    """
+
+    whole: Trace | None = None
+    wanted: Wanted = Wanted()
+    told: str = ""
     chosen: pl.Series = field(default_factory=lambda: pl.Series("connection", [], pl.Int64))
 
     def scan(self, table: str) -> pl.LazyFrame:
@@ -70,8 +76,8 @@ class Selection(Trace):
         return rows.filter(pl.col("connection").is_in(self.chosen.implode()))
 
 
-def select(trace: Trace, wanted: Wanted) -> tuple[Selection, str]:
-    """The connections that are wanted, and a sentence that says how many of all they are."""
+def select(trace: Trace, wanted: Wanted) -> Selection:
+    """The connections that are wanted."""
     connections = (
         trace.scan("connections").select("connection", "flow", "start_s", "end_s").collect()
     )
@@ -79,7 +85,7 @@ def select(trace: Trace, wanted: Wanted) -> tuple[Selection, str]:
     told = (
         f"only those {wanted.words()}: {rows.height:,} of {count(connections.height, 'connection')}"
     )
-    return Selection(trace.path, trace.meta, trace.facts, rows["connection"]), told
+    return Selection(trace.path, trace.meta, trace.facts, trace, wanted, told, rows["connection"])
 
 
 def fitting(connections: pl.DataFrame, wanted: Wanted) -> pl.DataFrame:
@@ -121,11 +127,13 @@ def host(word: str) -> Network:
         return ipaddress.ip_network(word, strict=False)
     except ValueError as error:
         raise UserError(
-            f"--host {word}: no address", "as in 10.0.0.1, 10.0.0.0/8, 2001:db8::1", usage=True
+            f"{argument('hosts')} {word}: no address",
+            "as in 10.0.0.1, 10.0.0.0/8, 2001:db8::1",
+            usage=True,
         ) from error
 
 
-def time_s(option: str, word: str) -> float:
+def time_s(where: str, word: str) -> float:
     """Seconds of the capture's clock, or a date and time in UTC. Raises UserError."""
     try:
         return float(word)
@@ -135,7 +143,7 @@ def time_s(option: str, word: str) -> float:
         made = datetime.fromisoformat(word)
     except ValueError as error:
         raise UserError(
-            f"{option} {word}: no time",
+            f"{where} {word}: no time",
             "as in 2024-12-12T16:03:42 (UTC), or seconds since 1970: 1734019422.5",
             usage=True,
         ) from error

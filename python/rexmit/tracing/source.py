@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import polars as pl
 
-from rexmit.errors import UserError
+from rexmit.errors import UserError, argument
 from rexmit.store.schema import Column, polars_schema
 from rexmit.store.trace_schema import TABLES
 
@@ -125,7 +125,7 @@ def open_source(
     except OSError as error:
         raise UserError(f"cannot be read: {error}", "give captures, or - for a pipe") from error
     except ValueError as error:
-        raise UserError(f"--whatif: {error}", usage=True) from error
+        raise UserError(f"{argument('whatif')}: {error}", usage=True) from error
     return _Core(trace, captures)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import polars as pl
 
 from rexmit.store.trace_schema import MECHANISMS
-from rexmit.tracing import mechanisms
+from rexmit.tracing import mechanisms, sides
 from rexmit.tracing.files import Captured, captured
 from rexmit.tracing.floods import Flood, flood
 from rexmit.tracing.folder import Trace
@@ -159,43 +159,37 @@ def summary(trace: Trace) -> Summary:
     )
 
 
-def _both(name: str) -> pl.Expr:
-    return pl.col(f"forward_{name}") + pl.col(f"backward_{name}")
+_OF_SIDES: Final = (
+    *("packets", "bytes", "segments"),
+    *("capture_losses", "reordered", "network_duplicates", "capture_duplicates"),
+)
+"""What the totals have of all sides together."""
 
 
 def _totals(trace: Trace) -> Totals:
-    row = (
-        mechanisms.beside(
-            trace.scan("connections"),
-            trace,
-            retransmissions=mechanisms.retransmissions(),
-            needed=mechanisms.total("needed"),
-        )
-        .with_columns(_both("capture_losses").alias("capture_losses"))
-        .select(
-            pl.len().alias("connections"),
-            (pl.col("retransmissions") > 0).sum().alias("with_retransmissions"),
-            (pl.col("needed") > 0).sum().alias("with_loss"),
-            _both("packets").sum().alias("packets"),
-            _both("bytes").sum().alias("bytes"),
-            _both("segments").sum().alias("segments"),
-            pl.col("retransmissions").sum(),
-            pl.col("start_s").min(),
-            pl.col("end_s").max(),
-            pl.col("duration_s").sum(),
-            pl.col("waited_s").sum(),
-            pl.col("mid_stream", "one_sided", "evicted").sum(),
-            (pl.col("capture_losses") > 0).sum().alias("with_capture_losses"),
-            pl.col("capture_losses").sum(),
-            *(
-                _both(name).sum().alias(name)
-                for name in ("reordered", "network_duplicates", "capture_duplicates")
-            ),
-        )
-        .collect()
-        .row(0, named=True)
+    lost = pl.col("capture_losses") > 0
+    of_sides = trace.scan("sides").select(
+        pl.col(_OF_SIDES).sum(),
+        pl.col("connection").filter(lost).n_unique().alias("with_capture_losses"),
     )
-    return Totals(**row)
+    of_connections = mechanisms.beside(
+        trace.scan("connections"),
+        trace,
+        retransmissions=mechanisms.retransmissions(),
+        needed=mechanisms.total("needed"),
+    ).select(
+        pl.len().alias("connections"),
+        (pl.col("retransmissions") > 0).sum().alias("with_retransmissions"),
+        (pl.col("needed") > 0).sum().alias("with_loss"),
+        pl.col("retransmissions").sum(),
+        pl.col("start_s").min(),
+        pl.col("end_s").max(),
+        pl.col("duration_s").sum(),
+        pl.col("waited_s").sum(),
+        pl.col("mid_stream", "one_sided", "evicted").sum(),
+    )
+    both = pl.collect_all([of_connections, of_sides])
+    return Totals(**{name: value for row in both for name, value in row.row(0, named=True).items()})
 
 
 def _hosts(trace: Trace) -> tuple[int, int]:
@@ -226,7 +220,7 @@ def _volume(trace: Trace) -> Volume:
         .row(0)
     )
     # A packet may bear new bytes behind those that were sent before.
-    sent_again = trace.scan("connections").select(_both("bytes_retransmitted").sum()).collect()
+    sent_again = trace.scan("sides").select(pl.col("bytes_retransmitted").sum()).collect()
     return Volume(row[0], row[1], int(sent_again.item()) + row[2])
 
 
@@ -284,21 +278,27 @@ def _senders(trace: Trace) -> tuple[Sender, ...]:
     names = ("stack", "stacks", "syn_system")
     # No stack of TCP explains what Multipath TCP sends again.
     own = [name for name in MECHANISMS if name != "mptcp-reinject"]
-    halves = [
-        mechanisms.beside(
-            trace.scan("connections"),
-            trace,
-            retransmissions=mechanisms.retransmissions(own, side),
-            side_s=mechanisms.total("waited_s", own, side),
-        ).select(
-            *(pl.col(f"{side}_{name}").alias(name) for name in names),
-            pl.col(f"{side}_syn_signature").is_not_null().alias("syn_seen"),
-            "retransmissions",
-            pl.col("side_s").alias("waited_s"),
+    of_side = ["connection", "direction"]
+    again = (
+        trace.scan("mechanisms")
+        .group_by(of_side)
+        .agg(
+            retransmissions=mechanisms.retransmissions(own),
+            waited_s=mechanisms.total("waited_s", own),
         )
-        for side in ("forward", "backward")
-    ]
-    named = pl.concat(halves).filter(pl.col("retransmissions") > 0).collect()
+        .filter(pl.col("retransmissions") > 0)
+    )
+    named = (
+        trace.scan("sides")
+        .join(again, on=of_side, maintain_order="left")
+        .select(
+            *names,
+            pl.col("syn_signature").is_not_null().alias("syn_seen"),
+            "retransmissions",
+            "waited_s",
+        )
+        .collect()
+    )
     kinds = named.group_by(*names, "syn_seen").agg(
         pl.len().alias("connections"), pl.col("retransmissions").sum(), pl.col("waited_s").sum()
     )
@@ -319,7 +319,7 @@ def _senders(trace: Trace) -> tuple[Sender, ...]:
 def _worst(trace: Trace) -> tuple[Worst, ...]:
     rows = (
         mechanisms.beside(
-            trace.numbered(),
+            sides.beside(trace.numbered(), trace, "stack", "rtt_max_s", "segments"),
             trace,
             retransmissions=mechanisms.retransmissions(),
             forward_waited_s=mechanisms.total("waited_s", side="forward"),
@@ -336,7 +336,7 @@ def _worst(trace: Trace) -> tuple[Worst, ...]:
             "forward_waited_s",
             "retransmissions",
             pl.max_horizontal("forward_rtt_max_s", "backward_rtt_max_s").alias("rtt_max_s"),
-            (_both("segments")).alias("segments"),
+            sides.both("segments").alias("segments"),
             "handshake",
         )
         .filter(pl.col("waited_s") > 0)

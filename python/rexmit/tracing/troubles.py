@@ -8,6 +8,7 @@ from typing import Final
 import polars as pl
 
 from rexmit.store.trace_schema import SIDES
+from rexmit.tracing import sides
 from rexmit.tracing.folder import Trace
 
 MOST: Final = 10
@@ -129,7 +130,8 @@ def _held_up(trace: Trace, side: str) -> pl.LazyFrame:
     closed_s, full_s = pl.col(f"{other}_zero_window_s"), pl.col(f"{side}_window_full_s")
     full_s = full_s.fill_null(0.0)
     share = pl.when(pl.col("duration_s") > 0).then((closed_s + full_s) / pl.col("duration_s"))
-    return trace.numbered().select(
+    columns = ("zero_windows", "zero_window_s", "window_full_s", "window_probes")
+    return sides.beside(trace.numbered(), trace, *columns).select(
         "number",
         "capture",
         sender.alias("sender"),
@@ -146,7 +148,7 @@ def _held_up(trace: Trace, side: str) -> pl.LazyFrame:
 def _failed(trace: Trace) -> pl.LazyFrame:
     host = _CLIENT.str.extract(r"^(.*):\d+$")
     return (
-        trace.scan("connections")
+        sides.beside(trace.scan("connections"), trace, "syns")
         .filter(pl.col("handshake").is_in(["unanswered", "refused", "half-open"]))
         .group_by(_SERVER.alias("service"), "handshake")
         .agg(

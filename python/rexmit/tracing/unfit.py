@@ -8,6 +8,7 @@ from typing import Final
 
 import polars as pl
 
+from rexmit.errors import argument
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.selection import Wanted, clock, fitting
 from rexmit.tracing.words import listed
@@ -55,8 +56,9 @@ def _one_by_one(wanted: Wanted) -> Sequence[Wanted]:
 def _options(wishes: Sequence[Wanted], last: str = "or") -> str:
     names = []
     for one in wishes:
-        names += ["--host"] * bool(one.hosts) + ["--port"] * bool(one.ports)
-        names += ["--from"] * (one.from_s is not None) + ["--to"] * (one.to_s is not None)
+        names += [argument("hosts")] * bool(one.hosts) + [argument("ports")] * bool(one.ports)
+        names += [argument("since")] * (one.from_s is not None)
+        names += [argument("until")] * (one.to_s is not None)
     return listed(names, last)
 
 

@@ -19,9 +19,10 @@ pub struct Nginx {
     done: bool,
     /// When it stops waiting for room.
     gives_up: Option<Time>,
-    /// How long it takes to wake up, and when it will have.
-    wake: Duration,
-    wakes: Option<Time>,
+    /// Writing takes time: it writes a page of the file, then the next.
+    page_by_page: bool,
+    /// When it writes on.
+    writes_on: Option<Time>,
 }
 
 impl Nginx {
@@ -33,15 +34,15 @@ impl Nginx {
             response: Response::new(head, body),
             done: false,
             gives_up: None,
-            wake: Duration::ZERO,
-            wakes: None,
+            page_by_page: false,
+            writes_on: None,
         }
     }
 
-    /// The same on a host that takes so long to wake it.
+    /// The same on a host where work takes time, if so.
     #[must_use]
-    pub const fn with_wake(mut self, wake: Duration) -> Self {
-        self.wake = wake;
+    pub const fn page_by_page(mut self, so: bool) -> Self {
+        self.page_by_page = so;
         self
     }
 
@@ -63,27 +64,28 @@ impl Nginx {
             Event::Writable if !self.done => {}
             _ => return,
         }
-        if self.wake > Duration::ZERO {
-            self.wakes.get_or_insert(now + self.wake);
-        } else {
-            self.go_on(now, socket);
-        }
+        self.go_on(now, socket);
     }
 
     fn go_on(&mut self, now: Time, socket: &mut impl Socket) {
         if self.request_left == 0 && !self.done {
-            self.done = self.response.run(now, socket) == Progress::Done;
-            self.gives_up = (!self.done).then(|| now + SEND_TIMEOUT);
+            let progress = if self.page_by_page {
+                self.response.write_page(now, socket)
+            } else {
+                self.response.write_all(now, socket)
+            };
+            self.done = progress == Progress::Done;
+            self.writes_on = (progress == Progress::Unfinished).then_some(now);
+            self.gives_up = (progress == Progress::Blocked).then(|| now + SEND_TIMEOUT);
         }
     }
 
     pub(super) fn deadline(&self) -> Option<Time> {
-        self.wakes.into_iter().chain(self.gives_up).min()
+        self.writes_on.into_iter().chain(self.gives_up).min()
     }
 
     pub(super) fn on_deadline(&mut self, now: Time, socket: &mut impl Socket) {
-        if self.wakes.is_some_and(|at| at <= now) {
-            self.wakes = None;
+        if self.writes_on.is_some_and(|at| at <= now) {
             self.go_on(now, socket);
             return;
         }

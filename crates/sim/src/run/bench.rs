@@ -6,8 +6,8 @@ use std::path::Path;
 
 use anyhow::{bail, Result};
 use rexmit_plan::{
-    line, Cell, ClientKind, Ignored, Layout, LoggedPacket, Packets, Place, Rows, Run, Start, Told,
-    REHEARSAL_NS,
+    Cell, ClientKind, Events, Ignored, Layout, LoggedPacket, Packets, Place, Rows, Run, Start,
+    Told, REHEARSAL_NS,
 };
 use rexmit_tcp::sender::Metrics;
 use rexmit_time::{Duration, Streams, Time};
@@ -178,7 +178,11 @@ impl<'a, M: Inspect> Bench<'a, M> {
         }
         let own = self.work();
         let work = Work {
-            packet: nanos(own.packet_ns),
+            receive: nanos(own.receive_ns),
+            send: nanos(own.send_ns),
+            acknowledge: nanos(own.acknowledge_ns),
+            filter: nanos(own.filter_ns),
+            judge: nanos(own.judge_ns),
             retransmission: nanos(own.retransmission_ns),
         };
         Built {
@@ -188,9 +192,9 @@ impl<'a, M: Inspect> Bench<'a, M> {
         }
     }
 
-    /// How long it takes the server to wake up.
-    pub fn wake(&self) -> Duration {
-        nanos(self.work().wake_ns)
+    /// Whether work takes time.
+    pub fn works(&self) -> bool {
+        self.work().send_ns > 0
     }
 
     fn work(&self) -> rexmit_plan::Work {
@@ -208,7 +212,7 @@ impl<'a, M: Inspect> Bench<'a, M> {
         run: &Run,
         seen: Seen,
         share: Option<&Path>,
-        out: &mut Vec<u8>,
+        out: &mut impl Events,
     ) -> Result<()> {
         let cell = self.cell;
         Rows::new(cell, start, told, run).write(out)?;
@@ -221,7 +225,7 @@ impl<'a, M: Inspect> Bench<'a, M> {
                 repetition: start.repetition,
                 packets: &packets,
             };
-            line(out, "packets", &body)?;
+            out.event("packets", &body)?;
         }
         if let (Some(captures), Some(share)) = (seen.captures, share) {
             captures::write(captures, &share.join("captures"), cell, start.repetition)?;

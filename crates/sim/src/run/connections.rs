@@ -6,8 +6,8 @@ use std::path::Path;
 use anyhow::{anyhow, bail, Context, Result};
 use rexmit_loss::bursts::Totals;
 use rexmit_plan::{
-    line, not_all_came, not_as_asked, BurstSeen, CellStart, Ended, Page, PageStart, Rehearsed, Run,
-    Start, Story, SubflowSeen, SubflowState, Told, Watched, Workload,
+    not_all_came, not_as_asked, BurstSeen, CellStart, Ended, Events, Page, PageStart, Rehearsed,
+    Run, Start, Story, SubflowSeen, SubflowState, Told, Watched, Workload,
 };
 use rexmit_tcp::settings::MptcpScheduler;
 use rexmit_time::{Duration, Streams, Time};
@@ -35,7 +35,7 @@ pub struct Connected {
 pub fn run<M: Inspect>(
     bench: &mut Bench<'_, M>,
     share: Option<&Path>,
-    out: &mut Vec<u8>,
+    out: &mut impl Events,
 ) -> Result<()> {
     let cell = bench.cell;
     if cell.is_multipath() && bench.hosts.server.settings.mptcp_scheduler == MptcpScheduler::None {
@@ -60,7 +60,7 @@ pub fn run<M: Inspect>(
         ignored: &bench.ignored(),
         warnings: &warnings,
     };
-    line(out, "cell-start", &body)?;
+    out.event("cell-start", &body)?;
     for start in &cell.starts {
         bench
             .repeat(start, (bytes, &totals), share, out)
@@ -126,7 +126,7 @@ impl<M: Inspect> Bench<'_, M> {
         start: &Start,
         (bytes, totals): (u64, &Totals),
         share: Option<&Path>,
-        out: &mut Vec<u8>,
+        out: &mut impl Events,
     ) -> Result<()> {
         let wants = self.wants();
         let pattern = self.cell.pattern(totals)?;

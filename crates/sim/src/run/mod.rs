@@ -14,8 +14,8 @@ mod watch;
 
 use std::path::Path;
 
-use anyhow::{bail, Context, Result};
-use rexmit_plan::{line, Cell, Plan, Protocol};
+use anyhow::{bail, Result};
+use rexmit_plan::{Cell, Events, Plan, Protocol};
 use rexmit_tcp::connection::Connection;
 use serde_json::json;
 
@@ -23,13 +23,13 @@ use crate::subflows::Subflows;
 use bench::Bench;
 use inspect::Inspect;
 
-/// Runs the plan in `text` and appends its events to `out`, a JSON object a line. Captures go below `share`.
+/// Runs the plan in `text` and tells its events to `out`. Captures go below `share`.
 ///
 /// A cell that cannot be run is an event too and does not keep the others from running.
 ///
 /// # Errors
 /// When the plan cannot be read, or has a command to execute.
-pub fn run_plan(text: &str, share: Option<&Path>, out: &mut Vec<u8>) -> Result<()> {
+pub fn run_plan(text: &str, share: Option<&Path>, out: &mut impl Events) -> Result<()> {
     let plan = Plan::parse(text)?;
     if plan.exec.is_some() {
         bail!("the model runs transfers, no programs");
@@ -44,8 +44,8 @@ pub fn run_plan(text: &str, share: Option<&Path>, out: &mut Vec<u8>) -> Result<(
     Ok(())
 }
 
-/// Runs `cell` and appends its events to `out`; captures go below `share`.
-fn run<M: Inspect>(cell: &Cell, share: Option<&Path>, out: &mut Vec<u8>) -> Result<()> {
+/// Runs `cell` and tells its events to `out`; captures go below `share`.
+fn run<M: Inspect>(cell: &Cell, share: Option<&Path>, out: &mut impl Events) -> Result<()> {
     let mut bench = Bench::<M>::new(cell)?;
     if cell.by_response() {
         responses::run(&mut bench, share, out)?;
@@ -53,21 +53,15 @@ fn run<M: Inspect>(cell: &Cell, share: Option<&Path>, out: &mut Vec<u8>) -> Resu
         connections::run(&mut bench, share, out)?;
     }
     let end = json!({"cell": cell.id, "virtual_ns": bench.free.as_nanos()});
-    line(out, "cell-end", &end)?;
+    out.event("cell-end", &end)?;
     Ok(())
 }
 
 /// What was told of a cell before it failed stays: a reader knows what a failure does to it.
-fn tell_failure(cell: u64, result: Result<()>, out: &mut Vec<u8>) -> Result<()> {
+fn tell_failure(cell: u64, result: Result<()>, out: &mut impl Events) -> Result<()> {
     let Err(error) = result else {
         return Ok(());
     };
-    let told = out.len();
     let message = format!("{error:#}");
-    line(
-        out,
-        "cell-error",
-        &json!({"cell": cell, "message": message}),
-    )
-    .with_context(|| format!("after {told} bytes of events"))
+    out.event("cell-error", &json!({"cell": cell, "message": message}))
 }

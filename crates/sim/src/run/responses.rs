@@ -6,7 +6,7 @@ use anyhow::{anyhow, bail, Context, Result};
 use rexmit_loss::tail::{self, TailRule};
 use rexmit_loss::Rule;
 use rexmit_plan::{
-    line, CellStart, Counts, Fetched, Page, PageStart, Run, Start, Story, Told, Watched,
+    CellStart, Counts, Events, Fetched, Page, PageStart, Run, Start, Story, Told, Watched,
 };
 use rexmit_tcp::connection::Connection;
 use rexmit_tcp::sender::Metrics;
@@ -38,7 +38,7 @@ struct Transfer {
 pub fn run<M: Inspect>(
     bench: &mut Bench<'_, M>,
     share: Option<&Path>,
-    out: &mut Vec<u8>,
+    out: &mut impl Events,
 ) -> Result<()> {
     let cell = bench.cell;
     let page = cell.workload.page().ok_or_else(|| anyhow!("no page"))?;
@@ -60,7 +60,7 @@ pub fn run<M: Inspect>(
         ignored: &bench.ignored(),
         warnings: &warnings,
     };
-    line(out, "cell-start", &body)?;
+    out.event("cell-start", &body)?;
     responses.warm_up(page_bytes)?;
     for start in &cell.starts {
         responses
@@ -161,7 +161,7 @@ impl<M: Inspect> Responses<'_, '_, M> {
         start: &Start,
         page_bytes: u64,
         share: Option<&Path>,
-        out: &mut Vec<u8>,
+        out: &mut impl Events,
     ) -> Result<()> {
         let cell = self.bench.cell;
         let begin = self.begin(start, start.boundary_ns);
@@ -203,7 +203,7 @@ impl<M: Inspect> Responses<'_, '_, M> {
         let path = bench.cell.first_path as usize - 1;
         let apps = [
             App::Browser(client),
-            App::Nginx(server.with_wake(bench.wake())),
+            App::Nginx(server.page_by_page(bench.works())),
         ];
         let paths = [(built.clients[path], port)];
         let end = world.open_over(begin, &paths, (built.server, PORT), 0, apps);

@@ -21,7 +21,7 @@ mod truth;
 mod updates;
 mod workload;
 
-use std::io::{self, Write};
+use std::io;
 use std::rc::Rc;
 use std::sync::mpsc;
 
@@ -39,6 +39,7 @@ pub use look::{Look, SynOrder};
 pub use merge::Capture;
 pub use mix::{Mix, NetworkMix, WorkloadMix};
 pub use record::Point;
+pub use table::{ConnectionRow, RetransmissionRow};
 
 /// What is to be made.
 #[derive(Clone, Debug)]
@@ -67,10 +68,10 @@ pub struct Corpus {
 pub struct Outputs<'a, C> {
     /// The captures, at most one of a point.
     pub captures: Vec<(Point, C)>,
-    /// Retransmissions as comma-separated values with the fields of [`rexmit_schema::truth::RETRANSMISSIONS`].
-    pub retransmissions: &'a mut dyn Write,
-    /// Connections with the fields of [`rexmit_schema::truth::CONNECTIONS`].
-    pub connections: &'a mut dyn Write,
+    /// Takes the rows of retransmissions.
+    pub retransmissions: &'a mut dyn FnMut(RetransmissionRow) -> io::Result<()>,
+    /// Takes the rows of connections.
+    pub connections: &'a mut dyn FnMut(ConnectionRow) -> io::Result<()>,
 }
 
 /// How much was made.
@@ -92,7 +93,7 @@ const REPORT: u64 = 64;
 /// Makes `corpus`; `report` hears how far it is, and ends it early by an error.
 ///
 /// # Errors
-/// Those of the writers and of `report`.
+/// Those of the captures, of who takes rows, and of `report`.
 pub fn make<C: Capture, E: From<io::Error>>(
     corpus: &Corpus,
     outputs: Outputs<'_, C>,
@@ -122,7 +123,6 @@ pub fn make<C: Capture, E: From<io::Error>>(
         connections: outputs.connections,
         made: Made::default(),
     };
-    table::heads(sink.retransmissions, sink.connections)?;
     let starts = starts(corpus, &streams);
     let jobs = corpus.jobs.clamp(1, 64) as u64;
     std::thread::scope(|scope| {
@@ -175,8 +175,8 @@ fn starts(corpus: &Corpus, streams: &Streams) -> Vec<Time> {
 struct Sink<'a, C> {
     merges: Vec<Merge<C>>,
     points: [bool; 3],
-    retransmissions: &'a mut dyn Write,
-    connections: &'a mut dyn Write,
+    retransmissions: &'a mut dyn FnMut(RetransmissionRow) -> io::Result<()>,
+    connections: &'a mut dyn FnMut(ConnectionRow) -> io::Result<()>,
     made: Made,
 }
 
@@ -190,10 +190,13 @@ impl<C: Capture> Sink<'_, C> {
     }
 
     fn take(&mut self, number: u64, unit: Unit) -> io::Result<()> {
-        for told in &unit.told {
+        for told in unit.told {
             self.made.connections += 1;
-            self.made.retransmissions +=
-                table::rows(told, self.points, self.retransmissions, self.connections)?;
+            for row in table::retransmissions(&told, self.points) {
+                self.made.retransmissions += 1;
+                (self.retransmissions)(row)?;
+            }
+            (self.connections)(ConnectionRow::new(told))?;
         }
         let rendered = Rc::new(unit.rendered);
         for merge in &mut self.merges {
@@ -208,7 +211,6 @@ impl<C: Capture> Sink<'_, C> {
             merge.finish()?;
         }
         self.made.packets = self.merges.iter().map(|merge| merge.written).collect();
-        self.retransmissions.flush()?;
-        self.connections.flush()
+        Ok(())
     }
 }

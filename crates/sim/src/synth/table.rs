@@ -1,118 +1,119 @@
-//! The truth as tables: comma-separated values with a head, which Python makes columns of.
+//! The rows of the truth: of each connection one, and one of each of its retransmissions.
 
-use std::io::{self, Write};
+use rexmit_tcp::{Mechanism, Need};
+use rexmit_time::Time;
+use serde::Serialize;
 
-use rexmit_schema::truth;
-use rexmit_tcp::Need;
-use rexmit_time::{Duration, Time};
+use super::connection::{Direction, Told};
 
-use super::connection::Told;
-
-/// Writes the head of both tables.
-pub(super) fn heads(
-    retransmissions: &mut dyn Write,
-    connections: &mut dyn Write,
-) -> io::Result<()> {
-    writeln!(
-        retransmissions,
-        "{}",
-        truth::RETRANSMISSIONS.fields().join(",")
-    )?;
-    writeln!(connections, "{}", truth::CONNECTIONS.fields().join(","))
+/// A row of [`rexmit_schema::truth::RETRANSMISSIONS`].
+#[derive(Clone, Debug, Serialize)]
+pub struct RetransmissionRow {
+    flow: String,
+    seq_start: u32,
+    seq_end: u32,
+    mechanism: Mechanism,
+    need: Need,
+    dropped: bool,
+    first_sent_ns: u64,
+    sender_ns: Option<u64>,
+    switch_ns: Option<u64>,
+    receiver_ns: Option<u64>,
+    bytes_outstanding: u32,
+    cause: &'static str,
+    direction: &'static str,
+    home: &'static str,
 }
 
-/// Writes the rows of one connection.
-pub(super) fn rows(
-    told: &Told,
-    points: [bool; 3],
-    retransmissions: &mut dyn Write,
-    connections: &mut dyn Write,
-) -> io::Result<u64> {
-    let most = &told.directions[0];
-    let both = || {
-        told.directions
-            .iter()
-            .flat_map(|way| &way.truth.retransmissions)
-    };
-    let spurious = both().filter(|retransmission| retransmission.need == Need::Spurious);
-    writeln!(
-        connections,
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
-        most.flow,
-        told.sender,
-        told.receiver,
-        Quoted(&told.settings),
-        Quoted(&told.network),
-        Quoted(&told.workload),
-        most.truth.bytes,
-        most.truth.segments,
-        most.truth.lost_segments,
-        both().count(),
-        spurious.count(),
-        told.start.as_nanos(),
-        told.end.since(told.start).as_nanos(),
-        direction(most.forward),
-    )?;
-    let mut rows = 0;
-    for way in &told.directions {
-        for (retransmission, made) in way.truth.retransmissions.iter().zip(&way.packets) {
-            let mut seen = made.seen.map(|at| Cell(at, way.shift));
-            for (seen, wanted) in seen.iter_mut().zip(points) {
-                if !wanted {
-                    seen.0 = None;
-                }
-            }
-            let segment = &made.segment;
-            writeln!(
-                retransmissions,
-                "{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
-                way.flow,
-                segment.seq,
-                segment.end(),
-                retransmission.mechanism,
-                retransmission.need,
-                !made.arrived,
-                Cell(Some(retransmission.first_sent), way.shift),
-                seen[0],
-                seen[1],
-                seen[2],
-                made.outstanding,
-                retransmission.cause,
-                direction(way.forward),
-                way.home.as_str(),
-            )?;
-            rows += 1;
+/// A row of [`rexmit_schema::truth::CONNECTIONS`].
+#[derive(Clone, Debug, Serialize)]
+pub struct ConnectionRow {
+    flow: String,
+    stack: &'static str,
+    receiver_stack: &'static str,
+    settings: String,
+    network: String,
+    workload: String,
+    bytes: u64,
+    segments: u64,
+    lost_segments: u64,
+    retransmissions: usize,
+    spurious_retransmissions: usize,
+    start_ns: u64,
+    duration_ns: i64,
+    direction: &'static str,
+}
+
+impl ConnectionRow {
+    /// The row of a connection.
+    pub(super) fn new(told: Told) -> Self {
+        let most = &told.directions[0];
+        let both = || {
+            told.directions
+                .iter()
+                .flat_map(|way| &way.truth.retransmissions)
+        };
+        let spurious = both().filter(|retransmission| retransmission.need == Need::Spurious);
+        Self {
+            flow: most.flow.to_string(),
+            stack: told.sender,
+            receiver_stack: told.receiver,
+            bytes: most.truth.bytes,
+            segments: most.truth.segments,
+            lost_segments: most.truth.lost_segments,
+            retransmissions: both().count(),
+            spurious_retransmissions: spurious.count(),
+            start_ns: told.start.as_nanos(),
+            duration_ns: told.end.since(told.start).as_nanos(),
+            direction: word(most.forward),
+            settings: told.settings,
+            network: told.network,
+            workload: told.workload,
         }
     }
-    Ok(rows)
 }
 
-fn direction(forward: bool) -> &'static str {
+/// The rows of a connection's retransmissions, captured at `points`.
+pub(super) fn retransmissions(
+    told: &Told,
+    points: [bool; 3],
+) -> impl Iterator<Item = RetransmissionRow> + '_ {
+    told.directions
+        .iter()
+        .flat_map(move |way| of_direction(way, points))
+}
+
+fn of_direction(
+    way: &Direction,
+    points: [bool; 3],
+) -> impl Iterator<Item = RetransmissionRow> + '_ {
+    let pairs = way.truth.retransmissions.iter().zip(&way.packets);
+    pairs.map(move |(retransmission, made)| {
+        let at = |time: Time| (time + way.shift).as_nanos();
+        let seen = |point: usize| made.seen[point].filter(|_| points[point]).map(at);
+        RetransmissionRow {
+            flow: way.flow.to_string(),
+            seq_start: made.segment.seq.get(),
+            seq_end: made.segment.end().get(),
+            mechanism: retransmission.mechanism,
+            need: retransmission.need,
+            dropped: !made.arrived,
+            first_sent_ns: at(retransmission.first_sent),
+            sender_ns: seen(0),
+            switch_ns: seen(1),
+            receiver_ns: seen(2),
+            bytes_outstanding: made.outstanding,
+            cause: retransmission.cause,
+            direction: word(way.forward),
+            home: way.home.as_str(),
+        }
+    })
+}
+
+fn word(forward: bool) -> &'static str {
     if forward {
         "forward"
     } else {
         "backward"
-    }
-}
-
-/// A time, nothing where there is none.
-#[derive(Clone, Copy)]
-struct Cell(Option<Time>, Duration);
-
-impl std::fmt::Display for Cell {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.0 {
-            Some(time) => (time + self.1).as_nanos().fmt(f),
-            None => Ok(()),
-        }
-    }
-}
-
-/// A text in quotes, those in it doubled (RFC 4180 §2).
-struct Quoted<'a>(&'a str);
-
-impl std::fmt::Display for Quoted<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "\"{}\"", self.0.replace('"', "\"\""))
     }
 }

@@ -2,10 +2,13 @@
 
 mod stop_and_wait;
 mod turns;
+mod work;
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use rexmit_loss::{Decision, Verdict};
 use rexmit_tcp::sender::Metrics;
 use rexmit_time::Duration;
 

@@ -7,6 +7,8 @@ use std::io;
 use rexmit_sim::synth::{make, Capture, Corpus, Made, Mix, Outputs, Point};
 use rexmit_tcp::stacks;
 use rexmit_time::Time;
+use serde::Serialize;
+use serde_json::Value;
 
 /// A rough mix: small connections on a network that does everything to packets.
 pub fn mix() -> Mix {
@@ -102,36 +104,50 @@ impl Capture for Kept<'_> {
 #[derive(Default, PartialEq)]
 pub struct All {
     pub captures: [Packets; 3],
-    pub retransmissions: String,
-    pub connections: String,
+    pub retransmissions: Vec<Row>,
+    pub connections: Vec<Row>,
     pub made: Made,
+}
+
+impl All {
+    /// In how many workloads a text stands.
+    pub fn workloads(&self, text: &str) -> usize {
+        let rows = self.connections.iter();
+        rows.filter(|row| row["workload"].contains(text)).count()
+    }
 }
 
 /// Makes a corpus.
 pub fn run(corpus: &Corpus) -> All {
     let mut all = All::default();
     let [sender, switch, receiver] = &mut all.captures;
-    let (mut retransmissions, mut connections) = (Vec::new(), Vec::new());
     let outputs = Outputs {
         captures: vec![
             (Point::Sender, Kept(sender)),
             (Point::Switch, Kept(switch)),
             (Point::Receiver, Kept(receiver)),
         ],
-        retransmissions: &mut retransmissions,
-        connections: &mut connections,
+        retransmissions: &mut |row| put(&mut all.retransmissions, &row),
+        connections: &mut |row| put(&mut all.connections, &row),
     };
     all.made = make(corpus, outputs, |_| Ok::<(), io::Error>(())).unwrap();
-    all.retransmissions = String::from_utf8(retransmissions).unwrap();
-    all.connections = String::from_utf8(connections).unwrap();
     all
 }
 
-/// The rows of a table without quoted cells, by column.
-pub fn rows(table: &str) -> Vec<BTreeMap<&str, &str>> {
-    let mut lines = table.lines();
-    let names: Vec<&str> = lines.next().unwrap().split(',').collect();
-    lines
-        .map(|line| names.iter().copied().zip(line.split(',')).collect())
-        .collect()
+/// A row by the names of its fields, without those that are null.
+pub type Row = BTreeMap<String, String>;
+
+fn put(rows: &mut Vec<Row>, row: &impl Serialize) -> io::Result<()> {
+    let Value::Object(row) = serde_json::to_value(row)? else {
+        panic!("a row is an object");
+    };
+    let text = |value: Value| match value {
+        Value::Null => None,
+        Value::String(text) => Some(text),
+        other => Some(other.to_string()),
+    };
+    let cells = row.into_iter();
+    let cells = cells.filter_map(|(name, value)| Some((name, text(value)?)));
+    rows.push(cells.collect());
+    Ok(())
 }

@@ -1,20 +1,20 @@
 //! Reno (RFC 5681).
 
 use super::Window;
-use crate::settings::{SenderForm, Settings};
+use crate::settings::{Settings, UndoWindow};
 
 /// Reno: half the window after a loss, one segment a round trip beyond slow start.
 #[derive(Clone, Debug)]
 pub struct Reno {
     byte_counting: bool,
-    sender: SenderForm,
+    undo: UndoWindow,
 }
 
 impl Reno {
     pub(super) fn new(settings: &Settings) -> Self {
         Reno {
             byte_counting: settings.byte_counting,
-            sender: settings.sender,
+            undo: settings.undo_window,
         }
     }
 
@@ -46,10 +46,10 @@ impl Reno {
     }
 
     pub(super) fn undo_cwnd(&self, window: &Window) -> u32 {
-        let before = match self.sender {
-            // `tcp_undo_cwr`, 3.10: Reno does not remember the window, only its half.
-            SenderForm::Linux3 => window.ssthresh.saturating_mul(2),
-            SenderForm::Linux6 => window.prior_cwnd,
+        let before = match self.undo {
+            // Reno does not remember the window, only its half.
+            UndoWindow::Threshold => window.ssthresh.saturating_mul(2),
+            UndoWindow::Prior => window.prior_cwnd,
         };
         window.cwnd.max(before)
     }

@@ -2,7 +2,7 @@
 
 use crate::receiver::{truesize, DESCRIPTOR, SHARED_INFO};
 use crate::sender::Sender;
-use crate::settings::{SenderForm, Settings};
+use crate::settings::{SendBufferGrowth, Settings};
 
 /// Segments that a send buffer holds at least (`TCP_INIT_CWND`).
 const FIRST_SEGMENTS: u32 = 10;
@@ -14,24 +14,18 @@ pub(super) struct SendBuffer {
     largest: u32,
     /// What a full segment may cost.
     segment: u32,
-    form: SenderForm,
+    growth: SendBufferGrowth,
     waits: bool,
 }
 
 impl SendBuffer {
     /// The buffer after a handshake in which the peer announced segments of `mss` bytes (`tcp_init_buffer_space`).
     pub fn new(settings: &Settings, mss: u32) -> Self {
-        // tcp_sndbuf_expand came when the pacing rate did.
-        let form = if settings.pacing_rate {
-            SenderForm::Linux6
-        } else {
-            settings.sender
-        };
-        let segment = match form {
-            // tcp_fixup_sndbuf, 3.10
-            SenderForm::Linux3 => truesize(mss + settings.header_room),
-            // tcp_sndbuf_expand: the allocator has powers of two.
-            SenderForm::Linux6 => {
+        let growth = settings.send_buffer_growth;
+        let segment = match growth {
+            SendBufferGrowth::WhenFreed => truesize(mss + settings.header_room),
+            // The allocator has powers of two.
+            SendBufferGrowth::WhenSent => {
                 (mss + settings.header_room + SHARED_INFO).next_power_of_two() + DESCRIPTOR
             }
         };
@@ -39,13 +33,13 @@ impl SendBuffer {
             limit: settings.send_buffer[1],
             largest: settings.send_buffer[2],
             segment,
-            form,
+            growth,
             waits: false,
         };
-        let segments = match form {
-            SenderForm::Linux3 => FIRST_SEGMENTS,
+        let segments = match growth {
+            SendBufferGrowth::WhenFreed => FIRST_SEGMENTS,
             // As many as reordering may pass over, and one (`tcp_sndbuf_expand`).
-            SenderForm::Linux6 => 2 * FIRST_SEGMENTS.max(settings.dupack_threshold + 1),
+            SendBufferGrowth::WhenSent => 2 * FIRST_SEGMENTS.max(settings.dupack_threshold + 1),
         };
         buffer.raise(segments);
         buffer
@@ -64,10 +58,10 @@ impl SendBuffer {
     /// The buffer grows if the congestion window has room, whether a writer of its own waits or not; `sent` new segments left
     /// just now (`tcp_should_expand_sndbuf`).
     pub fn grow(&mut self, sender: &Sender, sent: u32) {
-        let in_flight = match self.form {
-            SenderForm::Linux3 => sender.packets_out(),
+        let in_flight = match self.growth {
+            SendBufferGrowth::WhenFreed => sender.packets_out(),
             // Asked after each new segment: the first left when the others had not.
-            SenderForm::Linux6 => sender.in_flight().saturating_sub(sent.saturating_sub(1)),
+            SendBufferGrowth::WhenSent => sender.in_flight().saturating_sub(sent.saturating_sub(1)),
         };
         if in_flight < sender.cwnd() {
             self.raise_for(sender);
@@ -75,9 +69,9 @@ impl SendBuffer {
     }
 
     fn raise_for(&mut self, sender: &Sender) {
-        let least = match self.form {
-            SenderForm::Linux3 => 0,
-            SenderForm::Linux6 => FIRST_SEGMENTS,
+        let least = match self.growth {
+            SendBufferGrowth::WhenFreed => 0,
+            SendBufferGrowth::WhenSent => FIRST_SEGMENTS,
         };
         let segments = sender.cwnd().max(sender.reordering() + 1).max(least);
         self.raise(segments.saturating_mul(2));
@@ -92,7 +86,7 @@ impl SendBuffer {
     /// grows if the congestion window has room, and a waiting writer is woken if a third of the buffer is free
     /// (`tcp_check_space`, `sk_stream_write_space`). True if it is woken.
     pub fn check(&mut self, sender: &Sender, sent: u32, freed: u32) -> bool {
-        if !self.waits || (self.form == SenderForm::Linux3 && freed == 0) {
+        if !self.waits || (self.growth == SendBufferGrowth::WhenFreed && freed == 0) {
             return false;
         }
         self.grow(sender, sent);

@@ -13,10 +13,15 @@ use super::Socket;
 /// `sendfile_max_chunk`
 const CHUNK: u64 = 2 << 20;
 
+/// What `sendfile` hands to TCP at a time (`sendpage`).
+const PAGE: u64 = 4096;
+
 /// How far a response is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// The send buffer is full: call [`Response::run`] again at [`Event::Writable`](super::Event::Writable).
+    /// There is more to write.
+    Unfinished,
+    /// The send buffer is full: go on at [`Event::Writable`](super::Event::Writable).
     Blocked,
     /// All is written and the socket closed.
     Done,
@@ -52,7 +57,21 @@ impl Response {
     }
 
     /// Writes what the send buffer takes.
-    pub fn run(&mut self, now: Time, socket: &mut impl Socket) -> Progress {
+    pub fn write_all(&mut self, now: Time, socket: &mut impl Socket) -> Progress {
+        loop {
+            match self.write_some(now, socket, CHUNK) {
+                Progress::Unfinished => {}
+                progress => return progress,
+            }
+        }
+    }
+
+    /// Writes the rest of the head and a page of the file.
+    pub fn write_page(&mut self, now: Time, socket: &mut impl Socket) -> Progress {
+        self.write_some(now, socket, PAGE - self.written % PAGE)
+    }
+
+    fn write_some(&mut self, now: Time, socket: &mut impl Socket, most: u64) -> Progress {
         if !self.corked && self.body > 0 {
             socket.set_cork(now, true);
             self.corked = true;
@@ -63,13 +82,16 @@ impl Response {
                 return Progress::Blocked;
             }
         }
-        while self.written < self.body {
-            let chunk = (self.body - self.written).min(CHUNK) as u32;
+        if self.written < self.body {
+            let chunk = (self.body - self.written).min(most) as u32;
             let taken = socket.send_file(now, self.written, chunk);
             if taken == 0 {
                 return Progress::Blocked;
             }
             self.written += u64::from(taken);
+            if self.written < self.body {
+                return Progress::Unfinished;
+            }
         }
         socket.close(now);
         Progress::Done

@@ -2,8 +2,6 @@
 
 use rexmit_wire::{SeqNum, SeqRange};
 
-use crate::settings::SenderForm;
-
 /// Whether the first block of a SACK option is a D-SACK: below what is acknowledged, or inside the second (RFC 2883 §4;
 /// `tcp_check_dsack`).
 #[must_use]
@@ -42,11 +40,11 @@ pub struct Outcome {
     pub doubted: bool,
 }
 
-/// What a D-SACK tells; none if it cannot be right (`tcp_dsack_seen`). 3.10 believes every one, as of one segment
-/// (`tcp_check_dsack`).
+/// What a D-SACK tells; none if it cannot be right (`tcp_dsack_seen`). A stack that does not check believes every one, as of
+/// one segment (`tcp_check_dsack`, 3.10).
 #[must_use]
-pub fn decide(form: SenderForm, report: &Report) -> Option<Outcome> {
-    if form == SenderForm::Linux3 {
+pub fn decide(checks: bool, report: &Report) -> Option<Outcome> {
+    if !checks {
         return Some(Outcome {
             segments: 1,
             of_probe: false,
@@ -105,9 +103,8 @@ mod tests {
             reported: 0,
             retransmitted: Some(3),
         };
-        let told_all = |report: Report| {
-            decide(SenderForm::Linux6, &report).map(|decide| (decide.segments, decide.doubted))
-        };
+        let told_all =
+            |report: Report| decide(true, &report).map(|decide| (decide.segments, decide.doubted));
         assert_eq!(told_all(report), Some((3, false)));
         let more = Report {
             reported: 1,
@@ -130,7 +127,7 @@ mod tests {
             ..more
         };
         assert_eq!(told_all(unseen), Some((3, false)));
-        let old = decide(SenderForm::Linux3, &more).unwrap();
+        let old = decide(false, &more).unwrap();
         assert_eq!((old.segments, old.doubted), (1, false));
     }
 
@@ -145,7 +142,7 @@ mod tests {
                 reported: 0,
                 retransmitted: Some(5),
             };
-            decide(SenderForm::Linux6, &report).is_some_and(|decide| decide.of_probe)
+            decide(true, &report).is_some_and(|decide| decide.of_probe)
         };
         assert!(of_probe(2_000, 1_000, 3_000));
         assert!(!of_probe(1_000, 2_000, 3_000));

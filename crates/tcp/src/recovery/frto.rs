@@ -1,12 +1,12 @@
 //! F-RTO (RFC 5682 §3.1): acknowledgements after a timeout tell whether it was spurious.
 //!
-//! 3.10 and 6.x differ in three points. A new loss starts the test in 3.10 when the timeout reduces the threshold, in 6.x
-//! when no recovery ran. 6.x asks for undo by timestamps and D-SACK first, 3.10 last, which is the caller's order of work.
-//! And after new data were sent, an acknowledgement that advances without deciding the test lets 3.10 send new data once
-//! more.
+//! The setting `frto_test` chooses between Linux 3.10's test and that of 6.x. A new loss starts the test in 3.10 when the
+//! timeout reduces the threshold, in 6.x when no recovery ran. And after new data were sent, an acknowledgement that advances
+//! without deciding the test lets 3.10 send new data once more. Whether undo by timestamps and D-SACK is asked for before the
+//! test or after it is the caller's order of work (`ack_order`).
 
 use super::State;
-use crate::settings::SenderForm;
+use crate::settings::FrtoTest;
 
 /// What decides whether the test begins.
 #[derive(Clone, Copy, Debug)]
@@ -21,10 +21,10 @@ pub struct Begin {
 
 /// Whether a timeout begins the test (RFC 5682 §3.1 step 1, §3.2; `tcp_enter_loss`).
 #[must_use]
-pub fn begins(form: SenderForm, view: &Begin) -> bool {
-    let new_loss = match form {
-        SenderForm::Linux3 => view.reduced,
-        SenderForm::Linux6 => view.state < State::Recovery,
+pub fn begins(test: FrtoTest, view: &Begin) -> bool {
+    let new_loss = match test {
+        FrtoTest::EachAdvance => view.reduced,
+        FrtoTest::Once => view.state < State::Recovery,
     };
     new_loss || view.timeouts > 0
 }
@@ -60,14 +60,14 @@ pub enum Verdict {
 
 /// What an acknowledgement says of a timeout (`tcp_process_loss`).
 #[must_use]
-pub const fn on_ack(form: SenderForm, answer: &Answer) -> Verdict {
+pub const fn on_ack(test: FrtoTest, answer: &Answer) -> Verdict {
     if answer.original {
         return Verdict::Spurious;
     }
     if answer.new_data_sent && answer.sacked_or_duplicate {
         return Verdict::Real;
     }
-    if answer.new_data_sent && matches!(form, SenderForm::Linux6) {
+    if answer.new_data_sent && matches!(test, FrtoTest::Once) {
         return Verdict::Open;
     }
     if answer.advanced && !answer.point_acknowledged {
@@ -81,7 +81,7 @@ pub const fn on_ack(form: SenderForm, answer: &Answer) -> Verdict {
 mod tests {
     use super::*;
 
-    const FORMS: [SenderForm; 2] = [SenderForm::Linux3, SenderForm::Linux6];
+    const TESTS: [FrtoTest; 2] = [FrtoTest::EachAdvance, FrtoTest::Once];
 
     const ANSWER: Answer = Answer {
         original: false,
@@ -92,7 +92,7 @@ mod tests {
     };
 
     fn judged(answer: Answer) -> [Verdict; 2] {
-        FORMS.map(|form| on_ack(form, &answer))
+        TESTS.map(|test| on_ack(test, &answer))
     }
 
     #[test]
@@ -142,7 +142,7 @@ mod tests {
                 reduced,
                 timeouts,
             };
-            FORMS.map(|form| begins(form, &view))
+            TESTS.map(|test| begins(test, &view))
         };
         assert_eq!(begun(State::Open, true, 0), [true, true]);
         assert_eq!(begun(State::Recovery, false, 0), [false, false]);

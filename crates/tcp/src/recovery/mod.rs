@@ -18,6 +18,7 @@
 //! | `dupack` | what duplicates and SACKed segments prove lost, and when a recovery begins by counting |
 //! | `fack` | how FACK counts, and what it finds by the clock |
 //! | `early_retransmit` | when fewer duplicates are enough |
+//! | `retransmit` | which segments are sent again, in which order |
 //! | `reordering` | what packets that overtake each other change |
 //! | `frto` | whether a timeout was spurious |
 //! | `dsack` | whether a report of a duplicate is believed |
@@ -41,6 +42,7 @@ pub mod rate_halving;
 pub mod reduction;
 pub mod reneging;
 pub mod reordering;
+pub mod retransmit;
 pub mod rto;
 pub mod scoreboard;
 mod state;

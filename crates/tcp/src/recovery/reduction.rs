@@ -2,7 +2,7 @@
 
 use super::prr::{Prr, Step};
 use super::rate_halving::{self, Halving};
-use crate::settings::{Recovery, SenderForm};
+use crate::settings::{Recovery, UndoWindow};
 
 /// The window after a step of a reduction: after an acknowledgement, or when a recovery begins. `halving` is the window
 /// before.
@@ -46,10 +46,10 @@ impl Reduced {
     /// The window and the threshold after a reduction was taken back, the threshold too or the window alone
     /// (`tcp_undo_cwnd_reduction`; 3.10: `tcp_undo_cwr`).
     #[must_use]
-    pub fn undone(&self, form: SenderForm, threshold_too: bool) -> (u32, u32) {
-        match (self.prior_ssthresh, form) {
-            (0, SenderForm::Linux3) => (self.cwnd.max(self.ssthresh), self.ssthresh),
-            (0, SenderForm::Linux6) => (self.cwnd, self.ssthresh),
+    pub fn undone(&self, rule: UndoWindow, threshold_too: bool) -> (u32, u32) {
+        match (self.prior_ssthresh, rule) {
+            (0, UndoWindow::Threshold) => (self.cwnd.max(self.ssthresh), self.ssthresh),
+            (0, UndoWindow::Prior) => (self.cwnd, self.ssthresh),
             (prior, _) if threshold_too => (self.undone_cwnd, self.ssthresh.max(prior)),
             (_, _) => (self.undone_cwnd, self.ssthresh),
         }
@@ -90,7 +90,7 @@ mod tests {
             undone_cwnd: 10,
         };
         let undone = |prior, too| {
-            [SenderForm::Linux3, SenderForm::Linux6].map(|form| reduced(prior).undone(form, too))
+            [UndoWindow::Threshold, UndoWindow::Prior].map(|rule| reduced(prior).undone(rule, too))
         };
         assert_eq!(undone(0, true), [(7, 7), (4, 7)]);
         assert_eq!(undone(20, true), [(10, 20); 2]);

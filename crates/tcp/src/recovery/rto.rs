@@ -1,10 +1,10 @@
 //! The retransmission timeout: when its timer is set anew, what it does, how it backs off and when it gives up.
 //!
-//! | | Linux 3.10 | Linux 6.x |
-//! |---|---|---|
-//! | set anew after a probe or the like | what is left of the head's timeout; none left: all of it | what is left, at least 1 µs |
-//! | a window that was shut | given up after the longest timeout without an acknowledgement | twice the longest, without one and since the first retransmission |
-//! | lost at a timeout | all that is not SACKed | the head and what RACK finds without a reordering window |
+//! | setting | | Linux 3.10 | Linux 6.x |
+//! |---|---|---|---|
+//! | `timeout_left` | set anew after a probe or the like | what is left of the head's timeout; none left: all of it | what is left, at least 1 µs |
+//! | `shut_window_limit` | a window that was shut | given up after the longest timeout without an acknowledgement | twice the longest, without one and since the first retransmission |
+//! | `timeout_marks` | lost at a timeout | all that is not SACKed | the head and what RACK finds without a reordering window |
 
 use core::ops::{Add, Mul, Sub};
 
@@ -12,7 +12,7 @@ use rexmit_time::Duration;
 
 use super::constants::{ORPHAN_RETRIES, RTO_MIN};
 use super::{Job, State};
-use crate::settings::{SenderForm, TimeoutMarks};
+use crate::settings::{ShutWindowLimit, TimeoutLeft, TimeoutMarks};
 
 /// What decides when the retransmission timer is to run out.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ pub struct Rearm {
 /// How long from now the timeout is due; none stops the timer (RFC 6298 §5.2, 5.3; `tcp_rearm_rto`). It is a full one, or
 /// what is left of the head's if the timer was set for something else in between.
 #[must_use]
-pub fn rearm(form: SenderForm, view: &Rearm) -> Option<Duration> {
+pub fn rearm(rule: TimeoutLeft, view: &Rearm) -> Option<Duration> {
     if view.packets_out == 0 {
         return None;
     }
@@ -42,10 +42,10 @@ pub fn rearm(form: SenderForm, view: &Rearm) -> Option<Duration> {
         return Some(view.rto);
     }
     let left = view.rto - view.head_age;
-    Some(match form {
-        SenderForm::Linux3 if left > Duration::ZERO => left,
-        SenderForm::Linux3 => view.rto,
-        SenderForm::Linux6 => left.max(Duration::from_micros(1)),
+    Some(match rule {
+        TimeoutLeft::Ticks if left > Duration::ZERO => left,
+        TimeoutLeft::Ticks => view.rto,
+        TimeoutLeft::Micros => left.max(Duration::from_micros(1)),
     })
 }
 
@@ -116,7 +116,7 @@ pub const fn fire(view: Fire) -> Timeout {
 /// How long a peer that shut its window was silent.
 #[derive(Clone, Copy, Debug)]
 pub struct Silence {
-    /// Since the last acknowledgement: 3.10 until now, 6.x until the timer was due.
+    /// Since the last acknowledgement: until now, or until the timer was due ([`ShutWindowLimit`]).
     pub since_ack: Duration,
     /// Since the first retransmission, or since the head was sent.
     pub since_retransmission: Duration,
@@ -124,10 +124,10 @@ pub struct Silence {
 
 /// Whether a connection whose peer shut its window is given up.
 #[must_use]
-pub fn gives_up_shut_window(form: SenderForm, silence: Silence, max_rto: Duration) -> bool {
-    match form {
-        SenderForm::Linux3 => silence.since_ack > max_rto,
-        SenderForm::Linux6 => {
+pub fn gives_up_shut_window(limit: ShutWindowLimit, silence: Silence, max_rto: Duration) -> bool {
+    match limit {
+        ShutWindowLimit::LongestTimeout => silence.since_ack > max_rto,
+        ShutWindowLimit::TwiceLongestTimeout => {
             silence.since_ack > max_rto * 2 && silence.since_retransmission > max_rto * 2
         }
     }
@@ -140,7 +140,7 @@ pub struct GiveUp {
     pub timeouts: u32,
     /// Timeouts that are allowed (`tcp_retries2`).
     pub retries: u32,
-    /// The stack is Linux: retries stand for a span of time.
+    /// Retries stand for a span of time.
     pub by_time: bool,
     /// Since the first retransmission, if there was one.
     pub since_retransmission: Option<Duration>,
@@ -152,7 +152,7 @@ pub struct GiveUp {
     pub max_rto: Duration,
 }
 
-/// Whether timeouts went unanswered too often (RFC 1122 §4.2.3.5); on Linux for too long: as long as so many retries take
+/// Whether timeouts went unanswered too often (RFC 1122 §4.2.3.5), or on Linux for too long: as long as so many retries take
 /// when they start from 200 ms (`retransmits_timed_out`).
 #[must_use]
 pub fn gives_up(view: &GiveUp) -> bool {
@@ -204,21 +204,18 @@ impl Loss {
     }
 }
 
-/// The threshold of duplicates after a timeout: reordering was overrated, in 6.x only if many duplicates came before it
-/// (`tcp_enter_loss`).
+/// The threshold of duplicates after a timeout: reordering was overrated, in any case where the timeout `forgets` it, else
+/// only if many duplicates came before it (`tcp_enter_loss`).
 #[must_use]
 pub fn reordering_after(
-    form: SenderForm,
+    forgets: bool,
     state: State,
     sacked_out: u32,
     reordering: u32,
     threshold: u32,
 ) -> u32 {
-    let overrated = match form {
-        SenderForm::Linux3 => true,
-        SenderForm::Linux6 => state <= State::Disorder && sacked_out >= threshold,
-    };
-    if overrated {
+    let overrated = state <= State::Disorder && sacked_out >= threshold;
+    if forgets || overrated {
         reordering.min(threshold)
     } else {
         reordering
@@ -250,7 +247,7 @@ mod tests {
                 rto: MILLI(300),
                 head_age: MILLI(age),
             };
-            [SenderForm::Linux3, SenderForm::Linux6].map(|form| rearm(form, &view))
+            [TimeoutLeft::Ticks, TimeoutLeft::Micros].map(|rule| rearm(rule, &view))
         };
         let both = |wait| [Some(MILLI(wait)); 2];
         assert_eq!(rearmed(None, 100), both(300));
@@ -268,7 +265,7 @@ mod tests {
             rto: MILLI(300),
             head_age: MILLI(0),
         };
-        assert_eq!(rearm(SenderForm::Linux6, &view), None);
+        assert_eq!(rearm(TimeoutLeft::Micros, &view), None);
     }
 
     #[test]
@@ -345,8 +342,11 @@ mod tests {
                 since_ack: MILLI(since_ack),
                 since_retransmission: MILLI(since_retransmission),
             };
-            [SenderForm::Linux3, SenderForm::Linux6]
-                .map(|form| gives_up_shut_window(form, silence, MILLI(120_000)))
+            [
+                ShutWindowLimit::LongestTimeout,
+                ShutWindowLimit::TwiceLongestTimeout,
+            ]
+            .map(|limit| gives_up_shut_window(limit, silence, MILLI(120_000)))
         };
         assert_eq!(given_up(120_000, 500_000), [false, false]);
         assert_eq!(given_up(120_001, 500_000), [true, false]);
@@ -384,8 +384,7 @@ mod tests {
     #[test]
     fn duplicates_before_a_timeout_say_that_reordering_was_overrated() {
         let after = |state, sacked| {
-            [SenderForm::Linux3, SenderForm::Linux6]
-                .map(|form| reordering_after(form, state, sacked, 9, 3))
+            [true, false].map(|forgets| reordering_after(forgets, state, sacked, 9, 3))
         };
         assert_eq!(after(State::Disorder, 3), [3, 3]);
         assert_eq!(after(State::Disorder, 2), [3, 9]);

@@ -3,7 +3,7 @@
 
 use rexmit_wire::SeqNum;
 
-use crate::settings::SenderForm;
+use crate::settings::UndoStart;
 
 /// The first retransmission since nothing was in doubt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,20 +68,20 @@ pub fn echoes_before(echo: Option<u32>, stamp: u32) -> bool {
 
 impl Undo {
     /// A reduction begins that may be undone (`tcp_init_undo`). 3.10 does not count the probe, and has no number that says
-    /// that nothing was sent again.
-    pub fn begin(&mut self, form: SenderForm, view: &Begin) {
+    /// that nothing was sent again ([`UndoStart::Clean`]).
+    pub fn begin(&mut self, start: UndoStart, view: &Begin) {
         self.marker = view.una;
         let out = i64::from(view.retransmissions_out);
-        self.retransmissions = match form {
-            SenderForm::Linux3 => out,
-            SenderForm::Linux6 => match out + i64::from(view.probe_out) {
+        self.retransmissions = match start {
+            UndoStart::Clean => out,
+            UndoStart::InFlight => match out + i64::from(view.probe_out) {
                 0 => -1,
                 count => count,
             },
         };
     }
 
-    /// A timeout begins a reduction, in 3.10: it is not undone if something had been sent again before (`tcp_enter_loss`).
+    /// A timeout begins a reduction with [`UndoStart::Clean`]: it is not undone if something had been sent again before (`tcp_enter_loss`).
     pub fn begin_by_timeout(&mut self, una: Option<SeqNum>, retransmitted_before: bool) {
         self.marker = una.filter(|_| !retransmitted_before);
         self.retransmissions = 0;
@@ -108,16 +108,15 @@ impl Undo {
         }
     }
 
-    /// Nothing was sent again yet, or what arrived was sent before (`tcp_packet_delayed`).
+    /// Nothing was sent again yet, or what arrived was sent before (`tcp_packet_delayed`). `cleanup` is the stack's setting
+    /// `retrans_stamp_cleanup`.
     #[must_use]
-    pub fn was_only_late(&self, form: SenderForm, answer: &Answer) -> bool {
+    pub fn was_only_late(&self, cleanup: bool, answer: &Answer) -> bool {
         match self.first {
             FirstRetransmission::At(stamp) => echoes_before(answer.echo, stamp),
             FirstRetransmission::Unknown => false,
-            // Without SACK 6.x clears it when everything up to the recovery point is acknowledged.
-            FirstRetransmission::None => {
-                answer.sack || answer.before_point || form == SenderForm::Linux3
-            }
+            // Without SACK the clean-up does so when everything up to the recovery point is acknowledged.
+            FirstRetransmission::None => answer.sack || answer.before_point || !cleanup,
         }
     }
 
@@ -129,8 +128,8 @@ impl Undo {
 
     /// Whether the reduction proved wrong (`tcp_may_undo`).
     #[must_use]
-    pub fn may_undo(&self, form: SenderForm, answer: &Answer) -> bool {
-        self.marker.is_some() && (self.retransmissions == 0 || self.was_only_late(form, answer))
+    pub fn may_undo(&self, cleanup: bool, answer: &Answer) -> bool {
+        self.marker.is_some() && (self.retransmissions == 0 || self.was_only_late(cleanup, answer))
     }
 }
 
@@ -145,16 +144,16 @@ pub fn waits_beyond_point(sack: bool, una: SeqNum, recovery_point: SeqNum) -> bo
 mod tests {
     use super::*;
 
-    const FORMS: [SenderForm; 2] = [SenderForm::Linux3, SenderForm::Linux6];
+    const STARTS: [UndoStart; 2] = [UndoStart::Clean, UndoStart::InFlight];
 
-    fn begun(form: SenderForm, retransmissions_out: u32, probe_out: bool) -> Undo {
+    fn begun(start: UndoStart, retransmissions_out: u32, probe_out: bool) -> Undo {
         let mut undo = Undo::default();
         let view = Begin {
             una: Some(SeqNum::new(u32::MAX)),
             retransmissions_out,
             probe_out,
         };
-        undo.begin(form, &view);
+        undo.begin(start, &view);
         undo
     }
 
@@ -168,43 +167,43 @@ mod tests {
 
     #[test]
     fn d_sacks_for_all_that_was_sent_again_undo() {
-        for form in FORMS {
-            let mut undo = begun(form, 0, false);
+        for start in STARTS {
+            let mut undo = begun(start, 0, false);
             undo.note_retransmission(Some(50), 2);
             let later = answer(Some(60));
             undo.note_spurious(SeqNum::new(100), 1);
-            assert!(!undo.proved_by_dsack() && !undo.may_undo(form, &later));
+            assert!(!undo.proved_by_dsack() && !undo.may_undo(true, &later));
             // Below the marker nothing counts.
             undo.note_spurious(SeqNum::new(u32::MAX - 5), 1);
             assert!(!undo.proved_by_dsack());
             undo.note_spurious(SeqNum::new(200), 5);
-            assert!(undo.proved_by_dsack() && undo.may_undo(form, &later));
+            assert!(undo.proved_by_dsack() && undo.may_undo(true, &later));
         }
     }
 
     #[test]
     fn a_stamp_older_than_the_first_retransmission_undoes() {
-        for form in FORMS {
-            let mut undo = begun(form, 0, false);
+        for start in STARTS {
+            let mut undo = begun(start, 0, false);
             undo.note_retransmission(Some(50), 1);
             undo.note_retransmission(Some(70), 1);
-            assert!(undo.may_undo(form, &answer(Some(49))));
-            assert!(!undo.may_undo(form, &answer(Some(50))));
-            assert!(!undo.may_undo(form, &answer(None)));
+            assert!(undo.may_undo(true, &answer(Some(49))));
+            assert!(!undo.may_undo(true, &answer(Some(50))));
+            assert!(!undo.may_undo(true, &answer(None)));
         }
     }
 
     #[test]
     fn what_cannot_be_known_undoes_nothing() {
-        let mut undo = begun(SenderForm::Linux6, 0, false);
-        assert!(undo.may_undo(SenderForm::Linux6, &answer(None)));
+        let mut undo = begun(UndoStart::InFlight, 0, false);
+        assert!(undo.may_undo(true, &answer(None)));
         undo.note_retransmission(None, 1);
-        assert!(!undo.may_undo(SenderForm::Linux6, &answer(Some(1))));
+        assert!(!undo.may_undo(true, &answer(Some(1))));
     }
 
     #[test]
-    fn only_linux_6_counts_the_probe_and_knows_a_number_for_none() {
-        let counts = |out, probe| FORMS.map(|form| begun(form, out, probe).retransmissions);
+    fn only_with_what_is_in_flight_the_probe_counts_and_none_has_a_number() {
+        let counts = |out, probe| STARTS.map(|start| begun(start, out, probe).retransmissions);
         assert_eq!(counts(0, false), [0, -1]);
         assert_eq!(counts(0, true), [0, 1]);
         assert_eq!(counts(2, true), [2, 3]);
@@ -233,7 +232,7 @@ mod tests {
         };
         let undo = Undo::default();
         assert_eq!(
-            FORMS.map(|form| undo.was_only_late(form, &late)),
+            [false, true].map(|cleanup| undo.was_only_late(cleanup, &late)),
             [true, false]
         );
     }

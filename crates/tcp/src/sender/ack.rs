@@ -9,16 +9,16 @@ use super::clean::Delivery;
 use super::nagle::Hold;
 use super::sack::Tagged;
 use super::{Ack, Sender};
-use crate::settings::SenderForm;
+use crate::settings::{AckOrder, IdleRestart};
 
 impl Sender {
     /// Takes in what a segment acknowledges, and sends what that allows (`tcp_ack`, `tcp_data_snd_check`).
     pub fn on_ack(&mut self, now: Time, ack: &Ack<'_>) {
         self.now = now;
         self.peer.echo = ack.echo;
-        let accepted = match self.settings.sender {
-            SenderForm::Linux3 => self.take_ack_linux3(ack),
-            SenderForm::Linux6 => self.take_ack(ack),
+        let accepted = match self.settings.ack_order {
+            AckOrder::RecoveryFirst => self.take_ack_recovery_first(ack),
+            AckOrder::LossesFirst => self.take_ack_losses_first(ack),
         };
         // Of a subflow the connection above first hands out what the acknowledgement allows.
         if accepted && !self.apart {
@@ -27,7 +27,7 @@ impl Sender {
     }
 
     /// Whether the segment is acceptable.
-    fn take_ack(&mut self, ack: &Ack<'_>) -> bool {
+    fn take_ack_losses_first(&mut self, ack: &Ack<'_>) -> bool {
         let number = ack.segment.ack;
         let prior_una = self.una;
         if number.is_before(prior_una) {
@@ -51,11 +51,6 @@ impl Sender {
         let before = self.before_ack();
         let prior_delivered = self.delivered;
         let prior_losses = self.queue.losses;
-        let prior_fack = if self.sack {
-            self.queue.highest_sack(prior_una)
-        } else {
-            prior_una
-        };
         self.take_window(ack, &mut outcome);
         self.una = number;
         let mut tagged = Tagged::new(self.nxt);
@@ -76,7 +71,7 @@ impl Sender {
             self.judge_probe(number, outcome);
             return true;
         }
-        outcome.set(self.clean(prior_fack, prior_una, &tagged, &mut delivery));
+        outcome.set(self.clean(&before, &tagged, &mut delivery));
         self.adapt_rack(delivery.prior_delivered);
         self.judge_probe(number, outcome);
         let mut resume = Resume::Nothing;
@@ -94,7 +89,7 @@ impl Sender {
         }
         let delivered = self.delivered - prior_delivered;
         let lost = self.queue.losses.wrapping_sub(prior_losses);
-        self.control_window(outcome, delivered, lost);
+        self.control_window(&before, outcome, delivered, lost);
         self.resume(resume);
         true
     }
@@ -140,10 +135,7 @@ impl Sender {
             }
             Resume::Lost => {}
         }
-        match self.settings.sender {
-            SenderForm::Linux3 => self.send_lost_linux3(),
-            SenderForm::Linux6 => self.send_lost(),
-        }
+        self.send_lost();
     }
 
     /// What is out before an acknowledgement is worked through.
@@ -151,6 +143,13 @@ impl Sender {
         Doubtful {
             prior_una: self.una,
             prior_out: self.queue.out,
+            prior_in_flight: self.queue.in_flight(),
+            prior_reach: self.detection.fack.reach,
+            prior_highest: if self.sack {
+                self.queue.highest_sack(self.una)
+            } else {
+                self.una
+            },
             prior_sacked: self.queue.sacked,
             acked: 0,
             duplicates: 0,
@@ -172,7 +171,7 @@ impl Sender {
         self.peer.window_seq = seq;
         if self.peer.window != ack.window {
             self.peer.window = ack.window;
-            if !self.backlog.is_empty() && self.settings.sender == SenderForm::Linux6 {
+            if !self.backlog.is_empty() && self.settings.idle_restart == IdleRestart::WhenWritten {
                 self.restart_after_idle();
             }
             self.grow_largest_window(ack.window);

@@ -12,15 +12,17 @@
 //! | Loss | Recovery | a retransmission is found lost, in 6.x |
 //! | any | Loss | the timeout fires |
 //!
-//! A recovery begins in 6.x once something is marked lost, in 3.10 by counting. 6.x looks for losses at each step, 3.10 when
-//! a recovery begins and while it runs. The window follows in 3.10 here, in 6.x when all is done.
+//! The setting `ack_order` says what comes first. With [`AckOrder::LossesFirst`] losses are looked for at each step, a
+//! recovery begins once something is marked lost, and the window follows when all is done. With
+//! [`AckOrder::RecoveryFirst`] a recovery begins by counting, losses are marked then and while it runs, and the window follows
+//! here.
 
 use super::ack_outcome::{AckOutcome, Resume};
 use super::{Sender, State};
 use crate::recovery::reneging;
 use crate::recovery::undo::FirstRetransmission;
 use crate::recovery::Job;
-use crate::settings::SenderForm;
+use crate::settings::{AckOrder, Reneging};
 use crate::words::Mechanism;
 
 /// What an acknowledgement brought, and what was out before it.
@@ -31,6 +33,11 @@ pub(super) struct Doubtful {
     /// Segments out and SACKed before it.
     pub prior_out: u32,
     pub prior_sacked: u32,
+    /// Segments in flight before it.
+    pub prior_in_flight: u32,
+    /// Segments up to the highest SACK before it, and that SACK; without one, the first byte not acknowledged.
+    pub prior_reach: u32,
+    pub prior_highest: rexmit_wire::SeqNum,
     /// Segments that it acknowledges.
     pub acked: u32,
     /// Duplicates that it stands for.
@@ -90,18 +97,18 @@ impl Sender {
                 }
             }
         }
-        match self.settings.sender {
-            SenderForm::Linux3 => {
+        match self.settings.ack_order {
+            AckOrder::RecoveryFirst => {
                 if count_losses || (self.detection.fack.on && self.head_timed_out()) {
-                    self.update_scoreboard_linux3(begins);
+                    self.update_scoreboard(begins);
                 }
                 let delivered = self.newly_delivered(view);
                 self.step_reduction(delivered, 0, false, begins);
             }
-            SenderForm::Linux6 if !self.settings.rack && count_losses => {
+            AckOrder::LossesFirst if !self.settings.rack && count_losses => {
                 self.mark_lost_by_count(begins);
             }
-            SenderForm::Linux6 => {}
+            AckOrder::LossesFirst => {}
         }
         Resume::Lost
     }
@@ -112,9 +119,10 @@ impl Sender {
         before.saturating_sub(self.queue.out + view.prior_sacked)
     }
 
-    /// In recovery 6.x asks whether D-SACKs end it, and looks for losses. Whether a recovery goes on, or begins anew.
+    /// In recovery it is asked, where losses come first, whether D-SACKs end it, and losses are looked for. Whether a recovery
+    /// goes on, or begins anew.
     fn goes_on_recovering(&mut self, view: &Doubtful, outcome: &mut AckOutcome) -> bool {
-        if self.settings.sender == SenderForm::Linux3 {
+        if self.settings.ack_order == AckOrder::RecoveryFirst {
             return true;
         }
         if self.try_undo_by_dsack() {
@@ -155,9 +163,9 @@ impl Sender {
 
     /// Why a recovery should begin, if it should (`tcp_time_to_recover`).
     fn reason_to_recover(&mut self) -> Option<Mechanism> {
-        match self.settings.sender {
-            SenderForm::Linux3 => self.reason_to_recover_linux3(),
-            SenderForm::Linux6 => {
+        match self.settings.ack_order {
+            AckOrder::RecoveryFirst => self.reason_by_counting(),
+            AckOrder::LossesFirst => {
                 let by_count = !self.settings.rack && self.duplicates_say_lost();
                 (self.queue.lost > 0 || by_count).then_some(Mechanism::FastRetransmit)
             }
@@ -165,20 +173,19 @@ impl Sender {
     }
 
     /// The acknowledgement ended at a segment that was SACKed: the receiver may have dropped it (RFC 2018 §8;
-    /// `tcp_check_sack_reneging`). 3.10 takes all SACKs for void; in 6.x later SACKs get time to put that right before a
-    /// timeout.
+    /// `tcp_check_sack_reneging`). Whether nothing more is to be done.
     fn meets_reneging(&mut self, outcome: &mut AckOutcome) -> bool {
         if !outcome.any(AckOutcome::RENEGING) {
             return false;
         }
-        match self.settings.sender {
-            SenderForm::Linux3 => self.forget_sacks(),
-            SenderForm::Linux6 if outcome.any(AckOutcome::ADVANCED) => {
+        match self.settings.reneging {
+            Reneging::Timeout => self.forget_sacks(),
+            Reneging::Wait if outcome.any(AckOutcome::ADVANCED) => {
                 let wait = reneging::wait(self.timing.rtt.srtt_fraction());
                 self.set_timer(Job::Timeout, wait);
                 outcome.clear(AckOutcome::SET_TIMER);
             }
-            SenderForm::Linux6 => return false,
+            Reneging::Wait => return false,
         }
         true
     }
@@ -206,9 +213,10 @@ impl Sender {
         false
     }
 
-    /// What 6.x marks lost before it asks whether a recovery is to begin (`tcp_identify_packet_loss`).
+    /// What is marked lost before it is asked whether a recovery is to begin, where losses come first
+    /// (`tcp_identify_packet_loss`).
     fn find_losses(&mut self, outcome: &mut AckOutcome) {
-        if self.queue.is_empty() || self.settings.sender == SenderForm::Linux3 {
+        if self.queue.is_empty() || self.settings.ack_order == AckOrder::RecoveryFirst {
             return;
         }
         if !self.sack {
@@ -220,7 +228,7 @@ impl Sender {
 
     /// `tcp_enter_recovery`
     pub(super) fn enter_recovery(&mut self) {
-        if self.settings.sender == SenderForm::Linux6 {
+        if self.settings.retrans_stamp_cleanup {
             self.forget_stamp();
         }
         self.counters.recoveries += 1;
@@ -246,17 +254,17 @@ impl Sender {
 
     /// `tcp_try_to_open`
     fn try_to_open(&mut self, view: &Doubtful) {
-        let linux3 = self.settings.sender == SenderForm::Linux3;
+        let window_follows = self.settings.ack_order == AckOrder::RecoveryFirst;
         self.forget_stamp();
         if self.episode.state == State::Cwr {
-            if linux3 {
+            if window_follows {
                 let delivered = self.newly_delivered(view);
                 self.step_reduction(delivered, 0, false, false);
             }
             return;
         }
         self.keep_open();
-        if linux3 && self.episode.state != State::Open {
+        if window_follows && self.episode.state != State::Open {
             self.moderate_window();
         }
     }

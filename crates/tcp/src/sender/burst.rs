@@ -5,7 +5,7 @@ use rexmit_time::Duration;
 
 use super::backlog::Unsent;
 use super::{Sender, State};
-use crate::settings::SenderForm;
+use crate::settings::PacketSizing;
 
 /// The share of the window that is sent at once when it is free (`tcp_tso_win_divisor`).
 const SHARE: u32 = 3;
@@ -17,11 +17,11 @@ const LARGEST: u64 = 65_536;
 const LONGEST_WAIT: Duration = Duration::from_millis(1);
 
 impl Sender {
-    /// Segments that a packet may hold: in 6.x a millisecond at the pacing rate, more where the peer is near, two at least
+    /// Segments that a packet may hold: by the pacing rate a millisecond of it, more where the peer is near, two at least
     /// (`tcp_tso_segs`, `tcp_tso_autosize`).
     pub(super) fn burst_segments(&self) -> u32 {
         let most = self.settings.gso_segments.max(1);
-        if most == 1 || self.settings.sender == SenderForm::Linux3 {
+        if most == 1 || self.settings.packet_sizing == PacketSizing::Window {
             return most;
         }
         let near = LARGEST
@@ -37,9 +37,9 @@ impl Sender {
     /// Whether a packet of several segments waits for the windows to take more of it (`tcp_tso_should_defer`). `limited` is
     /// set where the congestion window is the reason.
     pub(super) fn defers(&mut self, head: &Unsent, limited: &mut bool) -> bool {
-        let waits = match self.settings.sender {
-            SenderForm::Linux3 => self.defers_linux3(head),
-            SenderForm::Linux6 => self.defers_linux6(head, limited),
+        let waits = match self.settings.packet_sizing {
+            PacketSizing::Window => self.defers_for_ticks(head),
+            PacketSizing::PacingRate => self.defers_for_ack(head, limited),
         };
         if !waits {
             self.output.deferred = None;
@@ -70,7 +70,7 @@ impl Sender {
         (free * self.mss, peer.unsigned_abs())
     }
 
-    fn defers_linux3(&mut self, head: &Unsent) -> bool {
+    fn defers_for_ticks(&mut self, head: &Unsent) -> bool {
         let tick = self.tick();
         let long = self.output.deferred.is_some_and(|since| tick - since > 1);
         if head.fin || self.episode.state != State::Open || long || !self.is_worth_waiting(head) {
@@ -80,7 +80,7 @@ impl Sender {
         true
     }
 
-    fn defers_linux6(&self, head: &Unsent, limited: &mut bool) -> bool {
+    fn defers_for_ack(&self, head: &Unsent, limited: &mut bool) -> bool {
         let recent = self.now - self.output.last_sent <= LONGEST_WAIT;
         if self.episode.state >= State::Recovery || !recent || !self.is_worth_waiting(head) {
             return false;

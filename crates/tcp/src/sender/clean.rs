@@ -4,12 +4,13 @@ use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
 
 use super::ack_outcome::AckOutcome;
+use super::alert::Doubtful;
 use super::queue::{time_of, Marks, Micros, Sent};
 use super::sack::Tagged;
 use super::Sender;
 use crate::recovery::rack::sent_after;
 use crate::recovery::undo::echoes_before;
-use crate::settings::SenderForm;
+use crate::settings::FrtoTest;
 
 /// The latest transmission among those that an acknowledgement says were delivered (`struct rate_sample`).
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,7 +28,7 @@ pub(super) struct Cleaned {
     pub first_sent: Option<Micros>,
     pub last_sent: Option<Micros>,
     /// The first of them that was not SACKed before: its number, and the segments before it.
-    late: Option<SeqNum>,
+    pub late: Option<SeqNum>,
     pub before_late: Option<u32>,
     pub acked: u32,
     fully: bool,
@@ -59,12 +60,10 @@ impl Sender {
         }
     }
 
-    /// Takes off what lies below `una`. `prior_fack` and `prior_una` are the highest SACK and the first byte not
-    /// acknowledged before this acknowledgement.
+    /// Takes off what lies below `una`; `before` is what was out before this acknowledgement.
     pub(super) fn clean(
         &mut self,
-        prior_fack: SeqNum,
-        prior_una: SeqNum,
+        before: &Doubtful,
         tagged: &Tagged,
         delivery: &mut Delivery,
     ) -> AckOutcome {
@@ -82,7 +81,7 @@ impl Sender {
         {
             rtt = Some(self.since(first));
             control_rtt = cleaned.last_sent.map(|last| self.since(last));
-            let short = self.una.offset_from(prior_una).unsigned_abs() < self.mss;
+            let short = self.una.offset_from(before.prior_una).unsigned_abs() < self.mss;
             if cleaned.acked == 1
                 && cleaned.fully
                 && prior_sacked == 0
@@ -101,17 +100,7 @@ impl Sender {
         let sampled = self.sample_rtt(rtt.or(sack_rtt), &mut control_rtt, acked, delayed);
         if acked {
             outcome.set(AckOutcome::SET_TIMER);
-            if self.sack {
-                if let Some(late) = cleaned.late.filter(|late| late.is_before(prior_fack)) {
-                    self.note_reordering(late);
-                }
-                self.uncount_hint(prior_sacked - self.queue.sacked.min(prior_sacked));
-            } else {
-                self.remove_duplicates(cleaned.acked);
-                if outcome.any(AckOutcome::RETRANSMISSION_ACKED) {
-                    outcome.clear(AckOutcome::ORIGINAL);
-                }
-            }
+            self.note_acknowledged(before, &cleaned, prior_sacked, &mut outcome);
         } else if let (Some(rtt), Some(head), true) = (sack_rtt, self.queue.head(), sampled) {
             // Not if what was SACKed was sent after the head.
             if rtt > self.since(head.at) {
@@ -122,9 +111,37 @@ impl Sender {
         outcome
     }
 
-    /// Takes off what is acknowledged. What was SACKed before counts in 3.10 for times and as an original.
+    /// What was acknowledged tells of reordering, and takes off duplicates and counts of what was SACKed. `prior_sacked`
+    /// segments were SACKed before it.
+    pub(super) fn note_acknowledged(
+        &mut self,
+        before: &Doubtful,
+        cleaned: &Cleaned,
+        prior_sacked: u32,
+        outcome: &mut AckOutcome,
+    ) {
+        if self.sack {
+            self.note_late(before, cleaned);
+            let counted = if self.detection.fack.on {
+                cleaned.acked
+            } else {
+                prior_sacked.saturating_sub(self.queue.sacked)
+            };
+            self.uncount_hint(counted);
+        } else {
+            self.remove_duplicates(cleaned.acked);
+            let covers_retransmission = outcome.any(AckOutcome::RETRANSMISSION_ACKED);
+            if self.settings.frto_test == FrtoTest::Once && covers_retransmission {
+                outcome.clear(AckOutcome::ORIGINAL);
+            }
+        }
+        let reach = &mut self.detection.fack.reach;
+        *reach = reach.saturating_sub(cleaned.acked);
+    }
+
+    /// Takes off what is acknowledged.
     pub(super) fn take_off_acknowledged(&mut self, delivery: &mut Delivery) -> Cleaned {
-        let newer = self.settings.sender == SenderForm::Linux6;
+        let again = self.settings.sacked_count_again;
         let mut cleaned = Cleaned {
             outcome: AckOutcome::NONE,
             first_sent: None,
@@ -155,7 +172,7 @@ impl Sender {
                     cleaned.late.get_or_insert(head.seq);
                     cleaned.before_late.get_or_insert(cleaned.acked);
                 }
-                if !(was_sacked && newer) {
+                if !was_sacked || again {
                     cleaned.first_sent.get_or_insert(head.at);
                     cleaned.last_sent = Some(head.at);
                     if !head.end.is_after(self.episode.point) {
@@ -165,9 +182,9 @@ impl Sender {
             }
             if head.is_sacked() {
                 self.queue.sacked -= count;
-            } else if self.sack && newer {
+            } else if self.sack {
                 self.delivered += count;
-                if !self.retransmission_was_spurious(&head) {
+                if self.settings.rack && !self.retransmission_was_spurious(&head) {
                     self.advance_rack(&head);
                 }
             }
@@ -176,9 +193,7 @@ impl Sender {
             }
             self.queue.out -= count;
             cleaned.acked += count;
-            if newer {
-                self.sample_delivery(0, delivery);
-            }
+            self.sample_delivery(0, delivery);
             cleaned.outcome.set(AckOutcome::ACKED);
             if !cleaned.fully {
                 break;

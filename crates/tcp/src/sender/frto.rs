@@ -5,7 +5,7 @@ use super::ack_outcome::{AckOutcome, Resume};
 use super::nagle::Hold;
 use super::Sender;
 use crate::recovery::frto::{self, Answer, Verdict};
-use crate::settings::SenderForm;
+use crate::settings::AckOrder;
 
 impl Sender {
     /// What an acknowledgement says of the timeout, if F-RTO's test runs.
@@ -20,15 +20,15 @@ impl Sender {
             new_data_sent: self.nxt.is_after(self.episode.point),
             point_acknowledged: !self.una.is_before(self.episode.point),
         };
-        frto::on_ack(self.settings.sender, &answer)
+        frto::on_ack(self.settings.frto_test, &answer)
     }
 
-    /// What an acknowledgement says in the state Loss; returns what may be sent after it (`tcp_process_loss`). 6.x asks for
-    /// undo by timestamps and D-SACK first, 3.10 last, and 3.10 sends new data at once.
+    /// What an acknowledgement says in the state Loss; returns what may be sent after it (`tcp_process_loss`). Where losses
+    /// come first, undo by timestamps and D-SACK is asked for first, else last, and new data are then sent at once.
     pub(super) fn process_loss(&mut self, outcome: AckOutcome, duplicates: u32) -> Resume {
-        let linux3 = self.settings.sender == SenderForm::Linux3;
+        let losses_first = self.settings.ack_order == AckOrder::LossesFirst;
         let recovered = !self.una.is_before(self.episode.point);
-        if !linux3 && outcome.any(AckOutcome::ADVANCED) && self.try_undo_loss(false) {
+        if losses_first && outcome.any(AckOutcome::ADVANCED) && self.try_undo_loss(false) {
             return Resume::Nothing;
         }
         match self.frto_verdict(outcome, duplicates > 0) {
@@ -39,7 +39,7 @@ impl Sender {
             Verdict::Real => self.episode.frto = false,
             Verdict::SendNew => {
                 self.episode.point = self.nxt;
-                if linux3 {
+                if !losses_first {
                     self.push_with(Hold::OFF);
                     if self.nxt.is_after(self.episode.point) {
                         return Resume::Nothing;
@@ -51,7 +51,7 @@ impl Sender {
             }
             Verdict::Open => {}
         }
-        if linux3 && (recovered || outcome.any(AckOutcome::ACKED)) {
+        if !losses_first && (recovered || outcome.any(AckOutcome::ACKED)) {
             self.timing.timeouts = 0;
         }
         if recovered {
@@ -65,7 +65,7 @@ impl Sender {
                 self.queue.sacked = 0;
             }
         }
-        if linux3 && self.try_undo_loss(false) {
+        if !losses_first && self.try_undo_loss(false) {
             return Resume::Nothing;
         }
         Resume::Lost

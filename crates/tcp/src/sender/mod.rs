@@ -27,7 +27,6 @@ mod detect;
 mod episode;
 mod frto;
 mod host;
-mod linux3;
 mod memory;
 mod metrics;
 mod min_rtt;
@@ -37,7 +36,9 @@ mod peer;
 mod persist;
 mod queries;
 mod queue;
+mod recovery_first;
 mod reordering;
+mod retransmit;
 mod rto;
 mod sack;
 mod subflow;
@@ -191,6 +192,7 @@ impl Sender {
     pub fn established(&mut self, now: Time, rtt: Option<Duration>, peer: &Peer) {
         self.now = now;
         self.sack = peer.sack;
+        self.detection.fack.on &= peer.sack;
         self.timestamps = peer.timestamps;
         self.peer.window = peer.window;
         self.peer.window_seq = peer.seq;
@@ -255,6 +257,11 @@ impl Sender {
     /// Microseconds a tick.
     fn tick_micros(&self) -> i64 {
         (self.clock.tick_ns() / 1_000) as i64
+    }
+
+    /// The tick of a time of sending (`skb->when`).
+    fn tick_of(&self, at: Micros) -> i64 {
+        self.clock.ticks(Time::from_nanos(at * 1_000))
     }
 
     /// How long so many ticks are.

@@ -2,9 +2,11 @@
 
 use rexmit_wire::SeqNum;
 
+use super::alert::Doubtful;
+use super::clean::Cleaned;
 use super::Sender;
 use crate::recovery::reordering;
-use crate::settings::SenderForm;
+use crate::settings::ReorderingUnit;
 
 impl Sender {
     /// A segment never sent again was delivered although a higher one was before (`tcp_check_sack_reordering`).
@@ -12,6 +14,29 @@ impl Sender {
         let high = self.queue.highest_sack(self.una);
         let (mss, most) = (self.mss, self.settings.max_reordering);
         self.detection.note_overtaken(low, high, mss, most);
+    }
+
+    /// What was acknowledged and not SACKed is late if a higher segment was SACKed before.
+    pub(super) fn note_late(&mut self, before: &Doubtful, cleaned: &Cleaned) {
+        match self.settings.reordering_unit {
+            ReorderingUnit::Segments => {
+                let late = cleaned
+                    .before_late
+                    .filter(|late| *late < before.prior_reach);
+                if let Some(late) = late {
+                    let reach = self.detection.fack.reach;
+                    self.note_reordering_of(reach.saturating_sub(late));
+                }
+            }
+            ReorderingUnit::Bytes => {
+                let late = cleaned
+                    .late
+                    .filter(|late| late.is_before(before.prior_highest));
+                if let Some(late) = late {
+                    self.note_reordering(late);
+                }
+            }
+        }
     }
 
     /// Without SACK, each duplicate acknowledgement stands for a segment delivered out of order; more of them than segments
@@ -40,7 +65,7 @@ impl Sender {
         if !self.limit_duplicates() {
             return;
         }
-        if self.settings.sender == SenderForm::Linux3 {
+        if self.settings.reordering_unit == ReorderingUnit::Segments {
             self.note_reordering_of(self.queue.out + acked);
         } else {
             self.detection.threshold = (self.queue.out + acked).min(self.settings.max_reordering);

@@ -2,11 +2,12 @@
 
 use rexmit_time::Duration;
 
+use super::queue::{Marks, Sent};
 use super::{Sender, State};
 use crate::recovery::frto;
 use crate::recovery::rto::{self, BackOff, Fire, GiveUp, Loss, Silence, Timeout};
 use crate::recovery::Job;
-use crate::settings::{Estimator, SenderForm};
+use crate::settings::{Reneging, ShutWindowLimit, TimeoutMarks, UndoStart};
 use crate::words::Mechanism;
 
 impl Sender {
@@ -44,13 +45,18 @@ impl Sender {
     }
 
     fn enter_loss_by_timeout(&mut self) {
-        match self.settings.sender {
-            SenderForm::Linux3 => {
-                self.episode.probe.high = None;
-                self.enter_loss_linux3(false);
-            }
-            SenderForm::Linux6 => self.enter_loss(),
-        }
+        let head_is_sacked = self.queue.head().is_some_and(Sent::is_sacked);
+        self.enter_loss(head_is_sacked && self.settings.reneging == Reneging::Wait);
+        self.episode.probe.high = None;
+    }
+
+    /// The acknowledgement ended at a segment that was SACKed: the receiver dropped it, and all SACKs are void (RFC 2018 §8;
+    /// `tcp_check_sack_reneging`, 3.10).
+    pub(super) fn forget_sacks(&mut self) {
+        self.enter_loss(true);
+        self.timing.timeouts += 1;
+        self.retransmit(0, 1, Mechanism::Rto);
+        self.set_timer(Job::Timeout, self.timing.rto);
     }
 
     fn back_off(&mut self) {
@@ -65,10 +71,10 @@ impl Sender {
 
     /// Whether the peer took its window back and has been silent for too long.
     fn gives_up_shut_window(&self) -> bool {
-        let form = self.settings.sender;
-        let until = match form {
-            SenderForm::Linux3 => self.tick(),
-            SenderForm::Linux6 => self.timing.timer.due(),
+        let limit = self.settings.shut_window_limit;
+        let until = match limit {
+            ShutWindowLimit::LongestTimeout => self.tick(),
+            ShutWindowLimit::TwiceLongestTimeout => self.timing.timer.due(),
         };
         let head = || self.queue.head().map(|head| self.stamp(head.at));
         let first = self.first_retransmission().or_else(head);
@@ -77,16 +83,15 @@ impl Sender {
             since_retransmission: first.map_or(Duration::ZERO, |first| self.since_stamp(first)),
         };
         let max_rto = self.clock.tick().up(self.settings.max_rto);
-        rto::gives_up_shut_window(form, silence, max_rto)
+        rto::gives_up_shut_window(limit, silence, max_rto)
     }
 
     /// Whether timeouts went unanswered too often.
     fn gives_up(&self) -> bool {
-        let linux = [Estimator::LinuxTicks, Estimator::LinuxMicros];
         rto::gives_up(&GiveUp {
             timeouts: self.timing.timeouts,
             retries: self.settings.retries,
-            by_time: linux.contains(&self.settings.estimator),
+            by_time: self.settings.retries_by_time,
             since_retransmission: self
                 .first_retransmission()
                 .map(|first| self.since_stamp(first)),
@@ -103,7 +108,7 @@ impl Sender {
     }
 
     /// What a timeout finds.
-    pub(super) fn loss_view(&self) -> Loss {
+    fn loss_view(&self) -> Loss {
         Loss {
             state: self.episode.state,
             point_acknowledged: !self.episode.point.is_after(self.una),
@@ -112,20 +117,32 @@ impl Sender {
     }
 
     /// The threshold comes down for what a timeout lost.
-    pub(super) fn reduce_by_timeout(&mut self) {
+    fn reduce_by_timeout(&mut self) {
         self.episode.prior_ssthresh = self.current_ssthresh();
         self.congestion.window.prior_cwnd = self.congestion.window.cwnd;
         self.congestion.window.ssthresh = self.congestion.control.ssthresh(&self.congestion.window);
     }
 
-    /// What is in flight is lost, wholly or as far as RACK says (`tcp_enter_loss`).
-    fn enter_loss(&mut self) {
+    /// What is in flight is lost, wholly or as far as RACK says; if the receiver `reneged`, what was SACKed as well
+    /// (`tcp_enter_loss`).
+    fn enter_loss(&mut self, reneged: bool) {
         let state = self.episode.state;
-        self.mark_lost_by_timeout();
+        let before = |index| self.queue.at(index).marks.any(Marks::ANY_RETRANSMISSION);
+        let retransmitted_before = (0..self.queue.len()).any(before);
+        self.mark_lost_by_timeout(reneged);
         let reduces = self.loss_view().reduces();
         if reduces {
             self.reduce_by_timeout();
-            self.begin_undo();
+        }
+        match self.settings.undo_start {
+            UndoStart::Clean => {
+                let una = self.settings.undo.then_some(self.una);
+                self.episode
+                    .undo
+                    .begin_by_timeout(una, retransmitted_before);
+            }
+            UndoStart::InFlight if reduces => self.begin_undo(),
+            UndoStart::InFlight => {}
         }
         self.congestion.window.cwnd = self.queue.in_flight() + 1;
         self.congestion.window.cwnd_cnt = 0;
@@ -133,23 +150,22 @@ impl Sender {
         self.detection.threshold = self.reordering_after_timeout();
         self.set_state(State::Loss);
         self.episode.point = self.nxt;
-        self.episode.probe.high = None;
         self.begin_frto(state, reduces);
     }
 
     /// F-RTO's test begins after a timeout in `state`, if it should.
-    pub(super) fn begin_frto(&mut self, state: State, reduced: bool) {
+    fn begin_frto(&mut self, state: State, reduced: bool) {
         let view = frto::Begin {
             state,
             reduced,
             timeouts: self.timing.timeouts,
         };
-        self.episode.frto = self.settings.frto && frto::begins(self.settings.sender, &view);
+        self.episode.frto = self.settings.frto && frto::begins(self.settings.frto_test, &view);
     }
 
-    pub(super) fn reordering_after_timeout(&self) -> u32 {
+    fn reordering_after_timeout(&self) -> u32 {
         rto::reordering_after(
-            self.settings.sender,
+            self.settings.timeout_forgets_reordering,
             self.episode.state,
             self.queue.sacked,
             self.detection.threshold,
@@ -158,25 +174,46 @@ impl Sender {
     }
 
     /// `tcp_timeout_mark_lost`
-    fn mark_lost_by_timeout(&mut self) {
-        let reneged = self.queue.head().is_some_and(super::queue::Sent::is_sacked);
+    fn mark_lost_by_timeout(&mut self, reneged: bool) {
         if reneged || !self.sack {
             self.queue.sacked = 0;
         }
-        for index in 0..self.queue.len() {
-            let segment = *self.queue.at(index);
-            if reneged {
-                let marks = &mut self.queue.at_mut(index).marks;
-                marks.clear(super::queue::Marks::SACKED);
-            } else {
-                let rack = self.settings.rack;
-                let wait = rack.then(|| self.rack_wait(&segment));
-                if !rto::marks_lost(self.settings.timeout_marks, index == 0, wait) {
-                    continue;
+        if reneged {
+            self.detection.fack.reach = 0;
+            for index in 0..self.queue.len() {
+                self.queue.at_mut(index).marks.clear(Marks::SACKED);
+            }
+        }
+        match self.settings.timeout_marks {
+            TimeoutMarks::All => self.mark_all_lost(),
+            TimeoutMarks::Rack => {
+                for index in 0..self.queue.len() {
+                    let segment = *self.queue.at(index);
+                    let rack = self.settings.rack;
+                    let wait = rack.then(|| self.rack_wait(&segment));
+                    if reneged || rto::marks_lost(TimeoutMarks::Rack, index == 0, wait) {
+                        self.queue.mark_lost(index);
+                    }
                 }
             }
-            self.queue.mark_lost(index);
         }
         self.queue.clear_hints();
+        self.detection.fack.timeout_hint = None;
+    }
+
+    /// Marks all lost that is not SACKed, what was sent again as well.
+    fn mark_all_lost(&mut self) {
+        self.queue.retransmissions_out = 0;
+        self.queue.lost = 0;
+        for index in 0..self.queue.len() {
+            let segment = self.queue.at_mut(index);
+            segment.marks.clear(Marks::RETRANSMISSION_OUT | Marks::LOST);
+            if !segment.is_sacked() {
+                segment.marks.set(Marks::LOST);
+                let (count, end) = (segment.count(), segment.end);
+                self.queue.lost += count;
+                self.detection.fack.lost_end = end;
+            }
+        }
     }
 }

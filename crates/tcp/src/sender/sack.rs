@@ -8,7 +8,7 @@ use super::queue::{Marks, Micros};
 use super::{Sender, State};
 use crate::recovery::dsack::{self, Report};
 use crate::segment::SackList;
-use crate::settings::SenderForm;
+use crate::settings::ReorderingUnit;
 
 /// The blocks of the last option, in order: what lies in them was noted (`recv_sack_cache`).
 #[derive(Clone, Copy, Debug, Default)]
@@ -93,20 +93,18 @@ impl Sender {
             blocks: blocks.ranges,
             len: blocks.len,
         };
-        if self.settings.sender == SenderForm::Linux3 {
-            self.mark_lost_retransmissions();
-        }
+        self.mark_lost_retransmissions();
         if self.episode.state == State::Loss && self.episode.undo.marker.is_none() {
             return;
         }
-        match self.settings.sender {
-            SenderForm::Linux3 => {
+        match self.settings.reordering_unit {
+            ReorderingUnit::Segments => {
                 if let Some(late) = self.queue.find(tagged.late) {
                     let before = self.queue.packets_before(late);
                     self.note_reordering_of(self.detection.fack.reach.saturating_sub(before));
                 }
             }
-            SenderForm::Linux6 => self.note_reordering(tagged.late),
+            ReorderingUnit::Bytes => self.note_reordering(tagged.late),
         }
     }
 
@@ -142,7 +140,7 @@ impl Sender {
             reported: self.detection.dsacks_reported,
             retransmitted: Some(self.total_retransmitted),
         };
-        let Some(told) = dsack::decide(self.settings.sender, &report) else {
+        let Some(told) = dsack::decide(self.settings.dsack_check, &report) else {
             return 0;
         };
         if told.of_probe {
@@ -351,7 +349,7 @@ impl Sender {
             if !self.detection.fack.on {
                 self.count_below_hint(segment.seq, count);
             }
-            if self.settings.sender == SenderForm::Linux3 {
+            if self.settings.reordering_unit == ReorderingUnit::Segments {
                 let reach = self.queue.packets_before(index) + count;
                 self.detection.fack.reach = self.detection.fack.reach.max(reach);
             }

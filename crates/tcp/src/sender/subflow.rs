@@ -5,7 +5,6 @@ use rexmit_time::Time;
 
 use super::write::Origin;
 use super::{Sender, State};
-use crate::settings::SenderForm;
 
 impl Sender {
     /// Segments are not joined, neither before they are sent nor when they are sent again (`mptcp_skb_can_collapse`).
@@ -44,13 +43,12 @@ impl Sender {
     /// (`mptcp_write_xmit`), Linux asks it here (`mptcp_push_release`).
     pub(crate) fn push_appended(&mut self, now: Time) {
         self.now = now;
-        match self.settings.sender {
-            SenderForm::Linux3 => self.push_with(super::nagle::Hold::PUSH),
-            SenderForm::Linux6 => {
-                let goal = self.size_goal();
-                let hold = self.output.nagle.hold();
-                self.push(false, hold, goal);
-            }
+        if self.settings.mptcp_subflow_nagle {
+            let goal = self.size_goal();
+            let hold = self.output.nagle.hold();
+            self.push(false, hold, goal);
+        } else {
+            self.push_with(super::nagle::Hold::PUSH);
         }
     }
 

@@ -5,7 +5,7 @@ use rexmit_time::{Duration, Time};
 use super::Sender;
 use crate::recovery::rto::{self, Rearm};
 use crate::recovery::Job;
-use crate::settings::SenderForm;
+use crate::settings::TimeoutLeft;
 
 impl Sender {
     /// Runs the timer if it is due at `now` (`tcp_write_timer_handler`).
@@ -44,20 +44,20 @@ impl Sender {
             rto: self.timing.rto,
             head_age: self.head_age(),
         };
-        match rto::rearm(self.settings.sender, &view) {
+        match rto::rearm(self.settings.timeout_left, &view) {
             Some(wait) => self.set_timer(Job::Timeout, wait),
             None => self.timing.timer.clear(),
         }
     }
 
-    /// How long ago the head was last sent, in 3.10 in ticks; none are out: no time at all.
+    /// How long ago the head was last sent; none are out: no time at all.
     fn head_age(&self) -> Duration {
-        match (self.queue.head(), self.settings.sender) {
+        match (self.queue.head(), self.settings.timeout_left) {
             (None, _) => Duration::ZERO,
-            (Some(head), SenderForm::Linux3) => {
+            (Some(head), TimeoutLeft::Ticks) => {
                 self.ticks_span(self.tick() - self.tick_of(head.at))
             }
-            (Some(head), SenderForm::Linux6) => Duration::from_micros(self.since(head.at)),
+            (Some(head), TimeoutLeft::Micros) => Duration::from_micros(self.since(head.at)),
         }
     }
 

@@ -8,18 +8,16 @@ use super::write::Extent;
 use super::{Sender, State};
 use crate::recovery::tlp::{self, Answer, Fire, Probe, Schedule, Verdict, Wait};
 use crate::recovery::Job;
-use crate::settings::{SenderForm, Tlp};
+use crate::settings::Tlp;
 use crate::words::Mechanism;
 
 impl Sender {
     /// Sets the timer to a probe if one may be sent later: `advancing` after an acknowledgement that moved the timeout on.
     /// Whether it is set (`tcp_schedule_loss_probe`).
     pub(super) fn schedule_probe(&mut self, advancing: bool) -> bool {
-        if self.settings.tlp == Tlp::Off {
-            return false;
-        }
-        let (srtt, timeout_left, new_data_can_go) = match self.settings.sender {
-            SenderForm::Linux3 => {
+        let (srtt, timeout_left, new_data_can_go) = match self.settings.tlp {
+            Tlp::Off => return false,
+            Tlp::Draft => {
                 let left = self.ticks_span(self.timing.timer.due() - self.tick());
                 let room = self.congestion.window.cwnd > self.queue.in_flight();
                 (
@@ -28,10 +26,8 @@ impl Sender {
                     room && !self.backlog.is_empty(),
                 )
             }
-            SenderForm::Linux6 if advancing => {
-                (self.timing.rtt.srtt_fraction(), self.timing.rto, false)
-            }
-            SenderForm::Linux6 => (self.timing.rtt.srtt_fraction(), self.timeout_left(), false),
+            Tlp::Rfc8985 if advancing => (self.timing.rtt.srtt_fraction(), self.timing.rto, false),
+            Tlp::Rfc8985 => (self.timing.rtt.srtt_fraction(), self.timeout_left(), false),
         };
         let view = Schedule {
             state: self.episode.state,
@@ -125,9 +121,10 @@ impl Sender {
             self.begin_reduction();
             self.set_state(State::Cwr);
             self.end_reduction();
-            match self.settings.sender {
-                SenderForm::Linux3 => self.set_state(State::Open),
-                SenderForm::Linux6 => self.keep_open(),
+            if self.settings.tlp == Tlp::Rfc8985 {
+                self.keep_open();
+            } else {
+                self.set_state(State::Open);
             }
         }
     }

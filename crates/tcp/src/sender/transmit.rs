@@ -1,11 +1,11 @@
-//! Segments on their way out: for the first time, again, and the walk over those to be sent again.
+//! Segments on their way out: for the first time, and again.
 
 use rexmit_wire::{SeqNum, SeqRange};
 
 use super::queue::{packets, Marks, Sent};
 use super::{Sender, Transmit};
 use crate::recovery::Job;
-use crate::settings::{Estimator, SenderForm};
+use crate::settings::IdleRestart;
 use crate::words::Mechanism;
 
 impl Sender {
@@ -40,15 +40,8 @@ impl Sender {
 
     /// New data turn the timer back to the timeout, from what it was set for in between.
     fn converts_when_sending(&self) -> bool {
-        match self.settings.sender {
-            SenderForm::Linux3 => {
-                matches!(
-                    self.timing.timer.job(),
-                    Some(Job::Probe | Job::EarlyRetransmit)
-                )
-            }
-            SenderForm::Linux6 => self.timing.timer.job() == Some(Job::Probe),
-        }
+        let job = self.timing.timer.job();
+        matches!(job, Some(Job::Probe | Job::EarlyRetransmit))
     }
 
     /// Hands a packet out and notes when.
@@ -80,7 +73,7 @@ impl Sender {
 
     /// The congestion control hears of data after silence (`tcp_event_data_sent`).
     fn note_data_sent(&mut self) {
-        if self.settings.sender == SenderForm::Linux3 {
+        if self.settings.idle_restart == IdleRestart::WhenSent {
             self.restart_after_idle();
         }
         if self.queue.in_flight() == 0 {
@@ -145,11 +138,8 @@ impl Sender {
         true
     }
 
-    /// A probe leaves no mark before 3.14: its acknowledgement gives a round-trip time.
     fn marks_of_retransmission(&self, probe: bool) -> Marks {
-        let early = self.settings.sender == SenderForm::Linux3
-            && self.settings.estimator != Estimator::LinuxMicros;
-        if probe && early {
+        if probe && !self.settings.tlp_marks_retransmission {
             Marks::default()
         } else {
             Marks::EVER_RETRANSMITTED
@@ -197,12 +187,12 @@ impl Sender {
 
     /// Joins short segments behind one that is sent again (`tcp_retrans_try_collapse`).
     fn join_following(&mut self, index: usize, room: u32) {
-        let linux3 = self.settings.sender == SenderForm::Linux3;
+        let linear = self.settings.collapse_linear;
         if !self.settings.retrans_collapse || self.apart {
             return;
         }
         let first = *self.queue.at(index);
-        if first.packets > 1 || first.is_sacked() || (linux3 && !self.can_collapse(&first)) {
+        if first.packets > 1 || first.is_sacked() || (linear && !self.can_collapse(&first)) {
             return;
         }
         let mut room = room.saturating_sub(first.len());
@@ -213,7 +203,7 @@ impl Sender {
             if next.packets > 1 || next.is_sacked() || held {
                 return;
             }
-            if linux3 && !self.can_collapse(&next) {
+            if linear && !self.can_collapse(&next) {
                 return;
             }
             if next.len() > room || next.end.is_after(self.window_end()) {
@@ -251,73 +241,10 @@ impl Sender {
             self.queue.retransmissions_out += count;
             self.forget_timed();
         }
-        // 6.x counts what could not go as well.
-        if sent || self.settings.sender == SenderForm::Linux6 {
+        if sent || self.settings.attempts_count {
             let stamp = self.stamp(self.queue.at(index).at);
             self.episode.undo.note_retransmission(Some(stamp), count);
         }
         sent
-    }
-
-    /// Sends again what is lost, as far as the congestion window allows (`tcp_xmit_retransmit_queue`).
-    pub(super) fn send_lost(&mut self) {
-        if self.queue.out == 0 {
-            return;
-        }
-        let head = self.queue.id(0);
-        let mut index = self
-            .queue
-            .retransmit_hint
-            .map_or(0, |hint| self.queue.index_of_id(hint));
-        let mut hole = false;
-        let mut set_timer = false;
-        while index < self.queue.len() {
-            if !hole {
-                self.queue.retransmit_hint = Some(self.queue.id(index));
-            }
-            let room = self
-                .congestion
-                .window
-                .cwnd
-                .saturating_sub(self.queue.in_flight());
-            if room == 0 || self.queue.retransmissions_out >= self.queue.lost {
-                break;
-            }
-            let segment = self.queue.at(index);
-            if !segment.is_lost() {
-                hole |= !segment.has_retransmission_out() && !segment.is_sacked();
-                index += 1;
-                continue;
-            }
-            if segment.is_sacked() || segment.has_retransmission_out() {
-                index += 1;
-                continue;
-            }
-            let len = segment.len();
-            let most = room.min(self.burst_segments());
-            if self.host_is_full(len, true) {
-                break;
-            }
-            let mechanism = self.mechanism_of_retransmission();
-            if !self.retransmit(index, most, mechanism) {
-                break;
-            }
-            if self.in_reduction() {
-                self.episode.prr.sent += self.queue.at(index).count();
-            }
-            if self.queue.id(index) == head && self.timing.timer.job() != Some(Job::Reordering) {
-                set_timer = true;
-            }
-            index += 1;
-        }
-        if set_timer {
-            self.set_timer(Job::Timeout, self.timing.rto);
-        }
-    }
-
-    /// What a retransmission from the queue of the lost is called: as the kernel counts it, and by what finds losses here.
-    pub(super) fn mechanism_of_retransmission(&self) -> Mechanism {
-        let rack = self.settings.rack;
-        self.causes.of_lost(self.episode.state, self.sack, rack)
     }
 }

@@ -4,7 +4,7 @@ use super::alert::Doubtful;
 use super::{Sender, State};
 use crate::recovery::reduction::Reduced;
 use crate::recovery::undo::{self, Answer, Begin, FirstRetransmission};
-use crate::settings::SenderForm;
+use crate::settings::{AckOrder, PartialUndo};
 
 impl Sender {
     /// A reduction begins that may be undone.
@@ -14,7 +14,7 @@ impl Sender {
             retransmissions_out: self.queue.retransmissions_out,
             probe_out: self.episode.probe.high.is_some() && self.episode.probe.retransmission,
         };
-        self.episode.undo.begin(self.settings.sender, &view);
+        self.episode.undo.begin(self.settings.undo_start, &view);
     }
 
     /// The timestamp clock at the first retransmission.
@@ -35,14 +35,16 @@ impl Sender {
 
     /// Whether what arrived was only late.
     pub(super) fn was_only_late(&self) -> bool {
-        let form = self.settings.sender;
-        self.episode.undo.was_only_late(form, &self.undo_answer())
+        let cleanup = self.settings.retrans_stamp_cleanup;
+        self.episode
+            .undo
+            .was_only_late(cleanup, &self.undo_answer())
     }
 
     /// Whether the reduction proved wrong.
     pub(super) fn may_undo(&self) -> bool {
-        let form = self.settings.sender;
-        self.episode.undo.may_undo(form, &self.undo_answer())
+        let cleanup = self.settings.retrans_stamp_cleanup;
+        self.episode.undo.may_undo(cleanup, &self.undo_answer())
     }
 
     /// Takes the reduction back (`tcp_undo_cwnd_reduction`).
@@ -66,7 +68,7 @@ impl Sender {
             prior_ssthresh: self.episode.prior_ssthresh,
             undone_cwnd: congestion.control.undo_cwnd(window),
         };
-        (window.cwnd, window.ssthresh) = reduced.undone(self.settings.sender, threshold_too);
+        (window.cwnd, window.ssthresh) = reduced.undone(self.settings.undo_window, threshold_too);
         self.congestion.usage.stamp = self.tick();
         self.counters.undos += 1;
     }
@@ -74,30 +76,33 @@ impl Sender {
     /// An acknowledgement in recovery that stops before its end; timestamps may say that what arrived was only late. Whether
     /// nothing more is to be done; else `count_losses` says whether more is to be marked lost (`tcp_try_undo_partial`).
     pub(super) fn undo_partly(&mut self, view: &Doubtful, count_losses: &mut bool) -> bool {
-        let linux3 = self.settings.sender == SenderForm::Linux3;
-        let late = if linux3 {
-            self.may_undo()
-        } else {
-            self.episode.undo.marker.is_some() && self.was_only_late()
+        let rule = self.settings.partial_undo;
+        let late = match rule {
+            PartialUndo::Window => self.may_undo(),
+            PartialUndo::Recovery => self.episode.undo.marker.is_some() && self.was_only_late(),
         };
         if !late {
-            *count_losses = self.sack_is_far() || (linux3 && !self.sack);
+            let by_duplicates = self.settings.ack_order == AckOrder::RecoveryFirst && !self.sack;
+            *count_losses = self.sack_is_far() || by_duplicates;
             return false;
         }
-        if linux3 {
-            self.forget_stamp();
-            self.note_reordering_of(self.fack_reach() + view.acked);
-            self.undo_window(false);
-            *count_losses = false;
-            return false;
+        match rule {
+            PartialUndo::Window => {
+                self.forget_stamp();
+                self.note_reordering_of(self.fack_reach() + view.acked);
+                self.undo_window(false);
+                *count_losses = false;
+            }
+            PartialUndo::Recovery => {
+                self.note_reordering(view.prior_una);
+                if self.queue.retransmissions_out > 0 {
+                    return true;
+                }
+                self.forget_stamp();
+                self.undo_reduction(true);
+                self.keep_open();
+            }
         }
-        self.note_reordering(view.prior_una);
-        if self.queue.retransmissions_out > 0 {
-            return true;
-        }
-        self.forget_stamp();
-        self.undo_reduction(true);
-        self.keep_open();
         false
     }
 
@@ -136,7 +141,7 @@ impl Sender {
             self.counters.spurious_timeouts += 1;
         }
         self.timing.timeouts = 0;
-        if self.settings.sender == SenderForm::Linux6 && self.must_wait_beyond_recovery_point() {
+        if self.settings.retrans_stamp_cleanup && self.must_wait_beyond_recovery_point() {
             return true;
         }
         if by_frto || self.sack {
@@ -151,9 +156,10 @@ impl Sender {
         if !undo::waits_beyond_point(self.sack, self.una, self.episode.point) {
             return false;
         }
-        match self.settings.sender {
-            SenderForm::Linux6 => self.forget_stamp(),
-            SenderForm::Linux3 => self.moderate_window(),
+        if self.settings.retrans_stamp_cleanup {
+            self.forget_stamp();
+        } else {
+            self.moderate_window();
         }
         true
     }

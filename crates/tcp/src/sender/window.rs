@@ -4,11 +4,13 @@ use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
 
 use super::ack_outcome::AckOutcome;
+use super::alert::Doubtful;
 use super::{Sender, State};
 use crate::congestion::Window;
 use crate::recovery::prr::{Prr, Step};
 use crate::recovery::rate_halving::Halving;
 use crate::recovery::reduction;
+use crate::settings::WindowUse;
 
 /// How much of the window is used.
 #[derive(Clone, Copy, Debug)]
@@ -116,11 +118,17 @@ impl Sender {
     }
 
     /// The end of an acknowledgement: the window is reduced or grows (`tcp_cong_control`).
-    pub(super) fn control_window(&mut self, outcome: AckOutcome, delivered: u32, lost: u32) {
+    pub(super) fn control_window(
+        &mut self,
+        before: &Doubtful,
+        outcome: AckOutcome,
+        delivered: u32,
+        lost: u32,
+    ) {
         if self.in_reduction() {
             self.reduce_window(delivered, lost, outcome.any(AckOutcome::ADVANCED));
         } else if self.may_grow(outcome) {
-            self.grow_window(delivered);
+            self.grow_window(before.prior_in_flight, delivered);
         }
         self.set_pacing_rate();
     }
@@ -134,9 +142,14 @@ impl Sender {
         }
     }
 
-    /// `tcp_cong_avoid`
-    pub(super) fn grow_window(&mut self, acked: u32) {
-        if self.is_window_limited() {
+    /// `acked` segments arrived, before which `in_flight` were in flight: the window grows if it is what holds the sender back
+    /// (`tcp_cong_avoid`).
+    pub(super) fn grow_window(&mut self, in_flight: u32, acked: u32) {
+        let used = match self.settings.window_use {
+            WindowUse::InFlight => self.is_window_nearly_full(in_flight),
+            WindowUse::Limited => self.is_window_limited(),
+        };
+        if used {
             let clock = self.clock;
             let context = self.context(&clock);
             self.congestion
@@ -146,16 +159,37 @@ impl Sender {
         self.congestion.usage.stamp = self.tick();
     }
 
-    /// The window is what holds the sender back (`tcp_is_cwnd_limited`).
+    /// The window is full, with a little room for bursts (`tcp_is_cwnd_limited`, 3.10).
+    fn is_window_nearly_full(&self, in_flight: u32) -> bool {
+        let cwnd = self.congestion.window.cwnd;
+        let left = cwnd.saturating_sub(in_flight);
+        let segments = self.settings.gso_segments;
+        let bursts = segments > 1
+            && left * 3 < cwnd
+            && left * self.mss < segments * self.mss
+            && left < segments;
+        in_flight >= cwnd || bursts || left <= 3
+    }
+
+    /// The window held the sender back (`tcp_is_cwnd_limited`, 6.x).
     fn is_window_limited(&self) -> bool {
         self.congestion.usage.limited
             || (self.congestion.window.in_slow_start()
                 && self.congestion.window.cwnd < 2 * self.congestion.usage.most_out)
     }
 
-    /// After data were sent, or could not be: was the window used (RFC 2861, RFC 7661; `tcp_cwnd_validate`).
-    pub(super) fn validate_window(&mut self, limited: bool) {
+    /// After `sent` segments left, or none could as the window is full (`limited`): was the window used (RFC 2861, RFC 7661;
+    /// `tcp_cwnd_validate`).
+    pub(super) fn validate_window(&mut self, sent: u32, limited: bool) {
         let out = self.queue.out;
+        let by_flight = self.settings.window_use == WindowUse::InFlight;
+        if sent == 0 && (by_flight || !limited) {
+            return;
+        }
+        if by_flight {
+            self.note_use(out >= self.congestion.window.cwnd, out);
+            return;
+        }
         let usage = &mut self.congestion.usage;
         if !self.una.is_before(usage.until) || limited || (!usage.limited && out > usage.most_out) {
             usage.limited = limited;
@@ -164,12 +198,6 @@ impl Sender {
         }
         let full = self.is_window_limited();
         self.note_use(full, out);
-    }
-
-    /// The same in 3.10, by what is out (`tcp_cwnd_validate`).
-    pub(super) fn validate_window_linux3(&mut self) {
-        let out = self.queue.out;
-        self.note_use(out >= self.congestion.window.cwnd, out);
     }
 
     /// The window is `full`, or else used by `out` packets; one that was not full for a timeout shrinks.

@@ -6,7 +6,7 @@ use super::backlog::Unsent;
 use super::nagle::Hold;
 use super::queue::packets;
 use super::{host, Sender, State};
-use crate::settings::SenderForm;
+use crate::settings::{IdleRestart, PacketSizing};
 
 /// Where the data of a write lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,7 +156,8 @@ impl Sender {
             return;
         }
         self.now = now;
-        if self.queue.lost > self.queue.retransmissions_out
+        if self.settings.small_queue_retransmits
+            && self.queue.lost > self.queue.retransmissions_out
             && self.congestion.window.cwnd > self.queue.in_flight()
         {
             self.send_lost();
@@ -183,13 +184,13 @@ impl Sender {
     /// Bytes that a segment in the buffer may hold before the next begins (`tcp_xmit_size_goal`).
     pub(super) fn size_goal(&self) -> u32 {
         let largest = self.mss * self.settings.gso_segments.max(1);
-        match self.settings.sender {
+        match self.settings.packet_sizing {
             // tcp_bound_to_half_wnd
-            SenderForm::Linux3 => {
+            PacketSizing::Window => {
                 let half = self.peer.largest_window / 2;
                 (largest.min(half) / self.mss).max(1) * self.mss
             }
-            SenderForm::Linux6 => largest,
+            PacketSizing::PacingRate => largest,
         }
     }
 
@@ -210,7 +211,7 @@ impl Sender {
             push: false,
         });
         self.output.nagle.push = false;
-        if self.settings.sender == SenderForm::Linux6 {
+        if self.settings.idle_restart == IdleRestart::WhenWritten {
             self.restart_after_idle();
         }
         true
@@ -302,11 +303,7 @@ impl Sender {
             }
         }
         limited |= self.queue.in_flight() >= self.congestion.window.cwnd;
-        match self.settings.sender {
-            SenderForm::Linux3 if sent > 0 => self.validate_window_linux3(),
-            SenderForm::Linux6 if sent > 0 || limited => self.validate_window(limited),
-            _ => {}
-        }
+        self.validate_window(sent, limited);
         if sent == 0 {
             return self.queue.out == 0 && !self.backlog.is_empty();
         }
@@ -351,11 +348,21 @@ impl Sender {
         }
         let cwnd = self.congestion.window.cwnd;
         let left = cwnd.saturating_sub(in_flight);
-        match self.settings.sender {
-            SenderForm::Linux3 => left,
+        match self.settings.packet_sizing {
+            PacketSizing::Window => left,
             // Two packets of several segments are to be in flight at least.
-            SenderForm::Linux6 => left.min((cwnd / 2).max(1)),
+            PacketSizing::PacingRate => left.min((cwnd / 2).max(1)),
         }
+    }
+
+    /// Whether new data could be sent now (`tcp_may_send_now`).
+    pub(super) fn may_send_now(&self) -> bool {
+        let Some(head) = self.backlog.head() else {
+            return false;
+        };
+        let hold = self.output.nagle.hold();
+        let held = self.waits_for_more(&head, hold);
+        !held && self.quota(&head) > 0 && self.fits_peer_window(&head)
     }
 
     /// Whether the peer's window takes the first packet of the segment (`tcp_snd_wnd_test`).
@@ -380,7 +387,7 @@ impl Sender {
             return most;
         }
         let short = needed % self.mss;
-        if self.settings.sender == SenderForm::Linux3 {
+        if self.settings.packet_sizing == PacketSizing::Window {
             return needed - short;
         }
         if short > 0

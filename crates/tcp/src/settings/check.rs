@@ -3,8 +3,8 @@
 use rexmit_time::Duration;
 
 use super::{
-    EarlyRetransmit, Estimator, InitialWindow, Recovery, RttSamples, SenderForm, Settings,
-    TimeoutMarks, Tlp, WindowShare,
+    AckOrder, EarlyRetransmit, Estimator, InitialWindow, Recovery, ReorderingUnit, RttSamples,
+    Settings, TimeoutMarks, Tlp, WindowShare,
 };
 
 /// No time is longer: beyond, sums of times would run out of range.
@@ -93,7 +93,7 @@ impl Settings {
         ];
         match rules
             .iter()
-            .chain(&self.sender_rules())
+            .chain(&self.order_rules())
             .find(|(holds, _)| !holds)
         {
             Some((_, reason)) => Err((*reason).to_owned()),
@@ -101,54 +101,58 @@ impl Settings {
         }
     }
 
-    /// What each of the two senders has no part for.
-    fn sender_rules(&self) -> Vec<(bool, &'static str)> {
-        match self.sender {
-            SenderForm::Linux3 => vec![
-                (!self.rack, "rack = true needs sender = linux-6"),
+    /// What each order of an acknowledgement has no part for.
+    fn order_rules(&self) -> Vec<(bool, &'static str)> {
+        match self.ack_order {
+            AckOrder::RecoveryFirst => vec![
+                (
+                    !self.fack || self.reordering_unit == ReorderingUnit::Segments,
+                    "fack = true needs reordering_unit = segments",
+                ),
+                (!self.rack, "rack = true needs ack_order = losses-first"),
                 (
                     self.tlp != Tlp::Rfc8985,
-                    "tlp = rfc8985 needs sender = linux-6; with linux-3 there is draft",
+                    "tlp = rfc8985 needs ack_order = losses-first; with recovery-first there is draft",
                 ),
                 (
                     self.timeout_marks == TimeoutMarks::All,
-                    "timeout_marks = rack needs sender = linux-6",
+                    "timeout_marks = rack needs ack_order = losses-first",
                 ),
                 (
                     self.recovery != Recovery::PrrConservative,
-                    "recovery = prr-conservative needs sender = linux-6",
+                    "recovery = prr-conservative needs ack_order = losses-first",
                 ),
             ],
-            SenderForm::Linux6 => vec![
-                (!self.fack, "fack = true needs sender = linux-3"),
+            AckOrder::LossesFirst => vec![
+                (!self.fack, "fack = true needs ack_order = recovery-first"),
                 (
                     self.early_retransmit == EarlyRetransmit::Off,
-                    "early_retransmit needs sender = linux-3",
+                    "early_retransmit needs ack_order = recovery-first",
                 ),
                 (
                     self.tlp != Tlp::Draft,
-                    "tlp = draft needs sender = linux-3; with linux-6 there is rfc8985",
+                    "tlp = draft needs ack_order = recovery-first; with losses-first there is rfc8985",
                 ),
                 (
                     self.tlp == Tlp::Off || self.tlp_probes_bare_fin,
-                    "tlp_probes_bare_fin = false needs sender = linux-3",
+                    "tlp_probes_bare_fin = false needs ack_order = recovery-first",
                 ),
-                (!self.head_timeout, "head_timeout needs sender = linux-3"),
+                (!self.head_timeout, "head_timeout needs ack_order = recovery-first"),
                 (
                     !self.fack_lost_retransmits,
-                    "fack_lost_retransmits needs sender = linux-3",
+                    "fack_lost_retransmits needs ack_order = recovery-first",
                 ),
                 (
                     !self.forward_retransmit,
-                    "forward_retransmit needs sender = linux-3",
+                    "forward_retransmit needs ack_order = recovery-first",
                 ),
                 (
                     matches!(self.recovery, Recovery::Prr | Recovery::PrrConservative),
-                    "recovery must be prr or prr-conservative with sender = linux-6",
+                    "recovery must be prr or prr-conservative with ack_order = losses-first",
                 ),
                 (
                     self.rtt_samples == RttSamples::EachAck,
-                    "rtt_samples = once-per-round-trip needs sender = linux-3",
+                    "rtt_samples = once-per-round-trip needs ack_order = recovery-first",
                 ),
             ],
         }

@@ -153,17 +153,6 @@ pub enum CubicForm {
 
 choices!(CubicForm, "CUBIC", Linux3 = "linux-3", Linux6 = "linux-6");
 
-/// Which generation of Linux's sender works through acknowledgements. Other stacks take the one nearer to them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SenderForm {
-    /// 3.10: the window is set while losses are found; dupACKs count; the timer is set by what was acknowledged.
-    Linux3,
-    /// 6.x: first what was lost, then the window, then what is sent; one timer for probes, reordering and timeouts.
-    Linux6,
-}
-
-choices!(SenderForm, "sender", Linux3 = "linux-3", Linux6 = "linux-6");
-
 /// The first window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InitialWindow {

@@ -39,9 +39,11 @@ pub enum SettingError {
 
 impl SettingError {
     pub(super) fn unknown(name: &str) -> Self {
+        // A name of the release before.
+        let renamed = (name == "sender").then_some("ack_order");
         SettingError::Unknown {
             name: name.to_owned(),
-            meant: nearest(name, Settings::NAMES.iter().copied()),
+            meant: renamed.or_else(|| nearest(name, Settings::NAMES.iter().copied())),
         }
     }
 }

@@ -5,8 +5,10 @@ use rexmit_time::Duration;
 use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
-    CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, InitialWindow, Recovery,
-    RttSamples, SenderForm, TimeoutMarks, Tlp, WindowShare,
+    AckOrder, CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, FrtoTest,
+    IdleRestart, InitialWindow, PacketSizing, PartialUndo, Recovery, Reneging, ReorderingUnit,
+    RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp, UndoStart,
+    UndoWindow, WindowShare, WindowUse,
 };
 
 pub(super) fn five() -> Page {
@@ -29,6 +31,7 @@ pub(super) fn five() -> Page {
         rttvar_factor = 4, "sys/netinet/tcp_var.h TCP_REXMTVAL, 5.2.1";
         rtt_samples = RttSamples::OncePerRoundTrip, "sys/netinet/tcp_output.c t_rtttime, t_rtseq, 5.2.1";
         rto_slop = Duration::from_millis(200), "sys/netinet/tcp_timer.h TCPTV_CPU_VAR, TCPT_RANGESET, 5.2.1";
+        timeout_left = TimeoutLeft::Ticks, "no effect: the timer has no other use but the timeout";
 
         sack = false, "came with FreeBSD 5.3";
         dsack = false, "came with FreeBSD 5.3 or later";
@@ -37,6 +40,11 @@ pub(super) fn five() -> Page {
 
         dupack_threshold = 3, "sys/netinet/tcp_input.c tcprexmtthresh, 5.2.1";
         max_reordering = 3, "sys/netinet/tcp_input.c tcprexmtthresh, 5.2.1: fixed";
+        reordering_unit = ReorderingUnit::Segments, "no effect: SACK came with FreeBSD 5.3";
+        timeout_forgets_reordering = true, "no effect: the threshold is fixed";
+        reneging = Reneging::Timeout, "no effect: SACK came with FreeBSD 5.3";
+        dsack_check = false, "no effect: there are no SACKs";
+        sacked_count_again = true, "no effect: there are no SACKs";
         fack = false, "Linux alone has it";
         rack = false, "came with FreeBSD 12";
         rack_static_reo_wnd = false, "no effect: RACK came with FreeBSD 12";
@@ -45,12 +53,19 @@ pub(super) fn five() -> Page {
         early_retransmit = EarlyRetransmit::Off, "never came";
         tlp = Tlp::Off, "came with FreeBSD 12";
         tlp_probes_bare_fin = false, "no effect: probes came with FreeBSD 12";
+        tlp_marks_retransmission = false, "no effect: there are no probes";
         frto = false, "never came";
+        frto_test = FrtoTest::EachAdvance, "no effect: there is no F-RTO";
         head_timeout = false, "Linux alone has it";
         fack_lost_retransmits = false, "Linux alone has it";
         forward_retransmit = false, "Linux alone has it";
         timeout_marks = TimeoutMarks::All, "sys/netinet/tcp_timer.c tcp_timer_rexmt, 5.2.1: snd_nxt = snd_una";
         undo = true, "sys/netinet/tcp_input.c t_badrxtwin, 5.2.1: the model undoes by timestamps";
+        undo_start = UndoStart::Clean, "assumption: as Linux 3.10";
+        partial_undo = PartialUndo::Window, "assumption: as Linux 3.10";
+        undo_window = UndoWindow::Prior, "sys/netinet/tcp_input.c tcp_input, 5.2.1: snd_cwnd_prev";
+        retrans_stamp_cleanup = false, "assumption: as Linux 3.10";
+        attempts_count = false, "assumption: as Linux 3.10";
 
         recovery = Recovery::NewReno, "sys/netinet/tcp_input.c tcp_newreno_partial_ack, 5.2.1";
         congestion_control = CongestionControl::Reno, "sys/netinet/tcp_input.c, 5.2.1";
@@ -59,9 +74,11 @@ pub(super) fn five() -> Page {
         byte_counting = false, "sys/netinet/tcp_input.c, 5.2.1: one segment an ACK";
         initial_window = InitialWindow::Segments(1), "sys/netinet/tcp_input.c ss_fltsz = 1, 5.2.1; assumption: RFC 3390 was not yet the default";
         slow_start_after_idle = true, "sys/netinet/tcp_output.c tcp_output, 5.2.1: idle for a timeout";
+        idle_restart = IdleRestart::WhenSent, "sys/netinet/tcp_output.c tcp_output, 5.2.1";
+        window_use = WindowUse::InFlight, "assumption: as Linux 3.10";
         metrics = false, "assumption: off; sys/netinet/tcp_hostcache.c keeps what was learned, 5.2.1";
 
-        sender = SenderForm::Linux3, "assumption: the nearer of the two that the model has";
+        ack_order = AckOrder::RecoveryFirst, "sys/netinet/tcp_input.c tcp_input, 5.2.1: t_dupacks begins a recovery; assumption: the rest as Linux 3.10";
         fin_exempt = true, "assumption: a FIN takes no room in the congestion window";
         fill_segments = false, "Linux alone has it";
         autocorking = false, "Linux alone has it";
@@ -70,13 +87,19 @@ pub(super) fn five() -> Page {
         linear_writes = false, "assumption: buffers count payload";
         header_room = 0, "assumption: buffers count payload";
         limit_output_bytes = None, "Linux alone has it";
+        small_queue_retransmits = false, "no effect: there is no such limit";
         pacing_rate = false, "Linux alone has it";
         gso_segments = 1, "segmentation offload came with FreeBSD 7";
+        packet_sizing = PacketSizing::Window, "no effect: a packet is a segment";
         retrans_collapse = true, "sys/netinet/tcp_output.c tcp_output, 5.2.1: sends again a full segment from the stream";
+        collapse_linear = false, "sys/netinet/tcp_output.c tcp_output, 5.2.1: sends again from the stream";
         retries = 12, "sys/netinet/tcp_timer.h TCP_MAXRXTSHIFT, 5.2.1";
+        retries_by_time = false, "sys/netinet/tcp_timer.c tcp_timer_rexmt, 5.2.1: t_rxtshift";
+        shut_window_limit = ShutWindowLimit::LongestTimeout, "assumption: as Linux 3.10";
         syn_retries = 8, "sys/netinet/tcp_timer.h TCPTV_KEEP_INIT = 75 s, 5.2.1: as many as fit";
         syn_linear_timeouts = 4, "sys/netinet/tcp_timer.c tcp_syn_backoff, 5.2.1";
         send_buffer = [32_768, 32_768, 32_768], "sys/netinet/tcp_usrreq.c tcp_sendspace, 5.2.1";
+        send_buffer_growth = SendBufferGrowth::WhenFreed, "no effect: the buffer has one size";
 
         prequeue = false, "Linux alone has it";
         delayed_ack = DelayedAck::Rfc, "sys/netinet/tcp_input.c DELAY_ACK, 5.2.1";

@@ -5,8 +5,10 @@ use rexmit_time::Duration;
 use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
-    CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, InitialWindow, Recovery,
-    RttSamples, SenderForm, TimeoutMarks, Tlp, WindowShare,
+    AckOrder, CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, FrtoTest,
+    IdleRestart, InitialWindow, PacketSizing, PartialUndo, Recovery, Reneging, ReorderingUnit,
+    RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp, UndoStart,
+    UndoWindow, WindowShare, WindowUse,
 };
 
 pub(super) fn page() -> Page {
@@ -29,6 +31,7 @@ pub(super) fn page() -> Page {
         rttvar_factor = 4, "net/ipv4/tcp_input.c tcp_set_rto, 2.4.32: rttvar holds four deviations";
         rtt_samples = RttSamples::EachAck, "net/ipv4/tcp_input.c tcp_clean_rtx_queue, 2.4.32";
         rto_slop = Duration::ZERO, "net/ipv4/tcp_input.c tcp_set_rto, 2.4.32: nothing is added";
+        timeout_left = TimeoutLeft::Ticks, "no effect: the timer has no other use but the timeout";
 
         sack = true, "net/ipv4/tcp_input.c sysctl_tcp_sack = 1, 2.4.32";
         dsack = true, "net/ipv4/tcp_input.c sysctl_tcp_dsack = 1, 2.4.32";
@@ -37,6 +40,11 @@ pub(super) fn page() -> Page {
 
         dupack_threshold = 3, "include/net/tcp.h TCP_FASTRETRANS_THRESH, 2.4.32";
         max_reordering = 127, "include/net/tcp.h TCP_MAX_REORDERING, 2.4.32";
+        reordering_unit = ReorderingUnit::Segments, "net/ipv4/tcp_input.c tcp_update_reordering, 2.4.32";
+        timeout_forgets_reordering = true, "net/ipv4/tcp_input.c tcp_enter_loss, 2.4.32";
+        reneging = Reneging::Timeout, "net/ipv4/tcp_input.c tcp_check_sack_reneging, 2.4.32";
+        dsack_check = false, "net/ipv4/tcp_input.c tcp_sacktag_write_queue, 2.4.32";
+        sacked_count_again = true, "net/ipv4/tcp_input.c tcp_clean_rtx_queue, 2.4.32";
         fack = true, "net/ipv4/tcp_input.c sysctl_tcp_fack = 1, 2.4.32";
         rack = false, "came with Linux 4.4";
         rack_static_reo_wnd = false, "no effect: RACK came with Linux 4.4";
@@ -45,12 +53,19 @@ pub(super) fn page() -> Page {
         early_retransmit = EarlyRetransmit::Off, "came with Linux 3.5";
         tlp = Tlp::Off, "came with Linux 3.10";
         tlp_probes_bare_fin = false, "no effect: probes came with Linux 3.10";
+        tlp_marks_retransmission = false, "no effect: there are no probes";
         frto = false, "net/ipv4/tcp_input.c sysctl_tcp_frto = 0, 2.4.32";
+        frto_test = FrtoTest::EachAdvance, "no effect: F-RTO is off";
         head_timeout = true, "net/ipv4/tcp_input.c tcp_head_timedout, 2.4.32";
         fack_lost_retransmits = true, "net/ipv4/tcp_input.c tcp_sacktag_write_queue (lost_retrans), 2.4.32";
         forward_retransmit = true, "net/ipv4/tcp_output.c tcp_xmit_retransmit_queue, 2.4.32";
         timeout_marks = TimeoutMarks::All, "net/ipv4/tcp_input.c tcp_enter_loss, 2.4.32";
         undo = true, "net/ipv4/tcp_input.c tcp_may_undo, 2.4.32";
+        undo_start = UndoStart::Clean, "net/ipv4/tcp_input.c tcp_enter_loss, tcp_fastretrans_alert, 2.4.32";
+        partial_undo = PartialUndo::Window, "net/ipv4/tcp_input.c tcp_try_undo_partial, 2.4.32";
+        undo_window = UndoWindow::Threshold, "net/ipv4/tcp_input.c tcp_undo_cwr, 2.4.32";
+        retrans_stamp_cleanup = false, "net/ipv4/tcp_input.c tcp_try_undo_recovery, 2.4.32: the window is moderated instead";
+        attempts_count = false, "net/ipv4/tcp_output.c tcp_retransmit_skb, 2.4.32";
 
         recovery = Recovery::RateHalving, "net/ipv4/tcp_input.c tcp_cwnd_down, 2.4.32";
         congestion_control = CongestionControl::Reno, "net/ipv4/tcp_input.c reno_cong_avoid, 2.4.32; BIC is off by default";
@@ -59,9 +74,11 @@ pub(super) fn page() -> Page {
         byte_counting = false, "net/ipv4/tcp_input.c reno_cong_avoid, 2.4.32: one segment an ACK";
         initial_window = InitialWindow::Linux24, "net/ipv4/tcp_input.c tcp_init_cwnd, 2.4.32";
         slow_start_after_idle = true, "net/ipv4/tcp_output.c tcp_cwnd_restart, 2.4.32: always";
+        idle_restart = IdleRestart::WhenSent, "net/ipv4/tcp_output.c tcp_event_data_sent, 2.4.32";
+        window_use = WindowUse::InFlight, "net/ipv4/tcp_output.c tcp_cwnd_validate, 2.4.32; assumption: with room for three segments, as 3.10";
         metrics = false, "assumption: off, so that transfers do not depend on each other; by default the kernel keeps what it learned";
 
-        sender = SenderForm::Linux3, "net/ipv4/tcp_input.c tcp_ack, tcp_fastretrans_alert, 2.4.32: as 3.10";
+        ack_order = AckOrder::RecoveryFirst, "net/ipv4/tcp_input.c tcp_ack, tcp_fastretrans_alert, 2.4.32";
         fin_exempt = true, "include/net/tcp.h tcp_snd_test, 2.4.32";
         fill_segments = false, "came with Linux 6.10";
         autocorking = false, "came with Linux 3.14";
@@ -70,13 +87,19 @@ pub(super) fn page() -> Page {
         linear_writes = false, "assumption: as if data of files lay in pages";
         header_room = 192, "assumption: include/net/tcp.h MAX_TCP_HEADER, 2.4.32";
         limit_output_bytes = None, "came with Linux 3.6";
+        small_queue_retransmits = false, "no effect: there is no such limit";
         pacing_rate = false, "came with Linux 3.12";
         gso_segments = 1, "segmentation offload came with Linux 2.6";
+        packet_sizing = PacketSizing::Window, "no effect: a packet is a segment";
         retrans_collapse = true, "net/ipv4/tcp_output.c sysctl_tcp_retrans_collapse = 1, 2.4.32";
+        collapse_linear = true, "net/ipv4/tcp_output.c tcp_retrans_try_collapse, 2.4.32: not what lies in pages";
         retries = 15, "include/net/tcp.h TCP_RETR2, 2.4.32";
+        retries_by_time = true, "assumption: as later kernels; net/ipv4/tcp_timer.c tcp_write_timeout, 2.4.32, counts them";
+        shut_window_limit = ShutWindowLimit::LongestTimeout, "net/ipv4/tcp_timer.c tcp_retransmit_timer, 2.4.32";
         syn_retries = 5, "include/net/tcp.h TCP_SYN_RETRIES, 2.4.32";
         syn_linear_timeouts = 0, "came with Linux 6.5";
         send_buffer = [4_096, 16_384, 131_072], "net/ipv4/tcp.c sysctl_tcp_wmem, 2.4.32";
+        send_buffer_growth = SendBufferGrowth::WhenFreed, "net/ipv4/tcp_input.c tcp_fixup_sndbuf, tcp_new_space, 2.4.32";
 
         prequeue = false, "assumption: its windows were not held against a real 2.4";
         delayed_ack = DelayedAck::Linux3, "net/ipv4/tcp_input.c tcp_event_data_recv, 2.4.32: as later";

@@ -7,6 +7,7 @@ use super::linux_3_10;
 use super::page::{state, Page};
 use crate::settings::{
     Estimator, MptcpBuffer, MptcpBurst, MptcpOptions, MptcpProbe, MptcpScheduler, MptcpTimer,
+    SendBufferGrowth,
 };
 
 pub(super) fn page() -> Page {
@@ -19,6 +20,7 @@ pub(super) fn page() -> Page {
         max_reordering = 300, "net/ipv4/tcp_input.c sysctl_tcp_max_reordering, since 4.0";
         head_timeout = false, "removed before Linux 3.16";
         tlp_probes_bare_fin = true, "net/ipv4/tcp_output.c tcp_send_loss_probe, late 3.10.y and later";
+        tlp_marks_retransmission = true, "net/ipv4/tcp_output.c __tcp_retransmit_skb, since 3.14: TCPCB_EVER_RETRANS";
         byte_counting = true, "net/ipv4/tcp_cong.c tcp_slow_start, since 3.13";
         prequeue = false, "assumption: its windows were not held against a real 4.1";
         scatter_gather = true, "assumption: the subflows' devices gather pieces of pages";
@@ -26,12 +28,14 @@ pub(super) fn page() -> Page {
         header_room = 320, "include/net/tcp.h MAX_TCP_HEADER, with wireless LAN and tunnels";
         autocorking = true, "net/ipv4/tcp.c sysctl_tcp_autocorking = 1, since 3.14";
         pacing_rate = true, "net/ipv4/tcp_output.c tcp_write_xmit, since 3.12; packets are paced by the queueing discipline fq only";
+        send_buffer_growth = SendBufferGrowth::WhenSent, "net/ipv4/tcp_input.c tcp_sndbuf_expand, since 3.13";
 
         mptcp_scheduler = MptcpScheduler::LowestRtt, "net/mptcp/mptcp_sched.c get_available_subflow, v0.90";
         mptcp_burst_bytes = 65_428, "no effect: the scheduler is asked for each segment";
         mptcp_burst = MptcpBurst::Segment, "net/mptcp/mptcp_output.c mptcp_write_xmit, v0.90";
         mptcp_send_buffer = MptcpBuffer::Largest, "assumption: as upstream before 6.7";
         mptcp_reader_acknowledges = false, "upstream alone has it";
+        mptcp_subflow_nagle = false, "net/mptcp/mptcp_output.c mptcp_write_xmit, v0.90: the connection has asked it";
         mptcp_reinject_on_timeout = true, "net/mptcp/mptcp_output.c mptcp_reinject_data, mptcp_sub_retransmit_timer, v0.90";
         mptcp_reinject_on_probe = MptcpProbe::Off, "net/ipv4/tcp_output.c tcp_send_loss_probe, v0.90: the probe goes down its own subflow only; Probe or Wait 2017 proposes it";
         mptcp_timer = MptcpTimer::TwiceLongestTimeout, "net/mptcp/mptcp_ctrl.c mptcp_set_rto, v0.90";

@@ -5,9 +5,11 @@ use rexmit_time::Duration;
 use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
-    CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, InitialWindow,
-    MptcpBuffer, MptcpBurst, MptcpOptions, MptcpProbe, MptcpScheduler, MptcpTimer, Recovery,
-    RttSamples, SenderForm, TimeoutMarks, Tlp, WindowShare,
+    AckOrder, CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, FrtoTest,
+    IdleRestart, InitialWindow, MptcpBuffer, MptcpBurst, MptcpOptions, MptcpProbe, MptcpScheduler,
+    MptcpTimer, PacketSizing, PartialUndo, Recovery, Reneging, ReorderingUnit, RttSamples,
+    SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp, UndoStart, UndoWindow,
+    WindowShare, WindowUse,
 };
 
 pub(super) fn page_6_1() -> Page {
@@ -30,6 +32,7 @@ pub(super) fn page_6_1() -> Page {
         rttvar_factor = 4, "include/net/tcp.h __tcp_set_rto, 6.1: rttvar holds four deviations";
         rtt_samples = RttSamples::EachAck, "net/ipv4/tcp_input.c tcp_clean_rtx_queue, 6.1";
         rto_slop = Duration::ZERO, "include/net/tcp.h __tcp_set_rto, 6.1: nothing is added";
+        timeout_left = TimeoutLeft::Micros, "net/ipv4/tcp_input.c tcp_rearm_rto, include/net/tcp.h tcp_rto_delta_us, 6.1";
 
         sack = true, "net/ipv4/tcp_ipv4.c tcp_sk_init, 6.1";
         dsack = true, "net/ipv4/tcp_ipv4.c tcp_sk_init, 6.1";
@@ -38,6 +41,11 @@ pub(super) fn page_6_1() -> Page {
 
         dupack_threshold = 3, "net/ipv4/tcp_ipv4.c tcp_sk_init, TCP_FASTRETRANS_THRESH, 6.1";
         max_reordering = 300, "net/ipv4/tcp_ipv4.c tcp_sk_init, 6.1";
+        reordering_unit = ReorderingUnit::Bytes, "net/ipv4/tcp_input.c tcp_check_sack_reordering, tcp_force_fast_retransmit, 6.1";
+        timeout_forgets_reordering = false, "net/ipv4/tcp_input.c tcp_enter_loss, 6.1: only in Disorder, and with as many SACKed";
+        reneging = Reneging::Wait, "net/ipv4/tcp_input.c tcp_check_sack_reneging, 6.1";
+        dsack_check = true, "net/ipv4/tcp_input.c tcp_dsack_seen, 6.1";
+        sacked_count_again = false, "net/ipv4/tcp_input.c tcp_clean_rtx_queue, 6.1";
         fack = false, "removed in Linux 4.15";
         rack = true, "net/ipv4/tcp_ipv4.c tcp_sk_init, sysctl_tcp_recovery = TCP_RACK_LOSS_DETECTION, 6.1";
         rack_static_reo_wnd = false, "net/ipv4/tcp_ipv4.c tcp_sk_init, sysctl_tcp_recovery, 6.1";
@@ -46,12 +54,19 @@ pub(super) fn page_6_1() -> Page {
         early_retransmit = EarlyRetransmit::Off, "removed in Linux 4.11";
         tlp = Tlp::Rfc8985, "net/ipv4/tcp_output.c tcp_schedule_loss_probe; sysctl_tcp_early_retrans = 3, 6.1";
         tlp_probes_bare_fin = true, "net/ipv4/tcp_output.c tcp_send_loss_probe, 6.1";
+        tlp_marks_retransmission = true, "net/ipv4/tcp_output.c __tcp_retransmit_skb, 6.1: TCPCB_EVER_RETRANS";
         frto = true, "net/ipv4/tcp_ipv4.c tcp_sk_init, sysctl_tcp_frto = 2, 6.1";
+        frto_test = FrtoTest::Once, "net/ipv4/tcp_input.c tcp_enter_loss, tcp_process_loss, tcp_clean_rtx_queue, 6.1";
         head_timeout = false, "removed before Linux 3.16";
         fack_lost_retransmits = false, "removed in Linux 4.4";
         forward_retransmit = false, "removed in Linux 4.11";
         timeout_marks = TimeoutMarks::Rack, "net/ipv4/tcp_input.c tcp_timeout_mark_lost, 6.1";
         undo = true, "net/ipv4/tcp_input.c tcp_may_undo, 6.1";
+        undo_start = UndoStart::InFlight, "net/ipv4/tcp_input.c tcp_init_undo, 6.1";
+        partial_undo = PartialUndo::Recovery, "net/ipv4/tcp_input.c tcp_try_undo_partial, 6.1";
+        undo_window = UndoWindow::Prior, "net/ipv4/tcp_input.c tcp_undo_cwnd_reduction, net/ipv4/tcp_cong.c tcp_reno_undo_cwnd, 6.1";
+        retrans_stamp_cleanup = true, "net/ipv4/tcp_input.c tcp_is_non_sack_preventing_reopen, tcp_enter_recovery, 6.1";
+        attempts_count = true, "net/ipv4/tcp_output.c tcp_retransmit_skb, 6.1";
 
         recovery = Recovery::PrrConservative, "net/ipv4/tcp_input.c tcp_cwnd_reduction, 6.1";
         congestion_control = CongestionControl::Cubic, "net/ipv4/Kconfig DEFAULT_TCP_CONG, 6.1";
@@ -60,9 +75,11 @@ pub(super) fn page_6_1() -> Page {
         byte_counting = true, "net/ipv4/tcp_cong.c tcp_slow_start, 6.1";
         initial_window = InitialWindow::Segments(10), "include/net/tcp.h TCP_INIT_CWND, 6.1";
         slow_start_after_idle = true, "net/ipv4/tcp_ipv4.c tcp_sk_init, 6.1";
+        idle_restart = IdleRestart::WhenWritten, "include/net/tcp.h tcp_slow_start_after_idle_check, 6.1";
+        window_use = WindowUse::Limited, "include/net/tcp.h tcp_is_cwnd_limited, net/ipv4/tcp_output.c tcp_cwnd_validate, 6.1";
         metrics = false, "assumption: off (tcp_no_metrics_save = 1), as on the lab's hosts; by default the kernel keeps what it learned";
 
-        sender = SenderForm::Linux6, "net/ipv4/tcp_input.c tcp_ack, tcp_set_xmit_timer, 6.1";
+        ack_order = AckOrder::LossesFirst, "net/ipv4/tcp_input.c tcp_ack, tcp_identify_packet_loss, tcp_cong_control, tcp_set_xmit_timer, 6.1";
         fin_exempt = true, "net/ipv4/tcp_output.c tcp_cwnd_test, 6.1";
         fill_segments = false, "came with Linux 6.10";
         autocorking = true, "net/ipv4/tcp_ipv4.c tcp_sk_init, sysctl_tcp_autocorking = 1, 6.1";
@@ -71,13 +88,19 @@ pub(super) fn page_6_1() -> Page {
         linear_writes = false, "net/ipv4/tcp.c tcp_sendmsg_locked, skb_page_frag_refill: in pages since 4.17";
         header_room = 192, "include/net/tcp.h MAX_TCP_HEADER, 6.1, as the lab configures it: no wireless LAN, no tunnels";
         limit_output_bytes = Some(1_048_576), "net/ipv4/tcp_ipv4.c tcp_sk_init, 6.1";
+        small_queue_retransmits = true, "net/ipv4/tcp_output.c tcp_xmit_retransmit_queue, tcp_tsq_write, 6.1";
         pacing_rate = true, "net/ipv4/tcp_output.c tcp_small_queue_check, 6.1";
         gso_segments = 1, "the lab's links: gso_max_segs 1, offloads off";
+        packet_sizing = PacketSizing::PacingRate, "net/ipv4/tcp_output.c tcp_tso_autosize, tcp_tso_should_defer, tcp_mss_split_point, 6.1";
         retrans_collapse = true, "net/ipv4/tcp_ipv4.c tcp_sk_init, 6.1";
+        collapse_linear = false, "net/ipv4/tcp_output.c tcp_can_collapse, tcp_skb_shift, 6.1: pages as well";
         retries = 15, "include/net/tcp.h TCP_RETR2, 6.1";
+        retries_by_time = true, "net/ipv4/tcp_timer.c retransmits_timed_out, 6.1";
+        shut_window_limit = ShutWindowLimit::TwiceLongestTimeout, "net/ipv4/tcp_timer.c tcp_rtx_probe0_timed_out, 6.1";
         syn_retries = 6, "include/net/tcp.h TCP_SYN_RETRIES, 6.1";
         syn_linear_timeouts = 0, "came with Linux 6.5";
         send_buffer = [4_096, 16_384, 4_194_304], "net/ipv4/tcp.c tcp_init, 6.1, with memory enough; as the lab sets it";
+        send_buffer_growth = SendBufferGrowth::WhenSent, "net/ipv4/tcp_input.c tcp_sndbuf_expand, tcp_should_expand_sndbuf, 6.1";
 
         prequeue = false, "net/ipv4/tcp_ipv4.c tcp_prequeue: removed in Linux 4.14";
         delayed_ack = DelayedAck::Linux6, "net/ipv4/tcp_input.c tcp_event_data_recv, __tcp_ack_snd_check, 6.1";
@@ -96,6 +119,7 @@ pub(super) fn page_6_1() -> Page {
         mptcp_burst = MptcpBurst::Segment, "net/mptcp/protocol.c __mptcp_push_pending, 6.1: asks for each segment";
         mptcp_send_buffer = MptcpBuffer::Largest, "net/mptcp/protocol.h mptcp_propagate_sndbuf, 6.1";
         mptcp_reader_acknowledges = false, "net/mptcp/sockopt.c mptcp_sockopt_sync_locked, 6.1: leaves sk_rcvlowat alone";
+        mptcp_subflow_nagle = true, "net/mptcp/protocol.c mptcp_push_release, tcp_push, 6.1";
         mptcp_reinject_on_timeout = false, "net/ipv4/tcp_timer.c tcp_retransmit_timer, 6.1: knows nothing of other subflows";
         mptcp_reinject_on_probe = MptcpProbe::Off, "net/ipv4/tcp_output.c tcp_send_loss_probe, 6.1: knows nothing of other subflows; the lab's patch adds it";
         mptcp_timer = MptcpTimer::PendingTimer, "net/mptcp/protocol.c mptcp_set_timeout, __mptcp_retrans, 6.1";

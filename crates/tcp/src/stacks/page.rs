@@ -59,6 +59,7 @@ impl Page {
             mptcp_burst = MptcpBurst::Segment, "no effect: there is no Multipath TCP";
             mptcp_send_buffer = MptcpBuffer::Largest, "no effect: there is no Multipath TCP";
             mptcp_reader_acknowledges = false, "no effect: there is no Multipath TCP";
+            mptcp_subflow_nagle = false, "no effect: there is no Multipath TCP";
             mptcp_reinject_on_timeout = false, "no effect: there is no Multipath TCP";
             mptcp_reinject_on_probe = MptcpProbe::Off, "no effect: there is no Multipath TCP";
             mptcp_timer = MptcpTimer::None, "no effect: there is no Multipath TCP";

@@ -5,8 +5,10 @@ use rexmit_time::Duration;
 use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
-    CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, InitialWindow, Recovery,
-    RttSamples, SenderForm, TimeoutMarks, Tlp, WindowShare,
+    AckOrder, CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, FrtoTest,
+    IdleRestart, InitialWindow, PacketSizing, PartialUndo, Recovery, Reneging, ReorderingUnit,
+    RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp, UndoStart,
+    UndoWindow, WindowShare, WindowUse,
 };
 
 pub(super) fn page() -> Page {
@@ -29,6 +31,7 @@ pub(super) fn page() -> Page {
         rttvar_factor = 4, "RFC 6298 §2.3: K = 4";
         rtt_samples = RttSamples::OncePerRoundTrip, "RFC 6298 §3: at least one a round trip";
         rto_slop = Duration::ZERO, "RFC 6298 §2.3: nothing is added";
+        timeout_left = TimeoutLeft::Ticks, "no effect: the timer has no other use but the timeout";
 
         sack = true, "RFC 2018";
         dsack = true, "RFC 2883";
@@ -37,6 +40,11 @@ pub(super) fn page() -> Page {
 
         dupack_threshold = 3, "RFC 5681 §3.2, RFC 6675 §2: DupThresh = 3";
         max_reordering = 3, "RFC 6675 §2: DupThresh is fixed";
+        reordering_unit = ReorderingUnit::Segments, "assumption: RFC 6675 §4 IsLost counts bytes as well";
+        timeout_forgets_reordering = true, "no effect: the threshold is fixed";
+        reneging = Reneging::Timeout, "assumption: what RFC 2018 §8 asks for at a timeout is done at once";
+        dsack_check = false, "no effect: nothing is undone";
+        sacked_count_again = true, "no effect: one segment is timed at a time";
         fack = false, "no standard";
         rack = false, "left out: RFC 8985 is what linux-6.1 and linux-6.12 do";
         rack_static_reo_wnd = false, "no effect: RACK is off";
@@ -45,12 +53,19 @@ pub(super) fn page() -> Page {
         early_retransmit = EarlyRetransmit::Off, "left out: RFC 5827 is experimental";
         tlp = Tlp::Off, "left out: RFC 8985 §7 is what linux-6.1 and linux-6.12 do";
         tlp_probes_bare_fin = false, "no effect: there are no probes";
+        tlp_marks_retransmission = false, "no effect: there are no probes";
         frto = false, "left out: RFC 5682 is optional";
+        frto_test = FrtoTest::EachAdvance, "no effect: there is no F-RTO";
         head_timeout = false, "no standard";
         fack_lost_retransmits = false, "no standard";
         forward_retransmit = true, "RFC 6675 §4, NextSeg rule 3";
         timeout_marks = TimeoutMarks::All, "RFC 5681 §3.1, RFC 6675 §5.1: all without SACK are sent again";
         undo = false, "left out: RFC 3522 and 4015 are optional";
+        undo_start = UndoStart::Clean, "no effect: nothing is undone";
+        partial_undo = PartialUndo::Window, "no effect: nothing is undone";
+        undo_window = UndoWindow::Threshold, "no effect: nothing is undone";
+        retrans_stamp_cleanup = false, "assumption: as Linux 3.10";
+        attempts_count = false, "no effect: nothing is undone, and retries are counted";
 
         recovery = Recovery::Pipe, "RFC 6675 §5";
         congestion_control = CongestionControl::Reno, "RFC 5681 §3.1";
@@ -59,9 +74,11 @@ pub(super) fn page() -> Page {
         byte_counting = true, "RFC 5681 §3.1, equation 2, as RFC 3465 recommends";
         initial_window = InitialWindow::Rfc3390, "RFC 5681 §3.1, equation 1";
         slow_start_after_idle = true, "RFC 5681 §4.1";
+        idle_restart = IdleRestart::WhenSent, "RFC 5681 §4.1";
+        window_use = WindowUse::InFlight, "assumption: as Linux 3.10";
         metrics = false, "RFC 9040 §4: optional";
 
-        sender = SenderForm::Linux3, "assumption: the nearer of the two that the model has";
+        ack_order = AckOrder::RecoveryFirst, "RFC 5681 §3.2, RFC 6675 §5: counting begins a recovery; assumption: the rest as Linux 3.10";
         fin_exempt = true, "assumption: a FIN takes no room in the congestion window";
         fill_segments = false, "Linux alone has it";
         autocorking = false, "Linux alone has it";
@@ -70,13 +87,19 @@ pub(super) fn page() -> Page {
         linear_writes = false, "assumption: buffers count payload";
         header_room = 0, "assumption: buffers count payload";
         limit_output_bytes = None, "no standard: a host's own affair";
+        small_queue_retransmits = false, "no effect: there is no such limit";
         pacing_rate = false, "no standard: a host's own affair";
         gso_segments = 1, "no standard: a packet is a segment";
+        packet_sizing = PacketSizing::Window, "no effect: a packet is a segment";
         retrans_collapse = false, "assumption: segments keep their bounds; RFC 9293 §3.7.5 allows repacking";
+        collapse_linear = true, "no effect: segments keep their bounds";
         retries = 15, "RFC 1122 §4.2.3.5: R2 of at least 100 seconds, as Linux counts";
+        retries_by_time = false, "assumption: a count; RFC 1122 §4.2.3.5 allows either";
+        shut_window_limit = ShutWindowLimit::LongestTimeout, "assumption: as Linux 3.10";
         syn_retries = 6, "RFC 1122 §4.2.3.5: R2 of at least 3 minutes for a SYN, to the nearest doubling";
         syn_linear_timeouts = 0, "RFC 6298 §5.5: every timeout doubles";
         send_buffer = [65_536, 1_048_576, 4_194_304], "assumption: room for any window of the scenarios";
+        send_buffer_growth = SendBufferGrowth::WhenFreed, "assumption: as Linux 3.10";
 
         prequeue = false, "Linux alone has it";
         delayed_ack = DelayedAck::Rfc, "RFC 5681 §4.2";

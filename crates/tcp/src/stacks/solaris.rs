@@ -5,8 +5,10 @@ use rexmit_time::Duration;
 use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
-    CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, InitialWindow, Recovery,
-    RttSamples, SenderForm, TimeoutMarks, Tlp, WindowShare,
+    AckOrder, CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, FrtoTest,
+    IdleRestart, InitialWindow, PacketSizing, PartialUndo, Recovery, Reneging, ReorderingUnit,
+    RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp, UndoStart,
+    UndoWindow, WindowShare, WindowUse,
 };
 
 pub(super) fn ten() -> Page {
@@ -29,6 +31,7 @@ pub(super) fn ten() -> Page {
         rttvar_factor = 4, "illumos tcp_input.c tcp_set_rto";
         rtt_samples = RttSamples::EachAck, "illumos tcp_input.c tcp_input_data: every mblk has its time (b_prev)";
         rto_slop = Duration::ZERO, "illumos tcp_tunables.c tcp_rexmit_interval_extra = 0";
+        timeout_left = TimeoutLeft::Ticks, "no effect: the timer has no other use but the timeout";
 
         sack = true, "illumos tcp_tunables.c tcp_sack_permitted = 2";
         dsack = false, "assumption: duplicates are not reported (RFC 2883)";
@@ -37,6 +40,11 @@ pub(super) fn ten() -> Page {
 
         dupack_threshold = 3, "illumos tcp_tunables.c tcp_dupack_fast_retransmit";
         max_reordering = 3, "illumos tcp_tunables.c tcp_dupack_fast_retransmit: fixed";
+        reordering_unit = ReorderingUnit::Segments, "assumption: how far a SACK is above is counted in segments";
+        timeout_forgets_reordering = true, "no effect: the threshold is fixed";
+        reneging = Reneging::Timeout, "assumption: as Linux 3.10";
+        dsack_check = false, "no effect: nothing is undone";
+        sacked_count_again = true, "assumption: an acknowledgement times the first segment, SACKed or not";
         fack = false, "Linux alone has it";
         rack = false, "never came";
         rack_static_reo_wnd = false, "no effect: there is no RACK";
@@ -45,12 +53,19 @@ pub(super) fn ten() -> Page {
         early_retransmit = EarlyRetransmit::Off, "never came";
         tlp = Tlp::Off, "never came";
         tlp_probes_bare_fin = false, "no effect: there are no probes";
+        tlp_marks_retransmission = false, "no effect: there are no probes";
         frto = false, "never came";
+        frto_test = FrtoTest::EachAdvance, "no effect: there is no F-RTO";
         head_timeout = false, "Linux alone has it";
         fack_lost_retransmits = false, "Linux alone has it";
         forward_retransmit = false, "illumos tcp_output.c tcp_sack_rexmit: only what the SACKs show missing";
         timeout_marks = TimeoutMarks::All, "illumos tcp_timers.c tcp_timer, tcp_ss_rexmit: all from the first";
         undo = false, "never came";
+        undo_start = UndoStart::Clean, "no effect: nothing is undone";
+        partial_undo = PartialUndo::Window, "no effect: nothing is undone";
+        undo_window = UndoWindow::Threshold, "no effect: nothing is undone";
+        retrans_stamp_cleanup = false, "assumption: as Linux 3.10";
+        attempts_count = false, "no effect: nothing is undone, and retries are counted";
 
         recovery = Recovery::Pipe, "illumos tcp_input.c and tcp_output.c tcp_sack_rexmit: tcp_pipe";
         congestion_control = CongestionControl::Reno, "illumos tcp_input.c tcp_input_data";
@@ -59,9 +74,11 @@ pub(super) fn ten() -> Page {
         byte_counting = false, "illumos tcp_input.c tcp_input_data: one segment an ACK";
         initial_window = InitialWindow::Rfc3390, "illumos tcp_tunables.c tcp_slow_start_initial = 4, with tcp.h TCP_SET_INIT_CWND";
         slow_start_after_idle = true, "illumos tcp_output.c tcp_wput_data, tcp_slow_start_after_idle";
+        idle_restart = IdleRestart::WhenSent, "illumos tcp_output.c tcp_wput_data";
+        window_use = WindowUse::InFlight, "assumption: as Linux 3.10";
         metrics = false, "assumption: off";
 
-        sender = SenderForm::Linux3, "assumption: the nearer of the two that the model has";
+        ack_order = AckOrder::RecoveryFirst, "illumos tcp_input.c tcp_input_data: tcp_dupack_cnt begins a recovery; assumption: the rest as Linux 3.10";
         fin_exempt = true, "assumption: a FIN takes no room in the congestion window";
         fill_segments = false, "Linux alone has it";
         autocorking = false, "Linux alone has it";
@@ -70,13 +87,19 @@ pub(super) fn ten() -> Page {
         linear_writes = false, "assumption: buffers count payload";
         header_room = 0, "assumption: buffers count payload";
         limit_output_bytes = None, "Linux alone has it";
+        small_queue_retransmits = false, "no effect: there is no such limit";
         pacing_rate = false, "Linux alone has it";
         gso_segments = 1, "assumption: large send offload is off";
+        packet_sizing = PacketSizing::Window, "no effect: a packet is a segment";
         retrans_collapse = true, "illumos tcp_output.c tcp_xmit_mp: sends again up to a full segment from the stream";
+        collapse_linear = false, "illumos tcp_output.c tcp_xmit_mp: sends again from the stream";
         retries = 14, "illumos tcp_tunables.c tcp_ip_abort_interval = 8 min: as many as fit from 400 ms";
+        retries_by_time = false, "assumption: a count that takes about as long as tcp_ip_abort_interval";
+        shut_window_limit = ShutWindowLimit::LongestTimeout, "assumption: as Linux 3.10";
         syn_retries = 5, "illumos tcp_tunables.c tcp_ip_abort_cinterval = 3 min: as many as fit";
         syn_linear_timeouts = 0, "illumos tcp_timers.c tcp_timer: every timeout doubles";
         send_buffer = [49_152, 49_152, 49_152], "Solaris 10 Tunable Parameters Reference: tcp_xmit_hiwat";
+        send_buffer_growth = SendBufferGrowth::WhenFreed, "no effect: the buffer has one size";
 
         prequeue = false, "Linux alone has it";
         delayed_ack = DelayedAck::Rfc, "Solaris 10 Tunable Parameters Reference: tcp_deferred_acks_max = 2";

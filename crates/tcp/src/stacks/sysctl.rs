@@ -5,8 +5,8 @@ use rexmit_time::Duration;
 use super::{Page, StackError};
 use crate::near::nearest;
 use crate::settings::{
-    CongestionControl, EarlyRetransmit, MptcpProbe, MptcpScheduler, SenderForm, Settings, Tlp,
-    Value, WindowShare,
+    CongestionControl, EarlyRetransmit, MptcpProbe, MptcpScheduler, Settings, Tlp, Value,
+    WindowShare,
 };
 
 /// A sysctl that the stack takes but does not heed.
@@ -261,7 +261,7 @@ impl Special {
             }
             Special::NoMetricsSave => {
                 let keeps = number(value, 0, 1)? == 0;
-                if keeps && settings.sender != SenderForm::Linux3 {
+                if keeps && release >= (6, 0) {
                     return Ok(Some(
                         "the model keeps nothing of one connection for the next with this stack",
                     ));

@@ -5,8 +5,10 @@ use rexmit_time::Duration;
 use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
-    CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, InitialWindow, Recovery,
-    RttSamples, SenderForm, TimeoutMarks, Tlp, WindowShare,
+    AckOrder, CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, FrtoTest,
+    IdleRestart, InitialWindow, PacketSizing, PartialUndo, Recovery, Reneging, ReorderingUnit,
+    RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp, UndoStart,
+    UndoWindow, WindowShare, WindowUse,
 };
 
 pub(super) fn xp() -> Page {
@@ -29,6 +31,7 @@ pub(super) fn xp() -> Page {
         rttvar_factor = 4, "UNC 2007, Table I: k = 4";
         rtt_samples = RttSamples::OncePerRoundTrip, "assumption: one segment timed at a time, as RFC 2988 §3 has it";
         rto_slop = Duration::ZERO, "assumption: nothing is added, as in RFC 2988";
+        timeout_left = TimeoutLeft::Ticks, "no effect: the timer has no other use but the timeout";
 
         sack = true, "Microsoft, TCP/IP Implementation Details: SackOpts = 1";
         dsack = false, "assumption: RFC 2883 came with Windows Vista";
@@ -37,6 +40,11 @@ pub(super) fn xp() -> Page {
 
         dupack_threshold = 2, "Microsoft, TCP/IP Implementation Details: TcpMaxDupAcks = 2; UNC 2007, Table I: D = 2";
         max_reordering = 2, "assumption: the threshold is fixed";
+        reordering_unit = ReorderingUnit::Segments, "assumption: how far a SACK is above is counted in segments";
+        timeout_forgets_reordering = true, "no effect: the threshold is fixed";
+        reneging = Reneging::Timeout, "assumption: as Linux 3.10";
+        dsack_check = false, "no effect: nothing is undone";
+        sacked_count_again = true, "no effect: one segment is timed at a time";
         fack = false, "assumption: Linux alone has it";
         rack = false, "came later";
         rack_static_reo_wnd = false, "no effect: there is no RACK";
@@ -45,12 +53,19 @@ pub(super) fn xp() -> Page {
         early_retransmit = EarlyRetransmit::Off, "came later";
         tlp = Tlp::Off, "came later";
         tlp_probes_bare_fin = false, "no effect: there are no probes";
+        tlp_marks_retransmission = false, "no effect: there are no probes";
         frto = false, "assumption: RFC 4138 came with Windows Vista";
+        frto_test = FrtoTest::EachAdvance, "no effect: there is no F-RTO";
         head_timeout = false, "assumption: Linux alone has it";
         fack_lost_retransmits = false, "assumption: Linux alone has it";
         forward_retransmit = false, "assumption: RFC 2018 §5: only what the SACKs show missing";
         timeout_marks = TimeoutMarks::All, "RFC 2581 §3.1";
         undo = false, "assumption: RFC 3522 came later";
+        undo_start = UndoStart::Clean, "no effect: nothing is undone";
+        partial_undo = PartialUndo::Window, "no effect: nothing is undone";
+        undo_window = UndoWindow::Threshold, "no effect: nothing is undone";
+        retrans_stamp_cleanup = false, "assumption: as Linux 3.10";
+        attempts_count = false, "no effect: nothing is undone, and retries are counted";
 
         recovery = Recovery::Pipe, "assumption: as RFC 3517 when the peer sends SACKs";
         congestion_control = CongestionControl::Reno, "RFC 2581; Microsoft on e2e-interest, 2 February 2006: the standard algorithms";
@@ -59,9 +74,11 @@ pub(super) fn xp() -> Page {
         byte_counting = false, "RFC 2581 §3.1: one segment an ACK";
         initial_window = InitialWindow::Segments(2), "Microsoft, TCP/IP Implementation Details: slow start begins with two segments";
         slow_start_after_idle = true, "RFC 2581 §4.1";
+        idle_restart = IdleRestart::WhenSent, "RFC 2581 §4.1";
+        window_use = WindowUse::InFlight, "assumption: as Linux 3.10";
         metrics = false, "assumption: off";
 
-        sender = SenderForm::Linux3, "assumption: the nearer of the two that the model has";
+        ack_order = AckOrder::RecoveryFirst, "assumption: RFC 2581 §3.2 by counting; the rest as Linux 3.10";
         fin_exempt = true, "assumption: a FIN takes no room in the congestion window";
         fill_segments = false, "Linux alone has it";
         autocorking = false, "Linux alone has it";
@@ -70,13 +87,19 @@ pub(super) fn xp() -> Page {
         linear_writes = false, "assumption: buffers count payload";
         header_room = 0, "assumption: buffers count payload";
         limit_output_bytes = None, "assumption: no such limit";
+        small_queue_retransmits = false, "no effect: there is no such limit";
         pacing_rate = false, "assumption: no such limit";
         gso_segments = 1, "assumption: large send offload is off";
+        packet_sizing = PacketSizing::Window, "no effect: a packet is a segment";
         retrans_collapse = false, "assumption: segments keep their bounds";
+        collapse_linear = true, "no effect: segments keep their bounds";
         retries = 5, "Microsoft KB 170359: TcpMaxDataRetransmissions = 5";
+        retries_by_time = false, "Microsoft KB 170359: TcpMaxDataRetransmissions is a count";
+        shut_window_limit = ShutWindowLimit::LongestTimeout, "assumption: as Linux 3.10";
         syn_retries = 2, "Microsoft KB 170359: TcpMaxConnectRetransmissions = 2";
         syn_linear_timeouts = 0, "Microsoft KB 170359: every timeout doubles";
         send_buffer = [65_535, 65_535, 65_535], "assumption: a window without scaling; a blocking send is sent from the program's memory";
+        send_buffer_growth = SendBufferGrowth::WhenFreed, "no effect: the buffer has one size";
 
         prequeue = false, "Linux alone has it";
         delayed_ack = DelayedAck::Rfc, "Microsoft, TCP/IP Implementation Details: every second segment or 200 ms";

@@ -223,7 +223,7 @@ impl Pair {
                     if end.connection.state() != State::Closed
                         && !matches!(end.connection.state(), State::FinWait1 | State::FinWait2)
                     {
-                        let progress = response.run(now, &mut end.connection);
+                        let progress = response.write_all(now, &mut end.connection);
                         assert!(progress == Progress::Done || end.closes);
                     }
                 }

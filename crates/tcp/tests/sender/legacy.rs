@@ -7,6 +7,7 @@ use rexmit_tcp::Mechanism::{self, Fack, FastRetransmit, Rto, SackRecovery};
 use rexmit_time::{Duration, Time};
 
 use super::pipe::{stack, Pipe, MSS};
+use super::script::{exact, ms, Script};
 
 /// When a segment was sent again, which, and why.
 type Retransmission = (u64, u32, Mechanism);
@@ -234,4 +235,52 @@ fn recoveries_spread_what_they_send_differently() {
     assert_eq!(during("freebsd-5"), (200, 7));
     // As RFC 6675, a duplicate earlier, without limited transmit.
     assert_eq!(during("windows-xp"), (200, 7));
+}
+
+/// A sender whose window has grown to three segments, of which the first waits for its timeout while 2 to 4 are out.
+fn three_out(name: &str) -> Script {
+    let mut script = Script::new(exact(name, &[("initial_window", "1")]), ms(40));
+    script.echo(0).write(5).sends(0..1);
+    script.at(40).ack(1, &[]).sends(1..3);
+    script.echo(40).at(80).ack(2, &[]).sends(3..5);
+    assert_eq!(script.sender.cwnd(), 3);
+    script
+}
+
+/// A timeout whose segment was only late. Its window was odd, so that twice the threshold is not what it was.
+#[test]
+fn a_window_that_is_undone_is_the_one_before_or_made_of_the_threshold() {
+    let undone = |name| {
+        let mut script = three_out(name);
+        let due = script.sender.deadline().unwrap() - Time::from_nanos(5_000_000_000);
+        let due_ms = due.as_nanos() / 1_000_000;
+        script.at(due_ms);
+        assert_eq!(script.sender.cwnd(), 1, "{name}");
+        script.echo(80).at(due_ms + 1).ack(3, &[]);
+        script.sender.cwnd()
+    };
+    // snd_cwnd_prev
+    assert_eq!(undone("freebsd-5"), 3);
+    // tcp_undo_cwr
+    assert_eq!(undone("linux-2.4"), 4);
+}
+
+/// Two short segments are out, and the first times out.
+#[test]
+fn short_segments_are_sent_again_together_where_they_are_taken_from_the_stream() {
+    let again = |name| {
+        let mut script = Script::new(exact(name, &[("initial_window", "2")]), ms(40));
+        let start = Time::from_nanos(5_000_000_000);
+        script.sender.set_nodelay(start, true);
+        for _ in 0..2 {
+            script.sender.write(start, 400, false);
+            assert_eq!(script.sender.poll_transmit(start).unwrap().range.len(), 400);
+        }
+        let due = script.sender.deadline().unwrap();
+        script.sender.on_deadline(due);
+        script.sender.poll_transmit(due).unwrap().range.len()
+    };
+    assert_eq!(again("freebsd-5"), 800);
+    assert_eq!(again("solaris-10"), 800);
+    assert_eq!(again("windows-xp"), 400);
 }

@@ -194,3 +194,17 @@ fn a_timeout_that_was_spurious_is_undone() {
         .is_silent();
     assert_eq!(script.sender.cwnd(), 10);
 }
+
+#[test]
+fn without_sack_an_old_head_makes_nothing_else_lost() {
+    let mut script = Script::new(exact("linux-3.10", &[("sack", "false")]), ms(100));
+    script.write(10).sends(0..10);
+    for at in [100, 101] {
+        script.at(at).ack(0, &[]).is_silent();
+    }
+    script.at(102).ack(0, &[]);
+    script.retransmissions(Mechanism::FastRetransmit, &[0]);
+    // What is left has been out for longer than a timeout, which counts with FACK alone (`tcp_timeout_skbs`).
+    script.at(390).ack(1, &[]);
+    script.retransmissions(Mechanism::FastRetransmit, &[1]);
+}

@@ -2,7 +2,9 @@
 
 use rexmit_tcp::sender::State;
 use rexmit_tcp::Mechanism;
+use rexmit_time::Time;
 
+use super::pipe::MSS;
 use super::script::{exact, ms, Script};
 
 fn linux(rtt_ms: i64) -> Script {
@@ -53,4 +55,35 @@ fn slow_start_counts_segments() {
     let mut script = linux(20);
     script.write(40).sends(0..10);
     script.at(20).ack(10, &[]).sends(10..30);
+}
+
+/// Two segments wait in the host for longer than a timeout; then one leaves, and a millisecond after it the other. What is
+/// sent again then.
+fn retransmitted_when_the_host_lets_go(name: &str) -> Vec<u32> {
+    let changes = [("tlp", "off")];
+    let mut script = Script::new(exact(name, &changes), ms(40));
+    let start = Time::from_nanos(5_000_000_000);
+    script.sender.write(start, 2 * MSS, false);
+    let held: Vec<u32> = core::iter::from_fn(|| script.sender.poll_transmit(start))
+        .map(|packet| packet.in_host_bytes)
+        .collect();
+    assert_eq!(held.len(), 2);
+    // The head waits in the host: nothing can be sent again.
+    script.timer_at(240).is(State::Loss);
+    let mut lengths = Vec::new();
+    for (at, bytes) in (250..).zip(held) {
+        let now = start + ms(at);
+        script.sender.left_host(now, bytes);
+        while let Some(packet) = script.sender.poll_transmit(now) {
+            assert_eq!(packet.mechanism, Some(Mechanism::RtoRecovery));
+            lengths.push(packet.range.len());
+        }
+    }
+    lengths
+}
+
+#[test]
+fn a_packet_that_leaves_the_host_lets_new_data_go_and_no_retransmissions() {
+    assert_eq!(retransmitted_when_the_host_lets_go("linux-4.1"), [0_u32; 0]);
+    assert_eq!(retransmitted_when_the_host_lets_go("linux-6.1"), [MSS]);
 }

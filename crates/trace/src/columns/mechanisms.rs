@@ -1,10 +1,11 @@
 //! Retransmissions of each side of a connection by mechanism, as columns.
 
 use rexmit_schema::trace;
+use rexmit_schema::values::Table;
 use rexmit_tcp::Mechanism;
 use rexmit_time::Duration;
 
-use super::buffers::{Filler, Table};
+use super::filler::Filler;
 use super::retransmissions::whose;
 use super::sides;
 use crate::analyzer::Of;

@@ -3,14 +3,15 @@
 //! What the columns are is declared in `rexmit_schema::trace`; a filler that fills others panics, which a table without
 //! rows shows.
 
-mod buffers;
 mod connections;
+mod filler;
 mod mechanisms;
 mod parameters;
 mod retransmissions;
+mod sides;
 mod whatif;
 
-pub use buffers::{Column, Table, Texts, Values};
+use rexmit_schema::values::Table;
 
 use crate::analyzer::Rows;
 use crate::event::Direction;
@@ -19,9 +20,10 @@ use crate::rows::{Connection, SenderRow};
 /// The tables of some rows, each with all its columns even if it has no rows. `settings` are the names of those that were
 /// replayed.
 #[must_use]
-pub fn tables(rows: &Rows, capture: &str, settings: &[String]) -> [Table; 6] {
+pub fn tables(rows: &Rows, capture: &str, settings: &[String]) -> [Table; 7] {
     [
         connections::table(&rows.connections, capture),
+        sides::table(&rows.connections, capture),
         mechanisms::table(&rows.connections, capture),
         parameters::table(&rows.connections, capture),
         retransmissions::table(&rows.retransmissions, capture),

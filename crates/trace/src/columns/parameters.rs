@@ -1,8 +1,9 @@
 //! The parameters of each side of a connection, as columns.
 
 use rexmit_schema::trace;
+use rexmit_schema::values::Table;
 
-use super::buffers::{Filler, Table};
+use super::filler::Filler;
 use super::retransmissions::whose;
 use super::sides;
 use crate::analyzer::Of;

@@ -1,11 +1,12 @@
 //! Retransmissions as columns.
 
 use rexmit_schema::trace;
+use rexmit_schema::values::Table;
 use rexmit_tcp::Mechanism;
 use rexmit_time::Duration;
 use rexmit_wire::FlowKey;
 
-use super::buffers::{nanos, seconds, whole, Filler, Table};
+use super::filler::{nanos, seconds, whole, Filler};
 use super::word;
 use crate::analyzer::Of;
 use crate::event::Direction;

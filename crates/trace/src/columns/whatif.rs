@@ -1,8 +1,9 @@
 //! What other settings would have done, as columns.
 
 use rexmit_schema::trace;
+use rexmit_schema::values::Table;
 
-use super::buffers::{whole, Filler, Table};
+use super::filler::{whole, Filler};
 use super::retransmissions::whose;
 use crate::analyzer::Of;
 use crate::rows::{Changes, WhatIf};

@@ -1,6 +1,7 @@
 //! Rows as columns.
 
-use rexmit_trace::columns::{tables, Table, Values};
+use rexmit_schema::values::{Column, Table, Values};
+use rexmit_trace::columns::tables;
 use rexmit_wire::Flags;
 
 use crate::script::Script;
@@ -43,10 +44,11 @@ fn columns_hold_what_the_rows_hold() {
         more.connection = n;
         rows.connections.push(more);
     }
-    let [connections, mechanisms, parameters, retransmissions, whatif, _] =
+    let [connections, sides, mechanisms, parameters, retransmissions, whatif, _] =
         tables(&rows, "a.pcap", &["k=2".to_owned()]);
     for (table, count) in [
         (&connections, 300),
+        (&sides, 600),
         (&mechanisms, 300),
         (&retransmissions, 1),
         (&whatif, rows.whatif.len()),
@@ -62,20 +64,31 @@ fn columns_hold_what_the_rows_hold() {
         Some("10.0.0.1:40000 > 10.0.0.2:80")
     );
     assert_eq!(texts(column(&connections, "closed"))[0], Some("fin"));
-    assert_eq!(texts(column(&connections, "forward_syn_system"))[0], None);
+    assert_eq!(texts(column(&sides, "syn_system"))[0], None);
+    assert_eq!(
+        texts(column(&sides, "flow"))[598..],
+        [
+            Some("10.0.0.1:40000 > 10.0.0.2:80"),
+            Some("10.0.0.2:80 > 10.0.0.1:40000")
+        ]
+    );
+    assert_eq!(
+        texts(column(&sides, "direction"))[598..],
+        [Some("forward"), Some("backward")]
+    );
     let Values::Integer(ids, None) = column(&connections, "connection") else {
         panic!()
     };
     assert_eq!(ids[299], 299);
-    let Values::Integer(mss, Some(mask)) = column(&connections, "backward_mss_bytes") else {
+    let Values::Integer(mss, Some(mask)) = column(&sides, "mss_bytes") else {
         panic!()
     };
-    assert_eq!((mss[7], mask[7]), (1_400, true));
+    assert_eq!((mss[15], mask[15]), (1_400, true));
     let Values::Number(start) = column(&connections, "start_s") else {
         panic!()
     };
     assert_eq!(start[0], 1_000.0);
-    let Values::Number(rtt) = column(&connections, "forward_best_case_s") else {
+    let Values::Number(rtt) = column(&sides, "best_case_s") else {
         panic!()
     };
     assert!(rtt[0].is_nan());
@@ -119,7 +132,7 @@ fn only_the_mechanisms_of_a_side_have_rows() {
         .close();
     let rows = script.rows();
     let connection = &rows.connections[0].row;
-    let [_, mechanisms, ..] = tables(&rows, "", &[]);
+    let [_, _, mechanisms, ..] = tables(&rows, "", &[]);
     assert_eq!(texts(column(&mechanisms, "direction")), [Some("backward")]);
     let row = &rows.retransmissions[0].row;
     assert_eq!(
@@ -139,9 +152,7 @@ fn only_the_mechanisms_of_a_side_have_rows() {
 
 /// Columns that have a null and are declared without.
 fn wrongly_null(table: &Table) -> Vec<&str> {
-    let wrong = |column: &&rexmit_trace::columns::Column| {
-        column.values.has_nulls() && !column.declared.nullable
-    };
+    let wrong = |column: &&Column| column.values.has_nulls() && !column.declared.nullable;
     let columns = table.columns.iter().filter(wrong);
     columns.map(|column| column.declared.name).collect()
 }

@@ -1,7 +1,7 @@
 """`rexmit validate`: rexmit judged, by real kernels and by captures whose causes are known.
 
-Its commands had no `validate` before their names. They go on working so for one release: hidden,
-and each says its new name.
+Some of its commands had no `validate` before their names. They go on working so for one release:
+hidden, and each says its new name.
 """
 
 from __future__ import annotations
@@ -51,6 +51,9 @@ COMMANDS: Final = {
     ),
 }
 
+OLD_NAMES: Final = ("agree", "truth", "synth", "score", "whatif", "sensitivity")
+"""The commands that had no `validate` before their names once."""
+
 app = typer.Typer(
     help="Judge rexmit itself: the model by real kernels, the analysis by known causes.",
     epilog=EXAMPLES,
@@ -76,5 +79,6 @@ class _Renamed(TyperCommand):
 
 def add_old_names(root: typer.Typer) -> None:
     """The commands as they were called before, hidden."""
-    for name, command in COMMANDS.items():
+    for name in OLD_NAMES:
+        command = COMMANDS[name]
         root.command(name, cls=_Renamed, hidden=True, epilog=command.examples)(command.call)

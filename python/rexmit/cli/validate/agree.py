@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from rexmit.cli.limits import MOST_JOBS
 from rexmit.errors import EXIT_FAILED, UserError
-
-if TYPE_CHECKING:
-    from rexmit.validate.agree.case import Case
-    from rexmit.validate.agree.folder import About, Folder
 
 EXAMPLES = """\
 Examples:
@@ -94,12 +90,9 @@ def agree(
     import json
     import sys
 
-    from rexmit import stacks
+    from rexmit.library import agree as library
     from rexmit.progress import for_stream
     from rexmit.validate.agree import report
-    from rexmit.validate.agree.logs import Wanted, kernel_logs
-    from rexmit.validate.agree.recorded import of_folder
-    from rexmit.validate.agree.verdicts import rates
 
     if show and case is None:
         raise UserError("--show is for one --case", usage=True)
@@ -111,30 +104,30 @@ def agree(
         _without(
             context, "--case", ("cases", "paths", "seed", "jobs", "keep", "as_json", "fail_under")
         )
-    if stack is not None:
-        stacks.known(stack)
-    if case is not None:
         raise typer.Exit(_one(case, kernel, stack, show=show))
     if again is not None:
-        folder, about = _there(again)
+        found = library.agree_again(again, stack=stack)
     else:
-        wanted = Wanted(kernel, cases, paths, seed)
-        folder, about = kernel_logs(wanted, keep, jobs, for_stream(sys.stderr, "cases"))
-    chosen = stack or about.stack
-    ran = of_folder(folder, about, chosen)
-    tally = rates(folder, about, chosen, ran)
+        found = library.agree(
+            kernel=kernel,
+            cases=cases,
+            paths=paths,
+            seed=seed,
+            stack=stack,
+            jobs=jobs,
+            keep=keep,
+            progress=for_stream(sys.stderr, "cases"),
+        )
+    rates, about = found.rates, found.about
     if as_json:
-        bench = ran.as_json()
-        more = {} if bench is None else {"bench": bench}
-        told = {"folder": str(folder.path), "stack": chosen, **tally.as_json(), **more}
-        typer.echo(json.dumps(told))
+        typer.echo(json.dumps(found.as_json()))
     else:
-        for line in ran.lines():
+        for line in found.recorded.lines():
             typer.echo(line)
-        for line in report.lines(tally, kernel=about.version, stack=chosen, hz=about.hz):
+        for line in report.lines(rates, kernel=about.version, stack=found.stack, hz=about.hz):
             typer.echo(line)
-        typer.echo(f"kept in {folder.path}")
-    if fail_under is not None and tally.share(tally.agreed) < fail_under:
+        typer.echo(f"kept in {found.folder}")
+    if fail_under is not None and rates.share(rates.agreed) < fail_under:
         raise typer.Exit(EXIT_FAILED)
 
 
@@ -150,47 +143,14 @@ def _without(context: typer.Context, option: str, others: tuple[str, ...]) -> No
             )
 
 
-def _there(path: Path) -> tuple[Folder, About]:
-    from rexmit.validate.agree.folder import Folder
-
-    folder = Folder(path)
-    return folder, folder.about()
-
-
 def _one(case: Path, kernel: str | None, stack: str | None, *, show: bool) -> int:
     """Compare one case and say how it went: the exit status."""
-    from rexmit.campaign.streams import core_streams
-    from rexmit.validate.agree.recorded import of_folder
-    from rexmit.validate.agree.verdicts import verdict
+    from rexmit.library.agree import agree_case
 
-    streams = core_streams()
-    if case.suffix == ".toml":
-        from rexmit.engines.kernel import KernelEngine, find_kernel
-        from rexmit.validate.agree.kernel import run_alone
-        from rexmit.validate.agree.read import read
-
-        wanted: Case = read(case)
-        engine = KernelEngine.open(find_kernel(kernel), ["builtin"])
-        outcome, bench = run_alone(wanted, engine, streams), None
-        version, hz = engine.kernel.version, engine.kernel.hz
-    else:
-        folder, about = _there(case.parent)
-        number = next((n for n, one in folder.cases().items() if one.name == case.name), None)
-        if number is None or number not in (outcomes := folder.outcomes()):
-            raise UserError(
-                f"{case.parent} has no kernel log of a case {case.name}",
-                f"cases are named SEED-NUMBER, as in {about.seed}-0",
-            )
-        ran = of_folder(folder, about, stack or about.stack)
-        wanted, outcome, bench = ran.cases[number], outcomes[number], ran.bench
-        version, hz = about.version, about.hz
-    chosen = stack or "linux-{}.{}".format(*version.split(".")[:2])
-    one = verdict(wanted, outcome, chosen, hz, bench)
-    if one.kernel_error is not None:
-        raise UserError(f"the kernel did not run {wanted.name}: {one.kernel_error}")
+    one = agree_case(case, kernel=kernel, stack=stack)
     if show:
-        typer.echo(wanted.scenario(wanted.name))
+        typer.echo(one.case.scenario(one.case.name))
         for line in one.beside():
             typer.echo(line)
-    typer.echo(f"{wanted.name}: {one.words}")
+    typer.echo(f"{one.case.name}: {one.words}")
     return 0 if one.agrees else EXIT_FAILED

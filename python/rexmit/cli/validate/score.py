@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rexmit.errors import EXIT_FAILED, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rexmit.validate.score.corpus import Capture, Corpus
-    from rexmit.validate.score.report import Analyse, Labels, Report
+    from rexmit.progress import Step
+    from rexmit.validate.score.report import Report
 
 EXAMPLES = """\
 Examples:
@@ -97,14 +95,7 @@ def score(
     of each class, the sending stacks, retransmissions missed and invented, and the same for
     tshark's labels. Confidences are held against how often they are right.
     """
-    from rexmit.validate.score.corpus import POINTS, open_corpus
-
-    if point is not None and point not in POINTS:
-        raise UserError(
-            f"--point {point}: there is none", f"points: {', '.join(POINTS)}", usage=True
-        )
-    opened = open_corpus(corpus).narrowed(point=point, part=part, flow=flow)
-    made = _report(opened, _analyse(), _labels(tshark))
+    made = _scored(corpus, point=point, part=part, flow=flow, tshark=tshark)
     if as_json:
         import json
 
@@ -118,11 +109,7 @@ def score(
 
         print_report(made, console(), worst=worst, parts=parts)
     if figure is not None:
-        from rexmit.validate.score import draw_reliability as reliability
-
-        points = {point: made.at(point).reliability for point in made.points}
-        reliability.write(points, "How often rexmit trace is right, by how sure it is", figure)
-        typer.echo(f"wrote {figure}", err=True)
+        _draw(made, figure)
     if fail_under is not None and _under(made, fail_under / 100):
         raise typer.Exit(EXIT_FAILED)
 
@@ -132,38 +119,37 @@ def _under(made: Report, least: float) -> bool:
     return any(share is not None and share < least for share in shares)
 
 
-def _analyse() -> Analyse:
-    from rexmit.tracing.memory import tables
+def _draw(made: Report, path: Path) -> None:
+    from rexmit.library.score import draw_score
+    from rexmit.present.figures.save import FORMATS, is_drawable, save
 
-    return tables
+    if not is_drawable(path):
+        raise UserError(
+            f"--figure {path}: there is no format {path.suffix.removeprefix('.') or '(none)'}",
+            f"name a file that ends with .{', .'.join(FORMATS)}",
+            usage=True,
+        )
+    save(draw_score(made), [path])
+    typer.echo(f"wrote {path}", err=True)
 
 
-def _labels(asked: bool | None) -> Labels | None:
-    from rexmit.validate.score import tshark
-
-    if asked and not tshark.is_there():
-        raise UserError("tshark is not installed", "apt-get install tshark, or --no-tshark")
-    wanted = tshark.is_there() if asked is None else asked
-    return tshark.claims if wanted else None
-
-
-def _report(corpus: Corpus, analyse: Analyse, labels: Labels | None) -> Report:
+def _scored(
+    corpus: Path, *, point: str | None, part: str | None, flow: str | None, tshark: bool | None
+) -> Report:
     """With a line that says which capture is at work, on a terminal."""
     import sys
 
     from rich.console import Console
     from rich.status import Status
 
-    from rexmit.validate.score.report import report
+    from rexmit.library.score import score
 
-    errors: Any = Console(stderr=True)
     if not sys.stderr.isatty():
-        return report(corpus, analyse, labels)
-    with Status("", console=errors) as status:
-        number = iter(range(1, len(corpus.captures) + 1))
+        return score(corpus, point=point, part=part, flow=flow, with_tshark=tshark)
+    with Status("", console=Console(stderr=True)) as status:
 
-        def tell(capture: Capture) -> None:
-            status.update(f"{next(number)} of {len(corpus.captures)}: {capture.path.name}")
+        def tell(step: Step) -> None:
+            if step.note is not None:
+                status.update(f"{step.done + 1} of {step.total}: {step.note}")
 
-        progress: Callable[[Capture], None] = tell
-        return report(corpus, analyse, labels, progress)
+        return score(corpus, point=point, part=part, flow=flow, with_tshark=tshark, progress=tell)

@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-from rexmit.errors import UserError
-
 EXAMPLES = """\
 Examples:
 
@@ -52,27 +50,17 @@ def sensitivity(
     import sys
     from dataclasses import asdict
 
-    from rexmit import scenario
+    from rexmit.library import sensitivity as library
     from rexmit.present.terminal import console
-    from rexmit.scenario import unknowns as files
-    from rexmit.validate.sensitivity.bench import depart
+    from rexmit.progress import Step
     from rexmit.validate.sensitivity.print_departures import print_sensitivity
 
-    base = scenario.find(name)
-    beside = base.parent / "unknowns" / base.name
-    if unknowns is None and not beside.is_file():
-        raise UserError(
-            f"{base}: nobody has written down what is unknown of it: there is no {beside}",
-            "write one as for tlp-2013-bench, or name a file with --unknowns",
-            usage=True,
-        )
-    table = depart(
-        base,
-        files.load(unknowns or beside),
-        out or Path("runs") / f"sensitivity-{base.stem}",
-        losses=losses,
-        repeat=repeat,
-        tell=lambda unknown: print(f"{unknown.name}: {unknown.about}", file=sys.stderr),
+    def tell(step: Step) -> None:
+        if step.note is not None:
+            print(step.note, file=sys.stderr)
+
+    table = library.sensitivity(
+        name, unknowns=unknowns, losses=losses, repeat=repeat, out=out, progress=tell
     )
     if as_json:
         typer.echo(json.dumps(asdict(table)))

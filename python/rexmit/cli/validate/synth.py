@@ -142,11 +142,9 @@ def _settings(words: list[str]) -> dict[str, str]:
 def _list(json_output: bool) -> None:
     import json
 
-    from rexmit.validate.synth.kinds import known as known_kinds
-    from rexmit.validate.synth.mixes import known
+    from rexmit.library.synth import synth_kinds, synth_mixes
 
-    mixes = {name: mix["about"] for name, mix in known().items()}
-    kinds = known_kinds()
+    mixes, kinds = synth_mixes(), synth_kinds()
     if json_output:
         typer.echo(json.dumps({"mixes": mixes, "kinds": kinds}, indent=2))
         return

@@ -5,12 +5,11 @@ them.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rexmit.cli.limits import MOST_JOBS
-from rexmit.version import version
 
 if TYPE_CHECKING:
     from rexmit.validate.truth.corpus import Tally
@@ -72,47 +71,26 @@ def truth(
     import sys
     import time
 
-    from rexmit.campaign.streams import core_streams
-    from rexmit.engines.engine import cores
     from rexmit.interrupt import Interrupted
+    from rexmit.library.truth import prepare
     from rexmit.progress import for_stream
     from rexmit.validate.synth.kinds import chosen as kinds_of
-    from rexmit.validate.synth.kinds import made as made_kinds
-    from rexmit.validate.truth import corpus, draw
-    from rexmit.validate.truth.kernel import open_engine
 
-    more = kinds_of(kinds)
-    engine = open_engine(kernel)
-    chosen = engine.kernel
-    folder = out or Path("runs") / f"truth-{chosen.version}-{chosen.hz}-{seed}"
-    words = ["rexmit", "validate", "truth", "--kernel", kernel or chosen.name, "--seed", str(seed)]
-    if more:
-        words += ["--kinds", ",".join(more)]
-    about: dict[str, Any] = {
-        "version": corpus.VERSION,
-        "kind": "kernel",
-        "seed": seed,
-        "command": " ".join([*words, "--connections", str(connections)]),
-        "program": f"rexmit {version()}",
-        "kernels": [{"name": chosen.name, **chosen.plain()}],
-        "guest": engine.guest_hash,
-        "kinds": list(more),
-    }
-    parts = draw.draw_all(core_streams(), seed, connections, made_kinds(more))
-    usable = cores()
-    slots = [usable[slot % len(usable)] for slot in range(jobs or len(usable))]
-    progress = for_stream(sys.stderr, "connections")
-    progress.start(sum(len(part.plan["connections"]) for part in parts))
+    prepared = prepare(
+        kernel=kernel,
+        seed=seed,
+        connections=connections,
+        out=out,
+        kinds=kinds_of(kinds),
+        jobs=jobs,
+    )
+    folder = prepared.folder
     began = time.monotonic()
     try:
-        tally = corpus.make(
-            folder, parts, engine, about, cores=slots, on_part=progress.advance, more=more
-        )
+        tally = prepared.make(for_stream(sys.stderr, "connections"))
     except Interrupted as stopped:
         stopped.what = "stopped; nothing of the corpus is kept"
         raise
-    finally:
-        progress.close()
     seconds = round(time.monotonic() - began, 1)
     if as_json:
         typer.echo(json.dumps({"folder": str(folder), "seconds": seconds, **tally.as_json()}))

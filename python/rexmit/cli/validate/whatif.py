@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from rexmit.cli.limits import MOST_JOBS
-from rexmit.errors import UserError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rexmit.validate.whatif.transfers import Base
 
 EXAMPLES = """\
 Examples:
@@ -69,43 +63,23 @@ def whatif(
     same packets are lost. A check of every usual setting is kept, and `rexmit trace` prints its
     errors beside its predictions.
     """
-    if engine not in ("model", "kernel"):
-        raise UserError(f"there is no engine {engine}", "engines: model, kernel", usage=True)
-    if kernel is not None and engine != "kernel":
-        raise UserError("--kernel belongs to --engine kernel", usage=True)
-    if stack is not None and engine != "model":
-        raise UserError("--stack belongs to --engine model", usage=True)
     import json
     from dataclasses import asdict
 
+    from rexmit.library.whatif import check_whatif
     from rexmit.present.terminal import console
-    from rexmit.validate.whatif.calibrate import calibrate
     from rexmit.validate.whatif.print_errors import print_errors
 
-    made = calibrate(
-        _bases(stack, settings or [], engine),
+    made = check_whatif(
+        stack=stack,
+        settings=settings or (),
+        engine=engine,
+        kernel=kernel,
         seed=seed,
         jobs=jobs,
         out=out,
-        kernel=(kernel or "") if engine == "kernel" else None,
-        keep=stack is None and not settings and engine == "model",
     )
     if as_json:
         typer.echo(json.dumps(asdict(made), indent=2))
     else:
         print_errors(made.rows, console())
-
-
-def _bases(stack: str | None, settings: list[str], engine: str) -> Sequence[Base]:
-    from rexmit import stacks
-    from rexmit.validate.whatif.transfers import BASES, KERNEL_SETTINGS, Base
-
-    if engine == "kernel":
-        return [Base("kernel", tuple(settings) or KERNEL_SETTINGS)]
-    if stack is None and not settings:
-        return BASES
-    name = stack or stacks.DEFAULT
-    usual = [base for base in BASES if base.stack == name]
-    if not settings:
-        return usual or [Base(name, BASES[2].settings)]
-    return [Base(name, tuple(settings))]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Final
 
 import polars as pl
+from matplotlib.figure import Figure as Canvas
 
 from rexmit.ladder.paths import open_path_flow
-from rexmit.ladder.print_paths import write_path_ladders
+from rexmit.ladder.print_paths import draw_path_ladders
 from rexmit.papers.probe_or_wait_2017.paper import LOSSES, MPTCP_RTO, MPTCP_TLP, NEW
 from rexmit.present.figures.plan import slug
 from rexmit.store.open_run import Run
@@ -18,25 +18,21 @@ _NUMBERS: Final = {MPTCP_RTO: "3", MPTCP_TLP: "3", NEW: "5"}
 """The figure that has a configuration's diagrams."""
 
 
-def write(run: Run, folder: Path, formats: Iterable[str]) -> list[Path]:
-    """Writes a ladder for each network, loss and configuration of Figures 3 and 5, of the first
-    repetition, and returns the paths; none where the run kept no captures.
+def draw(run: Run) -> Iterator[tuple[str, Canvas]]:
+    """A name and a ladder for each network, loss and configuration of Figures 3 and 5, of the first
+    repetition; none where the run kept no captures.
 
-    Raises UserError when a capture cannot be read or the folder cannot be written.
+    Raises UserError when a capture cannot be read.
     """
     if not (run.path / "captures").is_dir():
-        return []
-    endings = tuple(formats)
+        return
     rows = run.transfers.with_row_index("flow").filter(
         pl.col("config").is_in(list(_NUMBERS))
         & pl.col("loss_pattern").is_in(list(LOSSES))
         & (pl.col("repetition") == 0)
     )
-    paths = []
     for row in rows.iter_rows(named=True):
         number = _NUMBERS[row["config"]]
         case = "abc"[list(LOSSES).index(row["loss_pattern"])]
         name = f"figure-{number}{case}-{slug(row['network'])}-{slug(row['config'])}"
-        files = [folder / f"{name}.{ending}" for ending in endings]
-        paths += write_path_ladders(open_path_flow(run, row["flow"]), files)
-    return paths
+        yield name, draw_path_ladders(open_path_flow(run, row["flow"]))

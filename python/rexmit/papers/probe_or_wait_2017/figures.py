@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -24,8 +23,7 @@ from rexmit.papers.probe_or_wait_2017.paper import (
     TCP_TLP,
 )
 from rexmit.present.figures.plan import slug
-from rexmit.present.figures.save import save_all
-from rexmit.present.figures.style import looks, styled
+from rexmit.present.figures.style import looks
 from rexmit.store.open_run import Run
 
 
@@ -71,20 +69,6 @@ def _figure(
     ran = runner(run.meta)
     small = f"{ran.words}; mean and standard deviation over start phases"
     return Figure(name, title, small, networks, configs, losses)
-
-
-def write(run: Run, folder: Path, formats: Iterable[str], *, keep_inexact: bool) -> list[Path]:
-    """Writes FOLDER/NAME.FORMAT for each figure and format and returns the paths.
-
-    Raises UserError when the folder cannot be written.
-    """
-    endings = tuple(formats)
-    with styled():
-        return [
-            path
-            for name, canvas in draw(run, keep_inexact=keep_inexact)
-            for path in save_all(canvas, name, folder, endings)
-        ]
 
 
 def draw(run: Run, *, keep_inexact: bool) -> Iterator[tuple[str, Canvas]]:

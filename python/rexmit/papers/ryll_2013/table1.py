@@ -10,7 +10,7 @@ import polars as pl
 from rexmit.analysis.axes import Group, groups, with_axes
 from rexmit.analysis.leave_out import LOSSY, TLP_CONFIG, Reason, reason
 from rexmit.analysis.losses import check_losses
-from rexmit.errors import UserError
+from rexmit.errors import UserError, by_caller
 from rexmit.papers.ryll_2013 import paper
 from rexmit.store.open_run import Run
 
@@ -89,8 +89,11 @@ def table1(run: Run, lost_segments: int | None = None, *, keep_inexact: bool = F
         configs = ", ".join(run.transfers["config"].unique(maintain_order=True))
         raise UserError(
             f"Table 1 is about configuration `{TLP_CONFIG}` losing segments: none here",
-            f"the run has configuration {configs}; "
-            "run one with `--set config=tlp --set loss.segments=1..5`",
+            f"the run has configuration {configs}; run one with "
+            + by_caller(
+                called='{"config": "tlp", "loss.segments": "1..5"} in `settings`',
+                typed="`--set config=tlp --set loss.segments=1..5`",
+            ),
         )
     every_group = groups(losing)
     if lost_segments is not None:

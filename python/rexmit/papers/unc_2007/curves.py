@@ -68,8 +68,8 @@ def bytes_sent(study: Study) -> list[Curve]:
     """Figure 1: bytes transmitted in each connection, by trace."""
     made = []
     for totals, trace in zip(study.totals, study.traces, strict=True):
-        size = (pl.col("forward_bytes") + pl.col("backward_bytes")).alias("size")
-        made.append(curve(totals.name, trace.scan("connections").select(size).collect()["size"]))
+        sizes = trace.scan("sides").group_by("connection").agg(pl.col("bytes").sum())
+        made.append(curve(totals.name, sizes.collect()["bytes"]))
     return made
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 from matplotlib.axes import Axes
@@ -15,8 +14,6 @@ from rexmit.papers.unc_2007 import curves
 from rexmit.papers.unc_2007.curves import Bins, Curve
 from rexmit.papers.unc_2007.senders import Study
 from rexmit.papers.unc_2007.tables import MOST_LOST, Recovery, threshold
-from rexmit.present.figures.save import save
-from rexmit.present.figures.style import styled
 from rexmit.store.trace_schema import SMART_CONFIG
 
 #: The palette of Okabe and Ito (2008), by system, so that it is the same in every figure.
@@ -36,29 +33,17 @@ _STRAY: Final = 0.01
 Draw = Callable[[Canvas], None]
 
 
-def write(
-    study: Study, recovery: Sequence[Recovery], folder: Path, formats: Iterable[str]
-) -> tuple[list[Path], list[str]]:
-    """Draws every figure that the traces have data for into FOLDER/figure-N….FORMAT.
-
-    Returns the files and, for each figure that is missing, a sentence that says why. Raises
-    UserError where the folder cannot be written.
-    """
-    made, missing = plan(study, recovery)
-    written = []
-    with styled():
-        for name, (size, draw) in made.items():
-            canvas = Canvas(figsize=size, layout="constrained")
-            FigureCanvasAgg(canvas)
-            draw(canvas)
-            for ending in formats:
-                path = folder / f"{name}.{ending}"
-                save(canvas, path, ending)
-                written.append(path)
-    return written, missing
-
-
 Planned = dict[str, tuple[tuple[float, float], Draw]]
+
+
+def draw(planned: Planned) -> dict[str, Canvas]:
+    """Every figure that was planned, by name. Inside `styled`."""
+    drawn = {}
+    for name, (size, onto) in planned.items():
+        drawn[name] = canvas = Canvas(figsize=size, layout="constrained")
+        FigureCanvasAgg(canvas)
+        onto(canvas)
+    return drawn
 
 
 def plan(study: Study, recovery: Sequence[Recovery]) -> tuple[Planned, list[str]]:

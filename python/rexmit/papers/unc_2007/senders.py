@@ -17,7 +17,7 @@ from pathlib import Path
 import polars as pl
 
 from rexmit.store.trace_schema import SIDES
-from rexmit.tracing import mechanisms
+from rexmit.tracing import mechanisms, sides
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.systems import SYSTEMS, system_of
 
@@ -111,11 +111,11 @@ def study(traces: Sequence[Trace]) -> Study:
 
 def _totals(trace: Trace, name: str) -> Totals:
     row = (
-        trace.scan("connections")
+        sides.beside(trace.scan("connections"), trace, "bytes", "packets")
         .select(
             pl.len().alias("connections"),
-            (pl.col("forward_bytes") + pl.col("backward_bytes")).sum().alias("bytes"),
-            (pl.col("forward_packets") + pl.col("backward_packets")).sum().alias("packets"),
+            sides.both("bytes").sum().alias("bytes"),
+            sides.both("packets").sum().alias("packets"),
             (pl.col("end_s").max() - pl.col("start_s").min()).fill_null(0.0).alias("duration_s"),
         )
         .collect()
@@ -157,14 +157,20 @@ def _senders(trace: Trace, number: int) -> pl.DataFrame:
 
     columns = ("unique_bytes", "rtt_avg_s", "best_case_s", "stack", "stacks", "syn_system")
     return (
-        mechanisms.beside(trace.scan("connections"), trace, **sums)
+        mechanisms.beside(
+            sides.beside(
+                trace.scan("connections"), trace, "bytes", "packets", "sack_permitted", *columns
+            ),
+            trace,
+            **sums,
+        )
         .select(
             pl.lit(number, dtype=pl.Int64).alias("trace"),
             "connection",
             mine.then(pl.lit("forward")).otherwise(pl.lit("backward")).alias("direction"),
             "duration_s",
-            (pl.col("forward_bytes") + pl.col("backward_bytes")).alias("bytes"),
-            (pl.col("forward_packets") + pl.col("backward_packets")).alias("packets"),
+            sides.both("bytes").alias("bytes"),
+            sides.both("packets").alias("packets"),
             *map(of, (*columns, "needed", "spurious")),
             (pl.col("forward_sack_permitted") & pl.col("backward_sack_permitted")).alias("sack"),
         )

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
-from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -13,24 +11,13 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, MultipleLocator
 
 from rexmit.present.figures.plan import Figure
-from rexmit.present.figures.save import save_all
 from rexmit.present.figures.series import Series, offsets
-from rexmit.present.figures.style import Look, looks, styled
+from rexmit.present.figures.style import Look, looks
 
 _LABELS = {
     "t_total": "total transfer time $t_\\mathrm{total}$ (s)",
     "t_recover": "time to the first retransmission $t_\\mathrm{recover}$ (s)",
 }
-
-
-def write(figure: Figure, folder: Path, formats: Iterable[str]) -> list[Path]:
-    """Writes FOLDER/NAME.FORMAT for each format and returns the paths.
-
-    Each file is written under another name and renamed when whole. Raises UserError when the
-    folder cannot be written.
-    """
-    with styled():
-        return save_all(draw(figure), figure.name, folder, formats)
 
 
 def draw(figure: Figure) -> Canvas:

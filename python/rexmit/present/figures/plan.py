@@ -13,7 +13,7 @@ from rexmit.analysis.cells import Cell, summarise
 from rexmit.analysis.losses import check_losses
 from rexmit.analysis.network import Setting, setting_of
 from rexmit.analysis.runner import runner
-from rexmit.errors import UserError
+from rexmit.errors import UserError, argument
 from rexmit.present.figures.series import Measure, Series, series
 from rexmit.present.figures.xaxis import LOSSES, XAxis, losses_axis, setting_axis
 from rexmit.store.open_run import Run
@@ -98,7 +98,8 @@ def plan(
         check_losses(lost_segments, losses)
         if len(every_group) == 1:
             raise UserError(
-                "--losses chooses what is drawn against another setting: the run varies none",
+                f"{argument('losses')} chooses what is drawn against another setting: the run "
+                "varies none",
                 "leave it out",
                 usage=True,
             )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure as Canvas
 
-from rexmit.errors import UserError
+from rexmit.errors import UserError, by_caller
+from rexmit.present.figures.style import styled
 from rexmit.store.files import whole_file
 
 FORMATS = ("pdf", "png", "svg")
@@ -21,18 +22,36 @@ _METADATA: dict[str, dict[str, Any]] = {
 }
 
 
-def save_all(canvas: Canvas, name: str, folder: Path, formats: Iterable[str]) -> list[Path]:
-    """Writes FOLDER/NAME.FORMAT for each format and returns the paths. Raises UserError where the
-    folder cannot be written.
+def save_all(figures: Mapping[str, Canvas], folder: Path, formats: Iterable[str]) -> list[Path]:
+    """Writes FOLDER/NAME.FORMAT for each figure and format and returns the paths. Raises UserError
+    where the folder cannot be written.
     """
-    paths = [folder / f"{name}.{ending}" for ending in formats]
-    for path in paths:
-        save(canvas, path, path.suffix.removeprefix("."))
-    return paths
+    endings = tuple(formats)
+    return [
+        path
+        for name, canvas in figures.items()
+        for path in save(canvas, [folder / f"{name}.{ending}" for ending in endings])
+    ]
 
 
-def save(canvas: Canvas, path: Path, ending: str) -> None:
-    """Writes one file, whole or not at all. Raises UserError where it cannot be written."""
+def save(canvas: Canvas, paths: Iterable[Path]) -> list[Path]:
+    """Writes the files, each whole or not at all, and returns their paths. The format is the
+    ending, one of `FORMATS`. Raises UserError where one cannot be written.
+    """
+    written = []
+    with styled():
+        for path in paths:
+            _save(canvas, path, path.suffix.lower().removeprefix("."))
+            written.append(path)
+    return written
+
+
+def is_drawable(path: Path) -> bool:
+    """Whether the file's ending is a format there is."""
+    return path.suffix.lower().removeprefix(".") in FORMATS
+
+
+def _save(canvas: Canvas, path: Path, ending: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(path) as file:
@@ -40,5 +59,5 @@ def save(canvas: Canvas, path: Path, ending: str) -> None:
     except OSError as error:
         raise UserError(
             f"{path}: cannot be written: {error.strerror or error}",
-            "choose another folder with --out DIR",
+            by_caller(called="choose another folder", typed="choose another folder with --out DIR"),
         ) from error

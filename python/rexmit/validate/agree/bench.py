@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 from typing import Final
 
 from rexmit._core import run_model
 from rexmit.campaign.streams import core_streams
-from rexmit.validate.agree.case import Case
+from rexmit.validate.agree.case import Case, plan
 from rexmit.validate.agree.model import Bench, run
 from rexmit.validate.agree.outcome import Outcome
 from rexmit.validate.agree.packet import SERVER, SYN, Packet, read
@@ -17,12 +18,11 @@ from rexmit.validate.agree.packet import SERVER, SYN, Packet, read
 GATHERS: Final = "scatter_gather"
 """The setting that decides how much leaves in the first flight."""
 
-SAMPLE: Final = 24
-"""Cases that a bench is known by."""
+_FLIGHT: Final = 4
+"""Packets that are judged together, at least, where the work on each is measured."""
 
-_QUICK_NS: Final = 200_000
-"""Acknowledgements that come so close together came from data that left together, over a network
-that is faster than the hosts."""
+_IDLE_NS: Final = 200_000
+"""Packets that are so far apart find the hosts idle."""
 
 _ALONE_NS: Final = 5_000_000
 """What leaves so long before and after another packet leaves alone."""
@@ -38,28 +38,67 @@ def bench_of(
         for number, outcome in sorted(outcomes.items())
         if number in cases and "packets" in outcome
     }
-    sample = [number for number in logs if cases[number].receive_window_bytes is None][:SAMPLE]
-    alike: dict[str, int] = {}
-    later: list[tuple[int, int]] = []
-    for gathers in ("false", "true"):
-        bench = Bench({GATHERS: gathers})
-        alike[gathers] = 0
-        for number in sample:
-            made = run(cases[number], run_model, streams, stack=stack, hz=hz, bench=bench)
-            theirs = read(made.get("packets", []))
-            alike[gathers] += _first_flight(logs[number]) == _first_flight(theirs)
-            ours_later = _later(logs[number], theirs)
-            later += [] if ours_later is None else [ours_later]
-    settings = {GATHERS: max(alike, key=lambda gathers: alike[gathers])}
-    crossing = _median(answer for answer, _ in later)
-    response = _median(response for _, response in later)
+    sample = [number for number in logs if cases[number].receive_window_bytes is None]
+
+    def modelled(number: int, bench: Bench) -> list[Packet]:
+        made = run(cases[number], run_model, streams, stack=stack, hz=hz, bench=bench)
+        return read(made.get("packets", []))
+
+    made = {
+        gathers: {number: modelled(number, Bench({GATHERS: gathers})) for number in sample}
+        for gathers in ("false", "true")
+    }
+    alike = {
+        gathers: sum(
+            _first_flight(logs[number]) == _first_flight(one) for number, one in by.items()
+        )
+        for gathers, by in made.items()
+    }
+    gathers = max(alike, key=lambda gathers: alike[gathers])
+    idle = made[gathers]
+    crossing = _median(
+        ours - theirs
+        for number in sample
+        if (ours := _handshake(logs[number])) is not None
+        and (theirs := _handshake(idle[number])) is not None
+    )
+    first = [
+        (log, quick)
+        for number in sample
+        if (log := _first_answer(logs[number])) is not None
+        and (quick := _first_answer(idle[number])) is not None
+        and log.together >= _FLIGHT
+    ]
+    logging = _median(
+        after for number, log in logs.items() for after in _after_ticks(cases[number], log, hz)
+    )
+    # One round of a packet with data that is received and acknowledged, where nothing waits.
+    round_ns = _median(step for number in sample for step in _steps(logs[number], idle[number]))
+    # How much longer it takes to make a packet with data than an acknowledgement: a SYN crosses as
+    # such a round goes, but for that.
+    more = max(0, crossing - round_ns) if round_ns else 0
+    judge = _median(
+        (log.heard_ns - quick.heard_ns - crossing + more) // (log.together - 1)
+        for log, quick in first
+        if quick.step_ns > _IDLE_NS
+    )
+    send = _median(
+        (log.asked_ns - quick.asked_ns - crossing + more - judge) // (log.together - 1)
+        for log, quick in first
+    )
     return Bench(
-        settings,
-        crossing_ns=crossing,
-        wake_ns=max(0, response - crossing),
-        packet_ns=min(crossing, _median(step for log in logs.values() for step in _steps(log))),
+        {GATHERS: gathers},
+        receive_ns=max(0, crossing - logging - judge),
+        send_ns=send,
+        acknowledge_ns=max(0, send - more),
+        filter_ns=max(0, logging - send),
+        judge_ns=judge,
         retransmission_ns=_median(
-            look for log in logs.values() if (look := _look(log)) is not None
+            look + (answer.together - 1) * judge
+            for log in logs.values()
+            if (look := _look(log)) is not None
+            and (answer := _first_answer(log)) is not None
+            and answer.step_ns > _IDLE_NS
         ),
     )
 
@@ -89,33 +128,63 @@ def _first_flight(packets: Iterable[Packet]) -> int:
     return sent
 
 
-def _later(kernel: Sequence[Packet], model: Sequence[Packet]) -> tuple[int, int] | None:
-    """How much longer than in the model a SYN takes to be answered, and a request, in ns."""
-    ours, theirs = _handshake(kernel), _handshake(model)
-    if ours is None or theirs is None:
+@dataclass(frozen=True, slots=True)
+class _FirstFlight:
+    asked_ns: int
+    """From the request to the first data."""
+    heard_ns: int
+    """From the first data to their acknowledgement."""
+    together: int
+    """Packets that the filter took with them."""
+    step_ns: int
+    """From their acknowledgement to the next."""
+
+
+def _first_answer(packets: Sequence[Packet]) -> _FirstFlight | None:
+    """How long the first data took, where nothing of it was lost or sent again."""
+    data, requests = _payload(packets, server=True), _payload(packets, server=False)
+    if not data or data[0].dropped or len(requests) != 1:
         return None
-    return ours[0] - theirs[0], ours[1] - theirs[1]
+    begun = data[0].at_ns
+    heard = [one.at_ns for one in _acks(packets) if one.at_ns > begun and one.ack > 1]
+    if not heard:
+        return None
+    together = sum(1 for one in packets if one.direction == SERVER and one.at_ns == begun)
+    step = heard[1] - heard[0] if len(heard) > 1 else 0
+    return _FirstFlight(begun - requests[0].at_ns, heard[0] - begun, together, step)
 
 
-def _handshake(packets: Sequence[Packet]) -> tuple[int, int] | None:
-    """From SYN to SYN-ACK and from request to the first data, where none of them was sent again."""
+def _steps(packets: Sequence[Packet], idle: Sequence[Packet]) -> list[int]:
+    """Times between acknowledgements of the first flight that left one by one, where data came
+    faster than the hosts worked.
+    """
+
+    def steps(packets: Sequence[Packet]) -> list[int]:
+        acks = [one.at_ns for one in _acks(packets) if one.ack > 1][: _FLIGHT + 1]
+        return [after - before for before, after in pairwise(acks)]
+
+    ours, theirs = steps(packets), steps(idle)
+    worked = len(ours) == len(theirs) == _FLIGHT and min(ours) > 2 * max(theirs)
+    return ours[1:] if worked else []
+
+
+def _handshake(packets: Sequence[Packet]) -> int | None:
+    """From SYN to SYN-ACK, where none of them was sent again."""
     syns = [one for one in packets if one.flags & SYN]
     opens = [one.at_ns for one in syns if one.direction != SERVER]
     answers = [one.at_ns for one in syns if one.direction == SERVER]
-    requests = _payload(packets, server=False)
-    data = _payload(packets, server=True)
-    if len(opens) != 1 or len(answers) != 1 or len(requests) != 1 or not data:
-        return None
-    return answers[0] - opens[0], data[0].at_ns - requests[0].at_ns
+    return answers[0] - opens[0] if len(opens) == 1 and len(answers) == 1 else None
 
 
-def _steps(packets: Sequence[Packet]) -> list[int]:
-    """Times between acknowledgements of the first flight, where only the hosts' work is between
-    them.
-    """
-    acks = [one.at_ns for one in _acks(packets) if one.ack > 1][:5]
-    steps = [after - before for before, after in pairwise(acks)]
-    return steps if len(steps) == 4 and max(steps) < _QUICK_NS else []
+def _after_ticks(case: Case, packets: Sequence[Packet], hz: int) -> list[int]:
+    """How long after a tick of the kernel retransmissions by timeout were written down."""
+    (start,) = plan({0: case}, core_streams(), hz=hz, programs={})["cells"][0]["starts"]
+    tick = 10**9 // hz
+    return [
+        (one.at_ns + start["phase_ns"]) % tick
+        for one in packets
+        if one.direction == SERVER and one.mechanism == "rto"
+    ]
 
 
 def _look(packets: Sequence[Packet]) -> int | None:

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final, Self
 
-from rexmit.errors import UserError
+from rexmit.errors import UserError, argument
 from rexmit.store.files import write_text, writing
 from rexmit.store.plain_json import Check, loads, read, shape, text, whole
 from rexmit.validate.agree.case import Case
@@ -94,12 +94,13 @@ class Folder:
         if meta.exists() and folder.about() != about:
             raise UserError(
                 f"{path} holds cases of another seed, kernel, guest program or number of paths",
-                "name another folder with --keep, or remove this one",
+                f"name another folder with {argument('keep')}, or remove this one",
             )
         try:
             if not meta.exists() and path.exists() and any(path.iterdir()):
                 raise UserError(
-                    f"{path} is there already and not empty", "name another with --keep"
+                    f"{path} is there already and not empty",
+                    f"name another with {argument('keep')}",
                 )
             path.mkdir(parents=True, exist_ok=True)
             write_text(
@@ -110,7 +111,7 @@ class Folder:
         except OSError as error:
             raise UserError(
                 f"{error.filename or path}: cannot be written: {error.strerror}",
-                "name another folder with --keep, or remove this one",
+                f"name another folder with {argument('keep')}, or remove this one",
             ) from None
         return folder
 

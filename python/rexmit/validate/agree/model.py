@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
 
 from rexmit.campaign.streams import Streams
 from rexmit.interrupt import Interrupted
 from rexmit.validate.agree.case import Case, plan
 from rexmit.validate.agree.outcome import Outcome, note
 
-RunModel = Callable[[str, str | None], str]
+if TYPE_CHECKING:
+    from rexmit._core import Batch
+
+RunModel = Callable[[str, str | None], tuple[str, Mapping[str, "Batch"]]]
 """See `rexmit._core.run_model`."""
 
 
@@ -21,14 +25,23 @@ class Bench:
 
     settings: Mapping[str, str] = field(default_factory=dict)
     """Settings other than the stack's own."""
-    crossing_ns: int = 0
-    """How long the hosts work on a packet on its way from one to the other."""
-    wake_ns: int = 0
-    """How long the server takes to wake up."""
-    packet_ns: int = 0
-    """How long hosts and filter work on each packet that leaves, one after another."""
+    receive_ns: int = 0
+    """How long the hosts' processor works on a packet that comes."""
+    send_ns: int = 0
+    """How long it works on a packet with data, or a SYN, that a TCP makes."""
+    acknowledge_ns: int = 0
+    """How long it works on another that a TCP makes."""
+    filter_ns: int = 0
+    """How long it takes to wake the filter."""
+    judge_ns: int = 0
+    """How long the filter works on a packet of those that it takes together."""
     retransmission_ns: int = 0
-    """How long they work on a retransmission besides."""
+    """How long it works on a retransmission besides."""
+
+    @property
+    def logging_ns(self) -> int:
+        """How long after TCP begins to make a packet the filter writes it down."""
+        return self.send_ns + self.filter_ns
 
 
 def run(
@@ -41,24 +54,21 @@ def run(
     bench: Bench | None = None,
     late_ns: int = 0,
 ) -> Outcome:
-    """What the model makes of the case, in the form of a kernel's outcome; its SYN leaves `late_ns`
-    after the case's start.
+    """What the model makes of the case, in the form of a kernel's outcome; its SYN is written down
+    `late_ns` after the case's start.
     """
+    import polars as pl
+
     bench = bench or Bench()
     whole = plan({0: case}, streams, hz=hz, programs={})
     (cell,) = whole["cells"]
     own = {"name": stack, "hz": hz, "set": dict(bench.settings)}
-    own["work"] = {
-        "wake_ns": bench.wake_ns,
-        "packet_ns": bench.packet_ns,
-        "retransmission_ns": bench.retransmission_ns,
-    }
+    own["work"] = {name: value for name, value in asdict(bench).items() if name.endswith("_ns")}
+    late_ns -= min(late_ns, bench.logging_ns)
     cell |= {"stack": own, "seed": case.seed}
     cell["starts"][0]["phase_ns"] += late_ns
-    if bench.crossing_ns:
-        cell["network"]["links"][0]["delay_ns"] += max(0, bench.crossing_ns - bench.packet_ns)
     try:
-        text = run_model(json.dumps(whole), None)
+        text, tables = run_model(json.dumps(whole), None)
     except BaseException as error:
         # A panic of the machines is a disagreement too, and no end of the comparison.
         if isinstance(error, KeyboardInterrupt | SystemExit | Interrupted):
@@ -67,6 +77,9 @@ def run(
     found: Outcome = {}
     for line in text.splitlines():
         note(found, json.loads(line))
+    completions_s = pl.DataFrame(tables["bursts"])["completion_s"]
+    if len(completions_s):
+        found["completions_ns"] = [s if s is None else round(s * 1e9) for s in completions_s]
     for row in found.get("packets", ()) if late_ns else ():
         row[0] += late_ns
     return found

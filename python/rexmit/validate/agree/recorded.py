@@ -120,10 +120,12 @@ class Recorded:
         took = [
             f"{span / 1e6:.2f} ms {what}"
             for what, span in (
-                ("a crossing", bench.crossing_ns),
-                ("to wake the server", bench.wake_ns),
-                ("a packet", bench.packet_ns),
-                ("a retransmission", bench.retransmission_ns),
+                ("to receive a packet", bench.receive_ns),
+                ("to send one", bench.send_ns),
+                ("to acknowledge one", bench.acknowledge_ns),
+                ("to wake the filter", bench.filter_ns),
+                ("to judge a packet", bench.judge_ns),
+                ("to name a retransmission", bench.retransmission_ns),
             )
         ]
         told = [

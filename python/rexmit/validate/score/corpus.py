@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from rexmit.errors import UserError, closest
+from rexmit.errors import UserError, argument, closest
 from rexmit.store import digests, older
 from rexmit.store.plain_json import (
     Check,
@@ -95,7 +95,8 @@ class Corpus:
         if at not in self.retransmissions.columns:
             raise UserError(
                 f"{self.path / 'retransmissions.parquet'}: column {at} is missing",
-                f"make the corpus again, or leave its captures at the {capture.point} out: --point",
+                f"make the corpus again, or leave its captures at the {capture.point} out: "
+                f"{argument('point')}",
             )
         return (
             self.retransmissions.filter(pl.col("part") == capture.part, pl.col(at).is_not_null())

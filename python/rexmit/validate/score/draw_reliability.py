@@ -3,38 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 
-from rexmit.errors import UserError
-from rexmit.present.figures.save import FORMATS, save
-from rexmit.present.figures.style import Look, looks, styled
+from rexmit.present.figures.style import Look, looks
 from rexmit.validate.score.reliability import CHECKED, TARGET, WHAT, Reliability
 
 LEAST = 10
 """Bins with fewer rows are not drawn: they say nothing."""
 
 
-def write(points: Mapping[str, Mapping[str, Reliability]], title: str, path: Path) -> None:
-    """Writes the diagram of each point's reliabilities. Raises UserError for a format that there is
-    not, or a file that cannot be written.
-    """
-    ending = path.suffix.removeprefix(".")
-    if ending not in FORMATS:
-        raise UserError(
-            f"--figure {path}: there is no format {ending or '(none)'}",
-            f"name a file that ends with .{', .'.join(FORMATS)}",
-            usage=True,
-        )
-    with styled():
-        save(draw(points, title), path, ending)
-
-
 def draw(points: Mapping[str, Mapping[str, Reliability]], title: str) -> Canvas:
-    """The figure on a canvas of its own; no window system is touched."""
+    """The figure on a canvas of its own; no window system is touched. Inside `styled`."""
     canvas = Canvas(figsize=(1.2 + 2.6 * max(len(points), 1), 3.9), layout="constrained")
     FigureCanvasAgg(canvas)
     panels = canvas.subplots(1, max(len(points), 1), sharex=True, sharey=True, squeeze=False)[0]

@@ -168,7 +168,7 @@ def _report(
             score = Score(
                 mechanisms=count.mechanisms(joined),
                 needs=count.needs(joined),
-                stacks=stacks.judge(there, truth, tables.connections, flows),
+                stacks=stacks.judge(there, truth, tables, flows),
                 tshark=None if labelled is None else _tshark(here, _of(flows, labelled)),
                 senders=_by_sender(joined, stacks.senders(there)),
                 reliability=reliability.measure(reliability.judged(joined)),

@@ -9,6 +9,7 @@ from typing import Final
 
 import polars as pl
 
+from rexmit.tracing.memory import Tables
 from rexmit.validate.score.corpus import turned
 
 LEAST_RETRANSMISSIONS: Final = 3
@@ -89,11 +90,11 @@ def senders(connections: pl.DataFrame) -> dict[str, str]:
 def judge(
     connections: pl.DataFrame,
     retransmissions: pl.DataFrame,
-    claimed: pl.DataFrame,
+    claimed: Tables,
     flows: pl.Series,
 ) -> Stacks:
     """`connections` and `retransmissions` are the truth of one part, as one capture has it;
-    `claimed` the analysis' connections. A connection that the analysis does not have counts as
+    `claimed` the analysis' tables. A connection that the analysis does not have counts as
     `none`.
 
     Each is judged as the sender in the direction in which it retransmitted most, if that is among
@@ -137,14 +138,16 @@ def _verdict(truth: str, claim: _Claim) -> str:
     return NONE
 
 
-def _named(claimed: pl.DataFrame) -> dict[str, _Claim]:
+def _named(claimed: Tables) -> dict[str, _Claim]:
     """By the direction of the data. Of connections with the same five-tuple the longest counts."""
     made: dict[str, _Claim] = {}
-    for row in claimed.sort("duration_s").iter_rows(named=True):
-        for side, flow in (("forward", row["flow"]), ("backward", turned(row["flow"]))):
-            made[flow] = _claim(
-                row[f"{side}_stack"], row[f"{side}_stacks"], row[f"{side}_stack_confidence"]
-            )
+    lengths = claimed.connections.select("connection", "duration_s")
+    longest_last = claimed.sides.join(lengths, on="connection", maintain_order="left").sort(
+        "duration_s", maintain_order=True
+    )
+    columns = ("flow", "stack", "stacks", "stack_confidence")
+    for flow, *claim in longest_last.select(columns).iter_rows():
+        made[flow] = _claim(*claim)
     return made
 
 

@@ -23,7 +23,7 @@ from typing import Final
 
 import polars as pl
 
-from rexmit.errors import UserError
+from rexmit.errors import UserError, by_caller
 from rexmit.store.files import scratch_folder
 from rexmit.validate.score.claims import SCHEMA
 
@@ -105,7 +105,7 @@ def _run(capture: Path) -> str:
         told = [line for line in done.stderr.splitlines() if "root" not in line]
         raise UserError(
             f"{capture}: tshark failed: {told[-1] if told else f'status {done.returncode}'}",
-            "score without it: --no-tshark",
+            "score without it: " + by_caller(called="with_tshark=False", typed="--no-tshark"),
         )
     return done.stdout
 

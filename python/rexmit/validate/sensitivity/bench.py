@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 
 from rexmit import scenario, stacks
@@ -14,9 +13,9 @@ from rexmit.engines.engine import cores
 from rexmit.engines.model import ModelEngine
 from rexmit.errors import UserError
 from rexmit.papers.ryll_2013.table4 import table4
-from rexmit.progress import Silent
+from rexmit.progress import Progress, Silent
 from rexmit.scenario.stacks import of_scenario
-from rexmit.scenario.unknowns import Unknown, Unknowns
+from rexmit.scenario.unknowns import Unknowns
 from rexmit.store.open_run import open_run
 from rexmit.validate.sensitivity.departures import Sensitivity, sensitivity
 from rexmit.version import version
@@ -31,10 +30,11 @@ def depart(
     *,
     losses: int,
     repeat: int | None,
-    tell: Callable[[Unknown], None],
+    progress: Progress,
 ) -> Sensitivity:
     """The scenario `base` as it is and with each unknown, its runs kept in `folder`, where those
-    that are there already are not repeated. `tell` hears of each unknown before it is run.
+    that are there already are not repeated. `progress` counts runs and hears of each unknown before
+    it is run.
     """
     always = [f"loss.segments={losses}"]
     if repeat is not None:
@@ -44,11 +44,17 @@ def depart(
             if network.repeat is not None
         ]
         always += [f"repeat={repeat}", *own]
-    names, runs = [AS_IT_IS], [_run(base, always, folder / _slug(AS_IT_IS))]
-    for unknown in unknowns.unknown:
-        tell(unknown)
-        names.append(unknown.name)
-        runs.append(_run(base, [*always, *unknown.set], folder / _slug(unknown.name)))
+    progress.start(1 + len(unknowns.unknown))
+    try:
+        names, runs = [AS_IT_IS], [_run(base, always, folder / _slug(AS_IT_IS))]
+        progress.advance(1)
+        for unknown in unknowns.unknown:
+            progress.note(f"{unknown.name}: {unknown.about}")
+            names.append(unknown.name)
+            runs.append(_run(base, [*always, *unknown.set], folder / _slug(unknown.name)))
+            progress.advance(1)
+    finally:
+        progress.close()
     return sensitivity(names, [table4(open_run(run), losses) for run in runs])
 
 

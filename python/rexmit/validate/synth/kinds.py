@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from rexmit.errors import UserError, closest
+from rexmit.errors import UserError, argument, closest
 from rexmit.store.files import whole_file
 from rexmit.validate.synth import behaviours
 
@@ -67,7 +67,7 @@ def chosen(text: str) -> tuple[str, ...]:
         if name not in there:
             meant = closest(name, list(there))
             raise UserError(
-                f"--kinds {text}: there is no kind {name}",
+                f"{argument('kinds')} {text}: there is no kind {name}",
                 f"did you mean {meant}?" if meant else f"there are {', '.join(there)}; all; none",
                 usage=True,
             )
@@ -121,8 +121,6 @@ def _rewrite(
         if path.exists()
     }
     # What is drawn for a part depends on its name and kind alone, not on what else is made.
-    times = retransmissions.select(f"{point}_ns" for point in files)
-    heads = retransmissions.select("flow", "seq_start").iter_rows()
     request = {
         "kind": kind,
         "seed": stream_u64(seed, f"captures of {name_of(part, kind)}", 0, 1)[0],
@@ -130,14 +128,12 @@ def _rewrite(
             (point, path, captures / f"{name_of(part, kind)}-{point}.pcapng")
             for point, path in files.items()
         ],
-        "rows": [(*head, list(at)) for head, at in zip(heads, times.iter_rows(), strict=True)],
+        "flow": retransmissions["flow"].to_list(),
+        "seq_start": retransmissions["seq_start"].to_list(),
+        "times_ns": [retransmissions[f"{point}_ns"].to_list() for point in files],
     }
-    seen = rewrite_captures(request)
-    columns = []
-    for point, nanos in zip(files, seen, strict=True):
-        column = pl.Series(f"{point}_ns", nanos, dtype=pl.Int64)
-        columns += [column, (column / 1e9).alias(f"{point}_s")]
-    return _named(retransmissions.with_columns(columns), part, kind)
+    seen = pl.DataFrame(rewrite_captures(request))
+    return _named(retransmissions.with_columns(seen.get_columns()), part, kind)
 
 
 def _named(rows: pl.DataFrame, part: str, kind: str) -> pl.DataFrame:

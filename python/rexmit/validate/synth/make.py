@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from rexmit.errors import UserError
+from rexmit.errors import UserError, argument
 from rexmit.store import digests
-from rexmit.store.files import whole_folder, write_text
-from rexmit.validate.synth import behaviours, kinds, tables
+from rexmit.store.files import whole_file, whole_folder, write_text
+from rexmit.store.rows import whole
+from rexmit.validate.synth import behaviours, kinds
 from rexmit.validate.synth.mixes import Mix
+from rexmit.validate.synth.schema import TABLES
 from rexmit.version import version
 
 STACKS: Final = (
@@ -59,7 +61,9 @@ Report = Callable[[str, int, int], None]
 def make(order: Order, folder: Path, command: str, report: Report) -> Made:
     """Make the folder `folder`, which must not be there."""
     if folder.exists():
-        raise UserError(f"{folder} is there already", "give another with --out, or remove it")
+        raise UserError(
+            f"{folder} is there already", f"give another with {argument('out')}, or remove it"
+        )
     with whole_folder(folder) as partial:
         (partial / "captures").mkdir()
         made = _fill(order, partial, report)
@@ -69,15 +73,13 @@ def make(order: Order, folder: Path, command: str, report: Report) -> Made:
 
 
 def _fill(order: Order, folder: Path, report: Report) -> Made:
+    import polars as pl
+
     from rexmit._core import make_corpus
 
     made: Made = {}
-    parts = []
+    tables: dict[str, list[pl.DataFrame]] = {name: [] for name in TABLES}
     for part, kind, number, mix in _parts(order):
-        retransmissions, connections = (
-            folder / f"{part}-retransmissions.csv",
-            folder / f"{part}-connections.csv",
-        )
         files = [
             (point, folder / "captures" / f"{part}-{point}.{order.format}")
             for point in order.points
@@ -96,15 +98,13 @@ def _fill(order: Order, folder: Path, report: Report) -> Made:
             "jobs": order.jobs,
             "format": order.format,
             "captures": files,
-            "retransmissions": retransmissions,
-            "connections_table": connections,
         }
 
         def told(done: int, _retransmissions: int, packets: list[int], part: str = part) -> None:
             report(part, done, sum(packets))
 
         try:
-            count, retransmitted, packets = make_corpus(request, told)
+            count, retransmitted, packets, batches = make_corpus(request, told)
         except ValueError as error:
             raise UserError(f"mix {part}: {error}") from error
         made[part] = {
@@ -112,11 +112,12 @@ def _fill(order: Order, folder: Path, report: Report) -> Made:
             "retransmissions": retransmitted,
             "packets": dict(zip(order.points, packets, strict=True)),
         }
-        parts.append(tables.Source(part, kind, retransmissions, connections))
-    tables.write(parts, folder)
-    for source in parts:
-        source.retransmissions.unlink()
-        source.connections.unlink()
+        for name, rows in tables.items():
+            told_rows = pl.concat(pl.DataFrame(batch) for batch in batches[name])
+            rows.append(whole(TABLES[name], told_rows, {"part": part, "kind": kind}))
+    for name, rows in tables.items():
+        with whole_file(folder / f"{name}.parquet") as file:
+            pl.concat(rows).write_parquet(file, compression="zstd")
     return made
 
 

@@ -8,5 +8,8 @@ from rexmit.store.schema import declared
 
 _TRUTH: Final = declared("truth")
 
-RETRANSMISSIONS: Final = _TRUTH["retransmissions"].columns
-CONNECTIONS: Final = _TRUTH["connections"].columns
+TABLES: Final = {name: table.columns for name, table in _TRUTH.items()}
+"""The columns of every table by its name."""
+
+RETRANSMISSIONS: Final = TABLES["retransmissions"]
+CONNECTIONS: Final = TABLES["connections"]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rexmit.engines.kernel import KernelEngine
-from rexmit.errors import UserError
+from rexmit.errors import UserError, argument
 from rexmit.store import digests
 from rexmit.store.files import copy, whole_file, whole_folder, write_text
 from rexmit.store.schema import declared, polars_schema
@@ -228,7 +228,8 @@ def make(
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UserError(
-            f"{out} is there already and not empty", "give another with --out, or remove it"
+            f"{out} is there already and not empty",
+            f"give another with {argument('out')}, or remove it",
         )
     with whole_folder(out) as temporary:
         corpus = Corpus(temporary, engine)

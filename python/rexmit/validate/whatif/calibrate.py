@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from rexmit.engines.engine import cores
+from rexmit.progress import Progress
 from rexmit.store.files import scratch_folder, whole_file
 from rexmit.validate.whatif.check import check, errors
 from rexmit.validate.whatif.transfers import Base
@@ -24,16 +25,25 @@ def calibrate(
     out: Path | None,
     kernel: str | None,
     keep: bool,
+    progress: Progress,
 ) -> Calibration:
     """Runs the check, and with `keep` keeps its errors for `rexmit trace`. `kernel` is None for the
-    model; `out` keeps the runs.
+    model; `out` keeps the runs. `progress` counts senders.
     """
     with scratch_folder() as scratch:
         root = out or scratch
-        rows = pl.concat(
-            check(base, root / f"{number}", seed=seed, kernel=kernel, jobs=jobs or len(cores()))
-            for number, base in enumerate(bases)
-        )
+        found = []
+        progress.start(len(bases))
+        try:
+            for number, base in enumerate(bases):
+                place = root / f"{number}"
+                found.append(
+                    check(base, place, seed=seed, kernel=kernel, jobs=jobs or len(cores()))
+                )
+                progress.advance(1)
+        finally:
+            progress.close()
+        rows = pl.concat(found)
         if out is not None:
             with whole_file(out / "check.parquet") as file:
                 rows.write_parquet(file)

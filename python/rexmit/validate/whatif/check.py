@@ -105,9 +105,10 @@ def _analysed(capture: Path, settings: list[str]) -> tuple[str | None, dict[str,
     stack: str | None = None
     changes: dict[str, float] = {}
     for batch in open_source([capture], whatif=settings, jobs=1).batches():
-        for row in batch["connections"].iter_rows(named=True):
-            stack = row["backward_stack"]
-        rows = batch["whatif"].filter(pl.col("direction") == "backward")
+        server = pl.col("direction") == "backward"
+        for named in batch["sides"].filter(server)["stack"]:
+            stack = named
+        rows = batch["whatif"].filter(server)
         changes |= dict(rows.select("setting", "change_s").iter_rows())
     return stack, changes
 

@@ -40,7 +40,7 @@ impl Sender {
         }
         self.enter_recovery();
         self.causes.began_by = Mechanism::EarlyRetransmit;
-        self.update_scoreboard_linux3(true);
-        self.send_lost_linux3();
+        self.update_scoreboard(true);
+        self.send_lost();
     }
 }

@@ -3,7 +3,7 @@
 
 use rexmit_wire::SeqNum;
 
-use super::super::queue::Marks;
+use super::super::queue::{Marks, Sent};
 use super::super::{Sender, State};
 use crate::recovery::{dupack, fack};
 
@@ -50,7 +50,7 @@ impl Sender {
     }
 
     /// Marks lost what duplicates, SACKs or the clock say (`tcp_update_scoreboard`, 3.10).
-    pub(in super::super) fn update_scoreboard_linux3(&mut self, begins: bool) {
+    pub(in super::super) fn update_scoreboard(&mut self, begins: bool) {
         let fack = self.detection.fack.on.then_some(self.detection.fack.reach);
         match dupack::marks(
             self.sack,
@@ -101,12 +101,24 @@ impl Sender {
                 self.split(index, len);
                 count = most;
             }
-            self.mark_lost_linux3(index);
+            self.mark_lost_counted(index);
             if head_only {
                 break;
             }
             index += 1;
         }
+    }
+
+    /// Whether the head has been out for more than a timeout (`tcp_head_timedout`).
+    pub(in super::super) fn head_timed_out(&self) -> bool {
+        let head = self.queue.head();
+        self.settings.head_timeout && head.is_some_and(|head| self.is_overdue(head))
+    }
+
+    /// `tcp_skb_timedout`
+    fn is_overdue(&self, segment: &Sent) -> bool {
+        let age = self.ticks_span(self.tick() - self.tick_of(segment.at));
+        fack::timed_out(age, self.timing.rto)
     }
 
     /// With FACK, what has been out for more than a timeout, from the head up to the first that has not
@@ -121,14 +133,14 @@ impl Sender {
             .timeout_hint
             .map_or(0, |id| self.queue.index_of_id(id));
         while index < self.queue.len() && self.is_overdue(self.queue.at(index)) {
-            self.mark_lost_linux3(index);
+            self.mark_lost_counted(index);
             index += 1;
         }
         self.detection.fack.timeout_hint = (index < self.queue.len()).then(|| self.queue.id(index));
     }
 
     /// `tcp_skb_mark_lost`
-    fn mark_lost_linux3(&mut self, index: usize) {
+    fn mark_lost_counted(&mut self, index: usize) {
         let segment = *self.queue.at(index);
         if segment.is_lost() || segment.is_sacked() {
             return;

@@ -1,5 +1,6 @@
 //! What finds losses, a part each, and what it goes by.
 
+mod counting;
 mod dupack;
 mod early_retransmit;
 mod fack;

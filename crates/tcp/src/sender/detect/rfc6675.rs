@@ -4,7 +4,7 @@ use rexmit_wire::SeqNum;
 
 use super::super::Sender;
 use crate::recovery::dupack::{self, Marks};
-use crate::settings::SenderForm;
+use crate::settings::ReorderingUnit;
 
 impl Sender {
     /// More segments were SACKed than reordering explains (`tcp_dupack_heuristics`).
@@ -12,9 +12,10 @@ impl Sender {
         dupack::says_lost(self.queue.sacked, self.detection.threshold)
     }
 
-    /// The highest SACK is further above than reordering explains (`tcp_force_fast_retransmit`; 3.10 counts segments).
+    /// The highest SACK is further above than reordering explains (`tcp_force_fast_retransmit`, 6.x; 3.10
+    /// counts segments).
     pub(in super::super) fn sack_is_far(&self) -> bool {
-        if self.settings.sender == SenderForm::Linux3 {
+        if self.settings.reordering_unit == ReorderingUnit::Segments {
             return dupack::reach_is_far(self.fack_reach(), self.detection.threshold);
         }
         let highest = self.queue.highest_sack(self.una);

@@ -2,7 +2,7 @@
 //! with their own thresholds, and that of 6.x.
 
 use rexmit_tcp::recovery::{Job, State};
-use rexmit_tcp::settings::SenderForm;
+use rexmit_tcp::settings::AckOrder;
 
 use super::{AckFlags, EmulatedSender};
 use crate::emulate::board::{AckReport, Board};
@@ -16,9 +16,9 @@ impl EmulatedSender {
         self.timers.missed = false;
         let mut flags = AckFlags::default();
         self.note_duplicate(board, report, &mut flags);
-        match self.settings.sender {
-            SenderForm::Linux3 => self.on_ack_linux3(board, report, &mut flags),
-            SenderForm::Linux6 => self.on_ack_linux6(board, report, &mut flags),
+        match self.settings.ack_order {
+            AckOrder::RecoveryFirst => self.on_ack_recovery_first(board, report, &mut flags),
+            AckOrder::LossesFirst => self.on_ack_losses_first(board, report, &mut flags),
         }
         if board.is_empty() {
             self.marks.clear();
@@ -26,7 +26,12 @@ impl EmulatedSender {
         }
     }
 
-    fn on_ack_linux3(&mut self, board: &mut Board, report: &AckReport, flags: &mut AckFlags) {
+    fn on_ack_recovery_first(
+        &mut self,
+        board: &mut Board,
+        report: &AckReport,
+        flags: &mut AckFlags,
+    ) {
         if report.old {
             self.deliver(board, report, flags);
             self.alert(board, report, flags);
@@ -55,7 +60,7 @@ impl EmulatedSender {
         }
     }
 
-    fn on_ack_linux6(&mut self, board: &mut Board, report: &AckReport, flags: &mut AckFlags) {
+    fn on_ack_losses_first(&mut self, board: &mut Board, report: &AckReport, flags: &mut AckFlags) {
         if report.advanced {
             self.timers.timeouts = 0;
         }

@@ -1,8 +1,8 @@
-//! The states and what moves between them (`tcp_fastretrans_alert`), of both generations.
+//! The states and what moves between them (`tcp_fastretrans_alert`), in either order of work.
 
 use rexmit_tcp::recovery::undo::FirstRetransmission;
 use rexmit_tcp::recovery::{dupack, State};
-use rexmit_tcp::settings::SenderForm;
+use rexmit_tcp::settings::PartialUndo;
 use rexmit_time::Time;
 
 use super::{AckFlags, EmulatedSender};
@@ -29,7 +29,7 @@ impl EmulatedSender {
                 } else if self.undo_partly(board, report, &mut mark) {
                     return;
                 }
-                if self.newer() {
+                if self.losses_first() {
                     self.go_on_recovering(board, report, flags);
                 }
             }
@@ -54,9 +54,9 @@ impl EmulatedSender {
         }
     }
 
-    /// Whether counting marks losses: in 6.x not with RACK, and without SACK the head alone.
+    /// Whether counting marks losses: where losses come first not with RACK, and without SACK the head alone.
     fn counts_losses(&self, board: &Board) -> bool {
-        !self.newer() || (!self.settings.rack && board.sack)
+        !self.losses_first() || (!self.settings.rack && board.sack)
     }
 
     /// The recovery point is acknowledged. Whether nothing more is to be done.
@@ -79,7 +79,7 @@ impl EmulatedSender {
         false
     }
 
-    /// In recovery 6.x asks whether D-SACKs end it, and looks for losses.
+    /// In recovery, where losses come first: whether D-SACKs end it, and what is lost.
     fn go_on_recovering(&mut self, board: &mut Board, report: &AckReport, flags: &mut AckFlags) {
         if self.try_undo_by_dsack(board) {
             self.note_end_of_recovery();
@@ -116,9 +116,10 @@ impl EmulatedSender {
         }
     }
 
-    /// What 6.x marks lost before it asks whether a recovery is to begin (`tcp_identify_packet_loss`).
+    /// What is marked lost before it is asked whether a recovery is to begin, where losses come first
+    /// (`tcp_identify_packet_loss`).
     fn find_losses(&mut self, board: &mut Board, report: &AckReport, flags: &mut AckFlags) {
-        if board.is_empty() || !self.newer() {
+        if board.is_empty() || !self.losses_first() {
             return;
         }
         if !board.sack {
@@ -137,18 +138,18 @@ impl EmulatedSender {
     /// An acknowledgement in recovery that stops before its end; timestamps may say that what arrived was only late. Whether
     /// nothing more is to be done; else `mark` says whether more is to be marked lost (`tcp_try_undo_partial`).
     fn undo_partly(&mut self, board: &mut Board, report: &AckReport, mark: &mut bool) -> bool {
-        let late = match self.settings.sender {
-            SenderForm::Linux3 => self.may_undo(board, report),
-            SenderForm::Linux6 => {
+        let late = match self.settings.partial_undo {
+            PartialUndo::Window => self.may_undo(board, report),
+            PartialUndo::Recovery => {
                 self.episode.undo.marker.is_some() && self.was_only_late(board, report)
             }
         };
         if !late {
-            *mark = self.sack_is_far(board) || (!self.newer() && !board.sack);
+            *mark = self.sack_is_far(board) || (!self.losses_first() && !board.sack);
             return false;
         }
-        match self.settings.sender {
-            SenderForm::Linux3 => {
+        match self.settings.partial_undo {
+            PartialUndo::Window => {
                 self.forget_stamp(board);
                 let acked: u32 = report.acked.iter().map(|piece| piece.packets).sum();
                 let distance = self.reach(board) + acked;
@@ -156,7 +157,7 @@ impl EmulatedSender {
                 self.detection.note_segments_overtaken(distance, most);
                 *mark = false;
             }
-            SenderForm::Linux6 => {
+            PartialUndo::Recovery => {
                 self.note_reordering(board, report.prior_una, report);
                 if self.marks.retransmitted > 0 {
                     return true;
@@ -172,7 +173,7 @@ impl EmulatedSender {
 
     /// `tcp_enter_recovery`
     pub(super) fn enter_recovery(&mut self, board: &Board, at: Time) {
-        if self.newer() {
+        if self.settings.retrans_stamp_cleanup {
             self.forget_stamp(board);
         }
         self.episode.causes.recovery_began = true;

@@ -90,7 +90,7 @@ impl EmulatedSender {
             Some(Job::Timeout) => (self.timers.timer.armed, self.timers.timer.span, 0.0),
             Some(Job::Probe) if self.episode.probe.high.is_some() => {
                 let (_, probed) = self.timer_window();
-                if self.newer() {
+                if self.settings.tlp == Tlp::Rfc8985 {
                     let left = match board.head() {
                         Some(head) => self.timers.rto - (probed - head.sent),
                         None => self.timers.rto,
@@ -200,9 +200,8 @@ impl EmulatedSender {
             _ => WHOLLY,
         };
         if let Some(piece) = piece.filter(|piece| self.marks.is_retransmitted(piece)) {
-            // 3.10 finds lost retransmissions by what was sent after them.
-            let overtaken = !self.newer()
-                && self.settings.fack_lost_retransmits
+            // Lost retransmissions are found by what was sent after them.
+            let overtaken = self.settings.fack_lost_retransmits
                 && fack::retransmission_is_lost(board.highest, piece.nxt_then);
             structure += if overtaken { 0.0 } else { 2.0 * SLIGHTLY };
         }
@@ -220,8 +219,7 @@ impl EmulatedSender {
                 structure += SLIGHTLY;
             }
         }
-        // Others than Linux do not pace.
-        let pace = moment.pace.filter(|_| self.newer());
+        let pace = moment.pace.filter(|_| self.settings.pacing_rate);
         let mut fits = of_ack(moment.gap, moment.slack, pace);
         let mut cause = Cause::Ack;
         if self.timers.timer.job() == Some(Job::Reordering) && index < board.len() {

@@ -23,7 +23,7 @@ impl EmulatedSender {
     }
 
     /// The sample of stacks that time ticks: the stamp first, else one segment a round trip, else what was sent once.
-    pub(super) fn sample_linux3(&mut self, board: &Board, report: &AckReport) {
+    pub(super) fn sample_ticks(&mut self, board: &Board, report: &AckReport) {
         let covered = |timed: &mut (rexmit_wire::SeqNum, Time)| board.una.is_after(timed.0);
         let timed = self.trips.timed.take_if(covered);
         let once = self.settings.rtt_samples == RttSamples::OncePerRoundTrip;

@@ -2,6 +2,8 @@
 
 use rexmit_tcp::recovery::dupack::{self, Marks};
 use rexmit_tcp::recovery::fack;
+use rexmit_tcp::recovery::retransmit::{self, Forward};
+use rexmit_tcp::settings::ReorderingUnit;
 use rexmit_wire::SeqNum;
 
 use super::EmulatedSender;
@@ -10,7 +12,7 @@ use crate::emulate::board::Board;
 impl EmulatedSender {
     /// The highest SACK is further above than reordering explains (`tcp_force_fast_retransmit`; before 4.18 in segments).
     pub(super) fn sack_is_far(&self, board: &Board) -> bool {
-        if !self.newer() {
+        if self.settings.reordering_unit == ReorderingUnit::Segments {
             return dupack::reach_is_far(self.reach(board), self.detection.threshold);
         }
         dupack::sack_is_far(
@@ -72,9 +74,12 @@ impl EmulatedSender {
     /// Below the highest SACK, what is not marked lost may be sent again when no new data can be (RFC 6675 §4 NextSeg
     /// rule 3; `tcp_can_forward_retransmit`).
     pub(super) fn may_go_forward(&self, board: &Board, start: SeqNum) -> bool {
-        self.settings.forward_retransmit
-            && !self.newer()
-            && board.sack
-            && start.is_before(board.highest)
+        let view = Forward {
+            on: self.settings.forward_retransmit,
+            state: self.episode.state,
+            sack: board.sack,
+            new_data_can_go: false,
+        };
+        retransmit::may_go_forward(&view) && start.is_before(board.highest)
     }
 }

@@ -2,7 +2,7 @@
 //! time that this gives.
 
 use rexmit_tcp::recovery::State;
-use rexmit_tcp::settings::SenderForm;
+use rexmit_tcp::settings::{AckOrder, FrtoTest, ReorderingUnit};
 use rexmit_time::Time;
 use rexmit_wire::SeqNum;
 
@@ -40,8 +40,7 @@ impl EmulatedSender {
                     once.note(piece.sent);
                     late.get_or_insert(piece.start);
                 }
-                // What was SACKed before counts again in 3.10.
-                let counts = !piece.sacked || !self.newer();
+                let counts = !piece.sacked || self.settings.sacked_count_again;
                 flags.original |= counts && !piece.end.is_after(self.episode.point);
             }
             let new = !piece.sacked && board.sack && self.settings.rack;
@@ -51,13 +50,13 @@ impl EmulatedSender {
             self.marks.uncount(piece);
         }
         self.grow_window(flags, packets);
-        match self.settings.sender {
-            SenderForm::Linux3 if flags.acked => {
-                self.sample_linux3(board, report);
+        match self.settings.ack_order {
+            AckOrder::RecoveryFirst if flags.acked => {
+                self.sample_ticks(board, report);
                 self.rearm(board, report.at);
             }
-            SenderForm::Linux3 => return,
-            SenderForm::Linux6 => self.sample_linux6(board, report, once, sacked, flags),
+            AckOrder::RecoveryFirst => return,
+            AckOrder::LossesFirst => self.sample_micros(board, report, once, sacked, flags),
         }
         if !flags.acked {
             return;
@@ -68,7 +67,8 @@ impl EmulatedSender {
             }
         } else {
             self.remove_duplicates(packets, board);
-            flags.original &= !(self.newer() && flags.retransmitted_acked);
+            flags.original &=
+                !(self.settings.frto_test == FrtoTest::Once && flags.retransmitted_acked);
         }
     }
 
@@ -100,8 +100,8 @@ impl EmulatedSender {
         once
     }
 
-    /// The sample of 6.x: what was sent once, else what was SACKed, else the stamp.
-    fn sample_linux6(
+    /// The sample of stacks that time in microseconds: what was sent once, else what was SACKed, else the stamp.
+    fn sample_micros(
         &mut self,
         board: &Board,
         report: &AckReport,
@@ -136,14 +136,14 @@ impl EmulatedSender {
     pub(super) fn note_reordering(&mut self, board: &Board, low: SeqNum, report: &AckReport) {
         let high = board.reached(report);
         let most = self.settings.max_reordering;
-        match self.settings.sender {
-            SenderForm::Linux3 => {
-                // In segments; how many lie between is not known where they were not full.
+        match self.settings.reordering_unit {
+            ReorderingUnit::Segments => {
+                // how many lie between is not known where they were not full.
                 let bytes = high.offset_from(low).max(0).unsigned_abs();
                 let distance = bytes.div_ceil(board.mss);
                 self.detection.note_segments_overtaken(distance, most);
             }
-            SenderForm::Linux6 => self.detection.note_overtaken(low, high, board.mss, most),
+            ReorderingUnit::Bytes => self.detection.note_overtaken(low, high, board.mss, most),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use rexmit_tcp::recovery::rack::Rack;
 use rexmit_tcp::recovery::reordering;
-use rexmit_tcp::settings::{EarlyRetransmit, SenderForm, Settings};
+use rexmit_tcp::settings::{AckOrder, EarlyRetransmit, Settings};
 use rexmit_wire::SeqNum;
 
 /// What losses are found by.
@@ -29,7 +29,8 @@ impl Detection {
                 && settings.dupack_threshold == 3,
             threshold: settings.dupack_threshold,
             own_threshold: settings.dupack_threshold,
-            threshold_open: settings.sender == SenderForm::Linux6,
+            // By counting a recovery begins early for other reasons, too.
+            threshold_open: settings.ack_order == AckOrder::LossesFirst,
             reordered: false,
         }
     }

@@ -97,7 +97,7 @@ impl EmulatedSender {
             self.timers.set_to_timeout(at);
         }
         for index in pieces.clone() {
-            if self.newer() && !self.marks.is_lost(board.at(index)) {
+            if self.losses_first() && !self.marks.is_lost(board.at(index)) {
                 self.marks.mark_lost(board, index);
             }
             self.marks.mark_retransmitted(board, index);

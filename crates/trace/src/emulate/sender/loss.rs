@@ -3,7 +3,7 @@
 
 use rexmit_tcp::recovery::frto::{self, Answer, Verdict};
 use rexmit_tcp::recovery::{rto, State};
-use rexmit_tcp::settings::SenderForm;
+use rexmit_tcp::settings::UndoStart;
 use rexmit_time::Time;
 
 use super::{AckFlags, EmulatedSender};
@@ -24,18 +24,18 @@ impl EmulatedSender {
         }
         let retransmitted_before = board.pieces().any(|piece| piece.retransmissions > 0);
         self.mark_lost_by_timeout(board, now);
-        match self.settings.sender {
-            SenderForm::Linux3 => {
+        match self.settings.undo_start {
+            UndoStart::Clean => {
                 let una = self.settings.undo.then_some(board.una);
                 self.episode
                     .undo
                     .begin_by_timeout(una, retransmitted_before);
             }
-            SenderForm::Linux6 if reduced => self.begin_undo(board),
-            SenderForm::Linux6 => {}
+            UndoStart::InFlight if reduced => self.begin_undo(board),
+            UndoStart::InFlight => {}
         }
         self.detection.threshold = rto::reordering_after(
-            self.settings.sender,
+            self.settings.timeout_forgets_reordering,
             state,
             self.marks.delivered_above(board),
             self.detection.threshold,
@@ -46,7 +46,7 @@ impl EmulatedSender {
             reduced,
             timeouts: self.timers.timeouts,
         };
-        self.episode.frto = self.settings.frto && frto::begins(self.settings.sender, &begin);
+        self.episode.frto = self.settings.frto && frto::begins(self.settings.frto_test, &begin);
         self.episode.state = State::Loss;
         self.episode.before = None;
         self.episode.loss_at = Some(now);
@@ -80,7 +80,7 @@ impl EmulatedSender {
             new_data_sent: board.nxt.is_after(self.episode.point),
             point_acknowledged: !board.una.is_before(self.episode.point),
         };
-        match frto::on_ack(self.settings.sender, &answer) {
+        match frto::on_ack(self.settings.frto_test, &answer) {
             Verdict::Open => {}
             Verdict::Spurious => return true,
             Verdict::Real => self.episode.frto = false,
@@ -90,18 +90,18 @@ impl EmulatedSender {
         false
     }
 
-    /// What acknowledgements say in the state Loss (`tcp_process_loss`). 6.x asks for undo by timestamps and D-SACK first,
-    /// 3.10 last.
+    /// What acknowledgements say in the state Loss (`tcp_process_loss`). Where losses come first, undo by
+    /// timestamps and D-SACK is asked for first, else last.
     pub(super) fn process_loss(&mut self, board: &mut Board, report: &AckReport, flags: &AckFlags) {
         let recovered = !board.una.is_before(self.episode.point);
-        if self.newer() && report.advanced && self.try_undo_loss(board, report, false) {
+        if self.losses_first() && report.advanced && self.try_undo_loss(board, report, false) {
             return;
         }
         if self.judge_timeout(board, report, flags) {
             self.try_undo_loss(board, report, true);
             return;
         }
-        if !self.newer() && (recovered || flags.acked) {
+        if !self.losses_first() && (recovered || flags.acked) {
             self.timers.timeouts = 0;
         }
         if recovered {
@@ -115,7 +115,7 @@ impl EmulatedSender {
                 self.marks.duplicates = 0;
             }
         }
-        if !self.newer() {
+        if !self.losses_first() {
             self.try_undo_loss(board, report, false);
         }
     }

@@ -46,7 +46,7 @@ mod window;
 use std::collections::VecDeque;
 
 use rexmit_tcp::recovery::{Job, State};
-use rexmit_tcp::settings::{SenderForm, Settings};
+use rexmit_tcp::settings::{AckOrder, ReorderingUnit, Settings, Tlp};
 use rexmit_tcp::Mechanism;
 use rexmit_time::{Duration, Time};
 
@@ -142,8 +142,9 @@ impl EmulatedSender {
         self.detection.reordered
     }
 
-    fn newer(&self) -> bool {
-        self.settings.sender == SenderForm::Linux6
+    /// Whether losses are marked before it is asked whether a recovery is to begin.
+    fn losses_first(&self) -> bool {
+        self.settings.ack_order == AckOrder::LossesFirst
     }
 
     /// The handshake is over; `rtt` is its round-trip time if it gave one.
@@ -174,18 +175,15 @@ impl EmulatedSender {
             self.trips.timed = board.tail().map(|tail| (tail.start, moment.at));
         }
         if self.timers.timer.job() == Some(Job::Probe) && self.is_probe_of_new_data(moment) {
-            if self.newer() {
+            if self.settings.tlp == Tlp::Rfc8985 {
                 self.episode.probe.high = Some(board.nxt);
                 self.episode.probe.retransmission = false;
             }
             self.timers.set_to_timeout(moment.at);
             return;
         }
-        let converts = match self.timers.timer.job() {
-            Some(Job::Probe) => true,
-            Some(Job::EarlyRetransmit) => !self.newer(),
-            _ => false,
-        };
+        let job = self.timers.timer.job();
+        let converts = matches!(job, Some(Job::Probe | Job::EarlyRetransmit));
         self.check_window(board);
         self.note_rate_sent(board.tail().map_or(1, |tail| tail.packets));
         if nothing_out || converts {
@@ -239,7 +237,7 @@ impl EmulatedSender {
             return;
         }
         let (distance, most) = (board.out + acked, self.settings.max_reordering);
-        if self.newer() {
+        if self.settings.reordering_unit == ReorderingUnit::Bytes {
             self.detection.threshold = distance.min(most);
             self.detection.reordered = true;
         } else {

@@ -2,6 +2,7 @@
 
 use rexmit_tcp::recovery::tlp::{Answer, Verdict};
 use rexmit_tcp::recovery::State;
+use rexmit_tcp::settings::Tlp;
 
 use super::{AckFlags, EmulatedSender};
 use crate::emulate::board::{AckReport, Board};
@@ -19,7 +20,7 @@ impl EmulatedSender {
         if verdict == Verdict::Loss {
             self.episode.point = board.nxt;
             self.episode.state = State::Open;
-            if self.newer() {
+            if self.settings.tlp == Tlp::Rfc8985 {
                 self.keep_open(board);
             }
         }

@@ -2,7 +2,7 @@
 
 use rexmit_tcp::recovery::dupack::{self, Reason};
 use rexmit_tcp::recovery::{early_retransmit, fack, Job};
-use rexmit_tcp::settings::{Estimator, SenderForm};
+use rexmit_tcp::settings::{AckOrder, Estimator};
 use rexmit_tcp::Mechanism;
 use rexmit_time::Time;
 
@@ -12,9 +12,9 @@ use crate::emulate::board::Board;
 impl EmulatedSender {
     /// Why a recovery should begin, if it should.
     pub(super) fn reason_to_recover(&mut self, board: &Board, now: Time) -> Option<Mechanism> {
-        match self.settings.sender {
-            SenderForm::Linux3 => self.reason_linux3(board, now),
-            SenderForm::Linux6 => {
+        match self.settings.ack_order {
+            AckOrder::RecoveryFirst => self.reason_by_counting(board, now),
+            AckOrder::LossesFirst => {
                 let (above, threshold) =
                     (self.marks.delivered_above(board), self.detection.threshold);
                 let by_count = !self.settings.rack && dupack::says_lost(above, threshold);
@@ -24,7 +24,7 @@ impl EmulatedSender {
     }
 
     /// Whether new data can go is not seen: if they can, they are about to.
-    fn reason_linux3(&mut self, board: &Board, now: Time) -> Option<Mechanism> {
+    fn reason_by_counting(&mut self, board: &Board, now: Time) -> Option<Mechanism> {
         if board.is_empty() {
             return None;
         }

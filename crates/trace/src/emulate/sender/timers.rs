@@ -1,7 +1,7 @@
 //! What an emulated sender would have its timer set to: the timeout, its back-off, and the probe.
 
 use rexmit_tcp::recovery::{rto, tlp, Job};
-use rexmit_tcp::settings::{Settings, Tlp};
+use rexmit_tcp::settings::{Settings, TimeoutLeft, Tlp};
 use rexmit_time::{Duration, Time};
 
 use super::EmulatedSender;
@@ -69,12 +69,14 @@ impl EmulatedSender {
             rto: self.timers.rto,
             head_age: now - head.sent,
         };
-        let span = match rto::rearm(self.settings.sender, &view) {
+        let span = match rto::rearm(self.settings.timeout_left, &view) {
             None => return self.timers.timer.clear(),
             Some(full) if full == self.timers.rto => full,
-            Some(left) if self.newer() => self.clock.ticks.up(left),
-            // 3.10 counts the head's age in ticks, and where they begin is not seen.
-            Some(left) => self.clock.ticks.near(left),
+            Some(left) => match self.settings.timeout_left {
+                // Where the ticks begin that the head's age is counted in is not seen.
+                TimeoutLeft::Ticks => self.clock.ticks.near(left),
+                TimeoutLeft::Micros => self.clock.ticks.up(left),
+            },
         };
         let span = span.min(self.settings.max_rto);
         self.timers.timer.set(now, Job::Timeout, span);

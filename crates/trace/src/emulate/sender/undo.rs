@@ -19,7 +19,7 @@ impl EmulatedSender {
             retransmissions_out: self.marks.retransmitted,
             probe_out: probe.high.is_some() && probe.retransmission,
         };
-        self.episode.undo.begin(self.settings.sender, &view);
+        self.episode.undo.begin(self.settings.undo_start, &view);
     }
 
     /// Packets were sent again, but for a probe.
@@ -54,7 +54,7 @@ impl EmulatedSender {
             // Not all that was sent again comes by monitors that stand elsewhere.
             retransmitted: (report.slack <= SEES_ALL).then_some(report.retransmitted),
         };
-        let Some(told) = dsack::decide(self.settings.sender, &view) else {
+        let Some(told) = dsack::decide(self.settings.dsack_check, &view) else {
             return;
         };
         flags.dsack_probe = told.of_probe;
@@ -99,14 +99,14 @@ impl EmulatedSender {
     pub(super) fn was_only_late(&self, board: &Board, report: &AckReport) -> bool {
         let answer = self.undo_answer(board, report);
         let undo = self.undo_as_seen(report);
-        undo.was_only_late(self.settings.sender, &answer)
+        undo.was_only_late(self.settings.retrans_stamp_cleanup, &answer)
     }
 
     /// Whether the reduction proved wrong.
     pub(super) fn may_undo(&self, board: &Board, report: &AckReport) -> bool {
         let answer = self.undo_answer(board, report);
         let undo = self.undo_as_seen(report);
-        undo.may_undo(self.settings.sender, &answer)
+        undo.may_undo(self.settings.retrans_stamp_cleanup, &answer)
     }
 
     pub(super) fn undo_reduction(&mut self, board: &mut Board, unmark: bool) {
@@ -137,7 +137,7 @@ impl EmulatedSender {
         if !undo::waits_beyond_point(board.sack, board.una, self.episode.point) {
             return false;
         }
-        if self.newer() {
+        if self.settings.retrans_stamp_cleanup {
             self.forget_stamp(board);
         }
         true
@@ -166,7 +166,7 @@ impl EmulatedSender {
         self.undo_reduction(board, true);
         self.timers.timeouts = 0;
         self.episode.loss_at = None;
-        if self.newer() && self.waits_beyond_point(board) {
+        if self.settings.retrans_stamp_cleanup && self.waits_beyond_point(board) {
             return true;
         }
         if by_frto || board.sack {

@@ -1,4 +1,4 @@
-//! When a recovery begins by counting (`tcp_time_to_recover`, 3.10).
+//! When a recovery begins by counting, as far as acknowledgements alone tell (`tcp_time_to_recover`, 3.10).
 
 use super::super::Sender;
 use crate::recovery::dupack::{self, Count, Reason};
@@ -6,7 +6,7 @@ use crate::words::Mechanism;
 
 impl Sender {
     /// Why a recovery should begin, if it should.
-    pub(in super::super) fn reason_to_recover_linux3(&mut self) -> Option<Mechanism> {
+    pub(in super::super) fn reason_by_counting(&mut self) -> Option<Mechanism> {
         let new_data_can_go = self.may_send_now();
         let view = Count {
             packets_out: self.queue.out,

@@ -1,23 +1,22 @@
-//! The order in which an acknowledgement is worked through (`tcp_ack`, 3.10), and what taking segments off gives
-//! (`tcp_clean_rtx_queue`).
+//! An acknowledgement worked through in the order of 3.10 ([`AckOrder::RecoveryFirst`](crate::settings::AckOrder), `tcp_ack`),
+//! and what taking segments off gives (`tcp_clean_rtx_queue`).
 
 use rexmit_time::Duration;
 
-use super::super::ack_outcome::AckOutcome;
-use super::super::alert::Doubtful;
-use super::super::clean::{Cleaned, Delivery};
-use super::super::queue::Sent;
-use super::super::sack::Tagged;
-use super::super::{Ack, Sender, State};
+use super::ack_outcome::AckOutcome;
+use super::alert::Doubtful;
+use super::clean::{Cleaned, Delivery};
+use super::queue::Sent;
+use super::sack::Tagged;
+use super::{Ack, Sender, State};
 use crate::recovery::Job;
 use crate::settings::{CongestionControl, Estimator, RttSamples};
 
 impl Sender {
     /// Whether the segment is acceptable.
-    pub(in super::super) fn take_ack_linux3(&mut self, ack: &Ack<'_>) -> bool {
+    pub(super) fn take_ack_recovery_first(&mut self, ack: &Ack<'_>) -> bool {
         let number = ack.segment.ack;
         let before = self.before_ack();
-        let (in_flight, reach) = (self.queue.in_flight(), self.detection.fack.reach);
         if number.is_before(before.prior_una) {
             if number.is_before(before.prior_una - self.peer.largest_window) {
                 return false;
@@ -61,13 +60,13 @@ impl Sender {
             self.judge_probe(number, outcome);
             return true;
         }
-        let acked = self.clean_linux3(&before, reach, &tagged, &mut outcome);
+        let acked = self.clean_recovery_first(&before, &tagged, &mut outcome);
         let doubtful = !outcome.any(AckOutcome::NOT_DUPLICATE)
             || outcome.any(AckOutcome::SACKED)
             || self.episode.state != State::Open;
         // The window grows first, where no reduction is under way.
         if outcome.any(AckOutcome::ACKED) && (!doubtful || !self.in_reduction()) {
-            self.grow_window_linux3(in_flight, acked);
+            self.grow_window(before.prior_in_flight, acked);
         }
         if doubtful {
             let duplicate = !outcome.any(AckOutcome::ADVANCED | AckOutcome::NOT_DUPLICATE);
@@ -90,10 +89,9 @@ impl Sender {
     }
 
     /// Takes off what is acknowledged: a round-trip time, a fresh timeout, signs of reordering. Returns the segments.
-    fn clean_linux3(
+    fn clean_recovery_first(
         &mut self,
         before: &Doubtful,
-        reach_before: u32,
         tagged: &Tagged,
         outcome: &mut AckOutcome,
     ) -> u32 {
@@ -110,28 +108,14 @@ impl Sender {
             return 0;
         }
         if !by_time_of_sending {
-            self.sample_rtt_linux3(&cleaned);
+            self.sample_rtt_ticks(&cleaned);
         }
         self.rearm_timeout();
-        if self.sack {
-            if let Some(late) = cleaned.before_late.filter(|late| *late < reach_before) {
-                let reach = self.detection.fack.reach;
-                self.note_reordering_of(reach.saturating_sub(late));
-            }
-            let counted = if self.detection.fack.on {
-                cleaned.acked
-            } else {
-                before.prior_sacked.saturating_sub(self.queue.sacked)
-            };
-            self.uncount_hint(counted);
-        } else {
-            self.remove_duplicates(cleaned.acked);
-        }
-        self.detection.fack.reach = self.detection.fack.reach.saturating_sub(cleaned.acked);
+        self.note_acknowledged(before, &cleaned, before.prior_sacked, outcome);
         let rtt = cleaned
             .last_sent
             .filter(|_| !cleaned.outcome.any(AckOutcome::RETRANSMISSION_ACKED))
-            .map(|sent| self.control_rtt_linux3(sent));
+            .map(|sent| self.control_rtt(sent));
         self.tell_control(cleaned.acked, rtt);
         cleaned.acked
     }
@@ -161,7 +145,7 @@ impl Sender {
     }
 
     /// The timestamp first, whatever was sent again; without one, Karn's rule (RFC 6298 §3).
-    fn sample_rtt_linux3(&mut self, cleaned: &Cleaned) {
+    fn sample_rtt_ticks(&mut self, cleaned: &Cleaned) {
         let ticks = match self.peer.echo {
             Some(echo) => Some(i64::from(self.timestamp(self.now).wrapping_sub(echo) as i32)),
             None if self.settings.rtt_samples == RttSamples::OncePerRoundTrip => self.take_timed(),
@@ -181,7 +165,7 @@ impl Sender {
     }
 
     /// The round-trip time that the congestion control is told: exact where ticks are coarse (`TCP_CONG_RTT_STAMP`).
-    fn control_rtt_linux3(&self, sent: u64) -> i64 {
+    fn control_rtt(&self, sent: u64) -> i64 {
         let exact =
             self.clock.hz < 1_000 && self.settings.congestion_control == CongestionControl::Cubic;
         if exact {
@@ -189,24 +173,5 @@ impl Sender {
         } else {
             (self.tick() - self.tick_of(sent)) * self.tick_micros()
         }
-    }
-
-    /// Whether the window was what held the sender back, with a little room for bursts (`tcp_is_cwnd_limited`, 3.10).
-    fn grow_window_linux3(&mut self, in_flight: u32, acked: u32) {
-        let cwnd = self.congestion.window.cwnd;
-        let left = cwnd.saturating_sub(in_flight);
-        let segments = self.settings.gso_segments;
-        let bursts = segments > 1
-            && left * 3 < cwnd
-            && left * self.mss < segments * self.mss
-            && left < segments;
-        if in_flight >= cwnd || bursts || left <= 3 {
-            let clock = self.clock;
-            let context = self.context(&clock);
-            self.congestion
-                .control
-                .cong_avoid(&mut self.congestion.window, &context, acked);
-        }
-        self.congestion.usage.stamp = self.tick();
     }
 }

@@ -1,0 +1,177 @@
+//! Taking an acknowledgement in: what it takes off the scoreboard, what it SACKs, and what that tells.
+
+use rexmit_tcp::recovery::dsack;
+use rexmit_tcp::recovery::rack::sent_after;
+use rexmit_wire::{SeqNum, SeqRange};
+
+use super::{AckReport, Board, Piece};
+use crate::emulate::sender::SEES_ALL;
+use crate::event::Acked;
+
+impl Board {
+    /// Takes an acknowledgement in. False where it is none of what was sent.
+    pub fn ack(&mut self, acked: &Acked, report: &mut AckReport) -> bool {
+        report.acked.clear();
+        report.sacked.clear();
+        let prior_una = self.una;
+        if acked.ack.is_after(self.nxt) {
+            return false;
+        }
+        report.at = acked.at;
+        report.slack = acked.slack;
+        report.prior_una = prior_una;
+        report.prior_highest = self.highest;
+        report.prior_sacked = self.sacked;
+        report.prior_out = self.out;
+        report.advanced = acked.ack.is_after(prior_una);
+        report.old = acked.ack.is_before(prior_una);
+        report.other_use = !acked.carried.is_empty();
+        report.dsack = acked.dsack;
+        report.prior_reported = self.reported;
+        report.retransmitted = self.retransmitted;
+        if let Some(range) = acked.dsack {
+            self.note_duplicate(range);
+        }
+        report.echo = acked.echo.filter(|echo| *echo != 0);
+        report.echo_sent = None;
+        if !report.old {
+            report.other_use |= self.take_window(acked, report.advanced);
+        }
+        if let (Some(echo), true) = (report.echo, report.advanced) {
+            let found = self.stamps.iter().rev().find(|(stamp, _)| *stamp == echo);
+            report.echo_sent = found.map(|(_, at)| *at);
+        }
+        if report.advanced {
+            self.take_off(acked.ack, report);
+        }
+        if self.sack {
+            let mut blocks = [SeqRange::default(); 4];
+            let given = acked.sacks.as_slice();
+            let blocks = &mut blocks[..given.len()];
+            blocks.copy_from_slice(given);
+            // In order, so that cutting a piece moves no index that was noted.
+            blocks.sort_unstable_by_key(|block| block.start.offset_from(acked.ack));
+            for block in blocks {
+                self.tag(*block, report);
+            }
+        }
+        self.note_delivered(report);
+        true
+    }
+
+    /// Whether an acknowledgement sets the window: one that others overtook does not, and is a duplicate if it brings nothing
+    /// else (RFC 9293 §3.10.7.4; `tcp_may_update_window`). Elsewhere than at the sender which overtook which is not known: any
+    /// other window may be news.
+    fn take_window(&mut self, acked: &Acked, advanced: bool) -> bool {
+        let seq = acked.carried.start;
+        let sets = match self.window {
+            None => true,
+            Some((window, _)) if acked.slack > SEES_ALL => acked.window != window,
+            Some((window, last)) => {
+                advanced || seq.is_after(last) || (seq == last && acked.window > window)
+            }
+        };
+        if sets {
+            self.window = Some((acked.window, seq));
+        }
+        sets
+    }
+
+    /// Counts what a D-SACK reports, as stacks do that check it (`tcp_dsack_seen`).
+    fn note_duplicate(&mut self, range: SeqRange) {
+        let view = dsack::Report {
+            range,
+            mss: self.mss,
+            largest_window: None,
+            probe_high: None,
+            reported: self.reported,
+            retransmitted: Some(self.retransmitted),
+        };
+        if let Some(told) = dsack::decide(true, &view) {
+            self.reported += told.segments;
+            self.delivered += if told.doubted { 0 } else { told.segments };
+        }
+    }
+
+    /// Counts what was delivered, and finds the latest of it (`tcp_rate_skb_delivered`).
+    fn note_delivered(&mut self, report: &mut AckReport) {
+        let mut latest: Option<&Piece> = None;
+        let acked = report.acked.iter().filter(|piece| !piece.sacked);
+        let sacked = report.sacked.iter().map(|index| &self.pieces[*index]);
+        for piece in acked.chain(sacked) {
+            self.delivered += piece.packets;
+            if latest.is_none_or(|one| sent_after(piece.sent, piece.end, one.sent, one.end)) {
+                latest = Some(piece);
+            }
+        }
+        report.prior_delivered = latest.map_or(0, |piece| piece.delivered);
+        report.delivered = self.delivered;
+    }
+
+    fn take_off(&mut self, ack: SeqNum, report: &mut AckReport) {
+        self.una = ack;
+        while let Some(head) = self.pieces.front() {
+            if head.end.is_after(ack) {
+                if !head.start.is_before(ack) {
+                    break;
+                }
+                self.split(0, ack);
+                continue;
+            }
+            let head = *head;
+            self.out = self.out.saturating_sub(head.packets);
+            if head.sacked {
+                self.sacked = self.sacked.saturating_sub(head.packets);
+            }
+            report.acked.push(head);
+            self.pieces.pop_front();
+        }
+        if self.pieces.is_empty() {
+            self.out = 0;
+            self.sacked = 0;
+        }
+        if self.sacked == 0 || self.highest.is_before(ack) {
+            self.highest = ack;
+        }
+    }
+
+    fn tag(&mut self, block: SeqRange, report: &mut AckReport) {
+        if !block.end.is_after(block.start)
+            || block.end.is_after(self.nxt)
+            || !block.start.is_after(self.una)
+        {
+            return;
+        }
+        let mut index = self
+            .pieces
+            .partition_point(|piece| !piece.end.is_after(block.start));
+        if self
+            .pieces
+            .get(index)
+            .is_some_and(|piece| piece.start.is_before(block.start))
+        {
+            index = self.cut(block.start);
+        }
+        while let Some(piece) = self.pieces.get(index) {
+            if !piece.start.is_before(block.end) {
+                break;
+            }
+            if piece.end.is_after(block.end) {
+                if piece.sacked {
+                    break;
+                }
+                self.split(index, block.end);
+            }
+            let piece = &mut self.pieces[index];
+            if !piece.sacked {
+                piece.sacked = true;
+                self.sacked += piece.packets;
+                if piece.end.is_after(self.highest) {
+                    self.highest = piece.end;
+                }
+                report.sacked.push(index);
+            }
+            index += 1;
+        }
+    }
+}

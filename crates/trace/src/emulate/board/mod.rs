@@ -1,0 +1,284 @@
+//! What was sent and not acknowledged: one scoreboard for all emulated senders. `acknowledge` takes acknowledgements in, and
+//! `report` is what one tells.
+
+mod acknowledge;
+mod report;
+
+use std::collections::VecDeque;
+
+use rexmit_time::Time;
+use rexmit_wire::{SeqNum, SeqRange};
+
+use super::profile::MOST_PROFILES;
+use crate::event::{Sent, SentKind};
+
+pub use report::AckReport;
+
+/// Pieces of the queue that are kept; what is sent beyond it pushes out the oldest.
+const MOST_PIECES: usize = 1 << 16;
+
+/// Stamps whose time of sending is remembered.
+const STAMPS: usize = 64;
+
+/// What an emulated sender holds of a piece: lost.
+pub const LOST: u8 = 1;
+/// Sent again, and that retransmission in flight.
+pub const RESENT: u8 = 2;
+
+/// A segment in flight, or several that left as one.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece {
+    pub start: SeqNum,
+    pub end: SeqNum,
+    /// When it was sent last.
+    pub sent: Time,
+    /// The stamp that it carried then.
+    pub stamp: Option<u32>,
+    /// Retransmissions so far.
+    pub retransmissions: u8,
+    pub packets: u32,
+    pub sacked: bool,
+    /// Payload-free: a bare FIN.
+    pub bare: bool,
+    /// The monitor saw it when it was sent last.
+    pub seen: bool,
+    /// What had been sent when it was sent again last.
+    pub nxt_then: SeqNum,
+    /// Packets that had been delivered when it was sent last.
+    delivered: u32,
+    /// Each emulated sender's marks.
+    pub marks: [u8; MOST_PROFILES],
+}
+
+/// The scoreboard.
+#[derive(Debug)]
+pub struct Board {
+    pub una: SeqNum,
+    pub nxt: SeqNum,
+    pub mss: u32,
+    pub sack: bool,
+    pieces: VecDeque<Piece>,
+    /// Packets out.
+    pub out: u32,
+    /// Packets SACKed.
+    pub sacked: u32,
+    /// After the highest byte SACKed; the first byte not acknowledged without one.
+    pub highest: SeqNum,
+    /// What the receiver offers, and the number that the packet bore which said so (`snd_wl1`).
+    window: Option<(u32, SeqNum)>,
+    /// Packets sent again so far (`total_retrans`), and packets that were reported to have come twice (`dsack_dups`).
+    retransmitted: u32,
+    reported: u32,
+    /// Packets delivered (`tp->delivered`).
+    delivered: u32,
+    stamps: VecDeque<(u32, Time)>,
+}
+
+/// The collections of a board, empty.
+#[derive(Debug, Default)]
+pub struct Recycled {
+    pieces: VecDeque<Piece>,
+    stamps: VecDeque<(u32, Time)>,
+}
+
+impl Board {
+    pub fn new(mss: u32, sack: bool, recycled: Recycled) -> Self {
+        Board {
+            una: SeqNum::default(),
+            nxt: SeqNum::default(),
+            mss: mss.max(1),
+            sack,
+            pieces: recycled.pieces,
+            out: 0,
+            sacked: 0,
+            highest: SeqNum::default(),
+            window: None,
+            retransmitted: 0,
+            reported: 0,
+            // The SYN.
+            delivered: 1,
+            stamps: recycled.stamps,
+        }
+    }
+
+    /// Its collections, of a capacity of `most` pieces at most.
+    pub fn leave(mut self, most: usize) -> Recycled {
+        self.pieces.clear();
+        self.pieces.shrink_to(most);
+        self.stamps.clear();
+        Recycled {
+            pieces: self.pieces,
+            stamps: self.stamps,
+        }
+    }
+
+    /// Nothing was sent before `first`.
+    pub fn begin(&mut self, first: SeqNum) {
+        self.una = first;
+        self.nxt = first;
+        self.highest = first;
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    pub fn len(&self) -> usize {
+        self.pieces.len()
+    }
+
+    pub fn at(&self, index: usize) -> &Piece {
+        &self.pieces[index]
+    }
+
+    pub fn at_mut(&mut self, index: usize) -> &mut Piece {
+        &mut self.pieces[index]
+    }
+
+    pub fn head(&self) -> Option<&Piece> {
+        self.pieces.front()
+    }
+
+    pub fn tail(&self) -> Option<&Piece> {
+        self.pieces.back()
+    }
+
+    pub fn pieces(&self) -> impl Iterator<Item = &Piece> {
+        self.pieces.iter()
+    }
+
+    pub fn pieces_mut(&mut self) -> impl Iterator<Item = &mut Piece> {
+        self.pieces.iter_mut()
+    }
+
+    /// Packets from the first up to the highest SACK (`fackets_out`).
+    pub fn reach(&self) -> u32 {
+        if self.sacked == 0 {
+            return 0;
+        }
+        let below = |piece: &&Piece| piece.start.is_before(self.highest);
+        self.pieces
+            .iter()
+            .take_while(below)
+            .map(|piece| piece.packets)
+            .sum()
+    }
+
+    /// The highest SACK of this acknowledgement and those before it.
+    pub fn reached(&self, report: &AckReport) -> SeqNum {
+        match report.sacked.last() {
+            Some(_) if self.highest.is_after(report.prior_highest) => self.highest,
+            _ => report.prior_highest,
+        }
+    }
+
+    fn note_stamp(&mut self, sent: &Sent) {
+        let Some(stamp) = sent.stamp else { return };
+        if self.stamps.back().is_none_or(|(last, _)| *last != stamp) {
+            if self.stamps.len() == STAMPS {
+                self.stamps.pop_front();
+            }
+            self.stamps.push_back((stamp, sent.at));
+        }
+    }
+
+    /// Options that a handshake does not show may take or leave some bytes of the segment size.
+    fn packets_in(&self, len: u32) -> u32 {
+        len.saturating_sub(40).div_ceil(self.mss).max(1)
+    }
+
+    /// Something new was sent.
+    pub fn push(&mut self, sent: &Sent) {
+        self.note_stamp(sent);
+        let start = if sent.range.start.is_before(self.nxt) {
+            self.nxt
+        } else {
+            sent.range.start
+        };
+        let end = sent.range.end;
+        if !end.is_after(start) {
+            return;
+        }
+        let fin = u32::from(sent.flags.fin());
+        let len = end.offset_from(start).unsigned_abs();
+        let packets = self.packets_in(len.saturating_sub(fin));
+        if self.pieces.len() == MOST_PIECES {
+            if let Some(first) = self.pieces.pop_front() {
+                self.out -= first.packets;
+                self.sacked -= if first.sacked { first.packets } else { 0 };
+            }
+        }
+        self.pieces.push_back(Piece {
+            start,
+            end,
+            sent: sent.at,
+            stamp: sent.stamp,
+            retransmissions: 0,
+            packets,
+            sacked: false,
+            bare: len == fin,
+            seen: sent.kind != SentKind::Unseen,
+            nxt_then: end,
+            delivered: self.delivered,
+            marks: [0; MOST_PROFILES],
+        });
+        self.out += packets;
+        self.nxt = end;
+    }
+
+    /// The pieces of a range, cut where it begins and ends.
+    pub fn locate(&mut self, range: SeqRange) -> core::ops::Range<usize> {
+        let from = self.cut(range.start);
+        let to = self.cut(range.end);
+        from..to
+    }
+
+    /// The index of the first piece that begins at or after `seq`; a piece across it is cut.
+    fn cut(&mut self, seq: SeqNum) -> usize {
+        let index = self
+            .pieces
+            .partition_point(|piece| !piece.end.is_after(seq));
+        match self.pieces.get(index) {
+            Some(piece) if piece.start.is_before(seq) => {
+                self.split(index, seq);
+                index + 1
+            }
+            _ => index,
+        }
+    }
+
+    fn split(&mut self, index: usize, seq: SeqNum) {
+        let whole = self.pieces[index];
+        let mut first = whole;
+        first.end = seq;
+        first.packets = self.packets_in(seq.offset_from(whole.start).unsigned_abs());
+        let mut second = whole;
+        second.start = seq;
+        second.packets = whole.packets.saturating_sub(first.packets).max(1);
+        let added = first.packets + second.packets - whole.packets;
+        self.out += added;
+        if whole.sacked {
+            self.sacked += added;
+        }
+        self.pieces[index] = first;
+        self.pieces.insert(index + 1, second);
+    }
+
+    /// The range was sent again.
+    pub fn retransmitted(&mut self, sent: &Sent, pieces: core::ops::Range<usize>) {
+        self.note_stamp(sent);
+        let nxt = self.nxt;
+        for piece in self.pieces.range_mut(pieces) {
+            self.retransmitted += piece.packets;
+            piece.sent = sent.at;
+            piece.seen = true;
+            piece.stamp = sent.stamp;
+            piece.retransmissions = piece.retransmissions.saturating_add(1);
+            piece.nxt_then = nxt;
+            piece.delivered = self.delivered;
+        }
+    }
+}
+
+#[cfg(test)]
+pub mod tests;

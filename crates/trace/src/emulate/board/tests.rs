@@ -1,0 +1,116 @@
+use rexmit_tcp::SackList;
+use rexmit_time::{Duration, Time};
+use rexmit_wire::{Flags, SeqNum, SeqRange};
+
+use super::{AckReport, Board, Recycled};
+use crate::event::{Acked, Sent, SentKind};
+
+const MSS: u32 = 1_000;
+const FIRST: SeqNum = SeqNum::new(u32::MAX - 1_500);
+
+fn at(ms: u64) -> Time {
+    Time::from_nanos(ms * 1_000_000)
+}
+
+fn sent(ms: u64, segment: u32) -> Sent {
+    Sent {
+        at: at(ms),
+        range: SeqRange::new(FIRST + segment * MSS, MSS),
+        kind: SentKind::New,
+        flags: Flags::ACK,
+        stamp: None,
+        echo: None,
+        slack: Duration::ZERO,
+        own_time: true,
+        counted: false,
+        missing: None,
+    }
+}
+
+/// A board with so many segments out, sent a millisecond apart.
+pub fn board_of(segments: u32) -> Board {
+    let mut board = Board::new(MSS, true, Recycled::default());
+    board.begin(FIRST);
+    for segment in 0..segments {
+        board.push(&sent(u64::from(segment), segment));
+    }
+    board
+}
+
+/// What an acknowledgement of all before `segment` tells that SACKs the segments of `block`.
+pub fn ack(board: &mut Board, segment: u32, block: core::ops::Range<u32>, twice: u32) -> AckReport {
+    let mut report = AckReport::default();
+    let mut sacks = SackList::default();
+    if !block.is_empty() {
+        sacks.push(SeqRange {
+            start: FIRST + block.start * MSS,
+            end: FIRST + block.end * MSS,
+        });
+    }
+    let acked = Acked {
+        at: at(50),
+        ack: FIRST + segment * MSS,
+        window: 1 << 20,
+        sacks,
+        dsack: (twice > 0).then_some(SeqRange::new(FIRST, twice * MSS)),
+        stamp: None,
+        echo: None,
+        carried: SeqRange::default(),
+        slack: Duration::ZERO,
+    };
+    assert!(board.ack(&acked, &mut report));
+    report
+}
+
+#[test]
+fn what_was_delivered_when_the_latest_delivered_left_is_told() {
+    let mut board = board_of(4);
+    let first = ack(&mut board, 1, 2..3, 0);
+    assert_eq!((first.prior_delivered, first.delivered), (1, 3));
+    // Sent after three had arrived with the SYN; what is sent again too.
+    board.push(&sent(60, 4));
+    board.retransmitted(&sent(61, 1), 0..1);
+    let second = ack(&mut board, 2, 4..5, 0);
+    assert_eq!((second.prior_delivered, second.delivered), (3, 5));
+    // What was SACKed does not arrive again.
+    let third = ack(&mut board, 3, 0..0, 0);
+    assert_eq!((third.prior_delivered, third.delivered), (0, 5));
+}
+
+#[test]
+fn a_smaller_window_of_an_overtaken_acknowledgement_is_no_news() {
+    let mut board = board_of(4);
+    let mut other_use = |window: u32, carried: u32, slack: i64| {
+        let acked = Acked {
+            at: at(50),
+            ack: FIRST + MSS,
+            window,
+            sacks: SackList::default(),
+            dsack: None,
+            stamp: None,
+            echo: None,
+            carried: SeqRange::new(SeqNum::new(carried), 0),
+            slack: Duration::from_millis(slack),
+        };
+        let mut report = AckReport::default();
+        assert!(board.ack(&acked, &mut report));
+        report.other_use
+    };
+    assert!(other_use(5_000, 10, 0));
+    assert!(!other_use(5_000, 10, 0) && !other_use(4_000, 10, 0));
+    assert!(other_use(6_000, 10, 0), "larger");
+    assert!(other_use(3_000, 11, 0), "newer");
+    assert!(!other_use(9_000, 10, 0), "older");
+    assert!(other_use(2_000, 11, 1), "its place is not known");
+    assert!(!other_use(2_000, 11, 1));
+}
+
+#[test]
+fn reports_of_more_than_was_sent_again_are_nothing_delivered() {
+    let mut board = board_of(4);
+    board.retransmitted(&sent(10, 0), 0..1);
+    let believed = ack(&mut board, 2, 0..0, 1);
+    assert_eq!((believed.prior_reported, believed.delivered), (0, 4));
+    let doubted = ack(&mut board, 3, 0..0, 2);
+    assert_eq!((doubted.prior_reported, doubted.delivered), (1, 5));
+}

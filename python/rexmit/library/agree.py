@@ -1,0 +1,118 @@
+"""How often the model and a real kernel agree, packet by packet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from rexmit import stacks
+from rexmit.campaign.streams import core_streams
+from rexmit.engines.kernel import KernelEngine, find_kernel
+from rexmit.errors import UserError
+from rexmit.progress import Hear, heard
+from rexmit.validate.agree.case import Case
+from rexmit.validate.agree.folder import About, Folder
+from rexmit.validate.agree.judge import Judged
+from rexmit.validate.agree.kernel import run_alone
+from rexmit.validate.agree.logs import Wanted, kernel_logs
+from rexmit.validate.agree.rates import Rates
+from rexmit.validate.agree.read import read
+from rexmit.validate.agree.recorded import Recorded, of_folder
+from rexmit.validate.agree.verdicts import rates, verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """A kernel's logs held against a stack of the model: `rates` says how often they agree, and
+    names those that do not by class. `folder` has the logs, and a scenario for each disagreement.
+    """
+
+    folder: Path
+    about: About
+    stack: str
+    recorded: Recorded
+    rates: Rates
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data; rates in percent."""
+        bench = self.recorded.as_json()
+        more = {} if bench is None else {"bench": bench}
+        return {"folder": str(self.folder), "stack": self.stack, **self.rates.as_json(), **more}
+
+
+def agree(
+    *,
+    kernel: str | None = None,
+    cases: int = 300,
+    paths: int = 1,
+    seed: int = 1,
+    stack: str | None = None,
+    jobs: int | None = None,
+    keep: str | PathLike[str] | None = None,
+    progress: Hear = None,
+) -> Agreement:
+    """Runs random cases on a kernel and on the model, and compares every packet; with `paths` 2
+    bursts of TCP and Multipath TCP over two paths, of which retransmissions and completion are
+    compared.
+
+    `stack` is the model's, that of the kernel's series where it is None. The kernel's logs are kept
+    in the folder `keep`, below runs/ where it is None; what is there already is not run again.
+    `jobs` kernels run at a time, one a core where it is None. Raises UserError.
+    """
+    if stack is not None:
+        stacks.known(stack)
+    wanted = Wanted(kernel, cases, paths, seed)
+    place = None if keep is None else Path(keep)
+    folder, about = kernel_logs(wanted, place, jobs, heard(progress, "cases"))
+    return _held(folder, about, stack)
+
+
+def agree_again(folder: str | PathLike[str], *, stack: str | None = None) -> Agreement:
+    """The kernel's logs of a folder that `agree` kept, held against the model as it is now. Raises
+    UserError where it is none.
+    """
+    if stack is not None:
+        stacks.known(stack)
+    logs = Folder(Path(folder))
+    return _held(logs, logs.about(), stack)
+
+
+def agree_case(
+    case: str | PathLike[str], *, kernel: str | None = None, stack: str | None = None
+) -> Judged:
+    """One case: FOLDER/NAME out of a folder that `agree` kept, or a scenario's file, which is run
+    on `kernel`. The answer has both logs, `agrees`, and `words`. Raises UserError.
+    """
+    if stack is not None:
+        stacks.known(stack)
+    path = Path(case)
+    if path.suffix == ".toml":
+        wanted: Case = read(path)
+        engine = KernelEngine.open(find_kernel(kernel), ["builtin"])
+        outcome, bench = run_alone(wanted, engine, core_streams()), None
+        version, hz = engine.kernel.version, engine.kernel.hz
+    else:
+        folder = Folder(path.parent)
+        about = folder.about()
+        number = next((n for n, one in folder.cases().items() if one.name == path.name), None)
+        if number is None or number not in (outcomes := folder.outcomes()):
+            raise UserError(
+                f"{path.parent} has no kernel log of a case {path.name}",
+                f"cases are named SEED-NUMBER, as in {about.seed}-0",
+            )
+        ran = of_folder(folder, about, stack or about.stack)
+        wanted, outcome, bench = ran.cases[number], outcomes[number], ran.bench
+        version, hz = about.version, about.hz
+    chosen = stack or "linux-{}.{}".format(*version.split(".")[:2])
+    one = verdict(wanted, outcome, chosen, hz, bench)
+    if one.kernel_error is not None:
+        raise UserError(f"the kernel did not run {wanted.name}: {one.kernel_error}")
+    return one
+
+
+def _held(folder: Folder, about: About, stack: str | None) -> Agreement:
+    chosen = stack or about.stack
+    ran = of_folder(folder, about, chosen)
+    return Agreement(folder.path, about, chosen, ran, rates(folder, about, chosen, ran))

@@ -1,0 +1,73 @@
+"""One transfer of a run, or one connection of a trace, packet by packet."""
+
+from __future__ import annotations
+
+from matplotlib.figure import Figure
+
+from rexmit.errors import UserError, argument, by_caller
+from rexmit.ladder.flow import Flow
+from rexmit.ladder.flow import open_flow as open_page_flow
+from rexmit.ladder.paths import PathFlow, open_path_flow
+from rexmit.ladder.print_paths import draw_path_ladders
+from rexmit.ladder.print_traced import near_time
+from rexmit.ladder.render import title
+from rexmit.ladder.sequence import Picture, draw_sequence
+from rexmit.ladder.traced import Traced, open_traced
+from rexmit.store.open_run import Run
+from rexmit.tracing.folder import Trace
+from rexmit.tracing.pick import most_trouble
+
+AnyFlow = Flow | PathFlow | Traced
+
+
+def open_flow(
+    of: Run | Trace, which: int | str | None = None, *, at: float | None = None
+) -> AnyFlow:
+    """The packets of a transfer of a run that kept captures, or of a connection of a trace.
+
+    `which` is a row of the run's transfers, or of the trace's connections, from 0; of a trace also
+    a flow, "A:PORT > B:PORT", either way round (of several the one `at` that time of the capture's
+    clock, seconds), or None for the one that waited longest. The answer has `steps`, a packet each,
+    with times in ns since the first, and `row`, what the table has of it; over several paths also
+    `subflows`.
+
+    Raises UserError for none, and where the captures are not there or cannot be read.
+    """
+    return of_run(of, which, at) if isinstance(of, Run) else of_trace(of, which, at)[0]
+
+
+def draw_flow(flow: AnyFlow, *, at: float | None = None) -> Figure:
+    """Data (kB), acknowledgements and retransmissions by mechanism over time (seconds); of several
+    paths a ladder a path. Of a trace only what is around the time `at`, if it is given.
+    """
+    if isinstance(flow, PathFlow):
+        return draw_path_ladders(flow)
+    if isinstance(flow, Flow):
+        return draw_sequence(Picture(title(flow), flow.steps, data_from_server=True))
+    steps = flow.steps if at is None else near_time(flow, at)
+    name = f"flow {flow.number}: {flow.row['flow']}"
+    return draw_sequence(Picture(name, steps, flow.data_from_server))
+
+
+def of_run(run: Run, which: int | str | None, at: float | None = None) -> Flow | PathFlow:
+    """A transfer of a run; see `open_flow`."""
+    if not str(which).isdigit() or at is not None:
+        named, it = by_caller(called="flow", typed="--flow"), by_caller(called="it", typed="K")
+        raise UserError(
+            f"{named} {which}: the transfers of a run have numbers",
+            f"{it} is the row of transfers.parquet, from 0; {argument('at')} belongs to a trace",
+            usage=True,
+        )
+    number = int(str(which))
+    # A transfer that minds paths has subflows, one of plain TCP that is a page has none.
+    if number < len(run.transfers) and run.transfers["subflows"][number] is not None:
+        return open_path_flow(run, number)
+    return open_page_flow(run, number)
+
+
+def of_trace(trace: Trace, which: int | str | None, at: float | None = None) -> tuple[Traced, str]:
+    """A connection of a trace; see `open_flow`. Where none was named, why it is this one."""
+    told = ""
+    if which is None:
+        which, told = most_trouble(trace)
+    return open_traced(trace, str(which), at), told

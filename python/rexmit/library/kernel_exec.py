@@ -1,0 +1,114 @@
+"""Any command of this machine, inside a booted kernel."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from rexmit import scenario
+from rexmit.campaign.plan import network_plan
+from rexmit.engines.boot import BootOptions
+from rexmit.engines.command import SHARE_MIB, Command, execute, named_variables
+from rexmit.engines.kernel import find_kernel
+from rexmit.errors import UserError, argument
+from rexmit.library.scenario import Settings, texts
+
+HANG_LIMIT_S: Final = 60.0
+"""Real seconds in which a guest has to write something or its clock to move."""
+
+Variables = Mapping[str, str] | Iterable[str]
+"""`{"NAME": "VALUE"}`, or texts: `NAME=VALUE`, or `NAME` for the value that it has here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A command that ran: its exit status (127: it could not be run) and what it wrote. What was
+    handed to a function as it came is not kept.
+    """
+
+    status: int
+    stdout: bytes
+    stderr: bytes
+
+
+def kernel_exec(
+    argv: Sequence[str],
+    *,
+    kernel: str | None = None,
+    net: str | PathLike[str] | None = None,
+    settings: Settings = (),
+    host: str | None = None,
+    clock: Literal["virtual", "polling"] = "virtual",
+    keep: str | PathLike[str] | None = None,
+    scratch_limit: int = 1024,
+    env: Variables = (),
+    seed: int = 1,
+    memory: int = 256,
+    hang_limit_s: float | None = HANG_LIMIT_S,
+    on_stdout: Callable[[bytes], None] | None = None,
+    on_stderr: Callable[[bytes], None] | None = None,
+) -> Ended:
+    """Runs a command of this machine inside a booted kernel.
+
+    It sees this machine's files and can write none of them. What it leaves in $REXMIT_SCRATCH, of
+    `scratch_limit` MiB at most, is brought back into the new folder `keep`. With `net` it runs on
+    `host` (h1 or h2) of that scenario's network, of which `settings` must leave one. `clock` says
+    whether time moves only when nothing runs, or while programs run, too ("polling"). `env` adds
+    variables to the few that every command gets. `memory` is the kernel's, in MiB. A guest that is
+    silent for `hang_limit_s` real seconds while its clock stands still is ended; None: never.
+    `on_stdout` and `on_stderr` take bytes as they come.
+
+    Raises UserError where there is no such kernel, or the guest dies.
+    """
+    given = texts(settings)
+    if given and net is None:
+        raise UserError(
+            f"{argument('settings')} changes the scenario of {argument('net')}",
+            f"name one: {argument('net')} SCENARIO",
+            usage=True,
+        )
+    if host not in (None, "h1", "h2"):
+        raise UserError(f"there is no host {host}", "hosts: h1, h2", usage=True)
+    if host is not None and net is None:
+        raise UserError(
+            f"{argument('host')} is one of {argument('net')}'s",
+            f"name a scenario: {argument('net')} SCENARIO",
+            usage=True,
+        )
+    network = None if net is None else _network(str(net), given)
+    variables = env if isinstance(env, Mapping) else named_variables(list(env))
+    found = find_kernel(kernel)
+
+    # Calls at a time share the cores: neighbours in the process table take different ones.
+    cores = sorted(os.sched_getaffinity(0))
+    core = cores[os.getpid() % len(cores)]
+    out: list[bytes] = []
+    err: list[bytes] = []
+    status = execute(
+        Command(argv, network, (host or "h1") if network else None, variables),
+        BootOptions(
+            found.path, core, seed, f"{memory}M", clock, SHARE_MIB, scratch_mib=scratch_limit
+        ),
+        on_stdout=on_stdout or out.append,
+        on_stderr=on_stderr or err.append,
+        hang_limit_s=hang_limit_s,
+        keep=None if keep is None else Path(keep),
+    )
+    return Ended(status, b"".join(out), b"".join(err))
+
+
+def _network(spec: str, settings: list[str]) -> dict[str, Any]:
+    """The plan of the one network that the scenario and its changes leave."""
+    loaded = scenario.load(scenario.find(spec), settings)
+    names = list(loaded.network_names)
+    if len(names) != 1:
+        raise UserError(
+            f"{spec} has several networks: {', '.join(names)}",
+            f"choose one: {argument('settings')} network={names[0]}",
+            usage=True,
+        )
+    return network_plan(loaded, names[0])

@@ -1,0 +1,24 @@
+"""What is said of a connection's sides, beside what is said of the connection."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from rexmit.store.trace_schema import SIDES
+from rexmit.tracing.folder import Trace
+
+
+def beside(connections: pl.LazyFrame, trace: Trace, *columns: str) -> pl.LazyFrame:
+    """Connections of the trace with columns of `sides` beside: `forward_bytes` of the client,
+    `backward_bytes` of the server."""
+    made = connections
+    for side in SIDES:
+        names = [pl.col(name).alias(f"{side}_{name}") for name in columns]
+        of = trace.scan("sides").filter(pl.col("direction") == side).select("connection", *names)
+        made = made.join(of, on="connection", how="left", maintain_order="left")
+    return made
+
+
+def both(name: str) -> pl.Expr:
+    """The sum over both sides, of a column that stands beside."""
+    return pl.col(f"forward_{name}") + pl.col(f"backward_{name}")

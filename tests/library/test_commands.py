@@ -1,0 +1,54 @@
+"""The command line parses, calls the library and prints."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from pathlib import Path
+
+import pytest
+import typer
+
+from rexmit.cli import app
+
+WORKING = frozenset({"campaign", "engines", "guest", "scenario", "stacks", "whatif"})
+"""Rooms that do what commands ask for, and say nothing of how it is printed."""
+
+
+def commands(group: typer.Typer, name: str = "") -> dict[str, Path]:
+    """Every command with the file that it stands in."""
+    found = {}
+    for one in group.registered_commands:
+        assert one.callback is not None
+        word = one.name or one.callback.__name__
+        found[f"{name}{word}"] = Path(inspect.getfile(one.callback))
+    for inner in group.registered_groups:
+        assert inner.typer_instance is not None
+        found |= commands(inner.typer_instance, f"{name}{inner.name} ")
+    return found
+
+
+def imported(file: Path) -> set[str]:
+    """Modules of the package that a file imports, without `rexmit.`."""
+    nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+    froms = [node for node in nodes if isinstance(node, ast.ImportFrom)]
+    return {
+        f"{node.module}.{alias.name}".removeprefix("rexmit.")
+        for node in froms
+        for alias in node.names
+        if (node.module or "").partition(".")[0] == "rexmit"
+    }
+
+
+EVERY = commands(app)
+
+
+@pytest.mark.parametrize("command", EVERY)
+def test_a_command_calls_the_library(command: str) -> None:
+    modules = imported(EVERY[command])
+    assert any(module.startswith("library.") for module in modules)
+    assert {module.partition(".")[0] for module in modules} & WORKING == set()
+
+
+def test_all_of_them_are_looked_at() -> None:
+    assert {"run", "show", "kernel exec", "validate agree", "tcpfilter"} <= set(EVERY)
