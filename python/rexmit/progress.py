@@ -19,7 +19,9 @@ class Progress(Protocol):
     """What long work reports. It counts things of one unit: transfers, cases, packets."""
 
     def start(self, total: int | None, done: int = 0) -> None:
-        """`done` of `total` are there from before; None: nobody knows how many there will be."""
+        """`done` of `total` are there from before; None: nobody knows how many there will be. A
+        total that turns out too small grows.
+        """
         ...
 
     def advance(self, more: int) -> None:
@@ -56,6 +58,12 @@ class Meter:
         """Begin to measure."""
         self.total, self.done, self._before = total, done, done
         self._began = self._clock()
+
+    def advance(self, more: int) -> None:
+        """So many more are done."""
+        self.done += more
+        if self.total is not None:
+            self.total = max(self.total, self.done)
 
     def failed(self, message: str) -> bool:
         """Count a failure; true if no other failed with this message."""
@@ -116,7 +124,7 @@ class PlainProgress:
         self._clock = clock
         self._meter = Meter(unit, clock)
         self._last = clock()
-        self._said = False
+        self._said = self._started = False
 
     def _say(self, text: str) -> None:
         self._said = True
@@ -124,6 +132,7 @@ class PlainProgress:
 
     def start(self, total: int | None, done: int = 0) -> None:
         """See Progress."""
+        self._started = True
         self._meter.start(total, done)
         before = f", {done:,} of them done before" if done else ""
         if total is not None:
@@ -132,7 +141,7 @@ class PlainProgress:
 
     def advance(self, more: int) -> None:
         """See Progress."""
-        self._meter.done += more
+        self._meter.advance(more)
         if self._clock() - self._last >= LINE_EVERY_S:
             self._last = self._clock()
             self._say(self._meter.text())
@@ -148,8 +157,8 @@ class PlainProgress:
 
     def close(self) -> None:
         """See Progress."""
-        # Of what was over before there was anything to say, nothing is said.
-        if self._said:
+        # Of what was over before there was anything to say, or to count, nothing is said.
+        if self._said and self._started:
             self._say(self._meter.text())
 
 
@@ -172,18 +181,18 @@ class BarProgress:
         self._task = self._bar.add_task("", text="booting")
 
     def _update(self) -> None:
-        self._bar.update(self._task, completed=self._meter.done, text=self._meter.text())
+        meter = self._meter
+        self._bar.update(self._task, completed=meter.done, total=meter.total, text=meter.text())
 
     def start(self, total: int | None, done: int = 0) -> None:
         """See Progress."""
         self._meter.start(total, done)
-        self._bar.update(self._task, total=total)
         self._bar.start()
         self._update()
 
     def advance(self, more: int) -> None:
         """See Progress."""
-        self._meter.done += more
+        self._meter.advance(more)
         self._update()
 
     def failed(self, label: str, message: str) -> None:
@@ -231,6 +240,8 @@ class Calls:
     def advance(self, more: int) -> None:
         """See Progress."""
         self._done += more
+        if self._total is not None:
+            self._total = max(self._total, self._done)
         self._say()
 
     def failed(self, label: str, message: str) -> None:

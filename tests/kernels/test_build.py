@@ -7,15 +7,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 import rexmit
 from rexmit import kernels
 from rexmit.errors import UserError
 from rexmit.kernels import config, recipe
 from rexmit.kernels.build import build
-from rexmit.kernels.progress import ShownStages
-from rexmit.progress import Step
+from rexmit.progress import PlainProgress, Step
 
 from .conftest import SERIES_PATCH, Tree, visible
 
@@ -32,7 +30,7 @@ MAIN_PATCH = """\
 
 def _said(tree: Tree, **options: object) -> tuple[kernels.Kernel, str]:
     out = io.StringIO()
-    kernel, _ = build(str(tree.path), progress=ShownStages(Console(file=out)), **options)  # type: ignore[arg-type]
+    kernel, _ = build(str(tree.path), progress=PlainProgress("steps", out), **options)  # type: ignore[arg-type]
     return kernel, out.getvalue()
 
 

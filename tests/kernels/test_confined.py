@@ -7,7 +7,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner
 
 from rexmit import kernels
@@ -16,7 +15,7 @@ from rexmit.errors import UserError
 from rexmit.kernels import source
 from rexmit.kernels.build import build
 from rexmit.kernels.confine import Confinement
-from rexmit.kernels.progress import ShownStages
+from rexmit.progress import PlainProgress
 
 from .conftest import Tree, visible
 from .test_build import MAIN_PATCH
@@ -102,7 +101,7 @@ def test_debians_source_is_built_without_a_sandbox_and_that_is_said(
     else:
         guest.write_text("#!/bin/sh\necho 'rexmit-guest: unknown command confine' >&2\nexit 2\n")
     said = io.StringIO()
-    assert build(progress=ShownStages(Console(file=said, width=200)))[1]
+    assert build(progress=PlainProgress("steps", said))[1]
     assert "Building without a sandbox: " in said.getvalue()
 
 

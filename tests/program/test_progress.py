@@ -57,3 +57,22 @@ def test_a_caller_hears_each_step() -> None:
         Step(2, 3, "cases"),
         Step(2, 3, "cases", "7-1 failed: the kernel died"),
     ]
+
+
+def test_a_total_that_was_too_small_grows() -> None:
+    steps: list[Step] = []
+    stream = io.StringIO()
+    for progress in (heard(steps.append, "steps"), PlainProgress("steps", stream)):
+        progress.start(3)
+        progress.advance(4)
+        progress.close()
+    assert steps[-1] == Step(4, 4, "steps")
+    assert stream.getvalue().splitlines()[-1].startswith("rexmit: 4 of 4 steps")
+
+
+def test_what_ends_before_anything_is_counted_is_not_summed_up() -> None:
+    stream = io.StringIO()
+    progress = PlainProgress("steps", stream)
+    progress.note("a note")
+    progress.close()
+    assert stream.getvalue() == "rexmit: a note\n"

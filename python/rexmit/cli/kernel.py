@@ -74,10 +74,10 @@ def build(
     build's own folder. Where there can be no sandbox (a container without user namespaces), only
     Debian's source is built, or with --unconfined, any.
     """
-    from rich.console import Console
+    import sys
 
-    from rexmit.kernels.progress import ShownStages
     from rexmit.library.kernels import built as build_kernel
+    from rexmit.progress import for_stream
 
     kernel, new = build_kernel(
         source,
@@ -85,7 +85,7 @@ def build(
         patches=patch or (),
         jobs=jobs,
         unconfined=unconfined,
-        shown=ShownStages(Console(stderr=True)),
+        progress=for_stream(sys.stderr, "steps", transient=True),
     )
     # The name alone on standard output, for scripts.
     typer.echo(kernel.name)

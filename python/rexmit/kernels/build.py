@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+import time
 from collections import deque
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, closing
@@ -22,10 +23,10 @@ from rexmit.errors import UserError
 from rexmit.kernels import cache, config, patches, recipe, source, tools
 from rexmit.kernels.confine import Confinement
 from rexmit.kernels.kernel import Kernel, printable, save
-from rexmit.kernels.progress import Stages
 from rexmit.kernels.recipe import Patch
 from rexmit.kernels.source import Source
 from rexmit.kernels.within import read_within
+from rexmit.progress import Progress, Silent
 
 # What make prints for the kernels of Debian's packages; later builds go by their predecessor.
 EXPECTED_STEPS: Final = 1390
@@ -112,7 +113,7 @@ def build(
     extra: Sequence[str] = (),
     jobs: int | None = None,
     unconfined: bool = False,
-    progress: Stages | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Kernel, bool]:
     """Build the kernel unless the cache has it. Returns it and whether it was built just now.
 
@@ -128,20 +129,21 @@ def build(
         choices = ", ".join(map(str, recipe.HZ_CHOICES))
         raise UserError(f"HZ {hz} is not possible", f"Choose one of {choices}.", usage=True)
     tools.require()
-    progress = progress or Stages()
+    began = time.monotonic()
+    progress = progress or Silent()
     place = source.resolve(spec, install=partial(tools.install_package, tell=progress.note))
     confinement = Confinement(None) if unconfined else Confinement.probe()
     with (
         interrupt.undone_by(interrupt.nothing),
         ExitStack() as stack,
-        progress,
+        closing(progress),
     ):
 
         def wait_for_it(order: Order) -> Kernel | None:
             return stack.enter_context(
                 cache.building(
                     order.key,
-                    waiting=lambda: progress.phase("Waiting for another build of this kernel"),
+                    waiting=lambda: progress.note("Waiting for another build of this kernel"),
                 )
             )
 
@@ -153,7 +155,7 @@ def build(
             if ready := wait_for_it(order):
                 return ready, False
         work, lock = stack.enter_context(cache.workplace())
-        progress.phase(f"Unpacking {place.spec}" if place.kind != "tree" else "Copying the tree")
+        progress.note(f"Unpacking {place.spec}" if place.kind != "tree" else "Copying the tree")
         # Which series' patch a name means is known only once the tree is there.
         possible = [patch for word in extra for patch in recipe.patches_called(word)]
         identity = source.unpack(place, work, confinement, also=patches.files(possible))
@@ -164,11 +166,12 @@ def build(
         if confinement.why_not:
             _without_sandbox(final, confinement.why_not, progress)
         jobs = jobs or len(os.sched_getaffinity(0))
-        kernel = _compile(final, work, lock, jobs, confinement, progress)
+        make = _Make(final, work, lock, confinement)
+        kernel = _compile(final, work, make, jobs, confinement, progress, began)
     return kernel, True
 
 
-def _without_sandbox(order: Order, why: str, progress: Stages) -> None:
+def _without_sandbox(order: Order, why: str, progress: Progress) -> None:
     """Say that the build is not confined. Raises UserError for foreign source."""
     if not order.trusted:
         raise UserError(
@@ -189,10 +192,11 @@ def _order(place: Source, identity: str, version: str, hz: int, extra: Sequence[
 def _compile(
     order: Order,
     work: Path,
-    lock: int,
+    make: _Make,
     jobs: int,
     confinement: Confinement,
-    progress: Stages,
+    progress: Progress,
+    began: float,
 ) -> Kernel:
     tree = work / "tree"
     compiler = tools.compiler()
@@ -202,19 +206,20 @@ def _compile(
     fragment = recipe.fragment_text(order.hz)
     (work / "fragment").write_text(fragment, encoding="utf-8")
 
-    progress.phase(f"Configuring Linux {order.version}")
-    make = _Make(order, work, lock, confinement)
+    progress.note(f"Configuring Linux {order.version}")
     make.run([f"KCONFIG_ALLCONFIG={work / 'fragment'}", "allnoconfig"])
     if unknown := config.check(fragment, tree):
         progress.note(f"Linux {order.version} has no option {', '.join(unknown)}")
 
     known = [k.steps for k in cache.kernels() if k.series == order.series]
     expected = known[-1] if known else EXPECTED_STEPS
-    progress.phase(f"Building Linux {order.version}, HZ {order.hz}", expected)
+    progress.note(f"Building Linux {order.version}, HZ {order.hz}")
+    progress.start(expected)
     steps = 0
     with closing(make.steps([f"-j{jobs}", "linux"])) as lines:
-        for steps in lines:
-            progress.step(steps, expected)
+        for _ in lines:
+            steps += 1
+            progress.advance(1)
 
     out = work / "out"
     out.mkdir()
@@ -235,7 +240,7 @@ def _compile(
         compiler=compiler,
         built=datetime.now(UTC).isoformat(timespec="seconds"),
         size=(out / "linux").stat().st_size,
-        seconds=round(progress.seconds, 1),
+        seconds=round(time.monotonic() - began, 1),
         steps=steps,
     )
     save(kernel, out)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any
@@ -11,8 +11,7 @@ from rexmit import kernels
 from rexmit.kernels import checksums, recipe
 from rexmit.kernels.build import build
 from rexmit.kernels.kernel import Kernel
-from rexmit.kernels.progress import HeardStages, Stages
-from rexmit.progress import Step
+from rexmit.progress import Hear, heard
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +63,21 @@ def build_kernel(
     patches: Sequence[str | PathLike[str]] = (),
     jobs: int | None = None,
     unconfined: bool = False,
-    progress: Callable[[Step], object] | None = None,
+    progress: Hear = None,
 ) -> Kernel:
     """Builds a kernel, unless it has been built already. It takes some minutes.
 
     `source` is a series of Debian's ("6.1", "6.12"), a source tree or a tarball, which are only
     read; `patches` are files, or names of optional ones of ours. `hz` is 100, 250 or 1000. So many
-    `jobs` compilers work at a time, one a core where it is None. `progress` is called with the
-    lines of make that are done, and with each phase as a note.
+    `jobs` compilers work at a time, one a core where it is None. `progress` hears of the lines of
+    make that are done, and of each phase as a note.
 
     Building a tree or tarball runs its code, in a sandbox; `unconfined` does without. Raises
     UserError where it cannot be built.
     """
-    shown = Stages() if progress is None else HeardStages(progress)
-    return built(source, hz=hz, patches=patches, jobs=jobs, unconfined=unconfined, shown=shown)[0]
+    return built(
+        source, hz=hz, patches=patches, jobs=jobs, unconfined=unconfined, progress=progress
+    )[0]
 
 
 def built(
@@ -87,7 +87,7 @@ def built(
     patches: Sequence[str | PathLike[str]],
     jobs: int | None,
     unconfined: bool,
-    shown: Stages,
+    progress: Hear,
 ) -> tuple[Kernel, bool]:
     """The kernel, and whether it was built just now; see `build_kernel`."""
     return build(
@@ -96,5 +96,5 @@ def built(
         extra=[fspath(patch) for patch in patches],
         jobs=jobs,
         unconfined=unconfined,
-        progress=shown,
+        progress=heard(progress, "steps"),
     )
