@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import polars as pl
 
-from rexmit.store.trace_schema import MECHANISMS, SIDES
+from rexmit.store.schema import polars_schema
+from rexmit.store.trace_schema import SIDES
 from rexmit.store.trace_schema import TABLES as TRACE_TABLES
 
 COLUMNS: Final = {"resends": "retransmissions", "needless_resends": "spurious_retransmissions"}
@@ -72,7 +73,23 @@ format 1 those of `mechanisms` and `parameters`, too, such as `forward_rto_neede
 
 _KEYS: Final = ("capture", "connection", "flow", "direction")
 
-_OF_SIDES: Final = tuple(one.name for one in TRACE_TABLES["sides"] if one.name not in _KEYS)
+_OF_SIDES: Final = tuple(
+    one.name for one in TRACE_TABLES["sides"] if one.name not in _KEYS and not one.later
+)
+
+_MECHANISMS: Final = (
+    "rto",
+    "rto-recovery",
+    "fast-retransmit",
+    "sack-recovery",
+    "fack",
+    "early-retransmit",
+    "rack",
+    "tlp",
+    "mptcp-reinject",
+    "unknown",
+)
+"""Those of format 1."""
 
 _COUNTS: Final = ("needed", "spurious", "waited_s")
 
@@ -82,13 +99,18 @@ _PARAMETERS: Final = ("d", "a", "b", "m", "k", "min_rto_s")
 
 
 def trace_files(found: int) -> Mapping[str, Sequence[str]]:
-    """The tables that a trace's folder of this format has as files, and their columns."""
-    files = {name: [one.name for one in columns] for name, columns in TRACE_TABLES.items()}
+    """The tables that a trace's folder of this format has as files, and the columns that none of
+    them may lack.
+    """
+    files = {
+        name: [one.name for one in columns if not one.later]
+        for name, columns in TRACE_TABLES.items()
+    }
     if found <= 2:
         del files["sides"]
         files["connections"] += [f"{side}_{name}" for side in SIDES for name in _OF_SIDES]
     if found == 1:
-        for name, kinds in (("mechanisms", MECHANISMS), ("parameters", _PARAMETERS)):
+        for name, kinds in (("mechanisms", _MECHANISMS), ("parameters", _PARAMETERS)):
             del files[name]
             for side in SIDES:
                 for kind in kinds:
@@ -98,13 +120,23 @@ def trace_files(found: int) -> Mapping[str, Sequence[str]]:
 
 def scan_trace(path: Path, table: str, found: int) -> pl.LazyFrame:
     """A table of a trace's folder of this format, in today's columns, read when asked."""
-    kinds = {"mechanisms": MECHANISMS, "parameters": _PARAMETERS}
-    wide = ("connections", "sides", *kinds) if found == 1 else ("connections", "sides")
+    frame = _scan_trace(path, table, found)
+    columns = TRACE_TABLES[table]
+    there, types = frame.collect_schema(), polars_schema(columns)
+    frame = frame.with_columns(
+        pl.lit(None, dtype=types[one.name]).alias(one.name)
+        for one in columns
+        if one.later and one.name not in there
+    )
+    return frame.select(one.name for one in columns)
+
+
+def _scan_trace(path: Path, table: str, found: int) -> pl.LazyFrame:
+    kinds = {"mechanisms": _MECHANISMS, "parameters": _PARAMETERS}
+    wide = ("sides", *kinds) if found == 1 else ("sides",)
     if found > 2 or table not in wide:
         return pl.scan_parquet(path / f"{table}.parquet")
     connections = pl.scan_parquet(path / "connections.parquet")
-    if table == "connections":
-        return connections.select(one.name for one in TRACE_TABLES[table])
     if table == "sides":
         parts = [
             connections.select(

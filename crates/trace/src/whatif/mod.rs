@@ -147,7 +147,10 @@ impl Replay {
         };
         let k = departs(&inferred.k, f64::from(settings.rttvar_factor));
         let d = departs(&inferred.d, f64::from(settings.dupack_threshold));
-        let min_rto = departs(&inferred.min_rto_s, settings.min_rto.as_secs_f64());
+        // What is inferred is the shortest timeout, whatever it is made of.
+        let slop = settings.rto_slop.as_secs_f64();
+        let shortest = settings.min_rto.as_secs_f64() + slop;
+        let min_rto = departs(&inferred.min_rto_s, shortest).map(|shortest| shortest - slop);
         if k.is_none() && d.is_none() && min_rto.is_none() {
             self.own = Some(Arc::clone(settings));
             return;

@@ -224,6 +224,33 @@ fn a_second_timeout_doubles_the_difference() {
 }
 
 #[test]
+fn what_is_added_to_every_timeout_is_part_of_the_shortest_that_is_inferred() {
+    let saved = |page: &str, shortest: f64| {
+        let mut script = Script::new("freebsd-5", &["min_rto=100ms"]);
+        let own = rexmit_tcp::stacks::page(page).unwrap().settings;
+        let inferred = Parameters {
+            min_rto_s: Some(Inferred {
+                value: shortest,
+                low: shortest - 0.01,
+                high: shortest + 0.01,
+            }),
+            ..Parameters::default()
+        };
+        script.replay.sender_is(&Arc::new(own), &inferred);
+        let (at, next) = script.settle();
+        script.send(at, next, next + 1);
+        let waited = (shortest * 1e3).round() as u64;
+        script.retransmission(at + waited, next, Mechanism::Rto, NEEDED, 0);
+        script.ack(at + waited + 100, next + 1, None);
+        let rows = script.finish();
+        rows.get("min_rto=100ms").map(seconds)
+    };
+    // A second and the 200 ms on top of it, whatever the page says: 100 ms and 200 ms are 900 ms sooner.
+    near(saved("freebsd-5-unc2007", 1.2).unwrap(), -0.9);
+    near(saved("freebsd-5", 1.2).unwrap(), -0.9);
+}
+
+#[test]
 fn what_is_added_to_every_timeout_does_not_double() {
     // A stack with 200 ms on top of every timeout, and a minimum of a second.
     let after = |answer: u64| {
