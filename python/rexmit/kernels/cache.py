@@ -3,6 +3,9 @@
 A kernel is a folder `NAME/` with `linux`, `config`, `kernel.json` and the checksums of these in it.
 It gets that name by one rename, when it is finished; whatever else lies in the cache has a name
 that starts with a dot.
+
+The locks are flock(2) itself: filelock hands no descriptor to compilers, polls while it waits, and
+takes 56 ms to import.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from rexmit import interrupt
 from rexmit.errors import UserError
 from rexmit.kernels import checksums, recipe
 from rexmit.kernels.kernel import Kernel, load
+from rexmit.store import user_folder
 
 _TEMPORARY: Final = ".new-"
 
@@ -29,8 +33,7 @@ def root() -> Path:
     """The folder of the kernels."""
     if given := os.environ.get("REXMIT_CACHE"):
         return Path(given).expanduser().absolute() / "kernels"
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "rexmit" / "kernels"
+    return user_folder.cache() / "kernels"
 
 
 def kernels() -> list[Kernel]:
@@ -56,7 +59,8 @@ def workplace() -> Iterator[tuple[Path, int]]:
 
     The lock is held by this process and by children that are given the descriptor, so the folder
     of a builder that was killed is known as such once its last compiler has ended; such folders
-    are removed here.
+    are removed here. It is a file that is locked: with the descriptor of a folder, who is confined
+    could leave the sandbox.
     """
     root().mkdir(parents=True, exist_ok=True)
     with _locked(root() / ".lock"):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
+from rexmit.store import user_folder
 from rexmit.store.files import write_text
 from rexmit.store.plain_json import list_of, number, read, shape, text, whole
 from rexmit.whatif.settings import kind
@@ -72,8 +72,7 @@ class Calibration:
 
 def place() -> Path:
     """Where it is kept: $XDG_CACHE_HOME/rexmit, by default ~/.cache/rexmit."""
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "rexmit" / "whatif.json"
+    return user_folder.cache() / "whatif.json"
 
 
 def save(calibration: Calibration, path: Path | None = None) -> Path:
