@@ -1,4 +1,7 @@
 //! The little of netlink(7) that sock_diag and NFQUEUE need: messages, attributes, a socket.
+//!
+//! Ours: NFQUEUE sends many verdicts from one buffer, and netlink-packet-sock-diag reads no subflow's state and no
+//! `tcp_info` of kernels before 5.4.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 

@@ -1,4 +1,8 @@
-"""Tables of plain text: columns as wide as what stands in them, a line below the head."""
+"""Tables of plain text: columns as wide as what stands in them, a line below the head.
+
+Rich's own have no heading across columns, cut what is wider than the terminal, and end lines in
+blanks.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 Where something cannot be written, the OSError that comes has the name of what was to be written and
 the system's reason. A temporary file is gone after an error and after an interrupt; what a program
-that was killed left behind has a name that `is_temporary` knows.
+that was killed left behind has a name that `is_temporary` knows. Folders are locked by flock(2)
+itself: filelock locks files alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
 //! A run on threads of its own.
+//!
+//! Its queues are ours, not those of rayon or crossbeam-channel: a shard gets its work in order, whoever is free takes
+//! all that waits for the fullest shard, and the thread that reads helps.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{catch_unwind, AssertUnwindSafe};
