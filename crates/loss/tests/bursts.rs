@@ -4,7 +4,7 @@ mod common;
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use common::{packet, Watched, ACK, FIN_ACK, SYN_ACK};
+use common::{packet, padded, Watched, ACK, FIN_ACK, SYN_ACK};
 use proptest::prelude::*;
 use rexmit_loss::bursts::{BurstRule, Settings, Totals};
 use rexmit_loss::{Carried, Decision, Event, Rule as _};
@@ -18,15 +18,6 @@ const ISNS: [u32; 2] = [u32::MAX - 1_500, 77];
 
 fn client(path: u32) -> [u8; 4] {
     [10, 0, path as u8, 2]
-}
-
-fn padded(option: &MptcpOption<'_>) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    option.write(&mut bytes);
-    while bytes.len() % 4 != 0 {
-        bytes.push(1);
-    }
-    bytes
 }
 
 /// A server with bursts of `SEGMENTS` segments, and the rule that watches it.

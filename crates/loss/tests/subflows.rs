@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{packet, response, Watched, ACK, CLOSE, FIN_ACK, SYN_ACK};
+use common::{packet, padded, response, Watched, ACK, CLOSE, FIN_ACK, SYN_ACK};
 use proptest::prelude::*;
 use rexmit_loss::pattern::{Pattern, PatternRule, Settings};
 use rexmit_loss::{Decision, Event};
@@ -19,13 +19,6 @@ const ACKS: [u64; 2] = [0x1111_2222_3333_4444, 0x5555_6666_7777_8888];
 struct Server {
     w: Watched<PatternRule>,
     streams: [Vec<u8>; 2],
-}
-
-fn bytes(option: &MptcpOption<'_>) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    option.write(&mut bytes);
-    bytes.resize(bytes.len().next_multiple_of(4), 1);
-    bytes
 }
 
 impl Server {
@@ -51,7 +44,8 @@ impl Server {
             sender_key: Some(KEYS[connection]),
             ..Capable::default()
         });
-        self.w.send(&packet(port, 0, SYN_ACK, &bytes(&option), &[]));
+        self.w
+            .send(&packet(port, 0, SYN_ACK, &padded(&option), &[]));
     }
 
     /// A subflow joins; its first packet with an acknowledgement of data says which connection.
@@ -62,20 +56,21 @@ impl Server {
             hmac: 1,
             nonce: 1,
         });
-        self.w.send(&packet(port, 0, SYN_ACK, &bytes(&option), &[]));
+        self.w
+            .send(&packet(port, 0, SYN_ACK, &padded(&option), &[]));
         let option = MptcpOption::Dss(Dss {
             fin: false,
             data_ack: Some(DataNumber::Full(ACKS[connection])),
             mapping: None,
         });
-        self.w.send(&packet(port, 1, ACK, &bytes(&option), &[]));
+        self.w.send(&packet(port, 1, ACK, &padded(&option), &[]));
     }
 
     fn dss(&self, connection: usize, place: usize, (seq, len, fin): (u32, usize, bool)) -> Vec<u8> {
         let first = Identity::of(KEYS[connection], Version::V1)
             .idsn
             .wrapping_add(1);
-        bytes(&MptcpOption::Dss(Dss {
+        padded(&MptcpOption::Dss(Dss {
             fin,
             data_ack: Some(DataNumber::Full(ACKS[connection])),
             mapping: Some(Mapping {

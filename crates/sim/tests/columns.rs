@@ -1,15 +1,14 @@
 //! Rows of the model's events against the columns that are declared for them.
 
 use rexmit_schema::{run, Column, Kind, Table};
-use rexmit_sim::run_plan;
 use serde_json::{json, Value};
+
+#[path = "common/plan.rs"]
+mod plan;
 
 /// A page whose last two segments are lost, and two bursts over two paths of which the last packet is lost.
 fn events() -> Vec<Value> {
-    let link = |rate: u64, delay_ms: u64| {
-        json!({"rate_bps": rate, "delay_ns": delay_ms * 1_000_000, "jitter_ns": 0, "loss": 0.0,
-               "queue_packets": 1000})
-    };
+    let link = |rate: u64, delay_ms: u64| plan::link(rate, delay_ms * 1_000);
     let page = json!({
         "id": 0, "label": "page", "sysctls": {}, "congestion_control": "cubic",
         "network": {"family": 4, "at": "wire", "mtu": 1500, "links": [link(100_000_000, 2), link(100_000_000, 3)]},
@@ -31,14 +30,7 @@ fn events() -> Vec<Value> {
         "capture": false, "packets": false, "transfer_timeout_ns": 20_000_000_000_u64,
         "stack": {"name": "linux-6.12"}, "seed": 1
     });
-    let plan = json!({"version": 1, "cells": [page, bursts]});
-    let mut out = Vec::new();
-    run_plan(&plan.to_string(), None, &mut out).unwrap();
-    let lines = out.split(|byte| *byte == b'\n');
-    let lines = lines.filter(|line| !line.is_empty());
-    lines
-        .map(|line| serde_json::from_slice(line).unwrap())
-        .collect()
+    plan::events(&[page, bursts], None)
 }
 
 /// What of a row is not as its table is declared.

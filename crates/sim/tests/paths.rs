@@ -1,11 +1,12 @@
 //! Cells of bursts over paths: what comes out of a plan, and the cases of Probe or Wait 2017.
 
-use rexmit_sim::run_plan;
 use serde_json::{json, Value};
 
+#[path = "common/plan.rs"]
+mod plan;
+
 fn link(delay_ms: u64) -> Value {
-    json!({"rate_bps": 54_000_000, "delay_ns": delay_ms * 1_000_000, "jitter_ns": 0, "loss": 0.0,
-           "queue_packets": 1000})
+    plan::link(54_000_000, delay_ms * 1_000)
 }
 
 /// A cell of two bursts of 80 segments, as Probe or Wait 2017 has it.
@@ -23,13 +24,7 @@ fn cell(stack: &str, delays_ms: [u64; 2], pattern: &str) -> Value {
 }
 
 fn events(cell: &Value) -> Vec<Value> {
-    let plan = json!({"version": 1, "cells": [cell]}).to_string();
-    let mut out = Vec::new();
-    run_plan(&plan, None, &mut out).unwrap();
-    let text = String::from_utf8(out).unwrap();
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    plan::events(std::slice::from_ref(cell), None)
 }
 
 fn transfer(cell: &Value) -> Value {

@@ -3,20 +3,20 @@
 use std::fs::File;
 use std::path::PathBuf;
 
-use rexmit_sim::run_plan;
 use rexmit_time::Time;
 use rexmit_wire::capture::Reader;
 use rexmit_wire::TcpPacket;
 use serde_json::{json, Value};
 
-/// 100 Mbit/s and 10 ms, 7.2 Mbit/s and 100 ms: two links of half the delay a way.
-const FAST: (u64, u64) = (100_000_000, 2_500_000);
-const MOBILE: (u64, u64) = (7_200_000, 25_000_000);
+#[path = "common/plan.rs"]
+mod plan;
+
+/// 100 Mbit/s and 10 ms, 7.2 Mbit/s and 100 ms: two links of half the delay a way, us.
+const FAST: (u64, u64) = (100_000_000, 2_500);
+const MOBILE: (u64, u64) = (7_200_000, 25_000);
 
 fn cell((rate, delay): (u64, u64), lost: u32, stack: &str) -> Value {
-    let link = json!({
-        "rate_bps": rate, "delay_ns": delay, "jitter_ns": 0, "loss": 0.0, "queue_packets": 1000
-    });
+    let link = plan::link(rate, delay);
     json!({
         "id": 0, "label": "x", "sysctls": {}, "congestion_control": "cubic",
         "network": {"family": 4, "at": "wire", "mtu": 1500, "links": [link, link]},
@@ -31,15 +31,8 @@ fn cell((rate, delay): (u64, u64), lost: u32, stack: &str) -> Value {
     })
 }
 
-fn text(cells: &[Value]) -> String {
-    json!({"version": 1, "cells": cells}).to_string()
-}
-
 fn run(cells: &[Value]) -> Vec<Value> {
-    let mut out = Vec::new();
-    run_plan(&text(cells), None, &mut out).unwrap();
-    let lines = out.split(|byte| *byte == b'\n').filter(|l| !l.is_empty());
-    lines.map(|l| serde_json::from_slice(l).unwrap()).collect()
+    plan::events(cells, None)
 }
 
 fn of_type<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
@@ -144,7 +137,7 @@ fn a_cell_that_cannot_run_says_why_and_the_others_run() {
     );
     assert_eq!(of_type(&events, "cell-end").len(), 1);
     let mut out = Vec::new();
-    assert!(run_plan("{}", None, &mut out).is_err() && out.is_empty());
+    assert!(rexmit_sim::run_plan("{}", None, &mut out).is_err() && out.is_empty());
 }
 
 #[test]
@@ -208,10 +201,9 @@ fn every_packet_is_logged_as_its_host_sent_it() {
 #[test]
 fn captures_hold_what_each_host_sees() {
     let folder = Folder::new("captures");
-    let mut plan = cell(MOBILE, 5, "linux-6.1");
-    plan["capture"] = json!(true);
-    let mut out = Vec::new();
-    run_plan(&text(&[plan]), Some(&folder.0), &mut out).unwrap();
+    let mut cell = cell(MOBILE, 5, "linux-6.1");
+    cell["capture"] = json!(true);
+    plan::events(&[cell], Some(&folder.0));
     let read = |host: &str| {
         let path = folder.0.join(format!("captures/0-0.{host}.pcapng"));
         let mut reader = Reader::new(File::open(path).unwrap()).unwrap();

@@ -6,12 +6,21 @@ use std::collections::BTreeMap;
 use rexmit_loss::tail::{Settings, TailRule};
 use rexmit_loss::{Decision, Dropped, Event, PacketId, Retransmitted, Rule, Transfer, Verdict};
 use rexmit_time::{Duration, Time};
+use rexmit_wire::mptcp::MptcpOption;
 use rexmit_wire::{Flags, TcpPacket};
 
 pub const FIN_ACK: u8 = 0x11;
 pub const ACK: u8 = 0x10;
 pub const SYN_ACK: u8 = 0x12;
 pub const RST: u8 = 0x04;
+
+/// The option, filled up to whole words by no-operations.
+pub fn padded(option: &MptcpOption<'_>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    option.write(&mut bytes);
+    bytes.resize(bytes.len().next_multiple_of(4), 1);
+    bytes
+}
 
 /// An IPv4 packet of the server 10.0.0.1:80 to 10.0.0.2:`port`.
 pub fn packet(port: u16, seq: u32, flags: u8, options: &[u8], payload: &[u8]) -> Vec<u8> {
