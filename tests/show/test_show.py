@@ -276,7 +276,9 @@ def test_any_terminal_will_do(row: Rows, write_run: Rows, encoding: str) -> None
     text = done.stdout.decode(encoding)
     assert ("tlp → rack" if encoding == "utf-8" else "tlp > rack") in text
     assert "?" not in text
-    assert [line for line in text.splitlines() if len(line) > 90] == []
+    # The folder's own name may be long.
+    lines = text.replace(str(run), run.name).splitlines()
+    assert [line for line in lines if len(line) > 90] == []
     assert done.stderr == b""
 
 
