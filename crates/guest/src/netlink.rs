@@ -43,11 +43,7 @@ impl<'a> Message<'a> {
     /// Adds an attribute.
     #[must_use]
     pub fn attribute(self, kind: u16, value: &[u8]) -> Self {
-        self.buffer.extend((4 + value.len() as u16).to_ne_bytes());
-        self.buffer.extend(kind.to_ne_bytes());
-        self.buffer.extend(value);
-        self.buffer
-            .resize(self.buffer.len().next_multiple_of(ALIGN), 0);
+        add_attribute(self.buffer, kind, value);
         self
     }
 
@@ -56,6 +52,14 @@ impl<'a> Message<'a> {
         let length = (self.buffer.len() - self.start) as u32;
         self.buffer[self.start..self.start + 4].copy_from_slice(&length.to_ne_bytes());
     }
+}
+
+/// Appends an attribute to others, which begin where `buffer` does or at a multiple of 4.
+pub fn add_attribute(buffer: &mut Vec<u8>, kind: u16, value: &[u8]) {
+    buffer.extend((4 + value.len() as u16).to_ne_bytes());
+    buffer.extend(kind.to_ne_bytes());
+    buffer.extend(value);
+    buffer.resize(buffer.len().next_multiple_of(ALIGN), 0);
 }
 
 /// Attributes in `bytes`: kind without its flag bits, and value. Stops at what is no attribute.

@@ -83,12 +83,7 @@ impl PathManager {
     /// Has every connection open a subflow from `address`, once it is confirmed.
     pub fn open_subflows_from(&self, address: IpAddr) -> Result<()> {
         let mut nested = Vec::new();
-        let mut add = |kind: u16, value: &[u8]| {
-            nested.extend((4 + value.len() as u16).to_ne_bytes());
-            nested.extend(kind.to_ne_bytes());
-            nested.extend(value);
-            nested.resize(nested.len().next_multiple_of(4), 0);
-        };
+        let mut add = |kind, value: &[u8]| netlink::add_attribute(&mut nested, kind, value);
         match address {
             IpAddr::V4(ip) => {
                 add(ADDR_FAMILY, &(libc::AF_INET as u16).to_ne_bytes());
