@@ -86,9 +86,9 @@ test: kernels ## All tests, those on real kernels included
 	cargo test --locked --workspace
 	$(BIN)/pytest
 
-test-fast: setup ## The tests that boot no kernel, in parallel
+test-fast: setup ## The tests that boot no kernel and are not slow, in parallel
 	cargo test --locked --workspace
-	$(BIN)/pytest -m 'not kernel' -n auto --dist worksteal
+	$(BIN)/pytest -m 'not kernel and not slow' -n auto --dist worksteal
 
 FAULTS ?= 2000
 SEED   ?= $(shell date +%Y%m%d)

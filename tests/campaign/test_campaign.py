@@ -72,6 +72,7 @@ def test_boots_and_rows_do_not_depend_on_jobs(lab: Lab, tmp_path: Path) -> None:
     assert lab.files("jobs1") == lab.files("jobs3")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [

@@ -51,6 +51,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_run_and_what_it_says(folder: Path) -> None:
     done = rexmit(folder, "run", "mine.toml", "--set", "network=near", "--set", "repeat=5")
     assert done.returncode == 0, done.stderr
@@ -101,6 +102,7 @@ def test_failures_alike_are_told_once(folder: Path) -> None:
     assert f"failed: near er 0 and 5 more: {message}\n" in done.stdout
 
 
+@pytest.mark.slow
 def test_an_interrupt_says_how_to_go_on(folder: Path) -> None:
     words = [sys.executable, "-c", BEFORE, "run", "mine.toml", "--out", "run"]
     process = subprocess.Popen(

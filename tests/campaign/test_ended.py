@@ -106,6 +106,7 @@ def by(rows: pl.DataFrame, column: str, value: object) -> set[tuple[str, bool, b
     return set(chosen.select("ended", "complete", "fin_on_data").rows())
 
 
+@pytest.mark.slow
 def test_pages_that_end_before_their_fin(tmp_path: Path, engine: str) -> None:
     out, rows = ran(tmp_path, PAGES, engine)
     assert rows.height == 9
@@ -129,6 +130,7 @@ def test_lines_that_lose_too_much(tmp_path: Path, engine: str) -> None:
     rexmit("diff", str(out), str(out))
 
 
+@pytest.mark.slow
 def test_connections_that_do_not_come_up(tmp_path: Path, engine: str) -> None:
     out, rows = ran(tmp_path, BURSTS, engine)
     assert rows.height == 2 * 2 * 2 * 3

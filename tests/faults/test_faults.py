@@ -25,6 +25,7 @@ def faults(*words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("commands", "count"),
     [("other", 130), pytest.param("kernel", 70, marks=pytest.mark.kernel)],

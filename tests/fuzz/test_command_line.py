@@ -109,6 +109,7 @@ def test_every_command_has_words_here() -> None:
     assert {command for command, _ in options()} <= WORDS.keys()
 
 
+@pytest.mark.slow
 @settings(
     derandomize=True,
     database=None,

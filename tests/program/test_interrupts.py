@@ -76,6 +76,7 @@ def test_a_signal_ends_a_command_that_is_at_work(
     assert not [path for path in folder.rglob("*") if path.name.endswith(".tmp")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", NUMBERS)
 def test_a_signal_at_any_moment_of_the_start_gives_no_traceback(number: signal.Signals) -> None:
     # From when Python has come as far as this program until well into the work.

@@ -113,6 +113,7 @@ def changed(draw: st.DrawFn, meta: dict[str, Any]) -> str:
     return json.dumps(data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", [0, 1])
 def test_a_changed_run_json_gives_no_traceback(runs: list[Path], which: int) -> None:
     path = runs[which]

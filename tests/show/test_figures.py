@@ -298,6 +298,7 @@ def test_lost_segments_are_whole(campaign: Rows, write_run: Rows, losses: tuple[
     assert len(losses) > 2 or set(losses) <= set(ticks)
 
 
+@pytest.mark.slow
 def test_the_same_bytes_every_time(campaign: Rows, write_run: Rows, tmp_path: Path) -> None:
     run = open_run(write_run(campaign(2)))
 

@@ -334,6 +334,7 @@ def random_trace(path: Path, connections: int = 400) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_command_line(tmp_path: Path) -> None:
     trace = random_trace(tmp_path / "trace", connections=80)
     words = ["trace", "--study", str(trace), "--out", str(tmp_path / "out"), "--format", "png"]

@@ -43,6 +43,7 @@ def _has(control: str) -> bool:
     return control in known.read_text().split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("control", ["cubic", "bbr"])
 def test_a_sender_whose_card_cuts_segments_is_named(control: str, tmp_path: Path) -> None:
     if not _has(control):

@@ -6,8 +6,8 @@ use rexmit_tcp::settings::{EarlyRetransmit, Settings, Tlp};
 use rexmit_tcp::stacks;
 use rexmit_time::Time;
 
-/// Emulations side by side at most.
-pub const MOST_PROFILES: usize = 16;
+/// Emulations side by side.
+pub const MOST_PROFILES: usize = LINES.len();
 
 /// A sender that may have been at work.
 #[derive(Clone, Debug)]
@@ -95,7 +95,6 @@ impl Profile {
 pub fn all() -> &'static [Profile] {
     static PROFILES: OnceLock<Vec<Profile>> = OnceLock::new();
     PROFILES.get_or_init(|| {
-        const { assert!(LINES.len() <= MOST_PROFILES) };
         let made = LINES.iter().map(|(page, stack, share, since, change)| {
             let mut settings = stacks::page(page).expect("a stack of the model").settings;
             change(&mut settings);

@@ -107,7 +107,12 @@ impl Candidates {
         structure: f64,
         timer: Option<Duration>,
     ) {
-        if let Some(place) = self.list.get_mut(self.len) {
+        let place = self.list.get_mut(self.len);
+        debug_assert!(
+            place.is_some(),
+            "a state allows more causes than there is room for"
+        );
+        if let Some(place) = place {
             *place = Some(Candidate {
                 cause,
                 mechanism,
