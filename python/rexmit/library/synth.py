@@ -11,6 +11,7 @@ from pathlib import Path
 
 from rexmit import _core
 from rexmit.errors import UserError, argument
+from rexmit.library.ranges import part, whole
 from rexmit.progress import Hear, Progress, heard
 from rexmit.stacks import known
 from rexmit.validate.score.corpus import Corpus, open_corpus
@@ -69,6 +70,12 @@ def prepare(
     """Reads and checks all that a corpus needs. Raises UserError."""
     if format not in maker.FORMATS:
         raise UserError(f"{argument('format')} {format}", "there are pcapng and pcap", usage=True)
+    whole("connections", connections, 1, 2**24)
+    whole("seed", seed, 0, 2**63)
+    whole("snaplen", snaplen, 54, 65_535)
+    part("perturb", perturb, 0.5)
+    if jobs is not None:
+        whole("jobs", jobs, 1)
     named: dict[str, mixes.Mix] = {}
     for name in _names(mix, argument("mix")):
         named.update(mixes.find(name))
@@ -164,6 +171,8 @@ def _points(asked: Iterable[str]) -> tuple[str, ...]:
 
 def _known(names: Iterable[str]) -> tuple[str, ...]:
     found = tuple(names)
+    if not found:
+        raise UserError("no stack is named", "name one, or leave the argument out", usage=True)
     for name in found:
         known(name)
     return found

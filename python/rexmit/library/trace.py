@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 
 from rexmit.errors import UserError, argument
+from rexmit.library.ranges import whole
 from rexmit.progress import Hear, Progress, Silent, heard
 from rexmit.store.files import scratch_folder
 from rexmit.tracing import folder, selection
@@ -34,9 +35,9 @@ def trace(
 
     `files` are captures (several are read as one stream, in time order), or a folder that an
     earlier trace kept. The tables are kept in the folder `out`; without it they lie in a temporary
-    folder until the trace is let go. `whatif` names the settings under which connections are
-    replayed: none are with `()`. `jobs` threads work, one a core where it is None. `progress` is
-    called with each step.
+    folder until the trace is let go, so hold it as long as a frame of it is not collected.
+    `whatif` names the settings under which connections are replayed: none are with `()`. `jobs`
+    threads work, one a core where it is None. `progress` is called with each step.
 
     Raises UserError where a file is not there or is no capture, or `out` cannot be written.
     """
@@ -44,6 +45,9 @@ def trace(
     paths = [Path(file) for file in given]
     if not paths:
         raise UserError("there is no capture to analyse", "give at least one file", usage=True)
+    if jobs is not None:
+        whole("jobs", jobs, 1)
+    whole("connections_limit", connections_limit, 16)
     kept = ExitStack()
     try:
         made = analysed(

@@ -87,7 +87,9 @@ def _timeouts(waits: pl.DataFrame, handshake: str | None) -> str:
     return f"{head}: no acknowledgement pointed to the loss"
 
 
-def _probes(probes: pl.DataFrame) -> str:
+def _probes(waits: pl.DataFrame) -> str:
+    sent = waits.filter(pl.col("mechanism") == "tlp")
+    probes = waits if sent.is_empty() else sent
     head = f"{count(probes.height, 'tail loss probe')}{_longest(probes)}"
     return f"{head}: {_spurious(probes) or 'the last packets of what was sent were lost'}"
 
