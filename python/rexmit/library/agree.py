@@ -11,7 +11,7 @@ from rexmit import stacks
 from rexmit.campaign.streams import core_streams
 from rexmit.engines.kernel import KernelEngine, find_kernel
 from rexmit.errors import UserError
-from rexmit.library.ranges import whole
+from rexmit.library.ranges import whole, workers
 from rexmit.progress import Hear, heard
 from rexmit.validate.agree.case import Case
 from rexmit.validate.agree.folder import About, Folder
@@ -67,8 +67,7 @@ def agree(
     whole("cases", cases, 1, 1_000_000)
     whole("paths", paths, 1, 2)
     whole("seed", seed, 0, 2**64 - 1)
-    if jobs is not None:
-        whole("jobs", jobs, 1)
+    workers(jobs)
     wanted = Wanted(kernel, cases, paths, seed)
     place = None if keep is None else Path(keep)
     folder, about = kernel_logs(wanted, place, jobs, heard(progress, "cases"))

@@ -15,6 +15,12 @@ def whole(name: str, value: object, least: int, most: int | None = None) -> None
         raise UserError(argument(name, value), f"give a whole number {bounds}", usage=True)
 
 
+def workers(jobs: object) -> None:
+    """Raises UserError (usage) where it is neither None nor a number of threads or kernels."""
+    if jobs is not None:
+        whole("jobs", jobs, 1)
+
+
 def part(name: str, value: object, most: float) -> None:
     """Raises UserError (usage) where it is no number from 0 to `most`."""
     good = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)

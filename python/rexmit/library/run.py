@@ -17,7 +17,7 @@ from rexmit.engines import kernel as kernels
 from rexmit.engines.engine import CELLS_A_CORE, Engine, cores
 from rexmit.engines.model import ModelEngine
 from rexmit.errors import UserError, argument
-from rexmit.library.ranges import whole
+from rexmit.library.ranges import whole, workers
 from rexmit.library.scenario import Settings, changed, named, texts
 from rexmit.progress import Hear, Progress, heard
 from rexmit.scenario import Scenario
@@ -116,8 +116,7 @@ def prepare(
     """Reads and checks all that a run needs. Raises UserError."""
     if seed is not None:
         whole("seed", seed, 0, 2**64 - 1)
-    if jobs is not None:
-        whole("jobs", jobs, 1)
+    workers(jobs)
     most = CELLS_A_CORE * len(cores())
     if jobs is not None and jobs > most:
         raise UserError(

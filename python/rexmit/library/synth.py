@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rexmit import _core
 from rexmit.errors import UserError, argument
-from rexmit.library.ranges import part, whole
+from rexmit.library.ranges import part, whole, workers
 from rexmit.progress import Hear, Progress, heard
 from rexmit.stacks import known
 from rexmit.validate.score.corpus import Corpus, open_corpus
@@ -74,8 +74,7 @@ def prepare(
     whole("seed", seed, 0, 2**63)
     whole("snaplen", snaplen, 54, 65_535)
     part("perturb", perturb, 0.5)
-    if jobs is not None:
-        whole("jobs", jobs, 1)
+    workers(jobs)
     named: dict[str, mixes.Mix] = {}
     for name in _names(mix, argument("mix")):
         named.update(mixes.find(name))

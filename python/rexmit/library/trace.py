@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 
 from rexmit.errors import UserError, argument
-from rexmit.library.ranges import whole
+from rexmit.library.ranges import whole, workers
 from rexmit.progress import Hear, Progress, Silent, heard
 from rexmit.store.files import scratch_folder
 from rexmit.tracing import folder, selection
@@ -45,8 +45,7 @@ def trace(
     paths = [Path(file) for file in given]
     if not paths:
         raise UserError("there is no capture to analyse", "give at least one file", usage=True)
-    if jobs is not None:
-        whole("jobs", jobs, 1)
+    workers(jobs)
     whole("connections_limit", connections_limit, 16)
     kept = ExitStack()
     try:

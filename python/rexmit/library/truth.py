@@ -11,7 +11,7 @@ from typing import Any
 from rexmit.campaign.streams import core_streams
 from rexmit.engines.engine import cores
 from rexmit.engines.kernel import KernelEngine
-from rexmit.library.ranges import whole
+from rexmit.library.ranges import whole, workers
 from rexmit.progress import Hear, Progress, heard
 from rexmit.validate.score.corpus import Corpus, open_corpus
 from rexmit.validate.synth.kinds import chosen as kinds_of
@@ -65,8 +65,7 @@ def prepare(
     """Reads and checks all that a corpus needs. Raises UserError."""
     whole("connections", connections, 1, 250_000)
     whole("seed", seed, 0, 2**64 - 1)
-    if jobs is not None:
-        whole("jobs", jobs, 1)
+    workers(jobs)
     more = kinds_of(",".join(kinds) or "none")
     engine = open_engine(kernel)
     chosen = engine.kernel

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Final, Literal
 
@@ -53,9 +54,9 @@ class _Between(Part):
     repeat: Annotated[int, REPEAT] | None = Field(default=None, description=REPEAT.description)
 
     @property
+    @abstractmethod
     def own(self) -> tuple[Link, ...]:
         """What each link or path says of itself."""
-        raise NotImplementedError
 
     def link_specs(self, loss: float) -> tuple[LinkSpec, ...]:
         """Both links, or the paths, with all values, where the network's random loss is `loss`."""

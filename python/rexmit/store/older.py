@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from rexmit.store.schema import polars_schema
+from rexmit.store.schema import nulls_of_later
 from rexmit.store.trace_schema import SIDES
 from rexmit.store.trace_schema import TABLES as TRACE_TABLES
 
@@ -95,7 +95,8 @@ _COUNTS: Final = ("needed", "spurious", "waited_s")
 
 _INFERRED: Final = {"value": "", "low": "_low", "high": "_high"}
 
-_PARAMETERS: Final = ("d", "a", "b", "m", "k", "min_rto_s")
+_LONG: Final = {"mechanisms": _MECHANISMS, "parameters": ("d", "a", "b", "m", "k", "min_rto_s")}
+"""What had columns of its own in format 1, by the table that has rows of it now."""
 
 
 def trace_files(found: int) -> Mapping[str, Sequence[str]]:
@@ -110,7 +111,7 @@ def trace_files(found: int) -> Mapping[str, Sequence[str]]:
         del files["sides"]
         files["connections"] += [f"{side}_{name}" for side in SIDES for name in _OF_SIDES]
     if found == 1:
-        for name, kinds in (("mechanisms", _MECHANISMS), ("parameters", _PARAMETERS)):
+        for name, kinds in _LONG.items():
             del files[name]
             for side in SIDES:
                 for kind in kinds:
@@ -122,18 +123,12 @@ def scan_trace(path: Path, table: str, found: int) -> pl.LazyFrame:
     """A table of a trace's folder of this format, in today's columns, read when asked."""
     frame = _scan_trace(path, table, found)
     columns = TRACE_TABLES[table]
-    there, types = frame.collect_schema(), polars_schema(columns)
-    frame = frame.with_columns(
-        pl.lit(None, dtype=types[one.name]).alias(one.name)
-        for one in columns
-        if one.later and one.name not in there
-    )
-    return frame.select(one.name for one in columns)
+    nulls = nulls_of_later(columns, frame.collect_schema())
+    return frame.with_columns(nulls).select(one.name for one in columns)
 
 
 def _scan_trace(path: Path, table: str, found: int) -> pl.LazyFrame:
-    kinds = {"mechanisms": _MECHANISMS, "parameters": _PARAMETERS}
-    wide = ("sides", *kinds) if found == 1 else ("sides",)
+    wide = ("sides", *_LONG) if found == 1 else ("sides",)
     if found > 2 or table not in wide:
         return pl.scan_parquet(path / f"{table}.parquet")
     connections = pl.scan_parquet(path / "connections.parquet")
@@ -145,7 +140,7 @@ def _scan_trace(path: Path, table: str, found: int) -> pl.LazyFrame:
             for side in SIDES
         ]
     else:
-        parts = [_long(connections, table, side, kind) for side in SIDES for kind in kinds[table]]
+        parts = [_long(connections, table, side, kind) for side in SIDES for kind in _LONG[table]]
     return pl.concat(parts).sort("connection", "direction", maintain_order=True)
 
 

@@ -12,7 +12,15 @@ import polars as pl
 from rexmit.errors import UserError
 from rexmit.store import digests, older
 from rexmit.store.run_json import FORMAT, NAME, OtherFormatError, read_run
-from rexmit.store.schema import BURSTS, RETRANSMISSIONS, SUBFLOWS, TRANSFERS, Column, polars_schema
+from rexmit.store.schema import (
+    BURSTS,
+    RETRANSMISSIONS,
+    SUBFLOWS,
+    TRANSFERS,
+    Column,
+    nulls_of_later,
+    polars_schema,
+)
 from rexmit.wording import count
 
 
@@ -140,11 +148,7 @@ def _parquet(file: Path, columns: tuple[Column, ...]) -> pl.DataFrame:
             f"{file}: cannot be read: {error}", "the file is damaged; repeat the run"
         ) from error
     types = polars_schema(columns)
-    frame = frame.with_columns(
-        pl.lit(None, dtype=types[c.name]).alias(c.name)
-        for c in columns
-        if c.later and c.name not in frame.columns
-    )
+    frame = frame.with_columns(nulls_of_later(columns, frame.columns))
     hint = "the table was written by another version of rexmit; repeat the run"
     missing = [c.name for c in columns if c.name not in frame.columns]
     if missing:

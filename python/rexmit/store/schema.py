@@ -5,7 +5,7 @@ docs/columns.md has every column with its type, unit and meaning.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final, Literal, cast
@@ -87,3 +87,15 @@ def polars_schema(columns: tuple[Column, ...]) -> dict[str, polars.DataType]:
         "boolean": pl.Boolean(),
     }
     return {column.name: types[column.kind] for column in columns}
+
+
+def nulls_of_later(columns: tuple[Column, ...], there: Collection[str]) -> list[polars.Expr]:
+    """What stands for the later columns of a file that has only those of `there`."""
+    import polars as pl
+
+    types = polars_schema(columns)
+    return [
+        pl.lit(None, dtype=types[column.name]).alias(column.name)
+        for column in columns
+        if column.later and column.name not in there
+    ]

@@ -54,10 +54,14 @@ def reason(retransmissions: pl.DataFrame, *, segments: int, handshake: str | Non
     return _recoveries(retransmissions.filter(pl.col("episode_cause") == cause), segments)
 
 
+def _made_by(mechanism: str, waits: pl.DataFrame) -> pl.DataFrame:
+    """What the mechanism itself sent of what followed from it; all where that is not known."""
+    found = waits.filter(pl.col("mechanism") == mechanism)
+    return waits if found.is_empty() else found
+
+
 def _timeouts(waits: pl.DataFrame, handshake: str | None) -> str:
-    fired = waits.filter(pl.col("mechanism") == "rto")
-    if fired.is_empty():
-        fired = waits
+    fired = _made_by("rto", waits)
     head = f"{count(fired.height, 'timeout')}{_longest(fired)}"
     if handshake in _NOT_OPENED:
         return f"{head}: {_NOT_OPENED[handshake]}"
@@ -88,8 +92,7 @@ def _timeouts(waits: pl.DataFrame, handshake: str | None) -> str:
 
 
 def _probes(waits: pl.DataFrame) -> str:
-    sent = waits.filter(pl.col("mechanism") == "tlp")
-    probes = waits if sent.is_empty() else sent
+    probes = _made_by("tlp", waits)
     head = f"{count(probes.height, 'tail loss probe')}{_longest(probes)}"
     return f"{head}: {_spurious(probes) or 'the last packets of what was sent were lost'}"
 

@@ -194,7 +194,7 @@ impl<'a, M: Inspect> Bench<'a, M> {
 
     /// Whether work takes time.
     pub fn works(&self) -> bool {
-        self.work().send_ns > 0
+        self.work() != rexmit_plan::Work::default()
     }
 
     fn work(&self) -> rexmit_plan::Work {

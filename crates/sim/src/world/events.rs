@@ -183,14 +183,21 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
         }
     }
 
+    /// Whether the processor is busy; `event` then happens when it is free.
+    fn put_off(&mut self, now: Time, event: Event) -> bool {
+        let busy = self.processor.is_busy(now);
+        if busy {
+            self.queue.push(self.processor.free(now), event);
+        }
+        busy
+    }
+
     fn machine_mut(&mut self, id: EndId) -> Option<&mut M> {
         self.ends[id.index()].machine.as_deref_mut()
     }
 
     pub(super) fn program(&mut self, now: Time, id: EndId) {
-        if self.processor.is_busy(now) {
-            let free = self.processor.free(now);
-            self.queue.push(free, Event::Program(id));
+        if self.put_off(now, Event::Program(id)) {
             return;
         }
         let happened = self.happened.remove(&id).unwrap_or_default();
@@ -205,9 +212,7 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
 
     /// What leaves may make room in the host for more, which then has to pass as well.
     pub(super) fn filter(&mut self, now: Time) {
-        if self.processor.is_busy(now) {
-            let free = self.processor.free(now);
-            self.queue.push(free, Event::Filter);
+        if self.put_off(now, Event::Filter) {
             return;
         }
         self.filter_armed = false;

@@ -62,12 +62,15 @@ def bench_of(
         if (ours := _handshake(logs[number])) is not None
         and (theirs := _handshake(idle[number])) is not None
     )
+    flights = {
+        number: flight for number, log in logs.items() if (flight := _first_answer(log)) is not None
+    }
     first = [
-        (log, quick)
+        (flights[number], quick)
         for number in sample
-        if (log := _first_answer(logs[number])) is not None
+        if number in flights
         and (quick := _first_answer(idle[number])) is not None
-        and log.together >= _FLIGHT
+        and flights[number].together >= _FLIGHT
     ]
     logging = _median(
         after for number, log in logs.items() for after in _after_ticks(cases[number], log, hz)
@@ -94,11 +97,9 @@ def bench_of(
         filter_ns=max(0, logging - send),
         judge_ns=judge,
         retransmission_ns=_median(
-            look + (answer.together - 1) * judge
-            for log in logs.values()
-            if (look := _look(log)) is not None
-            and (answer := _first_answer(log)) is not None
-            and answer.step_ns > _IDLE_NS
+            look + (flight.together - 1) * judge
+            for number, flight in flights.items()
+            if flight.step_ns > _IDLE_NS and (look := _look(logs[number], flight)) is not None
         ),
     )
 
@@ -187,23 +188,20 @@ def _after_ticks(case: Case, packets: Sequence[Packet], hz: int) -> list[int]:
     ]
 
 
-def _look(packets: Sequence[Packet]) -> int | None:
-    """How much longer the first retransmission that left alone took to be acknowledged than the
+def _look(packets: Sequence[Packet], first: _FirstFlight) -> int | None:
+    """How much longer the first retransmission, if it left alone, took to be acknowledged than the
     first segment.
     """
     data, acks = _payload(packets, server=True), _acks(packets)
     again = next((one for one in data if one.mechanism is not None), None)
-    if again is None or again.dropped or data[0].dropped or again.length != data[0].length:
+    if again is None or again.dropped or again.length != data[0].length:
         return None
-    heard_first = next((one for one in acks if one.ack > 1 and one.at_ns > data[0].at_ns), None)
     heard = next((one for one in acks if one.at_ns > again.at_ns), None)
     alone = all(
         one is again or abs(one.at_ns - again.at_ns) > _ALONE_NS
         for one in packets
         if one.direction == SERVER
     )
-    if heard_first is None or heard is None or not alone:
+    if heard is None or not alone or heard.ack <= again.seq or heard.dropped:
         return None
-    if heard.ack <= again.seq or heard.dropped:
-        return None
-    return (heard.at_ns - again.at_ns) - (heard_first.at_ns - data[0].at_ns)
+    return heard.at_ns - again.at_ns - first.heard_ns
