@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{anyhow, Context, Result};
 use nix::mount::{mount, MsFlags};
 use nix::sys::reboot::{reboot, RebootMode};
 use serde_json::json;
@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::cell::{self, Surroundings};
 use crate::report::Report;
 use crate::sandbox::Layout;
-use crate::{clock, exec, settings, truth};
+use crate::{clock, exec, interfaces, settings, truth};
 use rexmit_plan::{Plan, VERSION};
 
 /// Runs the plan in the shared folder and powers off; never returns.
@@ -57,6 +57,11 @@ fn run_plan() -> Result<()> {
         &json!({"version": VERSION, "kernel": release, "virtual_ns": clock::now().as_nanos()}),
     );
     let plan = Plan::parse(&fs::read_to_string(share.join("plan.json")).context("plan.json")?)?;
+    if let Some(version) = &plan.interfaces {
+        let series = settings::series(version);
+        let none = || anyhow!("{version} is no version of Linux, such as 3.2");
+        interfaces::limit_to(series.ok_or_else(none)?);
+    }
     report.start_heartbeat(Duration::from_secs_f64(plan.heartbeat_s.clamp(0.001, 1e6)));
 
     let status = match &plan.exec {

@@ -15,6 +15,7 @@ mod connections;
 mod exec;
 mod filter;
 mod init;
+mod interfaces;
 mod kernel;
 mod net;
 mod netlink;

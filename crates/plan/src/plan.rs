@@ -31,6 +31,9 @@ pub struct Plan {
     pub parts: Vec<Part>,
     /// One command instead of cells.
     pub exec: Option<Exec>,
+    /// For tests: the guest is to speak no interface of its kernel that is newer than this version of Linux, such as 3.2.
+    #[serde(default)]
+    pub interfaces: Option<String>,
 }
 
 fn default_heartbeat_s() -> f64 {

@@ -98,7 +98,7 @@ class GuestBoot:
             undo.callback(private.remove)
             share = private.path / "share"
             share.mkdir()
-            _write_plan(share / "plan.json", plan)
+            _write_plan(share / "plan.json", {**plan, **limited_interfaces()})
             self.channel = undo.enter_context(Channel(share))
             self._events = LineTail(self.channel["events.jsonl"])
             # Memory of no file system: what the kernel says comes through on a full one, too.
@@ -260,6 +260,16 @@ class GuestBoot:
         """Kill what still runs and remove the share folder."""
         self.kill()
         self._closing.close()
+
+
+def limited_interfaces() -> dict[str, str]:
+    """What plans and run.json have besides where the variable REXMIT_INTERFACES is set.
+
+    For tests: the guest then speaks no interface of its kernel that is newer than that version of
+    Linux (docs/notes/old-interfaces.md).
+    """
+    version = os.environ.get("REXMIT_INTERFACES")
+    return {"interfaces": version} if version else {}
 
 
 def _write_plan(path: Path, plan: Mapping[str, Any]) -> None:

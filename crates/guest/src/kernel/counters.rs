@@ -6,6 +6,8 @@ use std::os::unix::fs::FileExt;
 use anyhow::{anyhow, Context, Result};
 use rexmit_plan::Counts;
 
+use crate::interfaces;
+
 /// Counters of one namespace at one instant; all count from the namespace's birth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -59,10 +61,13 @@ pub struct Reader {
 impl Reader {
     /// Counters of the calling thread's network namespace, also later from any other thread.
     pub fn open() -> Result<Self> {
-        let open = |path: &str| File::open(path).with_context(|| path.to_owned());
+        let open = |file: &str| {
+            let path = interfaces::of_this_thread(&format!("net/{file}"));
+            File::open(&path).with_context(|| path.clone())
+        };
         Ok(Self {
-            netstat: open("/proc/thread-self/net/netstat")?,
-            snmp: open("/proc/thread-self/net/snmp")?,
+            netstat: open("netstat")?,
+            snmp: open("snmp")?,
             buffer: vec![0; 16 << 10],
         })
     }

@@ -20,6 +20,7 @@ use rexmit_plan::{Link, NetworkPlan, Programs};
 use super::host::{self, Host};
 use super::link;
 use super::namespace::Namespace;
+use super::qdisc;
 use super::topology::Network;
 
 /// The last part of an address: who has it.
@@ -96,15 +97,15 @@ impl Network {
     }
 
     /// Puts other wires in the place of those at hand, and drops what is in their queues.
-    pub(super) fn replace_wires(&self, paths: &[Link], programs: &Programs) -> Result<()> {
-        let mut lines = Vec::new();
+    pub(super) fn replace_wires(&self, paths: &[Link]) -> Result<()> {
+        let mut requests = Vec::new();
         for (path, wire) in (1..).zip(paths) {
             for device in ends(path) {
-                lines.push(format!("qdisc del dev {device} root"));
-                lines.extend(link::wire(&device, wire));
+                requests.push(qdisc::none(&device));
+                requests.extend(link::wire(&device, wire));
             }
         }
-        self.switch.batch(programs.tc()?, &["-batch", "-"], &lines)
+        qdisc::carry_out(&self.switch, &requests)
     }
 
     /// The router's interfaces, and the wires that the paths are.
@@ -141,7 +142,7 @@ impl Network {
             lines.push(format!("link set dev {router_side} up"));
             for (from, to) in [(&host_side, &router_side), (&router_side, &host_side)] {
                 shaping.extend(link::wire(from, wire));
-                shaping.extend(link::redirect(from, to));
+                shaping.extend(qdisc::redirect(from, to));
             }
         }
         lines.push(format!("link set dev s1-eth0 address {}", mac(0, ROUTER)));
@@ -154,8 +155,7 @@ impl Network {
         }
         self.switch
             .batch(programs.ip()?, &["-batch", "-"], &lines)?;
-        self.switch
-            .batch(programs.tc()?, &["-batch", "-"], &shaping)?;
+        qdisc::carry_out(&self.switch, &shaping)?;
         self.switch.run(|| {
             let path = if family == 4 {
                 "/proc/sys/net/ipv4/ip_forward"

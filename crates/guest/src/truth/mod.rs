@@ -18,6 +18,7 @@ use rexmit_time::Time;
 use serde_json::json;
 
 use crate::clock;
+use crate::interfaces;
 use crate::net::{Namespace, Network};
 use crate::report::Report;
 use crate::settings::{self, Former};
@@ -123,7 +124,7 @@ fn counters(host: &Namespace) -> Result<String> {
     host.run(|| {
         let mut text = String::new();
         for file in ["snmp", "netstat"] {
-            let path = format!("/proc/thread-self/net/{file}");
+            let path = interfaces::of_this_thread(&format!("net/{file}"));
             text += &fs::read_to_string(&path).with_context(|| path.clone())?;
         }
         if text.is_empty() {
