@@ -69,7 +69,7 @@ fn run_on(bench: &mut Bench, cell: &Cell, around: &Surroundings<'_>) -> Result<(
         Some(cell.id),
         format!("{}: rehearsing without loss", cell.label),
     );
-    let mut warnings = Vec::new();
+    let mut warnings = bench.older.clone();
     let (load, mut rehearsals) = rehearse(bench, cell, around.programs, &mut warnings)?;
     let totals = rehearsals.likeliest();
     totals.check(&cell.pattern(totals)?)?;

@@ -12,6 +12,7 @@ use std::time::Duration;
 use anyhow::{bail, Context, Result};
 
 use crate::net::Network;
+use crate::preflight::Kernel;
 use crate::report::Report;
 use rexmit_plan::{Exec, Programs};
 
@@ -21,12 +22,21 @@ const NOT_FOUND: i32 = 127;
 const LEFT_BEHIND: Duration = Duration::from_secs(1);
 
 /// Runs `exec`; its output goes to `stdout` and `stderr` in the shared folder as it comes. Returns its exit status,
-/// 128+n if signal n ended it.
-pub fn run(exec: &Exec, programs: &Programs, share: &Path, report: &Report) -> Result<i32> {
+/// 128+n if signal n ended it. `release` is the kernel's.
+pub fn run(
+    exec: &Exec,
+    programs: &Programs,
+    share: &Path,
+    release: &str,
+    report: &Report,
+) -> Result<i32> {
     let network = exec
         .network
         .as_ref()
-        .map(|plan| Network::set_up(plan, programs, None, None))
+        .map(|plan| {
+            Kernel::look(release)?.require_network(plan)?;
+            Network::set_up(plan, programs, None, None)
+        })
         .transpose()?;
     let Some((program, arguments)) = exec.argv.split_first() else {
         bail!("no command to run")

@@ -10,6 +10,7 @@ use nix::sys::reboot::{reboot, RebootMode};
 use serde_json::json;
 
 use crate::cell::{self, Surroundings};
+use crate::preflight::Kernel;
 use crate::report::Report;
 use crate::sandbox::Layout;
 use crate::{clock, exec, interfaces, settings, truth};
@@ -65,18 +66,23 @@ fn run_plan() -> Result<()> {
     report.start_heartbeat(Duration::from_secs_f64(plan.heartbeat_s.clamp(0.001, 1e6)));
 
     let status = match &plan.exec {
-        Some(command) => exec::run(command, &plan.programs, share, &report)?,
+        Some(command) => exec::run(command, &plan.programs, share, &release, &report)?,
         None if !plan.parts.is_empty() => {
             let run = |part| truth::run(part, &plan.programs, share, &report);
             let failed = plan.parts.iter().filter(|part| run(part).is_err()).count();
             i32::from(failed > 0)
         }
         None => {
+            let kernel = Kernel::look(&release)?;
+            if let Some(ask) = &plan.ask {
+                report.event("kernel-has", &kernel.answer(ask)?);
+            }
             let around = Surroundings {
                 programs: &plan.programs,
                 share,
                 report: &report,
                 series: settings::series(&release).unwrap_or_default(),
+                kernel: &kernel,
             };
             let told = |cell: u64, result: Result<()>| {
                 if let Err(error) = &result {

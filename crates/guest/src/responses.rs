@@ -107,7 +107,7 @@ fn fitted(
 ) -> Result<Option<Page>> {
     let report = around.report;
     report.doing(Some(cell.id), format!("{}: fitting the page", cell.label));
-    let mut warnings = Vec::new();
+    let mut warnings = bench.older.clone();
     let mut timeout_ns = cell.transfer_timeout_ns;
     if progress.undisturbed {
         warnings.push(format!(

@@ -35,7 +35,7 @@ pub use packets::{Carries, Direction, LoggedPacket, Packets};
 pub use part::{
     Change, Conversation, Cut, End, Exchange, Pace, Part, Side, Stop, Tails, Way, Ways,
 };
-pub use plan::{Exec, Plan, Programs, VERSION};
+pub use plan::{Ask, Exec, Plan, Programs, VERSION};
 pub use row::Row;
 pub use rows::{Rows, Told};
 pub use run::{BurstSeen, Counts, Fetched, Run, SubflowSeen, SubflowState};

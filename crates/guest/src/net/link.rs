@@ -60,22 +60,18 @@ fn wire_of(netems: usize, device: &str, link: &Link) -> Vec<Request> {
     ]
 }
 
-/// The htb of [`mininet`], as lines for `tc -batch`.
-pub fn htb(device: &str, link: &Link) -> Vec<String> {
-    vec![
-        format!("qdisc add dev {device} root handle 5: htb default 1"),
-        format!(
-            "class add dev {device} parent 5: classid 5:1 htb rate {}bit burst 15k",
-            link.rate_bps
-        ),
-    ]
-}
-
-/// As mininet's `TCLink` shapes an interface: [`htb`] for the rate, this netem under it for delay and loss.
+/// As mininet's `TCLink` shapes an interface: an htb with this class for the rate, and [`below`] it netem for delay and
+/// loss. A line for `tc -batch`, which reckons the tables of times that a class needs.
 ///
 /// The packet is still in the host while it waits there: the kernel refuses to retransmit it
 /// (`skb_still_in_host_queue`).
-pub fn mininet(device: &str, link: &Link) -> Request {
+pub fn class(device: &str, link: &Link) -> String {
+    let rate = link.rate_bps;
+    format!("class add dev {device} parent 5: classid 5:1 htb rate {rate}bit burst 15k")
+}
+
+/// The netem below a [`class`].
+pub fn below(device: &str, link: &Link) -> Request {
     qdisc::netem(device, qdisc::Place::Below(5, 1), None, link)
 }
 

@@ -7,10 +7,13 @@ mod link;
 mod namespace;
 mod offload;
 mod paths;
+mod probe;
 mod qdisc;
 mod topology;
 
 pub use host::Host;
+pub use link::netems;
 pub use namespace::{in_thread, Namespace};
 pub use offload::{switch, Offload};
+pub use probe::{probe, Part};
 pub use topology::Network;

@@ -72,6 +72,16 @@ impl Namespace {
             .with_context(|| format!("setns to {}", self.name))
     }
 
+    /// Runs `work` in a thread of its own inside the namespace that the kernel has made for its first process.
+    pub fn in_first<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+        const FIRST: &str = "/proc/1/ns/net";
+        in_thread(|| {
+            let first = File::open(FIRST).context(FIRST)?;
+            setns(first.as_fd(), CloneFlags::CLONE_NEWNET).context(FIRST)?;
+            work()
+        })
+    }
+
     /// A command that will run inside this namespace.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);

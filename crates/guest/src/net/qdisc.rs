@@ -24,6 +24,7 @@ const TCA_KIND: u16 = 1;
 const TCA_OPTIONS: u16 = 2;
 const TCA_NETEM_RATE: u16 = 6;
 const TCA_NETEM_RATE64: u16 = 8;
+const TCA_HTB_INIT: u16 = 2;
 const TCA_U32_SEL: u16 = 5;
 const TCA_U32_ACT: u16 = 7;
 const TC_U32_TERMINAL: u8 = 1;
@@ -59,6 +60,7 @@ enum Options {
         loss: f64,
         rate_bps: Option<u64>,
     },
+    Htb,
     Ingress,
     /// Everything to the interface of that name.
     Redirect(String),
@@ -115,6 +117,19 @@ pub fn netem(device: &str, place: Place, rate_bps: Option<u64>, link: &Link) -> 
     Request {
         handle: major << 16,
         ..request(format!("a netem at {device}"), device, parent, options)
+    }
+}
+
+/// An htb at the interface's queue, whose class 1 takes what no other does.
+pub fn htb(device: &str) -> Request {
+    Request {
+        handle: 5 << 16,
+        ..request(
+            format!("an htb at {device}"),
+            device,
+            TC_H_ROOT,
+            Options::Htb,
+        )
     }
 }
 
@@ -224,6 +239,16 @@ impl Request {
         let message = message.body(&header);
         let message = match &self.options {
             Options::None => message,
+            Options::Htb => {
+                // struct tc_htb_glob: version, what makes quanta of rates, the class, two that the kernel sets.
+                let words: [u32; 5] = [3, 10, 1, 0, 0];
+                let mut options = Vec::new();
+                let words: Vec<u8> = words.into_iter().flat_map(u32::to_ne_bytes).collect();
+                netlink::add_attribute(&mut options, TCA_HTB_INIT, &words);
+                message
+                    .attribute(TCA_KIND, b"htb\0")
+                    .attribute(TCA_OPTIONS, &options)
+            }
             Options::Ingress => message.attribute(TCA_KIND, b"ingress\0"),
             Options::Redirect(to) => message
                 .attribute(TCA_KIND, b"u32\0")
@@ -269,7 +294,7 @@ fn ticks(nanos: u64, tick_ns: u64) -> Result<u32> {
 
 /// `struct tc_netem_rate`: bytes a second, and nothing for headers or cells.
 fn add_rate(options: &mut Vec<u8>, bits: u64) -> Result<()> {
-    if !interfaces::has((3, 3)) {
+    if interfaces::kernel() < (3, 3) {
         bail!("netem has a rate since Linux 3.3");
     }
     let bytes = bits / 8;
@@ -278,7 +303,7 @@ fn add_rate(options: &mut Vec<u8>, bits: u64) -> Result<()> {
     let words: Vec<u8> = words.into_iter().flat_map(u32::to_ne_bytes).collect();
     netlink::add_attribute(options, TCA_NETEM_RATE, &words);
     if u64::from(short) < bytes {
-        if !interfaces::has((3, 14)) {
+        if interfaces::kernel() < (3, 14) {
             bail!("a rate of {bits} bit/s is too high for netem before Linux 3.14");
         }
         netlink::add_attribute(options, TCA_NETEM_RATE64, &bytes.to_ne_bytes());

@@ -191,8 +191,10 @@ impl Network {
                 if anew {
                     qdisc::carry_out(namespace, &[qdisc::none(&device)])?;
                 }
-                namespace.batch(programs.tc()?, &["-batch", "-"], &link::htb(&device, link))?;
-                qdisc::carry_out(namespace, &[link::mininet(&device, link)])?;
+                qdisc::carry_out(namespace, &[qdisc::htb(&device)])?;
+                let class = [link::class(&device, link)];
+                namespace.batch(programs.tc()?, &["-batch", "-"], &class)?;
+                qdisc::carry_out(namespace, &[link::below(&device, link)])?;
             }
         }
         Ok(())
