@@ -68,7 +68,8 @@ fn run_plan() -> Result<()> {
     let status = match &plan.exec {
         Some(command) => exec::run(command, &plan.programs, share, &release, &report)?,
         None if !plan.parts.is_empty() => {
-            let run = |part| truth::run(part, &plan.programs, share, &report);
+            let kernel = Kernel::look(&release)?;
+            let run = |part| truth::run(part, &plan.programs, &kernel, share, &report);
             let failed = plan.parts.iter().filter(|part| run(part).is_err()).count();
             i32::from(failed > 0)
         }

@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use crate::firewall::Firewall;
 use crate::interfaces;
-use crate::kernel::mptcp;
 use crate::kernel::socket::Inspector;
+use crate::kernel::{causes, mptcp};
 use crate::net::{probe, Namespace, Part};
 use crate::nfqueue::Queue;
 use crate::settings;
@@ -72,6 +72,19 @@ impl Kernel {
         }
         if lacks.is_empty() {
             lacks.extend(self.of_settings(cell.sysctls.keys(), &cell.congestion_control)?);
+        }
+        self.fail(&lacks)
+    }
+
+    /// The same for a part of a corpus over `network`.
+    pub fn require_part(&self, part: &rexmit_plan::Part, network: &NetworkPlan) -> Result<()> {
+        let mut lacks = self.of_network(network);
+        lacks.extend(self.watching.packets.clone());
+        if part.causes > 0 && !Path::new(causes::RECORD).exists() {
+            lacks.push("record of why it sends a segment again".into());
+        }
+        if lacks.is_empty() {
+            lacks.extend(self.of_settings(part.sysctls.keys(), &part.congestion_control)?);
         }
         self.fail(&lacks)
     }

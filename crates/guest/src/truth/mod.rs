@@ -20,6 +20,7 @@ use serde_json::json;
 use crate::clock;
 use crate::interfaces;
 use crate::net::{Namespace, Network};
+use crate::preflight::Kernel;
 use crate::report::Report;
 use crate::settings::{self, Former};
 
@@ -29,8 +30,14 @@ use self::tap::Tap;
 const BOUNDARY_NS: u64 = 10_000_000;
 
 /// Runs `part` and reports how it went; says of a failure so and fails.
-pub fn run(part: &Part, programs: &Programs, share: &Path, report: &Report) -> Result<()> {
-    let result = run_part(part, programs, share, report);
+pub fn run(
+    part: &Part,
+    programs: &Programs,
+    kernel: &Kernel,
+    share: &Path,
+    report: &Report,
+) -> Result<()> {
+    let result = run_part(part, programs, kernel, share, report);
     if let Err(error) = &result {
         let body = json!({"part": part.name, "message": format!("{error:#}")});
         report.event("part-error", &body);
@@ -38,9 +45,17 @@ pub fn run(part: &Part, programs: &Programs, share: &Path, report: &Report) -> R
     result
 }
 
-fn run_part(part: &Part, programs: &Programs, share: &Path, report: &Report) -> Result<()> {
+fn run_part(
+    part: &Part,
+    programs: &Programs,
+    kernel: &Kernel,
+    share: &Path,
+    report: &Report,
+) -> Result<()> {
     report.doing(None, format!("{}: setting up", part.name));
-    let network = Network::set_up(&plain(part.mtu), programs, None, None)?;
+    let plan = plain(part.mtu);
+    kernel.require_part(part, &plan)?;
+    let network = Network::set_up(&plan, programs, None, None)?;
     links::shape(&network, part, programs)?;
     let hosts = [&network.h1.namespace, &network.h2.namespace];
     let mut former = Former::default();
