@@ -13,12 +13,17 @@ use crate::interfaces;
 pub struct Counters {
     /// `TCPTimeouts`: retransmission timers that fired.
     pub timeouts: u64,
+    /// `TCPSackFailures`, `TCPLossFailures` and their like: timers that fired in a state but Open, before Linux 5.0 instead
+    /// of `TCPTimeouts`, since then besides.
+    pub timeouts_in_recovery: u64,
     /// `TCPLossProbes`: tail loss probes.
     pub loss_probes: u64,
     /// `TCPFastRetrans`: retransmissions out of the queue in any state but Loss.
     pub fast_retrans: u64,
     /// `TCPSlowStartRetrans`: retransmissions out of the queue in state Loss.
     pub slow_start_retrans: u64,
+    /// `TCPForwardRetrans`: retransmissions out of the queue of what was not taken for lost, until Linux 4.15.
+    pub forward_retrans: u64,
     /// `TCPSackRecovery` and `TCPRenoRecovery`: times that Recovery was entered.
     pub recoveries: u64,
     /// `TCPDSACKRecv` and `TCPDSACKOfoRecv`: DSACK blocks received.
@@ -77,6 +82,12 @@ impl Reader {
         let mut counters = Counters::default();
         let slot = |counters: &mut Counters, name: &str, value: u64| match name {
             "TCPTimeouts" => counters.timeouts = value,
+            "TCPSackFailures"
+            | "TCPRenoFailures"
+            | "TCPLossFailures"
+            | "TCPSackRecoveryFail"
+            | "TCPRenoRecoveryFail" => counters.timeouts_in_recovery += value,
+            "TCPForwardRetrans" => counters.forward_retrans = value,
             "TCPLossProbes" => counters.loss_probes = value,
             "TCPFastRetrans" => counters.fast_retrans = value,
             "TCPSlowStartRetrans" => counters.slow_start_retrans = value,

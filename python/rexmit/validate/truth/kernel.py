@@ -24,7 +24,7 @@ from rexmit.errors import UserError
 from rexmit.validate.truth.draw import Part
 
 MEMORY: Final = "384M"
-NO_LOG: Final = "does not record why it sends"
+NO_LOG: Final = "record of why it sends a segment again"
 POINTS: Final = ("sender", "switch", "receiver")
 
 
