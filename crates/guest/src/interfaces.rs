@@ -1,8 +1,8 @@
 //! The kernel's interfaces that this program speaks, by the version of Linux that has them.
 //!
-//! The oldest kernel that it runs on is Linux 3.2. What is newer stands in `interfaces.txt`, with what is done on kernels
-//! without it; a test holds the program's text against that list. A plan may name a version older than the kernel's
-//! (`interfaces`): so the ways for old kernels can be seen at work on a new one.
+//! docs/notes/old-interfaces.md lists all of them, and what is done on kernels without those that are newer than Linux 3.2; a
+//! test holds the program's text against that list. A plan may name a version older than the kernel's (`interfaces`): so the
+//! ways for old kernels can be seen at work on a new one.
 
 use std::sync::OnceLock;
 

@@ -13,7 +13,7 @@ use crate::firewall::Firewall;
 use crate::interfaces;
 use crate::kernel::socket::Inspector;
 use crate::kernel::{causes, mptcp};
-use crate::net::{probe, Namespace, Part};
+use crate::net::{probe, Lacks, Namespace, Part};
 use crate::nfqueue::Queue;
 use crate::settings;
 
@@ -23,7 +23,7 @@ pub struct Kernel {
     /// Settings that a host heeds, its own and the kernel's.
     settings: BTreeSet<String>,
     /// Parts of a network, and how to call what is missing.
-    network: Vec<(Part, String)>,
+    network: Lacks,
     /// The same of what watches a transfer.
     watching: Watching,
 }

@@ -11,7 +11,7 @@ use nix::sys::socket::{socket, AddressFamily, SockFlag, SockProtocol, SockType};
 use super::Sent;
 
 /// `IPT_SO_GET_INFO` when asked, `IPT_SO_SET_REPLACE` when told; ip6_tables has the same.
-const BASE: libc::c_int = 64;
+const IPT_SO_BASE: libc::c_int = 64;
 
 const TABLE: &[u8] = b"filter";
 /// Bytes of a table's name.
@@ -108,7 +108,7 @@ impl Table {
             libc::getsockopt(
                 self.socket.as_raw_fd(),
                 self.version.level,
-                BASE,
+                IPT_SO_BASE,
                 info.as_mut_ptr().cast(),
                 &raw mut length,
             )
@@ -138,7 +138,7 @@ impl Table {
             libc::setsockopt(
                 self.socket.as_raw_fd(),
                 self.version.level,
-                BASE,
+                IPT_SO_BASE,
                 text.as_ptr().cast(),
                 text.len() as libc::socklen_t,
             )

@@ -15,5 +15,5 @@ pub use host::Host;
 pub use link::netems;
 pub use namespace::{in_thread, Namespace};
 pub use offload::{switch, Offload};
-pub use probe::{probe, Part};
+pub use probe::{probe, Lacks, Part};
 pub use topology::Network;

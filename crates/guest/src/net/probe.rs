@@ -36,11 +36,12 @@ const VETH_INFO_PEER: u16 = 1;
 /// Bytes of `struct ifinfomsg`.
 const INTERFACE_HEADER: usize = 16;
 
+/// Parts that cannot be made, and how to call what is missing.
+pub type Lacks = Vec<(Part, String)>;
+
 /// Calls `more` in a fresh network namespace; with what it gives the parts that cannot be made there, and how to call what
 /// is missing. `None` where there are no namespaces.
-pub fn probe<T: Send>(
-    more: impl FnOnce() -> Result<T> + Send,
-) -> Result<(Vec<(Part, String)>, Option<T>)> {
+pub fn probe<T: Send>(more: impl FnOnce() -> Result<T> + Send) -> Result<(Lacks, Option<T>)> {
     in_thread(|| {
         match unshare(CloneFlags::CLONE_NEWNET) {
             Ok(()) => {}
@@ -55,7 +56,7 @@ pub fn probe<T: Send>(
 }
 
 /// The parts that cannot be made in the calling thread's namespace.
-fn lacks() -> Result<Vec<(Part, String)>> {
+fn lacks() -> Result<Lacks> {
     let mut found = Vec::new();
     let mut lack = |part, what: &str| found.push((part, what.to_owned()));
     if !make("veth", "probe0", Some("probe1"))? {

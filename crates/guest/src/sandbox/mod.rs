@@ -10,7 +10,7 @@ mod identity;
 mod namespaces;
 mod process;
 mod rights;
-mod seccomp;
+pub mod seccomp;
 mod secrets;
 mod view;
 
