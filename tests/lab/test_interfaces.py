@@ -85,3 +85,18 @@ def test_a_kernel_says_what_it_has(kernel: str) -> None:
     newer = {"net.ipv4.tcp_rto_min_us"} if kernel == "6.12" else set()
     assert found.sysctls == {"net.ipv4.tcp_sack", "net.core.rmem_max"} | newer
     assert found.congestion_controls == {"cubic"}
+
+
+def test_offloads_are_what_the_scenario_says(each: Lab) -> None:
+    """With segmentation a probe sends what is left of a super-segment, and not one segment of
+    it."""
+    cell = ("network=high-speed", "config=tlp", "loss.segments=5", "repeat=2")
+    gathers = ("offload.checksum=true",)
+    none, some, every = (
+        each.run(*cell, *more).transfers
+        for more in ((), gathers, (*gathers, "offload.segmentation=true"))
+    )
+    times = ["t_recover_s", "t_total_s", "mechanism", "transfer_segments"]
+    assert none[times].equals(some[times]), "since Linux 4.17 it makes no difference"
+    assert (every["t_recover_s"] < none["t_recover_s"]).all()
+    assert every["transfer_segments"].equals(none["transfer_segments"]), "the rule sees segments"

@@ -11,12 +11,12 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{anyhow, Result};
-use rexmit_plan::{Cell, ClientKind, Ignored, Place, Programs, Start, Workload};
+use rexmit_plan::{Cell, ClientKind, Ignored, Offloads, Place, Programs, Start, Workload};
 
 use crate::capture::{Buffer, Interface, Tap};
 use crate::client::Client;
 use crate::kernel::mptcp;
-use crate::net::{self, Namespace, Network};
+use crate::net::{self, Manner, Namespace, Network};
 use crate::opener::Opener;
 use crate::page::Lengths;
 use crate::server::Nginx;
@@ -81,6 +81,7 @@ struct Form {
     client: Option<ClientKind>,
     /// The path of a page's client, where a program chooses none itself.
     first_path: Option<u32>,
+    offloads: Offloads,
     by_response: bool,
     both: bool,
     packets: bool,
@@ -100,6 +101,7 @@ impl Form {
             paths: cell.network.paths(),
             client: page.map(|page| page.client),
             first_path: page.map(|_| cell.first_path),
+            offloads: cell.offload,
             by_response: cell.by_response(),
             both: sees_both(cell),
             packets: cell.packets,
@@ -117,8 +119,12 @@ impl Bench {
     pub fn set_up(cell: &Cell, programs: &Programs, series: (u32, u32)) -> Result<Self> {
         let page = cell.workload.page();
         let window = page.and_then(|page| page.receive_window_bytes);
-        let way = page.map(|_| cell.first_path as usize);
-        let network = Network::set_up(&cell.network, programs, window, way)?;
+        let manner = Manner {
+            receive_window_bytes: window,
+            way: page.map(|_| cell.first_path as usize),
+            offloads: cell.offload,
+        };
+        let network = Network::set_up(&cell.network, programs, manner)?;
         let hosts = [&network.h1.namespace, &network.h2.namespace];
         let mut former = Former::default();
         let read_back =

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use anyhow::{bail, Context, Result};
 
-use crate::net::Network;
+use crate::net::{Manner, Network};
 use crate::preflight::Kernel;
 use crate::report::Report;
 use rexmit_plan::{Exec, Programs};
@@ -35,7 +35,7 @@ pub fn run(
         .as_ref()
         .map(|plan| {
             Kernel::look(release)?.require_network(plan)?;
-            Network::set_up(plan, programs, None, None)
+            Network::set_up(plan, programs, Manner::default())
         })
         .transpose()?;
     let Some((program, arguments)) = exec.argv.split_first() else {

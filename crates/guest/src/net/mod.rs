@@ -11,9 +11,8 @@ mod probe;
 mod qdisc;
 mod topology;
 
-pub use host::Host;
+pub use host::{Host, Manner};
 pub use link::netems;
 pub use namespace::{in_thread, Namespace};
-pub use offload::{switch, Offload};
 pub use probe::{probe, Lacks, Part};
 pub use topology::Network;

@@ -14,7 +14,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use anyhow::{bail, Result};
 
 use super::bridge;
-use super::host::{self, Host};
+use super::host::{self, Host, Manner};
 use super::link;
 use super::namespace::Namespace;
 use super::qdisc;
@@ -43,20 +43,10 @@ const MAC: [&str; 2] = ["02:00:00:00:00:01", "02:00:00:00:00:02"];
 
 impl Network {
     /// Makes the namespaces and all that stands in them.
-    ///
-    /// `receive_window_bytes` bounds what h2 offers, by its routes to h1 (RTAX_WINDOW), whatever program runs there.
-    /// `way`: the path, from 1, that programs of h2 take which bind no address.
-    pub fn set_up(
-        plan: &NetworkPlan,
-        programs: &Programs,
-        receive_window_bytes: Option<u32>,
-        way: Option<usize>,
-    ) -> Result<Self> {
+    pub fn set_up(plan: &NetworkPlan, programs: &Programs, manner: Manner) -> Result<Self> {
         match &plan.layout {
-            Layout::Links(links) => Self::set_up_links(plan, links, programs, receive_window_bytes),
-            Layout::Paths(paths) => {
-                Self::set_up_paths(plan, paths, programs, receive_window_bytes, way)
-            }
+            Layout::Links(links) => Self::set_up_links(plan, links, programs, manner),
+            Layout::Paths(paths) => Self::set_up_paths(plan, paths, programs, manner),
         }
     }
 
@@ -73,7 +63,7 @@ impl Network {
         plan: &NetworkPlan,
         links: &[Link; 2],
         programs: &Programs,
-        receive_window_bytes: Option<u32>,
+        manner: Manner,
     ) -> Result<Self> {
         let host = |number: u8| -> Result<Host> {
             let address = match plan.family {
@@ -103,7 +93,7 @@ impl Network {
         network.quiet_ipv6(plan.family)?;
         network.build_links(plan, programs)?;
         network.build_switch(plan.at, links, programs)?;
-        network.build_hosts(programs, receive_window_bytes)?;
+        network.build_hosts(programs, manner)?;
         Ok(network)
     }
 
@@ -200,19 +190,19 @@ impl Network {
         Ok(())
     }
 
-    fn build_hosts(&self, programs: &Programs, receive_window: Option<u32>) -> Result<()> {
+    fn build_hosts(&self, programs: &Programs, manner: Manner) -> Result<()> {
         for (host, other, other_mac) in [(&self.h1, &self.h2, MAC[1]), (&self.h2, &self.h1, MAC[0])]
         {
             let (device, peer) = (host.device, other.address);
             let mut lines = vec!["link set dev lo up".to_owned()];
-            lines.extend(host::bring_up(device, host.address));
+            lines.extend(host::bring_up(device, host.address, manner.offloads));
             lines.push(host::neighbour(device, peer, other_mac));
-            if let (Some(window), "h2") = (receive_window, host.namespace.name()) {
+            if let (Some(window), "h2") = (manner.receive_window_bytes, host.namespace.name()) {
                 lines.push(format!("route replace {peer} dev {device} window {window}"));
             }
             host.namespace
                 .batch(programs.ip()?, &["-batch", "-"], &lines)?;
-            host::leave_nothing_to_the_device(&host.namespace, device)?;
+            host::offload(&host.namespace, device, manner.offloads)?;
         }
         Ok(())
     }

@@ -13,13 +13,13 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{bail, Context, Result};
-use rexmit_plan::{Layout, Link, NetworkPlan, Part, Place, Programs};
+use rexmit_plan::{Layout, Link, NetworkPlan, Offloads, Part, Place, Programs};
 use rexmit_time::Time;
 use serde_json::json;
 
 use crate::clock;
 use crate::interfaces;
-use crate::net::{Namespace, Network};
+use crate::net::{Manner, Namespace, Network};
 use crate::preflight::Kernel;
 use crate::report::Report;
 use crate::settings::{self, Former};
@@ -55,7 +55,16 @@ fn run_part(
     report.doing(None, format!("{}: setting up", part.name));
     let plan = plain(part.mtu);
     kernel.require_part(part, &plan)?;
-    let network = Network::set_up(&plan, programs, None, None)?;
+    let offloads = if part.offload {
+        Offloads::ALL
+    } else {
+        Offloads::default()
+    };
+    let manner = Manner {
+        offloads,
+        ..Manner::default()
+    };
+    let network = Network::set_up(&plan, programs, manner)?;
     links::shape(&network, part, programs)?;
     let hosts = [&network.h1.namespace, &network.h2.namespace];
     let mut former = Former::default();
