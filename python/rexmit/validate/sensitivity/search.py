@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from rexmit.errors import UserError
 from rexmit.papers.ryll_2013.table4 import MEASURES
 from rexmit.scenario.unknowns import Unknown, keys
 from rexmit.validate.sensitivity.departures import (
@@ -61,7 +62,7 @@ class Search:
 
     With `start` the means are what a real kernel showed on that bench, plus what the model says
     that the departures change: its error there is taken out. `cells` are then those that the
-    kernel's rows have.
+    kernel's rows and the model on that bench have.
     """
 
     start: str | None
@@ -96,7 +97,7 @@ def search(
     """Combinations of at most so many departures, measured in `quick`; the `keep` nearest of them
     once more in `full`.
     """
-    cells = CELLS if start is None else tuple(cell for cell in CELLS if cell in start.kernel)
+    cells = CELLS if start is None else _shared(start, quick, full)
     judge = _Judge(cells, start)
     if start is not None:
         # What makes the kernel's bench cannot be changed twice.
@@ -132,6 +133,22 @@ def search(
         tuple(nearest),
         tuple(_shares(unknowns, nearest, list(known.values()))),
     )
+
+
+def _shared(start: Start, *banks: Benches) -> tuple[Cell, ...]:
+    """The cells that the kernel's rows have, and the model on the same bench: where the model has
+    no such transfer, it cannot say what a departure changes.
+    """
+    there = set(start.kernel)
+    for benches in banks:
+        benches.measure([start.settings])
+        there &= set(means(benches.measured[start.settings].cells, {}))
+    if not there:
+        raise UserError(
+            f"{start.name}: the model has no transfer for any cell of the kernel's rows",
+            "look at the bench without a search",
+        )
+    return tuple(cell for cell in CELLS if cell in there)
 
 
 @dataclass(frozen=True)
