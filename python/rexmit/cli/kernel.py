@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -93,6 +94,50 @@ def build(
         f"built in {kernel.seconds:.0f} s, {kernel.size / 1e6:.1f} MB" if new else "already built"
     )
     typer.echo(f"Linux {kernel.version}, HZ {kernel.hz}: {built}", err=True)
+
+
+ADD_EXAMPLES = """\
+Examples:
+
+\b
+  rexmit kernel add /boot/vmlinuz-6.1.0-56-cloud-amd64 --modules /lib/modules/6.1.0-56-cloud-amd64
+  rexmit kernel add ~/linux-3.10/arch/x86/boot/bzImage --config ~/linux-3.10/.config --name mine
+  rexmit run tlp-2013 --kernel mine
+"""
+
+
+@app.command(epilog=ADD_EXAMPLES)
+def add(
+    image: Annotated[
+        Path, typer.Argument(metavar="IMAGE", help="A bzImage for x86-64 (vmlinuz); only read.")
+    ],
+    modules: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Its modules, as in /lib/modules/VERSION."),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="What it was configured with (default: config-VERSION beside the image).",
+        ),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="What to call it (default: its version).")
+    ] = None,
+) -> None:
+    """Take a kernel image that others have built, unmodified, and print its name.
+
+    It runs in an emulated machine (QEMU, Debian's qemu-system-x86) whose clock counts instructions:
+    virtual time as in kernels of `build`, the same at every boot, but some ten times slower. The
+    image is booted once here; every run goes on from the state that this leaves in the cache.
+    """
+    from rexmit.library.kernels import added
+
+    kernel, new = added(image, modules=modules, config=config, name=name)
+    typer.echo(kernel.name)
+    done = "added" if new else "already there"
+    typer.echo(f"Linux {kernel.version}, HZ {kernel.hz}: {done}", err=True)
 
 
 @app.command("list", epilog="Example:\n\n\b\n  rexmit kernel list --json")
