@@ -228,7 +228,7 @@ fn command_line(options: &Options) -> Result<Vec<CString>> {
         "-machine", "pc,hpet=off,usb=off",
         "-accel", "tcg,thread=single",
         // An instruction takes 4 ns; a machine with nothing to do is at its next timer at once.
-        "-icount", "shift=2,sleep=off",
+        "-icount", "shift=0,sleep=off",
         "-rtc", "base=2025-01-01T00:00:00,clock=vm",
         "-cpu", "qemu64,+arat", "-smp", "1",
         "-device", "isa-debug-exit,iobase=0xf4,iosize=1",

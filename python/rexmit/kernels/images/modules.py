@@ -20,7 +20,7 @@ FOLDER: Final = "/.rexmit"
 
 WANTED: Final = (
     # Hosts and what joins them.
-    *("veth", "af_packet", "ifb", "dummy"),
+    *("veth", "bridge", "af_packet", "ifb", "dummy"),
     *("sch_netem", "sch_tbf", "sch_htb", "sch_fq", "sch_fq_codel", "sch_ingress", "sch_prio"),
     *("cls_matchall", "cls_u32", "cls_bpf", "act_mirred"),
     # Loss.
