@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rexmit.library.kernels import ListedKernel
 
 app = typer.Typer(
-    help="Build and list the kernels that experiments run on, or run a command in one.",
+    help="Build, add and list the kernels that experiments run on, or run a command in one.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -146,10 +146,10 @@ def list_kernels(
         bool, typer.Option("--json", help="Print all that is known of them as JSON.")
     ] = False,
 ) -> None:
-    """List the kernels that have been built; the one used by default has a star.
+    """List the kernels that have been built or added; the one used by default has a star.
 
     A damaged one, whose files are not those that were built, is named as such; the command that
-    built it builds it again.
+    built it builds it again. Engine: `uml` is a kernel built as a program, `qemu` an image.
     """
     from rexmit.library.kernels import list_kernels as listed
 
@@ -170,6 +170,7 @@ def list_kernels(
     table.add_column("")
     table.add_column("Name", no_wrap=True, min_width=max(len(one.name) for one in found))
     table.add_column("Version", no_wrap=True)
+    table.add_column("Engine", no_wrap=True)
     table.add_column("HZ", justify="right")
     table.add_column("Patches", no_wrap=True)
     table.add_column("Size", justify="right")
@@ -177,12 +178,13 @@ def list_kernels(
     for one in found:
         kernel = one.kernel
         if kernel is None:
-            table.add_row("", one.name, "", "", "", "", "damaged")
+            table.add_row("", one.name, "", "", "", "", "", "damaged")
             continue
         table.add_row(
             "*" if one.default else "",
             kernel.name,
             kernel.version,
+            kernel.engine,
             str(kernel.hz),
             ", ".join(kernel.patches) or "none",
             f"{kernel.size / 1e6:.1f} MB",
