@@ -11,7 +11,8 @@ use nix::sched::{sched_setaffinity, CpuSet};
 use nix::unistd::Pid;
 
 use crate::sandbox::{
-    c_string, die_with_parent, Descriptors, Filter, Identity, Layout, Place, Program, Sandbox, View, PATH,
+    c_string, die_with_parent, Descriptors, Filter, Identity, Layout, Place, Program, Sandbox,
+    View, PATH,
 };
 use crate::share::{Limits, Share};
 
@@ -41,7 +42,8 @@ pub struct Common {
     pub memory_mb: u64,
     /// What it may leave behind.
     pub limits: Limits,
-    core: Option<usize>,
+    /// The only core that it runs on.
+    pub core: Option<usize>,
 }
 
 impl Default for Common {
@@ -87,8 +89,8 @@ impl Common {
     /// Itself with paths that hold wherever the program goes, if what must be named is.
     pub fn whole(self) -> Result<Self> {
         Ok(Self {
-            kernel: absolute(self.kernel, "kernel")?,
-            share: absolute(self.share, "share")?,
+            kernel: absolute(&self.kernel, "kernel")?,
+            share: absolute(&self.share, "share")?,
             ..self
         })
     }
@@ -107,11 +109,11 @@ impl Common {
 }
 
 /// The path of a file that is there, without links.
-pub fn absolute(path: PathBuf, name: &str) -> Result<PathBuf> {
+pub fn absolute(path: &Path, name: &str) -> Result<PathBuf> {
     if path.as_os_str().is_empty() {
         bail!("--{name} is missing");
     }
-    fs::canonicalize(&path).with_context(|| format!("--{name} {}", path.display()))
+    fs::canonicalize(path).with_context(|| format!("--{name} {}", path.display()))
 }
 
 /// The guest's wall clock at boot, nanoseconds since 1970 (2025-01-01): a fixed one, or two boots would differ.

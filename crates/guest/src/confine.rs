@@ -10,8 +10,8 @@ use anyhow::{bail, Context, Result};
 use nix::unistd::getcwd;
 
 use crate::sandbox::{
-    c_string, die_with_parent, Descriptors, Filter, Identity, Layout, Place, Program, Sandbox, View, NO_SANDBOX,
-    PATH,
+    c_string, die_with_parent, Descriptors, Filter, Identity, Layout, Place, Program, Sandbox,
+    View, NO_SANDBOX, PATH,
 };
 
 /// What stands on the command line.

@@ -1,4 +1,4 @@
-"""The emulated machine that a kernel image runs in: its initramfs, and the state that it starts from.
+"""The emulated machine that a kernel image runs in: its initramfs, the state it starts from.
 
 To boot takes seconds. So an image is booted once, to where every run begins; the machine pauses
 there, its whole state is kept beside the image, and every run goes on from a copy of it.
@@ -114,9 +114,9 @@ def _own_files(guest: Path) -> bytes:
     return cpio.archive(entries)
 
 
-def command_files(argv: Sequence[str], folder: str) -> bytes:
+def command_files(argv: Sequence[str]) -> bytes:
     """The archive of what a command of this machine needs in an image's guest: itself and the
-    files that its arguments name, with libraries, everyday tools, and its working folder."""
+    files that its arguments name, with libraries, everyday tools, and the working folder."""
     from rexmit.kernels.images import cpio
     from rexmit.kernels.images import programs as files
 
@@ -126,7 +126,7 @@ def command_files(argv: Sequence[str], folder: str) -> bytes:
         with contextlib.suppress(OSError, ValueError):
             if Path(word).is_file():
                 paths.append(Path(word))
-    return cpio.archive({**files.files(paths), folder: cpio.FOLDER})
+    return cpio.archive({**files.files(paths), str(Path.cwd()): cpio.FOLDER})
 
 
 def client_files(paths: Iterable[str]) -> bytes:

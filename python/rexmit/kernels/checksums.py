@@ -47,7 +47,9 @@ def fault(kernel: Kernel) -> str | None:
     except OSError as error:
         return f"damaged: {error.strerror}"
     lines = kept.splitlines()
-    changed = [name for name in _files(kernel.folder) if _line(kernel.folder, name).encode() not in lines]
+    changed = [
+        name for name in _files(kernel.folder) if _line(kernel.folder, name).encode() not in lines
+    ]
     return f"damaged: not as {SUMS} has it: {', '.join(changed) or SUMS}"
 
 

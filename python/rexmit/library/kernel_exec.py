@@ -100,7 +100,7 @@ def kernel_exec(
             SHARE_MIB,
             scratch_mib=scratch_limit,
             machine=found.machine(f"{memory}M"),
-            files=command_files(argv, os.getcwd()) if found.image else b"",
+            files=command_files(argv) if found.image else b"",
         ),
         on_stdout=on_stdout or out.append,
         on_stderr=on_stderr or err.append,

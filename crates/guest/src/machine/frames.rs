@@ -115,7 +115,12 @@ mod tests {
     fn what_is_sent_comes() {
         let mut bytes = encode(Kind::Stream, "events.jsonl", 0, b"{}\n");
         bytes.extend(encode(Kind::File, "captures/0-0.h1.pcapng", 0o640, b""));
-        bytes.extend(encode(Kind::More, "captures/0-0.h1.pcapng", 0, &[7; LONGEST]));
+        bytes.extend(encode(
+            Kind::More,
+            "captures/0-0.h1.pcapng",
+            0,
+            &[7; LONGEST],
+        ));
         bytes.extend(encode(Kind::Link, "scratch/x", 0, b"/etc/passwd"));
         let found = all(&bytes).unwrap();
         let kinds: Vec<_> = found.iter().map(|frame| frame.kind).collect();

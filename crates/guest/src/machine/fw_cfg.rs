@@ -48,10 +48,16 @@ fn find(name: &str) -> Result<Option<(u16, usize)>> {
         let mut entry = [0; ENTRY_BYTES];
         ports::read(DATA, &mut entry);
         let text = &entry[8..];
-        let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
+        let end = text
+            .iter()
+            .position(|byte| *byte == 0)
+            .unwrap_or(text.len());
         if &text[..end] == name.as_bytes() {
             let length = u32::from_be_bytes([entry[0], entry[1], entry[2], entry[3]]);
-            return Ok(Some((u16::from_be_bytes([entry[4], entry[5]]), length as usize)));
+            return Ok(Some((
+                u16::from_be_bytes([entry[4], entry[5]]),
+                length as usize,
+            )));
         }
     }
     Ok(None)
@@ -81,7 +87,10 @@ impl Buffer {
         // SAFETY: the page is there and ours. Written to, so that it is memory of its own, and kept where it is.
         unsafe {
             at.write_volatile(0);
-            mlock(std::ptr::NonNull::new(at.cast()).ok_or_else(|| anyhow!("no page"))?, PAGE)?;
+            mlock(
+                std::ptr::NonNull::new(at.cast()).ok_or_else(|| anyhow!("no page"))?,
+                PAGE,
+            )?;
         }
         let mut entry = [0; 8];
         let number = at as u64 / PAGE as u64;
@@ -90,7 +99,10 @@ impl Buffer {
             .context("/proc/self/pagemap (CONFIG_PROC_PAGE_MONITOR)")?;
         let entry = u64::from_ne_bytes(entry);
         let frame = entry & ((1 << 55) - 1);
-        ensure!(entry >> 63 == 1 && frame != 0, "the page has no place in memory");
+        ensure!(
+            entry >> 63 == 1 && frame != 0,
+            "the page has no place in memory"
+        );
         Ok(Self {
             at,
             physical: frame * PAGE as u64,

@@ -15,7 +15,7 @@ use nix::errno::Errno;
 use nix::sys::signal::{kill, Signal};
 use nix::unistd::{pipe, Pid};
 
-use super::{intake, ports, qmp};
+use super::{intake, order, ports, qmp};
 use crate::boot::{self, Common};
 use crate::sandbox::{
     c_string, Descriptors, Filter, Identity, Layout, Place, Program, Sandbox, View, PATH,
@@ -60,12 +60,13 @@ fn parse(mut arguments: lexopt::Parser) -> Result<Options> {
         }
     }
     let there = |path: Option<PathBuf>, name: &str| {
-        path.map(|path: PathBuf| boot::absolute(path, name)).transpose()
+        path.map(|path: PathBuf| boot::absolute(&path, name))
+            .transpose()
     };
     Ok(Options {
         common: common.whole()?,
-        emulator: boot::absolute(emulator, "qemu")?,
-        initrd: boot::absolute(initrd, "initrd")?,
+        emulator: boot::absolute(&emulator, "qemu")?,
+        initrd: boot::absolute(&initrd, "initrd")?,
         state: there(state, "state")?,
         files: there(files, "files")?,
         words,
@@ -77,6 +78,9 @@ fn parse(mut arguments: lexopt::Parser) -> Result<Options> {
 pub fn run(arguments: lexopt::Parser) -> Result<i32> {
     let options = parse(arguments)?;
     options.common.begin()?;
+    if options.common.core.is_none() {
+        order::stay_here()?;
+    }
     let state = options.state.is_some();
     let folder = &options.common.share;
     let sandbox = Sandbox {
@@ -103,7 +107,9 @@ pub fn run(arguments: lexopt::Parser) -> Result<i32> {
             let share = Share::set_up(folder, options.common.limits)?;
             identity.give(folder)?;
             let ours = Ours::begin()?;
-            Ok(Box::new(move |emulator| watch(ours, share, emulator, state)))
+            Ok(Box::new(move |emulator| {
+                watch(ours, share, emulator, state)
+            }))
         },
     };
     Ok(match sandbox.run()? {
@@ -171,10 +177,11 @@ fn watch(ours: Ours, share: Share, emulator: Pid, state: bool) -> Box<dyn FnOnce
         let _ = kill(emulator, Signal::SIGKILL);
     };
     thread::spawn(move || {
-        let talked = qmp::Talk::begin(orders, answers).and_then(|talk| {
+        let talked = qmp::Talk::begin(orders, answers).and_then(|mut talk| {
+            order::main_loop_first(emulator)?;
+            talk.go_on()?;
             if state {
                 // Kept open to the end: an emulator whose orders end may take that for one.
-                let talk = talk.go_on()?;
                 std::mem::forget(talk);
                 Ok(())
             } else {
@@ -224,17 +231,39 @@ fn command_line(options: &Options) -> Result<Vec<CString>> {
         .join(" ");
     let mut words: Vec<String> = [
         // Nothing but what is named here: no disk, no network, no display.
-        "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
-        "-machine", "pc,hpet=off,usb=off",
-        "-accel", "tcg,thread=single",
+        "-nodefaults",
+        "-no-user-config",
+        "-display",
+        "none",
+        "-no-reboot",
+        "-name",
+        "rexmit,debug-threads=on",
+        "-S",
+        "-machine",
+        "pc,hpet=off,usb=off",
+        "-accel",
+        "tcg,thread=single",
         // An instruction takes 4 ns; a machine with nothing to do is at its next timer at once.
-        "-icount", "shift=0,sleep=off",
-        "-rtc", "base=2025-01-01T00:00:00,clock=vm",
-        "-cpu", "qemu64,+arat", "-smp", "1",
-        "-device", "isa-debug-exit,iobase=0xf4,iosize=1",
-        "-device", "pvpanic",
-        "-chardev", "stdio,id=orders,signal=off", "-mon", "chardev=orders,mode=control",
-        "-kernel", Layout::KERNEL, "-initrd", INITRD,
+        "-icount",
+        "shift=0,sleep=off",
+        "-rtc",
+        "base=2025-01-01T00:00:00,clock=vm",
+        "-cpu",
+        "qemu64,+arat",
+        "-smp",
+        "1",
+        "-device",
+        "isa-debug-exit,iobase=0xf4,iosize=1",
+        "-device",
+        "pvpanic",
+        "-chardev",
+        "stdio,id=orders,signal=off",
+        "-mon",
+        "chardev=orders,mode=control",
+        "-kernel",
+        Layout::KERNEL,
+        "-initrd",
+        INITRD,
     ]
     .map(Into::into)
     .into();
@@ -243,14 +272,27 @@ fn command_line(options: &Options) -> Result<Vec<CString>> {
     add("-append", append);
     for (id, descriptor) in [("console", CONSOLE), ("sent", SENT)] {
         add("-add-fd", format!("fd={descriptor},set={descriptor}"));
-        add("-chardev", format!("file,id={id},path=/dev/fdset/{descriptor},append=on"));
+        add(
+            "-chardev",
+            format!("file,id={id},path=/dev/fdset/{descriptor},append=on"),
+        );
     }
     add("-serial", "chardev:console".into());
     add("-device", "isa-debugcon,iobase=0xe9,chardev=sent".into());
     let item = |name: &str, file: &str| format!("name=opt/rexmit/{name},file={file}");
-    add("-fw_cfg", item("plan", &format!("{}/plan.json", Layout::SHARE)));
-    add("-fw_cfg", format!("name=opt/rexmit/seed,string={:016x}", options.common.seed));
-    let files = if options.files.is_some() { FILES } else { "/dev/null" };
+    add(
+        "-fw_cfg",
+        item("plan", &format!("{}/plan.json", Layout::SHARE)),
+    );
+    add(
+        "-fw_cfg",
+        format!("name=opt/rexmit/seed,string={:016x}", options.common.seed),
+    );
+    let files = if options.files.is_some() {
+        FILES
+    } else {
+        "/dev/null"
+    };
     add("-fw_cfg", item("files", files));
     if options.state.is_some() {
         add("-incoming", format!("exec:cat {STATE}"));

@@ -8,9 +8,11 @@ mod fw_cfg;
 pub mod intake;
 pub mod launch;
 mod modules;
+mod order;
 pub mod ports;
 mod qmp;
 mod random;
+mod ticks;
 mod unpack;
 
 use std::fs;
@@ -46,6 +48,7 @@ pub fn start() -> Result<()> {
     mount_all()?;
     modules::load(Path::new(MODULES))?;
     wait_for_the_clock();
+    crate::clock::set_ticks_began(ticks::began_ns());
     ports::pause();
     random::seed(&fw_cfg::read("seed")?)?;
     unpack::unpack(&fw_cfg::read("files")?, Path::new("/"))?;

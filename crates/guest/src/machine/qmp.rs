@@ -33,7 +33,10 @@ impl Talk {
     pub fn keep(mut self, command: &str) -> Result<()> {
         self.hear(|said| said["event"] == "STOP")?;
         // Not the speed of a network.
-        self.ask("migrate-set-parameters", &json!({"max-bandwidth": 1_u64 << 40}))?;
+        self.ask(
+            "migrate-set-parameters",
+            &json!({"max-bandwidth": 1_u64 << 40}),
+        )?;
         self.ask("migrate", &json!({"uri": format!("exec:{command}")}))?;
         loop {
             match self.ask("query-migrate", &json!({}))?["status"].as_str() {
@@ -45,19 +48,19 @@ impl Talk {
         self.ask("quit", &json!({})).map(drop)
     }
 
-    /// Waits until a kept state is there, and lets the machine run on from it.
-    pub fn go_on(mut self) -> Result<Self> {
+    /// Lets the machine run, from the start or from a kept state, once that is there.
+    pub fn go_on(&mut self) -> Result<()> {
         while self.ask("query-status", &json!({}))?["status"] == "inmigrate" {
             std::thread::sleep(AGAIN);
         }
-        self.ask("cont", &json!({}))?;
-        Ok(self)
+        self.ask("cont", &json!({})).map(drop)
     }
 
     fn ask(&mut self, command: &str, arguments: &Value) -> Result<Value> {
         let line = json!({"execute": command, "arguments": arguments});
         writeln!(self.to, "{line}").context("cannot speak to QEMU")?;
-        let mut answer = self.hear(|said| said.get("return").is_some() || said.get("error").is_some())?;
+        let mut answer =
+            self.hear(|said| said.get("return").is_some() || said.get("error").is_some())?;
         match answer.get("error") {
             Some(error) => bail!("QEMU refuses {command}: {}", error["desc"]),
             None => Ok(answer["return"].take()),
@@ -68,7 +71,12 @@ impl Talk {
         let mut line = String::new();
         loop {
             line.clear();
-            if self.from.read_line(&mut line).context("QEMU says nothing")? == 0 {
+            if self
+                .from
+                .read_line(&mut line)
+                .context("QEMU says nothing")?
+                == 0
+            {
                 return Err(anyhow!("QEMU has ended"));
             }
             let said: Value = serde_json::from_str(&line).context("QEMU says what is no JSON")?;

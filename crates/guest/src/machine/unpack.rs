@@ -89,8 +89,22 @@ mod tests {
     use super::*;
 
     fn entry(name: &str, mode: usize, data: &[u8]) -> Vec<u8> {
-        let fields = [1, mode, 0, 0, 1, 0, data.len(), 0, 0, 0, 0, name.len() + 1, 0]
-            .map(|value: usize| format!("{value:08X}"));
+        let fields = [
+            1,
+            mode,
+            0,
+            0,
+            1,
+            0,
+            data.len(),
+            0,
+            0,
+            0,
+            0,
+            name.len() + 1,
+            0,
+        ]
+        .map(|value: usize| format!("{value:08X}"));
         let mut bytes = [MAGIC, fields.concat().as_bytes(), name.as_bytes(), b"\0"].concat();
         bytes.resize(bytes.len().next_multiple_of(4), 0);
         bytes.extend(data);
@@ -110,7 +124,10 @@ mod tests {
         .concat();
         unpack(&archive, &root).unwrap();
         assert_eq!(fs::read(root.join("a/link")).unwrap(), b"#!/bin/sh\n");
-        let mode = fs::metadata(root.join("a/b/script")).unwrap().permissions().mode();
+        let mode = fs::metadata(root.join("a/b/script"))
+            .unwrap()
+            .permissions()
+            .mode();
         assert_eq!(mode & 0o777, 0o755);
         fs::remove_dir_all(&root).unwrap();
         unpack(b"", &root).unwrap();

@@ -75,8 +75,12 @@ impl Descriptors {
                 others,
             } => {
                 // SAFETY: the launcher keeps them open until here.
-                let (input, output) =
-                    unsafe { (BorrowedFd::borrow_raw(*input), BorrowedFd::borrow_raw(*output)) };
+                let (input, output) = unsafe {
+                    (
+                        BorrowedFd::borrow_raw(*input),
+                        BorrowedFd::borrow_raw(*output),
+                    )
+                };
                 dup2_stdin(input)?;
                 dup2_stdout(output)?;
                 close_others()?;

@@ -99,9 +99,7 @@ def archive(modules: list[tuple[str, bytes]]) -> bytes:
     """The archive of them that a guest finds."""
     names = "".join(f"{name}.ko\n" for name, _ in modules)
     entries = {f"{FOLDER}/modules": cpio.file(names.encode())}
-    entries |= {
-        f"{FOLDER}/modules.d/{name}.ko": cpio.file(content) for name, content in modules
-    }
+    entries |= {f"{FOLDER}/modules.d/{name}.ko": cpio.file(content) for name, content in modules}
     return cpio.archive(entries)
 
 

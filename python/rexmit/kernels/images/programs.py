@@ -17,7 +17,9 @@ _LIBRARY: Final = re.compile(r"(?:=> )?(/\S+) \(0x[0-9a-f]+\)$")
 _FIRST_LINE: Final = 256
 
 ACCOUNTS: Final = {
-    "/etc/passwd": cpio.file(b"root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n"),
+    "/etc/passwd": cpio.file(
+        b"root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n"
+    ),
     "/etc/group": cpio.file(b"root:x:0:\nnogroup:x:65534:\n"),
     "/etc/nsswitch.conf": cpio.file(b"passwd: files\ngroup: files\nhosts: files\n"),
     "/etc/hosts": cpio.file(b"127.0.0.1 localhost\n::1 localhost\n"),
