@@ -18,6 +18,7 @@ use crate::client::Client;
 use crate::kernel::mptcp;
 use crate::net::{self, Manner, Namespace, Network};
 use crate::opener::Opener;
+use crate::outlet;
 use crate::page::Lengths;
 use crate::server::Nginx;
 use crate::settings::{self, Former};
@@ -239,6 +240,9 @@ impl Bench {
                 |host: &str| folder.join(format!("{}-{}.{host}.pcapng", cell.id, start.repetition));
             h1.write(&path("h1"), &[self.network.h1.device])?;
             h2.write(&path("h2"), &self.network.client_devices)?;
+            for host in ["h1", "h2"] {
+                outlet::publish(share, &path(host))?;
+            }
         }
         Ok(())
     }

@@ -13,8 +13,13 @@ use crate::cell::{self, Surroundings};
 use crate::preflight::Kernel;
 use crate::report::Report;
 use crate::sandbox::Layout;
-use crate::{clock, exec, interfaces, settings, truth};
+use crate::{clock, exec, interfaces, machine, outlet, settings, truth};
 use rexmit_plan::{Plan, VERSION};
+
+/// Whether this first process of a system is the guest's, not one of somebody's container.
+pub fn is_called() -> bool {
+    machine::here() || std::env::args().len() == 1
+}
 
 /// Runs the plan in the shared folder and powers off; never returns.
 ///
@@ -33,6 +38,9 @@ pub fn give_up(why: &str) -> ! {
 }
 
 fn switch_off() -> ! {
+    if machine::here() {
+        machine::ports::switch_off();
+    }
     let Err(error) = reboot(RebootMode::RB_POWER_OFF);
     // Process 1 that ends makes the kernel panic, which the host sees as what it is.
     println!("rexmit-guest: cannot switch off: {error}");
@@ -40,10 +48,14 @@ fn switch_off() -> ! {
 }
 
 fn run_plan() -> Result<()> {
-    mount_all()?;
+    if machine::here() {
+        machine::start()?;
+    } else {
+        mount_all()?;
+    }
     allow_all_congestion_controls()?;
     let share = Path::new(Layout::SHARE);
-    let report = Report::create(&share.join("events.jsonl"))?;
+    let report = Report::create(share)?;
     if !report.is_fresh()? {
         // User-mode Linux reboots by executing itself again: the same plan would run for ever.
         report.fault("the guest rebooted");
@@ -100,6 +112,7 @@ fn run_plan() -> Result<()> {
             i32::from(failed)
         }
     };
+    outlet::publish_all(share)?;
     report.event(
         "exit",
         &json!({"status": status, "virtual_ns": clock::now().as_nanos()}),

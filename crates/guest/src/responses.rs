@@ -220,8 +220,7 @@ fn repeat(
     around: &Surroundings<'_>,
 ) -> Result<bool> {
     bench.watch.begin(cell.loss.rule()?, bench.reading)?;
-    let period = cell.phase_period_ns.max(1);
-    let boundary = clock::now().as_nanos().next_multiple_of(period);
+    let boundary = clock::boundary(clock::now().as_nanos(), cell.phase_period_ns);
     let begin = Time::from_nanos(boundary + start.phase_ns);
     clock::sleep_until(begin);
     let fetched = fetch(bench, cell, page, cell.transfer_timeout_ns)?;

@@ -43,7 +43,7 @@ def has(
         if event["type"] == "kernel-has":
             told.update(event)
 
-    options = BootOptions(kernel=engine.kernel.path, seed=0)
+    options = BootOptions(kernel=engine.kernel.path, seed=0, machine=engine.kernel.machine())
     try:
         with GuestBoot(options, plan, guest=engine.guest) as boot:
             watch(boot, on_event=take, hang_limit_s=_HANG_LIMIT_S)

@@ -15,8 +15,18 @@ const LIST: &str = include_str!("../../../../docs/notes/old-interfaces.md");
 /// The oldest kernel that the guest has to do with.
 const OLDEST: Series = (3, 2);
 
-/// What runs on the host, whose kernel is another matter: the sandbox of a user-mode kernel and of builds.
-const OF_THE_HOST: [&str; 4] = ["sandbox", "boot.rs", "confine.rs", "share.rs"];
+/// What runs on the host, whose kernel is another matter: the sandbox of kernels and of builds, what boots them, what takes in
+/// what they tell.
+const OF_THE_HOST: [&str; 8] = [
+    "sandbox",
+    "boot.rs",
+    "confine.rs",
+    "share.rs",
+    "launch.rs",
+    "qmp.rs",
+    "order.rs",
+    "intake.rs",
+];
 
 /// What the names of interfaces begin with where this program gives their numbers itself.
 const PREFIXES: [&str; 27] = [

@@ -105,7 +105,13 @@ def run_part(
         "parts": [part.plan],
     }
     told: dict[str, dict[str, Any]] = {}
-    options = BootOptions(kernel=engine.kernel.path, core=core, seed=part.seed, memory=MEMORY)
+    options = BootOptions(
+        kernel=engine.kernel.path,
+        core=core,
+        seed=part.seed,
+        memory=MEMORY,
+        machine=engine.kernel.machine(MEMORY),
+    )
     with GuestBoot(options, plan, guest=engine.guest) as boot:
 
         def take(event: Event) -> None:
