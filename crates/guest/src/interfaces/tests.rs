@@ -160,7 +160,7 @@ fn used(text: &str) -> BTreeSet<String> {
         let called =
             rest[name.len()..].starts_with('(') && name.starts_with(|c: char| c.is_lowercase());
         let is_error = name.starts_with('E') && !name.contains('_');
-        let constant = is_constant(name) && !is_error;
+        let constant = name.starts_with("SYS_") || is_constant(name) && !is_error;
         if called || constant {
             add(name);
         }
@@ -272,11 +272,12 @@ fn the_list_has_nothing_that_is_not_used() {
 
 #[test]
 fn a_new_interface_would_be_seen() {
-    let text = r#"unsafe { libc::openat2(0) }; const TCA_NEW: u16 = 1; use nix::sys::memfd::{memfd_create, MFdFlags};
+    let text = r#"unsafe { libc::openat2(libc::SYS_statx) }; const TCA_NEW: u16 = 1; use nix::sys::memfd::{memfd_create, MFdFlags};
         setsockopt(&socket, sockopt::IpMtu, &1); File::open("/proc/pressure/cpu"); "link afresh x""#;
     let found: Vec<_> = used(text).into_iter().collect();
     let want = [
         "/proc/pressure/cpu",
+        "SYS_statx",
         "TCA_NEW",
         "link afresh",
         "memfd_create",
