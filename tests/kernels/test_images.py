@@ -120,7 +120,12 @@ def test_another_image_needs_another_name(tmp_path: Path) -> None:
     other.write_bytes(other.read_bytes() + b"more")
     with pytest.raises(UserError, match="another kernel with the name"):
         add(other)
-    assert add(other, name="mine")[0].name == "mine"
+    mine, new = add(other, name="mine")
+    assert (mine.name, new) == ("mine", True)
+    # The same again is no other, whatever else has this content.
+    second, _ = add(other, name="second")
+    assert add(other, name="mine") == (mine, False)
+    assert add(other, name="second") == (second, False)
     for name in ("6.1", "a/b", ".x", "a+b"):
         with pytest.raises(UserError, match="cannot be the name"):
             add(other, name=name)

@@ -1,4 +1,4 @@
-"""A distribution's kernel image, unmodified, in virtual time: it runs a scenario, twice the same."""
+"""A distribution's kernel image, unmodified, in virtual time: a scenario, twice the same."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def test_an_image_runs_a_cell_as_a_kernel_that_was_built(image: Kernel, tmp_path
     real, built = (run.transfers for run in runs)
     assert real["mechanism"].to_list() == built["mechanism"].to_list() == ["tlp", "tlp"]
     for column in ("t_recover_s", "t_total_s"):
-        apart = (real[column] - built[column]).abs().max()
+        apart = (real[column] - built[column]).abs().to_list()
         # Two ticks; the rest is what the instructions of a transfer take.
-        assert apart <= 0.008, column
+        assert max(apart) <= 0.008, column
     again = rexmit.run("tlp-2013", kernel=image.name, settings=CELLS, out=tmp_path / "again")
     assert again.transfers.equals(real)
     assert again.retransmissions().equals(runs[0].retransmissions())
@@ -66,4 +66,4 @@ def test_captures_come_out_of_an_image(image: Kernel, tmp_path: Path) -> None:
     )
     captures = sorted(path.name for path in (tmp_path / "run" / "captures").iterdir())
     assert captures == ["0-0.h1.pcapng", "0-0.h2.pcapng"]
-    assert len(rexmit._core.read_pcapng(tmp_path / "run" / "captures" / captures[0])) > 100  # noqa: SLF001
+    assert len(rexmit._core.read_pcapng(tmp_path / "run" / "captures" / captures[0])) > 100
