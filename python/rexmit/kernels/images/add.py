@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from rexmit.errors import UserError, argument
-from rexmit.kernels import cache
+from rexmit.kernels import cache, checksums
 from rexmit.kernels.images import header, modules
-from rexmit.kernels.kernel import QEMU, Kernel, save
+from rexmit.kernels.kernel import QEMU, Kernel, load, save
 
 LARGEST: Final = 1 << 28
 """Bytes of an image."""
@@ -54,9 +54,11 @@ def add(
     for part in (content, configuration.encode(), packed):
         digest.update(hashlib.sha256(part).digest())
     key = digest.hexdigest()
-    with cache.building(key, waiting=lambda: None) as ready:
-        if ready is not None and ready.name == name:
-            return ready, False
+    with cache.building(f"image-{name}", waiting=lambda: None):
+        # The same image may have several names.
+        there = load(cache.root() / name)
+        if there is not None and there.hash == key and checksums.fault(there) is None:
+            return there, False
         if (cache.root() / name).exists():
             raise UserError(
                 f"there is another kernel with the name {name}",
