@@ -12,7 +12,7 @@ from rexmit.validate.agree.draw import draw
 from rexmit.validate.agree.folder import About, Folder
 
 ABOUT = About("6.1.192-hz250-x", "6.1.192", 250, "k", "g", seed=5)
-CASES = {index: draw(_core, 5, index, (6, 1)) for index in range(3)}
+CASES = {index: draw(_core, 5, index) for index in range(3)}
 
 
 def test_a_torn_line_takes_no_other_with_it(tmp_path: Path) -> None:

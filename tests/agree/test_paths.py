@@ -28,7 +28,7 @@ Row = list[object]
 
 
 def draw(seed: int, index: int) -> Case:
-    return draw_case(_core, seed, index, (6, 12), paths=2)
+    return draw_case(_core, seed, index, paths=2)
 
 
 CASE = draw(3, 0)

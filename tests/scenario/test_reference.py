@@ -89,7 +89,11 @@ HOLD_ANYWAY = {
 """Keys whose example changes nothing in `with_example`."""
 
 IN_SECTIONS = ("networks", "configs", "tcp", "workload", "ip", "loss")
-WITHOUT_EXAMPLE: dict[str, Any] = {"stack": {"min_rto": "100ms"}, "vary": [{"line_loss": "1%"}]}
+WITHOUT_EXAMPLE: dict[str, Any] = {
+    "offload": {"checksum": True},
+    "stack": {"min_rto": "100ms"},
+    "vary": [{"line_loss": "1%"}],
+}
 
 
 @pytest.mark.parametrize("section", SECTIONS)

@@ -13,8 +13,8 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from rexmit.errors import UserError, argument, closest
+from rexmit.scenario import offload, paths
 from rexmit.scenario import overrides as override
-from rexmit.scenario import paths
 from rexmit.scenario.invalid import description, invalid
 from rexmit.scenario.loss import RULES, TailLoss
 from rexmit.scenario.model import (
@@ -220,6 +220,7 @@ def _across(scenario: Scenario) -> Iterable[Problem]:
                 )
     yield from _rates(scenario)
     yield from paths.problems(scenario)
+    yield from offload.problems(scenario)
     if isinstance(scenario.workload, Bursts):
         yield from _bursts(scenario, scenario.workload)
     elif scenario.workload.segments is not None and scenario.workload.size is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rexmit import stacks
 from rexmit.errors import UserError
+from rexmit.scenario import offload
 from rexmit.scenario.model import Scenario
 
 
@@ -23,6 +24,9 @@ def of_scenario(scenario: Scenario, name: str | None, hz: int | None) -> dict[st
         changes.update(scenario.configs[config].stack)
         chosen = changes.pop("name", stacks.DEFAULT)
         try:
+            if (does := offload.of_config(scenario, config)) is not None:
+                own = dict(stacks.stack(chosen, {}).settings)
+                changes = offload.of_stack(does, chosen, own) | changes
             found[config] = stacks.stack(chosen, changes, scenario.configs[config].sysctl)
         except ValueError as error:
             raise UserError(f"configuration {config}: {chosen}: {error}", usage=True) from None

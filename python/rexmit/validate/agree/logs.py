@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from rexmit.campaign.streams import core_streams
 from rexmit.engines.engine import cores
+from rexmit.engines.has import has
 from rexmit.engines.kernel import KernelEngine, find_kernel
 from rexmit.errors import UserError
 from rexmit.progress import Progress
 from rexmit.validate.agree import kernel as side
-from rexmit.validate.agree.draw import draw
+from rexmit.validate.agree.draw import CONGESTION_CONTROLS, SYSCTLS, draw
 from rexmit.validate.agree.folder import About, Folder
 from rexmit.validate.agree.outcome import Outcome
+
+_MULTIPATH: Final = "net.mptcp.enabled"
+"""A setting that kernels with Multipath TCP have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +52,9 @@ def kernel_logs(
         paths=wanted.paths,
     )
     streams = core_streams()
+    there = _there(engine, wanted.paths)
     cases = {
-        index: draw(streams, wanted.seed, index, about.series, paths=wanted.paths)
+        index: draw(streams, wanted.seed, index, there, paths=wanted.paths)
         for index in range(wanted.cases)
     }
     paths = f"-paths-{wanted.paths}" if wanted.paths > 1 else ""
@@ -70,3 +76,16 @@ def kernel_logs(
     finally:
         progress.close()
     return folder, about
+
+
+def _there(engine: KernelEngine, paths: int) -> frozenset[str]:
+    """What the kernel has of what cases draw. Raises UserError for two paths without Multipath
+    TCP.
+    """
+    found = has(engine, SYSCTLS | {_MULTIPATH}, CONGESTION_CONTROLS)
+    if paths > 1 and _MULTIPATH not in found.sysctls:
+        raise UserError(
+            f"most cases of two paths are of Multipath TCP, and {engine.slug} has none",
+            "name a kernel that has it, or draw cases of one path",
+        )
+    return found.sysctls | found.congestion_controls

@@ -24,7 +24,7 @@ from rexmit.errors import UserError
 from rexmit.validate.truth.draw import Part
 
 MEMORY: Final = "384M"
-NO_LOG: Final = "does not record why it sends"
+NO_LOG: Final = "record of why it sends a segment again"
 POINTS: Final = ("sender", "switch", "receiver")
 
 
@@ -105,7 +105,13 @@ def run_part(
         "parts": [part.plan],
     }
     told: dict[str, dict[str, Any]] = {}
-    options = BootOptions(kernel=engine.kernel.path, core=core, seed=part.seed, memory=MEMORY)
+    options = BootOptions(
+        kernel=engine.kernel.path,
+        core=core,
+        seed=part.seed,
+        memory=MEMORY,
+        machine=engine.kernel.machine(MEMORY),
+    )
     with GuestBoot(options, plan, guest=engine.guest) as boot:
 
         def take(event: Event) -> None:

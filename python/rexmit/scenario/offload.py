@@ -1,0 +1,82 @@
+"""What hosts' interfaces do in the kernel's stead, in the words of kernels and of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from pydantic import Field
+
+from rexmit.scenario.part import Part
+from rexmit.scenario.problem import Path, Problem
+
+if TYPE_CHECKING:
+    from rexmit.scenario.model import Scenario
+
+
+class Offload(Part):
+    """What the interfaces of both hosts do, where it is not what they do in the lab."""
+
+    checksum: bool | None = Field(
+        default=None, description="true (checksums of what is sent) or false"
+    )
+    scatter_gather: bool | None = Field(
+        default=None, description="true (packets whose bytes lie in several places) or false"
+    )
+    segmentation: bool | None = Field(
+        default=None,
+        description="true (super-segments, cut behind TCP; needs checksum and scatter_gather) or "
+        "false",
+    )
+
+
+IN_LAB: Final = {"checksum": False, "scatter_gather": True, "segmentation": False}
+"""What interfaces do where nothing is said: every packet is one segment, with its checksum."""
+
+_MOST_SEGMENTS: Final = 65_535
+"""Of a packet with segmentation, as kernels have it; its bytes bound it before."""
+
+
+def of_config(scenario: Scenario, config: str) -> dict[str, bool] | None:
+    """What the interfaces of a configuration's hosts do; None where nothing is said of it."""
+    said = {
+        name: value
+        for table in (scenario.offload, scenario.configs[config].offload)
+        for name, value in table.model_dump().items()
+        if value is not None
+    }
+    return IN_LAB | said if said else None
+
+
+def problems(scenario: Scenario) -> Iterable[Problem]:
+    """Segmentation without what it rests on: a kernel leaves it off (`netdev_fix_features`)."""
+    for config in scenario.config_names:
+        if config not in scenario.configs:
+            continue
+        does = of_config(scenario, config) or IN_LAB
+        lacks = [name for name in ("checksum", "scatter_gather") if not does[name]]
+        if does["segmentation"] and lacks:
+            own = scenario.configs[config].offload.segmentation
+            path: Path = ("offload", "segmentation")
+            yield Problem(
+                path if own is None else ("configs", config, *path),
+                f"no interface does it without {' and '.join(lacks)}",
+                f"{', '.join(f'offload.{name} = true' for name in lacks)}",
+            )
+
+
+def of_stack(does: dict[str, bool], name: str, own: dict[str, str]) -> dict[str, str]:
+    """The settings of the stack `name` of the model, whose own are `own`, that follow.
+
+    Raises ValueError for a stack that knows no segmentation by its interface.
+    """
+    found = {}
+    if own["linear_writes"] == "true":
+        # The stack's buffers depend on the interface: since Linux 4.17 they do not. Without
+        # checksums it gathers nothing (`tcp_sendpage`).
+        gathers = does["checksum"] and does["scatter_gather"]
+        found["scatter_gather"] = "true" if gathers else "false"
+    if does["segmentation"] and (not name.startswith("linux-") or name.startswith("linux-2.4")):
+        raise ValueError("offload.segmentation: it knows no segmentation by its interface")
+    found["gso_segments"] = str(_MOST_SEGMENTS if does["segmentation"] else 1)
+    return found
