@@ -77,6 +77,11 @@ impl SendBuffer {
         self.raise(segments.saturating_mul(2));
     }
 
+    /// It holds twice so many segments at least.
+    pub fn raise_to(&mut self, segments: u32) {
+        self.raise(segments.saturating_mul(2));
+    }
+
     fn raise(&mut self, segments: u32) {
         let wanted = segments.saturating_mul(self.segment).min(self.largest);
         self.limit = self.limit.max(wanted);

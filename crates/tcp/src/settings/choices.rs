@@ -133,6 +133,19 @@ pub enum CongestionControl {
     Reno,
     /// RFC 9438.
     Cubic,
+    /// Linked increases of Multipath TCP's subflows, RFC 6356; of plain TCP and one subflow: Reno, as the next two.
+    Lia,
+    /// Opportunistic linked increases (Khalili and others, 2012).
+    Olia,
+    /// Balanced linked adaptation (Peng and others, 2014).
+    Balia,
+}
+
+impl CongestionControl {
+    /// It asks how the other subflows of its connection do.
+    pub(crate) fn is_coupled(self) -> bool {
+        !matches!(self, CongestionControl::Reno | CongestionControl::Cubic)
+    }
 }
 
 choices!(
@@ -140,6 +153,9 @@ choices!(
     "congestion control",
     Reno = "reno",
     Cubic = "cubic",
+    Lia = "lia",
+    Olia = "olia",
+    Balia = "balia",
 );
 
 /// Which generation of Linux's CUBIC.
@@ -209,6 +225,34 @@ choices!(
     Linux6 = "linux-6",
     Linux612 = "linux-6.12",
     Rfc = "rfc",
+);
+
+/// How the receive buffer follows what the reader takes in a round trip (`tcp_rcv_space_adjust`), for how much it is made when
+/// the connection opens (`tcp_fixup_rcvbuf`), and what goes with it in the window that is offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiveBufferGrowth {
+    /// Twice what was read: before Linux 3.14.
+    TwiceRead,
+    /// Twice what was read and 16 segments, threefold or fourfold where it rose by a quarter or a half; eight times the first
+    /// window from the beginning: Linux 3.14 to 4.18.
+    BySteps,
+    /// Twice what was read and 16 segments, and twice as much more as it rose: later.
+    ByRate,
+}
+
+impl ReceiveBufferGrowth {
+    /// The first window is bounded by segments, and so is the buffer made at first (before Linux 4.20).
+    pub(crate) fn is_early(self) -> bool {
+        self != ReceiveBufferGrowth::ByRate
+    }
+}
+
+choices!(
+    ReceiveBufferGrowth,
+    "growth of the receive buffer",
+    TwiceRead = "twice-read",
+    BySteps = "by-steps",
+    ByRate = "by-rate",
 );
 
 /// How much of a receive buffer is window.

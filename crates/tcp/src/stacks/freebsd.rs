@@ -6,9 +6,9 @@ use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
     AckOrder, CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, FrtoTest,
-    IdleRestart, InitialWindow, PacketSizing, PartialUndo, Recovery, Reneging, ReorderingUnit,
-    RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp, UndoStart,
-    UndoWindow, WindowShare, WindowUse,
+    IdleRestart, InitialWindow, PacketSizing, PartialUndo, ReceiveBufferGrowth, Recovery, Reneging,
+    ReorderingUnit, RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp,
+    UndoStart, UndoWindow, WindowShare, WindowUse,
 };
 
 pub(super) fn five() -> Page {
@@ -108,6 +108,7 @@ pub(super) fn five() -> Page {
         receive_buffer = [65_536, 65_536, 65_536], "sys/netinet/tcp_usrreq.c tcp_recvspace, 5.2.1";
         first_window_segments = 10, "no effect: Linux alone has it";
         moderate_receive_buffer = false, "came with FreeBSD 7";
+        receive_buffer_growth = ReceiveBufferGrowth::ByRate, "no effect: the buffer does not follow the reader";
         window_share = WindowShare::Whole, "sys/netinet/tcp_input.c, 5.2.1: sbspace";
         sack_compression_delay = Duration::ZERO, "Linux alone has it";
         sack_compression_slack = Duration::ZERO, "no effect: there are no SACKs";

@@ -6,9 +6,9 @@ use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
     AckOrder, CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, FrtoTest,
-    IdleRestart, InitialWindow, PacketSizing, PartialUndo, Recovery, Reneging, ReorderingUnit,
-    RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp, UndoStart,
-    UndoWindow, WindowShare, WindowUse,
+    IdleRestart, InitialWindow, PacketSizing, PartialUndo, ReceiveBufferGrowth, Recovery, Reneging,
+    ReorderingUnit, RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp,
+    UndoStart, UndoWindow, WindowShare, WindowUse,
 };
 
 pub(super) fn page() -> Page {
@@ -108,6 +108,7 @@ pub(super) fn page() -> Page {
         receive_buffer = [4_096, 87_380, 174_760], "net/ipv4/tcp.c sysctl_tcp_rmem, 2.4.32";
         first_window_segments = 4, "net/ipv4/tcp_output.c tcp_select_initial_window: init_cwnd, 2.4.32";
         moderate_receive_buffer = false, "assumption: off by default in 2.4";
+        receive_buffer_growth = ReceiveBufferGrowth::TwiceRead, "net/ipv4/tcp_input.c tcp_fixup_rcvbuf, 2.4.32: the first buffer and window as in 3.10";
         window_share = WindowShare::AdvWinScale(2), "net/ipv4/tcp_input.c sysctl_tcp_adv_win_scale = 2, 2.4.32";
         sack_compression_delay = Duration::ZERO, "came with Linux 4.18";
         sack_compression_slack = Duration::ZERO, "no effect: SACK compression came with Linux 4.18";

@@ -6,9 +6,9 @@ use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
     AckOrder, CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, FrtoTest,
-    IdleRestart, InitialWindow, PacketSizing, PartialUndo, Recovery, Reneging, ReorderingUnit,
-    RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp, UndoStart,
-    UndoWindow, WindowShare, WindowUse,
+    IdleRestart, InitialWindow, PacketSizing, PartialUndo, ReceiveBufferGrowth, Recovery, Reneging,
+    ReorderingUnit, RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp,
+    UndoStart, UndoWindow, WindowShare, WindowUse,
 };
 
 pub(super) fn page() -> Page {
@@ -108,6 +108,7 @@ pub(super) fn page() -> Page {
         receive_buffer = [4_096, 87_380, 6_291_456], "net/ipv4/tcp.c tcp_init, 3.10, with memory enough";
         first_window_segments = 10, "net/ipv4/tcp_output.c tcp_select_initial_window: TCP_DEFAULT_INIT_RCVWND, 3.10";
         moderate_receive_buffer = true, "net/ipv4/tcp_input.c sysctl_tcp_moderate_rcvbuf = 1, 3.10";
+        receive_buffer_growth = ReceiveBufferGrowth::TwiceRead, "net/ipv4/tcp_input.c tcp_rcv_space_adjust, tcp_fixup_rcvbuf, 3.10";
         window_share = WindowShare::AdvWinScale(1), "net/ipv4/tcp_input.c sysctl_tcp_adv_win_scale = 1, 3.10";
         sack_compression_delay = Duration::ZERO, "came with Linux 4.18";
         sack_compression_slack = Duration::ZERO, "no effect: SACK compression came with Linux 4.18";

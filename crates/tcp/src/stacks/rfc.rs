@@ -6,9 +6,9 @@ use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
     AckOrder, CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, FrtoTest,
-    IdleRestart, InitialWindow, PacketSizing, PartialUndo, Recovery, Reneging, ReorderingUnit,
-    RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp, UndoStart,
-    UndoWindow, WindowShare, WindowUse,
+    IdleRestart, InitialWindow, PacketSizing, PartialUndo, ReceiveBufferGrowth, Recovery, Reneging,
+    ReorderingUnit, RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp,
+    UndoStart, UndoWindow, WindowShare, WindowUse,
 };
 
 pub(super) fn page() -> Page {
@@ -108,6 +108,7 @@ pub(super) fn page() -> Page {
         receive_buffer = [65_536, 1_048_576, 4_194_304], "assumption: room for any window of the scenarios";
         first_window_segments = 10, "no effect: no standard bounds it";
         moderate_receive_buffer = false, "no standard: a host's own affair";
+        receive_buffer_growth = ReceiveBufferGrowth::ByRate, "no effect: the buffer does not follow the reader";
         window_share = WindowShare::Whole, "RFC 9293 §3.8.6: the window is the room that is left";
         sack_compression_delay = Duration::ZERO, "RFC 5681 §4.2: an out-of-order segment is acknowledged at once";
         sack_compression_slack = Duration::ZERO, "no effect: SACKs are not held back";

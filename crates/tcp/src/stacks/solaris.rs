@@ -6,9 +6,9 @@ use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
     AckOrder, CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, FrtoTest,
-    IdleRestart, InitialWindow, PacketSizing, PartialUndo, Recovery, Reneging, ReorderingUnit,
-    RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp, UndoStart,
-    UndoWindow, WindowShare, WindowUse,
+    IdleRestart, InitialWindow, PacketSizing, PartialUndo, ReceiveBufferGrowth, Recovery, Reneging,
+    ReorderingUnit, RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp,
+    UndoStart, UndoWindow, WindowShare, WindowUse,
 };
 
 pub(super) fn ten() -> Page {
@@ -108,6 +108,7 @@ pub(super) fn ten() -> Page {
         receive_buffer = [49_152, 49_152, 49_152], "Solaris 10 Tunable Parameters Reference: tcp_recv_hiwat";
         first_window_segments = 10, "no effect: Linux alone has it";
         moderate_receive_buffer = false, "never came to Solaris 10";
+        receive_buffer_growth = ReceiveBufferGrowth::ByRate, "no effect: the buffer does not follow the reader";
         window_share = WindowShare::Whole, "illumos tcp_input.c: the window is the room that is left";
         sack_compression_delay = Duration::ZERO, "Linux alone has it";
         sack_compression_slack = Duration::ZERO, "no effect: SACKs are not held back";

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use rexmit_time::Duration;
 
 use super::{all, build, page, Ignored, StackError};
-use crate::settings::{EarlyRetransmit, MptcpProbe, Settings, Tlp};
+use crate::settings::{EarlyRetransmit, MptcpReinject, MptcpScheduler, Settings, Tlp};
 
 fn pairs(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
     pairs
@@ -209,19 +209,19 @@ fn the_patch_s_sysctl_is_a_setting_of_stacks_with_multipath_tcp() {
     let name = "net.mptcp.reinject_on_tlp";
     for stack in ["linux-4.1", "linux-6.1", "linux-6.12"] {
         for (value, what) in [
-            ("0", MptcpProbe::Off),
-            ("1", MptcpProbe::Head),
-            ("2", MptcpProbe::All),
+            ("0", MptcpReinject::Off),
+            ("1", MptcpReinject::Head),
+            ("2", MptcpReinject::All),
         ] {
             let (settings, ignored) = with_sysctl(stack, name, value).unwrap();
             assert_eq!(settings.mptcp_reinject_on_probe, what);
             assert!(ignored.is_empty());
         }
         let own = page(stack).unwrap().settings;
-        assert_eq!(own.mptcp_reinject_on_probe, MptcpProbe::Off);
+        assert_eq!(own.mptcp_reinject_on_probe, MptcpReinject::Off);
     }
     let (settings, ignored) = with_sysctl("linux-3.10", name, "1").unwrap();
-    assert_eq!(settings.mptcp_reinject_on_probe, MptcpProbe::Off);
+    assert_eq!(settings.mptcp_reinject_on_probe, MptcpReinject::Off);
     assert!(ignored[0].why.contains("no Multipath TCP"));
     assert!(with_sysctl("linux-6.12", name, "3").is_err());
 }
@@ -254,5 +254,34 @@ fn values_beyond_reckoning_are_refused() {
             error.to_string().contains(name),
             "{name} = {value}: {error}"
         );
+    }
+}
+
+/// The line of multipath-tcp.org names its schedulers and coupled congestion controls by sysctl; upstream has neither.
+#[test]
+fn the_old_line_has_schedulers_and_coupled_congestion_controls() {
+    let scheduler = "net.mptcp.mptcp_scheduler";
+    for (word, chosen) in [
+        ("default", MptcpScheduler::LowestRtt),
+        ("roundrobin", MptcpScheduler::RoundRobin),
+        ("redundant", MptcpScheduler::Redundant),
+        ("blest", MptcpScheduler::Blest),
+    ] {
+        let (settings, ignored) = with_sysctl("linux-4.1", scheduler, word).unwrap();
+        assert_eq!(settings.mptcp_scheduler, chosen);
+        assert!(ignored.is_empty());
+    }
+    assert!(with_sysctl("linux-4.1", scheduler, "otias").is_err());
+    let (settings, ignored) = with_sysctl("linux-6.12", scheduler, "blest").unwrap();
+    assert_eq!(settings.mptcp_scheduler, MptcpScheduler::LingerTime);
+    assert!(ignored[0].why.contains("linux-4.1"));
+    let control = "net.ipv4.tcp_congestion_control";
+    for word in ["lia", "olia", "balia"] {
+        let (settings, _) = with_sysctl("linux-4.1", control, word).unwrap();
+        assert_eq!(settings.get("congestion_control").as_deref(), Some(word));
+        for stack in ["linux-3.10", "linux-6.12"] {
+            let error = with_sysctl(stack, control, word).unwrap_err().to_string();
+            assert!(error.contains("linux-4.1"), "{error}");
+        }
     }
 }

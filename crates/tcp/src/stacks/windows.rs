@@ -6,9 +6,9 @@ use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
     AckOrder, CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, FrtoTest,
-    IdleRestart, InitialWindow, PacketSizing, PartialUndo, Recovery, Reneging, ReorderingUnit,
-    RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp, UndoStart,
-    UndoWindow, WindowShare, WindowUse,
+    IdleRestart, InitialWindow, PacketSizing, PartialUndo, ReceiveBufferGrowth, Recovery, Reneging,
+    ReorderingUnit, RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp,
+    UndoStart, UndoWindow, WindowShare, WindowUse,
 };
 
 pub(super) fn xp() -> Page {
@@ -108,6 +108,7 @@ pub(super) fn xp() -> Page {
         receive_buffer = [17_520, 17_520, 17_520], "Microsoft, TCP/IP Implementation Details: TcpWindowSize on Ethernet";
         first_window_segments = 10, "no effect: Linux alone has it";
         moderate_receive_buffer = false, "came with Windows Vista";
+        receive_buffer_growth = ReceiveBufferGrowth::ByRate, "no effect: the buffer does not follow the reader";
         window_share = WindowShare::Whole, "Microsoft, TCP/IP Implementation Details: TcpWindowSize is the window";
         sack_compression_delay = Duration::ZERO, "RFC 2581 §4.2: an out-of-order segment is acknowledged at once";
         sack_compression_slack = Duration::ZERO, "no effect: SACKs are not held back";

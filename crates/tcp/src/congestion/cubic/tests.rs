@@ -4,7 +4,7 @@
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
 
-use super::super::{Context, Control, Window};
+use super::super::{Context, Control, Siblings, Window};
 use crate::clock::{Clock, Wheel};
 use crate::settings::Settings;
 use crate::stacks;
@@ -60,7 +60,8 @@ impl Rig {
         let clock = self.clock;
         let ctx = self.context(&clock);
         self.control.acked(&mut self.window, &ctx, count, Some(rtt));
-        self.control.cong_avoid(&mut self.window, &ctx, count);
+        self.control
+            .cong_avoid(&mut self.window, &ctx, &Siblings::default(), count);
     }
 
     fn context<'a>(&self, clock: &'a Clock) -> Context<'a> {
@@ -85,7 +86,7 @@ impl Rig {
 
     fn cut(&mut self) {
         self.window.prior_cwnd = self.window.cwnd;
-        self.window.ssthresh = self.control.ssthresh(&self.window);
+        self.window.ssthresh = self.control.ssthresh(&self.window, &Siblings::default());
         self.window.cwnd = self.window.ssthresh;
     }
 
