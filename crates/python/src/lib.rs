@@ -127,6 +127,16 @@ mod _core {
         rexmit_tcp::stacks::all().map(|page| page.name).collect()
     }
 
+    /// The pages of the emulations that words choose.
+    #[pyfunction]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "made for the call from Python's list"
+    )]
+    fn emulations(words: Vec<String>) -> Result<Vec<&'static str>, Error> {
+        Ok(rexmit_trace::emulate::Chosen::parse(&words)?.pages())
+    }
+
     /// The pages of the model's stacks: every setting with its source.
     #[pyfunction]
     fn stack_pages(py: Python<'_>) -> PyResult<Vec<StackPage>> {

@@ -14,6 +14,7 @@ _BEGINS: Final = (
     ("solaris", "Solaris"),
     ("freebsd", "FreeBSD"),
     ("mac", "FreeBSD"),
+    ("bsd", "FreeBSD"),
     ("rfc", "RFC"),
 )
 

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use rexmit_tcp::recovery::early_retransmit::flight_threshold;
 use rexmit_time::Duration;
 
 /// What a sender would have had otherwise; what is none stays as its own stack has it.
@@ -40,7 +41,7 @@ impl Threshold {
     pub fn of(self, outstanding: u32) -> u32 {
         match self {
             Threshold::Fixed(threshold) => threshold,
-            Threshold::Smart => outstanding.saturating_sub(2).clamp(1, 3),
+            Threshold::Smart => flight_threshold(outstanding),
         }
     }
 }

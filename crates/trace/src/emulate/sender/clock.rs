@@ -1,11 +1,13 @@
 //! What an emulated sender learns of time: its round-trip times, and by its timers its ticks and constants.
 
+use rexmit_tcp::recovery::Job;
 use rexmit_tcp::settings::RttSamples;
 use rexmit_time::{Duration, Time};
 
 use super::EmulatedSender;
 use crate::emulate::board::{AckReport, Board};
 use crate::emulate::parameters;
+use crate::emulate::timer::Timer;
 
 /// A monitor whose times are surer stands beside the sender and sees all that it sends.
 pub const SEES_ALL: Duration = Duration::from_micros(50);
@@ -60,13 +62,42 @@ impl EmulatedSender {
 
     /// A timer fired at `at`: where ticks begin may be known.
     fn learn_phase(&mut self, at: Time, slack: Duration) {
+        let span = self.span_if_fired(at, slack);
         if !self.clock.learn_phase(at, slack) {
             return;
         }
         self.trips.measure_again(self.settings, &self.clock);
+        if let Some(span) = span {
+            self.timers.rto = span;
+            self.timers.timer.span = span;
+        }
         if !self.clock.is_unsure() {
             self.trips.forget_unsure();
         }
+    }
+
+    /// What the timer that runs was set for, if it does not fire at `at` by round-trip times counted on average over where
+    /// ticks begin, and does where one begins at `at`, as it must have done.
+    pub(super) fn span_if_fired(&self, at: Time, slack: Duration) -> Option<Duration> {
+        let timer = self.timers.timer;
+        let full = timer.job() == Some(Job::Timeout) && timer.span == self.timers.rto;
+        if !full || self.timers.timeouts > 0 || !self.clock.may_learn_phase(slack) {
+            return None;
+        }
+        let fires = |timer: &Timer| {
+            let (soon, late) = timer.window(&self.clock.ticks);
+            soon <= at + slack && at <= late + slack
+        };
+        if fires(&timer) {
+            return None;
+        }
+        let mut clock = self.clock;
+        clock.learn_phase(at, slack);
+        let rtt = self.trips.measured_by(self.settings, &clock);
+        let span = self.clock.ticks.up(rtt.rto() + self.trips.bias);
+        let mut other = timer;
+        other.span = span;
+        fires(&other).then_some(span)
     }
 
     /// The timeout ran out at `at`: what it proves of the constants, within a sixteenth of the minimum.
