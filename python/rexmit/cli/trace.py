@@ -120,7 +120,7 @@ def trace(
             "--whatif",
             metavar="SETTING",
             help="Replay the connections under this setting, as in k=2,min_rto=100ms or no-tlp; "
-            "default: twenty usual ones; grid: the 900 of UNC 2007; none. Repeatable. "
+            "default: twenty usual ones; grid: the 720 of UNC 2007; none. Repeatable. "
             "[default: default]",
             show_default=False,
         ),
