@@ -126,6 +126,12 @@ def read_flow(
 def stack_names() -> list[str]:
     """The stacks of the model."""
 
+def whatif_settings(words: list[str]) -> list[str]:
+    """The settings that words of a what-if name, `default` and `grid` among them, each once.
+
+    Raises ValueError for a setting that there is not.
+    """
+
 def emulations(words: list[str]) -> list[str]:
     """The pages of the emulated senders that words choose: a stack as tables call it, a page of
     one, `unc-2007` for the four of the study, each left out with `no-` before it; all without any.

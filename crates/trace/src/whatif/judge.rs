@@ -270,8 +270,11 @@ impl Judge {
             let (retransmissions, timeouts) = scene.spurious;
             tally.spurious(scene.own, other, scene.x, retransmissions, timeouts);
             let (own, new) = (&self.plan.detectors[0], &self.plan.detectors[detector]);
-            let timestamps = self.timestamps;
-            undone::add(scene, other, own, new, Terms { timestamps }, tally);
+            let terms = Terms {
+                timestamps: self.timestamps,
+                sack: self.sack,
+            };
+            undone::add(scene, other, own, new, terms, tally);
             if other == Outcome::Acknowledged || scene.own == Outcome::Acknowledged {
                 return;
             }

@@ -10,6 +10,8 @@ use super::scene::Scene;
 pub(super) struct Terms {
     /// Timestamps were negotiated.
     pub timestamps: bool,
+    /// So was SACK.
+    pub sack: bool,
 }
 
 /// Adds what a setting spares by undoing, or costs by not undoing, if it differs in that from the sender's own stack. The
@@ -22,11 +24,11 @@ pub(super) fn add(
     terms: Terms,
     tally: &mut Tally,
 ) {
-    if (own.undo, own.frto) == (new.undo, new.frto) || !original_answers(scene) {
+    if (own.undo, own.frto) == (new.undo, new.frto) {
         return;
     }
-    let before = is_undone(scene.own, own, terms);
-    let after = is_undone(other, new, terms);
+    let before = is_undone(scene, scene.own, own, terms);
+    let after = is_undone(scene, other, new, terms);
     let (further, _) = scene.spurious;
     if after && !before {
         tally.round_trips -= other.cost(scene.x);
@@ -50,11 +52,14 @@ fn original_answers(scene: &Scene<'_>) -> bool {
 }
 
 /// Whether a sender with this detector takes back what it did. Timestamps tell the acknowledgement of the original from the
-/// retransmission's, and F-RTO tells a spurious timeout without them.
-const fn is_undone(outcome: Outcome, detector: &Detector, terms: Terms) -> bool {
-    let stamps = detector.undo && terms.timestamps;
+/// retransmission's. F-RTO tells a spurious timeout without them; with SACK also by what else is acknowledged at once, though
+/// the retransmission brought that about.
+fn is_undone(scene: &Scene<'_>, outcome: Outcome, detector: &Detector, terms: Terms) -> bool {
+    let answered = original_answers(scene);
+    let stamps = detector.undo && terms.timestamps && answered;
+    let more = terms.sack && scene.stand.wait.outstanding > 1;
     match outcome {
-        Outcome::Timeout(_) => stamps || detector.frto,
+        Outcome::Timeout(_) => stamps || (detector.frto && (answered || more)),
         Outcome::Acknowledgements(_) => stamps,
         Outcome::Acknowledged | Outcome::Probe { .. } => false,
     }
