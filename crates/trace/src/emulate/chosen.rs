@@ -10,7 +10,7 @@ const STUDY: (&str, [&str; 4]) = (
     [
         "linux-2.4",
         "windows-xp-unc2007",
-        "solaris-10",
+        "solaris-10-unc2007",
         "freebsd-5-unc2007",
     ],
 );
@@ -139,7 +139,7 @@ mod tests {
             "linux-2.4",
             "windows-xp-unc2007",
             "freebsd-5-unc2007",
-            "solaris-10",
+            "solaris-10-unc2007",
         ];
         assert_eq!(pages(&["unc-2007"]), study);
         assert_eq!(pages(&["unc-2007", "no-solaris-10"]), study[..3]);

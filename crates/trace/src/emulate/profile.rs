@@ -73,7 +73,8 @@ const LINES: &[Line] = &[
     ("windows-xp-unc2007", "windows-xp", 0.01, ANY, |_| {}),
     ("freebsd-5", "freebsd-5", 0.04, ANY, |_| {}),
     ("freebsd-5-unc2007", "freebsd-5", 0.02, ANY, |_| {}),
-    ("solaris-10", "solaris-10", 0.04, ANY, |_| {}),
+    ("solaris-10", "solaris-10", 0.03, ANY, |_| {}),
+    ("solaris-10-unc2007", "solaris-10", 0.01, ANY, |_| {}),
     ("rfc", "rfc", 0.10, ANY, |_| {}),
 ];
 
