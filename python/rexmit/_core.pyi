@@ -232,9 +232,9 @@ class Trace:
     `paths` are the files of one capture; `-` is standard input. `jobs` is the number of threads;
     results do not depend on it. `whatif` are the settings to replay, such as `k=2,min_rto=100ms`,
     `default` and `grid`; the default ones unless given, none if False. `uncalibrated` leaves rows
-    as the emulations judge them: their confidences are no probabilities. `stacks` are the emulations
-    that take part, as in `emulations`. Raises OSError for a file
-    that cannot be opened, ValueError for a setting that there is not.
+    as the emulations judge them: their confidences are no probabilities. `stacks` are the
+    emulations that take part, as in `emulations`. Raises OSError for a file that cannot be opened,
+    ValueError for a setting or an emulation that there is not.
     """
 
     def __init__(
@@ -264,6 +264,6 @@ class Trace:
         `skipped` packets by reason, connections `evicted` to make room and `evicted_openings` of
         them that had only begun, `strays` that fit no connection, `stray_resets` without one,
         `steps_back` of the clock, `first_s` and `last_s`, `warnings` as sentences, the `settings`
-        that were replayed, the pages of the emulated `stacks`, and of each of `files` its packets with the earliest and the latest time
-        stamp in nanoseconds (None without packets).
+        that were replayed, the pages of the emulated `stacks`, and of each of `files` its packets
+        with the earliest and the latest time stamp in nanoseconds (None without packets).
         """

@@ -16,7 +16,7 @@ from rexmit.tracing import folder, selection
 from rexmit.tracing import run as runs
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.selection import Selection
-from rexmit.tracing.source import CONNECTIONS_LIMIT
+from rexmit.tracing.source import CONNECTIONS_LIMIT, chosen
 
 Files = str | PathLike[str] | Iterable[str | PathLike[str]]
 
@@ -89,7 +89,14 @@ def analysed(
     if alone is not None:
         if len(files) > 1 or not folder.is_trace(alone):
             raise UserError(f"{alone} is a folder", "give captures, or one folder of a trace")
-        return folder.open_trace(alone)
+        made = folder.open_trace(alone)
+        if stacks and set(chosen(stacks)) != set(made.facts.stacks):
+            raise UserError(
+                f"{alone} was analysed with others: {', '.join(made.facts.stacks) or 'all'}",
+                f"analyse its captures again, or leave {argument('stacks')} out",
+                usage=True,
+            )
+        return made
     where = out if out is not None else kept.enter_context(scratch_folder()) / "trace"
     return runs.run(
         files,

@@ -95,6 +95,16 @@ def empty(name: str) -> pl.DataFrame:
     return pl.DataFrame(schema=polars_schema(TABLES[name]))
 
 
+def chosen(stacks: Sequence[str]) -> list[str]:
+    """The pages of the emulations that words choose. Raises UserError."""
+    from rexmit import _core
+
+    try:
+        return list(_core.emulations(list(stacks)))
+    except ValueError as error:
+        raise UserError(f"{argument('stacks')}: {error}", usage=True) from error
+
+
 def open_source(
     captures: Sequence[Path],
     *,
@@ -118,10 +128,7 @@ def open_source(
     for path in captures:
         if str(path) != STDIN and not path.exists():
             raise UserError(f"{path}: there is no such file", "give captures, or - for a pipe")
-    try:
-        _core.emulations(list(stacks))
-    except ValueError as error:
-        raise UserError(f"{argument('stacks')}: {error}", usage=True) from error
+    chosen(stacks)
     try:
         trace = _core.Trace(
             captures,

@@ -15,18 +15,20 @@ _STACK: Final[Mapping[str, _Change]] = {
     "m": lambda value: {"srtt_factor": float(value)},
     "a": lambda value: {"rttvar_shift": _shift(value)},
     "b": lambda value: {"srtt_shift": _shift(value)},
-    "d": lambda value: {"early_retransmit": "flight", "dupack_threshold": 3}
-    if value == "smart"
-    else {"dupack_threshold": int(value)},
+    "d": lambda value: (
+        {"early_retransmit": "flight", "dupack_threshold": 3}
+        if value == "smart"
+        else {"dupack_threshold": int(value)}
+    ),
     "min_rto": lambda value: {"min_rto": value},
     "tlp": lambda value: {"tlp": "rfc8985" if value else "off"},
     "rack": lambda value: {"rack": bool(value)},
     "undo": lambda value: {"undo": bool(value)},
     # Today's test: without SACK that of 3.10 takes each repair for a proof. What it finds out is of
     # use to a sender that takes it back (RFC 5682, section 3.2).
-    "frto": lambda value: {"frto": True, "frto_test": "once", "undo": True}
-    if value
-    else {"frto": False},
+    "frto": lambda value: (
+        {"frto": True, "frto_test": "once", "undo": True} if value else {"frto": False}
+    ),
 }
 """What a part is among the settings of the model's stacks."""
 

@@ -82,10 +82,10 @@ KERNEL_SETTINGS: Final = ("min_rto=100ms", "rto_min=50ms", "d=2", "d=4", "no-tlp
 
 def scenario(base: Base, *, seed: int, kernel: bool) -> dict[str, Any]:
     """The scenario: the sender as it is, and with each setting."""
-    networks, segments = NETWORKS, SEGMENTS
+    networks, segments = NETWORKS, list(SEGMENTS)
     if len(base.settings) > MANY:
         middle = list(NETWORKS)[len(NETWORKS) // 2]
-        networks, segments = {middle: NETWORKS[middle]}, (SEGMENTS[len(SEGMENTS) // 2],)
+        networks, segments = {middle: NETWORKS[middle]}, [SEGMENTS[len(SEGMENTS) // 2]]
     configs: dict[str, Any] = {OWN: {} if kernel else {"stack": dict(base.changes)}}
     for setting in base.settings:
         if kernel:
@@ -99,6 +99,6 @@ def scenario(base: Base, *, seed: int, kernel: bool) -> dict[str, Any]:
         "repeat": 1,
         "networks": {name: dict(network) for name, network in networks.items()},
         "configs": configs,
-        "workload": {"segments": list(segments)},
+        "workload": {"segments": segments},
         "loss": {"rule": "pattern", "pattern": list(PATTERNS)},
     }
