@@ -40,7 +40,7 @@ class Told:
     @property
     def systems(self) -> tuple[str, ...]:
         """Of the paper's those that there are."""
-        return tuple(one for one in SMART_10_PERCENT if one in self.study.systems)
+        return tuple(one for one in self.study.systems if one in SMART_10_PERCENT)
 
     @cached_property
     def classes(self) -> dict[str, Classes]:

@@ -141,3 +141,40 @@ impl EmulatedSender {
         (self.bias() - off, self.bias() + off)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::emulate::board::tests::board_of;
+    use crate::emulate::profile;
+    use crate::emulate::sender::Recycled;
+
+    const MILLI: fn(i64) -> Duration = Duration::from_millis;
+
+    fn at(ms: u64) -> Time {
+        Time::from_nanos(1_000_000 * ms)
+    }
+
+    /// A round trip of 70 ms is no tick of 100 ms, or one.
+    #[test]
+    fn a_timer_that_fires_early_tells_how_many_ticks_a_round_trip_was() {
+        let mut pages = profile::all().iter();
+        let windows = pages
+            .find(|profile| profile.page == "windows-xp-unc2007")
+            .unwrap();
+        let board = board_of(2);
+        let mut sender = EmulatedSender::new(windows, 0, Recycled::default());
+        sender.established(at(1_070), Some(MILLI(70)), &board);
+        sender.timers.set_to_timeout(at(1_070));
+        assert_eq!(sender.timers.rto, MILLI(300), "one, as it seems");
+        let fired = |sender: &EmulatedSender, ms| sender.span_if_fired(at(ms), Duration::ZERO);
+        assert_eq!(fired(&sender, 1_300), None, "as that has it");
+        // With a tick at 90 ms none began meanwhile, and the timeout is the smallest there is.
+        assert_eq!(fired(&sender, 1_190), Some(MILLI(200)));
+        assert_eq!(fired(&sender, 1_120), None, "with no tick");
+        sender.learn_from_timeout(at(1_190), Duration::ZERO);
+        assert_eq!(sender.timers.rto, MILLI(200));
+        assert_eq!(sender.bias(), Duration::ZERO);
+        assert_eq!(fired(&sender, 1_190), None, "it is known");
+    }
+}
