@@ -51,6 +51,19 @@ def test_the_papers_figures_come_first(campaign: Rows, write_run: Rows) -> None:
     assert (by_name["figure-5b"].network, by_name["figure-5b"].measure) == ("mobile", "t_total")
 
 
+def test_no_two_figures_have_one_name(row: Rows, write_run: Rows) -> None:
+    rows = [row(network=name) for name in ("m x", "m-x", "m-x-2")]
+    names = [f.name for f in plan(open_run(write_run(rows)))]
+    assert sorted(names) == [
+        "t-recover-m-x",
+        "t-recover-m-x-2",
+        "t-recover-m-x-2-2",
+        "t-total-m-x",
+        "t-total-m-x-2",
+        "t-total-m-x-2-2",
+    ]
+
+
 def test_other_networks_are_named(row: Rows, write_run: Rows) -> None:
     rows = [row(network="my lab/2")]
     assert [f.name for f in plan(open_run(write_run(rows)))] == [

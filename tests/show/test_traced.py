@@ -102,6 +102,23 @@ def test_every_packet_of_the_connection_has_its_retransmission(trace: Trace) -> 
     assert not any(step.lost for step in found.steps)
 
 
+def test_of_packets_captured_at_the_same_time_the_later_is_the_retransmission(
+    trace: Trace,
+) -> None:
+    """A coarse clock gave the first segment that was lost the time of its retransmission."""
+    hole = 27 * MSS + 1
+    packets = [
+        (94.2 if p.server and p.seq == hole else p.ms + (0 if p.server else 5), p, "")
+        for p in transfer()
+    ]
+    pcapng(Path(trace.captures[0]), sorted(packets, key=lambda entry: entry[0]))
+    found = opened(trace)
+    same = [
+        i for i, s in enumerate(found.steps) if (s.sent_ns, s.seq) == (94_200_000 - 5_000_000, hole)
+    ]
+    assert [i in found.retransmissions for i in same] == [False, True]
+
+
 def test_a_connection_is_named_by_its_ends_too(trace: Trace) -> None:
     for flow in (FLOW, BACK, BACK.replace(" ", "")):
         assert opened(trace, flow, 1000.09).number == 1

@@ -136,13 +136,13 @@ def _traced(
     captured: list[_core.Packet],
 ) -> Traced:
     client, _, _ = row["flow"].partition(" > ")
-    of: dict[tuple[int, bool], list[dict[str, Any]]] = {}
-    for one in retransmissions.iter_rows(named=True):
-        of.setdefault((one["time_ns"], one["direction"] == "backward"), []).append(one)
-    passages, told = [], []
-    for raw in captured:
-        from_server = client not in (f"{raw.src}:{raw.sport}", f"[{raw.src}]:{raw.sport}")
-        retransmission = _retransmission(raw, of.get((raw.time_ns, from_server), []))
+    from_servers = [
+        client not in (f"{raw.src}:{raw.sport}", f"[{raw.src}]:{raw.sport}") for raw in captured
+    ]
+    made_of = _retransmissions(captured, from_servers, retransmissions)
+    passages = []
+    for i, (raw, from_server) in enumerate(zip(captured, from_servers, strict=True)):
+        retransmission = made_of.get(i)
         packet = Packet(
             time_ns=raw.time_ns,
             from_server=from_server,
@@ -156,7 +156,6 @@ def _traced(
             need=retransmission["need"] if retransmission else None,
         )
         passages.append(Passage(packet, packet))
-        told.append(retransmission)
     made = steps(passages, None, None)
     # Seen once, at the monitor: that nothing is known of the far end is no loss.
     made = [replace(step, lost=False) for step in made]
@@ -165,20 +164,33 @@ def _traced(
         row=row,
         sides={one["direction"]: one for one in of_sides.to_dicts()},
         steps=tuple(made),
-        retransmissions={
-            i: retransmission for i, retransmission in enumerate(told) if retransmission
-        },
+        retransmissions=made_of,
         start_ns=min(raw.time_ns for raw in captured),
     )
 
 
-def _retransmission(raw: _core.Packet, rows: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """The row whose range begins in the packet."""
+def _retransmissions(
+    captured: list[_core.Packet], from_servers: list[bool], rows: pl.DataFrame
+) -> dict[int, dict[str, Any]]:
+    """Rows by the number of their packet: the last of the row's direction and capture time that the
+    row's range begins in, since a clock may give a packet the time of the one before it.
+    """
+    captured_at: dict[tuple[int, bool], list[int]] = {}
+    for i, (raw, from_server) in enumerate(zip(captured, from_servers, strict=True)):
+        captured_at.setdefault((raw.time_ns, from_server), []).append(i)
+    made_of: dict[int, dict[str, Any]] = {}
+    for row in rows.reverse().iter_rows(named=True):
+        together = captured_at.get((row["time_ns"], row["direction"] == "backward"), [])
+        for i in reversed(together):
+            if i not in made_of and _begins_in(row, captured[i]):
+                made_of[i] = row
+                break
+    return dict(sorted(made_of.items()))
+
+
+def _begins_in(row: dict[str, Any], raw: _core.Packet) -> bool:
     length = raw.payload_len + bin(raw.flags & 3).count("1")
-    for row in rows:
-        if (row["seq_start"] - raw.seq) % _SPACE < max(length, 1):
-            return row
-    return None
+    return bool((row["seq_start"] - raw.seq) % _SPACE < max(length, 1))
 
 
 def mechanism_words(retransmission: dict[str, Any]) -> str:

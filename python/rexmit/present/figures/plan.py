@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
+from itertools import count as count_up
 from typing import Protocol
 
 from rexmit.analysis.axes import PAGE, Group, Value, groups, with_axes, words
@@ -116,7 +118,21 @@ def plan(
         pictures = _sweeps(mine, every_group) if sweeps else _along_losses(mine, losses)
         for picture in pictures:
             figures += _figures(run, printed, network, picture)
-    return sorted(figures, key=lambda figure: (figure.number is None, figure.number or ""))
+    return _named_apart(
+        sorted(figures, key=lambda figure: (figure.number is None, figure.number or ""))
+    )
+
+
+def _named_apart(figures: list[Figure]) -> list[Figure]:
+    """Networks like "m x" and "m-x" would give two figures one file: the later is numbered."""
+    names: set[str] = set()
+    apart = []
+    for figure in figures:
+        numbered = (f"{figure.name}-{i}" for i in count_up(2))
+        name = next(name for name in chain([figure.name], numbered) if name not in names)
+        names.add(name)
+        apart.append(replace(figure, name=name))
+    return apart
 
 
 def _along_losses(cells: list[Cell], losses: tuple[int, ...]) -> Iterator[_Picture]:
