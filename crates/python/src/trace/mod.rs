@@ -61,6 +61,10 @@ struct State {
 #[pymethods]
 impl Trace {
     #[new]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each is an argument of its own in Python, by name"
+    )]
     #[pyo3(signature = (paths, *, jobs=None, whatif=None, most_connections=None, idle_s=None, linger_s=None, uncalibrated=false, stacks=None))]
     fn new(
         paths: Vec<PathBuf>,
