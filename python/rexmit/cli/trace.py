@@ -28,6 +28,8 @@ Examples:
   rexmit trace ring.pcap0* --out today             a rotation; tables into today/
   rexmit trace capture.pcap.gz --out t --csv       as CSV as well
   rexmit trace --study capture.pcapng today        tables and figures of UNC 2007
+  rexmit trace --study --claims --stacks unc-2007 old.pcap   its claims, on its own four stacks
+  rexmit trace --stacks no-rfc,no-windows-xp capture.pcapng  all other emulations
   rexmit trace today --port 443 --host 10.0.0.7    the page of some connections of a kept trace
   rexmit trace today --by prefix                   who has the trouble: a line for each /24 or /64
   rexmit show today                                the connection that waited longest, by packets
@@ -110,17 +112,34 @@ def trace(
         bool,
         typer.Option(
             "--study",
-            help="Tables II to V and figures 1 to 7 of UNC 2007 (figures: with --out), each "
-            "file as a trace of its own.",
+            help="Tables I to V and figures 1 to 7 of UNC 2007 (figures: with --out), the paper's "
+            "values beside the tables, each file as a trace of its own.",
         ),
     ] = False,
+    claims: Annotated[
+        bool,
+        typer.Option(
+            "--claims", help="With --study: what the paper claims, each computed, after the tables."
+        ),
+    ] = False,
+    stacks: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--stacks",
+            metavar="LIST",
+            help="Emulate these senders only, by commas: as the page names them (linux-6, "
+            "windows-xp), a stack of `rexmit stacks`, or unc-2007 for the four of UNC 2007, Table "
+            "I; no-NAME leaves one out. [default: all]",
+            show_default=False,
+        ),
+    ] = None,
     whatif: Annotated[
         list[str] | None,
         typer.Option(
             "--whatif",
             metavar="SETTING",
             help="Replay the connections under this setting, as in k=2,min_rto=100ms or no-tlp; "
-            "default: twenty usual ones; grid: the 900 of UNC 2007; none. Repeatable. "
+            "default: twenty usual ones; grid: the 720 of UNC 2007; none. Repeatable. "
             "[default: default]",
             show_default=False,
         ),
@@ -168,7 +187,10 @@ def trace(
         raise UserError("--csv writes files", "say where: --out DIR", usage=True)
     if [str(path) for path in captures].count("-") and len(captures) > 1:
         raise UserError("- is read alone", "give files, or - for a pipe", usage=True)
+    if claims and not study:
+        raise UserError("--claims are those of --study", "add --study", usage=True)
     settings = [word for word in whatif or ["default"] if word != "none"]
+    emulated = [word.strip() for words in stacks or () for word in words.split(",")]
     from rexmit.library.page import key as grouped_by
     from rexmit.library.trace import wanted as chosen_by
 
@@ -188,7 +210,9 @@ def trace(
             captures,
             out,
             chosen,
+            claims=claims,
             whatif=settings,
+            stacks=emulated,
             jobs=jobs,
             connections_limit=connections_limit,
             as_json=as_json,
@@ -204,6 +228,7 @@ def trace(
             open_tables,
             csv=csv,
             whatif=settings,
+            stacks=emulated,
             jobs=jobs,
             connections_limit=connections_limit,
         )
@@ -274,7 +299,9 @@ def _study(
     out: Path | None,
     formats: list[str],
     *,
+    claims: bool,
     whatif: Sequence[str],
+    stacks: Sequence[str],
     jobs: int | None,
     connections_limit: int,
     as_json: bool,
@@ -294,6 +321,7 @@ def _study(
                 out,
                 open_tables,
                 whatif=whatif,
+                stacks=stacks,
                 jobs=jobs,
                 connections_limit=connections_limit,
             )
@@ -304,10 +332,16 @@ def _study(
         if as_json:
             from rexmit.papers.unc_2007.as_json import study_data
 
-            _print_json(study_data(made.study, made.tables, paths))
+            _print_json(study_data(made, paths))
             return
         shown = console()
         print_study(made.tables, shown)
+        if claims:
+            from rexmit.papers.print_claims import print_claims
+            from rexmit.papers.unc_2007.claims import SOURCE
+
+            shown.print()
+            print_claims(made.claims, shown, SOURCE)
         for path in paths:
             typer.echo(path)
         if out is None:
@@ -324,6 +358,7 @@ def _traces(
     *,
     csv: bool = False,
     whatif: Sequence[str],
+    stacks: Sequence[str],
     jobs: int | None,
     connections_limit: int,
 ) -> list[Trace]:
@@ -347,6 +382,7 @@ def _traces(
                 open_tables,
                 csv=csv,
                 whatif=whatif,
+                stacks=stacks,
                 jobs=jobs,
                 connections_limit=connections_limit,
                 progress=for_stream(sys.stderr, "packets", transient=True),

@@ -23,6 +23,7 @@ def run(
     csv: bool = False,
     passing: bool = False,
     whatif: Sequence[str] = ("default",),
+    stacks: Sequence[str] = (),
     jobs: int | None = None,
     connections_limit: int = CONNECTIONS_LIMIT,
     progress: Progress | None = None,
@@ -35,7 +36,11 @@ def run(
     pipe = any(str(path) == STDIN for path in captures)
     with Writer(folder, passing=passing) as writer, spared(_PipesOwn(pipe)):
         source = open_source(
-            captures, whatif=whatif, jobs=jobs, connections_limit=connections_limit
+            captures,
+            whatif=whatif,
+            stacks=stacks,
+            jobs=jobs,
+            connections_limit=connections_limit,
         )
         told, done = progress or Silent(), 0
         told.start(None)

@@ -14,10 +14,12 @@ use rexmit_time::{Duration, Streams, Time};
 
 use super::captures;
 use super::inspect::Inspect;
-use super::settings::Prepared;
+use super::settings::{Prepared, DEFAULT};
 use super::watch::{Captures, Wants, Watch};
+use crate::bytes::Style;
 use crate::link;
 use crate::machine::Stack;
+use crate::synth::Look;
 use crate::world::{Host, Network, NodeId, Turn, Work, World};
 
 /// When the first transfer may begin: the hosts have been up for a while.
@@ -42,6 +44,12 @@ pub struct Bench<'a, M> {
     /// What the hosts remember of each other.
     pub metrics: [Metrics; 2],
     machine: PhantomData<M>,
+}
+
+/// How the packets of a cell's hosts are written: as their system does. Their identification says nothing.
+pub fn style(cell: &Cell) -> Style {
+    let name = cell.stack.as_ref().map_or(DEFAULT, |stack| &stack.name);
+    Look::of(name).style(0)
 }
 
 /// What was seen of a transfer.

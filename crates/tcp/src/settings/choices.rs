@@ -52,7 +52,8 @@ choices!(
     OncePerRoundTrip = "once-per-round-trip",
 );
 
-/// Early retransmit (RFC 5827), as `tcp_early_retrans` 1 to 3 before 4.11.
+/// With few segments out, fewer duplicates make a loss: early retransmit (RFC 5827), as `tcp_early_retrans` 1 to 3 before
+/// 4.11, or the rule of UNC 2007.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EarlyRetransmit {
     /// None.
@@ -61,6 +62,8 @@ pub enum EarlyRetransmit {
     Immediate,
     /// After a quarter of the round-trip time.
     Delayed,
+    /// At max(1, min(3, F − 2)) duplicates with F segments out (UNC 2007, section V-D).
+    Flight,
 }
 
 choices!(
@@ -69,6 +72,7 @@ choices!(
     Off = "off",
     Immediate = "immediate",
     Delayed = "delayed",
+    Flight = "flight",
 );
 
 /// Tail loss probe.

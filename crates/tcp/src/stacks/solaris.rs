@@ -117,3 +117,15 @@ pub(super) fn ten() -> Page {
     page.without_multipath("came in no release");
     page
 }
+
+pub(super) fn ten_unc2007() -> Page {
+    let mut page = ten().variant(
+        "solaris-10-unc2007",
+        "Solaris 10 with the timeout that UNC 2007 prints",
+    );
+    state! { page;
+        estimator = Estimator::Rfc6298, "UNC 2007, Table I: RTO = 1.25 srtt + 4 rttvar; section II: or minRTO, if that is less";
+        rtt_samples = RttSamples::OncePerRoundTrip, "UNC 2007, sections V-A and V-B: Linux once per segment, most other OSes once per flight";
+    }
+    page
+}

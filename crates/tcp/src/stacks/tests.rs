@@ -57,6 +57,7 @@ fn the_named_stacks_are_there() {
         "solaris-10",
         "rfc",
         "freebsd-5-unc2007",
+        "solaris-10-unc2007",
     ] {
         assert!(names.contains(&name), "{name}");
     }
@@ -71,6 +72,7 @@ fn table_1_of_unc_2007() {
         ("windows-xp-unc2007", 100, 3_000, 200, 1.0, 4, 2),
         ("freebsd-5-unc2007", 10, 3_000, 1_200, 1.0, 4, 3),
         ("solaris-10", 10, 3_375, 400, 1.25, 4, 3),
+        ("solaris-10-unc2007", 10, 3_375, 400, 1.25, 4, 3),
     ];
     for (name, granularity, initial, min, m, k, dupacks) in table {
         let settings = page(name).unwrap().settings;
