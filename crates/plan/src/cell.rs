@@ -150,12 +150,20 @@ pub struct Stack {
 pub struct Work {
     /// On a packet that comes.
     pub receive_ns: u64,
-    /// On a packet with data, or a SYN, that a TCP makes.
-    pub send_ns: u64,
-    /// On another that it makes.
-    pub acknowledge_ns: u64,
-    /// To wake the filter.
-    pub filter_ns: u64,
+    /// Of a server that is asked, until it writes.
+    pub answer_ns: u64,
+    /// To wake a server that waits for room, or the filter.
+    pub wake_ns: u64,
+    /// On a packet that such a program takes in itself.
+    pub take_ns: u64,
+    /// Of such a program on its way out of `recv`.
+    pub leave_ns: u64,
+    /// Of a program that writes as much as a packet holds.
+    pub write_ns: u64,
+    /// On a packet that a TCP makes.
+    pub make_ns: u64,
+    /// Of the filter that fetches a packet with data.
+    pub fetch_ns: u64,
     /// On a packet in the filter.
     pub judge_ns: u64,
     /// On a retransmission in the filter besides.

@@ -146,6 +146,8 @@ settings! {
         pub congestion_control: CongestionControl,
         /// CUBIC leaves slow start by HyStart.
         pub hystart: bool,
+        /// CUBIC heeds round-trip times in the five minutes after boot, too.
+        pub cubic_heeds_boot: bool,
         /// Which generation of Linux's CUBIC and HyStart.
         pub cubic: CubicForm,
         /// Slow start counts segments acknowledged, not acknowledgements (RFC 3465; Linux since 3.13).

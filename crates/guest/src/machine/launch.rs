@@ -243,7 +243,7 @@ fn command_line(options: &Options) -> Result<Vec<CString>> {
         "pc,hpet=off,usb=off",
         "-accel",
         "tcg,thread=single",
-        // An instruction takes 4 ns; a machine with nothing to do is at its next timer at once.
+        // An instruction takes 1 ns; a machine with nothing to do is at its next timer at once.
         "-icount",
         "shift=0,sleep=off",
         "-rtc",

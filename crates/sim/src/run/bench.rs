@@ -187,9 +187,13 @@ impl<'a, M: Inspect> Bench<'a, M> {
         let own = self.work();
         let work = Work {
             receive: nanos(own.receive_ns),
-            send: nanos(own.send_ns),
-            acknowledge: nanos(own.acknowledge_ns),
-            filter: nanos(own.filter_ns),
+            answer: nanos(own.answer_ns),
+            wake: nanos(own.wake_ns),
+            take: nanos(own.take_ns),
+            leave: nanos(own.leave_ns),
+            write: nanos(own.write_ns),
+            make: nanos(own.make_ns),
+            fetch: nanos(own.fetch_ns),
             judge: nanos(own.judge_ns),
             retransmission: nanos(own.retransmission_ns),
         };

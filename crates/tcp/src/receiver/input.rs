@@ -72,7 +72,8 @@ impl Receiver {
             }
         }
         let waits = std::mem::take(&mut self.reader_waits);
-        let direct = self.settings.prequeue && waits && self.queues.nothing_to_read();
+        let read = self.queues.nothing_to_read() || self.taken_directly == Some(self.next);
+        let direct = self.settings.prequeue && waits && read;
         if !direct && !self.has_memory() && !self.make_do(segment) {
             return received;
         }

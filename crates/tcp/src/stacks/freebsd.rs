@@ -70,6 +70,7 @@ pub(super) fn five() -> Page {
         recovery = Recovery::NewReno, "sys/netinet/tcp_input.c tcp_newreno_partial_ack, 5.2.1";
         congestion_control = CongestionControl::Reno, "sys/netinet/tcp_input.c, 5.2.1";
         hystart = false, "came with FreeBSD 13";
+        cubic_heeds_boot = true, "no effect: CUBIC came with FreeBSD 9";
         cubic = CubicForm::Linux3, "no effect: CUBIC came with FreeBSD 9";
         byte_counting = false, "sys/netinet/tcp_input.c, 5.2.1: one segment an ACK";
         initial_window = InitialWindow::Segments(1), "sys/netinet/tcp_input.c ss_fltsz = 1, 5.2.1; assumption: RFC 3390 was not yet the default";

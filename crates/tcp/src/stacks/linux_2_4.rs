@@ -70,6 +70,7 @@ pub(super) fn page() -> Page {
         recovery = Recovery::RateHalving, "net/ipv4/tcp_input.c tcp_cwnd_down, 2.4.32";
         congestion_control = CongestionControl::Reno, "net/ipv4/tcp_input.c reno_cong_avoid, 2.4.32; BIC is off by default";
         hystart = false, "came with Linux 2.6.29";
+        cubic_heeds_boot = true, "no effect: CUBIC came with Linux 2.6.18";
         cubic = CubicForm::Linux3, "no effect: CUBIC came with Linux 2.6.18";
         byte_counting = false, "net/ipv4/tcp_input.c reno_cong_avoid, 2.4.32: one segment an ACK";
         initial_window = InitialWindow::Linux24, "net/ipv4/tcp_input.c tcp_init_cwnd, 2.4.32";

@@ -70,6 +70,7 @@ pub(super) fn page() -> Page {
         recovery = Recovery::Prr, "net/ipv4/tcp_input.c tcp_cwnd_reduction, 3.10";
         congestion_control = CongestionControl::Cubic, "net/ipv4/Kconfig DEFAULT_TCP_CONG, 3.10";
         hystart = true, "net/ipv4/tcp_cubic.c hystart = 1, 3.10";
+        cubic_heeds_boot = false, "net/ipv4/tcp_cubic.c bictcp_acked, 3.10.4: tcp_time_stamp - epoch_start < HZ, where time begins at -300 s and there is no epoch yet; mended in 3.11";
         cubic = CubicForm::Linux3, "net/ipv4/tcp_cubic.c, 3.10";
         byte_counting = false, "net/ipv4/tcp_cong.c tcp_slow_start, 3.10: one segment an ACK";
         initial_window = InitialWindow::Segments(10), "include/net/tcp.h TCP_INIT_CWND, 3.10";

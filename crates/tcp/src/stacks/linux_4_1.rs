@@ -21,6 +21,7 @@ pub(super) fn page() -> Page {
         head_timeout = false, "removed before Linux 3.16";
         tlp_probes_bare_fin = true, "net/ipv4/tcp_output.c tcp_send_loss_probe, late 3.10.y and later";
         tlp_marks_retransmission = true, "net/ipv4/tcp_output.c __tcp_retransmit_skb, since 3.14: TCPCB_EVER_RETRANS";
+        cubic_heeds_boot = true, "net/ipv4/tcp_cubic.c bictcp_acked, since 3.11: ca->epoch_start";
         byte_counting = true, "net/ipv4/tcp_cong.c tcp_slow_start, since 3.13";
         prequeue = true, "net/ipv4/tcp_ipv4.c tcp_prequeue, sysctl_tcp_low_latency = 0, until 4.13; of plain TCP alone";
         scatter_gather = true, "assumption: the subflows' devices gather pieces of pages";

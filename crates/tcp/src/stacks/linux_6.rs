@@ -71,6 +71,7 @@ pub(super) fn page_6_1() -> Page {
         recovery = Recovery::PrrConservative, "net/ipv4/tcp_input.c tcp_cwnd_reduction, 6.1";
         congestion_control = CongestionControl::Cubic, "net/ipv4/Kconfig DEFAULT_TCP_CONG, 6.1";
         hystart = true, "net/ipv4/tcp_cubic.c hystart = 1, 6.1";
+        cubic_heeds_boot = true, "net/ipv4/tcp_cubic.c cubictcp_acked, 6.1";
         cubic = CubicForm::Linux6, "net/ipv4/tcp_cubic.c, 6.1";
         byte_counting = true, "net/ipv4/tcp_cong.c tcp_slow_start, 6.1";
         initial_window = InitialWindow::Segments(10), "include/net/tcp.h TCP_INIT_CWND, 6.1";

@@ -70,6 +70,7 @@ pub(super) fn page() -> Page {
         recovery = Recovery::Pipe, "RFC 6675 §5";
         congestion_control = CongestionControl::Reno, "RFC 5681 §3.1";
         hystart = false, "RFC 5681 §3.1: slow start ends at ssthresh";
+        cubic_heeds_boot = true, "no effect: congestion control is Reno";
         cubic = CubicForm::Linux6, "no effect: congestion control is Reno";
         byte_counting = true, "RFC 5681 §3.1, equation 2, as RFC 3465 recommends";
         initial_window = InitialWindow::Rfc3390, "RFC 5681 §3.1, equation 1";

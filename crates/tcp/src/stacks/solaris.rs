@@ -70,6 +70,7 @@ pub(super) fn ten() -> Page {
         recovery = Recovery::Pipe, "illumos tcp_input.c and tcp_output.c tcp_sack_rexmit: tcp_pipe";
         congestion_control = CongestionControl::Reno, "illumos tcp_input.c tcp_input_data";
         hystart = false, "never came";
+        cubic_heeds_boot = true, "no effect: congestion control is Reno";
         cubic = CubicForm::Linux3, "no effect: congestion control is Reno";
         byte_counting = false, "illumos tcp_input.c tcp_input_data: one segment an ACK";
         initial_window = InitialWindow::Rfc3390, "illumos tcp_tunables.c tcp_slow_start_initial = 4, with tcp.h TCP_SET_INIT_CWND";

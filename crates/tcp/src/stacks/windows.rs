@@ -70,6 +70,7 @@ pub(super) fn xp() -> Page {
         recovery = Recovery::Pipe, "assumption: as RFC 3517 when the peer sends SACKs";
         congestion_control = CongestionControl::Reno, "RFC 2581; Microsoft on e2e-interest, 2 February 2006: the standard algorithms";
         hystart = false, "RFC 2581 §3.1: slow start ends at ssthresh";
+        cubic_heeds_boot = true, "no effect: congestion control is Reno";
         cubic = CubicForm::Linux3, "no effect: congestion control is Reno";
         byte_counting = false, "RFC 2581 §3.1: one segment an ACK";
         initial_window = InitialWindow::Segments(2), "Microsoft, TCP/IP Implementation Details: slow start begins with two segments";

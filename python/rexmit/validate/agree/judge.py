@@ -103,7 +103,16 @@ def judge(
         return Judged(case, kernel_error=error)
     ours = _log(case, outcome)
     late_ns = ours.packets[0].at_ns if bench is not None and ours.packets else 0
-    made = model.run(case, run_model, streams, stack=stack, hz=hz, bench=bench, late_ns=late_ns)
+    made = model.run(
+        case,
+        run_model,
+        streams,
+        stack=stack,
+        hz=hz,
+        bench=bench,
+        late_ns=late_ns,
+        start_ns=_start_ns(outcome) if bench is not None else None,
+    )
     theirs = _log(case, made)
     if error is not None:
         if "packets" in made:
@@ -126,3 +135,10 @@ def judge(
 def _log(case: Case, outcome: Outcome) -> Log:
     rows, completions = outcome.get("packets", []), outcome.get("completions_ns", [])
     return Log.of(rows, completions, own=case.minds_paths)
+
+
+def _start_ns(outcome: Outcome) -> int | None:
+    """When the kernel that ran the case began with it, since it was switched on."""
+    first_ns = (outcome.get("transfer") or {}).get("t_start_ns")
+    data = [row for row in outcome.get("packets", []) if row[1] == 0 and row[3] > 0]
+    return None if first_ns is None or not data else first_ns - data[0][0]

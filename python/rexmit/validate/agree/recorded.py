@@ -118,12 +118,16 @@ class Recorded:
         bench = self.bench
         gathers = "gathers" if bench.settings[GATHERS] == "true" else "does not gather"
         took = [
-            f"{span / 1e6:.2f} ms {what}"
+            f"{span / 1e3:.0f} µs {what}"
             for what, span in (
                 ("to receive a packet", bench.receive_ns),
-                ("to send one", bench.send_ns),
-                ("to acknowledge one", bench.acknowledge_ns),
-                ("to wake the filter", bench.filter_ns),
+                ("to answer a request", bench.answer_ns),
+                ("to wake a program", bench.wake_ns),
+                ("for it to take one", bench.take_ns),
+                ("for it to leave", bench.leave_ns),
+                ("to write one", bench.write_ns),
+                ("to make one", bench.make_ns),
+                ("to fetch one", bench.fetch_ns),
                 ("to judge a packet", bench.judge_ns),
                 ("to name a retransmission", bench.retransmission_ns),
             )

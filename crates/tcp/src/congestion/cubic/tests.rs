@@ -160,6 +160,25 @@ fn train(stack: &str, hz: u32, pacing_rate: u64) -> (u32, u64) {
 }
 
 #[test]
+fn in_the_first_five_minutes_after_boot_3_10_4_sees_no_round_trip_grow() {
+    let window = |stack: &str, seconds: u64| {
+        let mut rig = Rig::new(stack, 250, 30);
+        rig.now = Time::from_nanos(seconds * 1_000_000_000);
+        for round in 0..4 {
+            for _ in 0..20 {
+                let rtt = Duration::from_millis(50 + 30 * round);
+                rig.ack(Duration::from_millis(5), 1, rtt);
+            }
+        }
+        rig.window.ssthresh
+    };
+    // One that was up for long, and one whose time has just passed zero.
+    assert!(window("linux-3.10", 400) < 100);
+    assert_eq!(window("linux-3.10", 200), Window::INFINITE);
+    assert!(window("linux-4.1", 200) < 100);
+}
+
+#[test]
 fn hystart_ends_slow_start_at_a_long_train() {
     assert_eq!(train("linux-6.1", 250, 0), (72, 26_500));
     assert_eq!(train("linux-6.1", 250, 1_000_000), (73, 27_000));
