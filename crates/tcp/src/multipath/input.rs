@@ -89,10 +89,14 @@ impl Meta {
 
     /// A subflow's handshake is over.
     fn opened(&mut self, now: Time, index: usize) {
-        let nodelay = self.nodelay;
+        let (nodelay, corked) = (self.nodelay, self.corked);
         let subflow = &mut self.subflows[index];
         if nodelay {
             subflow.connection.set_nodelay(now, true);
+        }
+        if corked {
+            // sync_socket_options
+            subflow.connection.set_cork(now, true);
         }
         let window = subflow.sender().map_or(0, |sender| sender.peer_window());
         if subflow.first {

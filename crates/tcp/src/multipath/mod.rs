@@ -118,6 +118,8 @@ pub struct Meta {
     writer_waits: bool,
     send_buffer: SendBuffer,
     nodelay: bool,
+    /// TCP_CORK is set on the subflows.
+    corked: bool,
     /// The peer's mappings have numbers of 64 bits, so acknowledgements do as well (`use_64bit_ack`).
     long_acks: bool,
     outbox: VecDeque<Outgoing>,
@@ -151,6 +153,7 @@ impl Meta {
             last_chosen: None,
             writer_waits: false,
             nodelay: false,
+            corked: false,
             long_acks: false,
             outbox: VecDeque::new(),
             readable: false,
@@ -287,6 +290,20 @@ impl Meta {
         self.nodelay = on;
         for index in 0..self.subflows.len() {
             self.subflows[index].connection.set_nodelay(now, on);
+            self.drain(now, index);
+        }
+    }
+
+    /// Sets TCP_CORK on all subflows, if they ask it again of what the connection gives them (`mptcp_setsockopt_sol_tcp_cork`).
+    /// Closing the connection does not take it off again: a short segment at the end of a subflow then waits until the timer
+    /// for window probes sends it.
+    pub fn set_cork(&mut self, now: Time, on: bool) {
+        if !self.settings.mptcp_subflow_nagle {
+            return;
+        }
+        self.corked = on;
+        for index in 0..self.subflows.len() {
+            self.subflows[index].connection.set_cork(now, on);
             self.drain(now, index);
         }
     }

@@ -84,7 +84,7 @@ pub(super) fn page() -> Page {
         fill_segments = false, "came with Linux 6.10";
         autocorking = false, "came with Linux 3.14";
         packet_overhead = 1_280, "net/ipv4/tcp.c sk_stream_alloc_skb, SKB_TRUESIZE, 3.10, of a packet in pages: 1024 + 256";
-        scatter_gather = false, "net/core/dev.c netdev_fix_features: off with checksum offload, as on the lab's links";
+        scatter_gather = false, "net/ipv4/tcp.c tcp_sendpage, 3.10: asks for NETIF_F_SG and for checksums, which the lab's links do not make";
         linear_writes = true, "net/ipv4/tcp.c tcp_sendmsg, select_size, 3.10";
         header_room = 304, "include/net/tcp.h MAX_TCP_HEADER, 3.10.4: 128 + 128 + 48";
         limit_output_bytes = Some(131_072), "net/ipv4/tcp_output.c sysctl_tcp_limit_output_bytes, 3.10";
