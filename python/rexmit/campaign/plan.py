@@ -87,7 +87,9 @@ def cell_plan(
         "workload": _workload(scenario, cell),
         "loss": _loss(scenario, cell),
     }
-    if (does := offload.of_config(scenario, cell.config)) is not None:
+    if (
+        does := offload.merged(scenario.offload, scenario.configs[cell.config].offload)
+    ) is not None:
         plan["offload"] = does
     if isinstance(scenario.workload, Pages) and scenario.workload.warm_up:
         plan["warm_up"] = scenario.workload.warm_up

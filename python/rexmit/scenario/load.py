@@ -220,7 +220,10 @@ def _across(scenario: Scenario) -> Iterable[Problem]:
                 )
     yield from _rates(scenario)
     yield from paths.problems(scenario)
-    yield from offload.problems(scenario)
+    run = {
+        name: scenario.configs[name] for name in scenario.config_names if name in scenario.configs
+    }
+    yield from offload.problems(scenario.offload, {name: one.offload for name, one in run.items()})
     if isinstance(scenario.workload, Bursts):
         yield from _bursts(scenario, scenario.workload)
     elif scenario.workload.segments is not None and scenario.workload.size is not None:

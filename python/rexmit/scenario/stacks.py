@@ -24,7 +24,8 @@ def of_scenario(scenario: Scenario, name: str | None, hz: int | None) -> dict[st
         changes.update(scenario.configs[config].stack)
         chosen = changes.pop("name", stacks.DEFAULT)
         try:
-            if (does := offload.of_config(scenario, config)) is not None:
+            does = offload.merged(scenario.offload, scenario.configs[config].offload)
+            if does is not None:
                 own = dict(stacks.stack(chosen, {}).settings)
                 changes = offload.of_stack(does, chosen, own) | changes
             found[config] = stacks.stack(chosen, changes, scenario.configs[config].sysctl)
