@@ -51,6 +51,16 @@ class KernelIdentity:
         been. Raises UserError where that fails."""
         return machine(self.image, memory) if self.image else None
 
+    @property
+    def remedy(self) -> str:
+        """What to do where it lacks something that is needed."""
+        if self.image:
+            return (
+                "if these are modules: rexmit kernel add IMAGE --modules /lib/modules/"
+                f"{self.version}; or name another kernel (rexmit kernel list)"
+            )
+        return "build one with these options, or name another (rexmit kernel list)"
+
     def plain(self) -> dict[str, Any]:
         """For run.json; where it lies is this machine's own affair."""
         return {
