@@ -46,17 +46,23 @@ def merged(*tables: Offload) -> dict[str, bool] | None:
 
 
 def problems(of_all: Offload, of_configs: Mapping[str, Offload]) -> Iterable[Problem]:
-    """Segmentation without what it rests on: a kernel leaves it off (`netdev_fix_features`)."""
+    """Segmentation without what it rests on: a kernel leaves it off (`netdev_fix_features`). What
+    the scenario says for several configurations is named once.
+    """
+    found: list[Problem] = []
     for config, table in of_configs.items():
         does = merged(of_all, table) or IN_LAB
         lacks = [name for name in ("checksum", "scatter_gather") if not does[name]]
         if does["segmentation"] and lacks:
             path: Path = ("offload", "segmentation")
-            yield Problem(
+            problem = Problem(
                 path if table.segmentation is None else ("configs", config, *path),
                 f"no interface does it without {' and '.join(lacks)}",
-                f"{', '.join(f'offload.{name} = true' for name in lacks)}",
+                ", ".join(f"offload.{name} = true" for name in lacks),
             )
+            if problem not in found:
+                found.append(problem)
+    return found
 
 
 def of_stack(does: dict[str, bool], name: str, own: dict[str, str]) -> dict[str, str]:
