@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from rexmit import _core
+from rexmit import _core, kernels, stack
 from rexmit.engines.engine import cores
 from rexmit.engines.kernel import KernelEngine, find_kernel
+from rexmit.kernels.room import room
 from rexmit.validate.agree.draw import CONGESTION_CONTROLS, SYSCTLS, draw
 from rexmit.validate.agree.judge import judge
 from rexmit.validate.agree.kernel import run, run_alone
@@ -160,3 +161,11 @@ def test_wrong_usage(words: tuple[str, ...], said: str, status: int) -> None:
     assert done.returncode == status
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("series", ["6.1", "6.12"])
+def test_the_models_stacks_are_as_our_kernels_are_configured(series: str) -> None:
+    major, minor = series.split(".")
+    found = room(kernels.find(series).config, (int(major), int(minor)))
+    settings = {one.name: one.value for one in stack(f"linux-{series}").settings}
+    assert found == {name: settings[name] for name in found}

@@ -163,6 +163,24 @@ def test_modules_of_another_kernel_are_refused(tmp_path: Path) -> None:
         modules.needed(tmp_path / "empty", RELEASE)
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        # A block of a kind that there is not.
+        ("veth.ko.gz", gzip.compress(b"", mtime=0)[:10] + b"\x07" + bytes(20), "cannot be read"),
+        # Its sections lie beyond all memory.
+        ("veth.ko", b"\x7fELF\x02" + b"\xff" * 200, r"of Linux \?"),
+    ],
+    ids=["unpacking", "sections"],
+)
+def test_modules_that_are_damaged_are_named(
+    tmp_path: Path, name: str, content: bytes, why: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(UserError, match=why):
+        modules.needed(tmp_path, RELEASE)
+
+
 @pytest.mark.skipif(shutil.which("cpio") is None, reason="cpio is not installed")
 def test_cpio_reads_our_archives(tmp_path: Path) -> None:
     packed = cpio.archive({"/a/b": cpio.file(b"text", executable=True), "/l": cpio.link("a/b")})

@@ -9,23 +9,32 @@ from pathlib import Path
 import pytest
 
 import rexmit
+from rexmit.errors import UserError
 from rexmit.kernels import Kernel
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "test-image"
 CELLS = ("network=high-speed", "config=tlp", "loss.segments=5", "repeat=2")
 
 
+def add(name: str, *, modules: bool = True) -> Kernel:
+    """Debian's kernel for clouds, by that name."""
+    done = subprocess.run([SCRIPT], capture_output=True, text=True, check=True)
+    folder = Path(done.stdout.strip())
+    [vmlinuz] = (folder / "boot").glob("vmlinuz-*")
+    return rexmit.add_kernel(
+        vmlinuz, modules=folder / "lib" / "modules" if modules else None, name=name
+    )
+
+
 @pytest.fixture(scope="module")
 def image() -> Kernel:
     """Debian's kernel for clouds, in the cache."""
     if shutil.which("qemu-system-x86_64") is None:
-        pytest.skip("QEMU is not installed (Debian's qemu-system-x86)")
+        pytest.skip("QEMU is missing: apt-get install --no-install-recommends qemu-system-x86")
     done = subprocess.run([SCRIPT], capture_output=True, text=True, check=False)
     if done.returncode:
-        pytest.skip(f"there is no image to test with: {done.stderr.strip()}")
-    folder = Path(done.stdout.strip())
-    [vmlinuz] = (folder / "boot").glob("vmlinuz-*")
-    return rexmit.add_kernel(vmlinuz, modules=folder / "lib" / "modules", name="test-image")
+        pytest.skip(f"there is no image to test with: scripts/test-image: {done.stderr.strip()}")
+    return add("test-image")
 
 
 def test_a_command_runs_in_an_image(image: Kernel, tmp_path: Path) -> None:
@@ -43,7 +52,7 @@ def test_a_command_runs_in_an_image(image: Kernel, tmp_path: Path) -> None:
 def test_an_image_runs_a_cell_as_a_kernel_that_was_built(image: Kernel, tmp_path: Path) -> None:
     runs = [
         rexmit.run("tlp-2013", kernel=name, settings=CELLS, out=tmp_path / name)
-        for name in (image.name, "6.1")
+        for name in (image.name, image.series)
     ]
     real, built = (run.transfers for run in runs)
     assert real["mechanism"].to_list() == built["mechanism"].to_list() == ["tlp", "tlp"]
@@ -54,6 +63,42 @@ def test_an_image_runs_a_cell_as_a_kernel_that_was_built(image: Kernel, tmp_path
     again = rexmit.run("tlp-2013", kernel=image.name, settings=CELLS, out=tmp_path / "again")
     assert again.transfers.equals(real)
     assert again.retransmissions().equals(runs[0].retransmissions())
+
+
+def test_two_boots_are_the_same_bit_for_bit(
+    image: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def logs(name: str) -> bytes:
+        folder = tmp_path / name
+        rexmit.agree(kernel=image.name, cases=6, seed=3, jobs=1, keep=folder)
+        return (folder / "kernel.jsonl").read_bytes()
+
+    first = logs("first")
+    assert first.count(b'"packets":') == 6
+    assert logs("again") == first
+    # In a cache of its own the image is booted anew.
+    monkeypatch.setenv("REXMIT_CACHE", str(tmp_path / "cache"))
+    anew = add(image.name)
+    assert anew.path != image.path
+    assert logs("anew") == first
+
+
+def test_an_image_without_its_modules_is_refused_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, image: Kernel
+) -> None:
+    monkeypatch.setenv("REXMIT_CACHE", str(tmp_path / "cache"))
+    add("bare", modules=False)
+    with pytest.raises(UserError, match=r"bare has no .*NFQUEUE") as refused:
+        rexmit.agree(kernel="bare", cases=1, keep=tmp_path / "cases")
+    assert f"--modules /lib/modules/{image.version}" in str(refused.value.hint)
+    assert not (tmp_path / "cases").exists()
+
+
+def test_the_truth_needs_a_record_that_images_do_not_have(image: Kernel, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no record of why") as refused:
+        rexmit.truth(kernel=image.name, connections=1, out=tmp_path / "truth")
+    assert "Images have none" in str(refused.value.hint)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_captures_come_out_of_an_image(image: Kernel, tmp_path: Path) -> None:

@@ -59,14 +59,22 @@ def test_a_configuration_goes_before_the_scenario() -> None:
     [
         ({"segmentation": True}, "offload.segmentation: no interface does it without checksum"),
         (ALL | {"scatter_gather": False}, "without scatter_gather"),
-        ({"checksum": "yes"}, "offload.checksum"),
-        ({"gro": True}, "offload.gro"),
+        ({"checksum": "yes"}, "allowed: true (checksums of what is sent) or false"),
+        ({"gro": True}, "allowed here: checksum, scatter_gather, segmentation"),
     ],
 )
 def test_what_cannot_be_is_named(table: dict[str, Any], said: str) -> None:
+    configs = {"a": {}, "b": {"offload": table}}
+    for tables in ({"offload": table, "configs": {"a": {}}}, {"configs": configs}):
+        with pytest.raises(UserError) as error:
+            scenario(**tables)
+        assert said in f"{error.value.what}\n{error.value.hint}"
+
+
+def test_what_is_wrong_for_all_configurations_is_named_once() -> None:
     with pytest.raises(UserError) as error:
-        scenario(offload=table)
-    assert said in f"{error.value.what}\n{error.value.hint}"
+        scenario(offload={"segmentation": True}, configs={"a": {}, "b": {}})
+    assert "errors" not in f"{error.value.what}"
 
 
 def test_stacks_of_the_model_follow() -> None:

@@ -216,7 +216,9 @@ def test_a_search_may_start_from_what_a_kernel_showed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--start", "x"), "belongs to a search"),
+        (("--start", "x"), "--start belongs to a search"),
+        (("--nearest", "3"), "--nearest belongs to a search"),
+        (("--width", "3"), "--width belongs to a search"),
         (
             ("--together", "2", "--start", "a 3.10.4, gatherin"),
             "did you mean 'a 3.10.4, gathering'",

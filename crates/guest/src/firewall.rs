@@ -85,7 +85,10 @@ fn has_nf_tables() -> Result<bool> {
     const NFT_MSG_GETTABLE: u16 = NFNL_SUBSYS_NFTABLES << 8 | 1;
     const NFPROTO_INET: u8 = 1;
     const NFTA_TABLE_NAME: u16 = 1;
-    let socket = Socket::open(SockProtocol::NetlinkNetFilter)?;
+    let Ok(socket) = Socket::open(SockProtocol::NetlinkNetFilter) else {
+        // Not even nfnetlink is there.
+        return Ok(false);
+    };
     let mut message = Vec::new();
     Message::begin(&mut message, NFT_MSG_GETTABLE, libc::NLM_F_ACK)
         .body(&[NFPROTO_INET, 0, 0, 0])

@@ -56,7 +56,7 @@ def has(
     if lacks := told["lacks"]:
         raise UserError(
             f"the kernel {engine.kernel.name} has no {'; no '.join(lacks)}",
-            "build one with these options, or name another (rexmit kernel list)",
+            engine.kernel.remedy,
         )
     return Has(
         sysctls=frozenset(name for name, there in told["sysctls"].items() if there),

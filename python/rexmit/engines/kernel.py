@@ -13,7 +13,8 @@ from rexmit.engines.attempt import Attempt, Health
 from rexmit.engines.boot import MEMORY, BootOptions, GuestBoot
 from rexmit.engines.engine import PLAN_VERSION, Calls, Lack, Task
 from rexmit.engines.guest import NETWORK_PROGRAMS, programs
-from rexmit.engines.machine import Machine, client_files, machine
+from rexmit.engines.image import client_files, machine
+from rexmit.engines.machine import Machine
 from rexmit.errors import argument
 from rexmit.guest import guest_binary
 from rexmit.kernels import config as kernel_config
@@ -49,6 +50,16 @@ class KernelIdentity:
         """What emulates its machine; None for a program. An image is booted once, if it has not
         been. Raises UserError where that fails."""
         return machine(self.image, memory) if self.image else None
+
+    @property
+    def remedy(self) -> str:
+        """What to do where it lacks something that is needed."""
+        if self.image:
+            return (
+                "if these are modules: rexmit kernel add IMAGE --modules /lib/modules/"
+                f"{self.version}; or name another kernel (rexmit kernel list)"
+            )
+        return "build one with these options, or name another (rexmit kernel list)"
 
     def plain(self) -> dict[str, Any]:
         """For run.json; where it lies is this machine's own affair."""

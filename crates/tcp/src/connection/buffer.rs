@@ -78,8 +78,7 @@ impl SendBuffer {
             SendBufferGrowth::WhenFreed | SendBufferGrowth::Linux24 => 0,
             SendBufferGrowth::WhenSent => FIRST_SEGMENTS,
         };
-        let segments = sender.cwnd().max(sender.reordering() + 1).max(least);
-        self.raise(segments.saturating_mul(2));
+        self.raise_to(sender.cwnd().max(sender.reordering() + 1).max(least));
     }
 
     /// It holds twice so many segments at least.

@@ -44,7 +44,10 @@ impl Meta {
         let limit = match self.settings.mptcp_send_buffer {
             MptcpBuffer::Largest => each.max(),
             // mptcp_update_sndbuf, v0.9x
-            MptcpBuffer::Sum => Some(each.sum::<u32>().min(self.settings.send_buffer[2])),
+            MptcpBuffer::Sum => {
+                let sum = each.fold(0, u32::saturating_add);
+                Some(sum.min(self.settings.send_buffer[2]))
+            }
         };
         limit.unwrap_or(0).max(self.settings.send_buffer[1])
     }
@@ -65,7 +68,7 @@ impl Meta {
         for (index, subflow) in self.subflows.iter_mut().enumerate() {
             if counts(index) {
                 subflow.counted_buffer = subflow.connection.send_buffer();
-                limit += subflow.counted_buffer;
+                limit = limit.saturating_add(subflow.counted_buffer);
             }
         }
         self.send_buffer.limit = limit;

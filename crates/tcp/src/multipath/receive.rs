@@ -244,8 +244,9 @@ impl Received {
         self.settings.window_share.of(space, self.ratio)
     }
 
-    /// The reader took `taken` bytes; a window that must be larger, and the buffer for it (`mptcp_rcv_space_adjust`). `round_trip_us` is the longest of
-    /// the subflows', `mss` their segment size and `ratio` the smallest share of payload in what came.
+    /// The reader took `taken` bytes; a window that must be larger, and the buffer for it (`mptcp_rcv_space_adjust`).
+    /// `round_trip_us` is the longest of the subflows', `mss` their segment size and `ratio` the smallest share of payload in
+    /// what came.
     pub fn reader_took(
         &mut self,
         now: Time,

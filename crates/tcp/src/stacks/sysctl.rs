@@ -283,9 +283,10 @@ impl Special {
                     _ => return Err("default, roundrobin, redundant or blest".to_owned()),
                 };
                 if !has_old_mptcp(settings) {
-                    return Ok(Some(
-                        "multipath-tcp.org's kernels alone have it (linux-4.1)",
-                    ));
+                    return Err(
+                        "left out: it is of multipath-tcp.org's kernels (stack linux-4.1)"
+                            .to_owned(),
+                    );
                 }
                 settings.mptcp_scheduler = scheduler;
             }

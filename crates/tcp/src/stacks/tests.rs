@@ -274,9 +274,10 @@ fn the_old_line_has_schedulers_and_coupled_congestion_controls() {
         assert!(ignored.is_empty());
     }
     assert!(with_sysctl("linux-4.1", scheduler, "otias").is_err());
-    let (settings, ignored) = with_sysctl("linux-6.12", scheduler, "blest").unwrap();
-    assert_eq!(settings.mptcp_scheduler, MptcpScheduler::LingerTime);
-    assert!(ignored[0].why.contains("linux-4.1"));
+    for stack in ["linux-3.10", "linux-6.12"] {
+        let error = with_sysctl(stack, scheduler, "blest").unwrap_err();
+        assert!(error.to_string().contains("linux-4.1"), "{error}");
+    }
     let control = "net.ipv4.tcp_congestion_control";
     for word in ["lia", "olia", "balia"] {
         let (settings, _) = with_sysctl("linux-4.1", control, word).unwrap();

@@ -8,6 +8,7 @@ import re
 import shutil
 import struct
 import subprocess
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -125,7 +126,7 @@ def _content(path: Path) -> bytes:
             content = _zstd(path)
         else:
             content = path.read_bytes()
-    except (OSError, EOFError, lzma.LZMAError) as error:
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise UserError(f"{path} cannot be read: {error}") from None
     if not content.startswith(b"\x7fELF\x02"):
         raise UserError(f"{path} is no module for x86-64")
@@ -160,6 +161,6 @@ def _told(module: bytes) -> dict[str, str]:
                 entries = module[at : at + length].decode(errors="replace").split("\0")
                 pairs = (entry.partition("=") for entry in entries)
                 return {key: value for key, _, value in pairs}
-    except (struct.error, IndexError):
+    except (struct.error, IndexError, OverflowError):
         pass
     return {}

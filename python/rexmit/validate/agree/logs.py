@@ -11,6 +11,8 @@ from rexmit.engines.engine import cores
 from rexmit.engines.has import has
 from rexmit.engines.kernel import KernelEngine, find_kernel
 from rexmit.errors import UserError
+from rexmit.kernels.kernel import Kernel
+from rexmit.kernels.room import room
 from rexmit.progress import Progress
 from rexmit.validate.agree import kernel as side
 from rexmit.validate.agree.draw import CONGESTION_CONTROLS, SYSCTLS, draw
@@ -50,6 +52,7 @@ def kernel_logs(
         guest_hash=engine.guest_hash,
         seed=wanted.seed,
         paths=wanted.paths,
+        room=room_of(engine.kernel.image),
     )
     streams = core_streams()
     there = _there(engine, wanted.paths)
@@ -76,6 +79,14 @@ def kernel_logs(
     finally:
         progress.close()
     return folder, about
+
+
+def room_of(image: Kernel | None) -> dict[str, str]:
+    """See `About.room`."""
+    if image is None:
+        return {}
+    major, minor = image.series.split(".")
+    return room(image.config, (int(major), int(minor)))
 
 
 def _there(engine: KernelEngine, paths: int) -> frozenset[str]:

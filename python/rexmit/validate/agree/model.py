@@ -45,6 +45,8 @@ class Bench:
     """How long the filter works on a packet of those that it takes together."""
     retransmission_ns: int = 0
     """How long it works on a retransmission besides."""
+    aligned: bool = False
+    """Whether cases begin at the same place of its kernel's count of ticks as of ours."""
 
     @property
     def logging_ns(self) -> int:
