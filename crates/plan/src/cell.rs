@@ -146,7 +146,7 @@ pub struct Stack {
 
 /// How long hosts work where that takes time, as it does not on the lab's own kernels; nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Work {
     /// On a packet that comes.
     pub receive_ns: u64,

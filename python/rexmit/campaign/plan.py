@@ -87,7 +87,8 @@ def cell_plan(
         "workload": _workload(scenario, cell),
         "loss": _loss(scenario, cell),
     }
-    if (does := offload.of_config(scenario, cell.config)) is not None:
+    does = offload.merged(scenario.offload, scenario.configs[cell.config].offload)
+    if does is not None:
         plan["offload"] = does
     if isinstance(scenario.workload, Pages) and scenario.workload.warm_up:
         plan["warm_up"] = scenario.workload.warm_up

@@ -13,7 +13,8 @@ from rexmit.engines.attempt import Attempt, Health
 from rexmit.engines.boot import MEMORY, BootOptions, GuestBoot
 from rexmit.engines.engine import PLAN_VERSION, Calls, Lack, Task
 from rexmit.engines.guest import NETWORK_PROGRAMS, programs
-from rexmit.engines.machine import Machine, client_files, machine
+from rexmit.engines.image import client_files, machine
+from rexmit.engines.machine import Machine
 from rexmit.errors import argument
 from rexmit.guest import guest_binary
 from rexmit.kernels import config as kernel_config

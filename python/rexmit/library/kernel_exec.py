@@ -13,8 +13,8 @@ from rexmit import scenario
 from rexmit.campaign.plan import network_plan
 from rexmit.engines.boot import BootOptions
 from rexmit.engines.command import SHARE_MIB, Command, execute, named_variables
+from rexmit.engines.image import command_files
 from rexmit.engines.kernel import find_kernel
-from rexmit.engines.machine import command_files
 from rexmit.errors import UserError, argument
 from rexmit.library.scenario import Settings, texts
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from rexmit import kernels
 from rexmit.engines.boot import MEMORY
-from rexmit.engines.machine import emulator, machine
+from rexmit.engines.image import emulator, machine
 from rexmit.kernels import checksums, recipe
 from rexmit.kernels.build import build
 from rexmit.kernels.images.add import add, remove

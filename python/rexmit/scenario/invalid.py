@@ -47,7 +47,9 @@ def invalid(detail: ErrorDetails) -> Problem:
     if kind == "rexmit":
         allowed = context.get("allowed") or said
         if "key" in context:
-            path = (*path, str(context["key"]))
+            # Names of a stack's settings have no dots, but those of its tables; sysctls' have.
+            key = str(context["key"])
+            path = (*path, *(key.split(".") if path[-1] == "stack" else (key,)))
         return Problem(path, str(context["message"]), f"allowed: {allowed}" if allowed else None)
     what = f"{detail['input']!r} does not fit"
     if kind == "literal_error" and isinstance(detail["input"], str):

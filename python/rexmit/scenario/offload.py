@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 from pydantic import Field
 
 from rexmit.scenario.part import Part
 from rexmit.scenario.problem import Path, Problem
-
-if TYPE_CHECKING:
-    from rexmit.scenario.model import Scenario
 
 
 class Offload(Part):
@@ -37,29 +34,26 @@ _MOST_SEGMENTS: Final = 65_535
 """Of a packet with segmentation, as kernels have it; its bytes bound it before."""
 
 
-def of_config(scenario: Scenario, config: str) -> dict[str, bool] | None:
-    """What the interfaces of a configuration's hosts do; None where nothing is said of it."""
+def merged(*tables: Offload) -> dict[str, bool] | None:
+    """What interfaces do by tables of which later ones go first; None where nothing is said."""
     said = {
         name: value
-        for table in (scenario.offload, scenario.configs[config].offload)
+        for table in tables
         for name, value in table.model_dump().items()
         if value is not None
     }
     return IN_LAB | said if said else None
 
 
-def problems(scenario: Scenario) -> Iterable[Problem]:
+def problems(of_all: Offload, of_configs: Mapping[str, Offload]) -> Iterable[Problem]:
     """Segmentation without what it rests on: a kernel leaves it off (`netdev_fix_features`)."""
-    for config in scenario.config_names:
-        if config not in scenario.configs:
-            continue
-        does = of_config(scenario, config) or IN_LAB
+    for config, table in of_configs.items():
+        does = merged(of_all, table) or IN_LAB
         lacks = [name for name in ("checksum", "scatter_gather") if not does[name]]
         if does["segmentation"] and lacks:
-            own = scenario.configs[config].offload.segmentation
             path: Path = ("offload", "segmentation")
             yield Problem(
-                path if own is None else ("configs", config, *path),
+                path if table.segmentation is None else ("configs", config, *path),
                 f"no interface does it without {' and '.join(lacks)}",
                 f"{', '.join(f'offload.{name} = true' for name in lacks)}",
             )
