@@ -130,6 +130,13 @@ def test_the_papers_values_stand_beside_ours(tmp_path: Path) -> None:
     assert "explained, of the lossy: t 100.0%; paper: 76 to 99 %" in lines
 
 
+def test_a_trace_without_losses_says_that_there_are_none(tmp_path: Path) -> None:
+    out = io.StringIO()
+    empty = write_trace(tmp_path / "t", captures=("t.pcap",), connections=[], mechanisms=[])
+    print_study(tables(study([empty])), Console(file=out, width=160))
+    assert "explained, of the lossy: nothing, as no connection lost any;" in out.getvalue()
+
+
 def test_what_is_printed_adds_up() -> None:
     for one in paper.TABLE_4.values():
         shares = (one.needed_rto, one.needed_fr, one.spurious_rto, one.spurious_fr)

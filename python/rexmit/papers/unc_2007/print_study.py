@@ -170,9 +170,9 @@ def _table_3(tables: Tables, console: Console) -> None:
     ]
     print_grid(columns, lines, console)
     say(console, _LOSSY, "dim")
-    shares = (
+    shares = [
         f"{one.name} {one.explained[0] / one.lossy[0]:.1%}" for one in tables.lossy if one.lossy[0]
-    )
+    ] or ["nothing, as no connection lost any"]
     least, most = min(one.share for one in TABLE_3), max(one.share for one in TABLE_3)
     say(
         console, f"explained, of the lossy: {', '.join(shares)}; paper: {least:.0f} to {most:.0f} %"
