@@ -5,8 +5,10 @@
 //! them.
 
 use rexmit_tcp::recovery::constants::RTO_MIN;
+use rexmit_time::Duration;
 
 use super::pieces::{Copy, ORIGINAL};
+use super::steps::packets;
 use super::SenderView;
 use crate::event::Event;
 
@@ -47,7 +49,9 @@ impl SenderView {
             (Some(_), Some(least)) => least * 9 / 10,
             _ => RTO_MIN,
         };
-        if hidden == 0 || waited < trip {
+        // Sooner than after a round trip nothing that is new went again.
+        let soon = waited < trip;
+        if hidden == 0 || (soon && start >= nxt) {
             return;
         }
         let window = self.receiver.window.unwrap_or(0).div_ceil(self.mss);
@@ -68,12 +72,12 @@ impl SenderView {
             mark: false,
         };
         if start < nxt {
-            // Some of them may have been of timers that ran out: a probe waits for two round trips.
-            let probe = self.measured.rtts.moving().unwrap_or(trip) * 3 / 2;
-            let none = waited < probe.min(RTO_MIN);
-            let doubled = waited.as_nanos() / RTO_MIN.as_nanos();
-            let timers = if none { 0 } else { 1 + doubled.max(1).ilog2() };
-            let owed = hidden.saturating_sub(timers);
+            let others = if soon {
+                self.holes_before(start)
+            } else {
+                self.timers_in(waited, trip)
+            };
+            let owed = hidden.saturating_sub(others);
             if owed <= self.numbers.owed {
                 // They may have been sent again, and lost again.
                 return;
@@ -94,6 +98,27 @@ impl SenderView {
             self.numbers.owed = self.numbers.owed.max(hidden).saturating_sub(this);
         }
         self.numbers.owed_at = Some(copy);
+    }
+
+    /// Segments below `start` that may have gone again before what begins there: a sender repairs its holes from the first
+    /// on, so what is missing before the first of them was new.
+    fn holes_before(&self, start: i64) -> u32 {
+        let una = self.board.pieces.una();
+        let holes = self.board.pieces.across(una, start.max(una));
+        let holes = holes.filter(|piece| piece.covered.is_none() && piece.start < start);
+        holes.map(|piece| packets(piece, self.mss)).sum()
+    }
+
+    /// Packets of timers that may have run out in a wait: a probe waits for two round trips, the least of which is `trip`.
+    fn timers_in(&self, waited: Duration, trip: Duration) -> u32 {
+        let probe = self.measured.rtts.moving().unwrap_or(trip) * 3 / 2;
+        let none = waited < probe.min(RTO_MIN);
+        let doubled = waited.as_nanos() / RTO_MIN.as_nanos();
+        if none {
+            0
+        } else {
+            1 + doubled.max(1).ilog2()
+        }
     }
 
     /// A packet beyond all that came by, the numbers from `nxt` to `end`: had they been sent before, and did not come by?
