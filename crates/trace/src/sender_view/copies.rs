@@ -92,6 +92,9 @@ impl SenderView {
         if start > self.board.pieces.nxt() {
             self.unseen(start, copy);
         }
+        if nxt == 0 && event.flags.syn() && !self.merge.has_syn() {
+            self.unseen_answer(event, (start, end), copy);
+        }
         let nxt = self.board.pieces.nxt().max(nxt);
         let old_end = end.min(nxt);
         if start < old_end {
@@ -173,6 +176,27 @@ impl SenderView {
             self.verdicts
                 .tell(&SenderEvent::Sent(Sent { range, ..like }));
         }
+    }
+
+    /// A SYN-ACK that answers a SYN once more: the first answer was lost before the monitor. Where another SYN-ACK follows,
+    /// that one may be the second, and SYNs waited for longer than usual behind the monitor.
+    fn unseen_answer(&mut self, event: &Event, (start, end): (i64, i64), next: Copy) {
+        let echo = event.timestamps.filter(|_| event.flags.ack());
+        let Some(sent) =
+            echo.and_then(|(_, echo)| self.times.clock.answered_before(echo, event.at))
+        else {
+            return;
+        };
+        let copy = Copy {
+            at: sent,
+            sent,
+            stamp: None,
+            ip_id: None,
+            seen: false,
+            ..next
+        };
+        self.board.pieces.push(end, copy);
+        self.tell_sent(event, start, end, sent, SentKind::New);
     }
 
     /// What a packet is whose numbers `start..end` were sent before.

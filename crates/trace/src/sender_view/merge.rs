@@ -157,6 +157,12 @@ impl Merge {
         self.now
     }
 
+    /// Whether a SYN of the sender is among those that wait.
+    pub(super) fn has_syn(&self) -> bool {
+        let mut waiting = self.sent.iter().take(AHEAD);
+        waiting.any(|sent| sent.event.flags.syn())
+    }
+
     /// The sender's packets that wait with IP identifications between the two: they come late.
     pub(super) fn sent_between(
         &self,
@@ -335,7 +341,7 @@ mod tests {
     #[test]
     fn what_waited_in_a_queue_was_sent_before_what_the_sender_had_not_heard() {
         let mut clock = Clock::default();
-        clock.peer_syn(at(0));
+        clock.peer_syn(at(0), None);
         clock.syn_answered(at(10));
         let (mut merge, stamps) = (Merge::default(), Stamps::default());
         let data = |ms, seq| packet(ms, Direction::Forward, seq, 1, 1000);
