@@ -261,7 +261,11 @@ impl SenderView {
                     }
                 }
                 Next::Heard(ack, at) => {
-                    self.heard(&ack, at);
+                    self.heard(&ack, at, true);
+                    self.note_flight(at, false);
+                }
+                Next::NotHeard(ack, at) => {
+                    self.heard(&ack, at, false);
                     self.note_flight(at, false);
                 }
             }
