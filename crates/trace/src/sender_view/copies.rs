@@ -178,27 +178,6 @@ impl SenderView {
         }
     }
 
-    /// A SYN-ACK that answers a SYN once more: the first answer was lost before the monitor. Where another SYN-ACK follows,
-    /// that one may be the second, and SYNs waited for longer than usual behind the monitor.
-    fn unseen_answer(&mut self, event: &Event, (start, end): (i64, i64), next: Copy) {
-        let echo = event.timestamps.filter(|_| event.flags.ack());
-        let Some(sent) =
-            echo.and_then(|(_, echo)| self.times.clock.answered_before(echo, event.at))
-        else {
-            return;
-        };
-        let copy = Copy {
-            at: sent,
-            sent,
-            stamp: None,
-            ip_id: None,
-            seen: false,
-            ..next
-        };
-        self.board.pieces.push(end, copy);
-        self.tell_sent(event, start, end, sent, SentKind::New);
-    }
-
     /// What a packet is whose numbers `start..end` were sent before.
     fn old(&self, event: &Event, start: i64, end: i64) -> Old {
         let stamp = event.timestamps.map(|t| t.0);
@@ -384,7 +363,14 @@ impl SenderView {
         }
     }
 
-    fn tell_sent(&mut self, event: &Event, start: i64, end: i64, sent: Time, kind: SentKind) {
+    pub(super) fn tell_sent(
+        &mut self,
+        event: &Event,
+        start: i64,
+        end: i64,
+        sent: Time,
+        kind: SentKind,
+    ) {
         let Some(line) = self.board.line else { return };
         let told = SenderEvent::Sent(Sent {
             at: sent,

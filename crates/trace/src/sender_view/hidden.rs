@@ -1,8 +1,8 @@
-//! Packets that were lost before the monitor, and of which only the count of the sender's packets tells.
+//! Packets that were lost before the monitor, and of which no gap in the sequence numbers tells.
 //!
 //! When the last segments of a flight are lost before the monitor, what is sent again of them looks new there. A sender
 //! that counts its packets (IP identification) gives it away: some are missing, and no gap in the sequence numbers holds
-//! them.
+//! them. Of an answer to a SYN the stamp tells that it echoes.
 
 use rexmit_tcp::recovery::constants::RTO_MIN;
 use rexmit_time::Duration;
@@ -10,7 +10,7 @@ use rexmit_time::Duration;
 use super::pieces::{Copy, ORIGINAL};
 use super::steps::packets;
 use super::SenderView;
-use crate::event::Event;
+use crate::event::{Event, SentKind};
 
 /// Times that a segment is sent again in a row at most (Linux: tcp_retries2).
 const MOST_TIMEOUTS: u32 = 15;
@@ -140,5 +140,26 @@ impl SenderView {
         } else {
             self.numbers.owed = 0;
         }
+    }
+
+    /// A SYN-ACK that answers a SYN once more: the first answer was lost before the monitor. Where another SYN-ACK follows,
+    /// that one may be the second, and SYNs waited for longer than usual behind the monitor.
+    pub(super) fn unseen_answer(&mut self, event: &Event, (start, end): (i64, i64), next: Copy) {
+        let echo = event.timestamps.filter(|_| event.flags.ack());
+        let Some(sent) =
+            echo.and_then(|(_, echo)| self.times.clock.answered_before(echo, event.at))
+        else {
+            return;
+        };
+        let copy = Copy {
+            at: sent,
+            sent,
+            stamp: None,
+            ip_id: None,
+            seen: false,
+            ..next
+        };
+        self.board.pieces.push(end, copy);
+        self.tell_sent(event, start, end, sent, SentKind::New);
     }
 }
