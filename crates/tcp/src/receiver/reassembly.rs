@@ -57,14 +57,17 @@ pub(crate) struct Queues {
     /// Packets share buffers also when the second bears a FIN; packets out of order do so with any before them, not only
     /// with the last, and are charged anew (Linux since about 4.9).
     tidy: bool,
+    /// Bytes of buffers that packets are copied into which stay free for headers.
+    header_room: u32,
     /// Packets of a subflow never share buffers: each has a mapping of its own (`mptcp_skb_can_collapse`).
     apart: bool,
 }
 
 impl Queues {
-    pub fn new(tidy: bool) -> Self {
+    pub fn new(tidy: bool, header_room: u32) -> Self {
         Queues {
             tidy,
+            header_room,
             ..Queues::default()
         }
     }
@@ -250,7 +253,13 @@ impl Queues {
                     break;
                 }
             } else {
-                let (saved, end) = collapse(&mut self.out_of_order, part, range, window);
+                let (saved, end) = collapse(
+                    &mut self.out_of_order,
+                    part,
+                    range,
+                    self.header_room,
+                    window,
+                );
                 self.save(saved);
                 at = end;
             }
@@ -261,7 +270,7 @@ impl Queues {
                 end: last.range.end,
             };
             let all = 0..self.in_order.len();
-            let (saved, _) = collapse(&mut self.in_order, all, range, window);
+            let (saved, _) = collapse(&mut self.in_order, all, range, self.header_room, window);
             self.save(saved);
         }
     }
