@@ -162,7 +162,8 @@ impl Receiver {
         // Packets of a subflow, each with a mapping of its own, are not put together.
         if form != DelayedAck::Rfc && self.subflow.is_none() {
             let window = |cost| self.window.share_of(i64::from(cost));
-            self.queues.collapse(self.copied, bound, &window);
+            let room = self.settings.collapse_header_room;
+            self.queues.collapse(self.copied, bound, room, &window);
             if self.has_memory() {
                 return true;
             }

@@ -152,7 +152,7 @@ impl Receiver {
             echo: 0,
             peer_mss: COMMON_MSS,
             last_len: 0,
-            queues: Queues::new(late, settings.collapse_header_room),
+            queues: Queues::new(late),
             sacks: Sacks::default(),
             window: Window::new(settings, mss, quantum, clamp, scaling),
             delay: Delay::new(settings, clock),
