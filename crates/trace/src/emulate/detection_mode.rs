@@ -59,7 +59,8 @@ impl ModePosterior {
         let place = &mut self.scores[mode as usize];
         let high = place.max(score);
         if high > f64::NEG_INFINITY {
-            *place = high + ((*place - high).exp() + (score - high).exp()).ln();
+            // Of the two the higher one's share of itself is 1.
+            *place = high + (1.0 + (place.min(score) - high).exp()).ln();
         }
     }
 

@@ -301,6 +301,7 @@ impl Judges {
             missing: sent.missing,
             copied: None,
             before_timers: false,
+            ..Moment::default()
         }
     }
 
@@ -334,7 +335,7 @@ impl Judges {
 
     fn sent_again(&mut self, sent: &Sent, number: u32) {
         self.begin(sent.range.start);
-        let mut moment = self.moment(sent);
+        let mut moment = self.moment(sent).of_retransmission();
         self.pace.retransmitted(moment.gap, moment.slack);
         if sent.range.end.is_after(self.board.nxt) {
             // The first copy of it was never seen: it left with what was sent last.
