@@ -214,6 +214,9 @@ settings! {
         /// A reader that waits takes data in order itself as they come, so that they are never charged to the buffer
         /// (`tcp_prequeue`, `tcp_data_queue`; gone since 4.14).
         pub prequeue: bool,
+        /// Bytes for headers that copies keep in front of their data where memory is short (`tcp_collapse`; none since
+        /// 3.18).
+        pub collapse_header_room: u32,
         /// When data are acknowledged.
         pub delayed_ack: DelayedAck,
         /// Shortest delay of an acknowledgement (`TCP_DELACK_MIN`, `TCP_ATO_MIN`).

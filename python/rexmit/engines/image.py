@@ -145,6 +145,8 @@ def _keep(
                 raise UserError(f"the kernel image {kernel.name} does not boot: {how}", tail)
             shutil.copyfile(state, out / "state")
         folder.parent.mkdir(exist_ok=True)
+        # What is there has no state, and the caller holds the lock.
+        shutil.rmtree(folder, ignore_errors=True)
         out.rename(folder)
     states = sorted(folder.parent.iterdir(), key=lambda path: path.stat().st_mtime)
     for old in states[:-KEPT]:

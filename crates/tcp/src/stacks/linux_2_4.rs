@@ -103,6 +103,7 @@ pub(super) fn page() -> Page {
         send_buffer_growth = SendBufferGrowth::Linux24, "net/ipv4/tcp_input.c tcp_fixup_sndbuf, tcp_new_space, 2.4.32";
 
         prequeue = false, "assumption: its windows were not held against a real 2.4";
+        collapse_header_room = 208, "net/ipv4/tcp_input.c tcp_collapse, skb_headroom, 2.4.32: as header_room";
         delayed_ack = DelayedAck::Linux3, "net/ipv4/tcp_input.c tcp_event_data_recv, 2.4.32: as later";
         delayed_ack_min = Duration::from_millis(40), "include/net/tcp.h TCP_DELACK_MIN, 2.4.32";
         delayed_ack_max = Duration::from_millis(200), "include/net/tcp.h TCP_DELACK_MAX, 2.4.32";

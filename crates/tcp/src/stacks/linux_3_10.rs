@@ -103,6 +103,7 @@ pub(super) fn page() -> Page {
         send_buffer_growth = SendBufferGrowth::WhenFreed, "net/ipv4/tcp_input.c tcp_fixup_sndbuf, tcp_new_space, 3.10";
 
         prequeue = true, "net/ipv4/tcp_ipv4.c tcp_prequeue, sysctl_tcp_low_latency = 0, 3.10";
+        collapse_header_room = 304, "net/ipv4/tcp_input.c tcp_collapse, skb_headroom, 3.10: as header_room";
         delayed_ack = DelayedAck::Linux3, "net/ipv4/tcp_input.c tcp_event_data_recv, __tcp_ack_snd_check, 3.10";
         delayed_ack_min = Duration::from_millis(40), "include/net/tcp.h TCP_DELACK_MIN, TCP_ATO_MIN, 3.10";
         delayed_ack_max = Duration::from_millis(200), "include/net/tcp.h TCP_DELACK_MAX, 3.10";

@@ -24,6 +24,7 @@ pub(super) fn page() -> Page {
         cubic_heeds_boot = true, "net/ipv4/tcp_cubic.c bictcp_acked, since 3.11: ca->epoch_start";
         byte_counting = true, "net/ipv4/tcp_cong.c tcp_slow_start, since 3.13";
         prequeue = true, "net/ipv4/tcp_ipv4.c tcp_prequeue, sysctl_tcp_low_latency = 0, until 4.13; of plain TCP alone";
+        collapse_header_room = 0, "net/ipv4/tcp_input.c tcp_collapse: none since Linux 3.18";
         scatter_gather = true, "assumption: the subflows' devices gather pieces of pages";
         linear_writes = false, "assumption: the subflows' segments lie in pages";
         header_room = 320, "include/net/tcp.h MAX_TCP_HEADER, with wireless LAN and tunnels";

@@ -104,6 +104,7 @@ pub(super) fn page_6_1() -> Page {
         send_buffer_growth = SendBufferGrowth::WhenSent, "net/ipv4/tcp_input.c tcp_sndbuf_expand, tcp_should_expand_sndbuf, 6.1";
 
         prequeue = false, "net/ipv4/tcp_ipv4.c tcp_prequeue: removed in Linux 4.14";
+        collapse_header_room = 0, "net/ipv4/tcp_input.c tcp_collapse: none since Linux 3.18";
         delayed_ack = DelayedAck::Linux6, "net/ipv4/tcp_input.c tcp_event_data_recv, __tcp_ack_snd_check, 6.1";
         delayed_ack_min = Duration::from_millis(40), "include/net/tcp.h TCP_DELACK_MIN, TCP_ATO_MIN, 6.1";
         delayed_ack_max = Duration::from_millis(200), "include/net/tcp.h TCP_DELACK_MAX, 6.1";

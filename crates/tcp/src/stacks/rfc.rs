@@ -103,6 +103,7 @@ pub(super) fn page() -> Page {
         send_buffer_growth = SendBufferGrowth::WhenFreed, "assumption: as Linux 3.10";
 
         prequeue = false, "Linux alone has it";
+        collapse_header_room = 0, "no effect: nothing is copied";
         delayed_ack = DelayedAck::Rfc, "RFC 5681 §4.2";
         delayed_ack_min = Duration::from_millis(200), "assumption: one delay, the customary 200 ms";
         delayed_ack_max = Duration::from_millis(200), "assumption: the customary 200 ms; RFC 1122 §4.2.3.2 allows 500 ms";

@@ -103,6 +103,7 @@ pub(super) fn ten() -> Page {
         send_buffer_growth = SendBufferGrowth::WhenFreed, "no effect: the buffer has one size";
 
         prequeue = false, "Linux alone has it";
+        collapse_header_room = 0, "no effect: nothing is copied";
         delayed_ack = DelayedAck::Rfc, "Solaris 10 Tunable Parameters Reference: tcp_deferred_acks_max = 2";
         delayed_ack_min = Duration::from_millis(100), "Solaris 10 Tunable Parameters Reference: tcp_deferred_ack_interval";
         delayed_ack_max = Duration::from_millis(100), "Solaris 10 Tunable Parameters Reference: tcp_deferred_ack_interval";
