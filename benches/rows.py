@@ -1,9 +1,10 @@
-"""The rows of captures as digests: two versions of the analysis that print the same give the same rows, bit for bit.
+"""The rows of captures as digests: versions of the analysis that print the same give the same rows.
 
-.venv/bin/python benches/rows.py CAPTURE... > before.txt   # then the same with the other version, and diff
+`python benches/rows.py CAPTURE... > before.txt`; then the same with the other version, and diff.
 
-What makes the analysis faster must not change a row. Every table of each capture is a line: its name, how many rows it
-has, and the first digits of the SHA-256 of its columns as Arrow.
+What makes the analysis faster must not change a row. Every table of each capture is a line: its
+name, how many rows it has, and the first digits of the SHA-256 of its columns as Arrow, but for
+that which says where the capture lies.
 """
 
 import hashlib
@@ -25,7 +26,7 @@ def digests(capture: Path) -> list[str]:
             parts.setdefault(name, []).append(rows)
     lines = []
     for name, some in sorted(parts.items()):
-        table = pl.concat(some).rechunk()
+        table = pl.concat(some).drop("capture", strict=False).rechunk()
         arrow = io.BytesIO()
         table.write_ipc(arrow, compression="uncompressed")
         digest = hashlib.sha256(arrow.getvalue()).hexdigest()[:16]
