@@ -4,6 +4,7 @@ use rexmit_time::Duration;
 
 use super::{Closed, Connection};
 use crate::event::Direction;
+use crate::fingerprint::Signature;
 use crate::measures::Measures;
 use crate::rows::{self, Position, SenderRow};
 
@@ -60,7 +61,7 @@ impl Connection {
             sack_permitted: offers.is_some_and(|syn| syn.sack_permitted),
             timestamps: offers.is_some_and(|syn| syn.timestamps),
             mptcp: offers.is_some_and(|syn| syn.mptcp.is_some()),
-            syn_signature: signature.as_ref().map(ToString::to_string),
+            syn_signature: signature.as_ref().map(Signature::written),
             syn_system: self.hint(of).system(),
             monitor_delay: delay,
             position: self

@@ -1,6 +1,8 @@
 //! Ways of finding losses that leave the same packets in many connections: by time (RACK), by counting, and those of other
 //! stacks. Which one it was is the host's setting, so that what one of its connections shows says it of the others.
 
+use std::sync::OnceLock;
+
 use super::profile::{self, Profile};
 
 /// The stack whose ways a host may choose between.
@@ -57,7 +59,8 @@ impl ModePosterior {
         let place = &mut self.scores[mode as usize];
         let high = place.max(score);
         if high > f64::NEG_INFINITY {
-            *place = high + ((*place - high).exp() + (score - high).exp()).ln();
+            // Of the two the higher one's share of itself is 1.
+            *place = high + (1.0 + (place.min(score) - high).exp()).ln();
         }
     }
 
@@ -104,10 +107,13 @@ pub fn shares_by(evidence: &[f64; MODES]) -> [f64; MODES] {
 
 /// How likely each way is before anything is seen, as natural logarithms.
 fn prior() -> [f64; MODES] {
-    DetectionMode::ALL.map(|mode| {
-        let of_way = profile::all()
-            .iter()
-            .filter(|profile| DetectionMode::of(profile) == mode);
-        of_way.map(|profile| profile.prior.exp()).sum::<f64>().ln()
+    static PRIOR: OnceLock<[f64; MODES]> = OnceLock::new();
+    *PRIOR.get_or_init(|| {
+        DetectionMode::ALL.map(|mode| {
+            let of_way = profile::all()
+                .iter()
+                .filter(|profile| DetectionMode::of(profile) == mode);
+            of_way.map(|profile| profile.prior.exp()).sum::<f64>().ln()
+        })
     })
 }

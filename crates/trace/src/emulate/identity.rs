@@ -35,7 +35,7 @@ pub(super) fn of(senders: &[EmulatedSender], system: &Hint, retransmissions: boo
     for sender in senders {
         let stack = sender.profile.stack;
         // Each stack counts alike, and within a stack its default more than what departs from it.
-        let score = sender.evidence.score - profile::share_of(stack).ln();
+        let score = sender.evidence.score - profile::prior_of(stack);
         match families.iter_mut().find(|family| family.stack == stack) {
             Some(family) => {
                 if score > family.score {

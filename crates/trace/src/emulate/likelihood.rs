@@ -19,7 +19,7 @@ fn stray(span: Duration, slack: Duration) -> f64 {
 }
 
 /// How likely a time is: as a density, and how well it fits whatever the width of what would fit, 0 at best.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Likely {
     pub weight: f64,
     pub fit: f64,

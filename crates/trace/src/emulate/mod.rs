@@ -35,6 +35,7 @@ use crate::facts::SenderFacts;
 use crate::rows::Parameters;
 use board::{AckReport, Board};
 use pace::Pace;
+use profile::MOST_PROFILES;
 pub use recycled::Recycled;
 use sender::{EmulatedSender, Moment, SynAgain};
 use traits::{SenderTrait, SenderTraits};
@@ -302,6 +303,7 @@ impl Judges {
             missing: sent.missing,
             copied: None,
             before_timers: false,
+            ..Moment::default()
         }
     }
 
@@ -335,7 +337,7 @@ impl Judges {
 
     fn sent_again(&mut self, sent: &Sent, number: u32) {
         self.begin(sent.range.start);
-        let mut moment = self.moment(sent);
+        let mut moment = self.moment(sent).of_retransmission();
         self.pace.retransmitted(moment.gap, moment.slack);
         if sent.range.end.is_after(self.board.nxt) {
             // The first copy of it was never seen: it left with what was sent last.
@@ -498,21 +500,20 @@ impl Judges {
             let best = &mut best[DetectionMode::of(sender.profile) as usize];
             *best = best.max(sender.evidence.score);
         }
-        let above = |sender: &EmulatedSender| {
-            let best = best[DetectionMode::of(sender.profile) as usize];
-            (sender.evidence.score - best).exp()
-        };
+        let mut above = [0.0; MOST_PROFILES];
         let mut all = [0.0; 3];
-        for sender in &self.senders {
-            all[DetectionMode::of(sender.profile) as usize] += above(sender);
+        for (sender, above) in self.senders.iter().zip(&mut above) {
+            let mode = DetectionMode::of(sender.profile) as usize;
+            *above = (sender.evidence.score - best[mode]).exp();
+            all[mode] += *above;
         }
         let mut opinions = Opinions::new(self.posterior().shares());
-        for sender in &self.senders {
+        for (sender, above) in self.senders.iter().zip(above) {
             let Some(opinion) = sender.evidence.opinions.get(index) else {
                 continue;
             };
             let mode = DetectionMode::of(sender.profile);
-            let weight = above(sender) / all[mode as usize];
+            let weight = above / all[mode as usize];
             let first = (opinion.mechanism, opinion.share);
             opinions.add(mode, weight, first, opinion.next, opinion.timer);
         }

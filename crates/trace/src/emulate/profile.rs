@@ -114,8 +114,17 @@ pub fn all() -> &'static [Profile] {
     })
 }
 
-/// How likely all profiles of a stack are together before anything is seen.
-pub fn share_of(stack: &str) -> f64 {
-    let of_stack = all().iter().filter(|profile| profile.stack == stack);
-    of_stack.map(|profile| profile.prior.exp()).sum()
+/// How likely all profiles of a stack are together before anything is seen, as a natural logarithm.
+pub fn prior_of(stack: &str) -> f64 {
+    static PRIORS: OnceLock<Vec<(&str, f64)>> = OnceLock::new();
+    let priors = PRIORS.get_or_init(|| {
+        let of = |name| {
+            let of_stack = all().iter().filter(|profile| profile.stack == name);
+            of_stack.map(|profile| profile.prior.exp()).sum::<f64>()
+        };
+        let stacks = all().iter().map(|profile| profile.stack);
+        stacks.map(|stack| (stack, of(stack).ln())).collect()
+    });
+    let found = priors.iter().find(|(name, _)| *name == stack);
+    found.map_or(f64::NEG_INFINITY, |(_, prior)| *prior)
 }

@@ -145,6 +145,19 @@ impl Signature {
     }
 }
 
+/// The characters that nearly every signature has room in.
+const WRITTEN: usize = 64;
+
+impl Signature {
+    /// As text, which is laid out once and not as it grows.
+    pub(crate) fn written(&self) -> String {
+        use fmt::Write as _;
+        let mut text = String::with_capacity(WRITTEN);
+        write!(text, "{self}").expect("a string takes all that is written to it");
+        text
+    }
+}
+
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:", self.ttl)?;

@@ -10,7 +10,7 @@ use super::explain::{Candidates, Cause, Moment};
 use super::minimum::SPREAD;
 use super::EmulatedSender;
 use crate::emulate::board::Board;
-use crate::emulate::likelihood::{of_ack, of_phase, of_timer};
+use crate::emulate::likelihood::{of_phase, of_timer};
 use rexmit_tcp::recovery::Job;
 
 /// What it costs to believe that the emulation's state was wrong, a little or wholly: as a natural logarithm.
@@ -220,8 +220,7 @@ impl EmulatedSender {
                 structure += SLIGHTLY;
             }
         }
-        let pace = moment.pace.filter(|_| self.settings.pacing_rate);
-        let mut fits = of_ack(moment.gap, moment.slack, pace);
+        let mut fits = moment.fit_of_ack(self.settings.pacing_rate);
         let mut cause = Cause::Ack;
         if self.timers.timer.job() == Some(Job::Reordering) && index < board.len() {
             let late = self.timer_window().1.max(moment.at);

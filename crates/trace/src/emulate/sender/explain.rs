@@ -8,7 +8,7 @@ use super::clock::{LOST_BEFORE, SEES_ALL};
 use super::nothing::waited;
 use super::EmulatedSender;
 use crate::emulate::board::Board;
-use crate::emulate::likelihood::{either, is_overdue, Likely};
+use crate::emulate::likelihood::{either, is_overdue, of_ack, Likely};
 use crate::emulate::pace::Late;
 use rexmit_tcp::recovery::Job;
 
@@ -33,9 +33,23 @@ pub struct Moment {
     pub copied: Option<Time>,
     /// No timer of any stack can have run out since what is in flight was sent.
     pub before_timers: bool,
+    /// Of a retransmission: how well it fits that an acknowledgement let it go, by a sender that does not pace and by one
+    /// that does. It is the same for all emulated senders.
+    pub let_go: [Likely; 2],
 }
 
 impl Moment {
+    /// The same moment, of a retransmission.
+    pub fn of_retransmission(mut self) -> Self {
+        self.let_go = [None, self.pace].map(|pace| of_ack(self.gap, self.slack, pace));
+        self
+    }
+
+    /// How well it fits that an acknowledgement let it go.
+    pub(super) fn fit_of_ack(&self, paces: bool) -> Likely {
+        self.let_go[usize::from(paces)]
+    }
+
     /// What it costs, as a natural logarithm, that so many packets of timers left before this and never came by.
     pub(super) fn unseen(&self, packets: u32) -> f64 {
         let each = if self.slack > SEES_ALL {

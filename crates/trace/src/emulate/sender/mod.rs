@@ -213,11 +213,12 @@ impl EmulatedSender {
 
     /// New data that no acknowledgement let go, at the time at which a probe is due.
     fn is_probe_of_new_data(&self, moment: &Moment) -> bool {
+        if moment.gap <= Duration::from_millis(2) + moment.slack {
+            return false;
+        }
         let (soon, late) = self.timer_window();
         let margin = moment.slack + self.clock.ticks.tick() / 2 + self.timers.timer.span / 50;
-        moment.gap > Duration::from_millis(2) + moment.slack
-            && moment.at + margin >= soon
-            && moment.at <= late + margin
+        moment.at + margin >= soon && moment.at <= late + margin
     }
 
     fn add_duplicate(&mut self, board: &Board) {

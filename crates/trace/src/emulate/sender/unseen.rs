@@ -16,8 +16,12 @@ impl EmulatedSender {
             let Some(job) = self.timers.timer.job() else {
                 return;
             };
-            let (_, late) = self.timer_window();
             let span = self.timers.timer.span;
+            if now <= self.timers.timer.due() && span >= Duration::ZERO {
+                // No window ends before the timer is due: this spares its reckoning for most acknowledgements.
+                return;
+            }
+            let (_, late) = self.timer_window();
             match job {
                 Job::Reordering if now > late + slack => {
                     self.on_reordering_timer(board, late);
@@ -48,10 +52,11 @@ impl EmulatedSender {
 
     /// As [`EmulatedSender::catch_up`] before new data left, which cannot find anything lost.
     pub(super) fn catch_up_for_sending(&mut self, board: &Board, moment: &Moment) {
+        if self.timers.timer.job() != Some(Job::Probe) {
+            return;
+        }
         let (_, late) = self.timer_window();
-        if self.timers.timer.job() == Some(Job::Probe)
-            && likelihood::is_overdue(moment.at, late, self.timers.timer.span, moment.slack)
-        {
+        if likelihood::is_overdue(moment.at, late, self.timers.timer.span, moment.slack) {
             self.probe_went_unseen(board, late, moment.slack);
         }
     }
