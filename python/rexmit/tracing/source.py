@@ -94,6 +94,13 @@ def empty(name: str) -> pl.DataFrame:
     return pl.DataFrame(schema=polars_schema(TABLES[name]))
 
 
+def check_there(captures: Sequence[Path]) -> None:
+    """Raises UserError for a file that is not there."""
+    for path in captures:
+        if str(path) != STDIN and not path.exists():
+            raise UserError(f"{path}: there is no such file", "give captures, or - for a pipe")
+
+
 def open_source(
     captures: Sequence[Path],
     *,
@@ -111,9 +118,7 @@ def open_source(
     """
     from rexmit import _core
 
-    for path in captures:
-        if str(path) != STDIN and not path.exists():
-            raise UserError(f"{path}: there is no such file", "give captures, or - for a pipe")
+    check_there(captures)
     try:
         trace = _core.Trace(
             captures,
