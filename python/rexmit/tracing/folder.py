@@ -73,8 +73,13 @@ _CHECK: Final = shape(
         "wall_s": number(),
         "points": list_of(
             shape(
-                {"name": text, "files": list_of(text), "clock": list_of(anything)},
-                needed=("name", "files", "clock"),
+                {
+                    "name": text,
+                    "captures": list_of(text),
+                    "files": list_of(text),
+                    "clock": list_of(anything),
+                },
+                needed=("name", "captures", "files", "clock"),
             )
         ),
         "facts": shape(

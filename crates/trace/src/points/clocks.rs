@@ -61,11 +61,13 @@ impl Clock {
         each.sum()
     }
 
-    /// Stretches that one line describes, and whether there is one that none does.
+    /// Stretches in each of which the clocks went evenly, of the step that has most, and whether there is one that no line
+    /// describes.
     #[must_use]
     pub fn stretches(&self) -> (usize, bool) {
-        let all = || self.steps.iter().flat_map(Alignment::passages);
-        (all().count(), all().any(|one| one.contradicted))
+        let most = self.steps.iter().map(|step| step.passages().len()).max();
+        let mut all = self.steps.iter().flat_map(Alignment::passages);
+        (most.unwrap_or(0), all.any(|one| one.contradicted))
     }
 }
 

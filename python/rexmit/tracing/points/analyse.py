@@ -9,7 +9,6 @@ from typing import Any
 
 import polars as pl
 
-from rexmit import _core
 from rexmit.progress import Progress, Silent
 from rexmit.store.trace_schema import TABLES
 from rexmit.tracing.points.combine import Combined, combine
@@ -57,24 +56,17 @@ def analyse(
             done = now
         points.append({name: pl.concat(rows) for name, rows in parts.items()})
         facts.append(source.facts())
-    aligned = [
-        pl.Series(_core.aligned(steps, _starts(tables["connections"])), dtype=pl.Int64)
-        for steps, tables in zip(ways.clocks, points, strict=True)
-    ]
     about = [
         {
             "name": point.name,
+            "captures": [str(path) for path in made.paths(point)],
             "files": [str(path.resolve()) for path in made.paths(point)],
             "clock": steps,
         }
         for point, steps in zip(made.points, ways.clocks, strict=True)
     ]
     all_facts = _together(made, facts, ways.warnings)
-    return Analysed(combine(points, ways, aligned), all_facts, about)
-
-
-def _starts(connections: pl.DataFrame) -> list[int]:
-    return (connections["start_s"] * 1e9).round().cast(pl.Int64).to_list()
+    return Analysed(combine(points, ways), all_facts, about)
 
 
 def _together(made: Recognised, facts: Sequence[Facts], warnings: Sequence[str]) -> Facts:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
 from rexmit.store.schema import polars_schema
 from rexmit.store.trace_schema import ORDERS, POINT_ORDERS, POINT_TABLES, SIDES
+from rexmit.tracing.points.clocks import aligned
 from rexmit.tracing.points.follow import Ways
 
 Frames = Mapping[str, pl.DataFrame]
@@ -42,13 +43,14 @@ class Combined:
     ways: dict[str, pl.DataFrame]
 
 
-def combine(points: Sequence[Frames], ways: Ways, aligned: Sequence[pl.Series]) -> Combined:
-    """`points` are the tables of the points in their order, as analysed each by itself, `aligned`
-    when each row of their `connections` began, by the first point's clock.
+def combine(points: Sequence[Frames], ways: Ways) -> Combined:
+    """`points` are the tables of the points in their order, as analysed each by itself. Times in
+    seconds are of the first point's clock then, times in nanoseconds of the point's own.
     """
     names = ways.points["point"].to_list()
     nodes = _Nodes(points, ways.legs, names)
-    chosen = _chosen(points, aligned, nodes)
+    points = [_aligned(one, clock) for one, clock in zip(points, ways.clocks, strict=True)]
+    chosen = _chosen(points, nodes)
     made: dict[str, list[pl.DataFrame]] = {name: [] for name in points[0]}
     for number, tables in enumerate(points):
         of_sides = chosen.filter(pl.col("point") == number)
@@ -69,6 +71,31 @@ def combine(points: Sequence[Frames], ways: Ways, aligned: Sequence[pl.Series]) 
     tables["connections"] = _waited(tables["connections"], tables["mechanisms"])
     sort = {name: rows.sort(*ORDERS[name], maintain_order=True) for name, rows in tables.items()}
     return Combined(sort, of_points)
+
+
+_TIMES: Final = {
+    "connections": ("start_s", "end_s"),
+    "retransmissions": ("time_s", "first_sent_s"),
+}
+"""Columns with times since 1970."""
+
+
+def _aligned(tables: Frames, clock: list[Any]) -> Frames:
+    """With the times of the first point's clock."""
+    if not clock:
+        return tables
+
+    def times(column: pl.Series) -> pl.Series:
+        known = column.drop_nulls()
+        there = aligned(clock, (known * 1e9).round().cast(pl.Int64).to_list())
+        made = pl.Series(column.name, [None] * column.len(), dtype=pl.Float64)
+        at = column.is_not_null().arg_true()
+        return made.scatter(at, pl.Series(there, dtype=pl.Int64).cast(pl.Float64) / 1e9)
+
+    made = dict(tables)
+    for name, columns in _TIMES.items():
+        made[name] = made[name].with_columns(times(made[name][column]) for column in columns)
+    return made
 
 
 class _Nodes:
@@ -158,21 +185,21 @@ def _flows(connections: pl.DataFrame) -> pl.DataFrame:
     ).sort("start_ns", maintain_order=True)
 
 
-def _chosen(points: Sequence[Frames], aligned: Sequence[pl.Series], nodes: _Nodes) -> pl.DataFrame:
+def _chosen(points: Sequence[Frames], nodes: _Nodes) -> pl.DataFrame:
     """A row for each side of each connection of the trace: its new number, flow and direction, and
     of which point's connection and direction its rows are; `last` is the last point on its way.
     """
     members: dict[Node, list[Node]] = {}
-    told: dict[tuple[int, int], tuple[str, bool, int]] = {}
+    told: dict[tuple[int, int], tuple[str, bool, float]] = {}
     for number, tables in enumerate(points):
-        rows = tables["connections"].select("connection", "flow", "mid_stream").iter_rows()
-        for (connection, flow, middle), at in zip(rows, aligned[number], strict=True):
+        rows = tables["connections"].select("connection", "flow", "mid_stream", "start_s")
+        for connection, flow, middle, at in rows.iter_rows():
             told[number, connection] = (flow, middle, at)
             here = (number, connection, SIDES[0])
             which = min(nodes.root(here), nodes.root(_turned(here)))
             members.setdefault(which, []).append(here)
 
-    def began(group: list[Node]) -> int:
+    def began(group: list[Node]) -> float:
         return min(told[point, connection][2] for point, connection, _ in group)
 
     made = []
