@@ -5,6 +5,7 @@ use core::net::IpAddr;
 
 use hashbrown::HashMap;
 use rexmit_tcp::Need;
+use rexmit_wire::headers::Timestamps;
 use rexmit_wire::{FlowKey, Headers};
 use rustc_hash::FxHasher;
 
@@ -13,6 +14,7 @@ use super::rows::{Each, Followed, Kind, Leg, Lost, Rows};
 use super::sample::ByMark;
 use super::way::{Entry, Sight, Way};
 use super::{Mark, MOST_POINTS};
+use crate::sender_view::Spans;
 
 /// Numbers by what hashes to many, in an order that is the same in each run.
 type Map<K, V> = HashMap<K, V, BuildHasherDefault<FxHasher>>;
@@ -32,6 +34,8 @@ const LOOK: u64 = 1 << 16;
 const MOST_ROUTES: usize = 1 << 16;
 /// Packets that are remembered after they were settled, so that what the network or a capture doubled is known.
 const SETTLED: usize = 1 << 16;
+/// Packets of a connection among which parts of others are looked for, the newest ones.
+const LATELY: usize = 1_024;
 
 /// Follows packets that come in the order of the first point's clock, whatever point they came by at.
 #[derive(Debug)]
@@ -89,12 +93,15 @@ impl Follow {
         }
         self.now = self.now.max(at);
         self.packets += 1;
-        let mark = Mark::of(headers).bits();
+        let mark = Mark::of(headers);
         let sight = Sight { raw, at };
         let way = match self.find(mark, point, at, headers) {
             Found::Again => return,
-            Found::Entry(entry) => self.seen_again(entry, point, sight, headers),
-            Found::None => self.seen_first(mark, point, sight, headers),
+            Found::Entry(entry) => self.seen_again(entry, point, sight, headers, true),
+            Found::None => match self.in_parts(point, sight, headers) {
+                Some(way) => way,
+                None => self.seen_first(mark, point, sight, headers),
+            },
         };
         self.acknowledge(way, headers);
         self.settle(way, false);
@@ -116,8 +123,8 @@ impl Follow {
     }
 
     /// The packet of another point that this is.
-    fn find(&self, mark: u64, point: usize, at: i64, headers: &Headers) -> Found {
-        let mut next = self.by_mark.get(&mark).copied();
+    fn find(&self, mark: Mark, point: usize, at: i64, headers: &Headers) -> Found {
+        let mut next = self.by_mark.get(&mark.bits()).copied();
         let mut best: Option<(u32, bool, bool)> = None;
         while let Some(number) = next {
             let entry = &self.entries[number as usize];
@@ -130,7 +137,7 @@ impl Follow {
                 _ => None,
             };
             let flow = way.flows[point];
-            if flow.is_some_and(|flow| flow != headers.flow) {
+            if flow.is_some_and(|flow| flow != headers.flow) || !entry.may_be(headers.timestamps) {
                 continue;
             }
             if entry.sights[point].is_some() {
@@ -162,23 +169,32 @@ impl Follow {
         }
         match best {
             Some((number, ..)) => Found::Entry(number),
-            None if self.was_settled(mark, headers.ip_id) => Found::Again,
+            None if self.was_settled(mark, headers) => Found::Again,
             None => Found::None,
         }
     }
 
     /// Whether a packet of this mark and identification was settled lately.
-    fn was_settled(&self, mark: u64, ip_id: Option<u16>) -> bool {
-        named(mark, ip_id).is_some_and(|name| self.settled[name as usize % SETTLED] == name)
+    fn was_settled(&self, mark: Mark, headers: &Headers) -> bool {
+        named(mark, headers.ip_id, headers.timestamps)
+            .is_some_and(|name| self.settled[name as usize % SETTLED] == name)
     }
 
     /// The packet of an entry came by at a further point.
-    fn seen_again(&mut self, number: u32, point: usize, sight: Sight, headers: &Headers) -> u32 {
+    fn seen_again(
+        &mut self,
+        number: u32,
+        point: usize,
+        sight: Sight,
+        headers: &Headers,
+        whole: bool,
+    ) -> u32 {
         let entry = &mut self.entries[number as usize];
         let (way, start, end, ip_id) = (entry.way, entry.start, entry.end, entry.ip_id);
         let others = entry.sights;
         entry.sights[point] = Some(sight);
-        let is_only = entry.older.is_none() && self.by_mark.get(&entry.mark) == Some(&number);
+        let newest = self.by_mark.get(&entry.mark.bits());
+        let is_only = whole && entry.older.is_none() && newest == Some(&number);
         let is_new = |of: &Way| of.order.is_empty() || of.flows[point].is_none();
         let is_new = self.ways[way as usize].as_deref().is_some_and(is_new);
         self.belongs(way, point, headers.flow);
@@ -226,7 +242,7 @@ impl Follow {
     }
 
     /// A packet came by that no other point has shown.
-    fn seen_first(&mut self, mark: u64, point: usize, sight: Sight, headers: &Headers) -> u32 {
+    fn seen_first(&mut self, mark: Mark, point: usize, sight: Sight, headers: &Headers) -> u32 {
         let way = self.way_of(point, headers.flow);
         if headers.flags.syn() && !headers.flags.rst() {
             let isn = self.ways[way as usize].as_ref().and_then(|way| way.isn);
@@ -266,13 +282,25 @@ impl Follow {
         let entry = Entry {
             way,
             mark,
-            older: self.by_mark.get(&mark).copied(),
+            older: None,
             sights,
             kind,
             ip_id: headers.ip_id,
+            stamps: headers.timestamps,
             start,
             end,
         };
+        let number = self.keep(entry);
+        if let Some(of) = self.ways[way as usize].as_mut() {
+            of.queue.push_back(number);
+        }
+        way
+    }
+
+    /// Takes an entry in where it is found by its mark.
+    fn keep(&mut self, mut entry: Entry) -> u32 {
+        let mark = entry.mark.bits();
+        entry.older = self.by_mark.get(&mark).copied();
         let number = if let Some(number) = self.free.pop() {
             self.entries[number as usize] = entry;
             number
@@ -280,9 +308,84 @@ impl Follow {
             self.entries.push(entry);
             self.entries.len() as u32 - 1
         };
-        of.queue.push_back(number);
         self.by_mark.insert(mark, number);
-        way
+        number
+    }
+
+    /// A packet with data that is parts of packets of another point, or of which those are parts: network cards cut large
+    /// packets up behind the one point and put packets together before the other. None if none has any of its bytes.
+    fn in_parts(&mut self, point: usize, sight: Sight, headers: &Headers) -> Option<u32> {
+        if kind_of(headers) != Kind::Data {
+            return None;
+        }
+        let maps = core::iter::once(&self.by_flow[point]).chain(&self.by_flow);
+        let way = maps
+            .filter_map(|map| map.get(&headers.flow).copied())
+            .next()?;
+        let of = self.ways[way as usize].as_mut()?;
+        if of.flows[point].is_some_and(|flow| flow != headers.flow) {
+            return None;
+        }
+        let start = of.place(headers.seq);
+        let end = start + i64::from(headers.payload_len);
+        // What is not found yet, from the newest packet on.
+        let mut left = Spans::default();
+        left.add(start, end);
+        let mut found = Vec::new();
+        for &number in of.queue.iter().rev().take(LATELY) {
+            let entry = &self.entries[number as usize];
+            let (from, to) = (entry.start.max(start), entry.end.min(end));
+            let fits = entry.kind == Kind::Data
+                && entry.sights[point].is_none()
+                && entry.may_be(headers.timestamps);
+            if fits && from < to && left.covers(from, to) {
+                left.remove(from, to);
+                found.push((number, from, to));
+                if left.is_empty() {
+                    break;
+                }
+            }
+        }
+        for &(number, from, to) in found.iter().rev() {
+            self.cut(number, from, to);
+            self.seen_again(number, point, sight, headers, false);
+        }
+        (!found.is_empty()).then_some(way)
+    }
+
+    /// Leaves an entry these places, and makes entries of what it has before and behind them.
+    fn cut(&mut self, number: u32, from: i64, to: i64) {
+        let whole = self.entries[number as usize].clone();
+        if (whole.start, whole.end) == (from, to) {
+            return;
+        }
+        self.take_out(number);
+        let of_part = |start: i64, end: i64| Entry {
+            mark: whole.mark.part(start),
+            older: None,
+            start,
+            end,
+            ..whole.clone()
+        };
+        let before = (whole.start < from).then(|| self.keep(of_part(whole.start, from)));
+        let behind = (to < whole.end).then(|| self.keep(of_part(to, whole.end)));
+        let mut this = of_part(from, to);
+        let mark = this.mark.bits();
+        this.older = self.by_mark.get(&mark).copied();
+        self.entries[number as usize] = this;
+        self.by_mark.insert(mark, number);
+        let Some(of) = self.ways[whole.way as usize].as_mut() else {
+            return;
+        };
+        let Some(place) = of.queue.iter().position(|&one| one == number) else {
+            return;
+        };
+        if let Some(behind) = behind {
+            of.queue.insert(place + 1, behind);
+        }
+        if let Some(before) = before {
+            of.queue.insert(place, before);
+        }
     }
 
     /// What the other direction has acknowledged.
@@ -588,31 +691,38 @@ impl Follow {
         (self.late[point] && at < from) || (self.early[point] && at > to)
     }
 
-    /// Takes an entry out of those that are looked for.
+    /// Takes an entry out of those that are looked for, for good.
     fn forget(&mut self, number: u32) -> Entry {
+        self.take_out(number);
         let entry = self.entries[number as usize].clone();
-        let head = self.by_mark.get(&entry.mark).copied();
-        if head == Some(number) {
-            match entry.older {
-                Some(older) => self.by_mark.insert(entry.mark, older),
-                None => self.by_mark.remove(&entry.mark),
-            };
-        } else {
-            let mut at = head;
-            while let Some(newer) = at {
-                let newer = &mut self.entries[newer as usize];
-                if newer.older == Some(number) {
-                    newer.older = entry.older;
-                    break;
-                }
-                at = newer.older;
-            }
-        }
         self.free.push(number);
-        if let Some(name) = named(entry.mark, entry.ip_id) {
+        if let Some(name) = named(entry.mark, entry.ip_id, entry.stamps) {
             self.settled[name as usize % SETTLED] = name;
         }
         entry
+    }
+
+    /// Takes an entry out of those of its mark.
+    fn take_out(&mut self, number: u32) {
+        let entry = &self.entries[number as usize];
+        let (mark, older) = (entry.mark.bits(), entry.older);
+        let head = self.by_mark.get(&mark).copied();
+        if head == Some(number) {
+            match older {
+                Some(older) => self.by_mark.insert(mark, older),
+                None => self.by_mark.remove(&mark),
+            };
+            return;
+        }
+        let mut at = head;
+        while let Some(newer) = at {
+            let newer = &mut self.entries[newer as usize];
+            if newer.older == Some(number) {
+                newer.older = older;
+                break;
+            }
+            at = newer.older;
+        }
     }
 
     /// A connection is over, and another one may have its addresses and ports.
@@ -731,9 +841,10 @@ impl Route {
 }
 
 /// A packet with its identification, where it has one.
-fn named(mark: u64, ip_id: Option<u16>) -> Option<u64> {
+fn named(mark: Mark, ip_id: Option<u16>, stamps: Option<Timestamps>) -> Option<u64> {
     let id = ip_id.filter(|&id| id != 0)?;
-    Some((mark ^ u64::from(id).wrapping_mul(0x9e37_79b9_7f4a_7c15)).max(1))
+    let stamp = stamps.map_or(0, |stamps| i64::from(stamps.value));
+    Some(mark.part(i64::from(id)).part(stamp).bits().max(1))
 }
 
 enum Found {

@@ -5,10 +5,11 @@ use rexmit_wire::Headers;
 /// Flags that routers leave alone: those of ECN they may clear (RFC 3168 §6.1).
 const FLAGS: u8 = 0x3f;
 
-/// A packet by what of it stays the same on its way: numbers, flags, window, time stamps, SACK blocks, length.
+/// A packet by what of it stays the same on its way, and is in every capture: numbers, flags, window, length.
 ///
-/// Addresses and ports are not part of it, as address translation changes them, nor is a tunnel's outer header. With time
-/// stamps hardly any two packets of a connection are equal; without, pure acknowledgements and retransmissions can be.
+/// Addresses and ports are not part of it, as address translation changes them, nor is a tunnel's outer header, nor are
+/// options, which a capture may cut off. Packets of one mark are told apart by their [`Stamps`](rexmit_wire::headers::Timestamps) and
+/// IP identifications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mark(u64);
 
@@ -21,16 +22,15 @@ impl Mark {
         } else {
             0
         };
-        let mut bits = mixed(0, both(headers.seq.get(), ack));
+        let bits = mixed(0, both(headers.seq.get(), ack));
         let look = u32::from(headers.window) << 8 | u32::from(headers.flags.0 & FLAGS);
-        bits = mixed(bits, both(headers.payload_len, look));
-        if let Some(stamps) = headers.timestamps {
-            bits = mixed(bits, both(stamps.value, stamps.echo));
-        }
-        for block in headers.sack.blocks() {
-            bits = mixed(bits, both(block.start.get(), block.end.get()));
-        }
-        Mark(bits)
+        Mark(mixed(bits, both(headers.payload_len, look)))
+    }
+
+    /// That of a part of the packet that begins at a place: a network card cut it up, or put it together.
+    #[must_use]
+    pub const fn part(self, place: i64) -> Self {
+        Mark(mixed(self.0, place as u64))
     }
 
     /// Its bits, each as good as any other.

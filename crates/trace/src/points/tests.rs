@@ -153,6 +153,41 @@ fn what_a_capture_missed_is_not_lost() {
 }
 
 #[test]
+fn network_cards_cut_packets_up_and_put_them_together() {
+    let one = |at, point, seq, length| {
+        (
+            at,
+            point,
+            Headers {
+                timestamps: None,
+                ..packet(flow(), seq, 1, length, 5)
+            },
+        )
+    };
+    // One packet at the sender's point is three on the wire, of which one is lost; three of it are one at the receiver's.
+    let rows = followed(
+        2,
+        vec![
+            one(10, 0, 1000, 300),
+            one(15, 1, 1000, 100),
+            one(16, 1, 1200, 100),
+            one(20, 0, 1300, 100),
+            one(21, 0, 1400, 100),
+            one(22, 0, 1500, 100),
+            one(27, 1, 1300, 300),
+        ],
+    );
+    let lost: Vec<_> = rows
+        .followed
+        .iter()
+        .map(|row| (row.range, row.lost))
+        .collect();
+    let gone = rexmit_wire::SeqRange::new(SeqNum::new(1100), 100);
+    assert_eq!(lost, [(gone, Some(Lost::Between(0, 1)))]);
+    assert_eq!((rows.legs[0].packets, rows.legs[0].unseen), (6, 0));
+}
+
+#[test]
 fn of_three_points_the_one_behind_the_last_sighting_tells() {
     let mut seen = Vec::new();
     for (at, point, headers) in ten(|i| i != 3 && i != 5, flow()) {

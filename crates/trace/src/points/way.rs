@@ -3,10 +3,12 @@
 use std::collections::VecDeque;
 
 use rexmit_time::Duration;
+use rexmit_wire::headers::Timestamps;
 use rexmit_wire::{FlowKey, SeqNum};
 
 use super::order::Order;
 use super::rows::{Each, Kind, Lost};
+use super::Mark;
 use crate::measures::percentiles::Percentiles;
 use crate::sender_view::{Line, Spans};
 
@@ -26,18 +28,24 @@ pub(super) struct Sight {
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub way: u32,
-    pub mark: u64,
+    pub mark: Mark,
     /// The next one with the same mark, older than this one.
     pub older: Option<u32>,
     pub sights: Each<Option<Sight>>,
     pub kind: Kind,
     pub ip_id: Option<u16>,
+    pub stamps: Option<Timestamps>,
     /// Places of what it carries, SYN and FIN counted.
     pub start: i64,
     pub end: i64,
 }
 
 impl Entry {
+    /// Whether it may be the packet with these time stamps, as far as both captures have them.
+    pub fn may_be(&self, stamps: Option<Timestamps>) -> bool {
+        !matches!((self.stamps, stamps), (Some(one), Some(other)) if one != other)
+    }
+
     /// When it was first seen anywhere.
     pub fn first(&self) -> i64 {
         let seen = self.sights.iter().flatten().map(|sight| sight.at);

@@ -49,6 +49,22 @@ impl Spans {
         self.insert(start, end, |_, _| {});
     }
 
+    /// Takes `start..end` out, all of which is there.
+    pub(crate) fn remove(&mut self, start: i64, end: i64) {
+        let at = self.spans.partition_point(|s| s.1 < end);
+        let Some(&(s, e)) = self.spans.get(at) else {
+            return;
+        };
+        let parts = [(s, start), (end, e)];
+        let left = parts.into_iter().filter(|(from, to)| from < to);
+        self.spans.splice(at..=at, left);
+    }
+
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
     /// Whether all of `start..end` is there.
     pub(crate) fn covers(&self, start: i64, end: i64) -> bool {
         let next = self.spans.partition_point(|s| s.1 < end);

@@ -28,6 +28,8 @@ OF_SIDES: Final = ("sides", "mechanisms", "parameters", "retransmissions", "what
 _NOTHING: Final = 200
 """A way is none where it takes less than such a part of the other one: as `clock.rs` has it."""
 
+_SPACE: Final = 1 << 32
+
 _NEAR_NS: Final = 1_000
 """A time in seconds since 1970, as connections have it, is exact to a fraction of this."""
 
@@ -343,23 +345,11 @@ def _needs(
     now, with `was`.
     """
     rows = tables["retransmissions"]
-    keys = ["connection", "direction", "time_ns", "seq_start"]
-    places = {name: number for number, name in enumerate(names)}
-    told = followed.filter("again", pl.col("connection").is_not_null()).select(
-        *keys[:3],
-        pl.col("seq_start"),
-        pl.col("point").replace_strict(places, return_dtype=pl.Int64),
-        pl.col("need").alias("known"),
-        pl.col("last_point").replace_strict(places, return_dtype=pl.Int64).alias("last"),
-        "last_ns",
-    )
-    near = chosen.select("connection", "direction", "point")
-    told = told.join(near, on=["connection", "direction", "point"], how="semi").unique(
-        keys, keep="first", maintain_order=True
-    )
+    told = _known(rows, followed, chosen, names)
     far = _far(points, chosen)
     joined = (
-        rows.join(told, on=keys, how="left", maintain_order="left")
+        rows.with_row_index("row")
+        .join(told, on="row", how="left", maintain_order="left")
         .join(
             _at_receiver(points, chosen),
             on=["connection", "direction"],
@@ -392,6 +382,43 @@ def _needs(
     )
     changed = made.filter(pl.col("was") != pl.col("need"))
     return made.select(rows.columns), changed
+
+
+def _known(
+    rows: pl.DataFrame, followed: pl.DataFrame, chosen: pl.DataFrame, names: Sequence[str]
+) -> pl.DataFrame:
+    """By `row`, the place in `rows`: the need `known`, and the `last` point that it came by at and
+    when. Where a network card cut the packet up, it was needed if any part of it was.
+    """
+    places = {name: number for number, name in enumerate(names)}
+    near = chosen.select("connection", "direction", "point")
+    told = (
+        followed.filter("again", pl.col("connection").is_not_null())
+        .with_columns(
+            pl.col("point").replace_strict(places, return_dtype=pl.Int64),
+            pl.col("last_point").replace_strict(places, return_dtype=pl.Int64).alias("last"),
+        )
+        .join(near, on=["connection", "direction", "point"], how="semi")
+    )
+    keys = ["connection", "direction", "time_ns"]
+    mine = rows.with_row_index("row").select(
+        "row", *keys, pl.col("seq_start").alias("from"), pl.col("seq_end").alias("to")
+    )
+    ahead = (pl.col("seq_start") - pl.col("from")) % _SPACE
+    behind = (pl.col("from") - pl.col("seq_start")) % _SPACE
+    meets = (ahead < (pl.col("to") - pl.col("from")) % _SPACE) | (
+        behind < (pl.col("seq_end") - pl.col("seq_start")) % _SPACE
+    )
+    known = pl.when((pl.col("need") == "needed").any()).then(pl.lit("needed"))
+    return (
+        told.join(mine, on=keys, how="inner")
+        .filter(meets)
+        .group_by("row", maintain_order=True)
+        .agg(
+            known.otherwise(pl.col("need").first()).alias("known"),
+            pl.col("last", "last_ns").first(),
+        )
+    )
 
 
 def _far(points: Sequence[Frames], chosen: pl.DataFrame) -> pl.DataFrame:

@@ -17,24 +17,34 @@ import polars as pl
 from rexmit.validate.score.count import Matrix
 
 CAME_BY: Final = "came by"
+_SPACE: Final = 1 << 32
 
 
 def judge(truth: pl.DataFrame, followed: pl.DataFrame, points: Sequence[str]) -> Matrix:
     """`points` are those of the captures in the order in which the data pass them, `truth` the
     retransmissions of such data that the first of them has, `followed` what was found.
     """
-    told = followed.filter("again").select(
+    told = followed.filter("again", pl.col("lost").is_not_null()).select(
         "flow",
         pl.col("time_ns").alias("at_ns"),
-        "seq_start",
-        pl.coalesce("lost", pl.lit(CAME_BY)).alias("claim"),
+        pl.col("seq_start").alias("from"),
+        pl.col("seq_end").alias("to"),
+        pl.col("lost").alias("claim"),
     )
-    keys = ["flow", "at_ns", "seq_start"]
-    joined = truth.with_columns(_place(points).alias("truth")).join(
-        told.unique(keys, keep="first", maintain_order=True), on=keys, how="left"
+    rows = truth.select("flow", "at_ns", "seq_start", "seq_end", _place(points).alias("truth"))
+    rows = rows.with_row_index("row")
+    ahead = (pl.col("from") - pl.col("seq_start")) % _SPACE
+    behind = (pl.col("seq_start") - pl.col("from")) % _SPACE
+    # A packet that a network card cuts up is lost where a part of it is.
+    meets = (ahead < (pl.col("seq_end") - pl.col("seq_start")) % _SPACE) | (
+        behind < (pl.col("to") - pl.col("from")) % _SPACE
     )
+    lost = rows.join(told, on=["flow", "at_ns"], how="inner").filter(meets)
+    claims = lost.unique("row", keep="first", maintain_order=True).select("row", "claim")
     counts: Counter[tuple[str, str]] = Counter()
-    pairs = joined.select("truth", pl.col("claim").fill_null(CAME_BY))
+    pairs = rows.join(claims, on="row", how="left").select(
+        "truth", pl.col("claim").fill_null(CAME_BY)
+    )
     for place, claim in pairs.iter_rows():
         counts[place, claim] += 1
     return Matrix(counts, (*_stretches(points), CAME_BY))
