@@ -86,7 +86,7 @@ def test_both_ends_know_need_and_place(corpus: Corpus, points: tuple[str, ...]) 
     made = rexmit.score(corpus, points=points)
     assert made.points == ("+".join(points),)
     plain = [score for *_, part, score in made.scores if "+" not in part]
-    assert sum(score.needs.retransmissions for score in plain) > 100
+    assert sum(score.needs.retransmissions for score in plain) > 50
     for score in plain:
         assert score.needs.accuracy == 1
         assert score.places is not None
@@ -103,7 +103,8 @@ def test_they_are_not_worse_than_the_better_one(corpus: Corpus) -> None:
 
 def test_lost_segments_are_those_that_were_lost(corpus: Corpus) -> None:
     captures = [capture(corpus, "campus", point) for point in ("sender", "receiver")]
-    legs = rexmit.trace(captures, whatif=()).scan("legs").collect()
+    trace = rexmit.trace(captures, whatif=())
+    legs = trace.scan("legs").collect()
     lost = legs.group_by("flow").agg((pl.sum("lost") - pl.sum("acks_lost")).alias("found"))
     known = corpus.connections.filter(pl.col("part") == "campus")
     beside = known.join(lost, on="flow", how="left")
