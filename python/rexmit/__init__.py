@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rexmit.library.run import run
     from rexmit.library.scenario import open_scenario
     from rexmit.library.score import draw_score, score
-    from rexmit.library.sensitivity import sensitivity
+    from rexmit.library.sensitivity import nearest_benches, sensitivity
     from rexmit.library.stacks import list_stacks, stack
     from rexmit.library.study import study
     from rexmit.library.synth import synth, synth_kinds, synth_mixes
@@ -63,6 +63,7 @@ __all__ = [
     "kernel_exec",
     "list_kernels",
     "list_stacks",
+    "nearest_benches",
     "open_corpus",
     "open_flow",
     "open_run",
@@ -115,6 +116,7 @@ _LIBRARY: Final = {
     "kernel_exec": "kernel_exec",
     "list_kernels": "kernels",
     "list_stacks": "stacks",
+    "nearest_benches": "sensitivity",
     "open_corpus": "opened",
     "open_flow": "flow",
     "open_run": "opened",

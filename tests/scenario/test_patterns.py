@@ -45,3 +45,34 @@ def test_patterns_are_an_axis_in_their_shortest_form() -> None:
 def test_patterns_that_make_no_sense_are_refused(loss: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError, match=re.escape(said)):
         from_plain({**MINIMAL, "loss": loss})
+
+
+TAIL: dict[str, Any] = {**MINIMAL, "loss": {"segments": [0, 5], "mode": "hold"}}
+
+
+def test_a_change_of_the_rule_leaves_the_file_s_keys_of_the_other_rule_out() -> None:
+    changes = ["loss.rule=pattern", "loss.pattern=data 3"]
+    assert from_plain(TAIL, settings=changes).loss.patterns == ("data 3",)
+    assert from_plain(TAIL, settings=changes[::-1]).loss.patterns == ("data 3",)
+    pattern = {**MINIMAL, "loss": {"rule": "pattern", "pattern": "data 3"}}
+    assert from_plain(pattern, settings=["loss.rule=tail"]).loss.losses == ((0, None),)
+    work = {**MINIMAL, "workload": {"segments": 100}}
+    bursts = from_plain(work, settings=["workload.server=burst", "workload.burst_segments=9"])
+    assert bursts.workload.server == "burst"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (["loss.rule=pattern"], "loss.pattern: missing"),
+        (
+            ["loss.rule=pattern", "loss.pattern=data 3", "loss.segments=2"],
+            'loss.segments: not a key of the rule "pattern"',
+        ),
+        (["loss.pattern=data 3"], 'loss.pattern: not a key of the rule "tail"'),
+        (["loss.rule=both"], "loss"),
+    ],
+)
+def test_keys_of_two_rules_are_refused(changes: list[str], said: str) -> None:
+    with pytest.raises(UserError, match=re.escape(said)):
+        from_plain(TAIL, settings=changes)

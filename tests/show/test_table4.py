@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from typing import Any
 
 import polars as pl
 import pytest
+from rich.console import Console
 
 from rexmit.analysis.leave_out import Reason
 from rexmit.analysis.losses import numbers
 from rexmit.errors import UserError
+from rexmit.papers.ryll_2013.print_table4 import print_table4
 from rexmit.papers.ryll_2013.table4 import Block, Entry, Table4, table4
 from rexmit.store.open_run import open_run
 
@@ -41,6 +44,21 @@ def test_means_and_sample_deviation(row: Rows, write_run: Rows) -> None:
     assert total.sd_s == pytest.approx((7 / 3) ** 0.5)
     recover = entry(block(table4(run)).t_recover, "er").spread
     assert recover.sd_s == pytest.approx((7 / 3) ** 0.5 / 2)
+
+
+def test_times_to_the_letter_stand_beside_ours_where_they_are_others(
+    row: Rows, write_run: Rows
+) -> None:
+    probe = {"t_total_printed_s": 0.25, "t_recover_printed_s": None}
+    run = open_run(write_run([row(t_total_s=0.3, t_recover_s=0.2) | probe]))
+    found = block(table4(run))
+    assert entry(found.t_total, "er").to_the_letter.mean_s == 0.25
+    assert entry(found.t_recover, "er").to_the_letter.mean_s is None
+    text = io.StringIO()
+    print_table4(table4(run), Console(file=text, width=100))
+    lines = [" ".join(line.split()) for line in text.getvalue().splitlines()]
+    assert lines.count("to the letter 0.2500") == 1
+    assert any(line.startswith("to the letter: t_total until the FIN") for line in lines)
 
 
 def test_a_campaign_is_what_the_parquet_says(campaign: Rows, write_run: Rows) -> None:

@@ -45,6 +45,8 @@ pub struct Transfer {
     pub t_drop: Option<Time>,
     /// When any dropped byte (FIN included) was first sent again.
     pub t_retransmit: Option<Time>,
+    /// When the packet of `t_drop` was first sent again.
+    pub t_first_retransmit: Option<Time>,
     /// When the FIN was first sent again.
     pub t_fin_retransmit: Option<Time>,
     /// When the last of the dropped bytes (FIN included) was sent again; without drops, when the last
@@ -72,6 +74,18 @@ impl Transfer {
     #[must_use]
     pub fn t_recover(&self) -> Option<Duration> {
         Some(self.t_retransmit? - self.t_drop?)
+    }
+
+    /// `t_recover` as Ryll 2013 writes it: until the first packet that was dropped was sent again. A probe is the last.
+    #[must_use]
+    pub fn t_recover_printed(&self) -> Option<Duration> {
+        Some(self.t_first_retransmit? - self.t_drop?)
+    }
+
+    /// `t_total` as Ryll 2013 writes it: until the FIN was first sent again, whatever is missing then.
+    #[must_use]
+    pub fn t_total_printed(&self) -> Option<Duration> {
+        Some(self.t_fin_retransmit? - self.t_start)
     }
 
     /// `t_end − t_start`.

@@ -81,6 +81,16 @@ fn drops_the_last_five_and_the_fin_and_times_their_return() {
                 ),
                 (Some(5), Some(11), Some(11), Some(16))
             );
+            // As the paper writes them: the first dropped packet came back behind the probe, which had the FIN.
+            let us = |span: Option<Duration>| span.map(|span| span.as_nanos() / 1000);
+            assert_eq!(
+                (us(row.t_recover()), us(row.t_recover_printed())),
+                (Some(6), Some(7))
+            );
+            assert_eq!(
+                (us(row.t_total()), us(row.t_total_printed())),
+                (Some(16), Some(11))
+            );
             assert_eq!((row.retransmissions, row.spurious_retransmissions), (6, 0));
             assert!(w
                 .retransmitted()

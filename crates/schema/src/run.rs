@@ -97,6 +97,8 @@ const TRANSFER: &[Column] = &[
     integer("mptcp_retransmissions", "what the connection sent again by its own count (MPTCPRetrans)").or_null().later(),
     integer("probe_reinjections", "re-injections that tail loss probes caused, where something counts them").or_null().later(),
     text("ended", "how the client's transfer ended: finished; short (the server closed before all had come); timed-out (the scenario's timeout); gave-up (its TCP sent too often without an answer); reset; refused; not-connected (a path of a connection with bursts did not come up); failed (the client's program, see the note)").or_null().later(),
+    number("t_recover_printed_s", "t_recover as Ryll 2013 writes it: from t_drop until the packet of t_drop was sent again; a probe is the last packet, not that one").or_null().later(),
+    number("t_total_printed_s", "t_total as Ryll 2013 writes it: t_fin_retransmit - t_start; a probe that has the FIN ends it before the rest is repaired").or_null().later(),
 ];
 
 /// The packet was sent again.

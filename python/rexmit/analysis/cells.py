@@ -38,6 +38,8 @@ class Cell:
     left_out: dict[Reason, int]
     t_total: Spread
     t_recover: Spread
+    t_total_printed: Spread  #: as Ryll 2013 writes them, of the transfers that have them
+    t_recover_printed: Spread
     first_retransmission: dict[str, int]  #: mechanism -> transfers, most first
     no_retransmission: int  #: transfers in which nothing dropped was sent again
     spurious_retransmissions: int | None  #: sum; None when no transfer of the cell could tell
@@ -91,6 +93,8 @@ def _cell(part: pl.DataFrame, group: Group) -> Cell:
         left_out={r: left_out[r.value] for r in Reason if r.value in left_out},
         t_total=spread(used["t_total_s"]),
         t_recover=spread(used["t_recover_s"]),
+        t_total_printed=spread(used["t_total_printed_s"]),
+        t_recover_printed=spread(used["t_recover_printed_s"]),
         first_retransmission=dict(retransmissions.iter_rows()),
         no_retransmission=int(part["mechanism"].null_count()),
         spurious_retransmissions=int(spurious.sum()) if len(spurious) else None,

@@ -13,8 +13,8 @@ from rexmit import interrupt
 from rexmit.campaign import grid
 from rexmit.campaign.grid import Cell
 from rexmit.campaign.identity import differences, identity
-from rexmit.campaign.plan import boot_seed, cell_plan, phase_period_ns, phases_ns
 from rexmit.campaign.streams import Streams
+from rexmit.campaign.tasks import task
 from rexmit.engines.engine import Calls, Engine, Task
 from rexmit.errors import UserError, argument
 from rexmit.interrupt import Interrupted
@@ -198,22 +198,9 @@ class Campaign:
         return meta
 
     def _task(self, cell: Cell) -> Task:
-        scenario = self.request.scenario
-        period = phase_period_ns(self.engine.hz(cell.config))
-        return Task(
-            cell=cell.id,
-            label=cell.label,
-            config=cell.config,
-            repeat=cell.repeat,
-            seed=boot_seed(self.streams, scenario.seed, cell),
-            plan=cell_plan(
-                scenario,
-                cell,
-                phases=phases_ns(self.streams, scenario.seed, cell.repeat, period),
-                period_ns=period,
-                capture=self.request.capture,
-            ),
-        )
+        hz = self.engine.hz(cell.config)
+        capture = self.request.capture
+        return task(self.request.scenario, cell, self.streams, hz=hz, capture=capture)
 
     def _meta(
         self, asked: Mapping[str, Any], *, state: str, created: str | None, wall_s: float

@@ -85,6 +85,13 @@ def show(
             show_default=False,
         ),
     ] = None,
+    ladder: Annotated[
+        bool,
+        typer.Option(
+            "--ladder",
+            help="With --figure, of a run: draw a ladder, client left and server right.",
+        ),
+    ] = False,
     every_packet: Annotated[
         bool, typer.Option("--all", help="With --flow: every packet, the uneventful ones too.")
     ] = False,
@@ -111,6 +118,7 @@ def show(
       rexmit show runs/tlp-2013 --claims               what the paper claims, computed
       rexmit show runs/model runs/6.1 runs/6.12        these and the paper in one table
       rexmit show runs/tlp-2013 --flow 3 --all         one transfer as a ladder
+      rexmit show runs/tlp --flow 0 --figure tlp.png --ladder    drawn, as in a talk
       rexmit show traced                               of `rexmit trace --out traced`: the worst
       rexmit show traced --flow 17 --figure 17.pdf     another connection of it
       rexmit show x.pcap --flow '10.0.0.1:80 > 10.0.0.2:40000' --at 1700000012.5
@@ -133,6 +141,8 @@ def show(
         raise UserError("--all belongs to --flow", "say which transfer: --flow K", usage=True)
     if (figure or at is not None) and flow is None and not traced:
         raise UserError("--figure and --at belong to --flow", "say which: --flow K", usage=True)
+    if ladder and not figure:
+        raise UserError("--ladder belongs to --figure", "name a file: --figure FILE", usage=True)
     wrong = [path for path in figure or () if path.suffix.lower() not in (".pdf", ".png", ".svg")]
     if wrong:
         raise UserError(
@@ -146,9 +156,11 @@ def show(
         )
     asked = _Asked(losses, table4, table1, claims, inexact)
     if traced:
-        _show_traced(runs[0], _Flow(flow or "", every_packet, at, tuple(figure or ()), as_json))
+        _show_traced(
+            runs[0], _Flow(flow or "", every_packet, at, tuple(figure or ()), ladder, as_json)
+        )
     elif flow is not None:
-        _show_flow(runs[0], _Flow(flow, every_packet, at, tuple(figure or ()), as_json))
+        _show_flow(runs[0], _Flow(flow, every_packet, at, tuple(figure or ()), ladder, as_json))
     elif len(runs) > 1:
         _show_beside(runs, asked, as_json=as_json)
     else:
@@ -293,6 +305,7 @@ class _Flow:
     every_packet: bool
     at: float | None
     figures: tuple[Path, ...]
+    ladder: bool
     as_json: bool
 
 
@@ -335,7 +348,7 @@ def _draw(opened: AnyFlow, asked: _Flow) -> None:
         from rexmit.library.flow import draw_flow
         from rexmit.present.figures.save import save
 
-        for path in save(draw_flow(opened, at=asked.at), asked.figures):
+        for path in save(draw_flow(opened, at=asked.at, as_ladder=asked.ladder), asked.figures):
             typer.echo(path, err=asked.as_json)
 
 

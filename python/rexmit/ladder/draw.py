@@ -27,6 +27,7 @@ class Panel:
     title: str
     steps: tuple[Step, ...]
     marked: Step | None = None
+    acknowledgements: bool = False  #: what the client's repeat and select has labels, too
 
 
 def draw_ladders(panels: Sequence[Panel], title: str) -> Canvas:
@@ -36,11 +37,12 @@ def draw_ladders(panels: Sequence[Panel], title: str) -> Canvas:
 
 
 def _draw(panels: Sequence[Panel], title: str) -> Canvas:
-    canvas = Canvas(figsize=(4.1 * len(panels) + 0.6, 7.4), layout="constrained")
+    wide = sum(7.4 if panel.acknowledgements else 4.1 for panel in panels)
+    canvas = Canvas(figsize=(wide + 0.6, 7.4), layout="constrained")
     FigureCanvasAgg(canvas)
     canvas.suptitle(title, fontsize=10, fontweight="bold")
     every: Any = canvas.subplots(1, len(panels), sharey=True, squeeze=False)
-    times = [_ms(at) for panel in panels for step in panel.steps for at in _seen(step)]
+    times = [_ms(at) for panel in panels for step in panel.steps for at in step.seen_ns]
     low, high = (min(times), max(times)) if times else (0.0, 1.0)
     room = (high - low) * 0.03 or 1.0
     for axes, panel in zip(every[0], panels, strict=True):
@@ -52,24 +54,56 @@ def _draw(panels: Sequence[Panel], title: str) -> Canvas:
 
 def _ladder(axes: Axes, panel: Panel, *, close: float) -> None:
     axes.set_title(panel.title, fontsize=9)
-    axes.set_xlim(-0.05, 1.75)
+    axes.set_xlim(-1.1 if panel.acknowledgements else -0.05, 1.75)
     axes.set_xticks([0, 1], ["client h2", "server h1"])
     axes.grid(visible=False)
     for place in (0, 1):
         axes.axvline(place, color="#444444", linewidth=0.8)
     for step in panel.steps:
         _arrow(axes, step, marked=step is panel.marked)
+    below = float("-inf")
     for group in _groups([step for step in panel.steps if step.from_server], panel.marked, close):
         first = group[0]
         marked = first is panel.marked
+        # Packets of several kinds may leave together: their labels stand below one another.
+        lowered = max(_ms(_at_server(first)), below)
+        below = lowered + close
         axes.annotate(
             _label(first) + (f" +{len(group) - 1}" if len(group) > 1 else ""),
-            xy=(1.03, _ms(_at_server(first))),
+            xy=(1.03, lowered),
             fontsize=6.5,
             verticalalignment="center",
             color=_colour(first),
             fontweight="bold" if marked else "normal",
         )
+    if panel.acknowledgements:
+        _acknowledgements(axes, panel.steps, close=close)
+
+
+def _acknowledgements(axes: Axes, steps: Sequence[Step], *, close: float) -> None:
+    """Labels at the client, of packets that have something to say; none above another."""
+    free = float("-inf")
+    for step in steps:
+        words = _told(step)
+        at = _ms(_at_client(step))
+        if step.from_server or not words or at < free:
+            continue
+        free = at + close
+        axes.annotate(
+            words,
+            xy=(-0.03, at),
+            fontsize=6.5,
+            horizontalalignment="right",
+            verticalalignment="center",
+            color=_SACK if step.sack else "#444444",
+        )
+
+
+def _told(step: Step) -> str:
+    blocks = ", ".join(f"{left}-{right}" for left, right in step.sack)
+    if blocks:
+        return f"ACK {step.ack} SACK {blocks}"
+    return f"ACK {step.ack} duplicate {step.duplicate_acks}" if step.duplicate_acks else ""
 
 
 def _groups(steps: list[Step], marked: Step | None, close: float) -> list[list[Step]]:
@@ -78,7 +112,8 @@ def _groups(steps: list[Step], marked: Step | None, close: float) -> list[list[S
     began = float("-inf")
     for step in sorted(steps, key=_at_server):
         at = _ms(_at_server(step))
-        if groups and step is not marked and at - began < close:
+        alike = groups and _colour(step) == _colour(groups[-1][0])
+        if alike and step is not marked and at - began < close:
             groups[-1].append(step)
         else:
             groups.append([step])
@@ -131,8 +166,11 @@ def _colour(step: Step) -> str:
     return _SACK if step.sack else _ACK
 
 
-def _seen(step: Step) -> list[int]:
-    return [at for at in (step.sent_ns, step.arrived_ns) if at is not None]
+def _at_client(step: Step) -> int:
+    first, other = (
+        (step.arrived_ns, step.sent_ns) if step.from_server else (step.sent_ns, step.arrived_ns)
+    )
+    return first if first is not None else other if other is not None else 0
 
 
 def _at_server(step: Step) -> int:

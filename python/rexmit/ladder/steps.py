@@ -43,6 +43,11 @@ class Step:
     window_update: bool  #: only the window is another than in the one before
 
     @property
+    def seen_ns(self) -> list[int]:
+        """When it was seen, at either end."""
+        return [at for at in (self.sent_ns, self.arrived_ns) if at is not None]
+
+    @property
     def is_event(self) -> bool:
         """Worth a line whatever stands around it. Of a row of duplicate ACKs the first three are:
         the third is the classic threshold (RFC 5681 section 3.2), what follows repeats them.

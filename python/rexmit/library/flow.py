@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from rexmit.errors import UserError, argument, by_caller
 from rexmit.ladder.flow import Flow
 from rexmit.ladder.flow import open_flow as open_page_flow
+from rexmit.ladder.page import draw_page_ladder
 from rexmit.ladder.paths import PathFlow, open_path_flow
 from rexmit.ladder.print_paths import draw_path_ladders
 from rexmit.ladder.print_traced import near_time
@@ -36,12 +37,23 @@ def open_flow(
     return of_run(of, which, at) if isinstance(of, Run) else of_trace(of, which, at)[0]
 
 
-def draw_flow(flow: AnyFlow, *, at: float | None = None) -> Figure:
+def draw_flow(flow: AnyFlow, *, at: float | None = None, as_ladder: bool = False) -> Figure:
     """Data (kB), acknowledgements and retransmissions by mechanism over time (seconds); of several
     paths a ladder a path. Of a trace only what is around the time `at`, if it is given.
+
+    `as_ladder` draws a transfer of a run as a ladder, time downwards (ms), from shortly before its
+    first loss on. Raises UserError (usage) for a connection of a trace, seen at one place.
     """
     if isinstance(flow, PathFlow):
         return draw_path_ladders(flow)
+    if as_ladder and isinstance(flow, Flow):
+        return draw_page_ladder(flow)
+    if as_ladder:
+        raise UserError(
+            "a capture shows one end: there is no ladder between two to draw",
+            f"leave out {argument('ladder')}",
+            usage=True,
+        )
     if isinstance(flow, Flow):
         return draw_sequence(Picture(title(flow), flow.steps, data_from_server=True))
     steps = flow.steps if at is None else near_time(flow, at)

@@ -16,9 +16,10 @@ from rexmit.errors import UserError, argument, closest
 from rexmit.scenario import overrides as override
 from rexmit.scenario import paths
 from rexmit.scenario.invalid import description, invalid
-from rexmit.scenario.loss import TailLoss
+from rexmit.scenario.loss import RULES, TailLoss
 from rexmit.scenario.model import (
     PAGE_LIMIT_BYTES,
+    SERVERS,
     Bursts,
     Pages,
     Scenario,
@@ -113,6 +114,7 @@ def check(
         for path in override.apply(data, setting):
             sources.settings.pop(path, None)
             sources.settings[path] = setting
+    _leave_out_other_kinds(data, sources)
     try:
         scenario = Scenario.model_validate(data)
     except ValidationError as error:
@@ -127,6 +129,27 @@ def check(
             f"at most {MOST_CELLS:,}: give fewer values, or several scenarios",
         )
     return scenario
+
+
+_KINDS: Final = {"loss": RULES, "workload": SERVERS}
+"""Tables of which there are several kinds, told by a key of theirs."""
+
+
+def _leave_out_other_kinds(data: dict[str, Any], sources: Sources) -> None:
+    """Where a change chose another kind of a table, the file's keys of the kind that it had go.
+    Those that a change set stay, and are refused.
+    """
+    for name, kinds in _KINDS.items():
+        table = data.get(name)
+        if (name, kinds.key) not in sources.settings or not isinstance(table, dict):
+            continue
+        own = kinds.tables.get(kinds.kind(table) or "")
+        if own is None:
+            continue
+        others = {key for part in kinds.tables.values() for key in part.model_fields}
+        for key in others - set(own.model_fields):
+            if (name, key) not in sources.settings:
+                table.pop(key, None)
 
 
 def _most_cells(scenario: Scenario) -> int:

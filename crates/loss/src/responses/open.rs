@@ -34,6 +34,8 @@ pub(crate) struct Open {
     /// All that was dropped, and what of it has not been sent again.
     dropped: IntervalSet,
     missing: IntervalSet,
+    /// The first position of the packet of `t_drop`.
+    first_dropped: Option<u64>,
     /// When every byte had been sent and nothing was missing, as of now.
     whole_at: Option<Time>,
     /// Whether the packet of `t_retransmit` carried the highest sequence number.
@@ -65,6 +67,7 @@ impl Open {
             completed: None,
             dropped: IntervalSet::default(),
             missing: IntervalSet::default(),
+            first_dropped: None,
             whole_at: None,
             first_was_highest: false,
         }
@@ -108,7 +111,10 @@ impl Open {
         self.missing.insert(start, top);
         self.row.dropped_packets += 1;
         self.row.dropped_segments += u64::from(segment);
-        self.row.t_drop = Some(self.row.t_drop.map_or(at, |t| t.min(at)));
+        if self.row.t_drop.is_none_or(|t| at < t) {
+            self.row.t_drop = Some(at);
+            self.first_dropped = Some(start);
+        }
     }
 
     /// Whether some of `start..top` was dropped, and whether some of that was not sent again.
@@ -131,6 +137,12 @@ impl Open {
         if dropped && self.row.t_retransmit.is_none_or(|t| at < t) {
             self.row.t_retransmit = Some(at);
             self.first_was_highest = highest;
+        }
+        let has_first = self
+            .first_dropped
+            .is_some_and(|first| (start..top).contains(&first));
+        if has_first && self.row.t_first_retransmit.is_none_or(|t| at < t) {
+            self.row.t_first_retransmit = Some(at);
         }
         self.missing.remove(start, top);
         !missing

@@ -42,6 +42,7 @@ impl Flow {
             t_start: self.log.first_sent(start, start + head).unwrap_or(now),
             t_drop: None,
             t_retransmit: None,
+            t_first_retransmit: None,
             t_fin_retransmit: None,
             t_end: None,
             is_tlp: None,

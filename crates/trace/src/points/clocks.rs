@@ -55,8 +55,8 @@ impl Clock {
     /// The sum over its steps of a number of their longest stretch; none if one of them has none.
     pub fn sum(&self, of: impl Fn(&super::Passage) -> Option<f64>) -> Option<f64> {
         let each = self.steps.iter().map(|step| {
-            let worst = step.passages().iter().map(&of);
-            worst.fold(Some(f64::NEG_INFINITY), |most, one| Some(most?.max(one?)))
+            let mut worst = step.passages().iter().map(&of);
+            worst.try_fold(f64::NEG_INFINITY, |most, one| Some(most.max(one?)))
         });
         each.sum()
     }

@@ -100,6 +100,7 @@ def _block(block: Block) -> dict[str, Any]:
 def _entry(entry: Entry) -> dict[str, Any]:
     return {
         **asdict(entry.spread),
+        "to_the_letter": asdict(entry.to_the_letter),
         "percent": entry.percent,
         "paper": asdict(entry.paper) if entry.paper else None,
     }

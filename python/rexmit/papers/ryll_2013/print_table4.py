@@ -121,10 +121,18 @@ def _times(measure: str, entries: tuple[Entry, ...]) -> list[Row]:
         row(measure, lambda e: (seconds(e.spread.mean_s), signed_percent(e.percent))),
         row("  std deviation", lambda e: (seconds(e.spread.sd_s), "")),
     ]
+    if any(_parts(entry) for entry in entries):
+        rows.append(row("  to the letter", lambda e: (seconds(e.to_the_letter.mean_s), "")))
     if any(entry.paper for entry in entries):
         rows.append(row("  paper", lambda e: _paper(e.paper)))
         rows.append(row("  ours - paper", lambda e: _difference(e.paper)))
     return rows
+
+
+def _parts(entry: Entry) -> bool:
+    """The time as the paper's text defines it is another."""
+    ours, letter = entry.spread.mean_s, entry.to_the_letter.mean_s
+    return ours is not None and letter is not None and seconds(ours) != seconds(letter)
 
 
 def _paper(beside: Beside | None) -> Pair:
@@ -183,6 +191,12 @@ def _about_means(table: Table4) -> list[str]:
     ]
     if any(Reason.INEXACT in cell.left_out for cell in cells):
         notes.append("  (--inexact takes these into the means)")
+    entries = (e for block in table.blocks for e in (*block.t_total, *block.t_recover))
+    if any(map(_parts, entries)):
+        notes.append(
+            "to the letter: t_total until the FIN is sent again, t_recover until the first dropped "
+            "segment is; ours wait for all that was dropped, and for any of it"
+        )
     if any(cell.not_probed for cell in cells):
         notes.append(
             "the line loses by itself: transfers with isTLP false count, for without those that "

@@ -29,10 +29,16 @@ class Beside:
 
 @dataclass(frozen=True)
 class Entry:
-    """One time of one configuration; `percent` against the baseline (None for itself)."""
+    """One time of one configuration; `percent` against the baseline (None for itself).
+
+    `to_the_letter` is the time as the paper's text defines it: t_total until the FIN is sent again,
+    t_recover until the first dropped segment is, where ours wait for all that was dropped, and for
+    any of it. A probe, which is the last segment and may have the FIN, tells them apart.
+    """
 
     config: str
     spread: Spread
+    to_the_letter: Spread
     percent: float | None
     paper: Beside | None
 
@@ -127,7 +133,8 @@ def _entry(
     against = None if config == baseline else percent(mine.mean_s, base.mean_s)
     comparable = cell is not None and is_papers_network(cell.network, setting)
     beside = _beside(measure, cell, mine) if cell and comparable else None
-    return Entry(config, mine, against, beside)
+    letter: Spread = getattr(cell, f"{measure}_printed") if cell else nothing
+    return Entry(config, mine, letter, against, beside)
 
 
 def _beside(measure: str, cell: Cell, mine: Spread) -> Beside | None:
