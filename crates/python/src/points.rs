@@ -153,10 +153,10 @@ impl Points {
         let reading = samples.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut of_points = Vec::new();
         let mut sources = Vec::new();
-        for group in &groups {
+        for group in groups {
             let mut sample = Sample::default();
             let mut paths = Vec::new();
-            for &file in group {
+            for file in group {
                 let (Some(one), Some(path)) = (reading.samples.get(file), reading.paths.get(file))
                 else {
                     return Err(PyValueError::new_err("there is no such capture"));
