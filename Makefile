@@ -30,7 +30,7 @@ VENV_STAMP  := $(VENV)/rexmit-locked
 CORE        := python/rexmit/_core.abi3.so
 GUEST       := python/rexmit/bin/rexmit-guest
 
-.PHONY: help setup base system core kernel kernels run test test-fast soak check bench fuzz lock clean
+.PHONY: help setup base system core kernel kernels image run test test-fast soak check bench fuzz lock clean
 
 help: ## Show this list
 	@echo 'rexmit: a laboratory for TCP loss recovery'
@@ -82,7 +82,11 @@ kernels: kernel
 run: core ## The TLP campaign of 2013: the paper, its kernel's model, real kernels
 	@+MAKE='$(MAKE)' scripts/paper-campaign
 
-test: kernels ## All tests, those on real kernels included
+# Without it the tests of images are skipped, and say so.
+image: setup
+	@scripts/test-image >/dev/null || echo 'note: the tests of kernel images will be skipped' >&2
+
+test: kernels image ## All tests, those on real kernels included
 	cargo test --locked --workspace
 	$(BIN)/pytest
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rexmit.library.figures import figures, save_figures
     from rexmit.library.flow import draw_flow, open_flow
     from rexmit.library.kernel_exec import kernel_exec
-    from rexmit.library.kernels import build_kernel, list_kernels
+    from rexmit.library.kernels import add_kernel, build_kernel, list_kernels
     from rexmit.library.opened import open_corpus, open_run
     from rexmit.library.page import groups, page, why_empty
     from rexmit.library.run import run
@@ -44,6 +44,7 @@ __all__ = [
     "Run",
     "Scenario",
     "Trace",
+    "add_kernel",
     "agree",
     "agree_again",
     "agree_case",
@@ -97,6 +98,7 @@ _ELSEWHERE: Final = {
 """Where each class is."""
 
 _LIBRARY: Final = {
+    "add_kernel": "kernels",
     "agree": "agree",
     "agree_again": "agree",
     "agree_case": "agree",

@@ -126,6 +126,19 @@ def read_flow(
 def stack_names() -> list[str]:
     """The stacks of the model."""
 
+def whatif_settings(words: list[str]) -> list[str]:
+    """The settings that words of a what-if name, `default` and `grid` among them, each once.
+
+    Raises ValueError for a setting that there is not.
+    """
+
+def emulations(words: list[str]) -> list[str]:
+    """The pages of the emulated senders that words choose: a stack as tables call it, a page of
+    one, `unc-2007` for the four of the study, each left out with `no-` before it; all without any.
+
+    Raises ValueError for a name that there is not, and where none is left.
+    """
+
 def stack_pages() -> list[StackPage]:
     """The pages of the model's stacks: every setting with its source."""
 
@@ -258,8 +271,9 @@ class Trace:
     `paths` are the files of one capture; `-` is standard input. `jobs` is the number of threads;
     results do not depend on it. `whatif` are the settings to replay, such as `k=2,min_rto=100ms`,
     `default` and `grid`; the default ones unless given, none if False. `uncalibrated` leaves rows
-    as the emulations judge them: their confidences are no probabilities. Raises OSError for a file
-    that cannot be opened, ValueError for a setting that there is not.
+    as the emulations judge them: their confidences are no probabilities. `stacks` are the
+    emulations that take part, as in `emulations`. Raises OSError for a file that cannot be opened,
+    ValueError for a setting or an emulation that there is not.
     """
 
     def __init__(
@@ -272,6 +286,7 @@ class Trace:
         idle_s: float | None = None,
         linger_s: float | None = None,
         uncalibrated: bool = False,
+        stacks: list[str] | None = None,
     ) -> None: ...
     def next_batch(self) -> dict[str, Batch] | None:
         """The next rows of every table of `places` of `trace`; none when there are no more.
@@ -288,6 +303,6 @@ class Trace:
         `skipped` packets by reason, connections `evicted` to make room and `evicted_openings` of
         them that had only begun, `strays` that fit no connection, `stray_resets` without one,
         `steps_back` of the clock, `first_s` and `last_s`, `warnings` as sentences, the `settings`
-        that were replayed, and of each of `files` its packets with the earliest and the latest time
-        stamp in nanoseconds (None without packets).
+        that were replayed, the pages of the emulated `stacks`, and of each of `files` its packets
+        with the earliest and the latest time stamp in nanoseconds (None without packets).
         """

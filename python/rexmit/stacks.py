@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,6 +25,8 @@ class Stack:
     """Settings other than the stack's own."""
     settings: Mapping[str, str]
     """Every setting as text, with the configuration's sysctls and then the changes made."""
+    work_ns: Mapping[str, int] = field(default_factory=dict)
+    """How long its hosts work on what, where that takes time."""
 
     @property
     def hz(self) -> int:
@@ -39,11 +41,13 @@ class Stack:
     def plan(self) -> dict[str, Any]:
         """The STACK of a plan."""
         others = {key: value for key, value in self.changes.items() if key != "hz"}
-        return {"name": self.name, "hz": self.hz, "set": others}
+        work = {f"{name}_ns": takes for name, takes in self.work_ns.items()}
+        return {"name": self.name, "hz": self.hz, "set": others, "work": work}
 
     def plain(self) -> dict[str, Any]:
         """For run.json."""
-        return {"stack": self.name, "settings": dict(self.settings)}
+        plain: dict[str, Any] = {"stack": self.name, "settings": dict(self.settings)}
+        return plain | ({"work_ns": dict(self.work_ns)} if self.work_ns else {})
 
 
 def core() -> ModuleType:
@@ -86,9 +90,9 @@ def problem(key: str, value: str) -> tuple[str, str] | None:
         return f'there is no stack "{value}"', f"{guess}stacks: {', '.join(there)}"
     keys = list(stack(DEFAULT, {}).settings)
     if key not in keys:
-        near = closest(key, keys)
+        near = closest(key, [*keys, "work"])
         guess = f"did you mean {near}? " if near else ""
-        return "unknown key", f"{guess}allowed here: name, {', '.join(keys)}"
+        return "unknown key", f"{guess}allowed here: name, work, {', '.join(keys)}"
     try:
         # Whether it goes with the others, only the whole stack can say.
         core().check_setting(key, value)

@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
-from rexmit import _core
+from rexmit import _core, kernels, stack
 from rexmit.engines.engine import cores
 from rexmit.engines.kernel import KernelEngine, find_kernel
-from rexmit.validate.agree.draw import draw
+from rexmit.kernels.room import room
+from rexmit.validate.agree.draw import CONGESTION_CONTROLS, SYSCTLS, draw
 from rexmit.validate.agree.judge import judge
 from rexmit.validate.agree.kernel import run, run_alone
 from rexmit.validate.agree.outcome import Outcome
@@ -107,7 +108,8 @@ def test_cases_that_once_disagreed_agree(kernel: str) -> None:
 def test_a_case_in_a_batch_is_the_case_alone() -> None:
     # One after the other in a kernel, or in a kernel of its own: microseconds differ at most.
     engine = open_kernel("6.1")
-    cases = {index: draw(_core, 5, index, (6, 1)) for index in range(12)}
+    there = (SYSCTLS | CONGESTION_CONTROLS) - {"net.ipv4.tcp_rto_min_us"}
+    cases = {index: draw(_core, 5, index, there) for index in range(12)}
     together: dict[int, Outcome] = {}
     run(cases, engine, _core, cores=cores()[:1], on_outcome=together.__setitem__)
     for number in (0, 5, 11):
@@ -159,3 +161,11 @@ def test_wrong_usage(words: tuple[str, ...], said: str, status: int) -> None:
     assert done.returncode == status
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("series", ["6.1", "6.12"])
+def test_the_models_stacks_are_as_our_kernels_are_configured(series: str) -> None:
+    major, minor = series.split(".")
+    found = room(kernels.find(series).config, (int(major), int(minor)))
+    settings = {one.name: one.value for one in stack(f"linux-{series}").settings}
+    assert found == {name: settings[name] for name in found}

@@ -11,33 +11,48 @@ import pytest
 from rexmit import _core
 from rexmit.errors import UserError
 from rexmit.validate.agree.case import Case
-from rexmit.validate.agree.draw import draw
+from rexmit.validate.agree.draw import CONGESTION_CONTROLS, SYSCTLS, draw
 from rexmit.validate.agree.draw_pages import RATE_BPS, RTT_NS, SEGMENTS
 from rexmit.validate.agree.read import read
 from rexmit.validate.networks import BUFFER_BYTES
 
+EVERYTHING = SYSCTLS | CONGESTION_CONTROLS
 CASES = sorted((Path(__file__).parent / "cases").glob("*.toml"))
 
 
 @pytest.fixture(scope="module")
 def drawn() -> list[Case]:
-    return [draw(_core, 3, index, (6, 12)) for index in range(400)]
+    return [draw(_core, 3, index) for index in range(400)]
 
 
 def test_a_case_is_the_same_whatever_else_is_drawn(drawn: list[Case]) -> None:
-    assert draw(_core, 3, 123, (6, 12)) == drawn[123]
-    other = draw(_core, 3, 123, (6, 1))
+    assert draw(_core, 3, 123) == drawn[123]
+    other = draw(_core, 3, 123, EVERYTHING - {"net.ipv4.tcp_rto_min_us"})
     names = set(drawn[123].sysctls) - set(other.sysctls)
     assert names <= {"net.ipv4.tcp_rto_min_us"}
     assert other.pattern == drawn[123].pattern
-    assert draw(_core, 4, 123, (6, 12)) != drawn[123]
+    assert draw(_core, 4, 123) != drawn[123]
+
+
+def test_what_a_kernel_does_not_have_is_left_out_and_nothing_else(drawn: list[Case]) -> None:
+    """Linux 3.10 has neither of these."""
+    newer = {"net.ipv4.tcp_recovery", "net.ipv4.tcp_rto_min_us"}
+    old = [draw(_core, 3, index, EVERYTHING - newer) for index in range(400)]
+    changed = 0
+    for case, other in zip(drawn, old, strict=True):
+        left = {name: value for name, value in case.sysctls.items() if name not in newer}
+        assert other == replace(case, sysctls=left)
+        changed += left != case.sysctls
+    assert changed > 100
+    without_cubic = [draw(_core, 3, index, EVERYTHING - {"cubic"}) for index in range(50)]
+    assert {case.congestion_control for case in without_cubic} == {"reno"}
 
 
 @pytest.mark.parametrize(
     ("cases", "digest"),
     [
-        ([draw(_core, 1411, index, (6, 12)) for index in range(200)], "17dfa3b7ddcc3c6e"),
-        ([draw(_core, 11, index, (6, 12), paths=2) for index in range(200)], "94316f77de14649d"),
+        ([draw(_core, 1411, index) for index in range(200)], "17dfa3b7ddcc3c6e"),
+        ([draw(_core, 11, index, paths=2) for index in range(200)], "94316f77de14649d"),
     ],
     ids=["one path", "two paths"],
 )
@@ -109,8 +124,8 @@ def test_cases_of_two_paths_are_read_as_they_were_written_at_first() -> None:
 
 
 def test_any_workload_goes_over_any_network(tmp_path: Path) -> None:
-    links = draw(_core, 4, 7, (6, 12))
-    paths = replace(draw(_core, 4, 7, (6, 12), paths=2), protocol="mptcp")
+    links = draw(_core, 4, 7)
+    paths = replace(draw(_core, 4, 7, paths=2), protocol="mptcp")
     for case in (
         replace(links, bursts=2, gap_ns=10**9, receive_window_bytes=None, pattern="data -1"),
         replace(paths, bursts=None, gap_ns=0, pattern="path 1 data -1"),

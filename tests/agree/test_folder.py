@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+import rexmit
 from rexmit import _core
 from rexmit.errors import UserError
 from rexmit.validate.agree.draw import draw
 from rexmit.validate.agree.folder import About, Folder
+from rexmit.validate.agree.recorded import of_folder
 
 ABOUT = About("6.1.192-hz250-x", "6.1.192", 250, "k", "g", seed=5)
-CASES = {index: draw(_core, 5, index, (6, 1)) for index in range(3)}
+CASES = {index: draw(_core, 5, index) for index in range(3)}
 
 
 def test_a_torn_line_takes_no_other_with_it(tmp_path: Path) -> None:
@@ -56,3 +59,36 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="not empty"):
         Folder.begin(tmp_path, ABOUT, CASES)
     assert [path.name for path in tmp_path.iterdir()] == ["other"]
+
+
+def test_two_kernels_are_compared_in_the_cases_that_both_ran(tmp_path: Path) -> None:
+    first, second = (Folder.begin(tmp_path / name, ABOUT, CASES) for name in ("a", "b"))
+    outcome: dict[str, object] = {"packets": [[0, 0, 1, 1448, 16, 1, 500, 0, None, []]]}
+    late: dict[str, object] = {"packets": [[9_000_000, 0, 1, 1448, 16, 1, 500, 0, None, []]]}
+    for number, (one, other) in enumerate([(outcome, outcome), (outcome, late)]):
+        first.add(number, one)
+        second.add(number, other)
+    first.add(2, outcome)
+    found = rexmit.agree_again(tmp_path / "a", against=tmp_path / "b", ticks=2)
+    assert (found.rates.cases, found.rates.agreed) == (2, 1)
+    assert found.as_json()["disagreements"] == {
+        "new data: other later by more than 2 ticks": ["5-1"]
+    }
+    assert rexmit.agree_again(tmp_path / "a", against=tmp_path / "b", ticks=3).rates.agreed == 2
+    third = Folder.begin(tmp_path / "c", replace(ABOUT, seed=6), {0: draw(_core, 6, 0)})
+    third.add(0, outcome)
+    with pytest.raises(UserError, match="no case in common"):
+        rexmit.agree_again(tmp_path / "a", against=tmp_path / "c")
+    Folder.begin(tmp_path / "d", replace(ABOUT, hz=1000), CASES)
+    with pytest.raises(UserError, match=r"of 250 Hz, .* of one of 1000 Hz"):
+        rexmit.agree_again(tmp_path / "a", against=tmp_path / "d")
+
+
+def test_the_room_of_an_image_is_kept(tmp_path: Path) -> None:
+    about = replace(ABOUT, room={"packet_overhead": "1280", "header_room": "256"})
+    folder = Folder.begin(tmp_path, about, CASES)
+    assert folder.about() == about
+    bench = of_folder(folder, about, "linux-6.1").bench
+    assert bench is not None
+    assert (bench.settings, bench.aligned) == (about.room, True)
+    assert of_folder(folder, ABOUT, "linux-6.1").bench is None

@@ -28,7 +28,7 @@ Row = list[object]
 
 
 def draw(seed: int, index: int) -> Case:
-    return draw_case(_core, seed, index, (6, 12), paths=2)
+    return draw_case(_core, seed, index, paths=2)
 
 
 CASE = draw(3, 0)
@@ -228,7 +228,7 @@ def test_what_one_side_never_sends_is_a_disagreement_and_what_neither_sends_no_c
     assert one.kind == "only the kernel sends what is lost"
     found = tally({0: one, 1: Judged(case, kernel_error="x")}, RETRANSMISSIONS)
     assert (found.cases, found.failed, found.agreed, found.with_retransmissions) == (1, 1, 0, 1)
-    said = "\n".join(lines(found, kernel="6.12.117", stack="linux-6.12", hz=250))
+    said = "\n".join(lines(found, kernel="6.12.117", other="model linux-6.12", ticks=1, hz=250))
     assert f"1  only the kernel sends what is lost: {case.name}" in said
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from rexmit.papers.probe_or_wait_2017.paper import LOSSES, PAIRS
+from rexmit.papers.probe_or_wait_2017.paper import DIAGRAMS, LOSSES, PAIRS
 from rexmit.store.schema import RETRANSMISSIONS, TRANSFERS, polars_schema
 
 Times = Mapping[str, float] | Callable[[str, tuple[int, int], str], float | None]
@@ -67,28 +67,32 @@ def write_study(tmp_path: Path) -> WriteStudy:
                     mean = time(config, pair, loss)
                     if mean is None:
                         continue
-                    place = {
+                    where = {
                         "network": f"{pair[0]}-{pair[1]}",
                         "config": config,
                         "lost_segments": 1,
                         "cell": cell,
                     }
                     for repetition, off in enumerate((-0.001, 0.001)):
-                        own = {**place, "repetition": repetition}
+                        own = {**where, "repetition": repetition}
                         rows.append(change(_row(**own, loss_pattern=loss, t_total_s=mean + off)))
-                        retransmissions.append(
+                        retransmissions += [
                             {
                                 **own,
-                                "time_s": 5.2,
+                                "time_s": 5.2 if place == 0 else 5.3,
                                 "seq": 100,
                                 "length_bytes": 1428,
                                 "fin": False,
-                                "mechanism": "mptcp-reinject",
+                                "mechanism": "mptcp-reinject" if "2 " in again else "rto",
                                 "need": "needed",
-                                "dropped": False,
-                                "path": 2,
+                                "dropped": "lost" in again,
+                                "path": int(again[0]),
+                                "data_seq": "xy".index(again[2]),
                             }
-                        )
+                            for place, again in enumerate(
+                                sorted(DIAGRAMS.get((config, loss), ("2 x",)), reverse=True)
+                            )
+                        ]
                     cell += 1
         _parquet(rows, TRANSFERS, folder / "transfers.parquet")
         _parquet(retransmissions, RETRANSMISSIONS, folder / "retransmissions.parquet")

@@ -35,7 +35,7 @@ def test_a_table_for_each_loss(write_study: Write) -> None:
     assert "1.0000 0.0014" in text
     assert "mptcp-reinject on path 2" in text
     assert "2017" in text
-    assert "of 10 hold" in text
+    assert "of 15 hold" in text
 
 
 def test_the_same_as_json(write_study: Write) -> None:
@@ -47,7 +47,7 @@ def test_the_same_as_json(write_study: Write) -> None:
     assert first["first_retransmission"] == [
         {"mechanism": "mptcp-reinject", "path": 2, "connections": 2}
     ]
-    assert len(data["claims"]) == 10
+    assert len(data["claims"]) == 15
 
 
 def test_several_runs_beside_each_other(write_study: Write) -> None:
@@ -55,6 +55,10 @@ def test_several_runs_beside_each_other(write_study: Write) -> None:
     text = run("show", *paths, "--claims")
     assert "(a) TCP, one lost" in text
     assert text.count("holds") >= 2
+    # Both ran on the same kernel: their folders tell them apart.
+    head = text[: text.index("(a) TCP")]
+    assert "one" in head
+    assert "two" in head
 
 
 def test_tables_of_pages_are_refused(write_study: Write) -> None:

@@ -107,8 +107,8 @@ def test_settings_reach_the_plan(run: Run) -> None:
     )
     asked = {cell["label"].split()[1]: cell["stack"] for cell in fake_model.CALLS}
     assert asked == {
-        "er": {"name": "solaris-10", "hz": 250, "set": {"min_rto": "300ms"}},
-        "tlp": {"name": "linux-3.10", "hz": 250, "set": {"min_rto": "100ms"}},
+        "er": {"name": "solaris-10", "hz": 250, "set": {"min_rto": "300ms"}, "work": {}},
+        "tlp": {"name": "linux-3.10", "hz": 250, "set": {"min_rto": "100ms"}, "work": {}},
     }
     assert meta["model"]["stacks"]["er"]["settings"]["min_rto"] == "300ms"
     assert meta["scenario"]["stack"] == {"min_rto": "100ms", "name": "linux-3.10"}

@@ -52,6 +52,7 @@ WORDS = {
     "kernel build": ("9.9",),
     "kernel list": (),
     "kernel exec": ("--", "true"),
+    "kernel add": ("/nowhere/bzImage",),
 }
 """What follows each command where nothing else is given: little work, or none without kernels."""
 

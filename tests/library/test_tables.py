@@ -69,7 +69,7 @@ def test_figures_are_drawn_and_kept(new: rexmit.Run, bursts: rexmit.Run, tmp_pat
     assert all(path.stat().st_size for path in paths)
     names = set(rexmit.figures(bursts))
     assert "figure-2" in names
-    assert any(name.startswith("figure-3a-") for name in names), "it kept captures"
+    assert any(name.startswith("figure-3-i-a-") for name in names), "it kept captures"
     with pytest.raises(rexmit.Error, match="`losses` counts segments"):
         rexmit.figures(bursts, losses=1)
     with pytest.raises(rexmit.Error, match="`formats`: gif is not known"):

@@ -66,10 +66,11 @@ def test_the_study_of_2017() -> None:
 
 def test_what_the_study_left() -> None:
     study, further = load(STUDY), load(find("mptcp-further"))
-    assert list(further.configs) == ["mptcp-tlp", "mptcp-new", "mptcp-all"]
+    assert list(further.configs) == ["mptcp-tlp", "mptcp-head", "mptcp-new"]
     for name in ("mptcp-tlp", "mptcp-new"):
         assert further.configs[name].sysctl == study.configs[name].sysctl
-    assert further.configs["mptcp-all"].sysctl["net.mptcp.reinject_on_tlp"] == "2"
+    assert study.configs["mptcp-new"].sysctl["net.mptcp.reinject_on_tlp"] == "2"
+    assert further.configs["mptcp-head"].sysctl["net.mptcp.reinject_on_tlp"] == "1"
     assert {name: further.networks[name] for name in study.networks} == dict(study.networks)
     assert len(further.networks["20-30-40"].link_specs(0.0)) == 3
     assert len(cells(further)) == 6 * 3 * 5

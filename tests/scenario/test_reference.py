@@ -89,7 +89,11 @@ HOLD_ANYWAY = {
 """Keys whose example changes nothing in `with_example`."""
 
 IN_SECTIONS = ("networks", "configs", "tcp", "workload", "ip", "loss")
-WITHOUT_EXAMPLE: dict[str, Any] = {"stack": {"min_rto": "100ms"}, "vary": [{"line_loss": "1%"}]}
+WITHOUT_EXAMPLE: dict[str, Any] = {
+    "offload": {"checksum": True},
+    "stack": {"min_rto": "100ms"},
+    "vary": [{"line_loss": "1%"}],
+}
 
 
 @pytest.mark.parametrize("section", SECTIONS)
@@ -146,7 +150,7 @@ def test_the_whole_example_and_every_set_work(tmp_path: Path) -> None:
     (block,) = re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL)
     settings = re.findall(r"--set (?:'([^']*)'|(\S+))", block)
     given = [quoted or bare for quoted, bare in settings]
-    assert len(given) == 12
+    assert len(given) == 13
     for place, setting in enumerate(given):
         # Each works on what those before it made.
         load(file, given[: place + 1])

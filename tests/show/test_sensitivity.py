@@ -198,6 +198,22 @@ def test_a_search_finds_the_nearest_combinations(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "search" / FILE).read_bytes() == before
 
 
+def test_a_search_from_a_bench_that_fails_says_why(tmp_path: Path) -> None:
+    searched(tmp_path)
+    file = tmp_path / "out" / "search" / FILE
+    there = json.loads(file.read_text())
+    for bench in there["benches"]:
+        if not bench["settings"]:
+            bench["failed"] = ["mobile er 5: out of memory"]
+    file.write_text(json.dumps(there))
+    words = ["validate", "sensitivity", "tlp-2013-bench", "--repeat", "1", "--together", "2"]
+    words += ["--unknowns", str(tmp_path / "unknowns.toml"), "--set", "workload.warm_up=0"]
+    done = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "out")])
+    assert isinstance(done.exception, UserError)
+    assert "mobile er 5: out of memory" in done.exception.what
+    assert "rexmit run tlp-2013-bench" in str(done.exception.hint)
+
+
 def test_a_search_may_start_from_what_a_kernel_showed(tmp_path: Path) -> None:
     names = [*(f"{name}_s" for name in READINGS), "is_tlp", "complete", "exact", "stalled"]
     head = ["bench", "network", "config", *names]
@@ -216,7 +232,9 @@ def test_a_search_may_start_from_what_a_kernel_showed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--start", "x"), "belongs to a search"),
+        (("--start", "x"), "--start belongs to a search"),
+        (("--nearest", "3"), "--nearest belongs to a search"),
+        (("--width", "3"), "--width belongs to a search"),
         (
             ("--together", "2", "--start", "a 3.10.4, gatherin"),
             "did you mean 'a 3.10.4, gathering'",

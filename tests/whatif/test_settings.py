@@ -4,17 +4,38 @@ from __future__ import annotations
 
 import pytest
 
+from rexmit import stacks
 from rexmit.errors import UserError
 from rexmit.scenario.stacks import of_scenario
-from rexmit.validate.whatif.transfers import BASES, KERNEL_SETTINGS, Base, scenario
-from rexmit.whatif.settings import as_stack, as_sysctl, kind
+from rexmit.validate.whatif.transfers import KERNEL_SETTINGS, Base, scenario, usual
+from rexmit.whatif.settings import applicable, as_stack, as_sysctl, expanded, kind
 
 
 def test_a_setting_becomes_settings_of_a_stack() -> None:
-    assert as_stack("k=2,min_rto=100ms") == {"rttvar_factor": 2, "min_rto": "100ms"}
-    assert as_stack("a=1/32,b=1") == {"rttvar_shift": 5, "srtt_shift": 0}
-    assert as_stack("no-tlp,rack") == {"tlp": "off", "rack": True}
-    assert as_stack("m=1.25,d=2") == {"srtt_factor": 1.25, "dupack_threshold": 2}
+    linux = "linux-2.4"
+    assert as_stack("k=2,min_rto=100ms", linux) == {"rttvar_factor": 2, "min_rto": "100ms"}
+    assert as_stack("a=1/32,b=1", linux) == {"rttvar_shift": 5, "srtt_shift": 0}
+    assert as_stack("no-tlp,rack", linux) == {"tlp": "off", "rack": True}
+    assert as_stack("m=1.25,d=2", linux) == {"srtt_factor": 1.25, "dupack_threshold": 2}
+    assert as_stack("no-undo,no-frto", linux) == {"undo": False, "frto": False}
+
+
+def test_a_fixed_threshold_stays_fixed_and_the_smart_one_follows_the_flight() -> None:
+    fixed = {"dupack_threshold": 4, "max_reordering": 4}
+    assert as_stack("d=4", "windows-xp") == fixed
+    smart = as_stack("smart", "solaris-10")
+    assert smart["early_retransmit"] == "flight"
+    assert (smart["dupack_threshold"], smart["max_reordering"]) == (3, 3)
+    assert (smart["rttvar_factor"], smart["min_rto"]) == (2, "100ms")
+
+
+def test_what_a_stack_has_or_cannot_have_is_not_tried_on_it() -> None:
+    assert applicable(["k=4", "k=2", "rack", "undo"], "linux-2.4", {}) == ["k=2"]
+    assert applicable(["tlp", "no-tlp"], "linux-6.12", {}) == ["no-tlp"]
+    assert applicable(["tlp", "no-tlp"], "linux-6.12", {"tlp": "off"}) == ["tlp"]
+    assert len(expanded(["grid"])) == 720
+    with pytest.raises(UserError, match="nonsense"):
+        expanded(["nonsense"])
 
 
 def test_a_setting_becomes_sysctls() -> None:
@@ -26,8 +47,8 @@ def test_a_setting_becomes_sysctls() -> None:
 
 
 def test_what_cannot_be_run_is_refused() -> None:
-    with pytest.raises(UserError, match="smart: the model cannot be run with it"):
-        as_stack("smart")
+    with pytest.raises(UserError, match="smart: a kernel cannot be run with it"):
+        as_sysctl("smart")
     with pytest.raises(UserError, match="k=2: a kernel cannot be run with it"):
         as_sysctl("k=2")
 
@@ -40,7 +61,9 @@ def test_kinds() -> None:
 def test_every_base_is_a_scenario() -> None:
     from rexmit import scenario as scenarios
 
-    for base in BASES:
+    bases = usual()
+    assert {base.stack for base in bases} == set(stacks.names())
+    for base in bases:
         loaded = scenarios.from_plain(scenario(base, seed=1, kernel=False), where="t")
         of_scenario(loaded, base.stack, None)
     kernel = Base("kernel", KERNEL_SETTINGS)

@@ -11,13 +11,14 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{anyhow, Result};
-use rexmit_plan::{Cell, ClientKind, Ignored, Place, Programs, Start, Workload};
+use rexmit_plan::{Cell, ClientKind, Ignored, Offloads, Place, Programs, Start, Workload};
 
 use crate::capture::{Buffer, Interface, Tap};
 use crate::client::Client;
 use crate::kernel::mptcp;
-use crate::net::Network;
+use crate::net::{self, Manner, Namespace, Network};
 use crate::opener::Opener;
+use crate::outlet;
 use crate::page::Lengths;
 use crate::server::Nginx;
 use crate::settings::{self, Former};
@@ -55,6 +56,8 @@ pub struct Bench {
     pub settings: (BTreeMap<String, String>, Vec<Ignored>),
     /// The packet scheduler, of Multipath TCP.
     pub scheduler: Option<String>,
+    /// What is otherwise here than on new kernels, for the run's record.
+    pub older: Vec<String>,
     _taps: Vec<Tap>,
     form: Option<Form>,
     listening: BTreeMap<String, String>,
@@ -79,6 +82,7 @@ struct Form {
     client: Option<ClientKind>,
     /// The path of a page's client, where a program chooses none itself.
     first_path: Option<u32>,
+    offloads: Offloads,
     by_response: bool,
     both: bool,
     packets: bool,
@@ -98,6 +102,7 @@ impl Form {
             paths: cell.network.paths(),
             client: page.map(|page| page.client),
             first_path: page.map(|_| cell.first_path),
+            offloads: cell.offload,
             by_response: cell.by_response(),
             both: sees_both(cell),
             packets: cell.packets,
@@ -113,17 +118,25 @@ fn sees_both(cell: &Cell) -> bool {
 impl Bench {
     /// Sets everything up for `cell`, on a kernel of release `series`.
     pub fn set_up(cell: &Cell, programs: &Programs, series: (u32, u32)) -> Result<Self> {
-        require(cell)?;
         let page = cell.workload.page();
         let window = page.and_then(|page| page.receive_window_bytes);
-        let way = page.map(|_| cell.first_path as usize);
-        let network = Network::set_up(&cell.network, programs, window, way)?;
+        let manner = Manner {
+            receive_window_bytes: window,
+            way: page.map(|_| cell.first_path as usize),
+            offloads: cell.offload,
+        };
+        let network = Network::set_up(&cell.network, programs, manner)?;
         let hosts = [&network.h1.namespace, &network.h2.namespace];
         let mut former = Former::default();
         let read_back =
             settings::apply(&hosts, &cell.sysctls, &cell.congestion_control, &mut former)?;
+        let mut older = older_ways();
         if let Some(bytes) = window {
-            settings::bound_receive_window(&network.h2.namespace, bytes, series)?;
+            let shared = settings::bound_receive_window(&network.h2.namespace, bytes, series)?;
+            if !shared.is_empty() {
+                let names = shared.join(" and ");
+                older.push(format!("{names}, which bound the client's window, are the server's too: this kernel's hosts share them"));
+            }
         }
         let both = sees_both(cell);
         let captures = cell.capture.then(|| (Buffer::default(), Buffer::default()));
@@ -142,7 +155,7 @@ impl Bench {
             packets: cell.packets,
             minds_paths: !cell.by_response(),
         };
-        let watch = Watch::start(&network, programs.nft()?, options)?;
+        let watch = Watch::start(&network, programs, options)?;
         Ok(Self {
             opener: opener(cell, &network)?,
             form: Form::shared(cell),
@@ -155,6 +168,7 @@ impl Bench {
             captures,
             reading,
             scheduler,
+            older,
             _taps: taps,
             former,
         })
@@ -172,7 +186,6 @@ impl Bench {
         programs: &Programs,
         series: (u32, u32),
     ) -> Result<Self> {
-        require(cell)?;
         // Its port is the next one's, which listens under other settings.
         self.opener = None;
         self.network.replace_links(&cell.network, programs)?;
@@ -227,17 +240,12 @@ impl Bench {
                 |host: &str| folder.join(format!("{}-{}.{host}.pcapng", cell.id, start.repetition));
             h1.write(&path("h1"), &[self.network.h1.device])?;
             h2.write(&path("h2"), &self.network.client_devices)?;
+            for host in ["h1", "h2"] {
+                outlet::publish(share, &path(host))?;
+            }
         }
         Ok(())
     }
-}
-
-/// Fails where the kernel does not speak what the cell asks for.
-fn require(cell: &Cell) -> Result<()> {
-    if cell.is_multipath() {
-        mptcp::require()?;
-    }
-    Ok(())
 }
 
 fn start_server(cell: &Cell, programs: &Programs, network: &Network) -> Result<Nginx> {
@@ -267,12 +275,9 @@ fn listening(cell: &Cell) -> BTreeMap<String, String> {
 /// How the filter reads what the kernel says, and the packet scheduler, of Multipath TCP.
 fn look(cell: &Cell, network: &Network, series: (u32, u32)) -> Result<(Reading, Option<String>)> {
     let host = &network.h1.namespace;
-    let (rack, scheduler) = host.run(|| {
-        let scheduler = cell.is_multipath().then(mptcp::scheduler);
-        Ok((rack_is_on(series), scheduler))
-    })?;
+    let scheduler = host.run(|| Ok(cell.is_multipath().then(mptcp::scheduler)))?;
     let reading = Reading {
-        rack,
+        rack: rack_is_on(host, series),
         lossy: cell.lossy(),
         bursts: cell.burst_count(),
         paths: cell.network.paths(),
@@ -304,8 +309,17 @@ fn taps(network: &Network, both: bool, captures: &Option<(Buffer, Buffer)>) -> R
     Ok(taps)
 }
 
-/// Whether the calling thread's namespace finds losses by RACK.
-fn rack_is_on(series: (u32, u32)) -> bool {
-    let recovery = fs::read_to_string("/proc/sys/net/ipv4/tcp_recovery").unwrap_or_default();
-    series >= (6, 17) || recovery.trim().parse().is_ok_and(|bits: u32| bits & 1 != 0)
+/// What a run's record says of a bench on an old kernel.
+fn older_ways() -> Vec<String> {
+    let one = (net::netems() == 1).then(|| {
+        "links have one netem each way: this kernel parts packets from their sockets as they leave the host".to_owned()
+    });
+    one.into_iter().collect()
+}
+
+/// Whether `host` finds losses by RACK.
+fn rack_is_on(host: &Namespace, series: (u32, u32)) -> bool {
+    // Kernels before 4.4 have neither.
+    let recovery = settings::value(host, "net.ipv4.tcp_recovery").unwrap_or_default();
+    series >= (6, 17) || recovery.parse().is_ok_and(|bits: u32| bits & 1 != 0)
 }

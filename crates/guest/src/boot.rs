@@ -11,7 +11,8 @@ use nix::sched::{sched_setaffinity, CpuSet};
 use nix::unistd::Pid;
 
 use crate::sandbox::{
-    c_string, die_with_parent, Filter, Identity, Layout, Place, Program, Sandbox, View, PATH,
+    c_string, die_with_parent, Descriptors, Filter, Identity, Layout, Place, Program, Sandbox,
+    View, PATH,
 };
 use crate::share::{Limits, Share};
 
@@ -25,13 +26,94 @@ enum Clock {
 }
 
 struct Options {
-    kernel: PathBuf,
-    share: PathBuf,
-    core: Option<usize>,
-    seed: u64,
-    memory_mb: u64,
+    common: Common,
     clock: Clock,
-    limits: Limits,
+}
+
+/// What every way of running a kernel is told.
+pub struct Common {
+    /// The kernel program or image.
+    pub kernel: PathBuf,
+    /// The shared folder.
+    pub share: PathBuf,
+    /// What all randomness in the guest follows from.
+    pub seed: u64,
+    /// The guest's memory.
+    pub memory_mb: u64,
+    /// What it may leave behind.
+    pub limits: Limits,
+    /// The only core that it runs on.
+    pub core: Option<usize>,
+}
+
+impl Default for Common {
+    fn default() -> Self {
+        Self {
+            kernel: PathBuf::new(),
+            share: PathBuf::new(),
+            seed: 0,
+            memory_mb: 256,
+            limits: Limits {
+                share_mb: 4096,
+                scratch_mb: 1024,
+            },
+            core: None,
+        }
+    }
+}
+
+impl Common {
+    /// Takes the value of the option `name`; false if it is none of these.
+    pub fn take(&mut self, name: &str, arguments: &mut lexopt::Parser) -> Result<bool> {
+        use lexopt::prelude::*;
+        match name {
+            "kernel" => self.kernel = PathBuf::from(arguments.value()?),
+            "share" => self.share = PathBuf::from(arguments.value()?),
+            "core" => self.core = Some(arguments.value()?.parse()?),
+            "seed" => {
+                let text = arguments.value()?.string()?;
+                self.seed = u64::from_str_radix(&text, 16).context("--seed")?;
+            }
+            "memory" => self.memory_mb = mebibytes("--memory", &arguments.value()?)?,
+            "share-limit" => {
+                self.limits.share_mb = mebibytes("--share-limit", &arguments.value()?)?;
+            }
+            "scratch-limit" => {
+                self.limits.scratch_mb = mebibytes("--scratch-limit", &arguments.value()?)?;
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Itself with paths that hold wherever the program goes, if what must be named is.
+    pub fn whole(self) -> Result<Self> {
+        Ok(Self {
+            kernel: absolute(&self.kernel, "kernel")?,
+            share: absolute(&self.share, "share")?,
+            ..self
+        })
+    }
+
+    /// Ties this process to its parent and its core.
+    pub fn begin(&self) -> Result<()> {
+        die_with_parent()?;
+        if let Some(core) = self.core {
+            let mut set = CpuSet::new();
+            set.set(core).with_context(|| format!("--core {core}"))?;
+            sched_setaffinity(Pid::from_raw(0), &set)
+                .with_context(|| format!("cannot pin to core {core}"))?;
+        }
+        Ok(())
+    }
+}
+
+/// The path of a file that is there, without links.
+pub fn absolute(path: &Path, name: &str) -> Result<PathBuf> {
+    if path.as_os_str().is_empty() {
+        bail!("--{name} is missing");
+    }
+    fs::canonicalize(path).with_context(|| format!("--{name} {}", path.display()))
 }
 
 /// The guest's wall clock at boot, nanoseconds since 1970 (2025-01-01): a fixed one, or two boots would differ.
@@ -39,27 +121,9 @@ const START_NS: u64 = 1_735_689_600_000_000_000;
 
 fn parse(mut arguments: lexopt::Parser) -> Result<Options> {
     use lexopt::prelude::*;
-    let (mut kernel, mut share, mut core, mut seed, mut memory_mb, mut clock) =
-        (None, None, None, 0, 256, Clock::Virtual);
-    let mut limits = Limits {
-        share_mb: 4096,
-        scratch_mb: 1024,
-    };
+    let (mut common, mut clock) = (Common::default(), Clock::Virtual);
     while let Some(argument) = arguments.next()? {
         match argument {
-            Long("kernel") => kernel = Some(PathBuf::from(arguments.value()?)),
-            Long("share") => share = Some(PathBuf::from(arguments.value()?)),
-            Long("core") => core = Some(arguments.value()?.parse()?),
-            Long("seed") => {
-                seed = u64::from_str_radix(&arguments.value()?.string()?, 16).context("--seed")?;
-            }
-            Long("memory") => memory_mb = mebibytes("--memory", &arguments.value()?)?,
-            Long("share-limit") => {
-                limits.share_mb = mebibytes("--share-limit", &arguments.value()?)?;
-            }
-            Long("scratch-limit") => {
-                limits.scratch_mb = mebibytes("--scratch-limit", &arguments.value()?)?;
-            }
             Long("clock") => {
                 clock = match arguments.value()?.string()?.as_str() {
                     "virtual" => Clock::Virtual,
@@ -67,21 +131,18 @@ fn parse(mut arguments: lexopt::Parser) -> Result<Options> {
                     other => bail!("--clock {other}: virtual or polling"),
                 }
             }
+            Long(name) => {
+                let name = name.to_owned();
+                if !common.take(&name, &mut arguments)? {
+                    bail!("invalid option '--{name}'");
+                }
+            }
             other => return Err(other.unexpected().into()),
         }
     }
-    let absolute = |path: Option<PathBuf>, name: &str| -> Result<PathBuf> {
-        let path = path.ok_or_else(|| anyhow!("--{name} is missing"))?;
-        fs::canonicalize(&path).with_context(|| format!("--{name} {}", path.display()))
-    };
     Ok(Options {
-        kernel: absolute(kernel, "kernel")?,
-        share: absolute(share, "share")?,
-        core,
-        seed,
-        memory_mb,
+        common: common.whole()?,
         clock,
-        limits,
     })
 }
 
@@ -99,7 +160,7 @@ fn command_line(options: &Options) -> Result<Vec<CString>> {
         Clock::Polling => "time-travel",
     };
     let words = [
-        format!("mem={}M", options.memory_mb),
+        format!("mem={}M", options.common.memory_mb),
         "root=/dev/root".into(),
         "rootfstype=hostfs".into(),
         "rootflags=/".into(),
@@ -111,9 +172,9 @@ fn command_line(options: &Options) -> Result<Vec<CString>> {
         "panic=-1".into(),
         clock.into(),
         format!("time-travel-start={START_NS}"),
-        format!("random-seed={:016x}", options.seed),
+        format!("random-seed={:016x}", options.common.seed),
     ];
-    iter::once(c_string(&options.kernel))
+    iter::once(c_string(&options.common.kernel))
         .chain(words.into_iter().map(c_string))
         .collect()
 }
@@ -121,20 +182,14 @@ fn command_line(options: &Options) -> Result<Vec<CString>> {
 /// Boots as the arguments say and waits; the exit status is 0 after a clean power-off.
 pub fn run(arguments: lexopt::Parser) -> Result<i32> {
     let options = parse(arguments)?;
-    die_with_parent()?;
-    if let Some(core) = options.core {
-        let mut set = CpuSet::new();
-        set.set(core).with_context(|| format!("--core {core}"))?;
-        sched_setaffinity(Pid::from_raw(0), &set)
-            .with_context(|| format!("cannot pin to core {core}"))?;
-    }
+    options.common.begin()?;
     let sandbox = Sandbox {
         view: view(&options)?,
         identity: Identity::kernel(),
         filter: Filter::Kernel,
         program: Program {
             files: vec![c_string(Layout::KERNEL)?],
-            name: &options.kernel,
+            name: &options.common.kernel,
             arguments: command_line(&options)?,
             environment: [
                 format!("PATH={PATH}"),
@@ -145,14 +200,17 @@ pub fn run(arguments: lexopt::Parser) -> Result<i32> {
             .map(c_string)
             .collect::<Result<_>>()?,
             folder: Path::new("/"),
-            inherits: false,
+            descriptors: Descriptors::Outputs,
             // The kernel adds the gap before its heap to the memory it manages; a random gap would make each boot another.
             fixed_layout: true,
         },
         prepare: &|identity| {
-            let share = Share::set_up(&options.share, options.limits)?;
-            identity.give(&options.share)?;
-            Ok(Box::new(|kernel| share.watch(kernel)))
+            let share = Share::set_up(&options.common.share, options.common.limits)?;
+            identity.give(&options.common.share)?;
+            Ok(Box::new(|kernel| {
+                share.watch(kernel);
+                Box::new(|| {})
+            }))
         },
     };
     sandbox.run()
@@ -167,17 +225,17 @@ fn view(options: &Options) -> Result<View> {
                 to: Layout::INIT.into(),
             },
             Place::Readable {
-                from: options.kernel.clone(),
+                from: options.common.kernel.clone(),
                 to: Layout::KERNEL.into(),
             },
             Place::Writable {
-                from: options.share.clone(),
+                from: options.common.share.clone(),
                 to: Layout::SHARE.into(),
             },
             Place::Memory {
                 to: Layout::MEMORY.into(),
                 // The kernel's page tables and the like are its process's own memory; this holds the guest's.
-                bytes: Some((options.memory_mb + 16) << 20),
+                bytes: Some((options.common.memory_mb + 16) << 20),
             },
         ],
         shown: Vec::new(),

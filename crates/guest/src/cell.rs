@@ -7,6 +7,7 @@ use rexmit_plan::{Cell, Packets, Programs, Rows, Run, Start, Told};
 use rexmit_time::Time;
 
 use crate::bench::Bench;
+use crate::preflight::Kernel;
 use crate::report::Report;
 use crate::watch::Seen;
 use crate::{connections, responses};
@@ -21,6 +22,8 @@ pub struct Surroundings<'a> {
     pub report: &'a Report,
     /// Major and minor version of the kernel.
     pub series: (u32, u32),
+    /// What the kernel has.
+    pub kernel: &'a Kernel,
 }
 
 /// Runs `cell` and reports its rows, on the bench that the last cell left where it suits, and leaves one for the next
@@ -29,6 +32,7 @@ pub fn run(cell: &Cell, bench: &mut Option<Bench>, around: &Surroundings<'_>) ->
     around
         .report
         .doing(Some(cell.id), format!("{}: setting up", cell.label));
+    around.kernel.require(cell)?;
     let last = bench.take().filter(|bench| bench.suits(cell));
     let ready = match last {
         Some(bench) => bench.made_ready(cell, around.programs, around.series)?,

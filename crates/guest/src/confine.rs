@@ -10,8 +10,8 @@ use anyhow::{bail, Context, Result};
 use nix::unistd::getcwd;
 
 use crate::sandbox::{
-    c_string, die_with_parent, Filter, Identity, Layout, Place, Program, Sandbox, View, NO_SANDBOX,
-    PATH,
+    c_string, die_with_parent, Descriptors, Filter, Identity, Layout, Place, Program, Sandbox,
+    View, NO_SANDBOX, PATH,
 };
 
 /// What stands on the command line.
@@ -104,10 +104,10 @@ fn confined(options: Options, folder: &Path) -> Result<i32> {
             arguments: arguments?,
             environment: environment()?,
             folder,
-            inherits: true,
+            descriptors: Descriptors::All,
             fixed_layout: false,
         },
-        prepare: &|_| Ok(Box::new(|_| {})),
+        prepare: &|_| Ok(Box::new(|_| Box::new(|| {}))),
     };
     sandbox.run()
 }

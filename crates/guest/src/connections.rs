@@ -69,7 +69,7 @@ fn run_on(bench: &mut Bench, cell: &Cell, around: &Surroundings<'_>) -> Result<(
         Some(cell.id),
         format!("{}: rehearsing without loss", cell.label),
     );
-    let mut warnings = Vec::new();
+    let mut warnings = bench.older.clone();
     let (load, mut rehearsals) = rehearse(bench, cell, around.programs, &mut warnings)?;
     let totals = rehearsals.likeliest();
     totals.check(&cell.pattern(totals)?)?;
@@ -435,8 +435,8 @@ fn schedule(cell: &Cell, bursts: &Bursts, bytes: u64, phase_ns: u64) -> Result<S
 
 /// The first time, `soonest` or later, that lies `phase_ns` after a multiple of the cell's period.
 fn after(soonest: u64, cell: &Cell, phase_ns: u64) -> Time {
-    let boundary = soonest.saturating_sub(phase_ns);
-    Time::from_nanos(boundary.next_multiple_of(cell.phase_period_ns.max(1)) + phase_ns)
+    let boundary = clock::boundary(soonest.saturating_sub(phase_ns), cell.phase_period_ns);
+    Time::from_nanos(boundary + phase_ns)
 }
 
 /// What a reader of the rows should know besides.

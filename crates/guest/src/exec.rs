@@ -1,6 +1,5 @@
 //! Runs one command of the host inside the guest and passes on what it writes.
 
-use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -9,9 +8,11 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{bail, Context, Result};
+use anyhow::{bail, Result};
 
-use crate::net::Network;
+use crate::net::{Manner, Network};
+use crate::outlet::Stream;
+use crate::preflight::Kernel;
 use crate::report::Report;
 use rexmit_plan::{Exec, Programs};
 
@@ -21,12 +22,21 @@ const NOT_FOUND: i32 = 127;
 const LEFT_BEHIND: Duration = Duration::from_secs(1);
 
 /// Runs `exec`; its output goes to `stdout` and `stderr` in the shared folder as it comes. Returns its exit status,
-/// 128+n if signal n ended it.
-pub fn run(exec: &Exec, programs: &Programs, share: &Path, report: &Report) -> Result<i32> {
+/// 128+n if signal n ended it. `release` is the kernel's.
+pub fn run(
+    exec: &Exec,
+    programs: &Programs,
+    share: &Path,
+    release: &str,
+    report: &Report,
+) -> Result<i32> {
     let network = exec
         .network
         .as_ref()
-        .map(|plan| Network::set_up(plan, programs, None, None))
+        .map(|plan| {
+            Kernel::look(release)?.require_network(plan)?;
+            Network::set_up(plan, programs, Manner::default())
+        })
         .transpose()?;
     let Some((program, arguments)) = exec.argv.split_first() else {
         bail!("no command to run")
@@ -50,17 +60,17 @@ pub fn run(exec: &Exec, programs: &Programs, share: &Path, report: &Report) -> R
         .stderr(Stdio::piped());
     if !exec.cwd.is_dir() {
         let folder = exec.cwd.display();
-        std::fs::write(
-            share.join("stderr"),
-            format!("rexmit: the guest has no folder {folder}: /run, /dev and /proc are its own\n"),
-        )?;
+        let said =
+            format!("rexmit: the guest has no folder {folder}: /run, /dev and /proc are its own\n");
+        Stream::open(share, "stderr")?.write_all(said.as_bytes())?;
         return Ok(NOT_FOUND);
     }
     report.doing(None, exec.argv.join(" "));
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
-            std::fs::write(share.join("stderr"), format!("{program}: {error}\n"))?;
+            let said = format!("{program}: {error}\n");
+            Stream::open(share, "stderr")?.write_all(said.as_bytes())?;
             return Ok(NOT_FOUND);
         }
     };
@@ -89,12 +99,7 @@ fn pass_on(
     let Some(mut from) = from else {
         bail!("a pipe is missing")
     };
-    let to = share.join(name);
-    let mut file = OpenOptions::new()
-        .append(true)
-        .create(true)
-        .open(&to)
-        .with_context(|| to.display().to_string())?;
+    let mut file = Stream::open(share, name)?;
     let report = report.clone();
     thread::spawn(move || {
         let mut buffer = [0; 64 << 10];

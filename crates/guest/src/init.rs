@@ -4,16 +4,22 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{anyhow, Context, Result};
 use nix::mount::{mount, MsFlags};
 use nix::sys::reboot::{reboot, RebootMode};
 use serde_json::json;
 
 use crate::cell::{self, Surroundings};
+use crate::preflight::Kernel;
 use crate::report::Report;
 use crate::sandbox::Layout;
-use crate::{clock, exec, settings, truth};
+use crate::{clock, exec, interfaces, machine, outlet, settings, truth};
 use rexmit_plan::{Plan, VERSION};
+
+/// Whether this first process of a system is the guest's, not one of somebody's container.
+pub fn is_called() -> bool {
+    machine::here() || std::env::args().len() == 1
+}
 
 /// Runs the plan in the shared folder and powers off; never returns.
 ///
@@ -32,6 +38,9 @@ pub fn give_up(why: &str) -> ! {
 }
 
 fn switch_off() -> ! {
+    if machine::here() {
+        machine::ports::switch_off();
+    }
     let Err(error) = reboot(RebootMode::RB_POWER_OFF);
     // Process 1 that ends makes the kernel panic, which the host sees as what it is.
     println!("rexmit-guest: cannot switch off: {error}");
@@ -39,10 +48,14 @@ fn switch_off() -> ! {
 }
 
 fn run_plan() -> Result<()> {
-    mount_all()?;
+    if machine::here() {
+        machine::start()?;
+    } else {
+        mount_all()?;
+    }
     allow_all_congestion_controls()?;
     let share = Path::new(Layout::SHARE);
-    let report = Report::create(&share.join("events.jsonl"))?;
+    let report = Report::create(share)?;
     if !report.is_fresh()? {
         // User-mode Linux reboots by executing itself again: the same plan would run for ever.
         report.fault("the guest rebooted");
@@ -57,21 +70,32 @@ fn run_plan() -> Result<()> {
         &json!({"version": VERSION, "kernel": release, "virtual_ns": clock::now().as_nanos()}),
     );
     let plan = Plan::parse(&fs::read_to_string(share.join("plan.json")).context("plan.json")?)?;
+    if let Some(version) = &plan.interfaces {
+        let series = settings::series(version);
+        let none = || anyhow!("{version} is no version of Linux, such as 3.2");
+        interfaces::limit_to(series.ok_or_else(none)?);
+    }
     report.start_heartbeat(Duration::from_secs_f64(plan.heartbeat_s.clamp(0.001, 1e6)));
 
     let status = match &plan.exec {
-        Some(command) => exec::run(command, &plan.programs, share, &report)?,
+        Some(command) => exec::run(command, &plan.programs, share, &release, &report)?,
         None if !plan.parts.is_empty() => {
-            let run = |part| truth::run(part, &plan.programs, share, &report);
+            let kernel = Kernel::look(&release)?;
+            let run = |part| truth::run(part, &plan.programs, &kernel, share, &report);
             let failed = plan.parts.iter().filter(|part| run(part).is_err()).count();
             i32::from(failed > 0)
         }
         None => {
+            let kernel = Kernel::look(&release)?;
+            if let Some(ask) = &plan.ask {
+                report.event("kernel-has", &kernel.answer(ask)?);
+            }
             let around = Surroundings {
                 programs: &plan.programs,
                 share,
                 report: &report,
                 series: settings::series(&release).unwrap_or_default(),
+                kernel: &kernel,
             };
             let told = |cell: u64, result: Result<()>| {
                 if let Err(error) = &result {
@@ -88,6 +112,7 @@ fn run_plan() -> Result<()> {
             i32::from(failed)
         }
     };
+    outlet::publish_all(share)?;
     report.event(
         "exit",
         &json!({"status": status, "virtual_ns": clock::now().as_nanos()}),

@@ -1,7 +1,7 @@
 //! The program that sets up hosts and runs transfers inside a kernel of their own.
 //!
-//! One static binary with several callings: `boot` starts a user-mode kernel on the host, the same file is that kernel's
-//! process 1, and `confine` runs a build of foreign code.
+//! One static binary with several callings: `boot` starts a user-mode kernel on the host, `machine` an image in an emulated
+//! machine, the same file is either kernel's process 1, and `confine` runs a build of foreign code.
 
 mod bench;
 mod boot;
@@ -14,13 +14,18 @@ mod confine;
 mod connections;
 mod exec;
 mod filter;
+mod firewall;
 mod init;
+mod interfaces;
 mod kernel;
+mod machine;
 mod net;
 mod netlink;
 mod nfqueue;
 mod opener;
+mod outlet;
 mod page;
+mod preflight;
 mod priority;
 mod rehearsal;
 mod report;
@@ -44,15 +49,21 @@ fn main() {
 }
 
 fn dispatch() -> Result<i32> {
+    if std::process::id() == 1 && init::is_called() {
+        // Words of its command line that a kernel does not know become arguments of its first process.
+        init::run();
+    }
     let mut arguments = lexopt::Parser::from_env();
     match arguments.next()? {
         Some(lexopt::Arg::Value(name)) if name == "boot" => boot::run(arguments),
+        Some(lexopt::Arg::Value(name)) if name == "machine" => machine::launch::run(arguments),
         Some(lexopt::Arg::Value(name)) if name == "confine" => confine::run(arguments),
         Some(lexopt::Arg::Value(name)) if name == "tcpfilter" => tcpfilter::run(arguments),
-        None if std::process::id() == 1 => init::run(),
         _ => bail!(
             "usage: rexmit-guest boot --kernel PATH --share DIR [--core N] [--seed HEX] [--memory 256M] \
              [--clock virtual|polling] [--share-limit 4096M] [--scratch-limit 1024M]
+       rexmit-guest machine --qemu PROGRAM --kernel IMAGE --initrd FILE --share DIR [--state FILE] [--files FILE] \
+             [--word WORD]... [--core N] [--seed HEX] [--memory 256M] [--share-limit 4096M] [--scratch-limit 1024M]
        rexmit-guest confine [--write DIR]... [--show PATH]... -- PROGRAM ARGS...
        rexmit-guest tcpfilter N|--pattern TEXT [--queue 0] [--mode sequence|hold] [--json]"
         ),

@@ -8,6 +8,7 @@ use nix::errno::Errno;
 use nix::sys::socket::{setsockopt, sockopt, SockProtocol};
 use nix::sys::time::{TimeVal, TimeValLike};
 
+use crate::interfaces;
 use crate::netlink::{self, Message, Socket};
 
 const NFNL_SUBSYS_QUEUE: u16 = 3;
@@ -19,6 +20,7 @@ const NFQA_CFG_CMD: u16 = 1;
 const NFQA_CFG_PARAMS: u16 = 2;
 const NFQA_CFG_QUEUE_MAXLEN: u16 = 3;
 const NFQNL_CFG_CMD_BIND: u8 = 1;
+const NFQNL_CFG_CMD_PF_BIND: u8 = 3;
 const NFQNL_COPY_PACKET: u8 = 2;
 
 const NFQA_PACKET_HDR: u16 = 1;
@@ -103,6 +105,19 @@ impl Queue {
             verdicts: Verdicts::new(number),
         };
         let mut message = Vec::new();
+        if !interfaces::has((3, 8)) {
+            // Until then address families had to be bound to queues, too. Who has done it before is told EEXIST.
+            for family in [libc::AF_INET as u8, libc::AF_INET6 as u8] {
+                message.clear();
+                queue.config(
+                    &mut message,
+                    NFQA_CFG_CMD,
+                    &[NFQNL_CFG_CMD_PF_BIND, 0, 0, family],
+                );
+                let _ = queue.socket.request(&message)?;
+            }
+            message.clear();
+        }
         queue.config(&mut message, NFQA_CFG_CMD, &[NFQNL_CFG_CMD_BIND, 0, 0, 0]);
         match queue.socket.request(&message)? {
             Ok(()) => {}

@@ -1,18 +1,16 @@
 //! What the guest tells the host: one JSON object a line, appended as things happen.
-//!
-//! hostfs writes through, so a line is on the host as soon as it is written, whatever becomes of the guest.
 
-use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use rexmit_plan::Rows;
 use serde::Serialize;
 
+use crate::outlet::Stream;
 use crate::{clock, init};
 
 /// The channel; clones write to the same file.
@@ -22,19 +20,15 @@ pub struct Report {
 }
 
 struct Inner {
-    file: File,
+    file: Stream,
     cell: Option<u64>,
     doing: String,
 }
 
 impl Report {
-    /// Opens the channel, the file at `path`.
-    pub fn create(path: &Path) -> Result<Self> {
-        let file = OpenOptions::new()
-            .append(true)
-            .create(true)
-            .open(path)
-            .with_context(|| format!("cannot write {}", path.display()))?;
+    /// Opens the channel, a stream of the shared folder.
+    pub fn create(share: &Path) -> Result<Self> {
+        let file = Stream::open(share, "events.jsonl")?;
         Ok(Self {
             inner: Arc::new(Mutex::new(Inner {
                 file,
@@ -46,7 +40,7 @@ impl Report {
 
     /// Whether nothing stands in the channel yet: a kernel that was started again has told of its first start.
     pub fn is_fresh(&self) -> Result<bool> {
-        Ok(self.lock().file.metadata()?.len() == 0)
+        self.lock().file.is_fresh()
     }
 
     /// Writes one event: `kind` and the fields of `body`, which is an object.

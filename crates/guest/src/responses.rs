@@ -107,7 +107,7 @@ fn fitted(
 ) -> Result<Option<Page>> {
     let report = around.report;
     report.doing(Some(cell.id), format!("{}: fitting the page", cell.label));
-    let mut warnings = Vec::new();
+    let mut warnings = bench.older.clone();
     let mut timeout_ns = cell.transfer_timeout_ns;
     if progress.undisturbed {
         warnings.push(format!(
@@ -220,8 +220,7 @@ fn repeat(
     around: &Surroundings<'_>,
 ) -> Result<bool> {
     bench.watch.begin(cell.loss.rule()?, bench.reading)?;
-    let period = cell.phase_period_ns.max(1);
-    let boundary = clock::now().as_nanos().next_multiple_of(period);
+    let boundary = clock::boundary(clock::now().as_nanos(), cell.phase_period_ns);
     let begin = Time::from_nanos(boundary + start.phase_ns);
     clock::sleep_until(begin);
     let fetched = fetch(bench, cell, page, cell.transfer_timeout_ns)?;

@@ -1,8 +1,9 @@
 //! The kernel settings of a host: set, read back, and named when the kernel takes them without heeding them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
 
 use anyhow::{anyhow, bail, Context, Result};
 use nix::errno::Errno;
@@ -23,41 +24,134 @@ const ALWAYS: [(&str, &str); 3] = [
 /// ones of an hour plain TCP (6.12, `mptcp_active_disable`).
 const WHERE_THERE: [(&str, &str); 1] = [("net.mptcp.blackhole_timeout", "0")];
 
+/// Since when Linux has some settings that scenarios name.
+const SINCE: [(&str, (u32, u32)); 10] = [
+    ("net.ipv4.tcp_early_retrans", (3, 5)),
+    ("net.ipv4.tcp_fastopen", (3, 6)),
+    ("net.ipv4.tcp_autocorking", (3, 14)),
+    ("net.ipv4.tcp_max_reordering", (3, 18)),
+    ("net.ipv4.tcp_invalid_ratelimit", (4, 0)),
+    ("net.ipv4.tcp_min_tso_segs", (3, 12)),
+    ("net.ipv4.tcp_recovery", (4, 4)),
+    ("net.ipv4.tcp_pacing_ss_ratio", (4, 10)),
+    ("net.ipv4.tcp_comp_sack_delay_ns", (4, 18)),
+    ("net.ipv4.tcp_rto_min_us", (6, 11)),
+];
+
+/// Whose a setting is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Each host has its own.
+    Host,
+    /// All hosts share the kernel's only one, which stands in the first network namespace. So it is with TCP's settings
+    /// before Linux 4.15 or so.
+    Kernel,
+}
+
+/// Calls `work` where a setting stands that `host` heeds, and says whose it is; `None` where the kernel has none of that
+/// name.
+fn at<T: Send>(
+    host: &Namespace,
+    name: &str,
+    work: impl Fn() -> Result<T> + Send + Sync,
+) -> Result<Option<(Scope, T)>> {
+    let path = path(name)?;
+    // What all share may be seen in a host's namespace, but not be set there.
+    let settable = || fs::metadata(&path).is_ok_and(|found| found.mode() & 0o200 != 0);
+    let here = || settable().then(&work).transpose();
+    if let Some(done) = host.run(here)? {
+        return Ok(Some((Scope::Host, done)));
+    }
+    let shared = Namespace::in_first(here)?;
+    Ok(shared.map(|done| (Scope::Kernel, done)))
+}
+
+/// The same for a setting that the kernel must have.
+fn at_its_place<T: Send>(
+    host: &Namespace,
+    name: &str,
+    work: impl Fn() -> Result<T> + Send + Sync,
+) -> Result<(Scope, T)> {
+    let done = at(host, name, work)?;
+    done.ok_or_else(|| anyhow!("this kernel has no {}", lack(name)))
+}
+
+/// How to call a setting that the kernel does not have.
+pub fn lack(name: &str) -> String {
+    let since = SINCE.iter().find(|(known, _)| *known == name);
+    let since = since.map(|(_, (major, minor))| format!(" (Linux {major}.{minor} has it)"));
+    format!("setting {name}{}", since.unwrap_or_default())
+}
+
+/// All settings of the calling thread's network namespace, and of the kernel where that namespace is the first.
+pub fn names() -> Result<BTreeSet<String>> {
+    let mut found = BTreeSet::new();
+    let mut folders = vec![PathBuf::from("/proc/sys/net")];
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(&folder).with_context(|| folder.display().to_string())?;
+        for entry in entries {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                folders.push(entry.path());
+            } else if let Ok(name) = entry.path().strip_prefix("/proc/sys") {
+                found.insert(name.to_string_lossy().replace('/', "."));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The algorithms that can be chosen.
+pub fn congestion_controls() -> Result<Vec<String>> {
+    // Until Linux 4.15 only the first namespace has the list, which is the same for all.
+    let text = Namespace::in_first(|| get(AVAILABLE))?;
+    Ok(text.split_whitespace().map(ToOwned::to_owned).collect())
+}
+
+/// What a setting that `host` heeds says.
+pub fn value(host: &Namespace, name: &str) -> Result<String> {
+    Ok(at_its_place(host, name, || get(name))?.1)
+}
+
 /// Bounds the window that `host` offers to about `bytes`, whatever program runs there: the receive buffer cannot grow, and
-/// holds what makes such a window (`tcp_win_from_space`).
+/// holds what makes such a window (`tcp_win_from_space`). Says of which settings all hosts have the same.
 ///
 /// Until Linux 6.5 a window is half the buffer. Since 6.6 it is the share of payload in what arrives, `scaling_ratio`:
 /// half at first, then 0.59 with full segments over veth, so the first windows are smaller.
-pub fn bound_receive_window(host: &Namespace, bytes: u32, release: (u32, u32)) -> Result<()> {
+pub fn bound_receive_window(
+    host: &Namespace,
+    bytes: u32,
+    release: (u32, u32),
+) -> Result<Vec<String>> {
     let per_mille = if release >= (6, 6) { 1700 } else { 2000 };
     let space = u64::from(bytes) * per_mille / 1000;
-    host.run(|| {
-        set("net.ipv4.tcp_moderate_rcvbuf", "0")?;
-        set(
-            "net.ipv4.tcp_rmem",
-            &format!("{} {space} {space}", space.min(4096)),
-        )?;
-        Ok(())
-    })
+    let rmem = format!("{} {space} {space}", space.min(4096));
+    let mut shared = Vec::new();
+    for (name, value) in [
+        ("net.ipv4.tcp_moderate_rcvbuf", "0"),
+        ("net.ipv4.tcp_rmem", rmem.as_str()),
+    ] {
+        if at_its_place(host, name, || set(name, value))?.0 == Scope::Kernel {
+            shared.push(name.to_owned());
+        }
+    }
+    Ok(shared)
 }
 
-const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+const CONGESTION_CONTROL: &str = "net.ipv4.tcp_congestion_control";
+const AVAILABLE: &str = "net.ipv4.tcp_available_congestion_control";
 
-/// What settings were before they were first set, by host.
+/// What settings were before they were first set, by host; what all hosts share stands with each.
 #[derive(Default)]
 pub struct Former(BTreeMap<String, BTreeMap<String, String>>);
 
 /// Sets everything back to what `former` says, in each of `hosts`.
 pub fn restore(hosts: &[&Namespace], former: &Former) -> Result<()> {
     for host in hosts {
-        host.run(|| {
-            let values = former.0.get(host.name()).into_iter().flatten();
-            for (name, value) in values {
-                set(name, value)?;
-            }
-            Ok(())
-        })
-        .with_context(|| format!("on host {}", host.name()))?;
+        for (name, value) in former.0.get(host.name()).into_iter().flatten() {
+            let set = at_its_place(host, name, || set(name, value));
+            set.with_context(|| format!("on host {}", host.name()))?;
+        }
     }
     Ok(())
 }
@@ -72,46 +166,32 @@ pub fn apply(
 ) -> Result<BTreeMap<String, String>> {
     let mut read_back = BTreeMap::new();
     let mut all: Vec<(&str, &str)> = ALWAYS.to_vec();
-    all.extend(WHERE_THERE.iter().filter(|(name, _)| is_there(name)));
-    all.extend(
-        sysctls
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_str())),
-    );
-    all.push(("net.ipv4.tcp_congestion_control", congestion_control));
-    // All of it before anything is set: an old kernel has one set of settings for all hosts.
+    for (name, value) in WHERE_THERE {
+        if at(hosts[0], name, || get(name))?.is_some() {
+            all.push((name, value));
+        }
+    }
+    let own = sysctls.iter();
+    all.extend(own.map(|(name, value)| (name.as_str(), value.as_str())));
+    all.push((CONGESTION_CONTROL, congestion_control));
+    // All of it before anything is set: of what hosts share the second would find what the first was given.
     for host in hosts {
         let former = former.0.entry(host.name().to_owned()).or_default();
-        host.run(|| {
-            for (name, _) in &all {
-                if !former.contains_key(*name) {
-                    former.insert((*name).to_owned(), get(name)?);
-                }
+        for (name, _) in &all {
+            if !former.contains_key(*name) {
+                let now = value(host, name).with_context(|| format!("on host {}", host.name()))?;
+                former.insert((*name).to_owned(), now);
             }
-            Ok(())
-        })
-        .with_context(|| format!("on host {}", host.name()))?;
+        }
     }
     for host in hosts {
-        host.run(|| {
-            let available = fs::read_to_string(AVAILABLE).with_context(|| AVAILABLE.to_owned())?;
-            if !available.split_whitespace().any(|name| name == congestion_control) {
-                let available = available.trim();
-                bail!("this kernel has no congestion control {congestion_control}; it has: {available}");
-            }
-            for (name, value) in &all {
-                read_back.insert((*name).to_owned(), set(name, value)?);
-            }
-            Ok(())
-        })
-        .with_context(|| format!("on host {}", host.name()))?;
+        for (name, value) in &all {
+            let (_, now) = at_its_place(host, name, || set(name, value))
+                .with_context(|| format!("on host {}", host.name()))?;
+            read_back.insert((*name).to_owned(), now);
+        }
     }
     Ok(read_back)
-}
-
-/// Whether the kernel has this sysctl.
-fn is_there(name: &str) -> bool {
-    Path::new("/proc/sys").join(name.replace('.', "/")).exists()
 }
 
 /// Sets one sysctl of the calling thread's network namespace and returns the value that the kernel has then.
@@ -140,11 +220,7 @@ fn path(name: &str) -> Result<PathBuf> {
     if !name.starts_with("net.") || name.contains('/') || name.split('.').any(str::is_empty) {
         bail!("{name}: only sysctls below net. belong to a host");
     }
-    let path = PathBuf::from("/proc/sys").join(name.replace('.', "/"));
-    if !path.exists() {
-        bail!("this kernel has no setting {name}");
-    }
-    Ok(path)
+    Ok(PathBuf::from("/proc/sys").join(name.replace('.', "/")))
 }
 
 /// What of `sysctls` a kernel of `release` (as `uname -r` prints it) takes without heeding it.

@@ -89,13 +89,7 @@ impl Share {
         thread::spawn(move || {
             let mut stopped = false;
             loop {
-                let waiting: u64 = self.streams.iter().map(allocated).sum();
-                let limit = if stopped {
-                    DRAINED_BYTES
-                } else {
-                    BACKLOG_BYTES
-                };
-                if (waiting > limit) != stopped {
+                if self.is_full(stopped) != stopped {
                     stopped = !stopped;
                     let signal = if stopped {
                         Signal::SIGSTOP
@@ -105,12 +99,44 @@ impl Share {
                     // One that has ended needs neither.
                     let _ = kill(kernel, signal);
                 }
-                forget_old(std::io::stdout().as_fd());
-                forget_old(std::io::stderr().as_fd());
                 thread::sleep(LOOK);
             }
         });
+        keep_outputs_short();
     }
+
+    /// Returns once not too much waits to be read.
+    pub fn wait_for_room(&self) {
+        let mut full = false;
+        loop {
+            full = self.is_full(full);
+            if !full {
+                return;
+            }
+            thread::sleep(LOOK);
+        }
+    }
+
+    /// One of the streams.
+    pub fn stream(&self, name: &str) -> Option<&File> {
+        let at = STREAMS.iter().position(|stream| *stream == name)?;
+        self.streams.get(at)
+    }
+
+    /// Whether too much waits to be read, for one that `was` or was not held up by it.
+    fn is_full(&self, was: bool) -> bool {
+        let waiting: u64 = self.streams.iter().map(allocated).sum();
+        waiting > if was { DRAINED_BYTES } else { BACKLOG_BYTES }
+    }
+}
+
+/// Starts a thread that keeps what this process was given as its outputs, the kernel's console among it, bounded.
+pub fn keep_outputs_short() {
+    thread::spawn(|| loop {
+        forget_old(std::io::stdout().as_fd());
+        forget_old(std::io::stderr().as_fd());
+        thread::sleep(LOOK);
+    });
 }
 
 fn lay_memory(folder: &Path, limit_mb: u64) -> Result<()> {

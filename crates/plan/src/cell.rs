@@ -32,6 +32,9 @@ pub struct Cell {
     pub sysctls: BTreeMap<String, String>,
     /// Set on both hosts and read back.
     pub congestion_control: String,
+    /// What both hosts' interfaces do in the host's stead.
+    #[serde(default)]
+    pub offload: Offloads,
     /// What is transferred, by whom.
     pub workload: Workload,
     /// What is dropped.
@@ -57,6 +60,45 @@ pub struct Cell {
     /// Where all chance comes from, in an engine that is not given it otherwise (a kernel is, as it boots).
     #[serde(default)]
     pub seed: Option<u64>,
+}
+
+/// What an interface does to packets in its host's stead. Segments that came are never joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Offloads {
+    /// Checksums of what is sent.
+    pub checksum: bool,
+    /// Packets whose bytes lie in several places. Before Linux 4.17 TCP makes such only where checksums are the interface's,
+    /// too.
+    pub scatter_gather: bool,
+    /// Super-segments, cut behind TCP; needs both of the others.
+    pub segmentation: bool,
+}
+
+impl Offloads {
+    /// All that there is.
+    pub const ALL: Self = Self {
+        checksum: true,
+        scatter_gather: true,
+        segmentation: true,
+    };
+
+    /// Whether each has what it rests on; a kernel leaves it off otherwise (`netdev_fix_features`).
+    #[must_use]
+    pub const fn go_together(self) -> bool {
+        !self.segmentation || self.checksum && self.scatter_gather
+    }
+}
+
+/// Every packet is one segment, with its checksum.
+impl Default for Offloads {
+    fn default() -> Self {
+        Self {
+            checksum: false,
+            scatter_gather: true,
+            segmentation: false,
+        }
+    }
 }
 
 const fn first() -> u32 {
@@ -104,16 +146,24 @@ pub struct Stack {
 
 /// How long hosts work where that takes time, as it does not on the lab's own kernels; nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Work {
     /// On a packet that comes.
     pub receive_ns: u64,
-    /// On a packet with data, or a SYN, that a TCP makes.
-    pub send_ns: u64,
-    /// On another that it makes.
-    pub acknowledge_ns: u64,
-    /// To wake the filter.
-    pub filter_ns: u64,
+    /// Of a server that is asked, until it writes.
+    pub answer_ns: u64,
+    /// To wake a server that waits for room, or the filter.
+    pub wake_ns: u64,
+    /// On a packet that such a program takes in itself.
+    pub take_ns: u64,
+    /// Of such a program on its way out of `recv`.
+    pub leave_ns: u64,
+    /// Of a program that writes as much as a packet holds.
+    pub write_ns: u64,
+    /// On a packet that a TCP makes.
+    pub make_ns: u64,
+    /// Of the filter that fetches a packet with data.
+    pub fetch_ns: u64,
     /// On a packet in the filter.
     pub judge_ns: u64,
     /// On a retransmission in the filter besides.

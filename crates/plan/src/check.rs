@@ -26,6 +26,9 @@ impl Cell {
         if self.first_path == 0 || self.first_path as usize > paths {
             bail!("first_path = {}: must be 1 to {paths}", self.first_path);
         }
+        if !self.offload.go_together() {
+            bail!("offload: segmentation needs checksum and scatter_gather");
+        }
         match &self.workload {
             Workload::Burst(bursts) => bursts.check(self.network.mtu)?,
             Workload::Nginx(page) if self.is_multipath() => {

@@ -24,7 +24,7 @@ mod words;
 mod workload;
 
 pub use capture::{write_capture, Captured};
-pub use cell::{Cell, Protocol, Stack, Start, Work, REHEARSAL_NS};
+pub use cell::{Cell, Offloads, Protocol, Stack, Start, Work, REHEARSAL_NS};
 pub use columns::{Answer, Columns};
 pub use ended::Ended;
 pub use events::{line, CellStart, Events, Ignored, PageStart, Rehearsed};
@@ -35,7 +35,7 @@ pub use packets::{Carries, Direction, LoggedPacket, Packets};
 pub use part::{
     Change, Conversation, Cut, End, Exchange, Pace, Part, Side, Stop, Tails, Way, Ways,
 };
-pub use plan::{Exec, Plan, Programs, VERSION};
+pub use plan::{Ask, Exec, Plan, Programs, VERSION};
 pub use row::Row;
 pub use rows::{Rows, Told};
 pub use run::{BurstSeen, Counts, Fetched, Run, SubflowSeen, SubflowState};

@@ -31,6 +31,12 @@ pub struct Plan {
     pub parts: Vec<Part>,
     /// One command instead of cells.
     pub exec: Option<Exec>,
+    /// A question instead of cells: what the kernel has.
+    #[serde(default)]
+    pub ask: Option<Ask>,
+    /// For tests: the guest is to speak no interface of its kernel that is newer than this version of Linux, such as 3.2.
+    #[serde(default)]
+    pub interfaces: Option<String>,
 }
 
 fn default_heartbeat_s() -> f64 {
@@ -81,6 +87,16 @@ pub struct Exec {
     pub network: Option<NetworkPlan>,
     /// On which host of that network the command runs.
     pub host: Option<String>,
+}
+
+/// A question about the kernel.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ask {
+    /// Which of these settings do hosts have?
+    pub sysctls: Vec<String>,
+    /// Which of these algorithms can be chosen?
+    pub congestion_controls: Vec<String>,
 }
 
 impl Plan {

@@ -6,6 +6,7 @@ use pyo3::exceptions::{PyFileNotFoundError, PyOSError, PyPermissionError, PyValu
 use pyo3::PyErr;
 use rexmit_loss::pattern::PatternError;
 use rexmit_tcp::stacks::StackError;
+use rexmit_trace::emulate::ChosenError;
 use rexmit_trace::whatif::SettingError;
 use rexmit_wire::{capture, LinkType};
 
@@ -27,6 +28,8 @@ pub enum Error {
     Stack(StackError),
     /// A setting to replay that there is not: Python's ValueError.
     Setting(SettingError),
+    /// Emulations that there are not: Python's ValueError.
+    Chosen(ChosenError),
 }
 
 impl Error {
@@ -61,6 +64,12 @@ impl From<SettingError> for Error {
     }
 }
 
+impl From<ChosenError> for Error {
+    fn from(error: ChosenError) -> Self {
+        Error::Chosen(error)
+    }
+}
+
 impl From<StackError> for Error {
     fn from(error: StackError) -> Self {
         Error::Stack(error)
@@ -87,6 +96,7 @@ impl From<Error> for PyErr {
             Error::Plan(reason) => PyValueError::new_err(reason),
             Error::Stack(error) => PyValueError::new_err(error.to_string()),
             Error::Setting(error) => PyValueError::new_err(error.to_string()),
+            Error::Chosen(error) => PyValueError::new_err(error.to_string()),
         }
     }
 }

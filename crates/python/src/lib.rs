@@ -140,6 +140,26 @@ mod _core {
         rexmit_tcp::stacks::all().map(|page| page.name).collect()
     }
 
+    /// The settings that words of a what-if name.
+    #[pyfunction]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "made for the call from Python's list"
+    )]
+    fn whatif_settings(words: Vec<String>) -> Result<Vec<String>, Error> {
+        Ok(rexmit_trace::whatif::Plan::parse(&words)?.names().to_vec())
+    }
+
+    /// The pages of the emulations that words choose.
+    #[pyfunction]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "made for the call from Python's list"
+    )]
+    fn emulations(words: Vec<String>) -> Result<Vec<&'static str>, Error> {
+        Ok(rexmit_trace::emulate::Chosen::parse(&words)?.pages())
+    }
+
     /// The pages of the model's stacks: every setting with its source.
     #[pyfunction]
     fn stack_pages(py: Python<'_>) -> PyResult<Vec<StackPage>> {

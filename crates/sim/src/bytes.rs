@@ -16,25 +16,9 @@ pub struct Style {
     pub scale_second: bool,
 }
 
-/// As the lab's kernels.
-const LAB: Style = Style {
-    ttl: 64,
-    id: 0,
-    scale_second: false,
-};
-
-/// Appends the headers of `segment` in the flow `key`: IP header, TCP header with options as Linux lays them out, and
-/// `more` options behind these, whole words of them. Lengths are those of the whole packet. Checksums are left out.
-pub fn with_options(out: &mut Vec<u8>, key: &FlowKey, segment: &Segment, more: &[u8]) {
-    all_headers(out, key, segment, &LAB, more);
-}
-
-/// Appends the headers of `segment` in the flow `key`, in the style of an operating system. Checksums are left out.
-pub fn headers(out: &mut Vec<u8>, key: &FlowKey, segment: &Segment, style: &Style) {
-    all_headers(out, key, segment, style, &[]);
-}
-
-fn all_headers(out: &mut Vec<u8>, key: &FlowKey, segment: &Segment, style: &Style, more: &[u8]) {
+/// Appends the headers of `segment` in the flow `key`, in the style of an operating system: IP header, TCP header, and
+/// `more` options behind its own, whole words of them. Lengths are those of the whole packet. Checksums are left out.
+pub fn headers(out: &mut Vec<u8>, key: &FlowKey, segment: &Segment, style: &Style, more: &[u8]) {
     let header_bytes = segment.header_len() + more.len() as u32;
     let tcp_bytes = header_bytes + segment.len;
     match (key.src, key.dst) {
@@ -174,6 +158,12 @@ mod tests {
 
     use super::*;
 
+    const LINUX: Style = Style {
+        ttl: 64,
+        id: 0,
+        scale_second: false,
+    };
+
     fn keys() -> [FlowKey; 2] {
         let key = |src: &str, dst: &str| FlowKey {
             src: src.parse().unwrap(),
@@ -219,7 +209,7 @@ mod tests {
         for key in keys() {
             for segment in segments() {
                 let mut bytes = Vec::new();
-                with_options(&mut bytes, &key, &segment, &[]);
+                headers(&mut bytes, &key, &segment, &LINUX, &[]);
                 let got = TcpPacket::parse(&bytes).unwrap();
                 assert_eq!(got.flow(), key);
                 assert_eq!((got.seq(), got.ack()), (segment.seq, segment.ack));
@@ -258,7 +248,7 @@ mod tests {
                 ..segments()[1]
             };
             let mut bytes = Vec::new();
-            with_options(&mut bytes, &key, &segment, &[]);
+            headers(&mut bytes, &key, &segment, &LINUX, &[]);
             bytes.extend(b"abc");
             fill_in_checksums(&mut bytes);
             let header = if key.src.is_ipv4() { 20 } else { 40 };

@@ -60,6 +60,12 @@ pub trait Machine: Socket + Sized {
     fn set_nodelay(&mut self, _now: Time) {}
     /// Takes in a segment.
     fn on_segment(&mut self, now: Time, path: usize, segment: &Segment, options: &Self::Options);
+    /// Whether a reader waits who takes in data himself.
+    fn reader_waits(&self) -> bool {
+        false
+    }
+    /// He takes in one more packet before he returns to his program.
+    fn reader_stays(&mut self) {}
     /// When [`Machine::on_deadline`] is due.
     fn deadline(&self) -> Option<Time>;
     /// Runs the timers that are due.
@@ -95,6 +101,14 @@ impl Machine for Connection {
 
     fn on_segment(&mut self, now: Time, _: usize, segment: &Segment, (): &()) {
         self.on_segment(now, segment);
+    }
+
+    fn reader_waits(&self) -> bool {
+        self.reader_waits()
+    }
+
+    fn reader_stays(&mut self) {
+        self.reader_stays();
     }
 
     fn deadline(&self) -> Option<Time> {

@@ -149,8 +149,9 @@ impl Socket for Subflows {
         false
     }
 
-    fn set_cork(&mut self, _now: Time, on: bool) {
+    fn set_cork(&mut self, now: Time, on: bool) {
         self.corked = on;
+        self.meta.set_cork(now, on);
     }
 
     fn close(&mut self, _now: Time) {

@@ -15,11 +15,11 @@ mod value;
 
 pub(crate) use choices::FIRST_RATIO;
 pub use choices::{
-    CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, InitialWindow, Recovery,
-    RttSamples, TimeoutMarks, Tlp, WindowShare,
+    CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, InitialWindow,
+    ReceiveBufferGrowth, Recovery, RttSamples, TimeoutMarks, Tlp, WindowShare,
 };
 pub use multipath::{
-    MptcpBuffer, MptcpBurst, MptcpOptions, MptcpProbe, MptcpScheduler, MptcpTimer,
+    MptcpBuffer, MptcpBurst, MptcpOptions, MptcpReinject, MptcpScheduler, MptcpTimer,
 };
 pub use reflect::{Field, SettingError};
 pub use sender::{
@@ -146,6 +146,8 @@ settings! {
         pub congestion_control: CongestionControl,
         /// CUBIC leaves slow start by HyStart.
         pub hystart: bool,
+        /// CUBIC heeds round-trip times in the five minutes after boot, too.
+        pub cubic_heeds_boot: bool,
         /// Which generation of Linux's CUBIC and HyStart.
         pub cubic: CubicForm,
         /// Slow start counts segments acknowledged, not acknowledgements (RFC 3465; Linux since 3.13).
@@ -212,6 +214,9 @@ settings! {
         /// A reader that waits takes data in order itself as they come, so that they are never charged to the buffer
         /// (`tcp_prequeue`, `tcp_data_queue`; gone since 4.14).
         pub prequeue: bool,
+        /// Bytes for headers that copies keep in front of their data where memory is short (`tcp_collapse`; none since
+        /// 3.18).
+        pub collapse_header_room: u32,
         /// When data are acknowledged.
         pub delayed_ack: DelayedAck,
         /// Shortest delay of an acknowledgement (`TCP_DELACK_MIN`, `TCP_ATO_MIN`).
@@ -224,6 +229,8 @@ settings! {
         pub first_window_segments: u32,
         /// The buffer follows what the reader takes (`tcp_moderate_rcvbuf`).
         pub moderate_receive_buffer: bool,
+        /// How the buffer follows it, and for how much it is made at first.
+        pub receive_buffer_growth: ReceiveBufferGrowth,
         /// How much of the buffer is window.
         pub window_share: WindowShare,
         /// SACKs are held back at most this long (`tcp_comp_sack_delay_ns`), zero without compression.
@@ -247,15 +254,19 @@ settings! {
         pub mptcp_reader_acknowledges: bool,
         /// Nagle's rule is asked by the subflow; else the connection alone asks it.
         pub mptcp_subflow_nagle: bool,
-        /// A timeout of a subflow sends what it has out again on another (`mptcp_reinject_data`).
-        pub mptcp_reinject_on_timeout: bool,
+        /// What a timeout of a subflow sends again on another (`mptcp_reinject_data`).
+        pub mptcp_reinject_on_timeout: MptcpReinject,
         /// What a tail loss probe of a subflow sends again on another (Probe or Wait 2017, section V).
-        pub mptcp_reinject_on_probe: MptcpProbe,
+        pub mptcp_reinject_on_probe: MptcpReinject,
+        /// What a subflow sends again on another when it begins to repair a loss without a timeout: after fast or early
+        /// retransmit, by FACK or RACK. No kernel does.
+        pub mptcp_reinject_on_recovery: MptcpReinject,
         /// What the timer of the whole connection runs by.
         pub mptcp_timer: MptcpTimer,
-        /// What blocks the peer's window or the send buffer is sent again on a faster subflow, and the slower one's window
-        /// halved (`mptcp_rcv_buf_optimization`).
+        /// What blocks the peer's window or the send buffer is sent again on a faster subflow (`mptcp_rcv_buf_optimization`).
         pub mptcp_opportunistic: bool,
+        /// The window of a subflow that blocks them so is halved, at most once a round trip (`mptcp_rcv_buf_optimization`).
+        pub mptcp_penalise: bool,
         /// Periods of the connection's timer without a packet after which a subflow is given up for stale
         /// (`stale_loss_cnt`); 0 for never.
         pub mptcp_stale_after: u32,

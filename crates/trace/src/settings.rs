@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rexmit_time::Duration;
 
+use crate::emulate::Chosen;
 use crate::whatif::Plan;
 
 /// What an analysis is asked for, and its bounds.
@@ -27,6 +28,8 @@ pub struct Settings {
     /// Rows keep the emulations' shares, and are as certain as that their bytes came by before: no probabilities. For
     /// fitting what makes them such.
     pub uncalibrated: bool,
+    /// The stacks that are emulated.
+    pub stacks: Chosen,
     /// The settings to replay over each sender that retransmits; none for no replay.
     pub whatif: Option<Arc<Plan>>,
 }
@@ -41,6 +44,7 @@ impl Default for Settings {
             linger: Duration::from_secs(60),
             spread: Duration::from_millis(100),
             uncalibrated: false,
+            stacks: Chosen::default(),
             whatif: Some(Arc::default()),
         }
     }

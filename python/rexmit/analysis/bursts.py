@@ -1,5 +1,5 @@
 """One summary per network, configuration and loss: completion of the last burst over its start
-phases, and what repaired it.
+phases, and of all bursts where there are many, and what repaired it.
 """
 
 from __future__ import annotations
@@ -31,19 +31,34 @@ class Retransmission:
         return self.mechanism if self.path is None else f"{self.mechanism} on path {self.path}"
 
 
+#: Of so many bursts of a connection the last is one among others.
+MANY = 3
+
+
+@dataclass(frozen=True)
+class Every:
+    """Completion of all bursts of all connections used, seconds."""
+
+    bursts: int
+    median_s: float
+    p99_s: float
+    most_s: float
+
+
 @dataclass(frozen=True)
 class Case:
     """`completion`, `recover` are over the connections used; None where nothing says."""
 
     network: str
     config: str
-    loss: str  #: the pattern
+    loss: str  #: the pattern, and what else of loss or congestion control the run varies
     connections: int
     incomplete: int  #: left out: the client did not get all
     inexact: int  #: left out: other packets were lost than the pattern names
     completion: Spread  #: of the last burst, seconds
     least_s: float | None
     most_s: float | None
+    every: Every | None  #: of all bursts, where a connection has many
     recover: Spread  #: first drop to first retransmission, seconds
     first_retransmission: tuple[tuple[Retransmission, int], ...]  #: most first
     reinjected: float  #: packets re-injected after the first drop, a connection
@@ -75,32 +90,61 @@ def has_bursts(run: Run) -> bool:
 
 def cases(run: Run, *, keep_inexact: bool = False) -> Cases:
     """Raises UserError where the run has none."""
-    frame = run.transfers
+    frame = _with_loss(run.transfers)
     if not has_bursts(run):
         raise UserError(f"{run.path}: the run has no bursts", "run one: rexmit run mptcp-2017")
     first = _first_retransmissions(run)
     again = _reinjected(run)
     found = {}
-    keys = ["network", "config", "loss_pattern"]
+    every = run.bursts() if _bursts_of(run) >= MANY else None
+    keys = ["network", "config", "loss"]
     for part in frame.partition_by(keys, maintain_order=True):
         network, config, loss = (part[key][0] for key in keys)
-        found[network, config, loss or "none"] = _case(
-            part, first, again, keep_inexact=keep_inexact
-        )
+        found[network, config, loss] = _case(part, first, again, every, keep_inexact=keep_inexact)
     unique = {key: tuple(frame[key].unique(maintain_order=True)) for key in keys}
     return Cases(
         networks=unique["network"],
         configs=unique["config"],
-        losses=tuple(loss or "none" for loss in unique["loss_pattern"]),
+        losses=unique["loss"],
         delays_ms={name: _delays(run, name) for name in unique["network"]},
         cases=found,
     )
+
+
+def _bursts_of(run: Run) -> int:
+    return int(run.scenario["workload"].get("bursts", 1))
+
+
+def _with_loss(frame: pl.DataFrame) -> pl.DataFrame:
+    """The column `loss`: the pattern in words, with random loss and the congestion control where
+    the run varies them.
+    """
+    parts = [pl.col("loss_pattern").fill_null("none")]
+    if frame["line_loss"].n_unique() > 1:
+        percent = (pl.col("line_loss") * 100).round(6).cast(pl.String).str.strip_suffix(".0")
+        parts.append(pl.format("{}% random loss", percent))
+    if frame["congestion_control"].n_unique() > 1:
+        parts.append(pl.col("congestion_control"))
+    return frame.with_columns(pl.concat_str(parts, separator=", ").alias("loss"))
+
+
+def _every(bursts: pl.DataFrame | None, used: pl.DataFrame) -> Every | None:
+    if bursts is None:
+        return None
+    keys = ["cell", "repetition"]
+    times = bursts.join(used.select(keys), on=keys)["completion_s"].drop_nulls()
+    if times.is_empty():
+        return None
+    quantile = (times.quantile(share, "lower") for share in (0.5, 0.99, 1.0))
+    median, p99, most = (float(one or 0.0) for one in quantile)
+    return Every(times.len(), median, p99, most)
 
 
 def _case(
     part: pl.DataFrame,
     first: Mapping[tuple[int, int], Retransmission],
     again: pl.DataFrame,
+    every: pl.DataFrame | None,
     *,
     keep_inexact: bool,
 ) -> Case:
@@ -114,13 +158,14 @@ def _case(
     return Case(
         network=part["network"][0],
         config=part["config"][0],
-        loss=part["loss_pattern"][0] or "none",
+        loss=part["loss"][0],
         connections=part.height,
         incomplete=part.height - complete.height,
         inexact=complete.height - used.height,
         completion=spread(times),
         least_s=_number(times.min()),
         most_s=_number(times.max()),
+        every=_every(every, used),
         recover=spread(used["t_recover_s"]),
         first_retransmission=tuple(repaired.most_common()),
         reinjected=mine.height / max(used.height, 1),

@@ -28,6 +28,14 @@ def _case(case: Case, delays_ms: tuple[float, ...]) -> dict[str, Any]:
             "least_s": case.least_s,
             "most_s": case.most_s,
         },
+        "every_burst": None
+        if case.every is None
+        else {
+            "bursts": case.every.bursts,
+            "median_s": case.every.median_s,
+            "p99_s": case.every.p99_s,
+            "most_s": case.every.most_s,
+        },
         "t_recover": {"mean_s": case.recover.mean_s, "sd_s": case.recover.sd_s},
         "first_retransmission": [
             {"mechanism": retransmission.mechanism, "path": retransmission.path, "connections": n}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 #: Timer ticks a second where a run does not say.
@@ -68,6 +69,28 @@ def column_head(ran: Runner) -> str:
     name = ran.name or "kernel not recorded"
     first, _, rest = name.rpartition(" ")
     return f"{first}\n{rest}" if first else rest
+
+
+def column_heads(runs: Sequence[tuple[Runner, Path]]) -> list[str]:
+    """One for each run. Those that would be alike have the end of their folder's path below, as
+    much of it as tells them apart.
+    """
+    heads = [column_head(ran) for ran, _ in runs]
+    made = []
+    for head, (_, path) in zip(heads, runs, strict=True):
+        alike = [other for one, (_, other) in zip(heads, runs, strict=True) if one == head]
+        made.append(head if len(alike) == 1 else f"{head}\n{_end(path, alike)}")
+    return made
+
+
+def _end(path: Path, others: Sequence[Path]) -> str:
+    """The last parts of a path that none of the others ends in."""
+    parts = path.parts
+    for count in range(1, len(parts)):
+        end = parts[-count:]
+        if sum(other.parts[-count:] == end for other in others) == 1:
+            return "/".join(end)
+    return str(path)
 
 
 def tick_ns(meta: Mapping[str, Any]) -> int:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from rexmit.campaign.grid import Cell
 from rexmit.campaign.streams import Streams
 from rexmit.engines.engine import CELL_ID
-from rexmit.scenario import Bursts, LinkSpec, Pages, PatternLoss, Scenario
+from rexmit.scenario import Bursts, LinkSpec, Pages, PatternLoss, Scenario, offload
 
 PHASE_TICKS: Final = 64
 """Transfers start spread over this many ticks: the step of the kernel's timer wheel for timers of
@@ -87,6 +87,9 @@ def cell_plan(
         "workload": _workload(scenario, cell),
         "loss": _loss(scenario, cell),
     }
+    does = offload.merged(scenario.offload, scenario.configs[cell.config].offload)
+    if does is not None:
+        plan["offload"] = does
     if isinstance(scenario.workload, Pages) and scenario.workload.warm_up:
         plan["warm_up"] = scenario.workload.warm_up
     return plan

@@ -1,14 +1,24 @@
 """Whether an engine can run a scenario's configurations, told before anything runs.
 
 Those for an optional patch of the kernel are left out where the engine does not have the patch;
-those of Multipath TCP are refused where it does not have that.
+those of Multipath TCP are refused where it does not have that, and what only the kernels of
+multipath-tcp.org and the model have of it, schedulers and coupled congestion controls, on upstream
+kernels.
 """
 
 from __future__ import annotations
 
+from typing import Final
+
 from rexmit.engines.engine import Engine
 from rexmit.errors import UserError, argument
 from rexmit.scenario import Scenario
+
+COUPLED: Final = ("lia", "olia", "balia")
+"""Congestion controls that couple subflows."""
+UPSTREAM: Final = (5, 6)
+"""The release since which Multipath TCP is upstream's; those of multipath-tcp.org end before."""
+_MODEL: Final = f"run it with {argument('engine', 'model')} {argument('stack', 'linux-4.1')}"
 
 
 def suited(scenario: Scenario, engine: Engine) -> tuple[Scenario, list[str]]:
@@ -19,6 +29,7 @@ def suited(scenario: Scenario, engine: Engine) -> tuple[Scenario, list[str]]:
     """
     scenario, left_out = _with_patches(scenario, engine)
     _check_mptcp(scenario, engine)
+    _check_old_line(scenario, engine)
     return scenario, left_out
 
 
@@ -54,4 +65,33 @@ def _check_mptcp(scenario: Scenario, engine: Engine) -> None:
             raise UserError(
                 f"configuration {name} is of Multipath TCP, and {lack.why}",
                 f"{lack.remedy}{others}",
+            )
+
+
+def _check_old_line(scenario: Scenario, engine: Engine) -> None:
+    """What upstream kernels have not, told before they refuse it cell by cell."""
+    version = str(engine.identity().get("kernel", {}).get("version", "0.0"))
+    release = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+    if release < UPSTREAM:
+        return
+    varied = [control for vary in scenario.vary for control in vary.congestion_control or ()]
+    for control in (*scenario.tcp.congestion_control, *varied):
+        if control in COUPLED:
+            raise UserError(
+                f"tcp.congestion_control = {control}: upstream's Multipath TCP, as Linux {version} "
+                f"has it, couples no subflows",
+                f"{_MODEL}, or set what the kernel has: cubic, reno",
+            )
+    for name in scenario.config_names:
+        for key, value in scenario.configs[name].sysctl.items():
+            if key == "net.mptcp.mptcp_scheduler":
+                said = "is of multipath-tcp.org's kernels"
+            elif key == "net.mptcp.scheduler" and value != "default":
+                said = "is not there: Linux has the scheduler default alone"
+            else:
+                continue
+            raise UserError(
+                f"configuration {name}: {key} = {value} {said}, and Linux {version} has upstream's "
+                "Multipath TCP",
+                f"{_MODEL}, or take it out",
             )

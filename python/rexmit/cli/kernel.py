@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from rexmit.library.kernels import ListedKernel
 
 app = typer.Typer(
-    help="Build and list the kernels that experiments run on, or run a command in one.",
+    help="Build, add and list the kernels that experiments run on, or run a command in one.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -95,16 +96,60 @@ def build(
     typer.echo(f"Linux {kernel.version}, HZ {kernel.hz}: {built}", err=True)
 
 
+ADD_EXAMPLES = """\
+Examples:
+
+\b
+  rexmit kernel add /boot/vmlinuz-6.1.0-56-cloud-amd64 --modules /lib/modules/6.1.0-56-cloud-amd64
+  rexmit kernel add ~/linux-3.10/arch/x86/boot/bzImage --config ~/linux-3.10/.config --name mine
+  rexmit run tlp-2013 --kernel mine
+"""
+
+
+@app.command(epilog=ADD_EXAMPLES)
+def add(
+    image: Annotated[
+        Path, typer.Argument(metavar="IMAGE", help="A bzImage for x86-64 (vmlinuz); only read.")
+    ],
+    modules: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Its modules, as in /lib/modules/VERSION."),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="What it was configured with (default: config-VERSION beside the image).",
+        ),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="What to call it (default: its version).")
+    ] = None,
+) -> None:
+    """Take a kernel image that others have built, unmodified, and print its name.
+
+    It runs in an emulated machine (QEMU, Debian's qemu-system-x86) whose clock counts instructions:
+    virtual time as in kernels of `build`, the same at every boot, but some ten times slower. The
+    image is booted once here; every run goes on from the state that this leaves in the cache.
+    """
+    from rexmit.library.kernels import added
+
+    kernel, new = added(image, modules=modules, config=config, name=name)
+    typer.echo(kernel.name)
+    done = "added" if new else "already there"
+    typer.echo(f"Linux {kernel.version}, HZ {kernel.hz}: {done}", err=True)
+
+
 @app.command("list", epilog="Example:\n\n\b\n  rexmit kernel list --json")
 def list_kernels(
     json_output: Annotated[
         bool, typer.Option("--json", help="Print all that is known of them as JSON.")
     ] = False,
 ) -> None:
-    """List the kernels that have been built; the one used by default has a star.
+    """List the kernels that have been built or added; the one used by default has a star.
 
     A damaged one, whose files are not those that were built, is named as such; the command that
-    built it builds it again.
+    built it builds it again. Engine: `uml` is a kernel built as a program, `qemu` an image.
     """
     from rexmit.library.kernels import list_kernels as listed
 
@@ -125,6 +170,7 @@ def list_kernels(
     table.add_column("")
     table.add_column("Name", no_wrap=True, min_width=max(len(one.name) for one in found))
     table.add_column("Version", no_wrap=True)
+    table.add_column("Engine", no_wrap=True)
     table.add_column("HZ", justify="right")
     table.add_column("Patches", no_wrap=True)
     table.add_column("Size", justify="right")
@@ -132,12 +178,13 @@ def list_kernels(
     for one in found:
         kernel = one.kernel
         if kernel is None:
-            table.add_row("", one.name, "", "", "", "", "damaged")
+            table.add_row("", one.name, "", "", "", "", "", "damaged")
             continue
         table.add_row(
             "*" if one.default else "",
             kernel.name,
             kernel.version,
+            kernel.engine,
             str(kernel.hz),
             ", ".join(kernel.patches) or "none",
             f"{kernel.size / 1e6:.1f} MB",

@@ -275,7 +275,8 @@ def _show_beside(paths: list[Path], asked: _Asked, *, as_json: bool) -> None:
     out = console()
     print_beside(table, out)
     if claims:
-        print_claims_beside(claims, table.runners, out, tables.source(opened[0]))
+        beside = [(ran, run.path) for ran, run in zip(table.runners, table.runs, strict=True)]
+        print_claims_beside(claims, beside, out, tables.source(opened[0]))
 
 
 def _show_bursts_beside(opened: list[Run], asked: _Asked, *, as_json: bool) -> None:
@@ -294,7 +295,8 @@ def _show_bursts_beside(opened: list[Run], asked: _Asked, *, as_json: bool) -> N
         _print_json({"runs": runs})
         return
     source = tables.source(opened[0])
-    print_claims_beside(claims, tuple(runner(run.meta) for run in opened), console(), source)
+    beside = [(runner(run.meta), run.path) for run in opened]
+    print_claims_beside(claims, beside, console(), source)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,8 @@ Examples:
   rexmit trace server.pcapng client.pcapng         both ends: where packets were lost, delays
   rexmit trace a0 a1 b0 b1 --points a,a,b,b        the same, and which capture is of which point
   rexmit trace --study capture.pcapng today        tables and figures of UNC 2007
+  rexmit trace --study --claims --stacks unc-2007 old.pcap   its claims, on its own four stacks
+  rexmit trace --stacks no-rfc,no-windows-xp capture.pcapng  all other emulations
   rexmit trace today --port 443 --host 10.0.0.7    the page of some connections of a kept trace
   rexmit trace today --by prefix                   who has the trouble: a line for each /24 or /64
   rexmit show today                                the connection that waited longest, by packets
@@ -122,17 +124,34 @@ def trace(
         bool,
         typer.Option(
             "--study",
-            help="Tables II to V and figures 1 to 7 of UNC 2007 (figures: with --out), each "
-            "file as a trace of its own.",
+            help="Tables I to V and figures 1 to 7 of UNC 2007 (figures: with --out), the paper's "
+            "values beside the tables, each file as a trace of its own.",
         ),
     ] = False,
+    claims: Annotated[
+        bool,
+        typer.Option(
+            "--claims", help="With --study: what the paper claims, each computed, after the tables."
+        ),
+    ] = False,
+    stacks: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--stacks",
+            metavar="LIST",
+            help="Emulate these senders only, by commas: as the page names them (linux-6, "
+            "windows-xp), a stack of `rexmit stacks`, or unc-2007 for the four of UNC 2007, Table "
+            "I; no-NAME leaves one out. [default: all]",
+            show_default=False,
+        ),
+    ] = None,
     whatif: Annotated[
         list[str] | None,
         typer.Option(
             "--whatif",
             metavar="SETTING",
             help="Replay the connections under this setting, as in k=2,min_rto=100ms or no-tlp; "
-            "default: twenty usual ones; grid: the 900 of UNC 2007; none. Repeatable. "
+            "default: twenty usual ones; grid: the 720 of UNC 2007; none. Repeatable. "
             "[default: default]",
             show_default=False,
         ),
@@ -183,7 +202,10 @@ def trace(
         raise UserError("--csv writes files", "say where: --out DIR", usage=True)
     if [str(path) for path in captures].count("-") and len(captures) > 1:
         raise UserError("- is read alone", "give files, or - for a pipe", usage=True)
+    if claims and not study:
+        raise UserError("--claims are those of --study", "add --study", usage=True)
     settings = [word for word in whatif or ["default"] if word != "none"]
+    emulated = [word.strip() for words in stacks or () for word in words.split(",")]
     from rexmit.library.page import key as grouped_by
     from rexmit.library.trace import wanted as chosen_by
 
@@ -207,7 +229,9 @@ def trace(
             captures,
             out,
             chosen,
+            claims=claims,
             whatif=settings,
+            stacks=emulated,
             jobs=jobs,
             connections_limit=connections_limit,
             as_json=as_json,
@@ -223,6 +247,7 @@ def trace(
             open_tables,
             csv=csv,
             whatif=settings,
+            stacks=emulated,
             jobs=jobs,
             connections_limit=connections_limit,
             points=None if points is None else [name.strip() for name in points.split(",")],
@@ -294,7 +319,9 @@ def _study(
     out: Path | None,
     formats: list[str],
     *,
+    claims: bool,
     whatif: Sequence[str],
+    stacks: Sequence[str],
     jobs: int | None,
     connections_limit: int,
     as_json: bool,
@@ -314,6 +341,7 @@ def _study(
                 out,
                 open_tables,
                 whatif=whatif,
+                stacks=stacks,
                 jobs=jobs,
                 connections_limit=connections_limit,
             )
@@ -324,10 +352,16 @@ def _study(
         if as_json:
             from rexmit.papers.unc_2007.as_json import study_data
 
-            _print_json(study_data(made.study, made.tables, paths))
+            _print_json(study_data(made, paths))
             return
         shown = console()
         print_study(made.tables, shown)
+        if claims:
+            from rexmit.papers.print_claims import print_claims
+            from rexmit.papers.unc_2007.claims import SOURCE
+
+            shown.print()
+            print_claims(made.claims, shown, SOURCE)
         for path in paths:
             typer.echo(path)
         if out is None:
@@ -344,6 +378,7 @@ def _traces(
     *,
     csv: bool = False,
     whatif: Sequence[str],
+    stacks: Sequence[str],
     jobs: int | None,
     connections_limit: int,
     points: Sequence[str] | None = None,
@@ -368,6 +403,7 @@ def _traces(
                 open_tables,
                 csv=csv,
                 whatif=whatif,
+                stacks=stacks,
                 jobs=jobs,
                 connections_limit=connections_limit,
                 points=points,

@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from rexmit.engines.channel import Channel
+from rexmit.engines.machine import Machine
 from rexmit.engines.shares import PrivateFolder
 from rexmit.engines.tail import LineTail, LineTooLongError, Tail, last_lines
 from rexmit.errors import UserError
@@ -31,6 +32,9 @@ NO_SANDBOX: Final = 125
 """Exit status of the guest program where the sandbox could not be made."""
 
 CONSOLE_LINES: Final = 20
+
+MEMORY: Final = "256M"
+"""A guest's, where nothing else is said."""
 
 SAYS: Final = "rexmit-guest: "
 """What a line of the guest program itself begins with, on the console or standard error."""
@@ -59,21 +63,32 @@ class BootOptions:
     kernel: Path
     core: int | None = None
     seed: int | None = None
-    memory: str = "256M"
+    memory: str = MEMORY
     clock: str = "virtual"
     share_mib: int = 4096
     """The most that the shared folder may hold: captures, output that nobody has read yet."""
     scratch_mib: int = 64
     """The most that the scratch folder of a command may hold."""
+    machine: Machine | None = None
+    """What emulates the machine of a kernel image; None: the kernel is a program itself."""
+    files: bytes = b""
+    """An archive of what a guest without this machine's files gets of them."""
 
     def arguments(self, share: Path) -> list[str]:
         """The guest program's arguments."""
-        found = ["boot", "--kernel", str(self.kernel), "--share", str(share)]
+        found = ["boot" if self.machine is None else "machine"]
+        found += ["--kernel", str(self.kernel), "--share", str(share)]
+        if self.machine is not None:
+            found += self.machine.arguments()
+            if self.files:
+                found += ["--files", str(share.with_name("files"))]
         if self.core is not None:
             found += ["--core", str(self.core)]
         if self.seed is not None:
             found += ["--seed", f"{self.seed:016x}"]
-        found += ["--memory", self.memory, "--clock", self.clock]
+        found += ["--memory", self.memory]
+        if self.machine is None:
+            found += ["--clock", self.clock]
         limits = ["--share-limit", f"{self.share_mib}M", "--scratch-limit", f"{self.scratch_mib}M"]
         return [*found, *limits]
 
@@ -98,7 +113,9 @@ class GuestBoot:
             undo.callback(private.remove)
             share = private.path / "share"
             share.mkdir()
-            _write_plan(share / "plan.json", plan)
+            _write_plan(share / "plan.json", {**plan, **limited_interfaces()})
+            if options.files:
+                share.with_name("files").write_bytes(options.files)
             self.channel = undo.enter_context(Channel(share))
             self._events = LineTail(self.channel["events.jsonl"])
             # Memory of no file system: what the kernel says comes through on a full one, too.
@@ -260,6 +277,16 @@ class GuestBoot:
         """Kill what still runs and remove the share folder."""
         self.kill()
         self._closing.close()
+
+
+def limited_interfaces() -> dict[str, str]:
+    """What plans and run.json have besides where the variable REXMIT_INTERFACES is set.
+
+    For tests: the guest then speaks no interface of its kernel that is newer than that version of
+    Linux (docs/notes/old-interfaces.md).
+    """
+    version = os.environ.get("REXMIT_INTERFACES")
+    return {"interfaces": version} if version else {}
 
 
 def _write_plan(path: Path, plan: Mapping[str, Any]) -> None:

@@ -10,13 +10,16 @@ from typing import Any, Final, Self
 
 from rexmit.engines import scheduler
 from rexmit.engines.attempt import Attempt, Health
-from rexmit.engines.boot import BootOptions, GuestBoot
+from rexmit.engines.boot import MEMORY, BootOptions, GuestBoot
 from rexmit.engines.engine import PLAN_VERSION, Calls, Lack, Task
 from rexmit.engines.guest import NETWORK_PROGRAMS, programs
+from rexmit.engines.image import client_files, machine
+from rexmit.engines.machine import Machine
 from rexmit.errors import argument
 from rexmit.guest import guest_binary
 from rexmit.kernels import config as kernel_config
 from rexmit.kernels import recipe
+from rexmit.kernels.kernel import QEMU, Kernel
 
 NAME: Final = "kernel"
 
@@ -40,10 +43,28 @@ class KernelIdentity:
     hash: str
     config: Path | None = None
     """What it was configured with, where that is known."""
+    image: Kernel | None = None
+    """The image that it is, if it is no program."""
+
+    def machine(self, memory: str = MEMORY) -> Machine | None:
+        """What emulates its machine; None for a program. An image is booted once, if it has not
+        been. Raises UserError where that fails."""
+        return machine(self.image, memory) if self.image else None
+
+    @property
+    def remedy(self) -> str:
+        """What to do where it lacks something that is needed."""
+        if self.image:
+            return (
+                "if these are modules: rexmit kernel add IMAGE --modules /lib/modules/"
+                f"{self.version}; or name another kernel (rexmit kernel list)"
+            )
+        return "build one with these options, or name another (rexmit kernel list)"
 
     def plain(self) -> dict[str, Any]:
         """For run.json; where it lies is this machine's own affair."""
         return {
+            **({"engine": QEMU} if self.image else {}),
             "version": self.version,
             "hz": self.hz,
             "patches": list(self.patches),
@@ -64,6 +85,7 @@ def find_kernel(spec: str | None) -> KernelIdentity:
         patches=found.patches,
         hash=found.hash,
         config=found.config,
+        image=found if found.engine == QEMU else None,
     )
 
 
@@ -87,6 +109,8 @@ class KernelEngine:
     guest_hash: str
     programs: dict[str, str | None]
     hang_limit_s: float = HANG_LIMIT_S
+    files: bytes = b""
+    """What an image's guest gets of this machine's files, besides what all of them get."""
 
     @classmethod
     def open(
@@ -95,12 +119,15 @@ class KernelEngine:
         """The engine for this kernel and these clients. Raises UserError for what is missing."""
         guest = guest_binary()
         used = [client for client in clients if client != "builtin"]
+        found = programs(["nginx", *NETWORK_PROGRAMS, *used])
+        kernel.machine()
         return cls(
             kernel=kernel,
             guest=guest,
             guest_hash=hashlib.sha256(guest.read_bytes()).hexdigest()[:16],
-            programs=programs(["nginx", *NETWORK_PROGRAMS, *used]),
+            programs=found,
             hang_limit_s=hang_limit_s,
+            files=client_files(found[name] or "" for name in used) if kernel.image else b"",
         )
 
     @property
@@ -130,6 +157,11 @@ class KernelEngine:
         """See Engine."""
         if name in self.kernel.patches:
             return None
+        if self.kernel.image:
+            return Lack(
+                f"{self.slug} is an image, which nothing patches",
+                f"name a kernel that was built with it, or {argument('engine', 'model')}",
+            )
         series = ".".join(self.kernel.version.split(".")[:2])
         build = f"rexmit kernel build {series} --patch"
         patched, model = argument("kernel", f"{series}+{name}"), argument("engine", "model")
@@ -167,5 +199,11 @@ class KernelEngine:
 
     def _boot(self, task: Task, core: int) -> GuestBoot:
         plan = boot_plan(task.plan, self.programs)
-        options = BootOptions(kernel=self.kernel.path, core=core, seed=task.seed)
+        options = BootOptions(
+            kernel=self.kernel.path,
+            core=core,
+            seed=task.seed,
+            machine=self.kernel.machine(),
+            files=self.files,
+        )
         return GuestBoot(options, plan, guest=self.guest)

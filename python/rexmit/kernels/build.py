@@ -211,7 +211,7 @@ def _compile(
     if unknown := config.check(fragment, tree):
         progress.note(f"Linux {order.version} has no option {', '.join(unknown)}")
 
-    known = [k.steps for k in cache.kernels() if k.series == order.series]
+    known = [k.steps for k in cache.kernels() if k.steps and k.series == order.series]
     expected = known[-1] if known else EXPECTED_STEPS
     progress.note(f"Building Linux {order.version}, HZ {order.hz}")
     progress.start(expected)

@@ -1,6 +1,7 @@
-"""The kernels that are built: where they lie, and how they get there.
+"""The kernels that are built or added: where they lie, and how they get there.
 
-A kernel is a folder `NAME/` with `linux`, `config`, `kernel.json` and the checksums of these in it.
+A kernel is a folder `NAME/` with `linux`, `config`, `kernel.json` and the checksums of these in it;
+an image's has its `modules`, too.
 It gets that name by one rename, when it is finished; whatever else lies in the cache has a name
 that starts with a dot.
 

@@ -17,6 +17,8 @@ from rexmit.kernels.kernel import DESCRIPTION, Kernel
 SUMS: Final = "SHA256SUMS"
 FILES: Final = ("config", DESCRIPTION, "linux")
 """What is covered: all that anything depends on."""
+MODULES: Final = "modules"
+"""Covered, too, where an image has them."""
 
 NONE_KEPT: Final = "of an older version of rexmit, which kept no checksums"
 
@@ -45,7 +47,9 @@ def fault(kernel: Kernel) -> str | None:
     except OSError as error:
         return f"damaged: {error.strerror}"
     lines = kept.splitlines()
-    changed = [name for name in FILES if _line(kernel.folder, name).encode() not in lines]
+    changed = [
+        name for name in _files(kernel.folder) if _line(kernel.folder, name).encode() not in lines
+    ]
     return f"damaged: not as {SUMS} has it: {', '.join(changed) or SUMS}"
 
 
@@ -68,7 +72,11 @@ def take_over(kernel: Kernel) -> bool:
 
 
 def _text(folder: Path) -> str:
-    return "".join(f"{_line(folder, name)}\n" for name in FILES)
+    return "".join(f"{_line(folder, name)}\n" for name in _files(folder))
+
+
+def _files(folder: Path) -> tuple[str, ...]:
+    return (*FILES, MODULES) if (folder / MODULES).exists() else FILES
 
 
 def _line(folder: Path, name: str) -> str:

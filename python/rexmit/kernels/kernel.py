@@ -1,4 +1,4 @@
-"""A built kernel, and its description in `kernel.json`."""
+"""A kernel of the cache, and its description in `kernel.json`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ from rexmit.kernels import recipe
 
 FORMAT: Final = 1
 DESCRIPTION: Final = "kernel.json"
+
+UML: Final = "uml"
+"""The engine of a kernel that is a program itself (User-mode Linux)."""
+QEMU: Final = "qemu"
+"""The engine of a kernel image: an emulated machine."""
 _LARGEST_DESCRIPTION: Final = 1 << 20
 
 _TYPES: Final[dict[str, type | tuple[type, ...]]] = {"str": str, "int": int, "float": (int, float)}
@@ -22,13 +27,13 @@ _STRINGS: Final = "tuple[str, ...]"
 
 @dataclass(frozen=True)
 class Kernel:
-    """A built kernel."""
+    """A kernel that was built, or an image that was added."""
 
     name: str
     path: Path
-    """The program."""
+    """The program, or the image."""
     version: str
-    """As its source states it, such as `6.12.117`."""
+    """As its source states it, such as `6.12.117`; the release of an image."""
     series: str
     """As in `6.12`."""
     hz: int
@@ -39,19 +44,21 @@ class Kernel:
     recipe: str
     """Of what this version of rexmit puts to the source (see `recipe.digest`)."""
     source: str
-    """`debian`, `tarball` or `tree`, and the path, set apart by a space."""
+    """`debian`, `tarball`, `tree` or `image`, and the path, set apart by a space."""
     compiler: str
     """Not part of the hash: in virtual time computing takes no time, so it cannot be seen."""
     built: str
-    """When, in UTC, ISO 8601."""
+    """When it was built or added, in UTC, ISO 8601."""
     size: int
-    """Of the program, in bytes."""
+    """Of the program or image, in bytes."""
     seconds: float
     """How long it took to build."""
     steps: int
     """Lines that make printed, for the progress of later builds."""
     patch_hashes: tuple[str, ...] = ()
     """Of the content of `patches`, in their order."""
+    engine: str = UML
+    """What runs it."""
 
     @property
     def folder(self) -> Path:
@@ -64,8 +71,15 @@ class Kernel:
         return self.folder / "config"
 
     @property
+    def modules(self) -> Path:
+        """The archive of an image's modules."""
+        return self.folder / "modules"
+
+    @property
     def current(self) -> bool:
-        """Whether this version of rexmit would build it in the same way."""
+        """Whether this version of rexmit would build it in the same way. An image is as it is."""
+        if self.engine == QEMU:
+            return True
         try:
             patches_of = recipe.series_for(self.series)
         except UserError:
@@ -83,6 +97,8 @@ class Kernel:
     def build_command(self) -> str:
         """The command that builds it again. A patch of the user's own goes by its name there."""
         kind, _, path = self.source.partition(" ")
+        if kind == "image":
+            return shlex.join(["rexmit", "kernel", "add", path, "--name", self.name])
         words = ["rexmit", "kernel", "build", self.series if kind == "debian" else path]
         if self.hz != recipe.DEFAULT_HZ:
             words += ["--hz", str(self.hz)]

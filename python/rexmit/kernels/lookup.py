@@ -1,4 +1,4 @@
-"""Which of the built kernels is meant."""
+"""Which of the cache's kernels is meant."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from rexmit.errors import UserError
 from rexmit.kernels import checksums, recipe
 from rexmit.kernels.cache import kernels
-from rexmit.kernels.kernel import Kernel
+from rexmit.kernels.kernel import QEMU, UML, Kernel
 
 
 def find(spec: str | None = None) -> Kernel:
@@ -16,16 +16,18 @@ def find(spec: str | None = None) -> Kernel:
     None: the newest 6.12 of Debian's with HZ 250 and no patches of the user's. `6.1`, `6.1@1000`:
     likewise of that series (where there is none of Debian's, the only other one);
     `6.12+NAME`, `6.12@1000+NAME+NAME`: the same with these patches, in this order. Anything else is
-    the beginning of a name or hash that only one kernel has.
+    the beginning of a name or hash that only one kernel has; images go by that alone.
 
     Raises UserError, which lists what there is and how to build what was asked for; also for a
     kernel whose files are not those that were built, which is found out by reading them.
     """
     kernel = _meant(spec)
     if fault := checksums.fault(kernel):
-        what = (
-            "Take it over, or build it again" if fault == checksums.NONE_KEPT else "Build it again"
-        )
+        what = "Build it again"
+        if kernel.engine == QEMU:
+            what = f"Remove {kernel.folder} and add it again"
+        elif fault == checksums.NONE_KEPT:
+            what = "Take it over, or build it again"
         raise UserError(
             f"kernel {kernel.name} is {fault}",
             f"{what}: {kernel.build_command}\nIt lies in {kernel.folder}",
@@ -40,7 +42,8 @@ def _meant(spec: str | None) -> Kernel:
     series, _, hz_text = plain.partition("@")
     if recipe.is_series(series) and re.fullmatch("[0-9]{0,6}", hz_text):
         hz = int(hz_text or recipe.DEFAULT_HZ)
-        meant = [k for k in present if (k.series, k.hz, list(k.patches)) == (series, hz, patches)]
+        built = [k for k in present if k.engine == UML]
+        meant = [k for k in built if (k.series, k.hz, list(k.patches)) == (series, hz, patches)]
         usable = [k for k in meant if k.current]
         chosen = [k for k in usable if k.source.startswith("debian ")]
         if not chosen and spec is not None:
@@ -69,7 +72,8 @@ def _meant(spec: str | None) -> Kernel:
         raise UserError(f"kernel {wanted} may be several", _listing(matches))
     raise UserError(
         f"there is no kernel {wanted}",
-        f"{_listing(present)}\nBuild one: rexmit kernel build 6.1|6.12|FOLDER|TARBALL",
+        f"{_listing(present)}\nBuild one: rexmit kernel build 6.1|6.12|FOLDER|TARBALL\n"
+        "or add an image: rexmit kernel add FILE",
     )
 
 

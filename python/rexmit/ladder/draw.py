@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
+from matplotlib.lines import Line2D
 
 from rexmit.ladder.steps import Step
 from rexmit.present.figures.style import styled
@@ -18,6 +20,15 @@ _PLAIN, _RETRANSMISSION, _ACK, _SACK, _LOST = "#7a7a7a", "#E69F00", "#b0b0b0", "
 
 #: Packets closer than this share of the picture's height have one label.
 _CLOSE = 0.022
+
+#: What the colours say.
+_LEGEND = (
+    ("of the server", _PLAIN),
+    ("retransmission", _RETRANSMISSION),
+    ("acknowledgement", _ACK),
+    ("with SACK", _SACK),
+    ("dropped or lost (x)", _LOST),
+)
 
 
 @dataclass(frozen=True)
@@ -30,17 +41,17 @@ class Panel:
     acknowledgements: bool = False  #: what the client's repeat and select has labels, too
 
 
-def draw_ladders(panels: Sequence[Panel], title: str) -> Canvas:
-    """The panels with one axis of time, ms."""
+def draw_ladders(panels: Sequence[Panel], title: str, small: str = "") -> Canvas:
+    """The panels with one axis of time, ms, and a legend; `small` stands above that."""
     with styled():
-        return _draw(panels, title)
+        return _draw(panels, title, small)
 
 
-def _draw(panels: Sequence[Panel], title: str) -> Canvas:
+def _draw(panels: Sequence[Panel], title: str, small: str) -> Canvas:
     wide = sum(7.4 if panel.acknowledgements else 4.1 for panel in panels)
     canvas = Canvas(figsize=(wide + 0.6, 7.4), layout="constrained")
     FigureCanvasAgg(canvas)
-    canvas.suptitle(title, fontsize=10, fontweight="bold")
+    canvas.suptitle(_wrapped(title, len(panels)), fontsize=10, fontweight="bold")
     every: Any = canvas.subplots(1, len(panels), sharey=True, squeeze=False)
     times = [_ms(at) for panel in panels for step in panel.steps for at in step.seen_ns]
     low, high = (min(times), max(times)) if times else (0.0, 1.0)
@@ -49,7 +60,35 @@ def _draw(panels: Sequence[Panel], title: str) -> Canvas:
         _ladder(axes, panel, close=(high - low) * _CLOSE)
         axes.set_ylim(high + room, low - room)
     every[0][0].set_ylabel("ms since the first packet")
+    _legend(canvas, panels, small)
     return canvas
+
+
+def _wrapped(title: str, panels: int) -> str:
+    return "\n".join(textwrap.wrap(title, 48 * panels + 6))
+
+
+def _legend(canvas: Canvas, panels: Sequence[Panel], small: str) -> None:
+    """The colours that these panels have."""
+    there = {_colour(step) for panel in panels for step in panel.steps}
+    handles = [
+        Line2D([], [], color=colour, linewidth=1.6, label=words)
+        for words, colour in _LEGEND
+        if colour in there
+    ]
+    if any(panel.marked for panel in panels):
+        dot = Line2D([], [], color="black", marker="o", linestyle="", markersize=5)
+        dot.set_label("where they part")
+        handles.append(dot)
+    legend = canvas.legend(
+        handles=handles,
+        loc="outside lower center",
+        ncols=3,
+        fontsize=7,
+        title=small or None,
+        title_fontsize=7,
+    )
+    legend.get_title().set_color("#555555")
 
 
 def _ladder(axes: Axes, panel: Panel, *, close: float) -> None:

@@ -67,8 +67,10 @@ def path_flow_data(opened: PathFlow) -> dict[str, Any]:
     }
 
 
-def draw_path_ladders(opened: PathFlow) -> Canvas:
-    """A ladder a path, beside each other, from shortly before the first drop on."""
+def draw_path_ladders(opened: PathFlow, heading: str = "", small: str = "") -> Canvas:
+    """A ladder a path, beside each other, from shortly before the first drop on. `heading` stands
+    before what the flow is, `small` above the legend.
+    """
     begin = _begin(opened)
     panels = [
         Panel(
@@ -77,7 +79,8 @@ def draw_path_ladders(opened: PathFlow) -> Canvas:
         )
         for one in opened.subflows
     ]
-    return draw_ladders(panels, title(opened.flow))
+    words = title(opened.flow)
+    return draw_ladders(panels, f"{heading}: {words}" if heading else words, small)
 
 
 def _begin(opened: PathFlow) -> float:

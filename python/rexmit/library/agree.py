@@ -17,11 +17,11 @@ from rexmit.validate.agree.case import Case
 from rexmit.validate.agree.folder import About, Folder
 from rexmit.validate.agree.judge import Judged
 from rexmit.validate.agree.kernel import run_alone
-from rexmit.validate.agree.logs import Wanted, kernel_logs
+from rexmit.validate.agree.logs import Wanted, kernel_logs, room_of
 from rexmit.validate.agree.rates import Rates
 from rexmit.validate.agree.read import read
-from rexmit.validate.agree.recorded import Recorded, of_folder
-from rexmit.validate.agree.verdicts import rates, verdict
+from rexmit.validate.agree.recorded import Recorded, of_folder, of_image
+from rexmit.validate.agree.verdicts import rates, rates_of_kernels, verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +35,30 @@ class Agreement:
     stack: str
     recorded: Recorded
     rates: Rates
+    ticks: int = 1
+    """Times agree within so many."""
+    against: Path | None = None
+    """The folder of another kernel that took the model's place."""
+
+    @property
+    def other(self) -> str:
+        """What the kernel is held against, in words."""
+        if self.against is None:
+            return f"model {self.stack}"
+        return f"kernel {Folder(self.against).about().kernel}"
 
     def as_json(self) -> dict[str, Any]:
         """Plain data; rates in percent."""
         bench = self.recorded.as_json()
         more = {} if bench is None else {"bench": bench}
-        return {"folder": str(self.folder), "stack": self.stack, **self.rates.as_json(), **more}
+        other = {"stack": self.stack} if self.against is None else {"against": str(self.against)}
+        return {
+            "folder": str(self.folder),
+            **other,
+            "ticks": self.ticks,
+            **self.rates.as_json(),
+            **more,
+        }
 
 
 def agree(
@@ -52,6 +70,7 @@ def agree(
     stack: str | None = None,
     jobs: int | None = None,
     keep: str | PathLike[str] | None = None,
+    ticks: int = 1,
     progress: Hear = None,
 ) -> Agreement:
     """Runs random cases on a kernel and on the model, and compares every packet; with `paths` 2
@@ -60,7 +79,8 @@ def agree(
 
     `stack` is the model's, that of the kernel's series where it is None. The kernel's logs are kept
     in the folder `keep`, below runs/ where it is None; what is there already is not run again.
-    `jobs` kernels run at a time, one a core where it is None. Raises UserError.
+    `jobs` kernels run at a time, one a core where it is None. Times agree within so many `ticks`.
+    Raises UserError.
     """
     if stack is not None:
         stacks.known(stack)
@@ -68,20 +88,36 @@ def agree(
     whole("paths", paths, 1, 2)
     whole("seed", seed, 0, 2**64 - 1)
     workers(jobs)
+    whole("ticks", ticks, 1, 1000)
     wanted = Wanted(kernel, cases, paths, seed)
     place = None if keep is None else Path(keep)
     folder, about = kernel_logs(wanted, place, jobs, heard(progress, "cases"))
-    return _held(folder, about, stack)
+    return _held(folder, about, stack, ticks)
 
 
-def agree_again(folder: str | PathLike[str], *, stack: str | None = None) -> Agreement:
-    """The kernel's logs of a folder that `agree` kept, held against the model as it is now. Raises
-    UserError where it is none.
+def agree_again(
+    folder: str | PathLike[str],
+    *,
+    stack: str | None = None,
+    against: str | PathLike[str] | None = None,
+    ticks: int = 1,
+) -> Agreement:
+    """The kernel's logs of a folder that `agree` kept, held against the model as it is now, or
+    `against` those of another such folder: two kernels in the cases that both ran. Times agree
+    within so many `ticks`. Raises UserError where a folder is none.
     """
+    whole("ticks", ticks, 1, 1000)
+    if against is not None:
+        if stack is not None:
+            raise UserError("give a stack or another folder, not both", usage=True)
+        logs, other = Folder(Path(folder)), Folder(Path(against))
+        found = rates_of_kernels(logs, other, ticks)
+        about = logs.about()
+        return Agreement(logs.path, about, "", Recorded(logs.cases()), found, ticks, Path(against))
     if stack is not None:
         stacks.known(stack)
     logs = Folder(Path(folder))
-    return _held(logs, logs.about(), stack)
+    return _held(logs, logs.about(), stack, ticks)
 
 
 def agree_case(
@@ -96,7 +132,10 @@ def agree_case(
     if path.suffix == ".toml":
         wanted: Case = read(path)
         engine = KernelEngine.open(find_kernel(kernel), ["builtin"])
-        outcome, bench = run_alone(wanted, engine, core_streams()), None
+        outcome, bench = (
+            run_alone(wanted, engine, core_streams()),
+            of_image(room_of(engine.kernel.image)),
+        )
         version, hz = engine.kernel.version, engine.kernel.hz
     else:
         folder = Folder(path.parent)
@@ -117,7 +156,8 @@ def agree_case(
     return one
 
 
-def _held(folder: Folder, about: About, stack: str | None) -> Agreement:
+def _held(folder: Folder, about: About, stack: str | None, ticks: int) -> Agreement:
     chosen = stack or about.stack
     ran = of_folder(folder, about, chosen)
-    return Agreement(folder.path, about, chosen, ran, rates(folder, about, chosen, ran))
+    found = rates(folder, about, chosen, ran, ticks)
+    return Agreement(folder.path, about, chosen, ran, found, ticks)

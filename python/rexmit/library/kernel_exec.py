@@ -13,6 +13,7 @@ from rexmit import scenario
 from rexmit.campaign.plan import network_plan
 from rexmit.engines.boot import BootOptions
 from rexmit.engines.command import SHARE_MIB, Command, execute, named_variables
+from rexmit.engines.image import command_files
 from rexmit.engines.kernel import find_kernel
 from rexmit.errors import UserError, argument
 from rexmit.library.scenario import Settings, texts
@@ -91,7 +92,15 @@ def kernel_exec(
     status = execute(
         Command(argv, network, (host or "h1") if network else None, variables),
         BootOptions(
-            found.path, core, seed, f"{memory}M", clock, SHARE_MIB, scratch_mib=scratch_limit
+            found.path,
+            core,
+            seed,
+            f"{memory}M",
+            clock,
+            SHARE_MIB,
+            scratch_mib=scratch_limit,
+            machine=found.machine(f"{memory}M"),
+            files=command_files(argv) if found.image else b"",
         ),
         on_stdout=on_stdout or out.append,
         on_stderr=on_stderr or err.append,

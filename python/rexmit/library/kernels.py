@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any
 
 from rexmit import kernels
+from rexmit.engines.boot import MEMORY
+from rexmit.engines.image import emulator, machine
 from rexmit.kernels import checksums, recipe
 from rexmit.kernels.build import build
+from rexmit.kernels.images.add import add, remove
 from rexmit.kernels.kernel import Kernel
 from rexmit.progress import Hear, heard
 
@@ -78,6 +82,48 @@ def build_kernel(
     return built(
         source, hz=hz, patches=patches, jobs=jobs, unconfined=unconfined, progress=progress
     )[0]
+
+
+def add_kernel(
+    image: str | PathLike[str],
+    *,
+    modules: str | PathLike[str] | None = None,
+    config: str | PathLike[str] | None = None,
+    name: str | None = None,
+) -> Kernel:
+    """Takes an unmodified kernel image, a bzImage for x86, into the cache, and boots it once.
+
+    `modules` is the folder of its modules (`/lib/modules/VERSION`), where it has any; `config` what
+    it was configured with, if that does not lie beside it as `config-VERSION`; `name` what it is
+    called from here on, its version where it is None. It runs in QEMU, without a change to it and
+    without rights. Raises UserError for what is no image, and where it does not boot.
+    """
+    return added(image, modules=modules, config=config, name=name)[0]
+
+
+def added(
+    image: str | PathLike[str],
+    *,
+    modules: str | PathLike[str] | None,
+    config: str | PathLike[str] | None,
+    name: str | None,
+) -> tuple[Kernel, bool]:
+    """The kernel, and whether it was added just now; see `add_kernel`."""
+    emulator()
+    path = Path(image)
+    kernel, new = add(
+        path,
+        module_folder=None if modules is None else Path(modules),
+        config=None if config is None else Path(config),
+        name=name,
+    )
+    try:
+        machine(kernel, MEMORY)
+    except BaseException:
+        if new:
+            remove(kernel)
+        raise
+    return kernel, new
 
 
 def built(

@@ -22,7 +22,7 @@ from rexmit.validate.sensitivity.departures import (
     means,
     row,
 )
-from rexmit.validate.sensitivity.measure import Benches, check_whole
+from rexmit.validate.sensitivity.measure import Benches
 from rexmit.validate.sensitivity.recorded import pair, recorded_means
 from rexmit.validate.sensitivity.search import WIDTH, Search, Start, search
 
@@ -126,16 +126,15 @@ def sensitivity(
         for one in rows:
             for unknown in one.unknowns:
                 asked.progress.note(f"{unknown.name}: {unknown.about}")
-            benches.measure([one.settings])
-            check_whole(benches.measured[one.settings], benches.command(one.settings))
-        benches.measure(one.set for one, _ in kernels)
+            benches.whole(one.settings)
+        modelled = [means(benches.whole(one.set).cells, {}) for one, _ in kernels]
     finally:
         asked.progress.close()
     return Sensitivity(
         CELLS,
         tuple(_row(benches, one) for one in rows),
         tuple(
-            pair(one, kernel, means(benches.measured[one.set].cells, {})) for one, kernel in kernels
+            pair(one, kernel, model) for (one, kernel), model in zip(kernels, modelled, strict=True)
         ),
     )
 

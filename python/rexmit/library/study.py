@@ -8,7 +8,9 @@ from functools import cached_property
 
 import polars as pl
 
+from rexmit.papers.claim import Claim
 from rexmit.papers.unc_2007 import senders as made_of
+from rexmit.papers.unc_2007.claims import claims as claimed
 from rexmit.papers.unc_2007.figures import Planned, plan
 from rexmit.papers.unc_2007.senders import Study
 from rexmit.papers.unc_2007.tables import Tables
@@ -37,8 +39,15 @@ class UncStudy:
 
     @cached_property
     def tables(self) -> Tables:
-        """Tables II to V, recovery times, and connections without loss."""
+        """Tables I to V, recovery times, and connections without loss."""
         return counted(self.study)
+
+    @cached_property
+    def claims(self) -> tuple[Claim, ...]:
+        """What the paper claims, each computed from these traces. `holds` is None where they cannot
+        tell.
+        """
+        return claimed(self.study, self.tables)
 
     @cached_property
     def planned(self) -> tuple[Planned, list[str]]:

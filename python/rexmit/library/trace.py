@@ -16,7 +16,7 @@ from rexmit.tracing import folder, selection
 from rexmit.tracing import run as runs
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.selection import Selection
-from rexmit.tracing.source import CONNECTIONS_LIMIT
+from rexmit.tracing.source import CONNECTIONS_LIMIT, chosen
 
 Files = str | PathLike[str] | Iterable[str | PathLike[str]]
 
@@ -27,6 +27,7 @@ def trace(
     out: str | PathLike[str] | None = None,
     csv: bool = False,
     whatif: Sequence[str] = ("default",),
+    stacks: Sequence[str] = (),
     jobs: int | None = None,
     connections_limit: int = CONNECTIONS_LIMIT,
     points: Sequence[str] | None = None,
@@ -42,8 +43,10 @@ def trace(
 
     The tables are kept in the folder `out`; without it they lie in a temporary folder until the
     trace is let go, so hold it as long as a frame of it is not collected. `whatif` names the
-    settings under which connections are replayed: none are with `()`. `jobs` threads work, one a
-    core where it is None. `progress` is called with each step.
+    settings under which connections are replayed: none are with `()`. `stacks` chooses the emulated
+    senders by name (`linux-6`, `freebsd-5-unc2007`, `unc-2007` for the four of that study; with
+    `no-` before a name all but that one): all without any. `jobs` threads work, one a core where it
+    is None. `progress` is called with each step.
 
     Raises UserError where a file is not there or is no capture, or `out` cannot be written.
     """
@@ -61,6 +64,7 @@ def trace(
             kept,
             csv=csv,
             whatif=whatif,
+            stacks=stacks,
             jobs=jobs,
             connections_limit=connections_limit,
             points=None if points is None else list(points),
@@ -80,6 +84,7 @@ def analysed(
     *,
     csv: bool = False,
     whatif: Sequence[str],
+    stacks: Sequence[str] = (),
     jobs: int | None,
     connections_limit: int,
     points: Sequence[str] | None = None,
@@ -92,7 +97,14 @@ def analysed(
     if alone is not None:
         if len(files) > 1 or not folder.is_trace(alone):
             raise UserError(f"{alone} is a folder", "give captures, or one folder of a trace")
-        return folder.open_trace(alone)
+        made = folder.open_trace(alone)
+        if stacks and set(chosen(stacks)) != set(made.facts.stacks):
+            raise UserError(
+                f"{alone} was analysed with others: {', '.join(made.facts.stacks) or 'all'}",
+                f"analyse its captures again, or leave {argument('stacks')} out",
+                usage=True,
+            )
+        return made
     where = out if out is not None else kept.enter_context(scratch_folder()) / "trace"
     return runs.run(
         files,
@@ -100,6 +112,7 @@ def analysed(
         csv=csv,
         passing=out is None,
         whatif=whatif,
+        stacks=stacks,
         jobs=jobs,
         connections_limit=connections_limit,
         points=points,

@@ -10,8 +10,9 @@ from rexmit import stacks
 from rexmit.errors import UserError, argument
 from rexmit.progress import Hear, heard
 from rexmit.validate.whatif.calibrate import calibrate
-from rexmit.validate.whatif.transfers import BASES, KERNEL_SETTINGS, Base
+from rexmit.validate.whatif.transfers import KERNEL_SETTINGS, Base, usual
 from rexmit.whatif.calibration import Calibration
+from rexmit.whatif.settings import expanded
 
 
 def check_whatif(
@@ -28,8 +29,9 @@ def check_whatif(
     """Runs transfers, predicts from their captures what a setting changes, runs the same transfers
     with that setting, and says how far the predictions were off.
 
-    `settings` are written as "k=2" or "no-tlp"; every usual one where there is none. `engine` is
-    "model" (with one `stack`, or five), or "kernel" (with `kernel`, by name). A check of every
+    `settings` are written as "k=2" or "no-tlp", "grid" are UNC 2007's 720; every usual one that the
+    stack can be run with where there is none. `engine` is
+    "model" (with one `stack`, or all), or "kernel" (with `kernel`, by name). A check of every
     usual setting on the model is kept, and `page` has its errors beside its predictions. `out`
     keeps the runs and check.parquet. `progress` counts senders.
 
@@ -55,10 +57,7 @@ def check_whatif(
 def _bases(stack: str | None, settings: tuple[str, ...], engine: str) -> Sequence[Base]:
     if engine == "kernel":
         return [Base("kernel", settings or KERNEL_SETTINGS)]
-    if stack is None and not settings:
-        return BASES
-    name = stack or stacks.DEFAULT
-    usual = [base for base in BASES if base.stack == name]
     if not settings:
-        return usual or [Base(name, BASES[2].settings)]
-    return [Base(name, settings)]
+        return usual(None if stack is None else stacks.known(stack))
+    name = stacks.known(stack or stacks.DEFAULT)
+    return [Base(name, expanded(settings))]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
+from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
-from rexmit.analysis.runner import Runner, column_head
+from rexmit.analysis.runner import Runner, column_heads
 from rexmit.papers.claim import Claim, Source
 from rexmit.present.grid import Column, Line, print_grid
 from rexmit.present.terminal import say
@@ -49,15 +51,15 @@ def print_claims(claims: tuple[Claim, ...], console: Console, source: Source) ->
 
 def print_claims_beside(
     claims: list[tuple[Claim, ...]],
-    runners: tuple[Runner, ...],
+    runs: Sequence[tuple[Runner, Path]],
     console: Console,
     source: Source,
 ) -> None:
-    """The paper's claims, a column a run."""
+    """The paper's claims, a column a run, each with what ran it and its folder."""
     console.print()
     say(console, Text("Claims of the paper (--claims of a single run says by how much)", "bold"))
     columns = [Column(source.year)]
-    columns += [Column(column_head(ran), right=True, least=8, before=2) for ran in runners]
+    columns += [Column(head, right=True, least=8, before=2) for head in column_heads(runs)]
     rows = [
         Line((same[0].words, *(_WORDS[claim.holds] for claim in same)))
         for same in zip(*claims, strict=True)

@@ -34,8 +34,32 @@ def print_cases(
             lines.append(Line(("", *map(_repair, row)), "dim"))
         print_grid(columns, lines, console)
         console.print()
+        _print_every(found, loss, console)
     _print_left_out(found, console)
     _print_extra(found, console)
+
+
+def _print_every(found: Cases, loss: str, console: Console) -> None:
+    """All bursts, where a connection has many."""
+    if all(case.every is None for case in found.cases.values() if case.loss == loss):
+        return
+    title = f"Completion of every burst in seconds, median, 99th percentile, longest; {loss}"
+    say(console, Text(title, "bold"))
+    columns = [Column("one-way\ndelays, ms")]
+    columns += [Column(f"{config}\nmedian 99% most", before=3) for config in found.configs]
+    lines = []
+    for network in found.networks:
+        delays = "-".join(f"{delay:g}" for delay in found.delays_ms[network])
+        row = [found.of(network, config, loss) for config in found.configs]
+        lines.append(Line((delays, *map(_quantiles, row))))
+    print_grid(columns, lines, console)
+    console.print()
+
+
+def _quantiles(case: Case | None) -> str:
+    if case is None or case.every is None:
+        return NONE
+    return f"{case.every.median_s:.3f} {case.every.p99_s:.3f} {case.every.most_s:.3f}"
 
 
 def _times(case: Case | None) -> str:

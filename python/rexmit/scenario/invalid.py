@@ -12,10 +12,11 @@ from rexmit.errors import closest
 from rexmit.scenario.loss import RULES
 from rexmit.scenario.model import SERVERS, Config, Ip, Scenario, Tcp, Vary
 from rexmit.scenario.network import LAYOUTS, Link
+from rexmit.scenario.offload import Offload
 from rexmit.scenario.part import Kinds
 from rexmit.scenario.problem import Path, Problem
 
-_TABLES: Final[dict[str, type[BaseModel]]] = {"tcp": Tcp, "ip": Ip}
+_TABLES: Final[dict[str, type[BaseModel]]] = {"tcp": Tcp, "ip": Ip, "offload": Offload}
 
 
 def invalid(detail: ErrorDetails) -> Problem:
@@ -47,7 +48,9 @@ def invalid(detail: ErrorDetails) -> Problem:
     if kind == "rexmit":
         allowed = context.get("allowed") or said
         if "key" in context:
-            path = (*path, str(context["key"]))
+            # Names of a stack's settings have no dots, but those of its tables; sysctls' have.
+            key = str(context["key"])
+            path = (*path, *(key.split(".") if path[-1] == "stack" else (key,)))
         return Problem(path, str(context["message"]), f"allowed: {allowed}" if allowed else None)
     what = f"{detail['input']!r} does not fit"
     if kind == "literal_error" and isinstance(detail["input"], str):
@@ -96,6 +99,8 @@ def _table(path: Path, kind: str | None) -> type[BaseModel] | None:
             return Link
         case ("configs", _):
             return Config
+        case ("configs", _, "offload"):
+            return Offload
         case ("vary", _):
             return Vary
         case (str(name),):

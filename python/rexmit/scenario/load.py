@@ -13,8 +13,8 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from rexmit.errors import UserError, argument, closest
+from rexmit.scenario import offload, paths, work
 from rexmit.scenario import overrides as override
-from rexmit.scenario import paths
 from rexmit.scenario.invalid import description, invalid
 from rexmit.scenario.loss import RULES, TailLoss
 from rexmit.scenario.model import (
@@ -220,6 +220,10 @@ def _across(scenario: Scenario) -> Iterable[Problem]:
                 )
     yield from _rates(scenario)
     yield from paths.problems(scenario)
+    run = {
+        name: scenario.configs[name] for name in scenario.config_names if name in scenario.configs
+    }
+    yield from offload.problems(scenario.offload, {name: one.offload for name, one in run.items()})
     if isinstance(scenario.workload, Bursts):
         yield from _bursts(scenario, scenario.workload)
     elif scenario.workload.segments is not None and scenario.workload.size is not None:
@@ -299,8 +303,6 @@ def _rates(scenario: Scenario) -> Iterable[Problem]:
 
 def _stacks(scenario: Scenario, *, allowed: bool) -> Iterable[Problem]:
     """What is wrong with settings of the model's stacks, each by itself."""
-    from rexmit import stacks
-
     tables: list[tuple[Path, Mapping[str, str]]] = [(("stack",), scenario.stack)]
     for name in scenario.config_names:
         if name in scenario.configs:
@@ -309,23 +311,29 @@ def _stacks(scenario: Scenario, *, allowed: bool) -> Iterable[Problem]:
         for key, value in table.items():
             if not allowed:
                 yield Problem(
-                    (*path, key),
+                    (*path, *key.split(".")),
                     "a kernel has no such setting; the model has",
                     f"run it with {argument('engine', 'model')}, or take it out",
                 )
-            elif (problem := stacks.problem(key, value)) is not None:
-                yield Problem((*path, key), *problem)
-    work = scenario.workload
-    if isinstance(work, Bursts):
+            elif (problem := _of_stack(key, value)) is not None:
+                yield Problem((*path, *key.split(".")), *problem)
+    workload = scenario.workload
+    if isinstance(workload, Bursts):
         return
-    for key in sorted({"read_rate", "tcp_nopush", "warm_up"} & work.model_fields_set):
-        given = getattr(work, key)
+    for key in sorted({"read_rate", "tcp_nopush", "warm_up"} & workload.model_fields_set):
+        given = getattr(workload, key)
         if not allowed and given != Pages.model_fields[key].default:
             yield Problem(
                 ("workload", key),
                 "a lab with real programs has no such key; the model has",
                 f"run it with {argument('engine', 'model')}, or take it out",
             )
+
+
+def _of_stack(key: str, value: str) -> tuple[str, str] | None:
+    from rexmit import stacks
+
+    return (work.problem if key.startswith(work.PREFIX) else stacks.problem)(key, value)
 
 
 def _large_pages(scenario: Scenario) -> Iterable[Problem]:

@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from rexmit.scenario.loss import Loss, TailLoss
 from rexmit.scenario.network import MOST_PATHS, REPEAT, Network
+from rexmit.scenario.offload import Offload
 from rexmit.scenario.part import AS_TUPLE, Kinds, Part, unsaid
 from rexmit.scenario.units import UnitError
 from rexmit.scenario.values import (
@@ -113,6 +114,7 @@ class Config(Part):
     sysctl: Sysctls = Field(
         default_factory=dict, description='a table like { "net.ipv4.tcp_sack" = 1 }'
     )
+    offload: Offload = Field(default=Offload(), description="a table", exclude_if=unsaid(Offload()))
     stack: StackSettings = Field(default_factory=dict, description=_STACK, exclude_if=unsaid({}))
 
 
@@ -262,6 +264,7 @@ class Scenario(Part):
     workload: Workload = Field(default=Pages(), description="a table")
     ip: Ip = Field(default=Ip(), description="a table")
     loss: Loss = Field(default=TailLoss(), description="a table")
+    offload: Offload = Field(default=Offload(), description="a table", exclude_if=unsaid(Offload()))
     stack: StackSettings = Field(default_factory=dict, description=_STACK, exclude_if=unsaid({}))
     vary: Annotated[tuple[Vary, ...], AS_TUPLE] = Field(default=(), description="[[vary]] tables")
 

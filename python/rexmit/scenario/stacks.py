@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rexmit import stacks
 from rexmit.errors import UserError
+from rexmit.scenario import offload, work
 from rexmit.scenario.model import Scenario
 
 
@@ -21,9 +24,15 @@ def of_scenario(scenario: Scenario, name: str | None, hz: int | None) -> dict[st
         if hz is not None:
             changes["hz"] = str(hz)
         changes.update(scenario.configs[config].stack)
+        changes, takes_ns = work.apart(changes)
         chosen = changes.pop("name", stacks.DEFAULT)
         try:
-            found[config] = stacks.stack(chosen, changes, scenario.configs[config].sysctl)
+            does = offload.merged(scenario.offload, scenario.configs[config].offload)
+            if does is not None:
+                own = dict(stacks.stack(chosen, {}).settings)
+                changes = offload.of_stack(does, chosen, own) | changes
+            stack = stacks.stack(chosen, changes, scenario.configs[config].sysctl)
         except ValueError as error:
             raise UserError(f"configuration {config}: {chosen}: {error}", usage=True) from None
+        found[config] = replace(stack, work_ns=takes_ns)
     return found

@@ -27,6 +27,9 @@ MOST_LOST: Final = 100_000
 """More lost segments than any transfer here can have (4 GB in segments of 536 bytes is more, but
 such a transfer takes hours)."""
 
+WORK: Final = "work"
+"""The table of a stack that says how long its hosts work."""
+
 AUTO: Final = "auto"
 """Written for a receive window that the kernel chooses."""
 
@@ -238,14 +241,32 @@ def _stack(value: object) -> dict[str, str]:
     """Settings by name, each one value, as text."""
     if not isinstance(value, dict):
         raise wrong(f"{value!r} is no table", 'a table like { min_rto = "100ms" }')
+    work = value.get(WORK, {})
+    if not isinstance(work, dict):
+        raise wrong(f"{work!r} is no table", 'a table like { receive = "21us" }', key=WORK)
+    named = {str(key): entry for key, entry in value.items() if key != WORK}
+    named |= {f"{WORK}.{key}": entry for key, entry in work.items()}
     found: dict[str, str] = {}
-    for key, entry in value.items():
+    for key, entry in named.items():
         if isinstance(entry, list | tuple):
-            raise wrong("is one value, not a list", "a configuration for each value", key=str(key))
+            raise wrong("is one value, not a list", "a configuration for each value", key=key)
         if not isinstance(entry, bool | int | float | str):
-            raise wrong(f"{entry!r} is no value", "a number, a text, true or false", key=str(key))
-        found[str(key)] = str(entry).lower() if isinstance(entry, bool) else str(entry)
+            raise wrong(f"{entry!r} is no value", "a number, a text, true or false", key=key)
+        found[key] = str(entry).lower() if isinstance(entry, bool) else str(entry)
     return found
 
 
-StackSettings = Annotated[dict[str, str], BeforeValidator(_stack)]
+def _stack_tables(settings: dict[str, str]) -> dict[str, Any]:
+    """What `_stack` reads."""
+    plain: dict[str, Any] = {}
+    for key, value in settings.items():
+        table, dot, name = key.partition(".")
+        if dot:
+            plain.setdefault(table, {})[name] = value
+        else:
+            plain[key] = value
+    return plain
+
+
+StackSettings = Annotated[dict[str, str], BeforeValidator(_stack), PlainSerializer(_stack_tables)]
+"""By name; those of the table `work` as `work.receive`."""

@@ -91,6 +91,7 @@ _CHECK: Final = shape(
                 "evicted": whole(),
                 "warnings": list_of(text),
                 "settings": list_of(text),
+                "stacks": list_of(text),
                 "files": list_of(_FILE),
             }
         ),

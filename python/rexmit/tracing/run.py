@@ -14,7 +14,7 @@ from rexmit.progress import Progress, Silent
 from rexmit.tracing.folder import Trace, Writer
 from rexmit.tracing.points.analyse import analyse
 from rexmit.tracing.points.recognise import recognise
-from rexmit.tracing.source import CONNECTIONS_LIMIT, STDIN, check_there, open_source
+from rexmit.tracing.source import CONNECTIONS_LIMIT, STDIN, check_there, chosen, open_source
 from rexmit.version import version
 
 
@@ -25,6 +25,7 @@ def run(
     csv: bool = False,
     passing: bool = False,
     whatif: Sequence[str] = ("default",),
+    stacks: Sequence[str] = (),
     jobs: int | None = None,
     connections_limit: int = CONNECTIONS_LIMIT,
     points: Sequence[str] | None = None,
@@ -39,6 +40,7 @@ def run(
     pipe = any(str(path) == STDIN for path in captures)
     with Writer(folder, passing=passing) as writer, spared(_PipesOwn(pipe)):
         check_there(captures)
+        chosen(stacks)
         told, done = progress or Silent(), 0
         words = ["rexmit", "trace", *map(str, captures)]
         meta: dict[str, object] = {
@@ -51,7 +53,11 @@ def run(
             several = recognise(captures, points, told)
             if several is None:
                 source = open_source(
-                    captures, whatif=whatif, jobs=jobs, connections_limit=connections_limit
+                    captures,
+                    whatif=whatif,
+                    stacks=stacks,
+                    jobs=jobs,
+                    connections_limit=connections_limit,
                 )
                 for batch in source.batches():
                     writer.add(batch)
@@ -63,6 +69,7 @@ def run(
                 made = analyse(
                     several,
                     whatif=whatif,
+                    stacks=stacks,
                     jobs=jobs,
                     connections_limit=connections_limit,
                     progress=told,

@@ -20,6 +20,7 @@ _SYN: Final = {
     "freebsd-5": "FreeBSD 5",
     "freebsd": "FreeBSD 7 or later",
     "mac-os-x": "macOS",
+    "bsd": "FreeBSD or macOS",
     "solaris-10": "Solaris 10",
 }
 """The versions whose SYN has such a form: `crates/trace/src/fingerprint/systems.rs`."""

@@ -11,6 +11,10 @@ _WHOLE: Final = {
     "no-tlp": "no tail loss probes",
     "rack": "RACK (RFC 8985), losses found by time, not by counting duplicate ACKs",
     "no-rack": "no RACK, losses found by counting duplicate ACKs",
+    "undo": "undo of what spurious retransmissions did (Eifel, RFC 4015)",
+    "no-undo": "no undo of what spurious retransmissions did",
+    "frto": "F-RTO (RFC 5682), spurious timeouts found and undone",
+    "no-frto": "no F-RTO",
     "smart": "Smart-Config of UNC 2007, timeout = smoothed RTT + 2 times the RTT variation, "
     "at least 100 ms; fast retransmit after 1 to 3 duplicate ACKs",
     "d=smart": "fast retransmit after 1 to 3 duplicate ACKs, fewer with less in flight",

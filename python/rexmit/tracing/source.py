@@ -44,7 +44,7 @@ class Facts:
     connections that made room for others and `evicted_openings` of them that had hardly more than a
     first packet, `warnings` are sentences (a capture that ends within a
     packet, a clock that steps back), `settings` those under which the connections were replayed,
-    `files` what each of the captures held.
+    `stacks` the emulated ones, `files` what each of the captures held.
     """
 
     packets: int = 0
@@ -55,6 +55,7 @@ class Facts:
     evicted_openings: int = 0
     warnings: Sequence[str] = ()
     settings: Sequence[str] = ()
+    stacks: Sequence[str] = ()
     files: Sequence[File] = ()
 
 
@@ -101,24 +102,38 @@ def check_there(captures: Sequence[Path]) -> None:
             raise UserError(f"{path}: there is no such file", "give captures, or - for a pipe")
 
 
+def chosen(stacks: Sequence[str]) -> list[str]:
+    """The pages of the emulations that words choose. Raises UserError."""
+    from rexmit import _core
+
+    try:
+        return list(_core.emulations(list(stacks)))
+    except ValueError as error:
+        raise UserError(f"{argument('stacks')}: {error}", usage=True) from error
+
+
 def open_source(
     captures: Sequence[Path],
     *,
     whatif: Sequence[str] = ("default",),
+    stacks: Sequence[str] = (),
     jobs: int | None = None,
     connections_limit: int = CONNECTIONS_LIMIT,
     uncalibrated: bool = False,
 ) -> Source:
     """The analysis of the files as one stream, in time order; `-` is standard input. `whatif` names
-    the settings under which connections are replayed. More than `connections_limit` open at a time
+    the settings under which connections are replayed, `stacks` the emulations that take part (all
+    without any). More than `connections_limit` open at a time
     are not remembered: those unused for longest are ended early, such as have only begun before
     others. `uncalibrated` leaves confidences as the emulations give them.
 
-    Raises UserError where a file is not there or cannot be opened, or there is no such setting.
+    Raises UserError where a file is not there or cannot be opened, or there is no such setting or
+    emulation.
     """
     from rexmit import _core
 
     check_there(captures)
+    chosen(stacks)
     try:
         trace = _core.Trace(
             captures,
@@ -126,6 +141,7 @@ def open_source(
             whatif=list(whatif) or False,
             most_connections=connections_limit,
             uncalibrated=uncalibrated,
+            stacks=list(stacks),
         )
     except OSError as error:
         raise UserError(f"cannot be read: {error}", "give captures, or - for a pipe") from error
@@ -165,6 +181,7 @@ class _Core:
             evicted_openings=told["evicted_openings"],
             warnings=told["warnings"],
             settings=told.get("settings", []),
+            stacks=told.get("stacks", []),
             files=tuple(
                 File(
                     str(path), packets, *((time / 1e9 for time in times) if times else (None, None))

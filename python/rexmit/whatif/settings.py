@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from rexmit.errors import UserError
+from rexmit.stacks import core, stack
 
-_STACK: Final[Mapping[str, Callable[[str], tuple[str, object]]]] = {
-    "k": lambda value: ("rttvar_factor", int(value)),
-    "m": lambda value: ("srtt_factor", float(value)),
-    "a": lambda value: ("rttvar_shift", _shift(value)),
-    "b": lambda value: ("srtt_shift", _shift(value)),
-    "d": lambda value: ("dupack_threshold", int(value)),
-    "min_rto": lambda value: ("min_rto", value),
-    "tlp": lambda value: ("tlp", "rfc8985" if value else "off"),
-    "rack": lambda value: ("rack", bool(value)),
+_Change = Callable[[str], dict[str, object]]
+
+_STACK: Final[Mapping[str, _Change]] = {
+    "k": lambda value: {"rttvar_factor": int(value)},
+    "m": lambda value: {"srtt_factor": float(value)},
+    "a": lambda value: {"rttvar_shift": _shift(value)},
+    "b": lambda value: {"srtt_shift": _shift(value)},
+    "d": lambda value: (
+        {"early_retransmit": "flight", "dupack_threshold": 3}
+        if value == "smart"
+        else {"dupack_threshold": int(value)}
+    ),
+    "min_rto": lambda value: {"min_rto": value},
+    "tlp": lambda value: {"tlp": "rfc8985" if value else "off"},
+    "rack": lambda value: {"rack": bool(value)},
+    "undo": lambda value: {"undo": bool(value)},
+    # Today's test: without SACK that of 3.10 takes each repair for a proof. What it finds out is of
+    # use to a sender that takes it back (RFC 5682, section 3.2).
+    "frto": lambda value: (
+        {"frto": True, "frto_test": "once", "undo": True} if value else {"frto": False}
+    ),
 }
 """What a part is among the settings of the model's stacks."""
 
-_SYSCTL: Final[Mapping[str, Callable[[str], tuple[str, int]]]] = {
-    "d": lambda value: ("net.ipv4.tcp_reordering", int(value)),
-    "min_rto": lambda value: ("net.ipv4.tcp_rto_min_us", _micros(value)),
-    "tlp": lambda value: ("net.ipv4.tcp_early_retrans", 3 if value else 0),
-    "rack": lambda value: ("net.ipv4.tcp_recovery", 1 if value else 0),
+_SYSCTL: Final[Mapping[str, _Change]] = {
+    "d": lambda value: {"net.ipv4.tcp_reordering": int(value)},
+    "min_rto": lambda value: {"net.ipv4.tcp_rto_min_us": _micros(value)},
+    "tlp": lambda value: {"net.ipv4.tcp_early_retrans": 3 if value else 0},
+    "rack": lambda value: {"net.ipv4.tcp_recovery": 1 if value else 0},
+    "frto": lambda value: {"net.ipv4.tcp_frto": 2 if value else 0},
 }
 """And among a kernel's, of 6.12."""
 
@@ -47,28 +61,63 @@ def kind(setting: str) -> str:
     return "smart" if setting == "smart" else ",".join(parts(setting))
 
 
-def as_stack(setting: str) -> dict[str, object]:
+def expanded(words: Sequence[str]) -> list[str]:
+    """The settings that words name: `default` and `grid` (UNC 2007's 720) are many. Raises
+    UserError.
+    """
+    try:
+        return list(core().whatif_settings(list(words)))
+    except ValueError as error:
+        raise UserError(str(error), usage=True) from error
+
+
+def as_stack(setting: str, name: str) -> dict[str, object]:
     """As settings of a stack of the model. Raises UserError where the model has none such."""
-    return dict(_changes(setting, _STACK, "the model"))
+    made = _changes(setting, _STACK, "the model")
+    own = stack(name, {}).settings
+    if "dupack_threshold" in made and own["max_reordering"] == own["dupack_threshold"]:
+        # A threshold that does not adapt to reordering does not as another, either.
+        made["max_reordering"] = made["dupack_threshold"]
+    return made
+
+
+def applicable(settings: Sequence[str], name: str, changes: Mapping[str, object]) -> list[str]:
+    """Those of the settings that a stack with these changes can be run with, and that make it
+    another.
+    """
+    own = stack(name, {key: _text(value) for key, value in changes.items()}).settings
+    there = []
+    for setting in settings:
+        new = {**changes, **as_stack(setting, name)}
+        try:
+            other = stack(name, {key: _text(value) for key, value in new.items()}).settings
+        except ValueError:
+            # Such as RACK where acknowledgements are worked off in an older order.
+            continue
+        if other != own:
+            there.append(setting)
+    return there
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def as_sysctl(setting: str) -> dict[str, object]:
     """As sysctls of a kernel. Raises UserError where kernels have none such."""
-    return dict(_changes(setting, _SYSCTL, "a kernel"))
+    return _changes(setting, _SYSCTL, "a kernel")
 
 
-def _changes(
-    setting: str, known: Mapping[str, Callable[[str], tuple[str, object]]], where: str
-) -> list[tuple[str, object]]:
-    made = []
+def _changes(setting: str, known: Mapping[str, _Change], where: str) -> dict[str, object]:
+    made: dict[str, object] = {}
     for name, value in parts(setting).items():
-        if name not in known or value == "smart":
+        if name not in known or (value == "smart" and known is _SYSCTL):
             raise UserError(
                 f"{setting}: {where} cannot be run with it",
-                "settings that can: " + ", ".join(known) + ", with a fixed d",
+                "settings that can: " + ", ".join(known),
                 usage=True,
             )
-        made.append(known[name](value))
+        made |= known[name](value)
     return made
 
 

@@ -6,17 +6,24 @@ use std::os::unix::fs::FileExt;
 use anyhow::{anyhow, Context, Result};
 use rexmit_plan::Counts;
 
+use crate::interfaces;
+
 /// Counters of one namespace at one instant; all count from the namespace's birth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// `TCPTimeouts`: retransmission timers that fired.
     pub timeouts: u64,
+    /// `TCPSackFailures`, `TCPLossFailures` and their like: timers that fired in a state but Open, before Linux 5.0 instead
+    /// of `TCPTimeouts`, since then besides.
+    pub timeouts_in_recovery: u64,
     /// `TCPLossProbes`: tail loss probes.
     pub loss_probes: u64,
     /// `TCPFastRetrans`: retransmissions out of the queue in any state but Loss.
     pub fast_retrans: u64,
     /// `TCPSlowStartRetrans`: retransmissions out of the queue in state Loss.
     pub slow_start_retrans: u64,
+    /// `TCPForwardRetrans`: retransmissions out of the queue of what was not taken for lost, until Linux 4.15.
+    pub forward_retrans: u64,
     /// `TCPSackRecovery` and `TCPRenoRecovery`: times that Recovery was entered.
     pub recoveries: u64,
     /// `TCPDSACKRecv` and `TCPDSACKOfoRecv`: DSACK blocks received.
@@ -59,10 +66,13 @@ pub struct Reader {
 impl Reader {
     /// Counters of the calling thread's network namespace, also later from any other thread.
     pub fn open() -> Result<Self> {
-        let open = |path: &str| File::open(path).with_context(|| path.to_owned());
+        let open = |file: &str| {
+            let path = interfaces::of_this_thread(&format!("net/{file}"));
+            File::open(&path).with_context(|| path.clone())
+        };
         Ok(Self {
-            netstat: open("/proc/thread-self/net/netstat")?,
-            snmp: open("/proc/thread-self/net/snmp")?,
+            netstat: open("netstat")?,
+            snmp: open("snmp")?,
             buffer: vec![0; 16 << 10],
         })
     }
@@ -72,6 +82,12 @@ impl Reader {
         let mut counters = Counters::default();
         let slot = |counters: &mut Counters, name: &str, value: u64| match name {
             "TCPTimeouts" => counters.timeouts = value,
+            "TCPSackFailures"
+            | "TCPRenoFailures"
+            | "TCPLossFailures"
+            | "TCPSackRecoveryFail"
+            | "TCPRenoRecoveryFail" => counters.timeouts_in_recovery += value,
+            "TCPForwardRetrans" => counters.forward_retrans = value,
             "TCPLossProbes" => counters.loss_probes = value,
             "TCPFastRetrans" => counters.fast_retrans = value,
             "TCPSlowStartRetrans" => counters.slow_start_retrans = value,

@@ -36,12 +36,12 @@ const ADDR_FLAGS: u16 = 6;
 const FLAG_SUBFLOW: u32 = 1 << 1;
 const NLA_F_NESTED: u16 = 1 << 15;
 
-/// Fails where the kernel speaks no Multipath TCP.
-pub fn require() -> Result<()> {
-    if !Path::new(ENABLED).exists() {
-        bail!("this kernel has no Multipath TCP (no net.mptcp.enabled): build it with CONFIG_MPTCP, or choose `protocol = \"tcp\"`");
-    }
-    Ok(())
+/// How to call what is missing, where the kernel speaks no Multipath TCP.
+#[must_use]
+pub fn lack() -> Option<String> {
+    let there = Path::new(ENABLED).exists();
+    let what = "Multipath TCP (no net.mptcp.enabled): build it with CONFIG_MPTCP, or choose `protocol = \"tcp\"`";
+    (!there).then(|| what.to_owned())
 }
 
 /// The name of the packet scheduler of the calling thread's network namespace. Kernels before 6.6 have one, without a

@@ -8,6 +8,7 @@ use rexmit_wire::FlowKey;
 use super::counters::{Counters, Reader};
 use super::mechanism::{Connection, Ledger};
 use super::socket::Inspector;
+use crate::interfaces;
 
 /// Asks one network namespace's kernel, measurement by measurement.
 pub struct SenderKernel {
@@ -26,7 +27,7 @@ impl SenderKernel {
         Ok(Self {
             counters,
             inspector: Inspector::open()?,
-            ledger: Ledger::new(before),
+            ledger: Ledger::new(before, interfaces::kernel()),
             before,
             connection: Connection {
                 sack: false,
@@ -38,7 +39,7 @@ impl SenderKernel {
     /// A measurement begins; `rack` as [`Connection::rack`].
     pub fn begin(&mut self, rack: bool) -> Result<()> {
         self.before = self.counters.read()?;
-        self.ledger = Ledger::new(self.before);
+        self.ledger = Ledger::new(self.before, interfaces::kernel());
         self.connection.rack = rack;
         Ok(())
     }

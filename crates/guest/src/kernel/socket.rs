@@ -7,10 +7,14 @@ use nix::errno::Errno;
 use nix::sys::socket::SockProtocol;
 use rexmit_plan::SocketInfo;
 
+use crate::interfaces;
 use crate::netlink::{self, Message, Socket};
 
+const TCPDIAG_GETSOCK: u16 = 18;
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
 const INET_DIAG_INFO: u16 = 2;
+/// `tcp_info` is wanted, among the kinds of which bit N - 1 stands for kind N.
+const INFO: u8 = 1 << (INET_DIAG_INFO - 1);
 const TCPI_OPT_SACK: u8 = 2;
 
 /// The states in which a socket is a connection's: ESTABLISHED, FIN_WAIT1, FIN_WAIT2, CLOSE_WAIT, LAST_ACK, CLOSING.
@@ -56,7 +60,13 @@ impl Inspector {
 
     /// What the kernel knows of the socket with these ends; `None` if there is none.
     pub fn ask(&mut self, local: SocketAddr, remote: SocketAddr) -> Result<Option<SocketInfo>> {
-        self.socket.send(&request(local, remote, ANY_STATE, 0))?;
+        let one = Request {
+            local,
+            remote,
+            states: ANY_STATE,
+            flags: 0,
+        };
+        self.socket.send(&one.message())?;
         let length = self.receive()?;
         answer(&self.buffer[..length])
     }
@@ -69,8 +79,13 @@ impl Inspector {
             Ipv6Addr::UNSPECIFIED.into()
         };
         let any = SocketAddr::new(any, 0);
-        let dump = request(any, any, CONNECTED, libc::NLM_F_DUMP);
-        self.socket.send(&dump)?;
+        let dump = Request {
+            local: any,
+            remote: any,
+            states: CONNECTED,
+            flags: libc::NLM_F_DUMP,
+        };
+        self.socket.send(&dump.message())?;
         let mut found = Vec::new();
         loop {
             let length = self.receive()?;
@@ -78,7 +93,10 @@ impl Inspector {
                 match i32::from(kind) {
                     libc::NLMSG_DONE => return Ok(found),
                     libc::NLMSG_ERROR => netlink::error(body).context("sock_diag")?,
-                    _ => found.extend(connected(body)),
+                    // Asked in the old way, the kernel tells of both families.
+                    _ => found.extend(
+                        connected(body).filter(|one| one.local.is_ipv4() == like.is_ipv4()),
+                    ),
                 }
             }
         }
@@ -94,40 +112,77 @@ impl Inspector {
     }
 }
 
-/// `struct inet_diag_req_v2`.
-fn request(local: SocketAddr, remote: SocketAddr, states: u32, flags: i32) -> Vec<u8> {
-    let address = |ip: IpAddr| match ip {
-        IpAddr::V4(ip) => {
-            let mut bytes = [0; 16];
-            bytes[..4].copy_from_slice(&ip.octets());
-            bytes
-        }
-        IpAddr::V6(ip) => ip.octets(),
-    };
-    let family = if local.is_ipv4() {
-        libc::AF_INET
-    } else {
-        libc::AF_INET6
-    };
-    let mut body = vec![
-        family as u8,
-        libc::IPPROTO_TCP as u8,
-        1 << (INET_DIAG_INFO - 1),
-        0,
-    ];
-    body.extend(states.to_ne_bytes());
-    body.extend(local.port().to_be_bytes());
-    body.extend(remote.port().to_be_bytes());
-    body.extend(address(local.ip()));
-    body.extend(address(remote.ip()));
-    body.extend(0_u32.to_ne_bytes()); // Any interface.
-    body.extend([0xff; 8]); // INET_DIAG_NOCOOKIE.
+/// What is asked about which sockets.
+struct Request {
+    local: SocketAddr,
+    remote: SocketAddr,
+    states: u32,
+    flags: i32,
+}
 
-    let mut message = Vec::new();
-    Message::begin(&mut message, SOCK_DIAG_BY_FAMILY, flags)
-        .body(&body)
-        .end();
-    message
+impl Request {
+    /// In the words of sock_diag(7), or those that inet_diag had before it.
+    fn message(&self) -> Vec<u8> {
+        if interfaces::has((3, 3)) {
+            self.by_family()
+        } else {
+            self.of_tcp()
+        }
+    }
+
+    /// `struct inet_diag_req_v2`.
+    fn by_family(&self) -> Vec<u8> {
+        let protocol = libc::IPPROTO_TCP as u8;
+        let mut body = vec![self.family(), protocol, INFO, 0];
+        body.extend(self.states.to_ne_bytes());
+        body.extend(self.ends());
+        self.of_kind(SOCK_DIAG_BY_FAMILY, &body)
+    }
+
+    /// `struct inet_diag_req`, without filters by prefix or by program.
+    fn of_tcp(&self) -> Vec<u8> {
+        let mut body = vec![self.family(), 0, 0, INFO];
+        body.extend(self.ends());
+        body.extend(self.states.to_ne_bytes());
+        body.extend(0_u32.to_ne_bytes());
+        self.of_kind(TCPDIAG_GETSOCK, &body)
+    }
+
+    fn family(&self) -> u8 {
+        if self.local.is_ipv4() {
+            libc::AF_INET as u8
+        } else {
+            libc::AF_INET6 as u8
+        }
+    }
+
+    /// `struct inet_diag_sockid`.
+    fn ends(&self) -> Vec<u8> {
+        let address = |ip: IpAddr| match ip {
+            IpAddr::V4(ip) => {
+                let mut bytes = [0; 16];
+                bytes[..4].copy_from_slice(&ip.octets());
+                bytes
+            }
+            IpAddr::V6(ip) => ip.octets(),
+        };
+        let mut bytes = Vec::new();
+        bytes.extend(self.local.port().to_be_bytes());
+        bytes.extend(self.remote.port().to_be_bytes());
+        bytes.extend(address(self.local.ip()));
+        bytes.extend(address(self.remote.ip()));
+        bytes.extend(0_u32.to_ne_bytes()); // Any interface.
+        bytes.extend([0xff; 8]); // INET_DIAG_NOCOOKIE.
+        bytes
+    }
+
+    fn of_kind(&self, kind: u16, body: &[u8]) -> Vec<u8> {
+        let mut message = Vec::new();
+        Message::begin(&mut message, kind, self.flags)
+            .body(body)
+            .end();
+        message
+    }
 }
 
 /// Reads `struct inet_diag_msg` (72 bytes) and its attributes.
@@ -215,5 +270,44 @@ mod tests {
         let found = all.iter().find(|one| one.local == local).unwrap();
         assert_eq!((found.remote, found.confirmed), (remote, None));
         assert!(found.cwnd > 0 && found.info.sack, "{found:?}");
+    }
+
+    #[test]
+    fn both_ways_to_ask_give_the_same_answer() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let of = |flags| Request {
+            local: stream.local_addr().unwrap(),
+            remote: stream.peer_addr().unwrap(),
+            states: ANY_STATE,
+            flags,
+        };
+        let (one, all) = (of(0), of(libc::NLM_F_DUMP));
+        let mut inspector = Inspector::open().unwrap();
+        let mut ask = |message: Vec<u8>| {
+            inspector.socket.send(&message).unwrap();
+            let length = inspector.receive().unwrap();
+            netlink::messages(&inspector.buffer[..length])
+                .filter_map(|(_, body)| connected(body))
+                .find(|found| found.local == one.local)
+        };
+        let new = ask(one.by_family());
+        assert!(new.is_some());
+        assert_eq!(ask(one.of_tcp()), new);
+        // A dump's end is a message of its own, which nobody takes here.
+        let dump = |message: &[u8]| {
+            let mut inspector = Inspector::open().unwrap();
+            inspector.socket.send(message).unwrap();
+            let length = inspector.receive().unwrap();
+            let found = netlink::messages(&inspector.buffer[..length])
+                .filter_map(|(_, body)| connected(body));
+            found.collect::<Vec<_>>()
+        };
+        let old: Vec<_> = dump(&all.of_tcp());
+        assert!(
+            old.iter()
+                .any(|found| found.local == one.local && found.remote == one.remote),
+            "{old:?}"
+        );
     }
 }

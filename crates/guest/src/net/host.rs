@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use rexmit_plan::Offloads;
 
 use super::namespace::Namespace;
 use super::offload::{self, Offload};
@@ -32,16 +33,28 @@ pub fn without_ipv6(namespace: &Namespace) -> Result<()> {
     })
 }
 
+/// What hosts are besides their network.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Manner {
+    /// What bounds the window that h2 offers, by its routes to h1 (RTAX_WINDOW), whatever program runs there.
+    pub receive_window_bytes: Option<u32>,
+    /// The path, from 1, that programs of h2 take which bind no address.
+    pub way: Option<usize>,
+    /// What both hosts' interfaces do.
+    pub offloads: Offloads,
+}
+
 /// Gives an interface its address in a network of 256 addresses (IPv6: 2⁶⁴), as lines for `ip -batch`.
-pub fn bring_up(device: &str, address: IpAddr) -> Vec<String> {
+pub fn bring_up(device: &str, address: IpAddr, offloads: Offloads) -> Vec<String> {
     let rest = if address.is_ipv4() {
         format!("{address}/24 dev {device}")
     } else {
         format!("{address}/64 dev {device} nodad")
     };
+    // 6.x TCP builds super-segments whatever the device says; the link's limit is what it heeds.
+    let most = if offloads.segmentation { 65_535 } else { 1 };
     vec![
-        // 6.x TCP builds super-segments whatever the device says; the link's limit is what it heeds.
-        format!("link set dev {device} gso_max_segs 1 up"),
+        format!("link set dev {device} gso_max_segs {most} up"),
         format!("address add {rest}"),
     ]
 }
@@ -51,8 +64,22 @@ pub fn neighbour(device: &str, address: IpAddr, mac: &str) -> String {
     format!("neighbour replace {address} lladdr {mac} dev {device} nud permanent")
 }
 
-/// Switches off what a network card would do to packets: every packet is one segment, with its checksum.
-pub fn leave_nothing_to_the_device(host: &Namespace, device: &str) -> Result<()> {
-    use Offload::{Checksum, Gro, Gso, Tso};
-    offload::switch(host, device, &[Tso, Gso, Gro, Checksum], false)
+/// Has the interface do what `offloads` say of what a network card could, and nothing else: without any every packet is one
+/// segment, with its checksum.
+pub fn offload(host: &Namespace, device: &str, offloads: Offloads) -> Result<()> {
+    use Offload::{Checksum, Gro, Gso, ScatterGather, Tso};
+    let mut off = vec![Tso, Gso, Gro, Checksum];
+    if !offloads.scatter_gather {
+        off.push(ScatterGather);
+    }
+    offload::switch(host, device, &off, false)?;
+    // In the order in which one rests on another. Interfaces that can gather do from the start.
+    let mut on = Vec::new();
+    if offloads.checksum {
+        on.push(Checksum);
+    }
+    if offloads.segmentation {
+        on.extend([Gso, Tso]);
+    }
+    offload::switch(host, device, &on, true)
 }

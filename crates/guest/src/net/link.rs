@@ -1,8 +1,26 @@
-//! What a link does to packets, as lines for `tc -batch`.
+//! What a link does to packets: the queueing disciplines at its ends.
 
 use rexmit_plan::Link;
 
-/// The queueing discipline of one direction of a link whose ends lie outside the hosts: netem with rate and delay.
+use super::qdisc::{self, Request};
+use crate::interfaces;
+
+/// What the first netem of a wire with two takes off its delay.
+const FIRST_NS: u64 = 1000;
+
+/// Since when crossing from one namespace to the next does not part a packet from its socket (`skb_scrub_packet`).
+const SOCKETS_KEPT: interfaces::Series = (4, 19);
+
+/// How many netems each direction of a wire has on this kernel.
+pub fn netems() -> usize {
+    if interfaces::kernel() >= SOCKETS_KEPT {
+        2
+    } else {
+        1
+    }
+}
+
+/// The queueing disciplines of one direction of a link whose ends lie outside the hosts: netem with rate and delay.
 ///
 /// netem counts Ethernet frames against the rate, and its limit counts every packet it holds: those that wait for the
 /// rate and those under way.
@@ -11,60 +29,50 @@ use rexmit_plan::Link;
 /// does not part a packet from its socket, and the first netem on its way does so in part only (`skb_orphan_partial`):
 /// while such a packet waits, its sender takes it for still queued in the host and refuses to retransmit it
 /// (`skb_still_in_host_queue`). The second netem lets go of it for good, as a network card does.
-pub fn wire(device: &str, link: &Link) -> Vec<String> {
-    let Link {
-        queue_packets,
-        rate_bps,
-        ..
-    } = link;
-    let rest = path(link, link.delay_ns.saturating_sub(1000));
+///
+/// Kernels before 4.19 let go of it where it leaves its namespace, so one netem is enough for them; and Linux 3.10 stalls
+/// for a minute and more with one netem below another.
+pub fn wire(device: &str, link: &Link) -> Vec<Request> {
+    wire_of(netems(), device, link)
+}
+
+fn wire_of(netems: usize, device: &str, link: &Link) -> Vec<Request> {
+    if netems == 1 {
+        return vec![qdisc::netem(
+            device,
+            qdisc::Place::Root,
+            Some(link.rate_bps),
+            link,
+        )];
+    }
+    let rest = Link {
+        delay_ns: link.delay_ns.saturating_sub(FIRST_NS),
+        ..link.clone()
+    };
     vec![
-        format!("qdisc add dev {device} root handle 1: netem limit 1000000 delay 1us"),
-        format!("qdisc add dev {device} parent 1:1 handle 10: netem limit {queue_packets} {rest} rate {rate_bps}bit"),
+        qdisc::delay(device, FIRST_NS),
+        qdisc::netem(
+            device,
+            qdisc::Place::Below(1, 1),
+            Some(link.rate_bps),
+            &rest,
+        ),
     ]
 }
 
-/// As mininet's `TCLink` shapes an interface: htb for the rate, netem under it for delay and loss.
+/// As mininet's `TCLink` shapes an interface: an htb with this class for the rate, and [`below`] it netem for delay and
+/// loss. A line for `tc -batch`, which reckons the tables of times that a class needs.
 ///
 /// The packet is still in the host while it waits there: the kernel refuses to retransmit it
 /// (`skb_still_in_host_queue`).
-pub fn mininet(device: &str, link: &Link) -> Vec<String> {
-    vec![
-        format!("qdisc add dev {device} root handle 5: htb default 1"),
-        format!(
-            "class add dev {device} parent 5: classid 5:1 htb rate {}bit burst 15k",
-            link.rate_bps
-        ),
-        format!(
-            "qdisc add dev {device} parent 5:1 handle 10: netem limit {} {}",
-            link.queue_packets,
-            path(link, link.delay_ns)
-        ),
-    ]
+pub fn class(device: &str, link: &Link) -> String {
+    let rate = link.rate_bps;
+    format!("class add dev {device} parent 5: classid 5:1 htb rate {rate}bit burst 15k")
 }
 
-/// All that enters `from` leaves by `to`: with its counterpart, a wire between two interfaces.
-pub fn redirect(from: &str, to: &str) -> Vec<String> {
-    vec![
-        format!("qdisc add dev {from} handle ffff: ingress"),
-        format!("filter add dev {from} parent ffff: protocol all matchall action mirred egress redirect dev {to}"),
-    ]
-}
-
-fn path(link: &Link, delay_ns: u64) -> String {
-    let mut text = format!("delay {}", time(delay_ns));
-    if link.jitter_ns > 0 {
-        text += &format!(" {}", time(link.jitter_ns));
-    }
-    if link.loss > 0.0 {
-        text += &format!(" loss random {}%", link.loss * 100.0);
-    }
-    text
-}
-
-/// To the nearest microsecond: tc knows nothing finer.
-fn time(nanos: u64) -> String {
-    format!("{}us", (nanos + 500) / 1000)
+/// The netem below a [`class`].
+pub fn below(device: &str, link: &Link) -> Request {
+    qdisc::netem(device, qdisc::Place::Below(5, 1), None, link)
 }
 
 #[cfg(test)]
@@ -73,28 +81,32 @@ mod tests {
 
     const LINK: Link = Link {
         rate_bps: 7_200_000,
-        delay_ns: 25_000_400,
-        jitter_ns: 600,
+        delay_ns: 25_000_000,
+        jitter_ns: 0,
         loss: 0.01,
         queue_packets: 1000,
     };
 
     #[test]
-    fn the_two_delays_of_a_wire_are_the_link_s() {
-        let lines = wire("x", &LINK);
-        assert!(lines[0].ends_with("delay 1us"), "{lines:?}");
-        let rest = "netem limit 1000 delay 24999us 1us loss random 1% rate 7200000bit";
-        assert!(lines[1].ends_with(rest), "{lines:?}");
+    fn the_delays_of_a_wire_are_the_link_s() {
+        let delay = |netems| -> u64 {
+            let requests = wire_of(netems, "x", &LINK);
+            assert_eq!(requests.len(), netems);
+            requests.iter().filter_map(Request::delay_ns).sum()
+        };
+        assert_eq!((delay(1), delay(2)), (LINK.delay_ns, LINK.delay_ns));
     }
 
     #[test]
-    fn a_link_without_delay_or_loss_names_none() {
+    fn a_link_without_delay_has_none_after_the_first_netem() {
         let link = Link {
             delay_ns: 0,
-            jitter_ns: 0,
-            loss: 0.0,
             ..LINK
         };
-        assert!(wire("x", &link)[1].ends_with("limit 1000 delay 0us rate 7200000bit"));
+        let delays: Vec<_> = wire_of(2, "x", &link)
+            .iter()
+            .map(Request::delay_ns)
+            .collect();
+        assert_eq!(delays, [Some(FIRST_NS), Some(0)]);
     }
 }

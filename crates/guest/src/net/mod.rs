@@ -1,13 +1,18 @@
 //! The network under test: hosts, links and a switch or router in namespaces that this program makes.
 
+mod bridge;
 mod host;
+mod ioctl;
 mod link;
 mod namespace;
 mod offload;
 mod paths;
+mod probe;
+mod qdisc;
 mod topology;
 
-pub use host::Host;
+pub use host::{Host, Manner};
+pub use link::netems;
 pub use namespace::{in_thread, Namespace};
-pub use offload::{switch, Offload};
+pub use probe::{probe, Lacks, Part};
 pub use topology::Network;

@@ -13,6 +13,8 @@ use anyhow::{anyhow, bail, Context, Result};
 use nix::mount::{mount, umount2, MntFlags, MsFlags};
 use nix::sched::{setns, unshare, CloneFlags};
 
+use crate::interfaces;
+
 const FOLDER: &str = "/run/netns";
 
 /// A network namespace; it goes when dropped, with all that stands in it once no process is left inside.
@@ -30,9 +32,9 @@ impl Namespace {
             .with_context(|| format!("a network namespace named {name} is there already"))?;
         in_thread(|| {
             unshare(CloneFlags::CLONE_NEWNET).context("unshare(CLONE_NEWNET)")?;
-            let from = Path::new("/proc/thread-self/ns/net");
+            let from = interfaces::of_this_thread("ns/net");
             mount(
-                Some(from),
+                Some(from.as_str()),
                 &path,
                 None::<&str>,
                 MsFlags::MS_BIND,
@@ -68,6 +70,16 @@ impl Namespace {
     pub fn enter(&self) -> Result<()> {
         setns(self.file.as_fd(), CloneFlags::CLONE_NEWNET)
             .with_context(|| format!("setns to {}", self.name))
+    }
+
+    /// Runs `work` in a thread of its own inside the namespace that the kernel has made for its first process.
+    pub fn in_first<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+        const FIRST: &str = "/proc/1/ns/net";
+        in_thread(|| {
+            let first = File::open(FIRST).context(FIRST)?;
+            setns(first.as_fd(), CloneFlags::CLONE_NEWNET).context(FIRST)?;
+            work()
+        })
     }
 
     /// A command that will run inside this namespace.

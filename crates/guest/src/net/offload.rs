@@ -1,11 +1,9 @@
 //! What an interface does to packets in its host's stead, switched as `ethtool -K` does (linux/ethtool.h).
 
-use std::os::fd::AsRawFd;
-
-use anyhow::{bail, Context, Result};
+use anyhow::{bail, Result};
 use nix::errno::Errno;
-use nix::sys::socket::{socket, AddressFamily, SockFlag, SockType};
 
+use super::ioctl;
 use super::namespace::Namespace;
 
 const SIOCETHTOOL: u64 = 0x8946;
@@ -33,40 +31,29 @@ struct Value {
 }
 
 /// Switches all of `offloads` of an interface on or off.
+///
+/// An interface that does not have one of them refuses to be told of it, which is as good as one that has it off.
 pub fn switch(host: &Namespace, device: &str, offloads: &[Offload], on: bool) -> Result<()> {
     host.run(|| {
-        let socket = socket(
-            AddressFamily::Inet,
-            SockType::Datagram,
-            SockFlag::SOCK_CLOEXEC,
-            None,
-        )?;
         for &offload in offloads {
-            let mut value = Value {
-                command: offload as u32,
-                data: u32::from(on),
-            };
-            // SAFETY: all-zero bytes are a valid ifreq.
-            let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-            if device.len() >= request.ifr_name.len() {
-                bail!("{device}: too long a name for an interface");
+            let refused = call(device, offload as u32, u32::from(on))?;
+            if let Err(error) = refused {
+                let off = error == Errno::EOPNOTSUPP && !on;
+                if !off {
+                    let word = if on { "on" } else { "off" };
+                    bail!(
+                        "cannot switch {offload:?} of {device} {word}: {}",
+                        error.desc()
+                    );
+                }
             }
-            for (to, from) in request.ifr_name.iter_mut().zip(device.bytes()) {
-                *to = from as libc::c_char;
-            }
-            request.ifr_ifru.ifru_data = (&raw mut value).cast();
-            // SAFETY: a live request with a terminated name, which points to a live value.
-            let result = unsafe {
-                libc::ioctl(
-                    socket.as_raw_fd(),
-                    SIOCETHTOOL as libc::Ioctl,
-                    &raw mut request,
-                )
-            };
-            let word = if on { "on" } else { "off" };
-            Errno::result(result)
-                .with_context(|| format!("cannot switch {offload:?} of {device} {word}"))?;
         }
         Ok(())
     })
+}
+
+fn call(device: &str, command: u32, data: u32) -> Result<Result<(), Errno>> {
+    let mut value = Value { command, data };
+    // SAFETY: ethtool's requests of a word read a value, and write one.
+    unsafe { ioctl::about(device, SIOCETHTOOL, &mut value) }
 }

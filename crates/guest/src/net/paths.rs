@@ -15,11 +15,12 @@ use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use anyhow::{bail, Context, Result};
-use rexmit_plan::{Link, NetworkPlan, Programs};
+use rexmit_plan::{Link, NetworkPlan, Offloads, Programs};
 
-use super::host::{self, Host};
+use super::host::{self, Host, Manner};
 use super::link;
 use super::namespace::Namespace;
+use super::qdisc;
 use super::topology::Network;
 
 /// The last part of an address: who has it.
@@ -61,8 +62,7 @@ impl Network {
         plan: &NetworkPlan,
         paths: &[Link],
         programs: &Programs,
-        receive_window_bytes: Option<u32>,
-        way: Option<usize>,
+        manner: Manner,
     ) -> Result<Self> {
         let (family, mtu) = (plan.family, plan.mtu);
         let clients: Vec<IpAddr> = (1..=paths.len())
@@ -90,21 +90,21 @@ impl Network {
             }
         }
         network.build_router(family, mtu, paths, programs)?;
-        network.build_server(family, programs)?;
-        network.build_client(family, programs, receive_window_bytes, way)?;
+        network.build_server(family, programs, manner.offloads)?;
+        network.build_client(family, programs, manner)?;
         Ok(network)
     }
 
     /// Puts other wires in the place of those at hand, and drops what is in their queues.
-    pub(super) fn replace_wires(&self, paths: &[Link], programs: &Programs) -> Result<()> {
-        let mut lines = Vec::new();
+    pub(super) fn replace_wires(&self, paths: &[Link]) -> Result<()> {
+        let mut requests = Vec::new();
         for (path, wire) in (1..).zip(paths) {
             for device in ends(path) {
-                lines.push(format!("qdisc del dev {device} root"));
-                lines.extend(link::wire(&device, wire));
+                requests.push(qdisc::none(&device));
+                requests.extend(link::wire(&device, wire));
             }
         }
-        self.switch.batch(programs.tc()?, &["-batch", "-"], &lines)
+        qdisc::carry_out(&self.switch, &requests)
     }
 
     /// The router's interfaces, and the wires that the paths are.
@@ -141,21 +141,21 @@ impl Network {
             lines.push(format!("link set dev {router_side} up"));
             for (from, to) in [(&host_side, &router_side), (&router_side, &host_side)] {
                 shaping.extend(link::wire(from, wire));
-                shaping.extend(link::redirect(from, to));
+                shaping.extend(qdisc::redirect(from, to));
             }
         }
         lines.push(format!("link set dev s1-eth0 address {}", mac(0, ROUTER)));
         for path in 0..=self.clients.len() {
             let device = format!("s1-eth{path}");
-            lines.extend(host::bring_up(&device, address(family, path, ROUTER)?));
+            let own = address(family, path, ROUTER)?;
+            lines.extend(host::bring_up(&device, own, Offloads::default()));
             let who = if path == 0 { SERVER } else { CLIENT };
             let neighbour = address(family, path, who)?;
             lines.push(host::neighbour(&device, neighbour, &mac(path, who)));
         }
         self.switch
             .batch(programs.ip()?, &["-batch", "-"], &lines)?;
-        self.switch
-            .batch(programs.tc()?, &["-batch", "-"], &shaping)?;
+        qdisc::carry_out(&self.switch, &shaping)?;
         self.switch.run(|| {
             let path = if family == 4 {
                 "/proc/sys/net/ipv4/ip_forward"
@@ -166,35 +166,30 @@ impl Network {
         })
     }
 
-    fn build_server(&self, family: u8, programs: &Programs) -> Result<()> {
+    fn build_server(&self, family: u8, programs: &Programs, offloads: Offloads) -> Result<()> {
         let router = address(family, 0, ROUTER)?;
         let mut lines = vec!["link set dev lo up".to_owned()];
-        lines.extend(host::bring_up(self.h1.device, self.h1.address));
+        lines.extend(host::bring_up(self.h1.device, self.h1.address, offloads));
         lines.push(host::neighbour(self.h1.device, router, &mac(0, ROUTER)));
         lines.push(format!("route add default via {router}"));
         let namespace = &self.h1.namespace;
         namespace.batch(programs.ip()?, &ip_of(family), &lines)?;
-        host::leave_nothing_to_the_device(namespace, self.h1.device)
+        host::offload(namespace, self.h1.device, offloads)
     }
 
-    fn build_client(
-        &self,
-        family: u8,
-        programs: &Programs,
-        receive_window: Option<u32>,
-        way: Option<usize>,
-    ) -> Result<()> {
-        let window = receive_window.map_or_else(String::new, |bytes| format!(" window {bytes}"));
+    fn build_client(&self, family: u8, programs: &Programs, manner: Manner) -> Result<()> {
+        let window = manner.receive_window_bytes;
+        let window = window.map_or_else(String::new, |bytes| format!(" window {bytes}"));
         let mut lines = vec!["link set dev lo up".to_owned()];
         for (path, &own) in (1..).zip(&self.clients) {
             let (device, router) = (client_device(path), address(family, path, ROUTER)?);
-            lines.extend(host::bring_up(&device, own));
+            lines.extend(host::bring_up(&device, own, manner.offloads));
             lines.push(host::neighbour(&device, router, &mac(path, ROUTER)));
             let table = 100 + path;
             lines.push(format!(
                 "route add default via {router} dev {device} table {table}{window}"
             ));
-            if way == Some(path) {
+            if manner.way == Some(path) {
                 lines.push(format!(
                     "route add default via {router} dev {device} src {own}{window}"
                 ));
@@ -205,7 +200,7 @@ impl Network {
             .namespace
             .batch(programs.ip()?, &ip_of(family), &lines)?;
         for path in 1..=self.clients.len() {
-            host::leave_nothing_to_the_device(&self.h2.namespace, &client_device(path))?;
+            host::offload(&self.h2.namespace, &client_device(path), manner.offloads)?;
         }
         Ok(())
     }

@@ -13,9 +13,11 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use anyhow::{bail, Result};
 
-use super::host::{self, Host};
+use super::bridge;
+use super::host::{self, Host, Manner};
 use super::link;
 use super::namespace::Namespace;
+use super::qdisc;
 use rexmit_plan::{Layout, Link, NetworkPlan, Place, Programs};
 
 /// The whole network; taken down when dropped.
@@ -32,24 +34,19 @@ pub struct Network {
     pub switch: Namespace,
 }
 
+/// The two ends of a host's wire: the host's side, the switch's.
+fn ends(host: usize) -> [String; 2] {
+    [format!("h{host}-wire"), format!("s1-wire{host}")]
+}
+
 const MAC: [&str; 2] = ["02:00:00:00:00:01", "02:00:00:00:00:02"];
 
 impl Network {
     /// Makes the namespaces and all that stands in them.
-    ///
-    /// `receive_window_bytes` bounds what h2 offers, by its routes to h1 (RTAX_WINDOW), whatever program runs there.
-    /// `way`: the path, from 1, that programs of h2 take which bind no address.
-    pub fn set_up(
-        plan: &NetworkPlan,
-        programs: &Programs,
-        receive_window_bytes: Option<u32>,
-        way: Option<usize>,
-    ) -> Result<Self> {
+    pub fn set_up(plan: &NetworkPlan, programs: &Programs, manner: Manner) -> Result<Self> {
         match &plan.layout {
-            Layout::Links(links) => Self::set_up_links(plan, links, programs, receive_window_bytes),
-            Layout::Paths(paths) => {
-                Self::set_up_paths(plan, paths, programs, receive_window_bytes, way)
-            }
+            Layout::Links(links) => Self::set_up_links(plan, links, programs, manner),
+            Layout::Paths(paths) => Self::set_up_paths(plan, paths, programs, manner),
         }
     }
 
@@ -58,7 +55,7 @@ impl Network {
     pub fn replace_links(&self, plan: &NetworkPlan, programs: &Programs) -> Result<()> {
         match &plan.layout {
             Layout::Links(links) => self.replace_two(plan.at, links, programs),
-            Layout::Paths(paths) => self.replace_wires(paths, programs),
+            Layout::Paths(paths) => self.replace_wires(paths),
         }
     }
 
@@ -66,7 +63,7 @@ impl Network {
         plan: &NetworkPlan,
         links: &[Link; 2],
         programs: &Programs,
-        receive_window_bytes: Option<u32>,
+        manner: Manner,
     ) -> Result<Self> {
         let host = |number: u8| -> Result<Host> {
             let address = match plan.family {
@@ -96,7 +93,7 @@ impl Network {
         network.quiet_ipv6(plan.family)?;
         network.build_links(plan, programs)?;
         network.build_switch(plan.at, links, programs)?;
-        network.build_hosts(programs, receive_window_bytes)?;
+        network.build_hosts(programs, manner)?;
         Ok(network)
     }
 
@@ -128,9 +125,12 @@ impl Network {
                 ));
             }
         }
-        lines.push(
-            "link add name s1 type bridge forward_delay 0 stp_state 0 mcast_snooping 0".into(),
-        );
+        lines.push("link add name s1 type bridge stp_state 0 mcast_snooping 0".into());
+        let ip = |lines: &[String]| self.switch.batch(programs.ip()?, &["-batch", "-"], lines);
+        ip(&lines)?;
+        // Before it has a port.
+        bridge::forward_at_once(&self.switch, "s1")?;
+        lines.clear();
         for n in [1, 2] {
             lines.push(format!("link set dev s1-eth{n} master s1 up"));
             if plan.at == Place::Wire {
@@ -139,68 +139,70 @@ impl Network {
             }
         }
         lines.push("link set dev s1 up".into());
-        self.switch.batch(programs.ip()?, &["-batch", "-"], &lines)
+        ip(&lines)
     }
 
     fn build_switch(&self, at: Place, links: &[Link; 2], programs: &Programs) -> Result<()> {
-        let mut lines = Vec::new();
-        for (n, wire) in [1, 2].into_iter().zip(links) {
-            if at == Place::Wire {
-                let (host_side, switch_side) = (format!("h{n}-wire"), format!("s1-wire{n}"));
-                lines.extend(link::wire(&host_side, wire));
-                lines.extend(link::wire(&switch_side, wire));
-                lines.extend(link::redirect(&host_side, &switch_side));
-                lines.extend(link::redirect(&switch_side, &host_side));
-            } else {
-                lines.extend(link::mininet(&format!("s1-eth{n}"), wire));
-                let host = if n == 1 { &self.h1 } else { &self.h2 };
-                host.namespace.batch(
-                    programs.tc()?,
-                    &["-batch", "-"],
-                    &link::mininet(host.device, wire),
-                )?;
-            }
+        if at == Place::Host {
+            return self.shape_as_mininet(links, programs, false);
         }
-        self.switch.batch(programs.tc()?, &["-batch", "-"], &lines)
+        let mut requests = Vec::new();
+        for (n, wire) in [1, 2].into_iter().zip(links) {
+            let [host_side, switch_side] = ends(n);
+            requests.extend(link::wire(&host_side, wire));
+            requests.extend(link::wire(&switch_side, wire));
+            requests.extend(qdisc::redirect(&host_side, &switch_side));
+            requests.extend(qdisc::redirect(&switch_side, &host_side));
+        }
+        qdisc::carry_out(&self.switch, &requests)
     }
 
     fn replace_two(&self, at: Place, links: &[Link; 2], programs: &Programs) -> Result<()> {
-        let mut lines = Vec::new();
+        if at == Place::Host {
+            return self.shape_as_mininet(links, programs, true);
+        }
+        let mut requests = Vec::new();
         for (n, wire) in [1, 2].into_iter().zip(links) {
-            if at == Place::Host {
-                let host = if n == 1 { &self.h1 } else { &self.h2 };
-                let anew = |device: &str| {
-                    let mut lines = vec![format!("qdisc del dev {device} root")];
-                    lines.extend(link::mininet(device, wire));
-                    lines
-                };
-                let own = anew(host.device);
-                host.namespace
-                    .batch(programs.tc()?, &["-batch", "-"], &own)?;
-                lines.extend(anew(&format!("s1-eth{n}")));
-                continue;
-            }
-            for device in [format!("h{n}-wire"), format!("s1-wire{n}")] {
-                lines.push(format!("qdisc del dev {device} root"));
-                lines.extend(link::wire(&device, wire));
+            for device in ends(n) {
+                requests.push(qdisc::none(&device));
+                requests.extend(link::wire(&device, wire));
             }
         }
-        self.switch.batch(programs.tc()?, &["-batch", "-"], &lines)
+        qdisc::carry_out(&self.switch, &requests)
     }
 
-    fn build_hosts(&self, programs: &Programs, receive_window: Option<u32>) -> Result<()> {
+    /// Gives all four ends of the links the queues of mininet, in the stead of those that are there where these are set up
+    /// `anew`.
+    fn shape_as_mininet(&self, links: &[Link; 2], programs: &Programs, anew: bool) -> Result<()> {
+        for (n, link) in [1, 2].into_iter().zip(links) {
+            let host = if n == 1 { &self.h1 } else { &self.h2 };
+            let near = (&self.switch, format!("s1-eth{n}"));
+            for (namespace, device) in [(&host.namespace, host.device.to_owned()), near] {
+                if anew {
+                    qdisc::carry_out(namespace, &[qdisc::none(&device)])?;
+                }
+                qdisc::carry_out(namespace, &[qdisc::htb(&device)])?;
+                let class = [link::class(&device, link)];
+                namespace.batch(programs.tc()?, &["-batch", "-"], &class)?;
+                qdisc::carry_out(namespace, &[link::below(&device, link)])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn build_hosts(&self, programs: &Programs, manner: Manner) -> Result<()> {
         for (host, other, other_mac) in [(&self.h1, &self.h2, MAC[1]), (&self.h2, &self.h1, MAC[0])]
         {
             let (device, peer) = (host.device, other.address);
             let mut lines = vec!["link set dev lo up".to_owned()];
-            lines.extend(host::bring_up(device, host.address));
+            lines.extend(host::bring_up(device, host.address, manner.offloads));
             lines.push(host::neighbour(device, peer, other_mac));
-            if let (Some(window), "h2") = (receive_window, host.namespace.name()) {
+            if let (Some(window), "h2") = (manner.receive_window_bytes, host.namespace.name()) {
                 lines.push(format!("route replace {peer} dev {device} window {window}"));
             }
             host.namespace
                 .batch(programs.ip()?, &["-batch", "-"], &lines)?;
-            host::leave_nothing_to_the_device(&host.namespace, device)?;
+            host::offload(&host.namespace, device, manner.offloads)?;
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ mod identity;
 mod namespaces;
 mod process;
 mod rights;
-mod seccomp;
+pub mod seccomp;
 mod secrets;
 mod view;
 
@@ -21,7 +21,7 @@ use nix::unistd::Pid;
 
 pub use filter::Filter;
 pub use identity::Identity;
-pub use process::{c_string, die_with_parent, Program, NO_SANDBOX, PATH};
+pub use process::{c_string, die_with_parent, Descriptors, Program, NO_SANDBOX, PATH};
 pub use view::{Place, View};
 
 /// Where things stand inside the sandbox. Fixed, because the kernel's command line must not differ between boots.
@@ -55,8 +55,8 @@ pub struct Sandbox<'a> {
     pub prepare: &'a dyn Fn(&Identity) -> Result<Watch>,
 }
 
-/// Looks after the program from the process above it.
-pub type Watch = Box<dyn FnOnce(Pid)>;
+/// Looks after the program from the process above it. What it gives back is done when the program has ended.
+pub type Watch = Box<dyn FnOnce(Pid) -> Box<dyn FnOnce()>>;
 
 impl Sandbox<'_> {
     /// Runs the program to its end; its exit status, 128+n if signal n ended it, [`NO_SANDBOX`] where the sandbox could not

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::ffi::{CString, OsStr};
 use std::fs::File;
 use std::io;
+use std::os::fd::{BorrowedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -13,7 +14,7 @@ use nix::sys::personality::{self, Persona};
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
 use nix::sys::wait::{waitpid, WaitStatus};
-use nix::unistd::{chdir, dup2_stdin, execve, fork, ForkResult};
+use nix::unistd::{chdir, dup2_stdin, dup2_stdout, execve, fork, ForkResult};
 
 use super::filter::Filter;
 use super::Watch;
@@ -39,10 +40,58 @@ pub struct Program<'a> {
     pub environment: Vec<CString>,
     /// Its working folder, "/" where there is none such inside.
     pub folder: &'a Path,
-    /// Whether it gets the descriptors that the launcher has besides its outputs.
-    pub inherits: bool,
+    /// Which of the launcher's descriptors it gets.
+    pub descriptors: Descriptors,
     /// Whether its memory is laid out the same way at every start.
     pub fixed_layout: bool,
+}
+
+/// Descriptors that a program starts with.
+pub enum Descriptors {
+    /// All that the launcher has.
+    All,
+    /// The launcher's outputs, and no input.
+    Outputs,
+    /// These as its input and output, the launcher's errors, and these others.
+    These {
+        input: RawFd,
+        output: RawFd,
+        others: Vec<RawFd>,
+    },
+}
+
+impl Descriptors {
+    /// Makes them those of this process, from the next program on.
+    fn take(&self) -> Result<()> {
+        match self {
+            Self::All => {}
+            Self::Outputs => {
+                dup2_stdin(File::open("/dev/null").context("/dev/null")?)?;
+                close_others()?;
+            }
+            Self::These {
+                input,
+                output,
+                others,
+            } => {
+                // SAFETY: the launcher keeps them open until here.
+                let (input, output) = unsafe {
+                    (
+                        BorrowedFd::borrow_raw(*input),
+                        BorrowedFd::borrow_raw(*output),
+                    )
+                };
+                dup2_stdin(input)?;
+                dup2_stdout(output)?;
+                close_others()?;
+                for other in others {
+                    // SAFETY: as above; takes a plain number.
+                    Errno::result(unsafe { libc::fcntl(*other, libc::F_SETFD, 0) })?;
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A C string of any text without a NUL.
@@ -74,16 +123,18 @@ pub(super) fn run(program: &Program<'_>, filter: Filter, watch: Watch) -> Result
             std::process::exit(status);
         }
         ForkResult::Parent { child } => {
-            watch(child);
-            loop {
+            let finish = watch(child);
+            let status = loop {
                 match waitpid(None, None)? {
-                    WaitStatus::Exited(pid, code) if pid == child => return Ok(code),
+                    WaitStatus::Exited(pid, code) if pid == child => break code,
                     WaitStatus::Signaled(pid, signal, _) if pid == child => {
-                        return Ok(128 + signal as i32)
+                        break 128 + signal as i32
                     }
                     _ => {}
                 }
-            }
+            };
+            finish();
+            Ok(status)
         }
     }
 }
@@ -94,10 +145,7 @@ fn start(program: &Program) -> Result<Infallible> {
     if program.fixed_layout {
         personality::set(personality::get()? | Persona::ADDR_NO_RANDOMIZE)?;
     }
-    if !program.inherits {
-        dup2_stdin(File::open("/dev/null").context("/dev/null")?)?;
-        close_others()?;
-    }
+    program.descriptors.take()?;
     // Not execvp(3), which hands a file that is no program to the shell.
     let mut error = Errno::ENOENT;
     for file in &program.files {

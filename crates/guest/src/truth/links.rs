@@ -5,7 +5,7 @@ use rexmit_plan::{Part, Programs, Side, Way};
 use rexmit_time::Time;
 
 use crate::clock;
-use crate::net::{self, Host, Network, Offload};
+use crate::net::Network;
 use crate::report::Report;
 
 /// The switch's interface whose queue a way is: what enters one end of a wire waits at the other.
@@ -21,7 +21,7 @@ fn device(way: Way) -> &'static str {
 /// Where packets go that are lost by their flags.
 const LOST: &str = "lost";
 
-/// Gives every way its netem, and the hosts what the part says of offloads and routes.
+/// Gives every way its netem, and the hosts what the part says of routes.
 pub fn shape(network: &Network, part: &Part, programs: &Programs) -> Result<()> {
     let ways = &part.ways;
     let all = [
@@ -60,9 +60,6 @@ pub fn shape(network: &Network, part: &Part, programs: &Programs) -> Result<()> 
             .batch(programs.ip()?, &["-batch", "-"], &lines)?;
     }
     for (host, peer) in [(&network.h1, &network.h2), (&network.h2, &network.h1)] {
-        if part.offload {
-            offload(host, programs)?;
-        }
         if let Some(nanos) = part.rto_min_ns {
             let (address, device, ms) = (peer.address, host.device, nanos.div_ceil(1_000_000));
             let line = format!("route replace {address} dev {device} rto_min {ms}ms");
@@ -71,17 +68,6 @@ pub fn shape(network: &Network, part: &Part, programs: &Programs) -> Result<()> 
         }
     }
     Ok(())
-}
-
-/// Lets a host's interface take super-segments, as network cards do.
-fn offload(host: &Host, programs: &Programs) -> Result<()> {
-    let device = host.device;
-    let line = format!("link set dev {device} gso_max_segs 65535");
-    host.namespace
-        .batch(programs.ip()?, &["-batch", "-"], &[line])?;
-    use Offload::{Checksum, Gso, ScatterGather, Tso};
-    let offloads = [Checksum, ScatterGather, Tso, Gso];
-    net::switch(&host.namespace, device, &offloads, true)
 }
 
 /// Makes the part's changes, each at its time.

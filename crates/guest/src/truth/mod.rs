@@ -13,12 +13,14 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{bail, Context, Result};
-use rexmit_plan::{Layout, Link, NetworkPlan, Part, Place, Programs};
+use rexmit_plan::{Layout, Link, NetworkPlan, Offloads, Part, Place, Programs};
 use rexmit_time::Time;
 use serde_json::json;
 
 use crate::clock;
-use crate::net::{Namespace, Network};
+use crate::interfaces;
+use crate::net::{Manner, Namespace, Network};
+use crate::preflight::Kernel;
 use crate::report::Report;
 use crate::settings::{self, Former};
 
@@ -28,8 +30,14 @@ use self::tap::Tap;
 const BOUNDARY_NS: u64 = 10_000_000;
 
 /// Runs `part` and reports how it went; says of a failure so and fails.
-pub fn run(part: &Part, programs: &Programs, share: &Path, report: &Report) -> Result<()> {
-    let result = run_part(part, programs, share, report);
+pub fn run(
+    part: &Part,
+    programs: &Programs,
+    kernel: &Kernel,
+    share: &Path,
+    report: &Report,
+) -> Result<()> {
+    let result = run_part(part, programs, kernel, share, report);
     if let Err(error) = &result {
         let body = json!({"part": part.name, "message": format!("{error:#}")});
         report.event("part-error", &body);
@@ -37,9 +45,26 @@ pub fn run(part: &Part, programs: &Programs, share: &Path, report: &Report) -> R
     result
 }
 
-fn run_part(part: &Part, programs: &Programs, share: &Path, report: &Report) -> Result<()> {
+fn run_part(
+    part: &Part,
+    programs: &Programs,
+    kernel: &Kernel,
+    share: &Path,
+    report: &Report,
+) -> Result<()> {
     report.doing(None, format!("{}: setting up", part.name));
-    let network = Network::set_up(&plain(part.mtu), programs, None, None)?;
+    let plan = plain(part.mtu);
+    kernel.require_part(part, &plan)?;
+    let offloads = if part.offload {
+        Offloads::ALL
+    } else {
+        Offloads::default()
+    };
+    let manner = Manner {
+        offloads,
+        ..Manner::default()
+    };
+    let network = Network::set_up(&plan, programs, manner)?;
     links::shape(&network, part, programs)?;
     let hosts = [&network.h1.namespace, &network.h2.namespace];
     let mut former = Former::default();
@@ -123,7 +148,7 @@ fn counters(host: &Namespace) -> Result<String> {
     host.run(|| {
         let mut text = String::new();
         for file in ["snmp", "netstat"] {
-            let path = format!("/proc/thread-self/net/{file}");
+            let path = interfaces::of_this_thread(&format!("net/{file}"));
             text += &fs::read_to_string(&path).with_context(|| path.clone())?;
         }
         if text.is_empty() {

@@ -5,6 +5,7 @@ mod confirmed;
 mod witness;
 
 use std::io::{Read, Write};
+use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -14,12 +15,14 @@ use std::thread;
 use anyhow::{anyhow, Context, Result};
 use rexmit_loss::tail::{Settings, TailRule};
 use rexmit_loss::Rule;
-use rexmit_plan::{Counts, LoggedPacket, Watched};
+use rexmit_plan::{Counts, LoggedPacket, Programs, Watched};
 
 use crate::capture::Buffer;
 use crate::filter::Filter;
-use crate::net::{Namespace, Network};
+use crate::firewall::{Firewall, Sent};
+use crate::net::{Host, Namespace, Network};
 use crate::nfqueue::Queue;
+use crate::opener::PORT;
 use crate::priority;
 use confirmed::Confirmed;
 use witness::Witness;
@@ -92,10 +95,12 @@ pub struct Options {
 impl Watch {
     /// Sends all that leaves port 80 of `h1` through a queue and watches it, and what leaves `h2` for it where asked
     /// for. Nothing is dropped before [`Watch::begin`].
-    pub fn start(network: &Network, nft: &Path, options: Options) -> Result<Self> {
-        let sent = queue(&network.h1.namespace, Sent::ByServer, nft)?;
-        let both = options.both.then_some(&network.h2.namespace);
-        let answered = both.map(|h2| queue(h2, Sent::ByClient, nft)).transpose()?;
+    pub fn start(network: &Network, programs: &Programs, options: Options) -> Result<Self> {
+        let (h1, h2) = (&network.h1, &network.h2);
+        let queued = |host: &Host, sent| queue(&host.namespace, host.address, sent, programs.nft());
+        let sent = queued(h1, Sent::From(PORT))?;
+        let answered = options.both.then(|| queued(h2, Sent::To(PORT)));
+        let answered = answered.transpose()?;
         let clients = network.clients.clone();
         let witness = network
             .h1
@@ -106,28 +111,10 @@ impl Watch {
     }
 }
 
-/// Which packets of a host go through a queue.
-#[derive(Clone, Copy)]
-enum Sent {
-    /// Those of port 80.
-    ByServer,
-    /// Those for port 80.
-    ByClient,
-}
-
 /// Sends packets that leave `host` through a queue.
-fn queue(host: &Namespace, sent: Sent, nft: &Path) -> Result<Queue> {
-    let port = match sent {
-        Sent::ByServer => "sport",
-        Sent::ByClient => "dport",
-    };
-    let rules = [
-        "add table inet rexmit".to_owned(),
-        "add chain inet rexmit sent { type filter hook output priority 0; }".to_owned(),
-        format!("add rule inet rexmit sent oifname != \"lo\" tcp {port} 80 queue num {QUEUE}"),
-    ];
+fn queue(host: &Namespace, address: IpAddr, sent: Sent, nft: Result<&Path>) -> Result<Queue> {
     let queue = host.run(|| Queue::open(QUEUE))?;
-    host.batch(nft, &["-f", "-"], &rules)?;
+    Firewall::of_kernel()?.queue(host, address, sent, QUEUE, nft)?;
     Ok(queue)
 }
 

@@ -136,3 +136,39 @@ fn a_part_that_cannot_be_is_refused() {
         assert!(format!("{error:#}").contains(says), "{error:#}");
     }
 }
+
+#[test]
+fn offloads_need_what_they_rest_on() {
+    let with = |offload: &str| {
+        let both = format!(r#""capture": false, "offload": {offload}"#);
+        Plan::parse(&OLD.replace(r#""capture": false"#, &both))
+    };
+    let of = |offload: &str| {
+        let found = with(offload).unwrap().cells[0].offload;
+        (found.checksum, found.scatter_gather, found.segmentation)
+    };
+    assert_eq!(of("{}"), (false, true, false));
+    assert_eq!(of(r#"{"checksum": true}"#), (true, true, false));
+    assert_eq!(
+        Plan::parse(OLD).unwrap().cells[0].offload,
+        crate::Offloads::default()
+    );
+    for wrong in [
+        r#"{"segmentation": true}"#,
+        r#"{"checksum": true, "scatter_gather": false, "segmentation": true}"#,
+    ] {
+        let error = with(wrong).unwrap_err();
+        assert!(
+            format!("{error:#}").contains("segmentation needs"),
+            "{error:#}"
+        );
+    }
+}
+
+#[test]
+fn a_plan_may_ask_instead() {
+    let text = r#"{"version": 1, "ask": {"sysctls": ["net.ipv4.tcp_sack"], "congestion_controls": []}, "interfaces": "3.2"}"#;
+    let plan = Plan::parse(text).unwrap();
+    assert_eq!(plan.ask.unwrap().sysctls, ["net.ipv4.tcp_sack"]);
+    assert_eq!(plan.interfaces.as_deref(), Some("3.2"));
+}

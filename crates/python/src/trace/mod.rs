@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rexmit_trace::analyzer::Rows;
 use rexmit_trace::columns::tables;
+use rexmit_trace::emulate::Chosen;
 use rexmit_trace::run::{Background, Next, Summary};
 use rexmit_trace::settings::Settings;
 use rexmit_trace::whatif::Plan;
@@ -38,6 +39,8 @@ pub struct Trace {
     spans: Arc<[Span]>,
     /// Of the settings that are replayed.
     names: Vec<String>,
+    /// That are emulated.
+    stacks: Vec<&'static str>,
     bytes: Arc<AtomicU64>,
     state: Mutex<State>,
 }
@@ -59,7 +62,11 @@ struct State {
 #[pymethods]
 impl Trace {
     #[new]
-    #[pyo3(signature = (paths, *, jobs=None, whatif=None, most_connections=None, idle_s=None, linger_s=None, uncalibrated=false))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each is an argument of its own in Python, by name"
+    )]
+    #[pyo3(signature = (paths, *, jobs=None, whatif=None, most_connections=None, idle_s=None, linger_s=None, uncalibrated=false, stacks=None))]
     fn new(
         paths: Vec<PathBuf>,
         jobs: Option<usize>,
@@ -68,7 +75,9 @@ impl Trace {
         idle_s: Option<f64>,
         linger_s: Option<f64>,
         uncalibrated: bool,
+        stacks: Option<Vec<String>>,
     ) -> Result<Self, Error> {
+        let stacks = Chosen::parse(&stacks.unwrap_or_default())?;
         let plan = match whatif {
             None | Some(WhatIf::Asked(true)) => Some(Plan::default()),
             Some(WhatIf::Asked(false)) => None,
@@ -79,6 +88,7 @@ impl Trace {
             .map_or_else(Vec::new, |plan| plan.names().to_vec());
         let mut settings = Settings {
             uncalibrated,
+            stacks,
             whatif: plan.map(Arc::new),
             ..Settings::default()
         };
@@ -105,6 +115,7 @@ impl Trace {
             run: Background::new(move || files.start(), &settings, jobs),
             capture,
             names,
+            stacks: stacks.pages(),
             bytes,
             state: Mutex::default(),
         })
@@ -177,6 +188,7 @@ impl Trace {
         let warnings: Vec<String> = told.chain(summary.warnings.iter().cloned()).collect();
         dict.set_item("warnings", warnings)?;
         dict.set_item("settings", &self.names)?;
+        dict.set_item("stacks", &self.stacks)?;
         let spans: Vec<_> = self.spans.iter().map(Span::told).collect();
         dict.set_item("files", spans)?;
         Ok(dict)

@@ -80,6 +80,10 @@ impl Nginx {
         }
     }
 
+    pub(super) const fn written(&self) -> u64 {
+        self.response.written()
+    }
+
     pub(super) fn deadline(&self) -> Option<Time> {
         self.writes_on.into_iter().chain(self.gives_up).min()
     }
@@ -152,6 +156,7 @@ impl Browser {
         match event {
             Event::Established => {
                 socket.write(now, self.request, false);
+                self.read(now, socket);
             }
             Event::Readable | Event::PeerClosed if self.finished.is_none() => {
                 self.read(now, socket);

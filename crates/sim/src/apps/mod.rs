@@ -65,6 +65,14 @@ impl App {
         }
     }
 
+    /// Bytes of its response that a server has written.
+    pub(crate) fn written(&self) -> u64 {
+        match self {
+            App::Nginx(app) => app.written(),
+            _ => 0,
+        }
+    }
+
     /// When the program itself has something to do.
     pub(crate) fn deadline(&self) -> Option<Time> {
         match self {

@@ -14,10 +14,12 @@ use rexmit_time::{Duration, Streams, Time};
 
 use super::captures;
 use super::inspect::Inspect;
-use super::settings::Prepared;
+use super::settings::{Prepared, DEFAULT};
 use super::watch::{Captures, Wants, Watch};
+use crate::bytes::Style;
 use crate::link;
 use crate::machine::Stack;
+use crate::synth::Look;
 use crate::world::{Host, Network, NodeId, Turn, Work, World};
 
 /// When the first transfer may begin: the hosts have been up for a while.
@@ -42,6 +44,12 @@ pub struct Bench<'a, M> {
     /// What the hosts remember of each other.
     pub metrics: [Metrics; 2],
     machine: PhantomData<M>,
+}
+
+/// How the packets of a cell's hosts are written: as their system does. Their identification says nothing.
+pub fn style(cell: &Cell) -> Style {
+    let name = cell.stack.as_ref().map_or(DEFAULT, |stack| &stack.name);
+    Look::of(name).style(0)
 }
 
 /// What was seen of a transfer.
@@ -179,9 +187,13 @@ impl<'a, M: Inspect> Bench<'a, M> {
         let own = self.work();
         let work = Work {
             receive: nanos(own.receive_ns),
-            send: nanos(own.send_ns),
-            acknowledge: nanos(own.acknowledge_ns),
-            filter: nanos(own.filter_ns),
+            answer: nanos(own.answer_ns),
+            wake: nanos(own.wake_ns),
+            take: nanos(own.take_ns),
+            leave: nanos(own.leave_ns),
+            write: nanos(own.write_ns),
+            make: nanos(own.make_ns),
+            fetch: nanos(own.fetch_ns),
             judge: nanos(own.judge_ns),
             retransmission: nanos(own.retransmission_ns),
         };

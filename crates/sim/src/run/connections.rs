@@ -12,7 +12,7 @@ use rexmit_plan::{
 use rexmit_tcp::settings::MptcpScheduler;
 use rexmit_time::{Duration, Streams, Time};
 
-use super::bench::{ephemeral_port, Bench, Built, Seen, PORT};
+use super::bench::{ephemeral_port, style, Bench, Built, Seen, PORT};
 use super::fetch::{fetch, programs};
 use super::inspect::{self, micros, Inspect};
 use super::options::Keys;
@@ -204,6 +204,7 @@ impl<M: Inspect> Bench<'_, M> {
                 .is_multipath()
                 .then(|| Keys::draw(form, &mut streams.stream("keys", 0))),
             clients: self.clients.clone(),
+            style: style(cell),
         };
         let mut draws = streams.stream("port", 0);
         let ports = self.clients.iter().map(|_| ephemeral_port(&mut draws));

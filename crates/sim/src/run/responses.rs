@@ -12,7 +12,7 @@ use rexmit_tcp::connection::Connection;
 use rexmit_tcp::sender::Metrics;
 use rexmit_time::{Duration, Streams, Time};
 
-use super::bench::{ephemeral_port, Bench, Seen, PORT};
+use super::bench::{ephemeral_port, style, Bench, Seen, PORT};
 use super::fetch::{fetch, programs};
 use super::inspect::{self, Inspect};
 use super::text::{self, Stream};
@@ -194,6 +194,7 @@ impl<M: Inspect> Responses<'_, '_, M> {
             streams: [Stream::of(head), Stream::of(request)],
             keys: None,
             clients: Vec::new(),
+            style: style(bench.cell),
         };
         let watch = Watch::new(rule, wants, Story::new(0, 0, lossy), speakers);
         let streams = Streams::new(bench.streams.stream("transfer", number).next_u64());

@@ -10,7 +10,7 @@ use rexmit_tcp::stacks;
 use crate::machine::Stack;
 
 /// The stack where the plan names none.
-const DEFAULT: &str = "linux-6.12";
+pub const DEFAULT: &str = "linux-6.12";
 
 /// Both hosts' TCP.
 pub struct Prepared {

@@ -15,7 +15,7 @@ use rexmit_wire::{FlowKey, SeqNum, TcpPacket};
 use super::inspect::{self, Inspect};
 use super::options::Keys;
 use super::text::Stream;
-use crate::bytes;
+use crate::bytes::{self, Style};
 use crate::world::{Gate, Packet};
 
 /// The packets of both hosts, in the order of time.
@@ -39,6 +39,8 @@ pub struct Watch {
     keys: Option<Keys>,
     /// The client's address on each path, where the rule minds paths.
     clients: Vec<IpAddr>,
+    /// How the packets of their system are written.
+    style: Style,
     held: BTreeMap<PacketId, (Direction, Held)>,
     /// Initial sequence numbers, in the same order.
     isns: [SeqNum; 2],
@@ -80,6 +82,8 @@ pub struct Speakers {
     pub keys: Option<Keys>,
     /// The client's address on each path, where the rule minds paths.
     pub clients: Vec<IpAddr>,
+    /// How the packets of their system are written.
+    pub style: Style,
 }
 
 impl Watch {
@@ -94,6 +98,7 @@ impl Watch {
             streams: speakers.streams,
             keys: speakers.keys,
             clients: speakers.clients,
+            style: speakers.style,
             held: BTreeMap::new(),
             isns: [SeqNum::default(); 2],
             bytes: Vec::new(),
@@ -147,7 +152,7 @@ impl Watch {
             M::write_options(keys, &mut options, sender, path, segment, &packet.options);
         }
         self.bytes.clear();
-        bytes::with_options(&mut self.bytes, key, segment, &options);
+        bytes::headers(&mut self.bytes, key, segment, &self.style, &options);
         self.length = self.bytes.len() + segment.len as usize;
         if segment.len == 0 {
             return;

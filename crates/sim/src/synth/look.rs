@@ -2,6 +2,8 @@
 
 use std::net::Ipv4Addr;
 
+use crate::bytes::Style;
+
 /// The order of a SYN's options. Each is aligned to four bytes by NOPs before it; SACK-permitted takes the place of the two
 /// NOPs before a timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,6 +142,16 @@ impl Look {
         let fits = |look: &&Look| name.starts_with(look.stack);
         // The last fits all.
         LOOKS.iter().find(fits).unwrap_or(&LOOKS[LOOKS.len() - 1])
+    }
+
+    /// How its packets are written, one with this identification.
+    #[must_use]
+    pub fn style(&self, id: u16) -> Style {
+        Style {
+            ttl: self.ttl,
+            id,
+            scale_second: self.order == SynOrder::ScaleSecond,
+        }
     }
 }
 

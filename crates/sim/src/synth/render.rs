@@ -3,9 +3,9 @@
 use rexmit_time::{Duration, Time};
 use rexmit_wire::FlowKey;
 
-use super::look::{Look, SynOrder};
+use super::look::Look;
 use super::record::{Made, Point, Record};
-use crate::bytes::{fill_in_checksums_of, fill_in_ip_checksum, headers, Style};
+use crate::bytes::{fill_in_checksums_of, fill_in_ip_checksum, headers};
 use crate::world::EndId;
 
 /// Bytes of an Ethernet header.
@@ -85,14 +85,10 @@ impl Rendered {
             ids[side] = ids[side].wrapping_add(1);
             ids[side]
         };
-        let style = Style {
-            ttl: look.ttl,
-            id,
-            scale_second: look.order == SynOrder::ScaleSecond,
-        };
+        let style = look.style(id);
         let start = self.bytes.len();
         self.ethernet(by_client);
-        headers(&mut self.bytes, key, segment, &style);
+        headers(&mut self.bytes, key, segment, &style, &[]);
         let packet = &mut self.bytes[start + ETHERNET..];
         let total = packet.len() + segment.len as usize;
         fill_in_checksums_of(packet, total);

@@ -12,6 +12,12 @@ use super::network::Arrival;
 use super::{ip_header, End, EndId, Event, Gate, Packet, Turn, World};
 use crate::machine::Machine;
 
+/// Bytes of a TCP header without options.
+const TCP_HEADER: u32 = 20;
+
+/// Packets that the filter takes together at most (`recvmmsg`).
+const FILTER_TAKES: usize = 16;
+
 impl<M: Machine, G: Gate<M>> World<M, G> {
     pub(super) fn deliver(&mut self, now: Time, arrival: Arrival) {
         let Some((node, packet, next)) = self.network.leave(arrival) else {
@@ -32,7 +38,22 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
 
     fn arrive(&mut self, now: Time, to: EndId, packet: &Packet<M::Options>) {
         self.delivered += 1;
+        if self.filter_wakes.is_some_and(|at| at < now) {
+            self.late.push_back((to, *packet));
+        } else {
+            self.receive(now, to, packet);
+        }
+    }
+
+    fn receive(&mut self, now: Time, to: EndId, packet: &Packet<M::Options>) {
         self.processor.receive(now);
+        if !self.keep_for_reader(now, to, packet) {
+            self.take_in(now, to, packet);
+        }
+    }
+
+    /// A packet comes to its TCP.
+    pub(super) fn take_in(&mut self, now: Time, to: EndId, packet: &Packet<M::Options>) {
         let path = usize::from(packet.path);
         let segment = packet.segment();
         let opens = segment.flags.syn() && !segment.flags.ack();
@@ -107,9 +128,23 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
             machine.on_deadline(now);
         }
         if !self.processor.is_busy(now) && app.deadline().is_some_and(|due| due <= now) {
+            let before = app.written();
             app.on_deadline(now, machine.as_mut());
+            self.write(now, id, before);
         }
         self.settle(now, id);
+    }
+
+    /// The program at an end wrote, and has written `before` until then.
+    fn write(&mut self, now: Time, id: EndId, before: u64) {
+        let bytes = self.ends[id.index()].app.written() - before;
+        if bytes > 0 && self.processor.works {
+            let way = self.ends[id.index()].way(0);
+            let mtu = self.network.host(way.node).map_or(0, |host| host.mtu);
+            let headers = ip_header(&way.key) + TCP_HEADER;
+            self.processor
+                .write(now, bytes, mtu.saturating_sub(headers));
+        }
     }
 
     /// Lets an end's TCP and program go on until both wait, or until the program's turn; sends what they made, and sets the
@@ -167,18 +202,31 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
 
     /// Tells a program of something when it has its turn.
     fn tell(&mut self, now: Time, id: EndId, event: Happened, late: Duration) {
+        let reads = self.reads(id);
         let happened = self.happened.entry(id).or_default();
-        if happened.is_empty() {
-            let turn = self.processor.free(now) + late;
+        let first = happened.is_empty();
+        happened.push(event);
+        let turn = self.processor.free(now) + late;
+        if first && reads {
+            self.arm_reader(turn, id);
+        } else if first {
             self.queue.push(turn, Event::Program(id));
         }
-        happened.push(event);
     }
 
     fn arm_filter(&mut self, now: Time) {
-        if !self.outbox.is_empty() && !self.filter_armed {
-            self.filter_armed = true;
-            let begins = self.processor.filter_begins(now);
+        if !self.outbox.is_empty() && self.filter_at.is_none() {
+            let awake = now < self.filter_works;
+            let begins = if awake {
+                self.processor.free(now)
+            } else {
+                self.processor.filter_begins(now)
+            };
+            let reader = |packet: &Packet<M::Options>| self.reads(packet.from);
+            if self.processor.works && !awake && self.outbox.iter().all(reader) {
+                self.filter_wakes = Some(self.processor.reader_leaves(now));
+            }
+            self.filter_at = Some(begins);
             self.queue.push(begins, Event::Filter);
         }
     }
@@ -200,23 +248,51 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
         if self.put_off(now, Event::Program(id)) {
             return;
         }
+        if self.processor.works && self.awake.insert(id) {
+            let written = self.ends[id.index()].app.written() > 0;
+            self.processor.wake(now, written);
+            if self.put_off(now, Event::Program(id)) {
+                return;
+            }
+        }
+        self.awake.remove(&id);
+        self.run_program(now, id);
+    }
+
+    pub(super) fn run_program(&mut self, now: Time, id: EndId) {
         let happened = self.happened.remove(&id).unwrap_or_default();
         let End { machine, app, .. } = &mut self.ends[id.index()];
+        let before = app.written();
         if let Some(machine) = machine {
             for event in happened {
                 app.on_event(now, event, machine.as_mut());
             }
         }
+        self.write(now, id, before);
         self.settle(now, id);
     }
 
     /// What leaves may make room in the host for more, which then has to pass as well.
     pub(super) fn filter(&mut self, now: Time) {
         if self.put_off(now, Event::Filter) {
+            self.filter_at = Some(self.processor.free(now));
             return;
         }
-        self.filter_armed = false;
-        self.processor.judge(now, self.outbox.iter());
+        if self.processor.works && self.fetched.is_empty() {
+            let count = self.outbox.len().min(FILTER_TAKES);
+            self.fetched.extend(self.outbox.drain(..count));
+            self.processor.fetch(now, self.fetched.iter());
+            if self.put_off(now, Event::Filter) {
+                self.filter_at = Some(self.processor.free(now));
+                return;
+            }
+        }
+        self.filter_at = None;
+        self.filter_wakes = None;
+        if self.processor.works {
+            self.judge(now);
+            return;
+        }
         let mut senders = BTreeSet::new();
         while let Some(packet) = self.outbox.pop_front() {
             senders.insert(packet.from);
@@ -225,6 +301,24 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
         for sender in senders {
             self.settle(now, sender);
         }
+    }
+
+    /// Judges what the filter has fetched, and lets come what waited for it to begin.
+    fn judge(&mut self, now: Time) {
+        let fetched = std::mem::take(&mut self.fetched);
+        self.processor.judge(now, fetched.iter());
+        self.filter_works = self.processor.free(now);
+        let senders: BTreeSet<EndId> = fetched.iter().map(|packet| packet.from).collect();
+        for packet in fetched {
+            self.send(now, packet);
+        }
+        for (to, packet) in std::mem::take(&mut self.late) {
+            self.receive(now, to, &packet);
+        }
+        for sender in senders {
+            self.settle(now, sender);
+        }
+        self.arm_filter(now);
     }
 
     fn arm(&mut self, id: EndId) {

@@ -16,7 +16,7 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
         filtered: bool,
     ) {
         let packet = self.packet(from, out);
-        self.processor.make(now, &packet);
+        self.processor.make(now);
         if filtered {
             self.outbox.push_back(packet);
         } else {

@@ -13,9 +13,10 @@ mod gate;
 mod leave;
 mod network;
 mod packet;
+mod reader;
 mod work;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use rexmit_loss::PacketId;
 use rexmit_tcp::connection::Event as Happened;
@@ -26,6 +27,7 @@ use crate::apps::App;
 use crate::machine::Machine;
 use crate::queue::Queue;
 use network::Arrival;
+use reader::Readers;
 use work::Processor;
 
 pub use gate::{Gate, Open};
@@ -48,6 +50,8 @@ enum Event {
     Program(EndId),
     /// The filter lets packets go, once nothing else goes on.
     Filter,
+    /// A program that waited in `recv` goes on, once the filter waits too.
+    Reader(EndId),
 }
 
 /// One end of a connection and its program.
@@ -93,7 +97,19 @@ pub struct World<M: Machine, G> {
     outbox: VecDeque<Packet<M::Options>>,
     /// What programs are to be told when they have their turn.
     happened: BTreeMap<EndId, Vec<Happened>>,
-    filter_armed: bool,
+    /// Packets that the filter has fetched.
+    fetched: VecDeque<Packet<M::Options>>,
+    /// When the filter has its turn.
+    filter_at: Option<Time>,
+    /// Nothing is taken in that comes later than that until the filter, which was woken, has begun.
+    filter_wakes: Option<Time>,
+    /// What came later.
+    late: VecDeque<(EndId, Packet<M::Options>)>,
+    /// Until when the filter works.
+    filter_works: Time,
+    readers: Readers<M::Options>,
+    /// Programs that were woken.
+    awake: BTreeSet<EndId>,
     held: BTreeMap<PacketId, Packet<M::Options>>,
     next_packet: u64,
     processor: Processor,
@@ -123,7 +139,13 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
             gate_armed: None,
             outbox: VecDeque::new(),
             happened: BTreeMap::new(),
-            filter_armed: false,
+            fetched: VecDeque::new(),
+            filter_at: None,
+            filter_wakes: None,
+            late: VecDeque::new(),
+            filter_works: now,
+            readers: Readers::default(),
+            awake: BTreeSet::new(),
             held: BTreeMap::new(),
             next_packet: 0,
             delivered: 0,
@@ -283,6 +305,7 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
             Event::Open(end) => self.connect(now, end),
             Event::Program(end) => self.program(now, end),
             Event::Filter => self.filter(now),
+            Event::Reader(end) => self.reader(now, end),
         }
         true
     }

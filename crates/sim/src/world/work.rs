@@ -9,12 +9,20 @@ use super::Packet;
 pub struct Work {
     /// On a packet that comes.
     pub receive: Duration,
-    /// On a packet with data, or a SYN, that a TCP makes.
-    pub send: Duration,
-    /// On another that it makes.
-    pub acknowledge: Duration,
-    /// To wake the filter.
-    pub filter: Duration,
+    /// Of a server that is asked, until it writes.
+    pub answer: Duration,
+    /// To wake a server that waits for room, or the filter.
+    pub wake: Duration,
+    /// On a packet that a program which waits in `recv` takes in itself.
+    pub take: Duration,
+    /// Of such a program on its way out of `recv`.
+    pub leave: Duration,
+    /// Of a program that writes as much as a packet holds.
+    pub write: Duration,
+    /// On a packet that a TCP makes.
+    pub make: Duration,
+    /// Of the filter that fetches a packet with data.
+    pub fetch: Duration,
     /// On a packet in the filter.
     pub judge: Duration,
     /// On a retransmission in the filter besides, which reads the kernel's counters to name it.
@@ -48,7 +56,7 @@ impl Processor {
 
     /// When the filter can begin.
     pub fn filter_begins(&self, now: Time) -> Time {
-        self.free(now) + self.work.filter
+        self.free(now) + self.work.wake
     }
 
     pub fn is_busy(&self, now: Time) -> bool {
@@ -60,15 +68,44 @@ impl Processor {
         self.spend(now, self.work.receive);
     }
 
-    /// A TCP makes a packet.
-    pub fn make<X>(&mut self, now: Time, packet: &Packet<X>) {
-        let segment = packet.segment();
-        let work = if segment.len > 0 || segment.flags.syn() {
-            self.work.send
+    /// A server wakes that has `written` something or is asked.
+    pub fn wake(&mut self, now: Time, written: bool) {
+        let work = if written {
+            self.work.wake
         } else {
-            self.work.acknowledge
+            self.work.answer
         };
         self.spend(now, work);
+    }
+
+    /// A program takes in a packet itself.
+    pub fn take(&mut self, now: Time) {
+        self.spend(now, self.work.take);
+    }
+
+    /// When a reader has left `recv`, and the filter begins.
+    pub fn reader_leaves(&self, now: Time) -> Time {
+        self.free(now) + self.work.leave
+    }
+
+    /// A program writes so many bytes, of which a packet holds `packet`.
+    pub fn write(&mut self, now: Time, bytes: u64, packet: u32) {
+        let nanos = self.work.write.as_nanos() * bytes as i64 / i64::from(packet.max(1));
+        self.spend(now, Duration::from_nanos(nanos));
+    }
+
+    /// A TCP makes a packet.
+    pub fn make(&mut self, now: Time) {
+        self.spend(now, self.work.make);
+    }
+
+    /// The filter fetches these packets.
+    pub fn fetch<'a, X: 'a>(&mut self, now: Time, packets: impl Iterator<Item = &'a Packet<X>>) {
+        for packet in packets {
+            if packet.segment().len > 0 {
+                self.spend(now, self.work.fetch);
+            }
+        }
     }
 
     /// The filter takes these packets together.

@@ -24,6 +24,8 @@ const RATIO_LIMIT: u32 = 32 << RATIO_SHIFT;
 pub struct Cubic {
     form: CubicForm,
     byte_counting: bool,
+    /// Round-trip times count in the five minutes after boot, too.
+    heeds_boot: bool,
     curve: Curve,
     hystart: Option<HyStart>,
     /// The shortest round-trip time, in HyStart's unit; zero before the first (`delay_min`).
@@ -41,6 +43,7 @@ impl Cubic {
         Cubic {
             form: settings.cubic,
             byte_counting: settings.byte_counting,
+            heeds_boot: settings.cubic_heeds_boot,
             curve: Curve::new(settings.cubic),
             hystart: settings
                 .hystart
@@ -121,7 +124,14 @@ impl Cubic {
         // A second after a recovery, round trips say nothing yet.
         let now = ctx.clock.ticks(ctx.now);
         let hz = i64::from(ctx.clock.hz);
-        if self.curve.epoch.is_some_and(|epoch| now - epoch < hz) {
+        // Time begins five minutes before zero, and where there is no epoch 3.10.4 takes it for zero.
+        let none = (!self.heeds_boot).then_some(0);
+        if self
+            .curve
+            .epoch
+            .or(none)
+            .is_some_and(|epoch| now - epoch < hz)
+        {
             return;
         }
         let delay = HyStart::unit(self.form, rtt);

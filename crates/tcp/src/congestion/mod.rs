@@ -6,10 +6,13 @@ use rexmit_wire::SeqNum;
 use crate::clock::Clock;
 use crate::settings::{CongestionControl, Settings};
 
+mod coupled;
 mod cubic;
 mod reno;
 mod window;
 
+use coupled::{Coupled, Form};
+pub use coupled::{Sibling, Siblings};
 use cubic::Cubic;
 use reno::Reno;
 pub use window::Window;
@@ -38,6 +41,8 @@ pub enum Control {
     Reno(Reno),
     /// CUBIC (RFC 9438, as Linux has it).
     Cubic(Cubic),
+    /// One that couples the subflows of a connection of Multipath TCP.
+    Coupled(Coupled),
 }
 
 impl Control {
@@ -47,23 +52,35 @@ impl Control {
         match settings.congestion_control {
             CongestionControl::Reno => Control::Reno(Reno::new(settings)),
             CongestionControl::Cubic => Control::Cubic(Cubic::new(settings, ctx)),
+            CongestionControl::Lia => Control::Coupled(Coupled::new(Form::Lia, settings, ctx)),
+            CongestionControl::Olia => Control::Coupled(Coupled::new(Form::Olia, settings, ctx)),
+            CongestionControl::Balia => Control::Coupled(Coupled::new(Form::Balia, settings, ctx)),
         }
     }
 
-    /// The slow start threshold after a loss; an epoch of growth ends (`icsk_ca_ops->ssthresh`).
-    pub fn ssthresh(&mut self, window: &Window) -> u32 {
+    /// The slow start threshold after a loss; an epoch of growth ends (`icsk_ca_ops->ssthresh`). `siblings`: the subflows of
+    /// the connection, none of plain TCP.
+    pub fn ssthresh(&mut self, window: &Window, siblings: &Siblings) -> u32 {
         match self {
             Control::Reno(reno) => reno.ssthresh(window),
             Control::Cubic(cubic) => cubic.ssthresh(window),
+            Control::Coupled(coupled) => coupled.ssthresh(window, siblings),
         }
     }
 
     /// Lets the window grow by an acknowledgement of `acked` segments. The caller sees to it that the window was in use
     /// (`tcp_is_cwnd_limited`) and that the state allows growth. Stacks without byte counting ignore `acked`.
-    pub fn cong_avoid(&mut self, window: &mut Window, ctx: &Context<'_>, acked: u32) {
+    pub fn cong_avoid(
+        &mut self,
+        window: &mut Window,
+        ctx: &Context<'_>,
+        siblings: &Siblings,
+        acked: u32,
+    ) {
         match self {
             Control::Reno(reno) => reno.cong_avoid(window, acked),
             Control::Cubic(cubic) => cubic.cong_avoid(window, ctx, acked),
+            Control::Coupled(coupled) => coupled.cong_avoid(window, siblings, acked),
         }
     }
 
@@ -79,6 +96,7 @@ impl Control {
         match self {
             Control::Reno(_) => {}
             Control::Cubic(cubic) => cubic.acked(window, ctx, count, rtt),
+            Control::Coupled(coupled) => coupled.acked(ctx),
         }
     }
 
@@ -88,6 +106,16 @@ impl Control {
         match self {
             Control::Reno(reno) => reno.undo_cwnd(window),
             Control::Cubic(cubic) => cubic.undo_cwnd(window),
+            Control::Coupled(coupled) => coupled.undo_cwnd(window),
+        }
+    }
+
+    /// Bytes acknowledged between the last two losses, or since the last if that is more; 0 where no control asks for it.
+    #[must_use]
+    pub fn between_losses(&self) -> u64 {
+        match self {
+            Control::Coupled(coupled) => coupled.between_losses(),
+            Control::Reno(_) | Control::Cubic(_) => 0,
         }
     }
 

@@ -35,14 +35,19 @@ impl Reno {
 
     /// `tcp_reno_cong_avoid` since 4.0.
     fn cong_avoid_by_segment(&self, window: &mut Window, acked: u32) {
-        let mut acked = acked;
-        if window.in_slow_start() {
-            acked = window.slow_start(acked);
-            if acked == 0 {
-                return;
-            }
+        let acked = self.slow_start(window, acked);
+        if acked > 0 {
+            window.grow(window.cwnd, acked);
         }
-        window.grow(window.cwnd, acked);
+    }
+
+    /// What slow start leaves of an acknowledgement of `acked` segments.
+    pub(super) fn slow_start(&self, window: &mut Window, acked: u32) -> u32 {
+        if !window.in_slow_start() {
+            return acked;
+        }
+        let counted = if self.byte_counting { acked } else { 1 };
+        window.slow_start(counted)
     }
 
     pub(super) fn undo_cwnd(&self, window: &Window) -> u32 {

@@ -6,6 +6,8 @@ use crate::settings::{SendBufferGrowth, Settings};
 
 /// Segments that a send buffer holds at least (`TCP_INIT_CWND`).
 const FIRST_SEGMENTS: u32 = 10;
+/// Segments that one of Linux 2.4 holds at least (`tcp_fixup_sndbuf`).
+const FIRST_SEGMENTS_2_4: u32 = 3;
 
 /// A send buffer (`sk_sndbuf`, `SOCK_NOSPACE`). What is in it, the sender knows.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +26,8 @@ impl SendBuffer {
         let growth = settings.send_buffer_growth;
         let segment = match growth {
             SendBufferGrowth::WhenFreed => truesize(mss + settings.header_room),
+            // mss_clamp + MAX_TCP_HEADER + 16 + sizeof(struct sk_buff)
+            SendBufferGrowth::Linux24 => mss + settings.packet_overhead + 16,
             // The allocator has powers of two.
             SendBufferGrowth::WhenSent => {
                 (mss + settings.header_room + SHARED_INFO).next_power_of_two() + DESCRIPTOR
@@ -38,6 +42,7 @@ impl SendBuffer {
         };
         let segments = match growth {
             SendBufferGrowth::WhenFreed => FIRST_SEGMENTS,
+            SendBufferGrowth::Linux24 => FIRST_SEGMENTS_2_4,
             // As many as reordering may pass over, and one (`tcp_sndbuf_expand`).
             SendBufferGrowth::WhenSent => 2 * FIRST_SEGMENTS.max(settings.dupack_threshold + 1),
         };
@@ -59,7 +64,7 @@ impl SendBuffer {
     /// just now (`tcp_should_expand_sndbuf`).
     pub fn grow(&mut self, sender: &Sender, sent: u32) {
         let in_flight = match self.growth {
-            SendBufferGrowth::WhenFreed => sender.packets_out(),
+            SendBufferGrowth::WhenFreed | SendBufferGrowth::Linux24 => sender.packets_out(),
             // Asked after each new segment: the first left when the others had not.
             SendBufferGrowth::WhenSent => sender.in_flight().saturating_sub(sent.saturating_sub(1)),
         };
@@ -70,10 +75,14 @@ impl SendBuffer {
 
     fn raise_for(&mut self, sender: &Sender) {
         let least = match self.growth {
-            SendBufferGrowth::WhenFreed => 0,
+            SendBufferGrowth::WhenFreed | SendBufferGrowth::Linux24 => 0,
             SendBufferGrowth::WhenSent => FIRST_SEGMENTS,
         };
-        let segments = sender.cwnd().max(sender.reordering() + 1).max(least);
+        self.raise_to(sender.cwnd().max(sender.reordering() + 1).max(least));
+    }
+
+    /// It holds twice so many segments at least.
+    pub fn raise_to(&mut self, segments: u32) {
         self.raise(segments.saturating_mul(2));
     }
 
@@ -86,7 +95,7 @@ impl SendBuffer {
     /// grows if the congestion window has room, and a waiting writer is woken if a third of the buffer is free
     /// (`tcp_check_space`, `sk_stream_write_space`). True if it is woken.
     pub fn check(&mut self, sender: &Sender, sent: u32, freed: u32) -> bool {
-        if !self.waits || (self.growth == SendBufferGrowth::WhenFreed && freed == 0) {
+        if !self.waits || (self.growth != SendBufferGrowth::WhenSent && freed == 0) {
             return false;
         }
         self.grow(sender, sent);
@@ -94,5 +103,34 @@ impl SendBuffer {
         let woken = used < self.limit && self.limit - used >= used / 2;
         self.waits &= !woken;
         woken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stacks;
+
+    fn first(stack: &str) -> SendBuffer {
+        SendBuffer::new(&stacks::page(stack).unwrap().settings, 1460)
+    }
+
+    /// 2.4 reckons with three segments (`tcp_fixup_sndbuf`), which 16 kB hold; 3.10 with ten of `SKB_TRUESIZE`.
+    #[test]
+    fn the_buffer_of_2_4_begins_as_it_is_set() {
+        assert_eq!(first("linux-2.4").limit(), 16_384);
+        assert_eq!(first("linux-3.10").limit(), 10 * (1460 + 304 + 576));
+        let mut settings = stacks::page("linux-2.4").unwrap().settings;
+        settings.send_buffer[1] = 4_096;
+        let small = SendBuffer::new(&settings, 1460);
+        assert_eq!(small.limit(), 3 * (1460 + 208 + 160 + 16));
+    }
+
+    /// `tcp_new_space`: twice what the window, or what reordering may pass over, holds.
+    #[test]
+    fn the_buffer_of_2_4_grows_by_its_own_charge() {
+        let mut buffer = first("linux-2.4");
+        buffer.raise_to(8);
+        assert_eq!(buffer.limit(), 16 * (1460 + 208 + 160 + 16));
     }
 }

@@ -87,6 +87,17 @@ impl Connection {
         taken
     }
 
+    /// Whether a reader waits who takes in data himself (`tcp_prequeue`).
+    #[must_use]
+    pub fn reader_waits(&self) -> bool {
+        self.receiver.reader_waits()
+    }
+
+    /// He takes in one more segment before he returns to his program.
+    pub fn reader_stays(&mut self) {
+        self.receiver.reader_stays();
+    }
+
     /// Bytes in order that can be read.
     #[must_use]
     pub fn readable(&self) -> u32 {

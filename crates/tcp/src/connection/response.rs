@@ -56,6 +56,12 @@ impl Response {
         self
     }
 
+    /// Bytes of the file that the send buffer took.
+    #[must_use]
+    pub const fn written(&self) -> u64 {
+        self.written
+    }
+
     /// Writes what the send buffer takes.
     pub fn write_all(&mut self, now: Time, socket: &mut impl Socket) -> Progress {
         loop {

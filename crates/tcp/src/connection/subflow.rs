@@ -3,7 +3,8 @@
 use rexmit_time::Time;
 
 use super::Connection;
-use crate::receiver::{Arrived, Pool};
+use crate::congestion::Siblings;
+use crate::receiver::{Arrived, Bounds, Pool};
 
 impl Connection {
     /// Appends `bytes` to the stream without sending them; in a segment of their own if they do not follow in the data
@@ -80,6 +81,13 @@ impl Connection {
         }
     }
 
+    /// What its congestion control may know of the connection's subflows.
+    pub(crate) fn set_siblings(&mut self, siblings: Siblings) {
+        if let Some(sender) = &mut self.sender {
+            sender.set_siblings(siblings);
+        }
+    }
+
     /// Bytes that the send buffer holds, overhead counted (`sk_sndbuf`).
     #[must_use]
     pub fn send_buffer(&self) -> u32 {
@@ -92,6 +100,19 @@ impl Connection {
         if let Some(sender) = &self.sender {
             self.buffer.grow(sender, new);
         }
+    }
+
+    /// This subflow's part of the whole connection's buffer grows so that it holds what the congestion window lets go in
+    /// `longest_ns`, the longest round trip of any subflow (`mptcp_check_snd_buf`).
+    pub fn grow_send_buffer_for(&mut self, longest_ns: u64) {
+        let Some(sender) = &self.sender else { return };
+        let own_ns = sender.srtt().map_or(0, |srtt| srtt.as_nanos() as u64);
+        let in_a_round_trip = match own_ns {
+            0 => 0,
+            own => u64::from(sender.cwnd()) * longest_ns.max(own) / own,
+        };
+        let segments = u32::try_from(in_a_round_trip).unwrap_or(u32::MAX);
+        self.buffer.raise_to(segments.max(sender.reordering() + 1));
     }
 
     /// The next packet that came in order, for the connection.
@@ -112,6 +133,16 @@ impl Connection {
     /// The memory that the subflow shares with the others of its connection.
     pub fn set_pool(&mut self, pool: Pool) {
         self.receiver.set_pool(pool);
+    }
+
+    /// What bounds the window besides memory.
+    pub(crate) fn window_bounds(&self) -> Bounds {
+        self.receiver.window_bounds()
+    }
+
+    /// The bounds of the whole connection's window hold for this subflow's (multipath-tcp.org).
+    pub(crate) fn set_window_bounds(&mut self, bounds: Bounds) {
+        self.receiver.set_window_bounds(bounds);
     }
 
     /// The window that this subflow would offer now, bytes.

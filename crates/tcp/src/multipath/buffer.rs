@@ -4,7 +4,7 @@
 //! (`__mptcp_sync_sndbuf`), 6.1 takes the largest (`mptcp_propagate_sndbuf`). Both look when a subflow opens, and then only
 //! where a writer waits (`subflow_write_space`). A subflow that the server accepts counts from the first such look on.
 
-use rexmit_time::Time;
+use rexmit_time::{Duration, Time};
 
 use super::Meta;
 use crate::settings::{MptcpBuffer, Settings};
@@ -41,12 +41,20 @@ impl Meta {
             return self.send_buffer.limit;
         }
         let each = self.subflows.iter().map(|s| s.connection.send_buffer());
-        each.max().unwrap_or(0).max(self.settings.send_buffer[1])
+        let limit = match self.settings.mptcp_send_buffer {
+            MptcpBuffer::Largest => each.max(),
+            // mptcp_update_sndbuf, v0.9x
+            MptcpBuffer::Sum => {
+                let sum = each.fold(0, u32::saturating_add);
+                Some(sum.min(self.settings.send_buffer[2]))
+            }
+        };
+        limit.unwrap_or(0).max(self.settings.send_buffer[1])
     }
 
     /// A subflow opened (`__mptcp_finish_join`, `__mptcp_sync_state`, `mptcp_stream_accept`).
     pub(super) fn buffer_of_opened(&mut self, index: usize) {
-        if self.settings.mptcp_send_buffer == MptcpBuffer::Sum {
+        if self.is_upstream() && self.settings.mptcp_send_buffer == MptcpBuffer::Sum {
             let subflow = &self.subflows[index];
             // A join that is accepted is put on the list after the sum is taken.
             let counts = self.is_client || subflow.first;
@@ -60,7 +68,7 @@ impl Meta {
         for (index, subflow) in self.subflows.iter_mut().enumerate() {
             if counts(index) {
                 subflow.counted_buffer = subflow.connection.send_buffer();
-                limit += subflow.counted_buffer;
+                limit = limit.saturating_add(subflow.counted_buffer);
             }
         }
         self.send_buffer.limit = limit;
@@ -70,6 +78,11 @@ impl Meta {
     /// A subflow took an acknowledgement in or sent `new` segments: where a writer waits its part of the buffer may grow, and
     /// the writer may go on (`tcp_check_space`, `subflow_write_space`).
     pub(super) fn look_for_space(&mut self, index: usize, new: u32) {
+        if !self.is_upstream() {
+            self.grow_send_buffer_of_pieces(index);
+            self.check_space();
+            return;
+        }
         if !self.writer_waits {
             return;
         }
@@ -81,6 +94,20 @@ impl Meta {
             MptcpBuffer::Largest => self.send_buffer.limit = self.send_buffer.limit.max(own),
         }
         self.check_space();
+    }
+
+    /// A subflow's part of the buffer holds twice the data that go by all of them while its own window makes the longest of
+    /// their round trips; it grows as long as any subflow has room in its congestion window, whether a writer waits or not
+    /// (`mptcp_check_snd_buf`, `mptcp_should_expand_sndbuf`).
+    fn grow_send_buffer_of_pieces(&mut self, index: usize) {
+        let senders = || self.subflows.iter().filter_map(|s| s.sender());
+        let has_room = senders().any(|sender| sender.packets_out() < sender.cwnd());
+        let round_trips = senders().filter_map(|sender| sender.srtt());
+        let longest = round_trips.max().unwrap_or(Duration::ZERO).as_nanos() as u64;
+        if has_room {
+            let connection = &mut self.subflows[index].connection;
+            connection.grow_send_buffer_for(longest);
+        }
     }
 
     /// Takes the sum that was put off (`mptcp_subflow_process_delegated`).

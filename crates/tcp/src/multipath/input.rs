@@ -19,10 +19,12 @@ impl Meta {
         options: &Options,
     ) {
         self.share_memory(index);
+        self.share_windows(index);
         self.catch_up(index, segment.len);
         if let Some(map) = options.map {
             self.learn(index, &map);
         }
+        let before = self.watch(index);
         let was_open = self.subflows[index].connection.state() == State::Established;
         let (syn, ack) = (segment.flags.syn(), segment.flags.ack());
         let header = options.header_len(self.settings.mptcp_options, syn, ack);
@@ -36,7 +38,9 @@ impl Meta {
                 continue;
             }
         }
-        if !was_open && self.subflows[index].connection.state() == State::Established {
+        if was_open {
+            self.keep_bounds(index);
+        } else if self.subflows[index].connection.state() == State::Established {
             self.opened(now, index);
         }
         self.confirm(now, index, options);
@@ -52,6 +56,9 @@ impl Meta {
         }
         self.subflows[index].connection.finish_segment(now);
         self.drain(now, index);
+        if let Some(trigger) = self.watch(index).since(before) {
+            self.reinject_after(now, index, trigger);
+        }
         let acked = self.subflows[index].acked();
         if let Some(acked) = acked {
             self.subflows[index].mappings.forget_before(acked);
@@ -82,10 +89,14 @@ impl Meta {
 
     /// A subflow's handshake is over.
     fn opened(&mut self, now: Time, index: usize) {
-        let nodelay = self.nodelay;
+        let (nodelay, corked) = (self.nodelay, self.corked);
         let subflow = &mut self.subflows[index];
         if nodelay {
             subflow.connection.set_nodelay(now, true);
+        }
+        if corked {
+            // sync_socket_options
+            subflow.connection.set_cork(now, true);
         }
         let window = subflow.sender().map_or(0, |sender| sender.peer_window());
         if subflow.first {
@@ -94,6 +105,7 @@ impl Meta {
             let left = subflow.connection.window_left();
             self.received.begin(now, left, mss);
         }
+        self.add_memory(index);
         self.buffer_of_opened(index);
         self.subflows[index].offered = self.received.offered;
         if !self.is_client && !self.subflows[index].first {

@@ -1,6 +1,6 @@
 //! Multipath TCP: one stream of data over several subflows, each a [`Connection`] of its own.
 //!
-//! Two generations. Out of tree: the kernels of multipath-tcp.org up to 0.9x (RFC 6824), whose scheduler takes the
+//! Two generations. Out of tree: the kernels of multipath-tcp.org up to 0.9x (RFC 6824), whose default scheduler takes the
 //! subflow with the shortest round-trip time for each segment, and which send what a subflow that timed out has out again
 //! on another. Upstream: Linux since 5.13 (RFC 8684), whose scheduler takes the subflow that would be done first for a
 //! burst of data, and whose timer sends the first data not acknowledged on a subflow that has nothing to do. What a stack
@@ -8,8 +8,9 @@
 //!
 //! - `fragments` and `pieces` are the data on the sender's side, as the two generations keep them; `mapping` is which
 //!   data a subflow's bytes are.
-//! - `buffer` is the send buffer of the whole connection.
-//! - `upstream` and `linger`, `out_of_tree` and `lowest_rtt` are what sends them and the schedulers.
+//! - `buffer` is the send buffer of the whole connection, `coupling` what congestion controls are told of all subflows.
+//! - `upstream` sends them with the scheduler `linger`; `out_of_tree` with `scheduler`: `lowest_rtt`, `round_robin`,
+//!   `redundant` or `blest`.
 //! - `retransmit` is upstream's timer and its stale subflows, `reinject` what the other does after a timeout or a probe.
 //! - `receive` puts the data in order, and `window` offers the memory that all subflows share.
 //!
@@ -19,7 +20,9 @@
 //! Not modelled: the end of a connection, addresses that are announced or removed, backup subflows, falling back to TCP,
 //! probes of a window of zero.
 
+mod blest;
 mod buffer;
+mod coupling;
 mod fragments;
 mod input;
 mod linger;
@@ -29,8 +32,11 @@ mod options;
 mod out_of_tree;
 mod pieces;
 mod receive;
+mod redundant;
 mod reinject;
 mod retransmit;
+mod round_robin;
+mod scheduler;
 mod subflow;
 mod upstream;
 mod window;
@@ -50,6 +56,8 @@ use buffer::SendBuffer;
 use fragments::Fragments;
 use pieces::Pieces;
 use receive::Received;
+use reinject::Trigger;
+use scheduler::Schedule;
 use subflow::Subflow;
 
 pub use options::{DataAck, Hello, Map, Options};
@@ -103,11 +111,15 @@ pub struct Meta {
     interval: i64,
     /// Times in a row that the out-of-tree timer fired.
     backoff: u32,
+    /// What the out-of-tree schedulers remember.
+    schedule: Schedule,
     /// The subflow of the last choice, which holds for a burst (`last_snd`, before 6.6).
     last_chosen: Option<usize>,
     writer_waits: bool,
     send_buffer: SendBuffer,
     nodelay: bool,
+    /// TCP_CORK is set on the subflows.
+    corked: bool,
     /// The peer's mappings have numbers of 64 bits, so acknowledgements do as well (`use_64bit_ack`).
     long_acks: bool,
     outbox: VecDeque<Outgoing>,
@@ -137,9 +149,11 @@ impl Meta {
             timer: None,
             put_off: None,
             backoff: 0,
+            schedule: Schedule::default(),
             last_chosen: None,
             writer_waits: false,
             nodelay: false,
+            corked: false,
             long_acks: false,
             outbox: VecDeque::new(),
             readable: false,
@@ -217,22 +231,23 @@ impl Meta {
         }
         // The patch for upstream leaves it to the worker, which serves the connection's own timer first.
         for index in probing {
-            self.reinject_on_probe(now, index);
+            self.reinject_after(now, index, Trigger::Probe);
         }
         self.settle(now);
     }
 
     /// A subflow's timers, and what a timeout of it makes of the others; true if it sent a probe.
     fn subflow_timer(&mut self, now: Time, index: usize) -> bool {
-        let before = self.subflows[index].connection.counters();
+        let before = self.watch(index);
         self.share_memory(index);
+        self.share_windows(index);
         self.subflows[index].connection.on_deadline(now);
         self.drain(now, index);
-        let after = self.subflows[index].connection.counters();
-        if after.timeouts > before.timeouts && self.settings.mptcp_reinject_on_timeout {
-            self.reinject_all(now, index);
+        let after = self.watch(index);
+        if let Some(trigger) = after.since(before) {
+            self.reinject_after(now, index, trigger);
         }
-        after.probes > before.probes
+        after.probed_since(before)
     }
 
     /// A packet left the host on `path`.
@@ -275,6 +290,20 @@ impl Meta {
         self.nodelay = on;
         for index in 0..self.subflows.len() {
             self.subflows[index].connection.set_nodelay(now, on);
+            self.drain(now, index);
+        }
+    }
+
+    /// Sets TCP_CORK on all subflows, if they ask it again of what the connection gives them (`mptcp_setsockopt_sol_tcp_cork`).
+    /// Closing the connection does not take it off again: a short segment at the end of a subflow then waits until the timer
+    /// for window probes sends it.
+    pub fn set_cork(&mut self, now: Time, on: bool) {
+        if !self.settings.mptcp_subflow_nagle {
+            return;
+        }
+        self.corked = on;
+        for index in 0..self.subflows.len() {
+            self.subflows[index].connection.set_cork(now, on);
             self.drain(now, index);
         }
     }

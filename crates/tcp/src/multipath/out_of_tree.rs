@@ -1,23 +1,12 @@
-//! Sending data as the out-of-tree kernels do: segment by segment, what is to be sent again first (`mptcp_write_xmit`,
-//! `mptcp_next_segment`).
+//! Sending data as the out-of-tree kernels do: segment by segment (`mptcp_write_xmit`), and what is done about a segment that
+//! holds others up.
 
 use rexmit_time::Time;
 
-use super::lowest_rtt::Choice;
 use super::pieces::Piece;
+use super::scheduler::{Choice, From};
 use super::Meta;
-use crate::settings::MptcpTimer;
-
-/// Where a segment comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum From {
-    /// The queue of those to be sent again.
-    Again,
-    /// It was never sent.
-    New,
-    /// The head of what is out, which holds others up.
-    Head,
-}
+use crate::settings::{MptcpScheduler, MptcpTimer};
 
 impl Meta {
     /// `tcp_sendmsg` of the whole connection
@@ -78,11 +67,7 @@ impl Meta {
                         self.restart_timer_of_pieces(now);
                     }
                 }
-                From::Head => {
-                    if let Some(head) = self.pieces.head_mut() {
-                        head.carried_by = by;
-                    }
-                }
+                From::Out(at) => self.pieces.carried(at, by),
             }
         }
     }
@@ -98,44 +83,8 @@ impl Meta {
         self.push_subflow(now, index);
     }
 
-    /// The next segment and the subflow for it.
-    fn next_piece(&mut self, now: Time) -> Option<(Piece, From, usize)> {
-        let una = self.una;
-        while self
-            .pieces
-            .again_mut()
-            .is_some_and(|piece| piece.end <= una)
-        {
-            self.pieces.drop_again();
-        }
-        let again = self.pieces.again_mut().copied();
-        let (piece, from) = match (again, self.pieces.unsent_mut().copied()) {
-            (Some(piece), _) => (piece, From::Again),
-            (None, Some(piece)) => (piece, From::New),
-            (None, None) => return self.optimise_idle(now),
-        };
-        let index = match self.choose_lowest_rtt(piece.len(), piece.carried_by) {
-            Choice::New(index) => index,
-            Choice::Used(index) => {
-                // All have carried it: it begins anew.
-                match from {
-                    From::Again => self.pieces.again_mut(),
-                    _ => self.pieces.unsent_mut(),
-                }?
-                .carried_by = 0;
-                index
-            }
-            Choice::Wait | Choice::None => return None,
-        };
-        if from == From::New && piece.end > self.window_end {
-            let head = self.optimise(now, index, true)?;
-            return Some((head, From::Head, index));
-        }
-        Some((piece, from, index))
-    }
-
     /// Nothing waits, but the writer does: what holds the buffer up may be sent again.
-    fn optimise_idle(&mut self, now: Time) -> Option<(Piece, From, usize)> {
+    pub(super) fn optimise_idle(&mut self, now: Time) -> Option<(Piece, From, usize)> {
         if !self.writer_waits {
             return None;
         }
@@ -144,13 +93,14 @@ impl Meta {
             Choice::Wait | Choice::None => return None,
         };
         let head = self.optimise(now, index, false)?;
-        Some((head, From::Head, index))
+        Some((head, From::Out(0), index))
     }
 
     /// The head of what is out, if the subflow `index` should carry it as well; a slower subflow that holds it has its window
     /// halved, at most once a round trip (`mptcp_rcv_buf_optimization`).
-    fn optimise(&mut self, now: Time, index: usize, penalise: bool) -> Option<Piece> {
-        if !self.settings.mptcp_opportunistic || self.subflows.len() < 2 {
+    pub(super) fn optimise(&mut self, now: Time, index: usize, penalise: bool) -> Option<Piece> {
+        // The round-robin scheduler does neither.
+        if self.settings.mptcp_scheduler == MptcpScheduler::RoundRobin || self.subflows.len() < 2 {
             return None;
         }
         let head = *self.pieces.head_mut()?;
@@ -163,10 +113,12 @@ impl Meta {
         };
         let own = srtt(self, index);
         if penalise || self.buffered() >= self.send_buffer() {
+            self.schedule.blest.note_blocked();
             let tick = self.clock.ticks(now);
             let round_trip = own / self.clock.tick_ns() as i64;
             let recently = self.subflows[index].penalised;
             let allowed = recently.is_none_or(|last| tick - last >= round_trip);
+            let allowed = allowed && self.settings.mptcp_penalise;
             if let Some(slow) = holders.first().copied().filter(|_| allowed) {
                 let open = self.subflows[slow]
                     .sender()
@@ -178,7 +130,7 @@ impl Meta {
                 }
             }
         }
-        if head.carried_by & (1 << index) != 0 {
+        if !self.settings.mptcp_opportunistic || head.carried_by & (1 << index) != 0 {
             return None;
         }
         let mut wanted = false;
@@ -241,7 +193,7 @@ impl Meta {
         let Some(head) = self.pieces.head_mut().copied() else {
             return;
         };
-        let choice = self.choose_lowest_rtt(head.len(), head.carried_by);
+        let choice = self.choose_again_for(now, &head);
         if let Choice::New(index) | Choice::Used(index) = choice {
             self.send_piece(now, index, head, true);
             if let Some(first) = self.pieces.head_mut() {

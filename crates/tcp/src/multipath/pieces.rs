@@ -59,6 +59,13 @@ impl Pieces {
         self.again.front_mut()
     }
 
+    /// What is acknowledged up to `una` is not sent again.
+    pub fn forget_again(&mut self, una: u64) {
+        while self.again.front().is_some_and(|first| first.end <= una) {
+            self.again.pop_front();
+        }
+    }
+
     pub fn drop_again(&mut self) {
         self.again.pop_front();
     }
@@ -107,6 +114,18 @@ impl Pieces {
     /// The first that is out.
     pub fn head_mut(&mut self) -> Option<&mut Piece> {
         self.sent.front_mut()
+    }
+
+    /// All that are out, in order.
+    pub fn out(&self) -> impl Iterator<Item = &Piece> {
+        self.sent.iter()
+    }
+
+    /// The one so many places behind the first that is out went on the subflows `by`.
+    pub fn carried(&mut self, at: usize, by: u32) {
+        if let Some(piece) = self.sent.get_mut(at) {
+            piece.carried_by = by;
+        }
     }
 
     /// Everything before `una` is acknowledged.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use rexmit_time::Time;
 
-use crate::receiver::{truesize, Arrived, Buffer};
-use crate::settings::{Settings, WindowShare, FIRST_RATIO};
+use crate::receiver::{truesize, window_by_steps, Arrived, Bounds, Buffer};
+use crate::settings::{ReceiveBufferGrowth, Settings, WindowShare, FIRST_RATIO};
 
 /// A packet with data, or several that were joined (`struct sk_buff`).
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +36,13 @@ impl Packet {
     }
 }
 
+/// A window that what the reader takes needs, and the buffer for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Larger {
+    pub window: u32,
+    pub buffer: u32,
+}
+
 /// The data of a connection on the receiver's side.
 pub(super) struct Received {
     settings: Arc<Settings>,
@@ -59,6 +66,8 @@ pub(super) struct Received {
     pub offered: u64,
     /// The window last offered, bytes (`old_wspace`).
     pub last_window: u32,
+    /// What bounds the window of all subflows besides memory; upstream each has bounds of its own.
+    pub bounds: Option<Bounds>,
 
     // What the reader took in the last round trip (`rcvq_space`).
     round_began: Option<Time>,
@@ -81,6 +90,7 @@ impl Received {
             ratio: FIRST_RATIO,
             offered: 0,
             last_window: 0,
+            bounds: None,
             round_began: None,
             round_taken: 0,
             round_space: 0,
@@ -211,7 +221,11 @@ impl Received {
 
     /// The first subflow is up, whose window is `window` bytes for segments of `mss` (`mptcp_rcv_space_init`).
     pub fn begin(&mut self, now: Time, window: u32, mss: u32) {
-        self.round_space = u64::from(window.min(10 * mss)).max(1);
+        let most = match self.settings.receive_buffer_growth {
+            ReceiveBufferGrowth::ByRate => 10 * mss,
+            _ => u32::MAX,
+        };
+        self.round_space = u64::from(window.min(most)).max(1);
         self.round_began = Some(now);
     }
 
@@ -230,15 +244,16 @@ impl Received {
         self.settings.window_share.of(space, self.ratio)
     }
 
-    /// The reader took `taken` bytes; a buffer that must be larger (`mptcp_rcv_space_adjust`). `round_trip_us` is the longest of
-    /// the subflows', `mss` their segment size and `ratio` the smallest share of payload in what came.
+    /// The reader took `taken` bytes; a window that must be larger, and the buffer for it (`mptcp_rcv_space_adjust`).
+    /// `round_trip_us` is the longest of the subflows', `mss` their segment size and `ratio` the smallest share of payload in
+    /// what came.
     pub fn reader_took(
         &mut self,
         now: Time,
         taken: u32,
         round_trip_us: u64,
         (mss, ratio): (u32, u32),
-    ) -> Option<u32> {
+    ) -> Option<Larger> {
         self.round_taken += u64::from(taken);
         let began = self.round_began?;
         let micros = now.since(began).as_nanos().unsigned_abs() / 1_000;
@@ -253,22 +268,28 @@ impl Received {
         let mut larger = None;
         if self.round_taken > self.round_space {
             if self.settings.moderate_receive_buffer {
-                larger = self.wanted(mss).filter(|wanted| *wanted > self.buffer);
+                larger = Some(self.wanted(mss)).filter(|wanted| wanted.buffer > self.buffer);
             }
             self.round_space = self.round_taken;
         }
         self.round_taken = 0;
         self.round_began = Some(now);
-        if let Some(buffer) = larger {
-            self.buffer = buffer;
+        if let Some(larger) = larger {
+            self.buffer = larger.buffer;
         }
         larger
     }
 
-    fn wanted(&self, mss: u32) -> Option<u32> {
+    fn wanted(&self, mss: u32) -> Larger {
         let (taken, space) = (self.round_taken, self.round_space.max(1));
-        let steady = 2 * taken + 16 * u64::from(mss);
-        let window = steady + 2 * (steady * (taken - space) / space);
+        let window = match self.settings.receive_buffer_growth {
+            ReceiveBufferGrowth::TwiceRead => 2 * taken,
+            ReceiveBufferGrowth::BySteps => window_by_steps(taken, space, mss),
+            ReceiveBufferGrowth::ByRate => {
+                let steady = 2 * taken + 16 * u64::from(mss);
+                steady + 2 * (steady * (taken - space) / space)
+            }
+        };
         let needed = match self.settings.window_share {
             WindowShare::ScalingRatio => (window << 8) / u64::from(self.ratio.max(1)),
             _ => {
@@ -280,7 +301,11 @@ impl Received {
             }
         };
         let most = u64::from(self.settings.receive_buffer[2]);
-        u32::try_from(needed.min(most)).ok()
+        let fit = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
+        Larger {
+            window: fit(window),
+            buffer: fit(needed.min(most)),
+        }
     }
 }
 

@@ -5,26 +5,68 @@ use rexmit_time::Time;
 use super::mapping::Mapping;
 use super::pieces::Piece;
 use super::Meta;
-use crate::settings::MptcpProbe;
+use crate::sender::State;
+use crate::settings::MptcpReinject;
 
-impl Meta {
-    /// A subflow timed out: all it has out goes to others as well, and it takes nothing new until it hears something
-    /// (`mptcp_sub_retransmit_timer`).
-    pub(super) fn reinject_all(&mut self, now: Time, index: usize) {
-        for mapping in self.subflows[index].outstanding() {
-            self.reinject(&mapping);
+/// When a subflow's data may be sent again on another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trigger {
+    /// It timed out (`mptcp_sub_retransmit_timer`).
+    Timeout,
+    /// It sends a tail loss probe (Probe or Wait 2017, section V).
+    Probe,
+    /// It begins to repair a loss without a timeout.
+    Recovery,
+}
+
+/// How often a subflow did what triggers may follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Watched {
+    timeouts: u32,
+    probes: u32,
+    recovers: bool,
+}
+
+impl Watched {
+    /// What happened between `before` and now, but for the probe.
+    pub fn since(self, before: Watched) -> Option<Trigger> {
+        if self.timeouts > before.timeouts {
+            return Some(Trigger::Timeout);
         }
-        self.subflows[index].failed = true;
-        self.push_pieces(now);
+        (self.recovers && !before.recovers).then_some(Trigger::Recovery)
     }
 
-    /// A subflow sends a tail loss probe: the first of what it has out, or all, goes to another as well (Probe or Wait 2017,
-    /// section V).
-    pub(super) fn reinject_on_probe(&mut self, now: Time, index: usize) {
-        let most = match self.settings.mptcp_reinject_on_probe {
-            MptcpProbe::Off => 0,
-            MptcpProbe::Head => 1,
-            MptcpProbe::All => usize::MAX,
+    /// A probe left since `before`.
+    pub fn probed_since(self, before: Watched) -> bool {
+        self.probes > before.probes
+    }
+}
+
+impl Meta {
+    /// What triggers follow on the subflow.
+    pub(super) fn watch(&self, index: usize) -> Watched {
+        let connection = &self.subflows[index].connection;
+        let counters = connection.counters();
+        let sender = connection.sender();
+        Watched {
+            timeouts: counters.timeouts,
+            probes: counters.probes,
+            recovers: sender.is_some_and(|sender| sender.state() == State::Recovery),
+        }
+    }
+
+    /// What the subflow has out goes to others as well, as far as the settings say. One that timed out takes nothing new out
+    /// of tree until it hears something.
+    pub(super) fn reinject_after(&mut self, now: Time, index: usize, trigger: Trigger) {
+        let settings = &self.settings;
+        let most = match match trigger {
+            Trigger::Timeout => settings.mptcp_reinject_on_timeout,
+            Trigger::Probe => settings.mptcp_reinject_on_probe,
+            Trigger::Recovery => settings.mptcp_reinject_on_recovery,
+        } {
+            MptcpReinject::Off => return,
+            MptcpReinject::Head => 1,
+            MptcpReinject::All => usize::MAX,
         };
         let una = self.una;
         let mut outstanding = self.subflows[index].outstanding();
@@ -35,9 +77,10 @@ impl Meta {
             } else {
                 self.reinject(map)
             };
-            self.counters.probe_reinjections += u64::from(taken);
+            self.counters.probe_reinjections += u64::from(taken && trigger == Trigger::Probe);
         }
-        if !self.is_upstream() && most > 0 {
+        if !self.is_upstream() {
+            self.subflows[index].failed |= trigger == Trigger::Timeout;
             self.push_pieces(now);
         }
     }

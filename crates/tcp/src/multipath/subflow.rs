@@ -2,6 +2,7 @@
 
 use rexmit_time::Time;
 
+use super::blest::Range;
 use super::mapping::{Mapping, Mappings};
 use crate::connection::{Connection, State};
 use crate::segment::Segment;
@@ -47,6 +48,10 @@ pub(super) struct Subflow {
     // Out of tree
     /// It timed out and has heard nothing since (`pf`).
     pub failed: bool,
+    /// It had its segment of this turn (`quota`).
+    pub served: bool,
+    /// As BLEST saw them.
+    pub round_trips: Option<Range>,
     /// The tick at which another subflow was last slowed down for its sake (`last_rbuf_opti`).
     pub penalised: Option<i64>,
 }
@@ -70,12 +75,20 @@ impl Subflow {
             stale_count: 0,
             stale_heard: 0,
             failed: false,
+            served: false,
+            round_trips: None,
             penalised: None,
         }
     }
 
     pub fn sender(&self) -> Option<&Sender> {
         self.connection.sender()
+    }
+
+    /// Its smoothed round-trip time, nanoseconds; 0 before the first.
+    pub fn srtt_ns(&self) -> u64 {
+        let srtt = self.sender().and_then(Sender::srtt);
+        srtt.map_or(0, |srtt| srtt.as_nanos().unsigned_abs())
     }
 
     /// Data may be sent on it; on a join's not before both ends know of it.

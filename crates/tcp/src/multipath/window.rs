@@ -3,7 +3,9 @@
 
 use rexmit_time::Time;
 
+use super::receive::Larger;
 use super::Meta;
+use crate::connection::{Connection, State};
 use crate::receiver::Pool;
 use crate::settings::FIRST_RATIO;
 
@@ -14,7 +16,46 @@ impl Meta {
             space: self.received.space(),
             full: self.received.full_space(),
         };
-        self.subflows[index].connection.set_pool(pool);
+        let connection = &mut self.subflows[index].connection;
+        connection.set_pool(pool);
+        if let Some(bounds) = self.received.bounds.filter(|_| is_open(connection)) {
+            connection.set_window_bounds(bounds);
+        }
+    }
+
+    /// A subflow opened: the kernels of multipath-tcp.org add its buffer and its window to those of the others
+    /// (`mptcp_init_buffer_space`).
+    pub(super) fn add_memory(&mut self, index: usize) {
+        if self.is_upstream() {
+            return;
+        }
+        let connection = &self.subflows[index].connection;
+        let (own, buffer) = (connection.window_bounds(), connection.receive_buffer());
+        let Some(all) = &mut self.received.bounds else {
+            self.received.bounds = Some(own);
+            self.received.buffer = buffer;
+            return;
+        };
+        let most = self.settings.receive_buffer[2];
+        let sum = self.received.buffer.saturating_add(buffer).min(most);
+        if sum > self.received.buffer {
+            all.clamp = all.clamp.saturating_add(own.clamp);
+            all.threshold = all.threshold.saturating_add(own.threshold);
+            self.received.buffer = sum;
+        }
+    }
+
+    /// What a segment did to the window of its subflow, it did to that of all.
+    pub(super) fn keep_bounds(&mut self, index: usize) {
+        let connection = &self.subflows[index].connection;
+        if let Some(bounds) = self
+            .received
+            .bounds
+            .as_mut()
+            .filter(|_| is_open(connection))
+        {
+            *bounds = connection.window_bounds();
+        }
     }
 
     /// The window field of a packet that leaves on the subflow. Without acknowledgement of data it is the subflow's own,
@@ -81,9 +122,13 @@ impl Meta {
         let larger = self
             .received
             .reader_took(now, taken, round_trip.unwrap_or(0), sizes);
-        let Some(buffer) = larger else {
+        let Some(Larger { buffer, window }) = larger else {
             return;
         };
+        if let Some(bounds) = &mut self.received.bounds {
+            bounds.clamp = window;
+            return;
+        }
         let clamp = u32::try_from(self.received.full_space()).unwrap_or(0);
         for index in 0..self.subflows.len() {
             self.share_memory(index);
@@ -93,4 +138,8 @@ impl Meta {
             self.drain(now, index);
         }
     }
+}
+
+fn is_open(connection: &Connection) -> bool {
+    connection.state() == State::Established
 }

@@ -10,20 +10,21 @@ use super::reassembly::Packet;
 
 /// Copies the packets at `part` that hold the numbers of `range`, from the first on that wastes memory or overlaps with
 /// the next, into buffers of a page; what that saves, and where the part ends now. `window` is how much window so much
-/// memory makes (`tcp_win_from_space`). A FIN ends it.
+/// memory makes (`tcp_win_from_space`). A FIN ends it. `header_room` bytes of a buffer stay free for headers.
 ///
 /// Numbers of the part follow each other without a gap.
 pub(super) fn collapse(
     packets: &mut VecDeque<Packet>,
     part: Range<usize>,
     range: SeqRange,
+    header_room: u32,
     window: &impl Fn(u32) -> i64,
 ) -> (i64, usize) {
     let before = cost(packets, &part);
     let mut end = part.end;
     let (at, start) = first_waste(packets, part.start, &mut end, range.start, window);
     if at < end && !packets[at].fin {
-        copy(packets, at, &mut end, start, range.end);
+        copy(packets, at, &mut end, start, range.end, header_room);
     }
     (before - cost(packets, &(part.start..end)), end)
 }
@@ -67,14 +68,17 @@ fn copy(
     end: &mut usize,
     mut start: SeqNum,
     until: SeqNum,
+    header_room: u32,
 ) {
     while start.is_before(until) {
-        let mut room = until.offset_from(start).unsigned_abs().min(FULL);
+        let left = until.offset_from(start).unsigned_abs();
+        let mut room = left.min(FULL - header_room);
         let mut full = Packet {
             range: SeqRange { start, end: start },
             fin: false,
-            buffer: Buffer::empty(room),
+            buffer: Buffer::empty(header_room + room),
         };
+        full.buffer.fill(header_room);
         let mut more = true;
         while room > 0 && more {
             let packet = packets[at];

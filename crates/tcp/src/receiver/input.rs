@@ -72,7 +72,8 @@ impl Receiver {
             }
         }
         let waits = std::mem::take(&mut self.reader_waits);
-        let direct = self.settings.prequeue && waits && self.queues.nothing_to_read();
+        let read = self.queues.nothing_to_read() || self.taken_directly == Some(self.next);
+        let direct = self.settings.prequeue && waits && read;
         if !direct && !self.has_memory() && !self.make_do(segment) {
             return received;
         }
@@ -152,15 +153,17 @@ impl Receiver {
     fn prune(&mut self, segment: &Segment) -> bool {
         self.delay.no_quick();
         self.window.overrun(self.queues.cost());
-        if self.has_memory() {
-            return true;
-        }
         let bound = self.window.buffer;
         let form = self.settings.delayed_ack;
+        // Before 4.18 packets were copied even where the larger buffer has room for them as they are.
+        if self.has_memory() && form != DelayedAck::Linux3 {
+            return true;
+        }
         // Packets of a subflow, each with a mapping of its own, are not put together.
         if form != DelayedAck::Rfc && self.subflow.is_none() {
             let window = |cost| self.window.share_of(i64::from(cost));
-            self.queues.collapse(self.copied, bound, &window);
+            let room = self.settings.collapse_header_room;
+            self.queues.collapse(self.copied, bound, room, &window);
             if self.has_memory() {
                 return true;
             }

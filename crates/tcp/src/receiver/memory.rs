@@ -22,7 +22,8 @@ pub(crate) const fn truesize(bytes: u32) -> u32 {
 ///
 /// It is taken to have come over a veth pair from a sender that computes checksums in software: the sender's charge for
 /// the packet comes along with it. What a program wrote lies in pages; those of a file were copied into one new buffer on
-/// the way (`skb_checksum_help`, `pskb_expand_head`).
+/// the way (`skb_checksum_help`, `pskb_expand_head`). What lay in one buffer already is not copied: the sender, who keeps it
+/// until it is acknowledged, and the receiver share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Buffer {
     /// What it costs (`truesize`).
@@ -35,6 +36,8 @@ pub(crate) struct Buffer {
     room: u32,
     /// What the buffer alone costs.
     buffer: u32,
+    /// The sender has it, too (`skb_cloned`), so nothing is put into it.
+    shared: bool,
 }
 
 impl Buffer {
@@ -46,12 +49,9 @@ impl Buffer {
                 cost: cost + len.saturating_sub(filled),
                 pages: segment.pages,
                 in_front: true,
-                room: if filled < len {
-                    0
-                } else {
-                    (cost - truesize(0)).saturating_sub(settings.header_room + filled)
-                },
+                room: 0,
                 buffer: cost,
+                shared: true,
             };
         }
         let in_pages = segment.pages > 0;
@@ -73,6 +73,7 @@ impl Buffer {
             } else {
                 truesize(capacity)
             },
+            shared: false,
         }
     }
 
@@ -85,6 +86,7 @@ impl Buffer {
             in_front: true,
             room: capacity,
             buffer: truesize(capacity),
+            shared: false,
         }
     }
 
@@ -109,7 +111,7 @@ impl Buffer {
             self.room -= len;
             return Some(0);
         }
-        if next.in_front || self.pages + next.pages > MOST_PAGES {
+        if self.shared || next.in_front || self.pages + next.pages > MOST_PAGES {
             return None;
         }
         let more = next.cost_of_data();

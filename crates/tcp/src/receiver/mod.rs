@@ -37,6 +37,7 @@ use window::Window;
 
 pub(crate) use subflow::Arrived;
 pub use subflow::Pool;
+pub(crate) use window::{window_by_steps, Bounds};
 
 pub(crate) use memory::{allocated, truesize, Buffer, DESCRIPTOR, SHARED_INFO};
 

@@ -43,6 +43,17 @@ impl Receiver {
         (taken, due.then(|| self.header()))
     }
 
+    /// Whether a reader waits who takes in data himself (`tp->ucopy.task`).
+    #[must_use]
+    pub fn reader_waits(&self) -> bool {
+        self.settings.prequeue && self.reader_waits
+    }
+
+    /// He takes in one more packet before he returns (`__release_sock`).
+    pub fn reader_stays(&mut self) {
+        self.reader_waits = true;
+    }
+
     /// Whether reading made room that is worth telling, or took what was pushed (`tcp_cleanup_rbuf`).
     pub(super) fn is_due_after_read(&mut self, taken: u32) -> bool {
         let pending = self.delay.pending;

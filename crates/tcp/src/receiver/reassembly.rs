@@ -236,7 +236,14 @@ impl Queues {
 
     /// Copies packets that waste memory into full buffers, those out of order first (`tcp_collapse_ofo_queue`). The reader
     /// has what is before `read`; `bound` is the bytes of memory that there are, and `window` how much window some make.
-    pub fn collapse(&mut self, read: SeqNum, bound: u32, window: &impl Fn(u32) -> i64) {
+    /// `header_room` bytes of a buffer stay free.
+    pub fn collapse(
+        &mut self,
+        read: SeqNum,
+        bound: u32,
+        header_room: u32,
+        window: &impl Fn(u32) -> i64,
+    ) {
         let (mut at, mut tiny) = (0, 0);
         while at < self.out_of_order.len() {
             let (part, range) = self.run(at);
@@ -250,7 +257,8 @@ impl Queues {
                     break;
                 }
             } else {
-                let (saved, end) = collapse(&mut self.out_of_order, part, range, window);
+                let (saved, end) =
+                    collapse(&mut self.out_of_order, part, range, header_room, window);
                 self.save(saved);
                 at = end;
             }
@@ -261,7 +269,7 @@ impl Queues {
                 end: last.range.end,
             };
             let all = 0..self.in_order.len();
-            let (saved, _) = collapse(&mut self.in_order, all, range, window);
+            let (saved, _) = collapse(&mut self.in_order, all, range, header_room, window);
             self.save(saved);
         }
     }

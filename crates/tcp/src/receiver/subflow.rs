@@ -1,7 +1,7 @@
 //! A receiver as a subflow's: what comes in order goes on to the connection at once, and the window is that of the memory
 //! which all subflows share.
 
-use super::{Buffer, Header, Receiver};
+use super::{Bounds, Buffer, Header, Receiver};
 
 /// Bytes of TCP options that a header has room for.
 const OPTIONS: u32 = 40;
@@ -170,6 +170,14 @@ impl Receiver {
     pub(crate) fn set_window_clamp(&mut self, buffer: u32, clamp: u32) {
         self.window.buffer = buffer;
         self.window.clamp = clamp;
+    }
+
+    pub(crate) fn window_bounds(&self) -> Bounds {
+        self.window.bounds()
+    }
+
+    pub(crate) fn set_window_bounds(&mut self, bounds: Bounds) {
+        self.window.set_bounds(bounds);
     }
 
     /// What is due after the connection's reader took data, or looked.

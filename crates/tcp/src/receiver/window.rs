@@ -3,7 +3,7 @@
 use rexmit_time::Time;
 use rexmit_wire::SeqNum;
 
-use crate::settings::{DelayedAck, Settings, WindowShare, FIRST_RATIO};
+use crate::settings::{DelayedAck, ReceiveBufferGrowth, Settings, WindowShare, FIRST_RATIO};
 
 use super::memory::{truesize, Buffer};
 use super::rtt::Rtt;
@@ -14,6 +14,15 @@ const FIRST_SEGMENTS: u32 = 10;
 /// The largest buffer that a program of Linux may ask for, if nobody changed `net.core.rmem_max`.
 const LARGEST_ASKED: u32 = 212_992;
 
+/// What bounds a window besides memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// It never grows beyond (`window_clamp`).
+    pub clamp: u32,
+    /// It is no larger as yet; every packet raises this (`rcv_ssthresh`).
+    pub threshold: u32,
+}
+
 /// A receive window (`rcv_wnd`, `rcv_ssthresh`, `window_clamp`, `sk_rcvbuf`, `rcvq_space`).
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
@@ -22,7 +31,7 @@ pub(crate) struct Window {
     largest_buffer: u32,
     moderate: bool,
     share: WindowShare,
-    early: bool,
+    growth: ReceiveBufferGrowth,
     /// Segments that the first window and the buffer behind it are for.
     first_segments: u32,
     header_room: u32,
@@ -61,7 +70,7 @@ impl Window {
             largest_buffer: settings.receive_buffer[2],
             moderate: settings.moderate_receive_buffer,
             share: settings.window_share,
-            early: settings.delayed_ack == DelayedAck::Linux3,
+            growth: settings.receive_buffer_growth,
             first_segments: settings.first_window_segments,
             header_room: settings.header_room,
             ratio: FIRST_RATIO,
@@ -99,7 +108,7 @@ impl Window {
             let most = most.min(self.clamp);
             self.scale = (most.max(1).ilog2().saturating_sub(15)).min(14) as u8;
         }
-        if self.early && quantum > 1 << self.scale {
+        if self.growth.is_early() && quantum > 1 << self.scale {
             // Before 4.20 the first window was bounded by the first window of senders (tcp_default_init_rwnd).
             let segments = if quantum > 1460 {
                 (1460 * self.first_segments / quantum).max(2)
@@ -121,11 +130,11 @@ impl Window {
     /// The handshake is over; segments are `mss` bytes long at most (`tcp_init_buffer_space`).
     pub fn open(&mut self, now: Time, next: SeqNum, mss: u32) {
         self.mss = mss;
-        if self.early {
+        if self.growth.is_early() {
             self.round_space = self.offered;
-            let needed = self.packet_cost() * self.first_segments;
-            self.buffer = self.buffer.max(needed.min(self.largest_buffer));
-        } else {
+            self.buffer = self.buffer.max(self.first_buffer());
+        }
+        if self.growth != ReceiveBufferGrowth::TwiceRead {
             self.round_began = Some(now);
             self.round_at = next;
         }
@@ -138,12 +147,24 @@ impl Window {
             self.clamp = (2 * mss).max(most.saturating_sub(mss));
         }
         self.threshold = self.threshold.min(self.clamp);
-        if !self.early {
+        if !self.growth.is_early() {
             self.round_space = self
                 .threshold
                 .min(self.offered)
                 .min(FIRST_SEGMENTS * self.mss);
         }
+    }
+
+    /// Bytes of buffer for the first window, and for more where the buffer follows it late (`tcp_fixup_rcvbuf`).
+    fn first_buffer(&self) -> u32 {
+        let bytes = match self.growth {
+            ReceiveBufferGrowth::BySteps => {
+                let window = 2 * truesize(self.mss + self.header_room) * self.first_segments;
+                window << (2 * u32::from(self.moderate))
+            }
+            _ => self.packet_cost() * self.first_segments,
+        };
+        bytes.min(self.largest_buffer)
     }
 
     /// What a full packet costs, rounded up until its share holds it (`rcvmem`).
@@ -200,14 +221,14 @@ impl Window {
     /// A packet of `len` bytes came that costs `cost`. If its memory is well used more may come at once: true if the window
     /// grows (`tcp_grow_window`).
     pub fn grow(&mut self, len: u32, cost: u32, used: u32, peer_mss: u32) -> bool {
-        if self.early {
+        if self.growth.is_early() {
             if self.threshold >= self.clamp || i64::from(self.threshold) >= self.space(used) {
                 return false;
             }
         } else if i64::from(self.clamp).min(self.space(used)) <= i64::from(self.threshold) {
             return false;
         }
-        let room = if self.early {
+        let room = if self.growth.is_early() {
             i64::from(self.clamp) - i64::from(self.threshold)
         } else {
             i64::from(self.clamp).min(self.space(used)) - i64::from(self.threshold)
@@ -238,6 +259,20 @@ impl Window {
         0
     }
 
+    /// What bounds the window besides memory (`window_clamp`, `rcv_ssthresh`).
+    pub fn bounds(&self) -> Bounds {
+        Bounds {
+            clamp: self.clamp,
+            threshold: self.threshold,
+        }
+    }
+
+    /// Other bounds hold: those of the connection that a subflow belongs to.
+    pub fn set_bounds(&mut self, bounds: Bounds) {
+        self.clamp = bounds.clamp;
+        self.threshold = bounds.threshold;
+    }
+
     /// More came than the buffer holds: it grows to what is there, or the window shuts (`tcp_clamp_window`).
     pub fn overrun(&mut self, used: u32) {
         if self.buffer < self.largest_buffer {
@@ -262,10 +297,11 @@ impl Window {
         }
         let short = free < full >> 1;
         if short {
-            if !self.early {
+            let late = self.growth != ReceiveBufferGrowth::TwiceRead;
+            if late {
                 free = free >> self.scale << self.scale;
             }
-            if (free < allowed >> 4 && !self.early) || free < mss {
+            if (free < allowed >> 4 && late) || free < mss {
                 return (0, true);
             }
         }
@@ -333,10 +369,10 @@ impl Window {
                 return;
             }
             let taken = copied.offset_from(self.round_at).max(0) as u32;
-            if self.early {
-                self.follow_early(taken);
-            } else {
-                self.follow(taken, waiting);
+            match self.growth {
+                ReceiveBufferGrowth::TwiceRead => self.follow_early(taken),
+                ReceiveBufferGrowth::BySteps => self.follow_by_steps(taken),
+                ReceiveBufferGrowth::ByRate => self.follow(taken, waiting),
             }
         }
         self.round_at = copied;
@@ -369,7 +405,24 @@ impl Window {
         self.round_space = taken;
     }
 
-    /// As before 4.1 or so: twice what was taken (3.10).
+    /// 3.14 to 4.18: twice what was taken and some more, threefold or fourfold where it rose by a quarter or a half.
+    fn follow_by_steps(&mut self, taken: u32) {
+        if taken <= self.round_space {
+            return;
+        }
+        if self.moderate {
+            let window = window_by_steps(taken.into(), self.round_space.into(), self.mss);
+            let needed = window / u64::from(self.mss) * u64::from(self.packet_cost());
+            let buffer = needed.min(u64::from(self.largest_buffer)) as u32;
+            if buffer > self.buffer {
+                self.buffer = buffer;
+                self.clamp = u32::try_from(window).unwrap_or(u32::MAX);
+            }
+        }
+        self.round_space = taken;
+    }
+
+    /// 3.10: twice what was taken.
     fn follow_early(&mut self, taken: u32) {
         let space = (2 * taken).max(self.round_space);
         if space == self.round_space {
@@ -385,6 +438,19 @@ impl Window {
                 self.clamp = space;
             }
         }
+    }
+}
+
+/// The window that the buffer is to hold once `taken` bytes were read in a round trip, after `before` in the one before it
+/// (`tcp_rcv_space_adjust`, 4.1).
+pub(crate) fn window_by_steps(taken: u64, before: u64, mss: u32) -> u64 {
+    let steady = 2 * taken + 16 * u64::from(mss);
+    if taken >= before + (before >> 1) {
+        2 * steady
+    } else if taken >= before + (before >> 2) {
+        steady + (steady >> 1)
+    } else {
+        steady
     }
 }
 

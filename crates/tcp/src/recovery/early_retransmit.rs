@@ -1,4 +1,5 @@
-//! Early retransmit (RFC 5827, as Linux 3.5 to 4.10 had it): with few segments out, fewer duplicates make a loss.
+//! With few segments out, fewer duplicates make a loss: early retransmit (RFC 5827, as Linux 3.5 to 4.10 had it), and the
+//! rule of UNC 2007's Smart-Config.
 
 use rexmit_time::Duration;
 
@@ -9,8 +10,10 @@ use crate::settings::EarlyRetransmit;
 /// What decides whether fewer duplicates are enough.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
-    /// It is on, and no reordering was seen (`do_early_retrans`).
-    pub on: bool,
+    /// The stack's rule.
+    pub rule: EarlyRetransmit,
+    /// No reordering was seen (`do_early_retrans`).
+    pub in_order: bool,
     /// Segments sent and not acknowledged.
     pub packets_out: u32,
     /// Segments SACKed; without SACK, duplicate acknowledgements.
@@ -21,16 +24,38 @@ pub struct View {
     pub new_data_can_go: bool,
 }
 
-/// Whether less than four segments are out, something arrived, nothing was sent again and no new data can go
-/// (`tcp_time_to_recover`).
+/// Whether fewer duplicates than usual are enough now.
 #[must_use]
 pub const fn is_due(view: &View) -> bool {
-    view.on
+    match view.rule {
+        EarlyRetransmit::Off => false,
+        EarlyRetransmit::Immediate | EarlyRetransmit::Delayed => is_early(view),
+        EarlyRetransmit::Flight => {
+            view.packets_out > view.sacked_out
+                && view.sacked_out >= flight_threshold(view.packets_out)
+        }
+    }
+}
+
+/// Whether less than four segments are out, something arrived, nothing was sent again and no new data can go
+/// (`tcp_time_to_recover`).
+const fn is_early(view: &View) -> bool {
+    view.in_order
         && view.retransmissions_out == 0
         && view.sacked_out > 0
         && view.packets_out > view.sacked_out
         && view.packets_out < 4
         && !view.new_data_can_go
+}
+
+/// The duplicates that make a loss with so many segments out: max(1, min(3, F − 2)) (UNC 2007, section V-D).
+#[must_use]
+pub const fn flight_threshold(packets_out: u32) -> u32 {
+    match packets_out {
+        0..=3 => 1,
+        4 => 2,
+        _ => 3,
+    }
 }
 
 /// What decides whether it waits first.
@@ -72,7 +97,8 @@ mod tests {
     fn one_duplicate_of_two_or_three_segments_is_enough() {
         let due = |packets_out, sacked_out| {
             is_due(&View {
-                on: true,
+                rule: EarlyRetransmit::Immediate,
+                in_order: true,
                 packets_out,
                 sacked_out,
                 retransmissions_out: 0,
@@ -86,14 +112,22 @@ mod tests {
     #[test]
     fn it_does_not_start_where_it_is_off_where_it_ran_or_where_new_data_can_go() {
         let view = View {
-            on: true,
+            rule: EarlyRetransmit::Immediate,
+            in_order: true,
             packets_out: 3,
             sacked_out: 1,
             retransmissions_out: 0,
             new_data_can_go: false,
         };
         assert!(is_due(&view));
-        assert!(!is_due(&View { on: false, ..view }));
+        assert!(!is_due(&View {
+            in_order: false,
+            ..view
+        }));
+        assert!(!is_due(&View {
+            rule: EarlyRetransmit::Off,
+            ..view
+        }));
         let again = View {
             retransmissions_out: 1,
             ..view
@@ -104,6 +138,22 @@ mod tests {
             ..view
         };
         assert!(!is_due(&room));
+    }
+
+    #[test]
+    fn by_the_flight_one_to_three_duplicates_are_enough_whatever_else_can_go() {
+        let due = |packets_out, sacked_out| {
+            is_due(&View {
+                rule: EarlyRetransmit::Flight,
+                in_order: false,
+                packets_out,
+                sacked_out,
+                retransmissions_out: 0,
+                new_data_can_go: true,
+            })
+        };
+        assert!(due(2, 1) && due(3, 1) && due(4, 2) && due(5, 3) && due(40, 3));
+        assert!(!due(1, 1) && !due(3, 0) && !due(4, 1) && !due(5, 2) && !due(40, 2));
     }
 
     #[test]

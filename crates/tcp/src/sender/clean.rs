@@ -175,7 +175,9 @@ impl Sender {
                 if !was_sacked || again {
                     cleaned.first_sent.get_or_insert(head.at);
                     cleaned.last_sent = Some(head.at);
-                    if !head.end.is_after(self.episode.point) {
+                    // As in 6.1: what was SACKed before proves nothing twice.
+                    let proves = !was_sacked || self.settings.frto_test != FrtoTest::Once;
+                    if proves && !head.end.is_after(self.episode.point) {
                         cleaned.outcome.set(AckOutcome::ORIGINAL);
                     }
                 }

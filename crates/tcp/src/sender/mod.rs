@@ -59,7 +59,7 @@ use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
 
 use crate::clock::Clock;
-use crate::congestion::{Context, Control, Window};
+use crate::congestion::{Context, Control, Siblings, Window};
 use crate::recovery::causes::Causes;
 use crate::settings::Settings;
 
@@ -176,6 +176,7 @@ impl Sender {
             congestion: Congestion {
                 control,
                 window: Window::new(Window::initial(settings.initial_window, mss, None)),
+                siblings: Siblings::default(),
                 usage: Usage::new(first, tick),
                 pacing_rate: u64::MAX,
             },

@@ -120,7 +120,7 @@ impl Sender {
     fn reduce_by_timeout(&mut self) {
         self.episode.prior_ssthresh = self.current_ssthresh();
         self.congestion.window.prior_cwnd = self.congestion.window.cwnd;
-        self.congestion.window.ssthresh = self.congestion.control.ssthresh(&self.congestion.window);
+        self.congestion.reduce();
     }
 
     /// What is in flight is lost, wholly or as far as RACK says; if the receiver `reneged`, what was SACKed as well

@@ -3,8 +3,10 @@
 
 use rexmit_time::Time;
 
+use super::congestion::Congestion;
 use super::write::Origin;
 use super::{Sender, State};
+use crate::congestion::{Sibling, Siblings, Window};
 
 impl Sender {
     /// Segments are not joined, neither before they are sent nor when they are sent again (`mptcp_skb_can_collapse`).
@@ -72,6 +74,40 @@ impl Sender {
             window.ssthresh = (window.ssthresh / 2).max(2);
         }
         window.cwnd = (window.cwnd / 2).max(1);
+    }
+
+    /// The congestion window and what goes with it.
+    pub(crate) fn window(&self) -> Window {
+        self.congestion.window
+    }
+
+    /// Bytes that wait for an acknowledgement or to be sent.
+    pub(crate) fn unacknowledged(&self) -> u32 {
+        self.end.offset_from(self.una).unsigned_abs()
+    }
+
+    /// What the congestion controls of the other subflows may know of this one; none before its first round-trip time.
+    pub(crate) fn as_sibling(&self) -> Option<Sibling> {
+        let Congestion {
+            control, window, ..
+        } = &self.congestion;
+        Some(Sibling {
+            // In a recovery the window says little (RFC 6356 §3).
+            window: match self.episode.state {
+                State::Recovery => window.ssthresh.max(1),
+                _ => window.cwnd.max(1),
+            },
+            rtt_s: self
+                .srtt()
+                .filter(|srtt| srtt.as_nanos() > 0)?
+                .as_secs_f64(),
+            between_losses: control.between_losses(),
+        })
+    }
+
+    /// What the congestion control may know of the connection's subflows.
+    pub(crate) fn set_siblings(&mut self, siblings: Siblings) {
+        self.congestion.siblings = siblings;
     }
 
     /// Whether the congestion window and the peer's have room for `len` more bytes, those counted that wait already; not

@@ -69,7 +69,7 @@ impl Sender {
         self.congestion.window.cwnd_cnt = 0;
         self.congestion.window.prior_cwnd = self.congestion.window.cwnd;
         self.episode.prr = Prr::default();
-        self.congestion.window.ssthresh = self.congestion.control.ssthresh(&self.congestion.window);
+        self.congestion.reduce();
     }
 
     /// `tcp_cwnd_reduction`
@@ -152,9 +152,13 @@ impl Sender {
         if used {
             let clock = self.clock;
             let context = self.context(&clock);
-            self.congestion
-                .control
-                .cong_avoid(&mut self.congestion.window, &context, acked);
+            let congestion = &mut self.congestion;
+            congestion.control.cong_avoid(
+                &mut congestion.window,
+                &context,
+                &congestion.siblings,
+                acked,
+            );
         }
         self.congestion.usage.stamp = self.tick();
     }

@@ -3,8 +3,8 @@
 use rexmit_time::Duration;
 
 use super::{
-    AckOrder, EarlyRetransmit, Estimator, InitialWindow, Recovery, ReorderingUnit, RttSamples,
-    Settings, TimeoutMarks, Tlp, WindowShare,
+    AckOrder, EarlyRetransmit, Estimator, InitialWindow, MptcpOptions, MptcpScheduler, Recovery,
+    ReorderingUnit, RttSamples, Settings, TimeoutMarks, Tlp, WindowShare,
 };
 
 /// No time is longer: beyond, sums of times would run out of range.
@@ -79,6 +79,17 @@ impl Settings {
             (
                 self.mptcp_stale_after <= 255,
                 "mptcp_stale_after must be at most 255",
+            ),
+            (
+                self.mptcp_scheduler == MptcpScheduler::None
+                    || (self.mptcp_scheduler == MptcpScheduler::LingerTime)
+                        == (self.mptcp_options == MptcpOptions::Rfc8684),
+                "mptcp_scheduler = lowest-rtt, round-robin, redundant and blest are of multipath-tcp.org's kernels and need mptcp_options = rfc6824, as the stack linux-4.1 has; linger-time is upstream's and needs rfc8684",
+            ),
+            (
+                self.mptcp_options == MptcpOptions::Rfc6824
+                    || !(self.mptcp_opportunistic || self.mptcp_penalise),
+                "mptcp_opportunistic and mptcp_penalise are of multipath-tcp.org's kernels (stack linux-4.1)",
             ),
             (
                 self.delayed_ack_min <= self.delayed_ack_max,

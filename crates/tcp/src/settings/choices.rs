@@ -52,7 +52,8 @@ choices!(
     OncePerRoundTrip = "once-per-round-trip",
 );
 
-/// Early retransmit (RFC 5827), as `tcp_early_retrans` 1 to 3 before 4.11.
+/// With few segments out, fewer duplicates make a loss: early retransmit (RFC 5827), as `tcp_early_retrans` 1 to 3 before
+/// 4.11, or the rule of UNC 2007.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EarlyRetransmit {
     /// None.
@@ -61,6 +62,8 @@ pub enum EarlyRetransmit {
     Immediate,
     /// After a quarter of the round-trip time.
     Delayed,
+    /// At max(1, min(3, F − 2)) duplicates with F segments out (UNC 2007, section V-D).
+    Flight,
 }
 
 choices!(
@@ -69,6 +72,7 @@ choices!(
     Off = "off",
     Immediate = "immediate",
     Delayed = "delayed",
+    Flight = "flight",
 );
 
 /// Tail loss probe.
@@ -133,6 +137,19 @@ pub enum CongestionControl {
     Reno,
     /// RFC 9438.
     Cubic,
+    /// Linked increases of Multipath TCP's subflows, RFC 6356; of plain TCP and one subflow: Reno, as the next two.
+    Lia,
+    /// Opportunistic linked increases (Khalili and others, 2012).
+    Olia,
+    /// Balanced linked adaptation (Peng and others, 2014).
+    Balia,
+}
+
+impl CongestionControl {
+    /// It asks how the other subflows of its connection do.
+    pub(crate) fn is_coupled(self) -> bool {
+        !matches!(self, CongestionControl::Reno | CongestionControl::Cubic)
+    }
 }
 
 choices!(
@@ -140,6 +157,9 @@ choices!(
     "congestion control",
     Reno = "reno",
     Cubic = "cubic",
+    Lia = "lia",
+    Olia = "olia",
+    Balia = "balia",
 );
 
 /// Which generation of Linux's CUBIC.
@@ -209,6 +229,34 @@ choices!(
     Linux6 = "linux-6",
     Linux612 = "linux-6.12",
     Rfc = "rfc",
+);
+
+/// How the receive buffer follows what the reader takes in a round trip (`tcp_rcv_space_adjust`), for how much it is made when
+/// the connection opens (`tcp_fixup_rcvbuf`), and what goes with it in the window that is offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiveBufferGrowth {
+    /// Twice what was read: before Linux 3.14.
+    TwiceRead,
+    /// Twice what was read and 16 segments, threefold or fourfold where it rose by a quarter or a half; eight times the first
+    /// window from the beginning: Linux 3.14 to 4.18.
+    BySteps,
+    /// Twice what was read and 16 segments, and twice as much more as it rose: later.
+    ByRate,
+}
+
+impl ReceiveBufferGrowth {
+    /// The first window is bounded by segments, and so is the buffer made at first (before Linux 4.20).
+    pub(crate) fn is_early(self) -> bool {
+        self != ReceiveBufferGrowth::ByRate
+    }
+}
+
+choices!(
+    ReceiveBufferGrowth,
+    "growth of the receive buffer",
+    TwiceRead = "twice-read",
+    BySteps = "by-steps",
+    ByRate = "by-rate",
 );
 
 /// How much of a receive buffer is window.

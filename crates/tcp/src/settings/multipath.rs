@@ -11,6 +11,13 @@ pub enum MptcpScheduler {
     /// The shortest smoothed round-trip time among those with room in the congestion window: the kernels of
     /// multipath-tcp.org (`get_available_subflow`).
     LowestRtt,
+    /// A segment each in turn, to those with room (`mptcp_rr.c`, v0.90).
+    RoundRobin,
+    /// Each carries everything (`mptcp_redundant.c`, v0.92).
+    Redundant,
+    /// As the shortest round-trip time, but none that would block a faster one (Ferlin and others, 2016; `mptcp_blest.c`,
+    /// v0.95).
+    Blest,
     /// The shortest time until all is sent that waits on it, for a burst at a time: Linux since 5.10
     /// (`mptcp_subflow_get_send`).
     LingerTime,
@@ -21,6 +28,9 @@ choices!(
     "scheduler",
     None = "none",
     LowestRtt = "lowest-rtt",
+    RoundRobin = "round-robin",
+    Redundant = "redundant",
+    Blest = "blest",
     LingerTime = "linger-time",
 );
 
@@ -58,20 +68,20 @@ pub enum MptcpBuffer {
 
 choices!(MptcpBuffer, "send buffer", Largest = "largest", Sum = "sum",);
 
-/// What a tail loss probe of a subflow sends again on another.
+/// What a subflow that lost something, as it thinks, has sent again on another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MptcpProbe {
+pub enum MptcpReinject {
     /// Nothing.
     Off,
-    /// The first of what the subflow has out, as Probe or Wait 2017 describes its proposal.
+    /// The first of what the subflow has out.
     Head,
-    /// All that the subflow has out, as after a timeout.
+    /// All that the subflow has out, as multipath-tcp.org's kernels do after a timeout.
     All,
 }
 
 choices!(
-    MptcpProbe,
-    "re-injection on a probe",
+    MptcpReinject,
+    "re-injection",
     Off = "off",
     Head = "head",
     All = "all",

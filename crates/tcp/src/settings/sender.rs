@@ -197,8 +197,11 @@ choices!(
 /// How the send buffer grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendBufferGrowth {
-    /// With what is out, when an acknowledgement frees room (`tcp_fixup_sndbuf`, `tcp_new_space`, 3.10).
+    /// With what is out, when an acknowledgement frees room, for the first window at least (`tcp_fixup_sndbuf`,
+    /// `tcp_new_space`, 3.10).
     WhenFreed,
+    /// The same, for three segments at least, each charged as asked for (`tcp_fixup_sndbuf`, `alloc_skb`, 2.4).
+    Linux24,
     /// With what is in flight, for twice the first window at least (`tcp_sndbuf_expand`).
     WhenSent,
 }
@@ -207,5 +210,6 @@ choices!(
     SendBufferGrowth,
     "growth of the send buffer",
     WhenFreed = "when-freed",
+    Linux24 = "linux-2.4",
     WhenSent = "when-sent",
 );

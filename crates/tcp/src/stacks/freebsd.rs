@@ -6,9 +6,9 @@ use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
     AckOrder, CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, FrtoTest,
-    IdleRestart, InitialWindow, PacketSizing, PartialUndo, Recovery, Reneging, ReorderingUnit,
-    RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp, UndoStart,
-    UndoWindow, WindowShare, WindowUse,
+    IdleRestart, InitialWindow, PacketSizing, PartialUndo, ReceiveBufferGrowth, Recovery, Reneging,
+    ReorderingUnit, RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp,
+    UndoStart, UndoWindow, WindowShare, WindowUse,
 };
 
 pub(super) fn five() -> Page {
@@ -70,6 +70,7 @@ pub(super) fn five() -> Page {
         recovery = Recovery::NewReno, "sys/netinet/tcp_input.c tcp_newreno_partial_ack, 5.2.1";
         congestion_control = CongestionControl::Reno, "sys/netinet/tcp_input.c, 5.2.1";
         hystart = false, "came with FreeBSD 13";
+        cubic_heeds_boot = true, "no effect: CUBIC came with FreeBSD 9";
         cubic = CubicForm::Linux3, "no effect: CUBIC came with FreeBSD 9";
         byte_counting = false, "sys/netinet/tcp_input.c, 5.2.1: one segment an ACK";
         initial_window = InitialWindow::Segments(1), "sys/netinet/tcp_input.c ss_fltsz = 1, 5.2.1; assumption: RFC 3390 was not yet the default";
@@ -102,12 +103,14 @@ pub(super) fn five() -> Page {
         send_buffer_growth = SendBufferGrowth::WhenFreed, "no effect: the buffer has one size";
 
         prequeue = false, "Linux alone has it";
+        collapse_header_room = 0, "no effect: nothing is copied";
         delayed_ack = DelayedAck::Rfc, "sys/netinet/tcp_input.c DELAY_ACK, 5.2.1";
         delayed_ack_min = Duration::from_millis(100), "sys/netinet/tcp_timer.h TCPTV_DELACK, 5.2.1";
         delayed_ack_max = Duration::from_millis(100), "sys/netinet/tcp_timer.h TCPTV_DELACK, 5.2.1";
         receive_buffer = [65_536, 65_536, 65_536], "sys/netinet/tcp_usrreq.c tcp_recvspace, 5.2.1";
         first_window_segments = 10, "no effect: Linux alone has it";
         moderate_receive_buffer = false, "came with FreeBSD 7";
+        receive_buffer_growth = ReceiveBufferGrowth::ByRate, "no effect: the buffer does not follow the reader";
         window_share = WindowShare::Whole, "sys/netinet/tcp_input.c, 5.2.1: sbspace";
         sack_compression_delay = Duration::ZERO, "Linux alone has it";
         sack_compression_slack = Duration::ZERO, "no effect: there are no SACKs";

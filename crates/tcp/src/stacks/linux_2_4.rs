@@ -6,9 +6,9 @@ use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
     AckOrder, CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, FrtoTest,
-    IdleRestart, InitialWindow, PacketSizing, PartialUndo, Recovery, Reneging, ReorderingUnit,
-    RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp, UndoStart,
-    UndoWindow, WindowShare, WindowUse,
+    IdleRestart, InitialWindow, PacketSizing, PartialUndo, ReceiveBufferGrowth, Recovery, Reneging,
+    ReorderingUnit, RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp,
+    UndoStart, UndoWindow, WindowShare, WindowUse,
 };
 
 pub(super) fn page() -> Page {
@@ -70,6 +70,7 @@ pub(super) fn page() -> Page {
         recovery = Recovery::RateHalving, "net/ipv4/tcp_input.c tcp_cwnd_down, 2.4.32";
         congestion_control = CongestionControl::Reno, "net/ipv4/tcp_input.c reno_cong_avoid, 2.4.32; BIC is off by default";
         hystart = false, "came with Linux 2.6.29";
+        cubic_heeds_boot = true, "no effect: CUBIC came with Linux 2.6.18";
         cubic = CubicForm::Linux3, "no effect: CUBIC came with Linux 2.6.18";
         byte_counting = false, "net/ipv4/tcp_input.c reno_cong_avoid, 2.4.32: one segment an ACK";
         initial_window = InitialWindow::Linux24, "net/ipv4/tcp_input.c tcp_init_cwnd, 2.4.32";
@@ -82,32 +83,34 @@ pub(super) fn page() -> Page {
         fin_exempt = true, "include/net/tcp.h tcp_snd_test, 2.4.32";
         fill_segments = false, "came with Linux 6.10";
         autocorking = false, "came with Linux 3.14";
-        packet_overhead = 352, "assumption: MAX_TCP_HEADER and struct sk_buff, 2.4.32 on i386";
-        scatter_gather = true, "assumption: as if data of files lay in pages";
-        linear_writes = false, "assumption: as if data of files lay in pages";
-        header_room = 192, "assumption: include/net/tcp.h MAX_TCP_HEADER, 2.4.32";
+        packet_overhead = 368, "net/core/skbuff.c alloc_skb, include/net/tcp.h tcp_alloc_pskb, 2.4.32: MAX_TCP_HEADER and struct sk_buff (assumption: 160 bytes on i386)";
+        scatter_gather = true, "net/ipv4/tcp.c tcp_sendpage, 2.4.32: assumption: the device gathers and makes checksums";
+        linear_writes = false, "net/core/skbuff.c alloc_skb, 2.4.32: a buffer is charged as asked for, not as allocated, so it costs what pages do";
+        header_room = 208, "include/net/tcp.h MAX_TCP_HEADER, 2.4.32: 128 + 32 + 48; assumption: Ethernet, and IPv6 or tunnels";
         limit_output_bytes = None, "came with Linux 3.6";
         small_queue_retransmits = false, "no effect: there is no such limit";
         pacing_rate = false, "came with Linux 3.12";
         gso_segments = 1, "segmentation offload came with Linux 2.6";
         packet_sizing = PacketSizing::Window, "no effect: a packet is a segment";
         retrans_collapse = true, "net/ipv4/tcp_output.c sysctl_tcp_retrans_collapse = 1, 2.4.32";
-        collapse_linear = true, "net/ipv4/tcp_output.c tcp_retrans_try_collapse, 2.4.32: not what lies in pages";
+        collapse_linear = true, "net/ipv4/tcp_output.c tcp_retransmit_skb, 2.4.32: not what lies in pages, and what does not is then below half a segment";
         retries = 15, "include/net/tcp.h TCP_RETR2, 2.4.32";
-        retries_by_time = true, "assumption: as later kernels; net/ipv4/tcp_timer.c tcp_write_timeout, 2.4.32, counts them";
+        retries_by_time = true, "assumption: a span; net/ipv4/tcp_timer.c tcp_write_timeout, 2.4.32, counts 15, and 8 of a socket without an owner, which takes as long from 200 ms on";
         shut_window_limit = ShutWindowLimit::LongestTimeout, "net/ipv4/tcp_timer.c tcp_retransmit_timer, 2.4.32";
         syn_retries = 5, "include/net/tcp.h TCP_SYN_RETRIES, 2.4.32";
         syn_linear_timeouts = 0, "came with Linux 6.5";
         send_buffer = [4_096, 16_384, 131_072], "net/ipv4/tcp.c sysctl_tcp_wmem, 2.4.32";
-        send_buffer_growth = SendBufferGrowth::WhenFreed, "net/ipv4/tcp_input.c tcp_fixup_sndbuf, tcp_new_space, 2.4.32";
+        send_buffer_growth = SendBufferGrowth::Linux24, "net/ipv4/tcp_input.c tcp_fixup_sndbuf, tcp_new_space, 2.4.32";
 
         prequeue = false, "assumption: its windows were not held against a real 2.4";
+        collapse_header_room = 208, "net/ipv4/tcp_input.c tcp_collapse, skb_headroom, 2.4.32: as header_room";
         delayed_ack = DelayedAck::Linux3, "net/ipv4/tcp_input.c tcp_event_data_recv, 2.4.32: as later";
         delayed_ack_min = Duration::from_millis(40), "include/net/tcp.h TCP_DELACK_MIN, 2.4.32";
         delayed_ack_max = Duration::from_millis(200), "include/net/tcp.h TCP_DELACK_MAX, 2.4.32";
         receive_buffer = [4_096, 87_380, 174_760], "net/ipv4/tcp.c sysctl_tcp_rmem, 2.4.32";
         first_window_segments = 4, "net/ipv4/tcp_output.c tcp_select_initial_window: init_cwnd, 2.4.32";
         moderate_receive_buffer = false, "assumption: off by default in 2.4";
+        receive_buffer_growth = ReceiveBufferGrowth::TwiceRead, "net/ipv4/tcp_input.c tcp_fixup_rcvbuf, 2.4.32: the first buffer and window as in 3.10";
         window_share = WindowShare::AdvWinScale(2), "net/ipv4/tcp_input.c sysctl_tcp_adv_win_scale = 2, 2.4.32";
         sack_compression_delay = Duration::ZERO, "came with Linux 4.18";
         sack_compression_slack = Duration::ZERO, "no effect: SACK compression came with Linux 4.18";

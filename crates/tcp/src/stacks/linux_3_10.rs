@@ -6,9 +6,9 @@ use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
     AckOrder, CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, FrtoTest,
-    IdleRestart, InitialWindow, PacketSizing, PartialUndo, Recovery, Reneging, ReorderingUnit,
-    RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp, UndoStart,
-    UndoWindow, WindowShare, WindowUse,
+    IdleRestart, InitialWindow, PacketSizing, PartialUndo, ReceiveBufferGrowth, Recovery, Reneging,
+    ReorderingUnit, RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp,
+    UndoStart, UndoWindow, WindowShare, WindowUse,
 };
 
 pub(super) fn page() -> Page {
@@ -70,6 +70,7 @@ pub(super) fn page() -> Page {
         recovery = Recovery::Prr, "net/ipv4/tcp_input.c tcp_cwnd_reduction, 3.10";
         congestion_control = CongestionControl::Cubic, "net/ipv4/Kconfig DEFAULT_TCP_CONG, 3.10";
         hystart = true, "net/ipv4/tcp_cubic.c hystart = 1, 3.10";
+        cubic_heeds_boot = false, "net/ipv4/tcp_cubic.c bictcp_acked, 3.10.4: tcp_time_stamp - epoch_start < HZ, where time begins at -300 s and there is no epoch yet; mended in 3.11";
         cubic = CubicForm::Linux3, "net/ipv4/tcp_cubic.c, 3.10";
         byte_counting = false, "net/ipv4/tcp_cong.c tcp_slow_start, 3.10: one segment an ACK";
         initial_window = InitialWindow::Segments(10), "include/net/tcp.h TCP_INIT_CWND, 3.10";
@@ -83,7 +84,7 @@ pub(super) fn page() -> Page {
         fill_segments = false, "came with Linux 6.10";
         autocorking = false, "came with Linux 3.14";
         packet_overhead = 1_280, "net/ipv4/tcp.c sk_stream_alloc_skb, SKB_TRUESIZE, 3.10, of a packet in pages: 1024 + 256";
-        scatter_gather = false, "net/core/dev.c netdev_fix_features: off with checksum offload, as on the lab's links";
+        scatter_gather = false, "net/ipv4/tcp.c tcp_sendpage, 3.10: asks for NETIF_F_SG and for checksums, which the lab's links do not make";
         linear_writes = true, "net/ipv4/tcp.c tcp_sendmsg, select_size, 3.10";
         header_room = 304, "include/net/tcp.h MAX_TCP_HEADER, 3.10.4: 128 + 128 + 48";
         limit_output_bytes = Some(131_072), "net/ipv4/tcp_output.c sysctl_tcp_limit_output_bytes, 3.10";
@@ -102,12 +103,14 @@ pub(super) fn page() -> Page {
         send_buffer_growth = SendBufferGrowth::WhenFreed, "net/ipv4/tcp_input.c tcp_fixup_sndbuf, tcp_new_space, 3.10";
 
         prequeue = true, "net/ipv4/tcp_ipv4.c tcp_prequeue, sysctl_tcp_low_latency = 0, 3.10";
+        collapse_header_room = 304, "net/ipv4/tcp_input.c tcp_collapse, skb_headroom, 3.10: as header_room";
         delayed_ack = DelayedAck::Linux3, "net/ipv4/tcp_input.c tcp_event_data_recv, __tcp_ack_snd_check, 3.10";
         delayed_ack_min = Duration::from_millis(40), "include/net/tcp.h TCP_DELACK_MIN, TCP_ATO_MIN, 3.10";
         delayed_ack_max = Duration::from_millis(200), "include/net/tcp.h TCP_DELACK_MAX, 3.10";
         receive_buffer = [4_096, 87_380, 6_291_456], "net/ipv4/tcp.c tcp_init, 3.10, with memory enough";
         first_window_segments = 10, "net/ipv4/tcp_output.c tcp_select_initial_window: TCP_DEFAULT_INIT_RCVWND, 3.10";
         moderate_receive_buffer = true, "net/ipv4/tcp_input.c sysctl_tcp_moderate_rcvbuf = 1, 3.10";
+        receive_buffer_growth = ReceiveBufferGrowth::TwiceRead, "net/ipv4/tcp_input.c tcp_rcv_space_adjust, tcp_fixup_rcvbuf, 3.10";
         window_share = WindowShare::AdvWinScale(1), "net/ipv4/tcp_input.c sysctl_tcp_adv_win_scale = 1, 3.10";
         sack_compression_delay = Duration::ZERO, "came with Linux 4.18";
         sack_compression_slack = Duration::ZERO, "no effect: SACK compression came with Linux 4.18";

@@ -6,10 +6,10 @@ use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
     AckOrder, CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, FrtoTest,
-    IdleRestart, InitialWindow, MptcpBuffer, MptcpBurst, MptcpOptions, MptcpProbe, MptcpScheduler,
-    MptcpTimer, PacketSizing, PartialUndo, Recovery, Reneging, ReorderingUnit, RttSamples,
-    SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp, UndoStart, UndoWindow,
-    WindowShare, WindowUse,
+    IdleRestart, InitialWindow, MptcpBuffer, MptcpBurst, MptcpOptions, MptcpReinject,
+    MptcpScheduler, MptcpTimer, PacketSizing, PartialUndo, ReceiveBufferGrowth, Recovery, Reneging,
+    ReorderingUnit, RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp,
+    UndoStart, UndoWindow, WindowShare, WindowUse,
 };
 
 pub(super) fn page_6_1() -> Page {
@@ -71,6 +71,7 @@ pub(super) fn page_6_1() -> Page {
         recovery = Recovery::PrrConservative, "net/ipv4/tcp_input.c tcp_cwnd_reduction, 6.1";
         congestion_control = CongestionControl::Cubic, "net/ipv4/Kconfig DEFAULT_TCP_CONG, 6.1";
         hystart = true, "net/ipv4/tcp_cubic.c hystart = 1, 6.1";
+        cubic_heeds_boot = true, "net/ipv4/tcp_cubic.c cubictcp_acked, 6.1";
         cubic = CubicForm::Linux6, "net/ipv4/tcp_cubic.c, 6.1";
         byte_counting = true, "net/ipv4/tcp_cong.c tcp_slow_start, 6.1";
         initial_window = InitialWindow::Segments(10), "include/net/tcp.h TCP_INIT_CWND, 6.1";
@@ -103,12 +104,14 @@ pub(super) fn page_6_1() -> Page {
         send_buffer_growth = SendBufferGrowth::WhenSent, "net/ipv4/tcp_input.c tcp_sndbuf_expand, tcp_should_expand_sndbuf, 6.1";
 
         prequeue = false, "net/ipv4/tcp_ipv4.c tcp_prequeue: removed in Linux 4.14";
+        collapse_header_room = 0, "net/ipv4/tcp_input.c tcp_collapse: none since Linux 3.18";
         delayed_ack = DelayedAck::Linux6, "net/ipv4/tcp_input.c tcp_event_data_recv, __tcp_ack_snd_check, 6.1";
         delayed_ack_min = Duration::from_millis(40), "include/net/tcp.h TCP_DELACK_MIN, TCP_ATO_MIN, 6.1";
         delayed_ack_max = Duration::from_millis(200), "include/net/tcp.h TCP_DELACK_MAX, 6.1";
         receive_buffer = [4_096, 131_072, 6_291_456], "net/ipv4/tcp.c tcp_init, 6.1, with memory enough; as the lab sets it";
         first_window_segments = 10, "no effect: the bound went with Linux 4.20";
         moderate_receive_buffer = true, "net/ipv4/tcp_ipv4.c tcp_sk_init, 6.1";
+        receive_buffer_growth = ReceiveBufferGrowth::ByRate, "net/ipv4/tcp_input.c tcp_rcv_space_adjust, 6.1; since 4.19";
         window_share = WindowShare::AdvWinScale(1), "net/ipv4/tcp_ipv4.c tcp_sk_init, sysctl_tcp_adv_win_scale = 1, 6.1";
         sack_compression_delay = Duration::from_millis(1), "net/ipv4/tcp_ipv4.c tcp_sk_init, sysctl_tcp_comp_sack_delay_ns, 6.1";
         sack_compression_slack = Duration::from_micros(100), "net/ipv4/tcp_ipv4.c tcp_sk_init, sysctl_tcp_comp_sack_slack_ns, 6.1";
@@ -120,10 +123,12 @@ pub(super) fn page_6_1() -> Page {
         mptcp_send_buffer = MptcpBuffer::Largest, "net/mptcp/protocol.h mptcp_propagate_sndbuf, 6.1";
         mptcp_reader_acknowledges = false, "net/mptcp/sockopt.c mptcp_sockopt_sync_locked, 6.1: leaves sk_rcvlowat alone";
         mptcp_subflow_nagle = true, "net/mptcp/protocol.c mptcp_push_release, tcp_push, 6.1";
-        mptcp_reinject_on_timeout = false, "net/ipv4/tcp_timer.c tcp_retransmit_timer, 6.1: knows nothing of other subflows";
-        mptcp_reinject_on_probe = MptcpProbe::Off, "net/ipv4/tcp_output.c tcp_send_loss_probe, 6.1: knows nothing of other subflows; the lab's patch adds it";
+        mptcp_reinject_on_timeout = MptcpReinject::Off, "net/ipv4/tcp_timer.c tcp_retransmit_timer, 6.1: knows nothing of other subflows";
+        mptcp_reinject_on_probe = MptcpReinject::Off, "net/ipv4/tcp_output.c tcp_send_loss_probe, 6.1: knows nothing of other subflows; the lab's patch adds it";
+        mptcp_reinject_on_recovery = MptcpReinject::Off, "net/ipv4/tcp_input.c tcp_enter_recovery, 6.1: knows nothing of other subflows";
         mptcp_timer = MptcpTimer::PendingTimer, "net/mptcp/protocol.c mptcp_set_timeout, __mptcp_retrans, 6.1";
         mptcp_opportunistic = false, "multipath-tcp.org alone has it";
+        mptcp_penalise = false, "multipath-tcp.org alone has it";
         mptcp_stale_after = 4, "net/mptcp/ctrl.c mptcp_pernet_set_defaults, stale_loss_cnt, 6.1";
         mptcp_options = MptcpOptions::Rfc8684, "net/mptcp/options.c mptcp_established_options_dss, 6.1";
     }

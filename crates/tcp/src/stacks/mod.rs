@@ -34,6 +34,7 @@ const PAGES: &[fn() -> Page] = &[
     freebsd::five,
     freebsd::five_unc2007,
     solaris::ten,
+    solaris::ten_unc2007,
     rfc::page,
 ];
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::settings::{
-    MptcpBuffer, MptcpBurst, MptcpOptions, MptcpProbe, MptcpScheduler, MptcpTimer, Settings,
+    MptcpBuffer, MptcpBurst, MptcpOptions, MptcpReinject, MptcpScheduler, MptcpTimer, Settings,
 };
 
 /// States settings on a page: `name = value, "source";` each. A later statement of the same setting replaces the
@@ -60,10 +60,12 @@ impl Page {
             mptcp_send_buffer = MptcpBuffer::Largest, "no effect: there is no Multipath TCP";
             mptcp_reader_acknowledges = false, "no effect: there is no Multipath TCP";
             mptcp_subflow_nagle = false, "no effect: there is no Multipath TCP";
-            mptcp_reinject_on_timeout = false, "no effect: there is no Multipath TCP";
-            mptcp_reinject_on_probe = MptcpProbe::Off, "no effect: there is no Multipath TCP";
+            mptcp_reinject_on_timeout = MptcpReinject::Off, "no effect: there is no Multipath TCP";
+            mptcp_reinject_on_probe = MptcpReinject::Off, "no effect: there is no Multipath TCP";
+            mptcp_reinject_on_recovery = MptcpReinject::Off, "no effect: there is no Multipath TCP";
             mptcp_timer = MptcpTimer::None, "no effect: there is no Multipath TCP";
             mptcp_opportunistic = false, "no effect: there is no Multipath TCP";
+            mptcp_penalise = false, "no effect: there is no Multipath TCP";
             mptcp_stale_after = 0, "no effect: there is no Multipath TCP";
             mptcp_options = MptcpOptions::Rfc6824, "no effect: there is no Multipath TCP";
         }

@@ -6,9 +6,9 @@ use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
     AckOrder, CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, FrtoTest,
-    IdleRestart, InitialWindow, PacketSizing, PartialUndo, Recovery, Reneging, ReorderingUnit,
-    RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp, UndoStart,
-    UndoWindow, WindowShare, WindowUse,
+    IdleRestart, InitialWindow, PacketSizing, PartialUndo, ReceiveBufferGrowth, Recovery, Reneging,
+    ReorderingUnit, RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp,
+    UndoStart, UndoWindow, WindowShare, WindowUse,
 };
 
 pub(super) fn page() -> Page {
@@ -70,6 +70,7 @@ pub(super) fn page() -> Page {
         recovery = Recovery::Pipe, "RFC 6675 §5";
         congestion_control = CongestionControl::Reno, "RFC 5681 §3.1";
         hystart = false, "RFC 5681 §3.1: slow start ends at ssthresh";
+        cubic_heeds_boot = true, "no effect: congestion control is Reno";
         cubic = CubicForm::Linux6, "no effect: congestion control is Reno";
         byte_counting = true, "RFC 5681 §3.1, equation 2, as RFC 3465 recommends";
         initial_window = InitialWindow::Rfc3390, "RFC 5681 §3.1, equation 1";
@@ -102,12 +103,14 @@ pub(super) fn page() -> Page {
         send_buffer_growth = SendBufferGrowth::WhenFreed, "assumption: as Linux 3.10";
 
         prequeue = false, "Linux alone has it";
+        collapse_header_room = 0, "no effect: nothing is copied";
         delayed_ack = DelayedAck::Rfc, "RFC 5681 §4.2";
         delayed_ack_min = Duration::from_millis(200), "assumption: one delay, the customary 200 ms";
         delayed_ack_max = Duration::from_millis(200), "assumption: the customary 200 ms; RFC 1122 §4.2.3.2 allows 500 ms";
         receive_buffer = [65_536, 1_048_576, 4_194_304], "assumption: room for any window of the scenarios";
         first_window_segments = 10, "no effect: no standard bounds it";
         moderate_receive_buffer = false, "no standard: a host's own affair";
+        receive_buffer_growth = ReceiveBufferGrowth::ByRate, "no effect: the buffer does not follow the reader";
         window_share = WindowShare::Whole, "RFC 9293 §3.8.6: the window is the room that is left";
         sack_compression_delay = Duration::ZERO, "RFC 5681 §4.2: an out-of-order segment is acknowledged at once";
         sack_compression_slack = Duration::ZERO, "no effect: SACKs are not held back";

@@ -6,9 +6,9 @@ use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
     AckOrder, CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, FrtoTest,
-    IdleRestart, InitialWindow, PacketSizing, PartialUndo, Recovery, Reneging, ReorderingUnit,
-    RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp, UndoStart,
-    UndoWindow, WindowShare, WindowUse,
+    IdleRestart, InitialWindow, PacketSizing, PartialUndo, ReceiveBufferGrowth, Recovery, Reneging,
+    ReorderingUnit, RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp,
+    UndoStart, UndoWindow, WindowShare, WindowUse,
 };
 
 pub(super) fn ten() -> Page {
@@ -70,6 +70,7 @@ pub(super) fn ten() -> Page {
         recovery = Recovery::Pipe, "illumos tcp_input.c and tcp_output.c tcp_sack_rexmit: tcp_pipe";
         congestion_control = CongestionControl::Reno, "illumos tcp_input.c tcp_input_data";
         hystart = false, "never came";
+        cubic_heeds_boot = true, "no effect: congestion control is Reno";
         cubic = CubicForm::Linux3, "no effect: congestion control is Reno";
         byte_counting = false, "illumos tcp_input.c tcp_input_data: one segment an ACK";
         initial_window = InitialWindow::Rfc3390, "illumos tcp_tunables.c tcp_slow_start_initial = 4, with tcp.h TCP_SET_INIT_CWND";
@@ -102,17 +103,31 @@ pub(super) fn ten() -> Page {
         send_buffer_growth = SendBufferGrowth::WhenFreed, "no effect: the buffer has one size";
 
         prequeue = false, "Linux alone has it";
+        collapse_header_room = 0, "no effect: nothing is copied";
         delayed_ack = DelayedAck::Rfc, "Solaris 10 Tunable Parameters Reference: tcp_deferred_acks_max = 2";
         delayed_ack_min = Duration::from_millis(100), "Solaris 10 Tunable Parameters Reference: tcp_deferred_ack_interval";
         delayed_ack_max = Duration::from_millis(100), "Solaris 10 Tunable Parameters Reference: tcp_deferred_ack_interval";
         receive_buffer = [49_152, 49_152, 49_152], "Solaris 10 Tunable Parameters Reference: tcp_recv_hiwat";
         first_window_segments = 10, "no effect: Linux alone has it";
         moderate_receive_buffer = false, "never came to Solaris 10";
+        receive_buffer_growth = ReceiveBufferGrowth::ByRate, "no effect: the buffer does not follow the reader";
         window_share = WindowShare::Whole, "illumos tcp_input.c: the window is the room that is left";
         sack_compression_delay = Duration::ZERO, "Linux alone has it";
         sack_compression_slack = Duration::ZERO, "no effect: SACKs are not held back";
         sack_compression_most = 0, "no effect: SACKs are not held back";
     }
     page.without_multipath("came in no release");
+    page
+}
+
+pub(super) fn ten_unc2007() -> Page {
+    let mut page = ten().variant(
+        "solaris-10-unc2007",
+        "Solaris 10 with the timeout that UNC 2007 prints",
+    );
+    state! { page;
+        estimator = Estimator::Rfc6298, "UNC 2007, Table I: RTO = 1.25 srtt + 4 rttvar; section II: or minRTO, if that is less";
+        rtt_samples = RttSamples::OncePerRoundTrip, "UNC 2007, sections V-A and V-B: Linux once per segment, most other OSes once per flight";
+    }
     page
 }

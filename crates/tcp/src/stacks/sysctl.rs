@@ -5,8 +5,8 @@ use rexmit_time::Duration;
 use super::{Page, StackError};
 use crate::near::nearest;
 use crate::settings::{
-    CongestionControl, EarlyRetransmit, MptcpProbe, MptcpScheduler, Settings, Tlp, Value,
-    WindowShare,
+    CongestionControl, EarlyRetransmit, MptcpOptions, MptcpReinject, MptcpScheduler, Settings, Tlp,
+    Value, WindowShare,
 };
 
 /// A sysctl that the stack takes but does not heed.
@@ -47,6 +47,7 @@ enum Special {
     EarlyRetrans,
     Fack,
     LimitOutputBytes,
+    MptcpScheduler,
     NoMetricsSave,
     Recovery,
     ReinjectOnTlp,
@@ -71,6 +72,7 @@ const TABLE: &[Entry] = &[
     ("net.mptcp.allow_join_initial_addr_port", (5, 14), Nothing("the model's client opens all subflows")),
     ("net.mptcp.checksum_enabled", (5, 14), Only("0")),
     ("net.mptcp.enabled", (5, 6), Only("1")),
+    ("net.mptcp.mptcp_scheduler", FIRST, By(Special::MptcpScheduler)),
     ("net.mptcp.reinject_on_tlp", FIRST, By(Special::ReinjectOnTlp)),
     ("net.mptcp.scheduler", (6, 5), Only("default")),
     ("net.mptcp.stale_loss_cnt", (5, 15), Number(0, 255, |s| &mut s.mptcp_stale_after)),
@@ -166,6 +168,12 @@ pub(super) fn apply(
     }))
 }
 
+/// It speaks Multipath TCP as multipath-tcp.org's kernels do.
+fn has_old_mptcp(settings: &Settings) -> bool {
+    settings.mptcp_scheduler != MptcpScheduler::None
+        && settings.mptcp_options == MptcpOptions::Rfc6824
+}
+
 /// A whole number from `least` to `most`, or what else must stand there.
 fn number(value: &str, least: u32, most: u32) -> Result<u32, String> {
     match value.parse() {
@@ -244,8 +252,15 @@ impl Special {
                 settings.window_share = WindowShare::AdvWinScale(scale);
             }
             Special::CongestionControl => {
-                settings.congestion_control =
+                let chosen =
                     CongestionControl::parse(value).ok_or_else(CongestionControl::allowed)?;
+                if chosen.is_coupled() && !has_old_mptcp(settings) {
+                    return Err(format!(
+                        "reno or cubic: {value} is of multipath-tcp.org's kernels (linux-4.1); as stack.congestion_control \
+                         the model has it everywhere"
+                    ));
+                }
+                settings.congestion_control = chosen;
             }
             Special::EarlyRetrans => return early_retrans(release, settings, value),
             Special::Fack => {
@@ -258,6 +273,22 @@ impl Special {
             }
             Special::LimitOutputBytes => {
                 settings.limit_output_bytes = Some(number(value, 0, i32::MAX as u32)?);
+            }
+            Special::MptcpScheduler => {
+                let scheduler = match value {
+                    "default" => MptcpScheduler::LowestRtt,
+                    "roundrobin" => MptcpScheduler::RoundRobin,
+                    "redundant" => MptcpScheduler::Redundant,
+                    "blest" => MptcpScheduler::Blest,
+                    _ => return Err("default, roundrobin, redundant or blest".to_owned()),
+                };
+                if !has_old_mptcp(settings) {
+                    return Err(
+                        "left out: it is of multipath-tcp.org's kernels (stack linux-4.1)"
+                            .to_owned(),
+                    );
+                }
+                settings.mptcp_scheduler = scheduler;
             }
             Special::NoMetricsSave => {
                 let keeps = number(value, 0, 1)? == 0;
@@ -276,9 +307,9 @@ impl Special {
             }
             Special::ReinjectOnTlp => {
                 let probe = match number(value, 0, 2)? {
-                    0 => MptcpProbe::Off,
-                    1 => MptcpProbe::Head,
-                    _ => MptcpProbe::All,
+                    0 => MptcpReinject::Off,
+                    1 => MptcpReinject::Head,
+                    _ => MptcpReinject::All,
                 };
                 if settings.mptcp_scheduler == MptcpScheduler::None {
                     return Ok(Some("the stack has no Multipath TCP"));

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use rexmit_time::Duration;
 
 use super::{all, build, page, Ignored, StackError};
-use crate::settings::{EarlyRetransmit, MptcpProbe, Settings, Tlp};
+use crate::settings::{EarlyRetransmit, MptcpReinject, MptcpScheduler, Settings, Tlp};
 
 fn pairs(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
     pairs
@@ -57,6 +57,7 @@ fn the_named_stacks_are_there() {
         "solaris-10",
         "rfc",
         "freebsd-5-unc2007",
+        "solaris-10-unc2007",
     ] {
         assert!(names.contains(&name), "{name}");
     }
@@ -71,6 +72,7 @@ fn table_1_of_unc_2007() {
         ("windows-xp-unc2007", 100, 3_000, 200, 1.0, 4, 2),
         ("freebsd-5-unc2007", 10, 3_000, 1_200, 1.0, 4, 3),
         ("solaris-10", 10, 3_375, 400, 1.25, 4, 3),
+        ("solaris-10-unc2007", 10, 3_375, 400, 1.25, 4, 3),
     ];
     for (name, granularity, initial, min, m, k, dupacks) in table {
         let settings = page(name).unwrap().settings;
@@ -209,19 +211,19 @@ fn the_patch_s_sysctl_is_a_setting_of_stacks_with_multipath_tcp() {
     let name = "net.mptcp.reinject_on_tlp";
     for stack in ["linux-4.1", "linux-6.1", "linux-6.12"] {
         for (value, what) in [
-            ("0", MptcpProbe::Off),
-            ("1", MptcpProbe::Head),
-            ("2", MptcpProbe::All),
+            ("0", MptcpReinject::Off),
+            ("1", MptcpReinject::Head),
+            ("2", MptcpReinject::All),
         ] {
             let (settings, ignored) = with_sysctl(stack, name, value).unwrap();
             assert_eq!(settings.mptcp_reinject_on_probe, what);
             assert!(ignored.is_empty());
         }
         let own = page(stack).unwrap().settings;
-        assert_eq!(own.mptcp_reinject_on_probe, MptcpProbe::Off);
+        assert_eq!(own.mptcp_reinject_on_probe, MptcpReinject::Off);
     }
     let (settings, ignored) = with_sysctl("linux-3.10", name, "1").unwrap();
-    assert_eq!(settings.mptcp_reinject_on_probe, MptcpProbe::Off);
+    assert_eq!(settings.mptcp_reinject_on_probe, MptcpReinject::Off);
     assert!(ignored[0].why.contains("no Multipath TCP"));
     assert!(with_sysctl("linux-6.12", name, "3").is_err());
 }
@@ -254,5 +256,35 @@ fn values_beyond_reckoning_are_refused() {
             error.to_string().contains(name),
             "{name} = {value}: {error}"
         );
+    }
+}
+
+/// The line of multipath-tcp.org names its schedulers and coupled congestion controls by sysctl; upstream has neither.
+#[test]
+fn the_old_line_has_schedulers_and_coupled_congestion_controls() {
+    let scheduler = "net.mptcp.mptcp_scheduler";
+    for (word, chosen) in [
+        ("default", MptcpScheduler::LowestRtt),
+        ("roundrobin", MptcpScheduler::RoundRobin),
+        ("redundant", MptcpScheduler::Redundant),
+        ("blest", MptcpScheduler::Blest),
+    ] {
+        let (settings, ignored) = with_sysctl("linux-4.1", scheduler, word).unwrap();
+        assert_eq!(settings.mptcp_scheduler, chosen);
+        assert!(ignored.is_empty());
+    }
+    assert!(with_sysctl("linux-4.1", scheduler, "otias").is_err());
+    for stack in ["linux-3.10", "linux-6.12"] {
+        let error = with_sysctl(stack, scheduler, "blest").unwrap_err();
+        assert!(error.to_string().contains("linux-4.1"), "{error}");
+    }
+    let control = "net.ipv4.tcp_congestion_control";
+    for word in ["lia", "olia", "balia"] {
+        let (settings, _) = with_sysctl("linux-4.1", control, word).unwrap();
+        assert_eq!(settings.get("congestion_control").as_deref(), Some(word));
+        for stack in ["linux-3.10", "linux-6.12"] {
+            let error = with_sysctl(stack, control, word).unwrap_err().to_string();
+            assert!(error.contains("linux-4.1"), "{error}");
+        }
     }
 }

@@ -6,9 +6,9 @@ use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
     AckOrder, CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, FrtoTest,
-    IdleRestart, InitialWindow, PacketSizing, PartialUndo, Recovery, Reneging, ReorderingUnit,
-    RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp, UndoStart,
-    UndoWindow, WindowShare, WindowUse,
+    IdleRestart, InitialWindow, PacketSizing, PartialUndo, ReceiveBufferGrowth, Recovery, Reneging,
+    ReorderingUnit, RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp,
+    UndoStart, UndoWindow, WindowShare, WindowUse,
 };
 
 pub(super) fn xp() -> Page {
@@ -70,6 +70,7 @@ pub(super) fn xp() -> Page {
         recovery = Recovery::Pipe, "assumption: as RFC 3517 when the peer sends SACKs";
         congestion_control = CongestionControl::Reno, "RFC 2581; Microsoft on e2e-interest, 2 February 2006: the standard algorithms";
         hystart = false, "RFC 2581 §3.1: slow start ends at ssthresh";
+        cubic_heeds_boot = true, "no effect: congestion control is Reno";
         cubic = CubicForm::Linux3, "no effect: congestion control is Reno";
         byte_counting = false, "RFC 2581 §3.1: one segment an ACK";
         initial_window = InitialWindow::Segments(2), "Microsoft, TCP/IP Implementation Details: slow start begins with two segments";
@@ -102,12 +103,14 @@ pub(super) fn xp() -> Page {
         send_buffer_growth = SendBufferGrowth::WhenFreed, "no effect: the buffer has one size";
 
         prequeue = false, "Linux alone has it";
+        collapse_header_room = 0, "no effect: nothing is copied";
         delayed_ack = DelayedAck::Rfc, "Microsoft, TCP/IP Implementation Details: every second segment or 200 ms";
         delayed_ack_min = Duration::from_millis(200), "Microsoft, TCP/IP Implementation Details: TcpDelAckTicks = 2";
         delayed_ack_max = Duration::from_millis(200), "Microsoft, TCP/IP Implementation Details: TcpDelAckTicks = 2";
         receive_buffer = [17_520, 17_520, 17_520], "Microsoft, TCP/IP Implementation Details: TcpWindowSize on Ethernet";
         first_window_segments = 10, "no effect: Linux alone has it";
         moderate_receive_buffer = false, "came with Windows Vista";
+        receive_buffer_growth = ReceiveBufferGrowth::ByRate, "no effect: the buffer does not follow the reader";
         window_share = WindowShare::Whole, "Microsoft, TCP/IP Implementation Details: TcpWindowSize is the window";
         sack_compression_delay = Duration::ZERO, "RFC 2581 §4.2: an out-of-order segment is acknowledged at once";
         sack_compression_slack = Duration::ZERO, "no effect: SACKs are not held back";

@@ -126,6 +126,12 @@ impl Duo {
         }
     }
 
+    /// The server sets TCP_CORK.
+    pub fn cork(&mut self) -> &mut Self {
+        self.ends[SERVER].set_cork(self.now, true);
+        self
+    }
+
     /// The server writes `bytes`, as far as its buffer goes at once and the rest when there is room.
     pub fn write(&mut self, bytes: u32) -> &mut Self {
         self.left = bytes;

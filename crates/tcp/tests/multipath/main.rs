@@ -3,5 +3,7 @@
 mod duo;
 mod out_of_tree;
 mod receiving;
+mod schedulers;
 mod sending;
+mod triggers;
 mod upstream;

@@ -156,17 +156,21 @@ fn the_head_goes_to_a_faster_subflow_when_it_fills_the_window() {
         ("moderate_receive_buffer", "false"),
         ("receive_buffer", "4096 40000 40000"),
     ];
-    for (opportunistic, penalties) in [("true", 1), ("false", 0)] {
-        let mut changes = narrow.to_vec();
-        changes.push(("mptcp_opportunistic", opportunistic));
-        let mut duo = linux(&changes, &[20, 300]);
-        duo.write(60 * MSS).run_for(250);
-        let again = duo.again();
-        assert_eq!(
-            again.iter().any(|sent| sent.1 == 0),
-            penalties > 0,
-            "{again:?}"
-        );
-        assert_eq!(duo.ends[0].counters().penalties > 0, penalties > 0);
+    for opportunistic in [true, false] {
+        for penalise in [true, false] {
+            let words = [opportunistic.to_string(), penalise.to_string()];
+            let mut changes = narrow.to_vec();
+            changes.push(("mptcp_opportunistic", &words[0]));
+            changes.push(("mptcp_penalise", &words[1]));
+            let mut duo = linux(&changes, &[20, 300]);
+            duo.write(60 * MSS).run_for(250);
+            let again = duo.again();
+            assert_eq!(
+                again.iter().any(|sent| sent.1 == 0),
+                opportunistic,
+                "{again:?}"
+            );
+            assert_eq!(duo.ends[0].counters().penalties > 0, penalise);
+        }
     }
 }

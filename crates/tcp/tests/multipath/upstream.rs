@@ -30,6 +30,25 @@ fn two_fragments_make_a_burst_and_the_third_goes_elsewhere() {
     assert_eq!(duo.read, 80 * u64::from(MSS));
 }
 
+/// Subflows are corked with their connection (`mptcp_setsockopt_sol_tcp_cork`), and none is pushed at its end: the short segment
+/// leaves with the probe of a window, a timeout after the last acknowledgement (`tcp_check_probe_timer`). The old line asks the
+/// connection alone.
+#[test]
+fn a_short_segment_at_the_end_of_a_corked_subflow_waits_for_the_timer() {
+    for (name, left, at) in [("linux-6.12", 100, 40 + 240 + 20), ("linux-4.1", 0, 20)] {
+        let mut duo = linux(name, &[], &[20]);
+        duo.cork().write(3 * MSS + 100).run_for(100);
+        assert_eq!(duo.read, u64::from(3 * MSS + 100 - left), "{name}");
+        duo.run_for(400);
+        assert_eq!(duo.read, u64::from(3 * MSS + 100), "{name}");
+        assert!(
+            (at..at + 4).contains(&duo.read_at),
+            "{name}: {}",
+            duo.read_at
+        );
+    }
+}
+
 #[test]
 fn a_burst_of_6_1_ends_within_a_fragment() {
     let mut duo = linux("linux-6.1", &[LARGE], &[20, 30]);

@@ -3,7 +3,7 @@
 use rexmit_tcp::SackList;
 use rexmit_wire::Flags;
 
-use crate::script::Script;
+use crate::script::{Script, FULL};
 
 const LEN: u32 = 100;
 
@@ -39,6 +39,26 @@ fn segments_of_a_file_are_put_together_before_any_is_dropped() {
         come(&mut script, 0);
         assert_eq!(acknowledged(&mut script), count * LEN, "{stack}");
     }
+}
+
+/// What a real 3.10.4 offers when a hole is filled (set 21, cases 21-49 and 21-52): each segment behind it costs a buffer of its
+/// own, which the sender shares. The 22nd finds more in use than there may be, and those before it are copied.
+#[test]
+fn windows_of_3_10_when_a_hole_is_filled() {
+    let filled = |behind: u32| {
+        let set = [("moderate_receive_buffer", "false")];
+        let mut script = Script::with("linux-3.10", &set, 1000).in_buffers(4352);
+        let begin = 60;
+        script.fulls(0..begin);
+        script.fulls(begin + 1..=begin + behind);
+        script.headers();
+        script.full(begin);
+        let (_, header) = script.headers()[0];
+        assert_eq!(header.ack.get(), 1000 + (begin + behind + 1) * FULL);
+        u32::from(header.window) << script.receiver.scale()
+    };
+    assert_eq!(filled(3), 291 * 128);
+    assert_eq!(filled(23), 170 * 128);
 }
 
 /// Every second comes: none can be put together with others.

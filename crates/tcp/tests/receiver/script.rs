@@ -24,6 +24,7 @@ pub struct Script {
     timestamp: u32,
     reads: bool,
     pages: u32,
+    buffer: Option<(u32, u32)>,
     acks: Vec<(Time, Header)>,
     /// The acknowledgement that ended the handshake.
     pub opening: Header,
@@ -82,6 +83,7 @@ impl Script {
             timestamp: 1,
             reads: true,
             pages: 0,
+            buffer: None,
             acks: Vec::new(),
         }
     }
@@ -89,6 +91,12 @@ impl Script {
     /// What comes was written by a program, not out of a file.
     pub fn written(mut self) -> Self {
         self.pages = 1;
+        self
+    }
+
+    /// What comes lies in one buffer each that costs so much.
+    pub fn in_buffers(mut self, cost: u32) -> Self {
+        self.buffer = Some((cost, FULL));
         self
     }
 
@@ -124,6 +132,7 @@ impl Script {
                 echo: 1,
             }),
             pages: self.pages,
+            buffer: self.buffer,
             ..Segment::default()
         };
         if !self.receiver.accepts(&segment) {

@@ -8,7 +8,7 @@ use rexmit_wire::Headers;
 use super::{Connection, Kept};
 use crate::event::Direction;
 use crate::facts::SenderFacts;
-use crate::fingerprint::{Hint, Signature};
+use crate::fingerprint::{Hint, Offered, Signature};
 
 /// Time to live that Linux sets out with (ip(7)); Windows has 128.
 const LINUX_TTL: u8 = 64;
@@ -28,6 +28,8 @@ impl Connection {
     #[cold]
     pub(super) fn syn(&mut self, at: Time, direction: Direction, headers: &Headers) {
         let me = direction as usize;
+        let asked = self.cold.syns[direction.reversed() as usize].as_ref();
+        let offered = asked.and_then(|syn| Offered::by(&syn.options));
         let known = &mut self.cold.syns[me];
         let again = known.as_ref().filter(|syn| syn.seq == headers.seq);
         let count = &mut self.cold.syn_counts[me];
@@ -45,7 +47,7 @@ impl Connection {
         } else {
             *known = Kept::syn(at, headers);
             // What tells a system is its first SYN, which has all its options.
-            self.cold.hints[me] = Hint::of(headers);
+            self.cold.hints[me] = Hint::of(headers, offered);
             if direction == Direction::Forward {
                 self.cold.retried = None;
             }

@@ -65,7 +65,12 @@ pub(super) fn of(senders: &[EmulatedSender], system: &Hint, retransmissions: boo
         .collect();
     likely.sort_by(|a, b| b.1.total_cmp(&a.1));
     let Some(&(family, share)) = likely.first() else {
-        return Identity::default();
+        // None of the emulations that were chosen can be this sender.
+        return Identity {
+            stack: Some("none"),
+            confidence: 1.0,
+            ..Identity::default()
+        };
     };
     let stacks = likely.iter().map(|(family, _)| family.stack).collect();
     let parameters = parameters::of(likely.iter().map(|(family, _)| family.best));

@@ -7,6 +7,7 @@
 //! of each retransmission.
 
 mod board;
+mod chosen;
 mod detection_mode;
 mod identity;
 mod likelihood;
@@ -38,6 +39,7 @@ pub use recycled::Recycled;
 use sender::{EmulatedSender, Moment, SynAgain};
 use traits::{SenderTrait, SenderTraits};
 
+pub use chosen::{Chosen, ChosenError};
 pub use detection_mode::{shares_by, DetectionMode, ModePosterior, MODES};
 use mechanism::{decide, Evidence};
 pub use mechanism::{Judged, Opinions};
@@ -126,15 +128,16 @@ impl Judges {
     /// Emulations of every stack, for a sender of which `facts` are known.
     #[must_use]
     pub fn new(facts: &SenderFacts) -> Self {
-        Judges::within(facts, Recycled::default())
+        Judges::within(facts, Chosen::default(), Recycled::default())
     }
 
-    /// As [`Judges::new`], in the memory that others have left.
+    /// As [`Judges::new`] with the emulations that are chosen, in the memory that others have left.
     #[must_use]
-    pub fn within(facts: &SenderFacts, recycled: Recycled) -> Self {
+    pub fn within(facts: &SenderFacts, chosen: Chosen, recycled: Recycled) -> Self {
         let (mut senders, mut spare) = (recycled.senders, recycled.spare);
         let profiles = profile::all().iter().enumerate();
         let may = |p: &profile::Profile| (!facts.sack || p.settings.sack) && p.existed(facts.begun);
+        let profiles = profiles.filter(|(slot, _)| chosen.has(*slot));
         for (slot, profile) in profiles.filter(|(_, p)| may(p)) {
             let mut sender = EmulatedSender::new(profile, slot, spare.pop().unwrap_or_default());
             if facts.system.refutes(profile.stack) {
@@ -516,7 +519,15 @@ impl Judges {
 
     /// What the connection alone says of a retransmission.
     fn judged_alone(&self, index: usize) -> Judged {
-        decide(Evidence::Connection(&self.opinions(index)))
+        self.judged(&self.opinions(index))
+    }
+
+    fn judged(&self, opinions: &Opinions) -> Judged {
+        decide(match self.senders.is_empty() {
+            // None of the emulations that were chosen can be this sender.
+            true => Evidence::Nothing,
+            false => Evidence::Connection(opinions),
+        })
     }
 
     fn index(&self, number: u32) -> Option<usize> {
@@ -530,7 +541,7 @@ impl Judges {
     pub fn verdict(&self, number: u32) -> Option<Verdict> {
         let index = self.index(number)?;
         let opinions = self.opinions(index);
-        let judged = decide(Evidence::Connection(&opinions));
+        let judged = self.judged(&opinions);
         let place = self.places[index];
         let episode_cause = if place.first == number {
             judged.mechanism

@@ -14,6 +14,8 @@ pub const MOST_PROFILES: usize = LINES.len();
 pub struct Profile {
     /// The stack's name in tables: pages that the wire cannot tell apart share one.
     pub stack: &'static str,
+    /// The page of its settings.
+    pub page: &'static str,
     /// A route may give it another smallest timeout (`RTAX_RTO_MIN`, since 2.6.23).
     pub other_minimum: bool,
     /// Its settings.
@@ -71,7 +73,8 @@ const LINES: &[Line] = &[
     ("windows-xp-unc2007", "windows-xp", 0.01, ANY, |_| {}),
     ("freebsd-5", "freebsd-5", 0.04, ANY, |_| {}),
     ("freebsd-5-unc2007", "freebsd-5", 0.02, ANY, |_| {}),
-    ("solaris-10", "solaris-10", 0.04, ANY, |_| {}),
+    ("solaris-10", "solaris-10", 0.03, ANY, |_| {}),
+    ("solaris-10-unc2007", "solaris-10", 0.01, ANY, |_| {}),
     ("rfc", "rfc", 0.10, ANY, |_| {}),
 ];
 
@@ -100,6 +103,7 @@ pub fn all() -> &'static [Profile] {
             change(&mut settings);
             Profile {
                 stack,
+                page,
                 other_minimum: matches!(*stack, "linux-6" | "linux-3.10"),
                 settings: Arc::new(settings),
                 since: *since,

@@ -298,7 +298,7 @@ fn acknowledgements_of_nothing_sent_move_nothing() {
 fn room_is_used_again_and_nothing_stays_in_it() {
     let run = |recycled: Recycled| {
         let mut script = Script::new(50);
-        script.judges = Judges::within(&script.judges.facts, recycled);
+        script.judges = Judges::within(&script.judges.facts, Chosen::default(), recycled);
         let script = script
             .new_data(0.0, 0..10)
             .ack(50.0, 1, &[(2, 5)])

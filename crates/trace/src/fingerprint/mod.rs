@@ -10,7 +10,7 @@ mod systems;
 
 use core::fmt;
 
-use rexmit_wire::headers::OptionLayout;
+use rexmit_wire::headers::{OptionLayout, SynOptions};
 use rexmit_wire::Headers;
 
 pub use systems::{system, Hint};
@@ -56,8 +56,44 @@ pub struct Signature {
     pub options: OptionLayout,
     /// It answers another: options that the other did not offer are missing.
     pub answer: bool,
+    /// What the other offered, where that is known.
+    pub offered: Option<Offered>,
     /// IPv4's "don't fragment".
     pub dont_fragment: bool,
+}
+
+/// The options that a SYN offered besides the segment size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offered {
+    scale: bool,
+    sack: bool,
+    stamps: bool,
+}
+
+impl Offered {
+    /// What a SYN with these options offered; nothing is known of one that the capture holds in part.
+    #[must_use]
+    pub fn by(syn: &SynOptions) -> Option<Self> {
+        (!syn.cut).then_some(Offered {
+            scale: syn.window_scale.is_some(),
+            sack: syn.sack_permitted,
+            stamps: syn.timestamps,
+        })
+    }
+
+    /// Whether there was anything.
+    fn any(self) -> bool {
+        self.scale || self.sack || self.stamps
+    }
+
+    fn has(self, kind: u8) -> bool {
+        match kind {
+            kind::SCALE => self.scale,
+            kind::SACK => self.sack,
+            kind::STAMPS => self.stamps,
+            _ => false,
+        }
+    }
 }
 
 impl Signature {
@@ -82,6 +118,7 @@ impl Signature {
             scale: syn.window_scale,
             options: syn.layout,
             answer: headers.flags.ack(),
+            offered: None,
             dont_fragment: headers.dont_fragment,
         })
     }

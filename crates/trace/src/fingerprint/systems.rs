@@ -2,7 +2,7 @@
 
 use rexmit_wire::Headers;
 
-use super::{kind, Signature};
+use super::{kind, Offered, Signature};
 
 /// The order of a system's options, padding left out. A SYN-ACK leaves out what was not offered.
 const LINUX: &[u8] = &[kind::MSS, kind::SACK, kind::STAMPS, kind::SCALE];
@@ -164,17 +164,21 @@ const LINES: &[Line] = &[
     },
 ];
 
-/// The system that a signature names, if one alone does; Linux where several of its versions do.
+/// The system that a signature names, if one alone does; `linux` where several of its versions do, and `bsd` where several
+/// of FreeBSD and Mac OS X do, whose TCP is one (UNC 2007, section IV-A).
 #[must_use]
 pub fn system(signature: &Signature) -> Option<&'static str> {
     let mut named = LINES.iter().filter(|line| line.fits(signature));
     let first = named.next()?;
     let mut system = first.system;
     for other in named.filter(|line| line.system != "linux") {
-        if !(first.is_linux() && other.is_linux()) {
+        system = if first.is_linux() && other.is_linux() {
+            "linux"
+        } else if first.is_bsd() && other.is_bsd() {
+            "bsd"
+        } else {
             return None;
-        }
-        system = "linux";
+        };
     }
     Some(system)
 }
@@ -203,6 +207,10 @@ impl Line {
         self.order == LINUX
     }
 
+    fn is_bsd(&self) -> bool {
+        [FREEBSD_5, FREEBSD, MAC].contains(&self.order)
+    }
+
     /// The options come in this order; a SYN has all of them that this system sends.
     fn has_order(&self, signature: &Signature) -> bool {
         let mut order = self.order.iter();
@@ -222,8 +230,23 @@ impl Line {
             };
             return count >= least && is_padded_as_linux_does(signature);
         }
-        // One option says nothing of the order.
-        count >= if signature.answer { 2 } else { self.least }
+        if !signature.answer {
+            return count >= self.least;
+        }
+        match signature.offered {
+            Some(offered) if !self.takes_all(offered, signature) => false,
+            // One option says nothing of the order, but what it leaves out of an offer does.
+            Some(offered) if count == 1 => offered.any(),
+            _ => count >= 2,
+        }
+    }
+
+    /// Whether an answer has each option of an offer that this system answers with.
+    fn takes_all(&self, offered: Offered, answer: &Signature) -> bool {
+        let sends = |kind: u8| kind != kind::SCALE || self.scale.is_some();
+        let mut taken = self.order.iter().copied();
+        let has = |wanted: u8| answer.kinds().any(|kind| kind == wanted);
+        taken.all(|kind| has(kind) || !(sends(kind) && offered.has(kind)))
     }
 }
 
@@ -256,12 +279,13 @@ pub struct Hint {
 }
 
 impl Hint {
-    /// What a SYN or SYN-ACK says; nothing of other packets.
+    /// What a SYN or SYN-ACK says, this one an answer to what was `offered`; nothing of other packets.
     #[must_use]
-    pub fn of(headers: &Headers) -> Self {
-        let Some(signature) = Signature::of(headers) else {
+    pub fn of(headers: &Headers, offered: Option<Offered>) -> Self {
+        let Some(mut signature) = Signature::of(headers) else {
             return Hint::default();
         };
+        signature.offered = offered;
         if headers.syn.is_some_and(|syn| syn.cut) {
             // Its options may be those of any system.
             return Hint {
@@ -314,7 +338,9 @@ impl Hint {
             Some("linux-4") => matches!(stack, "linux-3.10" | "linux-6"),
             Some("linux-6") => stack == "linux-6",
             Some("solaris-10") => matches!(stack, "solaris-10" | "rfc"),
-            Some("freebsd-5" | "freebsd" | "mac-os-x") => matches!(stack, "freebsd-5" | "rfc"),
+            Some("freebsd-5" | "freebsd" | "mac-os-x" | "bsd") => {
+                matches!(stack, "freebsd-5" | "rfc")
+            }
             Some(_) => matches!(stack, "windows-xp" | "rfc"),
             None => true,
         };

@@ -155,6 +155,37 @@ fn systems_are_told_by_window_and_order() {
     }
 }
 
+/// An answer to a SYN that offered nothing but SACK: FreeBSD 5.2 knows none, all others do.
+#[test]
+fn what_an_answer_leaves_out_of_an_offer_tells_its_system() {
+    let offer = |scale, sack, stamps| {
+        Offered::by(&SynOptions {
+            window_scale: scale,
+            sack_permitted: sack,
+            timestamps: stamps,
+            ..SynOptions::default()
+        })
+    };
+    let told = |ttl, window, offered| {
+        let mut signature = syn(ttl, window, None, &[MSS], true);
+        signature.offered = offered;
+        system(&signature)
+    };
+    let sack = offer(None, true, false);
+    assert_eq!(told(64, 65_535, sack), Some("freebsd-5"));
+    assert_eq!(told(64, 5_840, sack), None);
+    assert_eq!(told(128, 65_535, sack), None, "Windows takes SACK");
+    assert_eq!(told(64, 65_535, offer(Some(0), true, true)), None);
+    assert_eq!(told(64, 65_535, offer(None, false, false)), None);
+    assert_eq!(told(64, 65_535, None), None, "the SYN was not seen");
+
+    // Mac OS X knows SACK, too, and would have taken it.
+    let mut answer = syn(64, 65_535, Some(1), &[MSS, NOP, WS, NOP, NOP, TS], true);
+    assert_eq!(system(&answer), Some("bsd"), "of either");
+    answer.offered = offer(Some(0), true, true);
+    assert_eq!(system(&answer), Some("freebsd-5"));
+}
+
 fn with_mss(mss: u16, window: u16, answer: bool) -> Option<&'static str> {
     let layout = [MSS, SOK, TS, NOP, WS];
     let mut signature = syn(64, window, Some(7), &layout, answer);

@@ -115,7 +115,7 @@ impl SenderView {
             repeats: Repeats::default(),
             reports: Reports::default(),
             verdicts: Verdicts::new(
-                Judges::within(facts, recycled.judges),
+                Judges::within(facts, settings.stacks, recycled.judges),
                 settings
                     .whatif
                     .as_ref()

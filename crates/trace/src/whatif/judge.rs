@@ -17,6 +17,7 @@ use super::known::Known;
 use super::outcome::{Chances, Outcome, Tally};
 use super::plan::Compiled;
 use super::scene::Scene;
+use super::undone::{self, Terms};
 use super::watch::{Ack, Stand, Wait};
 use crate::cost::Finder;
 
@@ -268,6 +269,12 @@ impl Judge {
         } else {
             let (retransmissions, timeouts) = scene.spurious;
             tally.spurious(scene.own, other, scene.x, retransmissions, timeouts);
+            let (own, new) = (&self.plan.detectors[0], &self.plan.detectors[detector]);
+            let terms = Terms {
+                timestamps: self.timestamps,
+                sack: self.sack,
+            };
+            undone::add(scene, other, own, new, terms, tally);
             if other == Outcome::Acknowledged || scene.own == Outcome::Acknowledged {
                 return;
             }

@@ -17,6 +17,7 @@ mod setting;
 #[cfg(test)]
 mod tests;
 mod totals;
+mod undone;
 mod watch;
 
 pub use plan::Plan;

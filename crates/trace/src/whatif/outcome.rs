@@ -43,7 +43,7 @@ impl Outcome {
 
     /// Round trips that a spurious retransmission of this kind costs, with a flight of `2 * x` segments: equations (1) and
     /// (2).
-    fn cost(self, x: f64) -> f64 {
+    pub fn cost(self, x: f64) -> f64 {
         match self {
             Outcome::Acknowledged | Outcome::Probe { .. } => 0.0,
             Outcome::Timeout(_) => timeout_avoided(x),

@@ -14,7 +14,7 @@ use super::setting::{Setting, SettingError, Threshold};
 /// came after it.
 const DEFAULT: &str =
     "k=2 k=3 k=6 min_rto=100ms min_rto=400ms a=1/2 a=1/32 b=1/2 d=2 d=3 d=4 smart tlp no-tlp rack \
-                       no-rack rto_min=5ms rto_min=50ms";
+                       no-rack rto_min=5ms rto_min=50ms undo frto";
 
 /// The list of settings to replay.
 #[derive(Debug)]
@@ -43,7 +43,8 @@ impl Default for Plan {
 
 impl Plan {
     /// The settings that `words` name: each is one setting, `default` (some twenty useful ones), or `grid` (UNC 2007's:
-    /// k 2, 3, 4, 6, 8 × minRTO 100, 200, 400, 800, 1000 ms × a and b 1, 1/2 … 1/32).
+    /// k 2, 4, 6, 8 × minRTO 100, 200, 400, 800, 1000 ms × a 1, 1/2 … 1/32, section V-B; b, whose values it does not print,
+    /// has those of a).
     ///
     /// # Errors
     /// When a word names no setting.
@@ -137,7 +138,7 @@ impl Plan {
 }
 
 fn all_of_grid() -> impl Iterator<Item = Setting> {
-    let ks = [2, 3, 4, 6, 8].into_iter();
+    let ks = [2, 4, 6, 8].into_iter();
     ks.flat_map(|k| {
         [100, 200, 400, 800, 1_000].into_iter().flat_map(move |ms| {
             (0..=5).flat_map(move |a| {
@@ -182,6 +183,8 @@ pub(super) struct Detector {
     pub rack: bool,
     pub fack: bool,
     pub early: EarlyRetransmit,
+    pub undo: bool,
+    pub frto: bool,
 }
 
 impl Detector {
@@ -192,6 +195,8 @@ impl Detector {
             rack: own.rack,
             fack: own.fack,
             early: own.early_retransmit,
+            undo: own.undo,
+            frto: own.frto,
         }
     }
 
@@ -206,6 +211,8 @@ impl Detector {
             rack: setting.rack.unwrap_or(self.rack),
             fack: self.fack,
             early: self.early,
+            undo: setting.undo.unwrap_or(self.undo),
+            frto: setting.frto.unwrap_or(self.frto),
         }
     }
 }
@@ -266,10 +273,10 @@ mod tests {
     #[test]
     fn the_grid_is_that_of_unc_2007() {
         let plan = Plan::parse(&["grid"]).unwrap();
-        assert_eq!(plan.names().len(), 5 * 5 * 6 * 6);
+        assert_eq!(plan.names().len(), 4 * 5 * 6 * 6);
         assert_eq!(plan.detailed(), 0);
         assert_eq!(plan.names()[0], "k=2,min_rto=100ms,a=1,b=1");
-        assert_eq!(plan.names()[899], "k=8,min_rto=1000ms,a=1/32,b=1/32");
+        assert_eq!(plan.names()[719], "k=8,min_rto=1000ms,a=1/32,b=1/32");
     }
 
     #[test]

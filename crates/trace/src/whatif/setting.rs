@@ -1,7 +1,8 @@
-//! A setting to replay, by name: `k=2`, `k=2,min_rto=100ms`, `d=2`, `smart`, `tlp`, `no-rack`, `rto_min=50ms`.
+//! A setting to replay, by name: `k=2`, `k=2,min_rto=100ms`, `d=2`, `smart`, `tlp`, `no-rack`, `frto`, `rto_min=50ms`.
 
 use core::fmt;
 
+use rexmit_tcp::recovery::early_retransmit::flight_threshold;
 use rexmit_time::Duration;
 
 /// What a sender would have had otherwise; what is none stays as its own stack has it.
@@ -23,6 +24,10 @@ pub struct Setting {
     pub tlp: Option<bool>,
     /// RACK.
     pub rack: Option<bool>,
+    /// Spurious retransmissions are found by timestamps, and what they did is taken back (Eifel).
+    pub undo: Option<bool>,
+    /// F-RTO: spurious timeouts are found, and what they did is taken back.
+    pub frto: Option<bool>,
 }
 
 /// Duplicate acknowledgements that make a loss.
@@ -40,7 +45,7 @@ impl Threshold {
     pub fn of(self, outstanding: u32) -> u32 {
         match self {
             Threshold::Fixed(threshold) => threshold,
-            Threshold::Smart => outstanding.saturating_sub(2).clamp(1, 3),
+            Threshold::Smart => flight_threshold(outstanding),
         }
     }
 }
@@ -62,7 +67,7 @@ impl std::error::Error for SettingError {}
 
 /// What a part of a setting may be.
 const ALLOWED: &str = "k=N, min_rto=TIME (or rto_min=TIME), a=1/N, b=1/N, m=FACTOR, d=N or d=smart, smart, tlp, no-tlp, \
-                       rack, no-rack, joined by commas";
+                       rack, no-rack, undo, no-undo, frto, no-frto, joined by commas";
 
 impl Setting {
     /// UNC 2007's Smart-Config, section V-D.
@@ -75,6 +80,8 @@ impl Setting {
         d: Some(Threshold::Smart),
         tlp: None,
         rack: None,
+        undo: None,
+        frto: None,
     };
 
     /// The setting that `text` names.
@@ -118,6 +125,10 @@ impl Setting {
             ("no-tlp", "") => put(&mut self.tlp, Some(false), name),
             ("rack", "") => put(&mut self.rack, Some(true), name),
             ("no-rack", "") => put(&mut self.rack, Some(false), name),
+            ("undo", "") => put(&mut self.undo, Some(true), name),
+            ("no-undo", "") => put(&mut self.undo, Some(false), name),
+            ("frto", "") => put(&mut self.frto, Some(true), name),
+            ("no-frto", "") => put(&mut self.frto, Some(false), name),
             (_, "") => Err(format!("{part:?} is none of {ALLOWED}")),
             ("k", _) => {
                 let k = value.parse().ok().filter(|k| *k <= 64);
@@ -232,6 +243,8 @@ impl fmt::Display for Setting {
             }),
             self.tlp.as_ref().map(|tlp| on("tlp", tlp)),
             self.rack.as_ref().map(|rack| on("rack", rack)),
+            self.undo.as_ref().map(|undo| on("undo", undo)),
+            self.frto.as_ref().map(|frto| on("frto", frto)),
         ]
         .into_iter()
         .flatten()
@@ -281,6 +294,7 @@ mod tests {
             "d=smart",
             "smart",
             "tlp,no-rack",
+            "no-undo,frto",
             "m=1.25",
             "min_rto=0.5ms",
         ] {

@@ -210,6 +210,34 @@ fn a_needed_timeout_waits_for_the_other_timer() {
     );
 }
 
+/// Four segments out that are late, a spurious timeout, and the acknowledgement of the originals `after` it.
+fn late(script: &mut Script, after: u64) {
+    let (at, next) = script.settle();
+    script.send(at, next, next + 4);
+    for lost in 0..3 {
+        script.retransmission(at + 300, next + lost, Mechanism::Rto, SPURIOUS, 0);
+    }
+    script.ack(at + 300 + after, next + 4, None);
+}
+
+#[test]
+fn f_rto_takes_a_spurious_timeout_back_and_a_stack_that_does_so_loses_it() {
+    let changes = |page, setting: &'static str, sack, after| {
+        let mut script = Script::with(page, &[setting], sack);
+        late(&mut script, after);
+        script.finish().remove(setting)
+    };
+    let saved = changes("linux-2.4", "frto", true, 20).unwrap();
+    assert!(saved.change < Duration::ZERO && saved.waited == Duration::ZERO);
+    assert_eq!(saved.changes.avoided, 2, "but the first");
+    let lost = changes("linux-3.10", "no-frto", true, 20).unwrap();
+    assert_eq!(lost.change, -saved.change);
+    // What came a round trip later may have been brought by the retransmission: without SACK it proves nothing.
+    assert_eq!(changes("freebsd-5", "frto", false, 101), None);
+    // Without timestamps nothing else tells it.
+    assert_eq!(changes("windows-xp", "undo", true, 20), None);
+}
+
 #[test]
 fn a_second_timeout_doubles_the_difference() {
     let mut script = Script::new("linux-2.4", &["min_rto=100ms"]);

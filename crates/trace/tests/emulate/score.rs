@@ -70,6 +70,7 @@ fn family(stack: &str) -> &str {
         "linux-6.1" | "linux-6.12" => "linux-6",
         "windows-xp-unc2007" => "windows-xp",
         "freebsd-5-unc2007" => "freebsd-5",
+        "solaris-10-unc2007" => "solaris-10",
         other => other,
     }
 }
@@ -220,7 +221,9 @@ pub fn dump(run: &Run, verdicts: &[Option<rexmit_trace::emulate::Verdict>]) {
 /// Ticks a second that a stack is built with.
 fn ticks(stack: &str) -> &'static [u32] {
     match stack {
-        "linux-2.4" | "freebsd-5" | "freebsd-5-unc2007" | "solaris-10" => &[100, 1_000],
+        "linux-2.4" | "freebsd-5" | "freebsd-5-unc2007" | "solaris-10" | "solaris-10-unc2007" => {
+            &[100, 1_000]
+        }
         "linux-3.10" | "linux-6.1" | "linux-6.12" => &[1_000, 250, 100],
         _ => &[],
     }

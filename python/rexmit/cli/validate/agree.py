@@ -16,6 +16,7 @@ Examples:
 \b
   rexmit validate agree --kernel 6.1 --cases 300 --seed 7     random cases, kernel and model
   rexmit validate agree --again runs/agree-6.1.192-7          the model once more, no kernel
+  rexmit validate agree --again runs/image --against runs/agree-6.1.192-7 --ticks 2
   rexmit validate agree --case runs/agree-6.1.192-7/7-12 --show
   rexmit validate agree --case tests/agree/cases/fin-travels-on-data.toml --kernel 6.1 --show
   rexmit validate agree --kernel 6.12 --cases 2000 --fail-under 95
@@ -57,6 +58,15 @@ def agree(
         Path | None,
         typer.Option(metavar="DIR", help="Compare the kernel logs of a folder with the model."),
     ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="With --again: compare with another kernel's logs, not the model."
+        ),
+    ] = None,
+    ticks: Annotated[
+        int, typer.Option(min=1, max=1000, help="Times agree within so many ticks.")
+    ] = 1,
     case: Annotated[
         Path | None,
         typer.Option(
@@ -94,6 +104,10 @@ def agree(
     from rexmit.progress import for_stream
     from rexmit.validate.agree import report
 
+    if against is not None and again is None:
+        raise UserError("--against is for --again", usage=True)
+    if against is not None and stack is not None:
+        raise UserError("--against makes no use of --stack: leave it out", usage=True)
     if show and case is None:
         raise UserError("--show is for one --case", usage=True)
     if case is not None and again is not None:
@@ -102,11 +116,13 @@ def agree(
         _without(context, "--again", ("kernel", "cases", "paths", "seed", "jobs", "keep"))
     if case is not None:
         _without(
-            context, "--case", ("cases", "paths", "seed", "jobs", "keep", "as_json", "fail_under")
+            context,
+            "--case",
+            ("cases", "paths", "seed", "jobs", "keep", "ticks", "as_json", "fail_under"),
         )
         raise typer.Exit(_one(case, kernel, stack, show=show))
     if again is not None:
-        found = library.agree_again(again, stack=stack)
+        found = library.agree_again(again, stack=stack, against=against, ticks=ticks)
     else:
         found = library.agree(
             kernel=kernel,
@@ -116,6 +132,7 @@ def agree(
             stack=stack,
             jobs=jobs,
             keep=keep,
+            ticks=ticks,
             progress=for_stream(sys.stderr, "cases"),
         )
     rates, about = found.rates, found.about
@@ -124,7 +141,9 @@ def agree(
     else:
         for line in found.recorded.lines():
             typer.echo(line)
-        for line in report.lines(rates, kernel=about.version, stack=found.stack, hz=about.hz):
+        for line in report.lines(
+            rates, kernel=about.version, other=found.other, hz=about.hz, ticks=ticks
+        ):
             typer.echo(line)
         typer.echo(f"kept in {found.folder}")
     if fail_under is not None and rates.share(rates.agreed) < fail_under:

@@ -42,18 +42,24 @@ def sensitivity(
         ),
     ] = None,
     nearest: Annotated[
-        int,
-        typer.Option(metavar="N", min=1, max=1000, help="With --together: benches that are named."),
-    ] = 10,
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=1000,
+            help="With --together: benches that are named. Default: 10.",
+        ),
+    ] = None,
     width: Annotated[
-        int,
+        int | None,
         typer.Option(
             metavar="N",
             min=1,
             max=10_000,
-            help="With --together: benches of each number of departures that one more is added to.",
+            help="With --together: benches of each number of departures that one more is added "
+            "to. Default: 30.",
         ),
-    ] = 30,
+    ] = None,
     unknowns: Annotated[
         Path | None,
         typer.Option(
@@ -96,10 +102,13 @@ def sensitivity(
     from rexmit.progress import for_stream
     from rexmit.validate.sensitivity.print_departures import print_sensitivity
     from rexmit.validate.sensitivity.print_nearest import print_nearest
+    from rexmit.validate.sensitivity.search import WIDTH
 
-    if start is not None and together == 1:
+    of_search = {"--start": start, "--nearest": nearest, "--width": width}
+    alone = [name for name, value in of_search.items() if value is not None]
+    if alone and together == 1:
         raise UserError(
-            "--start belongs to a search", "add --together N, or leave it out", usage=True
+            f"{alone[0]} belongs to a search", "add --together N, or leave it out", usage=True
         )
     progress = for_stream(sys.stderr, "benches")
     if together > 1:
@@ -107,8 +116,8 @@ def sensitivity(
             name,
             together=together,
             start=start,
-            nearest=nearest,
-            width=width,
+            nearest=nearest or library.NEAREST,
+            width=width or WIDTH,
             unknowns=unknowns,
             losses=losses,
             repeat=repeat,

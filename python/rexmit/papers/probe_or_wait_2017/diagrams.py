@@ -8,6 +8,7 @@ from typing import Final
 import polars as pl
 from matplotlib.figure import Figure as Canvas
 
+from rexmit.analysis.runner import runner
 from rexmit.ladder.paths import open_path_flow
 from rexmit.ladder.print_paths import draw_path_ladders
 from rexmit.papers.probe_or_wait_2017.paper import LOSSES, MPTCP_RTO, MPTCP_TLP, NEW
@@ -16,6 +17,8 @@ from rexmit.store.open_run import Run
 
 _NUMBERS: Final = {MPTCP_RTO: "3", MPTCP_TLP: "3", NEW: "5"}
 """The figure that has a configuration's diagrams."""
+
+_HALF: Final = {MPTCP_RTO: "a", MPTCP_TLP: "b"}
 
 
 def draw(run: Run) -> Iterator[tuple[str, Canvas]]:
@@ -26,6 +29,7 @@ def draw(run: Run) -> Iterator[tuple[str, Canvas]]:
     """
     if not (run.path / "captures").is_dir():
         return
+    ran = runner(run.meta).words
     rows = run.transfers.with_row_index("flow").filter(
         pl.col("config").is_in(list(_NUMBERS))
         & pl.col("loss_pattern").is_in(list(LOSSES))
@@ -33,6 +37,9 @@ def draw(run: Run) -> Iterator[tuple[str, Canvas]]:
     )
     for row in rows.iter_rows(named=True):
         number = _NUMBERS[row["config"]]
-        case = "abc"[list(LOSSES).index(row["loss_pattern"])]
-        name = f"figure-{number}{case}-{slug(row['network'])}-{slug(row['config'])}"
-        yield name, draw_path_ladders(open_path_flow(run, row["flow"]))
+        loss = list(LOSSES).index(row["loss_pattern"])
+        # Figure 3 has two diagrams for each loss, i to iii: RTO a), TLP b); Figure 5 has one.
+        panel = f"{'i' * (loss + 1)}-{_HALF[row['config']]}" if number == "3" else "abc"[loss]
+        name = f"figure-{number}-{panel}-{slug(row['network'])}-{slug(row['config'])}"
+        heading = f"Figure {number} {panel.replace('-', ' ')}) of the paper"
+        yield name, draw_path_ladders(open_path_flow(run, row["flow"]), heading, ran)

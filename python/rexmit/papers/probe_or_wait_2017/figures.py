@@ -13,6 +13,7 @@ from matplotlib.figure import Figure as Canvas
 from rexmit.analysis.bursts import Cases, cases
 from rexmit.analysis.runner import runner
 from rexmit.papers.probe_or_wait_2017.paper import (
+    BARS_MS,
     FIGURES,
     LOSSES,
     MPTCP_RTO,
@@ -127,9 +128,25 @@ def _panel(axes: Any, figure: Figure, found: Cases, loss: str) -> None:  # noqa:
             error_kw={"elinewidth": 0.8, "capthick": 0.8},
             label=config,
         )
+    _mark_bars(axes, figure, found, loss, width)
     names = ["-".join(f"{d:g}" for d in found.delays_ms[name]) for name in figure.networks]
     axes.set_xticks(range(len(names)), names)
     axes.set_xlabel("one-way delays of the paths (ms),\nthat of the losses first")
+
+
+def _mark_bars(axes: Any, figure: Figure, found: Cases, loss: str, width: float) -> None:  # noqa: ANN401 - matplotlib's
+    """What the authors' own script draws, as marks."""
+    marks = [
+        (at + (place - (len(figure.configs) - 1) / 2) * width, bars[pair] / 1000)
+        for place, config in enumerate(figure.configs)
+        for at, network in enumerate(figure.networks)
+        if (bars := BARS_MS.get((config, loss)))
+        and len(delays := found.delays_ms[network]) == 2
+        and (pair := (round(delays[0]), round(delays[1]))) in bars
+    ]
+    if marks:
+        xs, ys = zip(*marks, strict=True)
+        axes.scatter(xs, ys, marker="_", color="#D55E00", zorder=4, label="the authors' bar")
 
 
 def _top(figure: Figure, found: Cases) -> float:

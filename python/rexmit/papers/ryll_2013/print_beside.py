@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from rexmit.analysis.runner import column_head
+from rexmit.analysis.runner import column_heads
 from rexmit.papers.ryll_2013 import paper
 from rexmit.papers.ryll_2013.beside import NEAR_PERCENT, Beside, Line, Section, Value
 from rexmit.papers.ryll_2013.table4 import MEASURES
@@ -22,8 +22,9 @@ def print_beside(table: Beside, console: Console) -> None:
     lost = count(table.lost_segments, "lost segment")
     say(console, Text(f"Table 4 of the paper and of these runs: {lost}, means in seconds", "bold"))
     columns = [Column(least=22), Column("paper,\n2013", right=True, least=8, before=2)]
-    for ran in table.runners:
-        columns.append(Column(column_head(ran), right=True, least=8, before=3))
+    runs = [(ran, run.path) for ran, run in zip(table.runners, table.runs, strict=True)]
+    for head in column_heads(runs):
+        columns.append(Column(head, right=True, least=8, before=3))
         columns.append(Column("vs 2013", right=True, least=7, before=1))
     rows: list[Row] = []
     network = None

@@ -1,5 +1,6 @@
-"""The study of loss detection UNC 2007 for any captures: Tables II to V, Figures 1 to 7.
+"""The study of loss detection UNC 2007 for any captures: Tables I to V, Figures 1 to 7, claims.
 
-`senders` picks the connections by the paper's definitions, `tables` counts, `curves` makes
+`paper` has what it prints, `senders` picks the connections by its definitions, `parameters` and
+`tables` count, `claims` and `setting_claims` judge by what `told` knows, `curves` makes
 distributions and logarithmic bins, `figures` draws, `print_study` and `as_json` show.
 """

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from rexmit.papers.unc_2007 import curves
+from rexmit.papers.claim import Claim, claims_data
+from rexmit.papers.unc_2007 import curves, paper
 from rexmit.papers.unc_2007.curves import Bins
 from rexmit.papers.unc_2007.senders import Study
 from rexmit.papers.unc_2007.tables import Tables
@@ -14,13 +15,41 @@ from rexmit.store.trace_schema import SMART_CONFIG
 from rexmit.tracing import terms
 
 
-def study_data(study: Study, tables: Tables, figures: list[Path]) -> dict[str, Any]:
-    """Shares 0 to 1, times in seconds; null where the traces do not say."""
+class Studied(Protocol):
+    """A study with what was counted of it."""
+
+    @property
+    def study(self) -> Study:
+        """The connections."""
+
+    @property
+    def tables(self) -> Tables:
+        """What was counted."""
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """What the paper claims."""
+
+
+def study_data(made: Studied, figures: list[Path]) -> dict[str, Any]:
+    """Shares 0 to 1, times in seconds; null where the traces do not say. `paper` has what the paper
+    prints, shares in percent.
+    """
+    study = made.study
     return {
         "traces": [str(trace.path) for trace in study.traces],
         "rto": list(terms.RTO),
         "fr": list(terms.FR),
-        "tables": asdict(tables),
+        "stacks": sorted({page for trace in study.traces for page in trace.facts.stacks}),
+        "tables": asdict(made.tables),
+        "paper": {
+            "table-1": {system: asdict(one) for system, one in paper.TABLE_1.items()},
+            "table-2": [asdict(one) for one in paper.TABLE_2],
+            "table-3": [asdict(one) for one in paper.TABLE_3],
+            "table-4": {system: asdict(one) for system, one in paper.TABLE_4.items()},
+            "table-5": {system: asdict(one) for system, one in paper.TABLE_5.items()},
+        },
+        "claims": claims_data(made.claims),
         "curves": {
             "figure-1": [asdict(one) for one in curves.bytes_sent(study)],
             "figure-2": [asdict(one) for one in curves.detection(study)],

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from rich.console import Console
 from rich.text import Text
 
+from rexmit.papers.unc_2007.paper import TABLE_1, TABLE_2, TABLE_3, TABLE_4, TABLE_5
+from rexmit.papers.unc_2007.parameters import PARAMETERS, Inferred
 from rexmit.papers.unc_2007.tables import MOST_LOST, Tables
 from rexmit.present.grid import Column, Line, print_grid
 from rexmit.present.terminal import say
 from rexmit.tracing import terms
 from rexmit.wording import NONE, duration
+
+_PARAMETERS: Final = {
+    "granularity_s": "granularity, s",
+    "initial_rto_s": "initial RTO, s",
+    "min_rto_s": "minRTO, s",
+    **{name: name for name in "abmk"},
+    "d": "D",
+}
 
 _LOSSY = (
     "lossy: at least one retransmission of the connection's main sender that was not spurious; "
@@ -22,8 +34,17 @@ _TABLE_5 = (
 )
 
 
+_TABLE_1 = (
+    "paper / of the emulated stack; then what captures show where they show more: the median, and "
+    "between what 90 % of the senders lie"
+)
+
+
 def print_study(tables: Tables, console: Console) -> None:
-    """Tables II to V, recovery times, false alarms."""
+    """Tables I to V with the paper's values, recovery times, false alarms."""
+    if tables.parameters:
+        _table_1(tables, console)
+        console.print()
     _table_2(tables, console)
     console.print()
     _table_3(tables, console)
@@ -52,6 +73,34 @@ def _right(*heads: str) -> list[Column]:
     return [Column(head, right=True, before=2) for head in heads]
 
 
+def _table_1(tables: Tables, console: Console) -> None:
+    _title(console, "Table I: parameters of the senders, assumed and inferred")
+    systems = list(dict.fromkeys(one.system for one in tables.parameters))
+    of = {(one.system, one.parameter): one for one in tables.parameters}
+    columns = [Column("parameter", least=12), *_right(*systems)]
+    lines = [
+        Line((_PARAMETERS[parameter], *(_inferred(of[system, parameter]) for system in systems)))
+        for parameter in PARAMETERS
+    ]
+    formulas = (TABLE_1[system].rto if system in TABLE_1 else NONE for system in systems)
+    lines.append(Line(("RTO", *formulas)))
+    print_grid(columns, lines, console)
+    say(console, _TABLE_1, "dim")
+    counts = (
+        f"{system} {max(one.n for one in tables.parameters if one.system == system):,}"
+        for system in systems
+    )
+    say(console, f"senders: {', '.join(counts)}", "dim")
+
+
+def _inferred(one: Inferred) -> str:
+    assumed = " or ".join(f"{value:g}" for value in one.assumed) or NONE
+    text = f"{NONE if one.printed is None else f'{one.printed:g}'} / {assumed}"
+    if one.median is None or one.low is None or one.high is None or one.low == one.high:
+        return text
+    return f"{text}\n{one.median:.3g} ({one.low:.3g} to {one.high:.3g})"
+
+
 def _table_2(tables: Tables, console: Console) -> None:
     _title(console, "Table II: general characteristics of the packet traces")
     columns = [
@@ -70,6 +119,20 @@ def _table_2(tables: Tables, console: Console) -> None:
             )
         )
         for one in tables.totals
+    ]
+    lines += [
+        Line(
+            (
+                f"paper: {one.name}",
+                duration(one.duration_s),
+                f"{one.load_bps / 1e6:.2f} Mbit/s",
+                *(f"{count / 1e6:,.1f} M" for count in (one.connections,)),
+                f"{one.bytes / 1e9:,.1f} G",
+                f"{one.packets / 1e6:,.1f} M",
+            ),
+            "dim",
+        )
+        for one in TABLE_2
     ]
     print_grid(columns, lines, console)
 
@@ -91,8 +154,37 @@ def _table_3(tables: Tables, console: Console) -> None:
         )
         for one in tables.lossy
     ]
+    lines += [
+        Line(
+            (
+                f"paper: {one.name}",
+                *(f"{share:.2f}" for share in (*one.lossy, *one.explained)),
+                *(
+                    f"{one.systems[system]:.2f}" if system in one.systems else NONE
+                    for system in tables.systems
+                ),
+            ),
+            "dim",
+        )
+        for one in TABLE_3
+    ]
     print_grid(columns, lines, console)
     say(console, _LOSSY, "dim")
+    shares = [
+        f"{one.name} {one.explained[0] / one.lossy[0]:.1%}" for one in tables.lossy if one.lossy[0]
+    ] or ["nothing, as no connection lost any"]
+    least, most = min(one.share for one in TABLE_3), max(one.share for one in TABLE_3)
+    say(
+        console, f"explained, of the lossy: {', '.join(shares)}; paper: {least:.0f} to {most:.0f} %"
+    )
+    agreement = tables.agreement
+    if agreement.named:
+        say(
+            console,
+            f"systems of SYNs and of retransmissions agree: {agreement.agree:,} of "
+            f"{agreement.named:,} ({agreement.agree / agreement.named:.2%}); paper, by p0f: more "
+            "than 99.9 %",
+        )
 
 
 def _table_4(tables: Tables, console: Console) -> None:
@@ -106,6 +198,15 @@ def _table_4(tables: Tables, console: Console) -> None:
         parts = (one.needed_rto, one.needed_fr, one.spurious_rto, one.spurious_fr, one.other)
         texts = (_counted(part, one.total) for part in parts)
         lines.append(Line((one.system, f"{one.total:,}", *texts)))
+        if printed := TABLE_4.get(one.system):
+            shares = (
+                printed.needed_rto,
+                printed.needed_fr,
+                printed.spurious_rto,
+                printed.spurious_fr,
+            )
+            percents = (f"{share:.1f}%" for share in shares)
+            lines.append(Line(("  paper", f"{printed.total:,}", *percents, NONE), "dim"))
     print_grid(columns, lines, console)
     say(console, terms.COUNTED, "dim")
     unknown = sum(one.unknown_need for one in tables.classes)
@@ -133,6 +234,15 @@ def _table_5(tables: Tables, console: Console) -> None:
         texts = (NONE if part is None else _counted(part, one.total) for part in changes)
         counts = (f"{one.fr:,}", f"{one.rto:,}", f"D={one.first_d}")
         lines.append(Line((one.system, *counts, *texts)))
+        if printed := TABLE_5.get(one.system):
+            shares = (
+                printed.rto_to_fr,
+                printed.spurious_caused,
+                printed.fr_to_rto,
+                printed.spurious_avoided,
+            )
+            counts = (f"{printed.fr:,}", f"{printed.rto:,}", f"D={one.first_d}")
+            lines.append(Line(("  paper", *counts, *(f"{share:.1f}%" for share in shares)), "dim"))
     print_grid(columns, lines, console)
     say(console, _TABLE_5, "dim")
 

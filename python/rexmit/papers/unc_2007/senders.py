@@ -80,6 +80,12 @@ class Study:
         """
         return self._of("whatif", self.explained, columns, pl.col("setting") == setting)
 
+    def parameters(self) -> pl.DataFrame:
+        """What was inferred of the lossy explained connections' senders: `parameter`, `value`, and
+        between what it lies.
+        """
+        return self._of("parameters", self.explained, ("parameter", "value", "low", "high"))
+
     def _of(
         self,
         table: str,

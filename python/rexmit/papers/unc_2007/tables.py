@@ -1,4 +1,4 @@
-"""Tables II to V of UNC 2007, the recovery times of its section V.A.2 and its false alarms."""
+"""Tables I to V of UNC 2007, the recovery times of its section V.A.2 and its false alarms."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Final
 
 import polars as pl
 
+from rexmit.papers.unc_2007.parameters import Inferred, parameters
 from rexmit.papers.unc_2007.senders import Study, Totals
 from rexmit.tracing import terms
-from rexmit.tracing.systems import SYSTEMS
+from rexmit.tracing.systems import SYSTEMS, system
 
 _SPURIOUS: Final = pl.col("need") == "spurious"
 _RTO: Final = pl.col("mechanism").is_in(terms.RTO)
@@ -99,9 +100,22 @@ class FalseAlarms:
 
 
 @dataclass(frozen=True)
+class Agreement:
+    """Of the lossy explained senders those whose SYN names a system, and of these those whose
+    retransmissions are explained by the same. A SYN refutes the stacks of other systems, so that
+    this tells of contradictions, not of how well retransmissions alone identify a sender.
+    """
+
+    named: int
+    agree: int
+
+
+@dataclass(frozen=True)
 class Tables:
     """All of them."""
 
+    parameters: tuple[Inferred, ...]
+    agreement: Agreement
     totals: tuple[Totals, ...]
     lossy: tuple[Lossy, ...]
     classes: tuple[Classes, ...]
@@ -119,6 +133,8 @@ def tables(study: Study) -> Tables:
     """Counts everything."""
     classes = _classes(study)
     return Tables(
+        parameters=parameters(study),
+        agreement=_agreement(study),
         totals=study.totals,
         lossy=_lossy(study),
         classes=classes,
@@ -127,6 +143,12 @@ def tables(study: Study) -> Tables:
         false_alarms=_false_alarms(study),
         systems=study.systems or SYSTEMS[:4],
     )
+
+
+def _agreement(study: Study) -> Agreement:
+    rows = study.explained.filter(pl.col("syn_system").is_not_null())
+    pairs = rows.select("syn_system", "system").rows()
+    return Agreement(len(pairs), sum(system(syn) == named for syn, named in pairs))
 
 
 def _lossy(study: Study) -> tuple[Lossy, ...]:

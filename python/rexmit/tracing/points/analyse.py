@@ -30,6 +30,7 @@ def analyse(
     made: Recognised,
     *,
     whatif: Sequence[str] = (),
+    stacks: Sequence[str] = (),
     jobs: int | None = None,
     connections_limit: int = CONNECTIONS_LIMIT,
     progress: Progress | None = None,
@@ -44,7 +45,11 @@ def analyse(
     facts: list[Facts] = []
     for point in made.points:
         source = open_source(
-            made.paths(point), whatif=whatif, jobs=jobs, connections_limit=connections_limit
+            made.paths(point),
+            whatif=whatif,
+            stacks=stacks,
+            jobs=jobs,
+            connections_limit=connections_limit,
         )
         parts = {name: [empty(name)] for name in TABLES}
         done = 0

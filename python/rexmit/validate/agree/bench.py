@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import combinations, groupby, pairwise
 from statistics import median
 from typing import Final
 
@@ -24,6 +24,21 @@ _FLIGHT: Final = 4
 _IDLE_NS: Final = 200_000
 """Packets that are so far apart find the hosts idle."""
 
+_BATCH: Final = 3
+"""Acknowledgements that left together show how long each took."""
+
+_FAST_NS: Final = 80_000
+"""Packets that come sooner one after another may find the hosts at work on those before them."""
+
+_SLOW_NS: Final = 300_000
+"""Packets that come so slowly one after another find the hosts idle."""
+
+_ACK_BITS: Final = 8 * 54
+"""Of an acknowledgement without options."""
+
+_FRAME_BITS: Final = 8 * 1514
+"""Of a full segment."""
+
 _ALONE_NS: Final = 5_000_000
 """What leaves so long before and after another packet leaves alone."""
 
@@ -41,10 +56,10 @@ def bench_of(
     sample = [number for number in logs if cases[number].receive_window_bytes is None]
 
     def modelled(number: int, bench: Bench) -> list[Packet]:
-        made = run(cases[number], run_model, streams, stack=stack, hz=hz, bench=bench)
-        return read(made.get("packets", []))
+        outcome = run(cases[number], run_model, streams, stack=stack, hz=hz, bench=bench)
+        return read(outcome.get("packets", []))
 
-    made = {
+    idle_by = {
         gathers: {number: modelled(number, Bench({GATHERS: gathers})) for number in sample}
         for gathers in ("false", "true")
     }
@@ -52,54 +67,81 @@ def bench_of(
         gathers: sum(
             _first_flight(logs[number]) == _first_flight(one) for number, one in by.items()
         )
-        for gathers, by in made.items()
+        for gathers, by in idle_by.items()
     }
     gathers = max(alike, key=lambda gathers: alike[gathers])
-    idle = made[gathers]
+    idle = idle_by[gathers]
     crossing = _median(
-        ours - theirs
+        answered - at_once
         for number in sample
-        if (ours := _handshake(logs[number])) is not None
-        and (theirs := _handshake(idle[number])) is not None
+        if (answered := _handshake(logs[number])) is not None
+        and (at_once := _handshake(idle[number])) is not None
     )
     flights = {
-        number: flight for number, log in logs.items() if (flight := _first_answer(log)) is not None
+        number: answer for number, log in logs.items() if (answer := _first_answer(log)) is not None
     }
     first = [
-        (flights[number], quick)
+        (flights[number], other)
         for number in sample
         if number in flights
-        and (quick := _first_answer(idle[number])) is not None
+        and (other := _first_answer(idle[number])) is not None
         and flights[number].together >= _FLIGHT
     ]
-    logging = _median(
-        after for number, log in logs.items() for after in _after_ticks(cases[number], log, hz)
-    )
-    # One round of a packet with data that is received and acknowledged, where nothing waits.
+    # One round of a packet with data that a reader takes and acknowledges, where nothing waits: a
+    # SYN crosses as such a round goes, but for what its answer takes longer to make.
     round_ns = _median(step for number in sample for step in _steps(logs[number], idle[number]))
-    # How much longer it takes to make a packet with data than an acknowledgement: a SYN crosses as
-    # such a round goes, but for that.
     more = max(0, crossing - round_ns) if round_ns else 0
     judge = _median(
-        (log.heard_ns - quick.heard_ns - crossing + more) // (log.together - 1)
-        for log, quick in first
-        if quick.step_ns > _IDLE_NS
+        (ours.heard_ns - theirs.heard_ns - crossing + more) // (ours.together - 1)
+        for ours, theirs in first
+        if theirs.step_ns > _IDLE_NS
     )
-    send = _median(
-        (log.asked_ns - quick.asked_ns - crossing + more - judge) // (log.together - 1)
-        for log, quick in first
+    send = _slope(
+        (flight[0], flight[1] - quick[1])
+        for number in sample
+        if (flight := _asked(logs[number])) is not None
+        and (quick := _asked(idle[number])) is not None
     )
-    return Bench(
+    logging = _quartile(
+        after for number, log in logs.items() for after in _after_ticks(cases[number], log, hz)
+    )
+    made = _slope(one for number in sample for one in _clocked(cases[number], logs[number]))
+    wake = max(0, logging - made)
+    # What a reader does with a packet, what TCP does without one, and both but the acknowledgement.
+    reader = max(0, round_ns - wake - judge)
+    alone = _median(step for number in sample for step in _in_batches(logs[number], judge))
+    fast = [(_gap(cases[number]), _together(logs[number])) for number in sample]
+    fast = [(gap, groups) for gap, groups in fast if gap < _FAST_NS and sum(groups) >= _FLIGHT]
+    # Packets that come sooner are left to a reader, one by one; those that come a little later are
+    # acknowledged with the first.
+    begins = _bound((gap, len(groups) == sum(groups)) for gap, groups in fast)
+    leaves = _bound((gap, groups[0] > 1) for gap, groups in fast if gap > begins)
+    make = max(0, min(reader, alone, made, (reader + alone - begins) // 2))
+    bench = Bench(
         {GATHERS: gathers},
-        receive_ns=max(0, crossing - logging - judge),
-        send_ns=send,
-        acknowledge_ns=max(0, send - more),
-        filter_ns=max(0, logging - send),
+        receive_ns=alone - make,
+        wake_ns=wake,
+        take_ns=reader - make,
+        leave_ns=max(0, leaves - alone - reader + make),
+        write_ns=max(0, send - made),
+        make_ns=make,
+        fetch_ns=made - make,
         judge_ns=judge,
         retransmission_ns=_median(
-            look + (flight.together - 1) * judge
-            for number, flight in flights.items()
-            if flight.step_ns > _IDLE_NS and (look := _look(logs[number], flight)) is not None
+            look + (answer.together - 1) * judge
+            for number, answer in flights.items()
+            if answer.step_ns > _IDLE_NS and (look := _look(logs[number], answer)) is not None
+        ),
+    )
+    # What a request takes longer than all this is what the server needs to answer.
+    return replace(
+        bench,
+        answer_ns=_median(
+            flight[1] - quick[1]
+            for number in sample
+            if (flight := _asked(logs[number])) is not None
+            and (quick := _asked(modelled(number, bench))) is not None
+            and flight[0] == quick[0]
         ),
     )
 
@@ -107,6 +149,21 @@ def bench_of(
 def _median(values: Iterable[int]) -> int:
     known = list(values)
     return max(0, round(median(known))) if known else 0
+
+
+def _quartile(values: Iterable[int]) -> int:
+    """The lower one: what comes between makes a time longer, and nothing makes it shorter."""
+    known = sorted(values)
+    return max(0, known[len(known) // 4]) if known else 0
+
+
+def _slope(points: Iterable[tuple[int, int]]) -> int:
+    """By how much the second number grows with the first."""
+    by: dict[int, list[int]] = {}
+    for count, value in points:
+        by.setdefault(count, []).append(value)
+    known = [(count, _quartile(by[count])) for count in sorted(by) if len(by[count]) >= _FLIGHT]
+    return _median((far[1] - near[1]) // (far[0] - near[0]) for near, far in combinations(known, 2))
 
 
 def _payload(packets: Iterable[Packet], *, server: bool) -> list[Packet]:
@@ -129,10 +186,17 @@ def _first_flight(packets: Iterable[Packet]) -> int:
     return sent
 
 
+def _asked(packets: Sequence[Packet]) -> tuple[int, int] | None:
+    """How many packets with data left first, and how long after the request."""
+    data, requests = _payload(packets, server=True), _payload(packets, server=False)
+    if not data or len(requests) != 1:
+        return None
+    begun = data[0].at_ns
+    return sum(1 for one in data if one.at_ns == begun), begun - requests[0].at_ns
+
+
 @dataclass(frozen=True, slots=True)
 class _FirstFlight:
-    asked_ns: int
-    """From the request to the first data."""
     heard_ns: int
     """From the first data to their acknowledgement."""
     together: int
@@ -152,7 +216,7 @@ def _first_answer(packets: Sequence[Packet]) -> _FirstFlight | None:
         return None
     together = sum(1 for one in packets if one.direction == SERVER and one.at_ns == begun)
     step = heard[1] - heard[0] if len(heard) > 1 else 0
-    return _FirstFlight(begun - requests[0].at_ns, heard[0] - begun, together, step)
+    return _FirstFlight(heard[0] - begun, together, step)
 
 
 def _steps(packets: Sequence[Packet], idle: Sequence[Packet]) -> list[int]:
@@ -167,6 +231,63 @@ def _steps(packets: Sequence[Packet], idle: Sequence[Packet]) -> list[int]:
     ours, theirs = steps(packets), steps(idle)
     worked = len(ours) == len(theirs) == _FLIGHT and min(ours) > 2 * max(theirs)
     return ours[1:] if worked else []
+
+
+def _groups(packets: Sequence[Packet]) -> list[tuple[int, int]]:
+    """When acknowledgements of the first flight left, and how many together."""
+    first = _first_flight(packets)
+    acks = [one.at_ns for one in _acks(packets) if one.ack > 1][:first]
+    return [(at, len(list(same))) for at, same in groupby(acks)]
+
+
+def _clocked(case: Case, packets: Sequence[Packet]) -> Iterable[tuple[int, int]]:
+    """How many new segments left together after an acknowledgement, and how much later than it came
+    over the wire, where hosts had nothing else to do.
+    """
+    if _gap(case) < _SLOW_NS:
+        return
+    crossing = sum(case.delays_ns) + sum(_ACK_BITS * 10**9 // rate for rate in case.rates_bps)
+    acks = [one.at_ns + crossing for one in _acks(packets)]
+    groups: dict[int, list[Packet]] = {}
+    for one in _payload(packets, server=True):
+        groups.setdefault(one.at_ns, []).append(one)
+    for at, group in groups.items():
+        near = [at - ack for ack in acks if abs(at - ack) < _ALONE_NS // 4]
+        new = all(one.mechanism is None for one in group)
+        if new and len(group) < _FLIGHT and len(near) == 1 and 0 < near[0] < _IDLE_NS:
+            yield len(group), near[0]
+
+
+def _in_batches(packets: Sequence[Packet], judge: int) -> list[int]:
+    """How long TCP worked on each packet of those that it took in while the filter waited."""
+    groups = _groups(packets)
+    return [
+        (after[0] - before[0] - before[1] * judge) // after[1]
+        for before, after in pairwise(groups[:2])
+        if after[1] >= _BATCH
+    ]
+
+
+def _gap(case: Case) -> int:
+    """How long after a packet the next one comes, at least, on the slowest link."""
+    return _FRAME_BITS * 10**9 // min(case.rates_bps)
+
+
+def _together(packets: Sequence[Packet]) -> list[int]:
+    """How many acknowledgements of the first flight left together each time."""
+    return [count for _, count in _groups(packets)]
+
+
+def _bound(flights: Iterable[tuple[int, bool]]) -> int:
+    """The time between packets below which something happens, and above which it does not."""
+    known = list(flights)
+    gaps = sorted({gap for gap, _ in known})
+    middles = [(near + far) // 2 for near, far in pairwise(gaps)]
+
+    def wrong(bound: int) -> int:
+        return sum((gap < bound) != so for gap, so in known)
+
+    return min(middles, key=wrong, default=0)
 
 
 def _handshake(packets: Sequence[Packet]) -> int | None:

@@ -74,6 +74,11 @@ def by_counters(kernel: str | None, model: str | None) -> bool:
     return kernel == model or (kernel == _FAST and model in _COUNTED_AS_FAST)
 
 
+def told_alike(one: str | None, other: str | None) -> bool:
+    """Alike, of two kernels of which either may have told nothing."""
+    return by_counters(one, other) or by_counters(other, one)
+
+
 def compare(kernel: Log, model: Log, tick_ns: int, alike: Alike = eq) -> Verdict:
     """Hold the model's log against the kernel's."""
     two = _Two(kernel, model, tick_ns, alike)

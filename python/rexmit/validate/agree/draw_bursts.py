@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Final
 
 from rexmit.validate.agree.case import Case
@@ -18,9 +19,13 @@ QUEUE_PACKETS: Final = 1000
 """More than there are."""
 GAP_NS: Final = (1_000_000_000, 3_000_000_000)
 
+EARLY_RETRANS: Final = "net.ipv4.tcp_early_retrans"
+SYSCTLS: Final = frozenset({EARLY_RETRANS})
+"""Settings that a case may have."""
 
-def draw(lot: Lot) -> Case:
-    """A case."""
+
+def draw(lot: Lot, there: Set[str]) -> Case:
+    """A case with settings that are `there`."""
     dice = lot.dice
     connection, bursts, settings = dice("connection"), dice("bursts"), dice("settings")
     protocol = connection.pick([(2, "mptcp"), (1, "tcp")])
@@ -40,9 +45,13 @@ def draw(lot: Lot) -> Case:
         gap_ns=round(bursts.between(*GAP_NS) / 1e6) * 1_000_000,
         pattern=_pattern(dice("pattern"), count, first_path if protocol == "tcp" else None),
         queue_packets=queue(dice("queue"), QUEUE_PACKETS),
-        sysctls={"net.ipv4.tcp_early_retrans": settings.pick([(1, "0"), (2, "3")])}
-        | buffers(dice("buffers")),
+        sysctls=_settings(settings, there) | buffers(dice("buffers")),
     )
+
+
+def _settings(dice: Dice, there: Set[str]) -> dict[str, str]:
+    value = dice.pick([(1, "0"), (2, "3")])
+    return {EARLY_RETRANS: value} if EARLY_RETRANS in there else {}
 
 
 def _rates(dice: Dice) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Final
 
 from rexmit.validate.agree.case import Case
@@ -14,9 +14,27 @@ RATE_BPS: Final = (500_000, 1_000_000_000)
 RTT_NS: Final = (1_000_000, 800_000_000)
 SEGMENTS: Final = (1, 400)
 
+SYSCTLS: Final = frozenset(
+    f"net.ipv4.{name}"
+    for name in (
+        "tcp_dsack",
+        "tcp_early_retrans",
+        "tcp_frto",
+        "tcp_recovery",
+        "tcp_reordering",
+        "tcp_rto_min_us",
+        "tcp_sack",
+        "tcp_slow_start_after_idle",
+        "tcp_timestamps",
+    )
+)
+"""Settings that a case may have."""
 
-def draw(lot: Lot, series: tuple[int, int]) -> Case:
-    """A case with settings that a kernel of this series has."""
+CONGESTION_CONTROLS: Final = frozenset({"cubic", "reno"})
+
+
+def draw(lot: Lot, there: Set[str]) -> Case:
+    """A case with settings and algorithms that are `there`."""
     dice = lot.dice
     size = dice("size")
     segments = round(size.log_between(SEGMENTS[0] - 0.4, SEGMENTS[1] + 0.4))
@@ -28,9 +46,9 @@ def draw(lot: Lot, series: tuple[int, int]) -> Case:
         queue_packets=queue(dice("queue"), 4000),
         segments=segments,
         pattern=_pattern(dice("data"), dice("resends"), dice("acks"), segments),
-        congestion_control=dice("control").pick([(7, "cubic"), (3, "reno")]),
+        congestion_control=_control(dice("control"), there),
         receive_window_bytes=_window(dice("window")),
-        sysctls=_sysctls(dice("sysctls"), series) | buffers(dice("buffers")),
+        sysctls=_sysctls(dice("sysctls"), there) | buffers(dice("buffers")),
     )
 
 
@@ -126,15 +144,21 @@ def _range(first: int, last: int) -> str:
     return str(first) if first == last else f"{first}..{last}"
 
 
-def _sysctls(dice: Dice, series: tuple[int, int]) -> dict[str, str]:
+def _control(dice: Dice, there: Set[str]) -> str:
+    wanted = dice.pick([(7, "cubic"), (3, "reno")])
+    # Every kernel has the other.
+    return wanted if wanted in there else "reno"
+
+
+def _sysctls(dice: Dice, there: Set[str]) -> dict[str, str]:
     """Settings that depart from the kernel's own, most of them in a few cases only."""
     found: dict[str, str] = {}
 
     def sometimes(share: float, name: str, values: Sequence[tuple[float, object]]) -> None:
         # Both are drawn always, so that one setting's share does not move the next one's draw.
         wanted, value = dice.chance(share), dice.pick(values)
-        if wanted:
-            found[f"net.ipv4.{name}"] = str(value)
+        if wanted and (full := f"net.ipv4.{name}") in there:
+            found[full] = str(value)
 
     sometimes(0.35, "tcp_early_retrans", [(1, 0)])
     sometimes(0.3, "tcp_recovery", [(3, 0), (1, 2), (1, 3), (1, 4), (1, 5), (1, 7)])
@@ -145,6 +169,5 @@ def _sysctls(dice: Dice, series: tuple[int, int]) -> dict[str, str]:
     sometimes(0.1, "tcp_reordering", [(1, 1), (1, 2), (1, 5), (1, 10)])
     sometimes(0.15, "tcp_slow_start_after_idle", [(1, 0)])
     rto_min_us = round(dice.log_between(5_000, 1_000_000))
-    if series >= (6, 11):
-        sometimes(0.15, "tcp_rto_min_us", [(1, rto_min_us)])
+    sometimes(0.15, "tcp_rto_min_us", [(1, rto_min_us)])
     return found

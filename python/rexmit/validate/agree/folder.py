@@ -12,13 +12,13 @@ import json
 import re
 import shutil
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final, Self
 
 from rexmit.errors import UserError, argument
 from rexmit.store.files import write_text, writing
-from rexmit.store.plain_json import Check, loads, read, shape, text, whole
+from rexmit.store.plain_json import Check, loads, mapping_of, read, shape, text, whole
 from rexmit.validate.agree.case import Case
 from rexmit.validate.agree.outcome import Outcome
 
@@ -45,6 +45,7 @@ _CHECK: Final[Check] = shape(
         "guest_hash": text,
         "seed": whole(0, 2**64 - 1),
         "paths": whole(1, 32),
+        "room": mapping_of(text),
     },
     needed=("format", "kernel", "version", "hz", "kernel_hash", "guest_hash", "seed"),
 )
@@ -64,6 +65,10 @@ class About:
     seed: int
     paths: int = 1
     """Of each case; with one, cases are of pages."""
+    room: Mapping[str, str] = field(default_factory=dict)
+    """Settings of the model that follow from how an image was configured; none of a kernel of ours,
+    as which the model's stacks are.
+    """
 
     @property
     def series(self) -> tuple[int, int]:

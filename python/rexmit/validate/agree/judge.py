@@ -10,7 +10,7 @@ from typing import Final
 from rexmit.campaign.streams import Streams
 from rexmit.validate.agree import classes, model
 from rexmit.validate.agree.case import Case
-from rexmit.validate.agree.compare import Verdict, by_counters, compare
+from rexmit.validate.agree.compare import Verdict, by_counters, compare, told_alike
 from rexmit.validate.agree.outcome import Outcome, why_no_log
 from rexmit.validate.agree.packet import Log
 from rexmit.validate.agree.rates import PACKETS, RETRANSMISSIONS, Measures
@@ -94,16 +94,27 @@ def judge(
     stack: str,
     hz: int,
     bench: model.Bench | None = None,
+    ticks: int = 1,
 ) -> Judged:
     """Run the model on the case and compare. With a `bench` the log is of a kernel that is not the
-    lab's: the model's SYN leaves when its did, and its mechanisms come from counters alone.
+    lab's: the model's SYN leaves when its did, and its mechanisms come from counters alone. Times
+    agree within so many `ticks`.
     """
     error = None if "packets" in outcome else why_no_log(outcome)
     if error is not None and _UNSENT not in error:
         return Judged(case, kernel_error=error)
     ours = _log(case, outcome)
     late_ns = ours.packets[0].at_ns if bench is not None and ours.packets else 0
-    made = model.run(case, run_model, streams, stack=stack, hz=hz, bench=bench, late_ns=late_ns)
+    made = model.run(
+        case,
+        run_model,
+        streams,
+        stack=stack,
+        hz=hz,
+        bench=bench,
+        late_ns=late_ns,
+        start_ns=_start_ns(outcome) if bench is not None and not bench.aligned else None,
+    )
     theirs = _log(case, made)
     if error is not None:
         if "packets" in made:
@@ -113,16 +124,38 @@ def judge(
         return Judged(case, ours, kind="only the kernel sends what is lost")
     if "packets" not in made:
         return Judged(case, ours, kind=f"the model failed: {why_no_log(made)}")
+    within_ns = ticks * 1_000_000_000 // hz
+    verdict = compare(ours, theirs, within_ns, eq if bench is None else by_counters)
+    return Judged(case, ours, theirs, verdict, _kind(case, verdict, ours, theirs, hz))
+
+
+def judge_kernels(case: Case, one: Outcome, other: Outcome, *, hz: int, ticks: int) -> Judged:
+    """Compare what two kernels made of the case: the second takes the model's place."""
+    for outcome in (one, other):
+        if "packets" not in outcome:
+            return Judged(case, kernel_error=why_no_log(outcome))
+    ours, theirs = _log(case, one), _log(case, other)
+    verdict = compare(ours, theirs, ticks * 1_000_000_000 // hz, told_alike)
+    kind = _kind(case, verdict, ours, theirs, hz)
+    return Judged(case, ours, theirs, verdict, kind and kind.replace("model", "other"))
+
+
+def _kind(case: Case, verdict: Verdict, ours: Log, theirs: Log, hz: int) -> str | None:
     tick_ns = 1_000_000_000 // hz
-    verdict = compare(ours, theirs, tick_ns, eq if bench is None else by_counters)
-    kind = (
+    return (
         classes.of_retransmissions(verdict, ours, theirs, tick_ns)
         if measures(case) is RETRANSMISSIONS
         else classes.of_packets(verdict, tick_ns)
     )
-    return Judged(case, ours, theirs, verdict, kind)
 
 
 def _log(case: Case, outcome: Outcome) -> Log:
     rows, completions = outcome.get("packets", []), outcome.get("completions_ns", [])
     return Log.of(rows, completions, own=case.minds_paths)
+
+
+def _start_ns(outcome: Outcome) -> int | None:
+    """When the kernel that ran the case began with it, since it was switched on."""
+    first_ns = (outcome.get("transfer") or {}).get("t_start_ns")
+    data = [row for row in outcome.get("packets", []) if row[1] == 0 and row[3] > 0]
+    return None if first_ns is None or not data else first_ns - data[0][0]

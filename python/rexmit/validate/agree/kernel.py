@@ -97,7 +97,9 @@ def _run_batch(
 
         seed = streams.stream_u64(next(iter(left.values())).seed, "agree boot", 0, 1)[0]
         whole = plan(left, streams, hz=engine.kernel.hz, programs=engine.programs)
-        options = BootOptions(kernel=engine.kernel.path, core=core, seed=seed)
+        options = BootOptions(
+            kernel=engine.kernel.path, core=core, seed=seed, machine=engine.kernel.machine()
+        )
         with GuestBoot(options, whole, guest=engine.guest) as boot:
             try:
                 watch(boot, on_event=take, hang_limit_s=HANG_LIMIT_S, poll_s=0.01, end=end)

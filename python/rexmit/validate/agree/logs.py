@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from rexmit.campaign.streams import core_streams
 from rexmit.engines.engine import cores
+from rexmit.engines.has import has
 from rexmit.engines.kernel import KernelEngine, find_kernel
 from rexmit.errors import UserError
+from rexmit.kernels.kernel import Kernel
+from rexmit.kernels.room import room
 from rexmit.progress import Progress
 from rexmit.validate.agree import kernel as side
-from rexmit.validate.agree.draw import draw
+from rexmit.validate.agree.draw import CONGESTION_CONTROLS, SYSCTLS, draw
 from rexmit.validate.agree.folder import About, Folder
 from rexmit.validate.agree.outcome import Outcome
+
+_MULTIPATH: Final = "net.mptcp.enabled"
+"""A setting that kernels with Multipath TCP have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +52,12 @@ def kernel_logs(
         guest_hash=engine.guest_hash,
         seed=wanted.seed,
         paths=wanted.paths,
+        room=room_of(engine.kernel.image),
     )
     streams = core_streams()
+    there = _there(engine, wanted.paths)
     cases = {
-        index: draw(streams, wanted.seed, index, about.series, paths=wanted.paths)
+        index: draw(streams, wanted.seed, index, there, paths=wanted.paths)
         for index in range(wanted.cases)
     }
     paths = f"-paths-{wanted.paths}" if wanted.paths > 1 else ""
@@ -70,3 +79,24 @@ def kernel_logs(
     finally:
         progress.close()
     return folder, about
+
+
+def room_of(image: Kernel | None) -> dict[str, str]:
+    """See `About.room`."""
+    if image is None:
+        return {}
+    major, minor = image.series.split(".")
+    return room(image.config, (int(major), int(minor)))
+
+
+def _there(engine: KernelEngine, paths: int) -> frozenset[str]:
+    """What the kernel has of what cases draw. Raises UserError for two paths without Multipath
+    TCP.
+    """
+    found = has(engine, SYSCTLS | {_MULTIPATH}, CONGESTION_CONTROLS)
+    if paths > 1 and _MULTIPATH not in found.sysctls:
+        raise UserError(
+            f"most cases of two paths are of Multipath TCP, and {engine.slug} has none",
+            "name a kernel that has it, or draw cases of one path",
+        )
+    return found.sysctls | found.congestion_controls

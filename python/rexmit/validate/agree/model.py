@@ -27,21 +27,31 @@ class Bench:
     """Settings other than the stack's own."""
     receive_ns: int = 0
     """How long the hosts' processor works on a packet that comes."""
-    send_ns: int = 0
-    """How long it works on a packet with data, or a SYN, that a TCP makes."""
-    acknowledge_ns: int = 0
-    """How long it works on another that a TCP makes."""
-    filter_ns: int = 0
-    """How long it takes to wake the filter."""
+    answer_ns: int = 0
+    """How long a server that is asked works until it writes."""
+    wake_ns: int = 0
+    """How long it takes to wake a server that waits for room, or the filter."""
+    take_ns: int = 0
+    """How long a reader works on a packet that it takes in itself."""
+    leave_ns: int = 0
+    """How long a reader is on its way out of `recv`."""
+    write_ns: int = 0
+    """How long the server works to write as much as a packet holds."""
+    make_ns: int = 0
+    """How long a TCP works on a packet that it makes."""
+    fetch_ns: int = 0
+    """How long the filter works to fetch a packet with data."""
     judge_ns: int = 0
     """How long the filter works on a packet of those that it takes together."""
     retransmission_ns: int = 0
     """How long it works on a retransmission besides."""
+    aligned: bool = False
+    """Whether cases begin at the same place of its kernel's count of ticks as of ours."""
 
     @property
     def logging_ns(self) -> int:
         """How long after TCP begins to make a packet the filter writes it down."""
-        return self.send_ns + self.filter_ns
+        return self.make_ns + self.wake_ns
 
 
 def run(
@@ -53,9 +63,10 @@ def run(
     hz: int,
     bench: Bench | None = None,
     late_ns: int = 0,
+    start_ns: int | None = None,
 ) -> Outcome:
     """What the model makes of the case, in the form of a kernel's outcome; its SYN is written down
-    `late_ns` after the case's start.
+    `late_ns` after the case's start, which is `start_ns` after the hosts were switched on.
     """
     import polars as pl
 
@@ -66,7 +77,10 @@ def run(
     own["work"] = {name: value for name, value in asdict(bench).items() if name.endswith("_ns")}
     late_ns -= min(late_ns, bench.logging_ns)
     cell |= {"stack": own, "seed": case.seed}
-    cell["starts"][0]["phase_ns"] += late_ns
+    (start,) = cell["starts"]
+    if start_ns is not None:
+        start["boundary_ns"] = start_ns - start["phase_ns"]
+    start["phase_ns"] += late_ns
     try:
         text, tables = run_model(json.dumps(whole), None)
     except BaseException as error:

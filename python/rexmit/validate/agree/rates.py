@@ -37,7 +37,7 @@ class Measures:
 
 
 _EXACT: Final = Measure(
-    "exact", "every packet agrees", "on each path: order, bytes, mechanism, time within a tick"
+    "exact", "every packet agrees", "on each path: order, bytes, mechanism, time within {within}"
 )
 _AGREE: Final = Measure("agree", "retransmissions and completion agree")
 
@@ -50,7 +50,7 @@ PACKETS: Final = Measures(
         Measure("mechanisms", "the same packets and mechanisms", "at whatever time"),
         Measure("packets", "the same packets in the same order"),
         Measure(
-            "recovery", "mechanism and t_recover", "of the first retransmission, within a tick"
+            "recovery", "mechanism and t_recover", "of the first retransmission, within {within}"
         ),
     ),
 )
@@ -67,7 +67,7 @@ RETRANSMISSIONS: Final = Measures(
             "the same retransmissions",
             "path and mechanism of each, re-injections too",
         ),
-        Measure("completion", "the same completion", "of every burst, within a tick"),
+        Measure("completion", "the same completion", "of every burst, within {within}"),
         _EXACT,
     ),
 )

@@ -116,14 +116,22 @@ class Recorded:
         if self.bench is None:
             return []
         bench = self.bench
+        if bench.aligned:
+            cost, room = (bench.settings[name] for name in ("packet_overhead", "header_room"))
+            words = f"{cost} bytes beside its payload, with room of {room} for headers"
+            return [f"as the image is configured: a segment costs {words}"]
         gathers = "gathers" if bench.settings[GATHERS] == "true" else "does not gather"
         took = [
-            f"{span / 1e6:.2f} ms {what}"
+            f"{span / 1e3:.0f} µs {what}"
             for what, span in (
                 ("to receive a packet", bench.receive_ns),
-                ("to send one", bench.send_ns),
-                ("to acknowledge one", bench.acknowledge_ns),
-                ("to wake the filter", bench.filter_ns),
+                ("to answer a request", bench.answer_ns),
+                ("to wake a program", bench.wake_ns),
+                ("for it to take one", bench.take_ns),
+                ("for it to leave", bench.leave_ns),
+                ("to write one", bench.write_ns),
+                ("to make one", bench.make_ns),
+                ("to fetch one", bench.fetch_ns),
                 ("to judge a packet", bench.judge_ns),
                 ("to name a retransmission", bench.retransmission_ns),
             )
@@ -144,9 +152,16 @@ class Recorded:
         return None if self.bench is None else {**asdict(self.bench), "changed": self.changed}
 
 
+def of_image(room: Mapping[str, str]) -> Bench | None:
+    """The bench of an image with this room for headers: the lab's but for that."""
+    return Bench(dict(room), aligned=True) if room else None
+
+
 def of_folder(folder: Folder, about: About, stack: str) -> Recorded:
     """What a folder's cases ran under."""
     cases = folder.cases()
+    if (bench := of_image(about.room)) is not None:
+        return Recorded(cases, bench)
     if about.paths > 1 or about.series >= SHARED_BEFORE:
         return Recorded(cases)
     outcomes = folder.outcomes()

@@ -10,14 +10,15 @@ from rexmit.validate.agree.rates import Rates
 _NAMED: Final = 6
 
 
-def lines(tally: Rates, *, kernel: str, stack: str, hz: int) -> Iterator[str]:
+def lines(tally: Rates, *, kernel: str, other: str, hz: int, ticks: int) -> Iterator[str]:
     """The rates, then the classes of disagreement and what they have in common."""
     cases = f"{tally.cases:,} {tally.measures.cases}"
-    yield f"{cases}, model {stack} against kernel {kernel} at {hz} Hz"
+    yield f"{cases}, {other} against kernel {kernel} at {hz} Hz"
     if tally.failed:
         yield f"{tally.failed} more were not run by the kernel and do not count"
     for name, count, about in tally.rows():
-        remark = f"  {about}" if about else ""
+        within = "a tick" if ticks == 1 else f"{ticks} ticks"
+        remark = f"  {about.format(within=within)}" if about else ""
         yield f"  {name:<36}{tally.share(count):6.1f}%  {count:>6,}{remark}"
     if tally.kinds:
         yield ""

@@ -134,6 +134,14 @@ class Benches:
         finally:
             self.save()
 
+    def whole(self, settings: Settings) -> Measured:
+        """A bench that others are held against. Raises UserError where a cell of it failed."""
+        self.measure([settings])
+        measured = self.measured[settings]
+        if measured.failed:
+            raise UserError(measured.failed[0], f"to see it: {self.command(settings)}")
+        return measured
+
     def save(self) -> None:
         """Write the file, if anything is new."""
         if not self._unsaved:
@@ -235,9 +243,3 @@ def _stack(scenario: Scenario) -> str:
 def _read(plain: dict[str, Any]) -> tuple[Settings, Measured]:
     cells = tuple(CellMeans(**cell) for cell in plain["cells"])
     return tuple(plain["settings"]), Measured(cells, tuple(plain["failed"]))
-
-
-def check_whole(measured: Measured, command: str) -> None:
-    """Raises UserError for a bench of which a cell failed."""
-    if measured.failed:
-        raise UserError(measured.failed[0], f"to see it: {command}")

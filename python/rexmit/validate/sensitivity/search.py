@@ -106,6 +106,8 @@ def search(
     base = Departure(())
     known: dict[frozenset[str], tuple[Departure, float]] = {}
     level = [base]
+    for benches in (quick, full):
+        benches.whole(judge.settings(base))
     for size in range(together + 1):
         quick.measure(judge.settings(one) for one in level)
         scored = [(one, judge.score(quick, one)) for one in level]
@@ -141,8 +143,7 @@ def _shared(start: Start, *banks: Benches) -> tuple[Cell, ...]:
     """
     there = set(start.kernel)
     for benches in banks:
-        benches.measure([start.settings])
-        there &= set(means(benches.measured[start.settings].cells, {}))
+        there &= set(means(benches.whole(start.settings).cells, {}))
     if not there:
         raise UserError(
             f"{start.name}: the model has no transfer for any cell of the kernel's rows",

@@ -19,12 +19,12 @@ from rexmit.engines.boot import (
 )
 from rexmit.engines.engine import PLAN_VERSION
 from rexmit.engines.guest import NETWORK_PROGRAMS, programs
-from rexmit.engines.kernel import HANG_LIMIT_S, HEARTBEAT_S, KernelEngine
+from rexmit.engines.kernel import HANG_LIMIT_S, HEARTBEAT_S, KernelEngine, KernelIdentity
 from rexmit.errors import UserError
 from rexmit.validate.truth.draw import Part
 
 MEMORY: Final = "384M"
-NO_LOG: Final = "does not record why it sends"
+NO_LOG: Final = "record of why it sends a segment again"
 POINTS: Final = ("sender", "switch", "receiver")
 
 
@@ -105,7 +105,13 @@ def run_part(
         "parts": [part.plan],
     }
     told: dict[str, dict[str, Any]] = {}
-    options = BootOptions(kernel=engine.kernel.path, core=core, seed=part.seed, memory=MEMORY)
+    options = BootOptions(
+        kernel=engine.kernel.path,
+        core=core,
+        seed=part.seed,
+        memory=MEMORY,
+        machine=engine.kernel.machine(MEMORY),
+    )
     with GuestBoot(options, plan, guest=engine.guest) as boot:
 
         def take(event: Event) -> None:
@@ -132,9 +138,17 @@ def run_part(
         on_part(Ran(part, boot.channel.path("."), told["part-start"], told["part-end"]))
 
 
+def _build(kernel: KernelIdentity) -> str:
+    series = ".".join(kernel.version.split(".")[:2])
+    return f"Build it with rexmit's patches: rexmit kernel build {series} --hz {kernel.hz}"
+
+
 def _failed(part: Part, engine: KernelEngine, message: str) -> UserError:
     hint = None
     if NO_LOG in message:
-        series, hz = ".".join(engine.kernel.version.split(".")[:2]), engine.kernel.hz
-        hint = f"Build it with rexmit's patches: rexmit kernel build {series} --hz {hz}"
+        hint = (
+            "Images have none. Name a kernel that rexmit built: rexmit kernel build 6.1"
+            if engine.kernel.image
+            else _build(engine.kernel)
+        )
     return UserError(f"part {part.name} on {engine.kernel.name}: {message}", hint)

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from rexmit.whatif.settings import as_stack, as_sysctl
+from rexmit import stacks
+from rexmit.whatif.settings import applicable, as_stack, as_sysctl, expanded
 
 OWN: Final = "own"
 """The configuration whose captures are analysed."""
@@ -39,6 +40,9 @@ NETWORKS: Final[Mapping[str, Mapping[str, str]]] = {
 
 SEGMENTS: Final = (4, 12, 40)
 
+MANY: Final = 100
+"""So many settings are tried on the network and the page in the middle alone."""
+
 
 @dataclass(frozen=True)
 class Base:
@@ -54,50 +58,47 @@ class Base:
         return " ".join([self.stack, *(f"{name}={value}" for name, value in self.changes.items())])
 
 
-_K: Final = ("k=2", "k=3", "k=6")
-_GAINS: Final = ("a=1/2", "a=1/32", "b=1/2")
-
-BASES: Final = (
-    Base(
-        "linux-6.12",
-        (
-            *_K,
-            *_GAINS,
-            "min_rto=100ms",
-            "min_rto=400ms",
-            "rto_min=5ms",
-            "rto_min=50ms",
-            "d=2",
-            "d=4",
-            "no-tlp",
-            "no-rack",
-        ),
-    ),
-    Base("linux-6.12", ("tlp", "rack", "tlp,rack"), {"tlp": "off", "rack": False}),
-    Base("linux-2.4", (*_K, *_GAINS, "min_rto=100ms", "min_rto=400ms", "d=2", "d=4")),
-    Base("windows-xp-unc2007", (*_K, "min_rto=400ms", "d=3", "d=4")),
-    Base("solaris-10", (*_K, "min_rto=100ms", "d=2", "d=4")),
+_CHANGED: Final[Sequence[tuple[str, Mapping[str, object]]]] = (
+    ("linux-6.12", {"tlp": "off", "rack": False}),
 )
-"""Settings that `rexmit trace` replays unless told otherwise, on stacks that they change."""
+"""Stacks that are tried with something switched off, too, so that it can be switched on."""
+
+
+def usual(name: str | None = None) -> list[Base]:
+    """The settings that `rexmit trace` replays unless told otherwise, on every stack of the model,
+    or on one, that they change.
+    """
+    every: list[tuple[str, Mapping[str, object]]] = [(stack, {}) for stack in stacks.names()]
+    made = []
+    for stack, changes in [*every, *_CHANGED]:
+        if name in (None, stack):
+            settings = applicable(expanded(["default"]), stack, changes)
+            made.append(Base(stack, settings, changes))
+    return made
+
 
 KERNEL_SETTINGS: Final = ("min_rto=100ms", "rto_min=50ms", "d=2", "d=4", "no-tlp", "no-rack")
 
 
 def scenario(base: Base, *, seed: int, kernel: bool) -> dict[str, Any]:
     """The scenario: the sender as it is, and with each setting."""
+    networks, segments = NETWORKS, list(SEGMENTS)
+    if len(base.settings) > MANY:
+        middle = list(NETWORKS)[len(NETWORKS) // 2]
+        networks, segments = {middle: NETWORKS[middle]}, [SEGMENTS[len(SEGMENTS) // 2]]
     configs: dict[str, Any] = {OWN: {} if kernel else {"stack": dict(base.changes)}}
     for setting in base.settings:
         if kernel:
             configs[setting] = {"sysctl": as_sysctl(setting)}
         else:
-            configs[setting] = {"stack": {**base.changes, **as_stack(setting)}}
+            configs[setting] = {"stack": {**base.changes, **as_stack(setting, base.stack)}}
     return {
         "format": 1,
         "title": "The same losses under other settings",
         "seed": seed,
         "repeat": 1,
-        "networks": {name: dict(network) for name, network in NETWORKS.items()},
+        "networks": {name: dict(network) for name, network in networks.items()},
         "configs": configs,
-        "workload": {"segments": list(SEGMENTS)},
+        "workload": {"segments": segments},
         "loss": {"rule": "pattern", "pattern": list(PATTERNS)},
     }

@@ -19,9 +19,13 @@ fn a_packet_waits_for_its_tcp_and_the_filter_and_the_answer_for_its_receipt() {
     network.add_link(nodes[0], nodes[1], &delay(MILLISECOND), &streams);
     let work = Work {
         receive: MICROS(5),
-        send: MICROS(40),
-        acknowledge: MICROS(15),
-        filter: MICROS(20),
+        answer: MICROS(50),
+        wake: MICROS(20),
+        take: MICROS(3),
+        leave: MICROS(4),
+        write: MICROS(6),
+        make: MICROS(15),
+        fetch: MICROS(8),
         judge: MICROS(10),
         retransmission: MICROS(700),
     };
@@ -37,8 +41,10 @@ fn a_packet_waits_for_its_tcp_and_the_filter_and_the_answer_for_its_receipt() {
         .map(|(at, _, _)| (*at - Time::ZERO).as_nanos() / 1_000)
         .collect();
     // SYN and SYN-ACK: each is written down when it is made and the filter awake, and leaves once it is judged.
-    assert_eq!(at[..2], [60, 60 + 10 + 1_000 + 5 + 40 + 20]);
-    // The request keeps the filter from the acknowledgement before it: both are written down once it is made.
-    let answered = 1_135 + 10 + 1_000 + 5;
-    assert_eq!(at[2..4], [answered + 15 + 40; 2]);
+    assert_eq!(at[..2], [35, 35 + 10 + 1_000 + 5 + 15 + 20]);
+    // The filter goes before the client, which writes its request when the acknowledgement is judged.
+    let heard = 1_085 + 10 + 1_000 + 5 + 15 + 20;
+    assert_eq!(at[2..4], [heard, heard + 10 + 15 + 20 + 8]);
+    // The server has to wake before it answers.
+    assert!(at[4] > at[3] + 10 + 1_000 + 5 + 20 + 15, "{at:?}");
 }

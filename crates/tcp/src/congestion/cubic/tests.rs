@@ -4,7 +4,7 @@
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
 
-use super::super::{Context, Control, Window};
+use super::super::{Context, Control, Siblings, Window};
 use crate::clock::{Clock, Wheel};
 use crate::settings::Settings;
 use crate::stacks;
@@ -60,7 +60,8 @@ impl Rig {
         let clock = self.clock;
         let ctx = self.context(&clock);
         self.control.acked(&mut self.window, &ctx, count, Some(rtt));
-        self.control.cong_avoid(&mut self.window, &ctx, count);
+        self.control
+            .cong_avoid(&mut self.window, &ctx, &Siblings::default(), count);
     }
 
     fn context<'a>(&self, clock: &'a Clock) -> Context<'a> {
@@ -85,7 +86,7 @@ impl Rig {
 
     fn cut(&mut self) {
         self.window.prior_cwnd = self.window.cwnd;
-        self.window.ssthresh = self.control.ssthresh(&self.window);
+        self.window.ssthresh = self.control.ssthresh(&self.window, &Siblings::default());
         self.window.cwnd = self.window.ssthresh;
     }
 
@@ -156,6 +157,25 @@ fn train(stack: &str, hz: u32, pacing_rate: u64) -> (u32, u64) {
         rig.window.ssthresh,
         (rig.now - start).as_nanos() as u64 / 1_000,
     )
+}
+
+#[test]
+fn in_the_first_five_minutes_after_boot_3_10_4_sees_no_round_trip_grow() {
+    let window = |stack: &str, seconds: u64| {
+        let mut rig = Rig::new(stack, 250, 30);
+        rig.now = Time::from_nanos(seconds * 1_000_000_000);
+        for round in 0..4 {
+            for _ in 0..20 {
+                let rtt = Duration::from_millis(50 + 30 * round);
+                rig.ack(Duration::from_millis(5), 1, rtt);
+            }
+        }
+        rig.window.ssthresh
+    };
+    // One that was up for long, and one whose time has just passed zero.
+    assert!(window("linux-3.10", 400) < 100);
+    assert_eq!(window("linux-3.10", 200), Window::INFINITE);
+    assert!(window("linux-4.1", 200) < 100);
 }
 
 #[test]

@@ -10,7 +10,8 @@ impl Sender {
     /// Whether a recovery begins now by fewer duplicates than make a loss; else it may begin later by the timer.
     pub(in super::super) fn retransmits_early(&mut self, new_data_can_go: bool) -> bool {
         let view = View {
-            on: self.detection.early_retransmit,
+            rule: self.settings.early_retransmit,
+            in_order: self.detection.early_retransmit,
             packets_out: self.queue.out,
             sacked_out: self.queue.sacked,
             retransmissions_out: self.queue.retransmissions_out,

@@ -113,8 +113,9 @@ impl EmulatedSender {
             None => (moment.ack_at, self.timers.rto, WHOLLY),
         };
         let mut gone = 0;
-        let mut window = fires((armed, armed), span);
         let (mut state, mut span) = (state, span);
+        span = self.span_if_fired(moment.at, moment.slack).unwrap_or(span);
+        let mut window = fires((armed, armed), span);
         add(0, window, span, place + state);
         if away && job == Some(Job::Probe) && state == MUCH {
             // The probe was sent, and lost before the monitor.

@@ -1,11 +1,13 @@
 //! What an emulated sender learns of time: its round-trip times, and by its timers its ticks and constants.
 
+use rexmit_tcp::recovery::Job;
 use rexmit_tcp::settings::RttSamples;
 use rexmit_time::{Duration, Time};
 
 use super::EmulatedSender;
 use crate::emulate::board::{AckReport, Board};
 use crate::emulate::parameters;
+use crate::emulate::timer::Timer;
 
 /// A monitor whose times are surer stands beside the sender and sees all that it sends.
 pub const SEES_ALL: Duration = Duration::from_micros(50);
@@ -60,13 +62,42 @@ impl EmulatedSender {
 
     /// A timer fired at `at`: where ticks begin may be known.
     fn learn_phase(&mut self, at: Time, slack: Duration) {
+        let span = self.span_if_fired(at, slack);
         if !self.clock.learn_phase(at, slack) {
             return;
         }
         self.trips.measure_again(self.settings, &self.clock);
+        if let Some(span) = span {
+            self.timers.rto = span;
+            self.timers.timer.span = span;
+        }
         if !self.clock.is_unsure() {
             self.trips.forget_unsure();
         }
+    }
+
+    /// What the timer that runs was set for, if it does not fire at `at` by round-trip times counted on average over where
+    /// ticks begin, and does where one begins at `at`, as it must have done.
+    pub(super) fn span_if_fired(&self, at: Time, slack: Duration) -> Option<Duration> {
+        let timer = self.timers.timer;
+        let full = timer.job() == Some(Job::Timeout) && timer.span == self.timers.rto;
+        if !full || self.timers.timeouts > 0 || !self.clock.may_learn_phase(slack) {
+            return None;
+        }
+        let fires = |timer: &Timer| {
+            let (soon, late) = timer.window(&self.clock.ticks);
+            soon <= at + slack && at <= late + slack
+        };
+        if fires(&timer) {
+            return None;
+        }
+        let mut clock = self.clock;
+        clock.learn_phase(at, slack);
+        let rtt = self.trips.measured_by(self.settings, &clock);
+        let span = self.clock.ticks.up(rtt.rto() + self.trips.bias);
+        let mut other = timer;
+        other.span = span;
+        fires(&other).then_some(span)
     }
 
     /// The timeout ran out at `at`: what it proves of the constants, within a sixteenth of the minimum.
@@ -108,5 +139,42 @@ impl EmulatedSender {
             parameters::unproved(self.settings.min_rto + self.settings.rto_slop)
         };
         (self.bias() - off, self.bias() + off)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::emulate::board::tests::board_of;
+    use crate::emulate::profile;
+    use crate::emulate::sender::Recycled;
+
+    const MILLI: fn(i64) -> Duration = Duration::from_millis;
+
+    fn at(ms: u64) -> Time {
+        Time::from_nanos(1_000_000 * ms)
+    }
+
+    /// A round trip of 70 ms is no tick of 100 ms, or one.
+    #[test]
+    fn a_timer_that_fires_early_tells_how_many_ticks_a_round_trip_was() {
+        let mut pages = profile::all().iter();
+        let windows = pages
+            .find(|profile| profile.page == "windows-xp-unc2007")
+            .unwrap();
+        let board = board_of(2);
+        let mut sender = EmulatedSender::new(windows, 0, Recycled::default());
+        sender.established(at(1_070), Some(MILLI(70)), &board);
+        sender.timers.set_to_timeout(at(1_070));
+        assert_eq!(sender.timers.rto, MILLI(300), "one, as it seems");
+        let fired = |sender: &EmulatedSender, ms| sender.span_if_fired(at(ms), Duration::ZERO);
+        assert_eq!(fired(&sender, 1_300), None, "as that has it");
+        // With a tick at 90 ms none began meanwhile, and the timeout is the smallest there is.
+        assert_eq!(fired(&sender, 1_190), Some(MILLI(200)));
+        assert_eq!(fired(&sender, 1_120), None, "with no tick");
+        sender.learn_from_timeout(at(1_190), Duration::ZERO);
+        assert_eq!(sender.timers.rto, MILLI(200));
+        assert_eq!(sender.bias(), Duration::ZERO);
+        assert_eq!(fired(&sender, 1_190), None, "it is known");
     }
 }

@@ -79,7 +79,8 @@ impl EmulatedSender {
     /// Whether fewer duplicates are enough now; else the timer may be set to when they are.
     fn retransmits_early(&mut self, board: &Board, now: Time) -> bool {
         let view = early_retransmit::View {
-            on: self.detection.early_retransmit,
+            rule: self.settings.early_retransmit,
+            in_order: self.detection.early_retransmit,
             packets_out: board.out,
             sacked_out: self.marks.delivered_above(board),
             retransmissions_out: self.marks.retransmitted,
@@ -134,6 +135,7 @@ mod tests {
             ..stacks::page(page).unwrap().settings
         };
         let profile = Box::leak(Box::new(Profile {
+            page: "linux-3.10",
             stack: "linux-3.10",
             other_minimum: false,
             settings: Arc::new(settings),

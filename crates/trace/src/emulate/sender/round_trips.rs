@@ -68,17 +68,26 @@ impl RoundTrips {
 
     /// What was measured before is measured again by what is now known of the clock.
     pub fn measure_again(&mut self, settings: &Settings, clock: &StackClock) {
-        if self.unsure.len() == UNSURE || self.sampled {
+        self.rtt = self.measured_by(settings, clock);
+    }
+
+    /// What would have been measured by this clock.
+    pub fn measured_by(&self, settings: &Settings, clock: &StackClock) -> Rtt {
+        let mut rtt = if self.unsure.len() == UNSURE || self.sampled {
             // The first of them were forgotten: they count for little by now.
-            self.rtt = Rtt::new(settings);
-            self.rtt.no_sample_after_handshake();
+            let mut rtt = Rtt::new(settings);
+            rtt.no_sample_after_handshake();
             if let Minimum::Other(least) = self.minimum {
-                self.rtt.set_minimum(least);
+                rtt.set_minimum(least);
             }
-        }
+            rtt
+        } else {
+            self.rtt.clone()
+        };
         for (sent, acked, una, nxt) in &self.unsure {
-            self.rtt.sample(clock.measured(*sent, *acked), *una, *nxt);
+            rtt.sample(clock.measured(*sent, *acked), *una, *nxt);
         }
+        rtt
     }
 
     /// Nothing more is learned of the clock.

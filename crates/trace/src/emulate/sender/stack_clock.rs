@@ -49,11 +49,16 @@ impl StackClock {
 
     /// A timer fired at `at`. Whether that tells where ticks begin, and nothing did before.
     pub fn learn_phase(&mut self, at: Time, slack: Duration) -> bool {
-        let learns = self.phase.is_none() && self.phased && slack * 4 <= self.ticks.tick();
+        let learns = self.may_learn_phase(slack);
         if learns {
             self.phase = Some(self.ticks.phase(at));
         }
         learns
+    }
+
+    /// Whether a timer, seen so surely, would tell where ticks begin.
+    pub fn may_learn_phase(&self, slack: Duration) -> bool {
+        self.phase.is_none() && self.phased && slack * 4 <= self.ticks.tick()
     }
 
     /// Its ticks are others than the page's: where they begin is not known.

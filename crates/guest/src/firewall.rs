@@ -1,0 +1,104 @@
+//! Sends packets that leave a host for a program or from it through a queue: by nftables, or where the kernel has none by
+//! its tables of iptables.
+
+mod xtables;
+
+use std::net::IpAddr;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use nix::errno::Errno;
+use nix::sys::socket::SockProtocol;
+
+use crate::interfaces;
+use crate::net::Namespace;
+use crate::netlink::{Message, Socket};
+
+/// Which packets of a host go through a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// Those from this port.
+    From(u16),
+    /// Those to this port.
+    To(u16),
+}
+
+/// What a kernel sends packets to a queue with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Firewall {
+    /// nf_tables with its family for both versions of IP, which came with Linux 3.14.
+    Nftables,
+    /// ip_tables or ip6_tables.
+    Xtables,
+}
+
+impl Firewall {
+    /// That of the kernel.
+    pub fn of_kernel() -> Result<Self> {
+        let new = interfaces::has((3, 14)) && has_nf_tables()?;
+        Ok(if new { Self::Nftables } else { Self::Xtables })
+    }
+
+    /// Why no packets of `address`'s IP version can be sent to a queue in the calling thread's namespace; `None` where they
+    /// can.
+    pub fn lack(address: IpAddr) -> Result<Option<String>> {
+        match Self::of_kernel()? {
+            Self::Nftables => Ok(None),
+            Self::Xtables => {
+                let tried = xtables::queue(address, Sent::From(1), 0);
+                Ok(tried.err().map(|error| format!("nf_tables, and {error:#}")))
+            }
+        }
+    }
+
+    /// Sends packets of TCP that leave `host` otherwise than over its loopback through a queue of that host. `address` is of
+    /// the IP version that it speaks, `nft` the program.
+    pub fn queue(
+        self,
+        host: &Namespace,
+        address: IpAddr,
+        sent: Sent,
+        queue: u16,
+        nft: Result<&Path>,
+    ) -> Result<()> {
+        match self {
+            Self::Nftables => {
+                let (end, port) = match sent {
+                    Sent::From(port) => ("sport", port),
+                    Sent::To(port) => ("dport", port),
+                };
+                let rules = [
+                    "add table inet rexmit".to_owned(),
+                    "add chain inet rexmit sent { type filter hook output priority 0; }".to_owned(),
+                    format!("add rule inet rexmit sent oifname != \"lo\" tcp {end} {port} queue num {queue}"),
+                ];
+                host.batch(nft?, &["-f", "-"], &rules)
+            }
+            Self::Xtables => host.run(|| xtables::queue(address, sent, queue)),
+        }
+    }
+}
+
+/// Whether the kernel knows nf_tables: it answers a question about a table that is not there.
+fn has_nf_tables() -> Result<bool> {
+    const NFNL_SUBSYS_NFTABLES: u16 = 10;
+    const NFT_MSG_GETTABLE: u16 = NFNL_SUBSYS_NFTABLES << 8 | 1;
+    const NFPROTO_INET: u8 = 1;
+    const NFTA_TABLE_NAME: u16 = 1;
+    let Ok(socket) = Socket::open(SockProtocol::NetlinkNetFilter) else {
+        // Not even nfnetlink is there.
+        return Ok(false);
+    };
+    let mut message = Vec::new();
+    Message::begin(&mut message, NFT_MSG_GETTABLE, libc::NLM_F_ACK)
+        .body(&[NFPROTO_INET, 0, 0, 0])
+        .attribute(NFTA_TABLE_NAME, b"rexmit\0")
+        .end();
+    match socket.request(&message).context("nf_tables")? {
+        // ENOENT, or a table of that name.
+        Ok(()) | Err(Errno::ENOENT) => Ok(true),
+        // EINVAL where no part of the kernel answers for nf_tables; EAFNOSUPPORT before Linux 3.14; EPERM, which the
+        // guest never sees.
+        Err(_) => Ok(false),
+    }
+}

@@ -1,0 +1,396 @@
+//! Queueing disciplines and filters, told to the kernel through rtnetlink (linux/pkt_sched.h, linux/pkt_cls.h).
+//!
+//! Ours, and not tc's: since iproute2 6.9 that gives netem its delay in an attribute alone that kernels before 4.15 do not
+//! read, so that links there would have none.
+
+use std::fs;
+
+use anyhow::{anyhow, bail, Context, Result};
+use nix::errno::Errno;
+use nix::net::if_::if_nametoindex;
+use nix::sys::socket::SockProtocol;
+use rexmit_plan::Link;
+
+use super::namespace::Namespace;
+use crate::interfaces;
+use crate::netlink::{self, Message, Socket};
+
+const TC_H_ROOT: u32 = 0xffff_ffff;
+const TC_H_INGRESS: u32 = 0xffff_fff1;
+/// The number of the queueing discipline of what enters an interface.
+const INGRESS: u32 = 0xffff_0000;
+
+const TCA_KIND: u16 = 1;
+const TCA_OPTIONS: u16 = 2;
+const TCA_NETEM_RATE: u16 = 6;
+const TCA_NETEM_RATE64: u16 = 8;
+const TCA_HTB_INIT: u16 = 2;
+const TCA_U32_SEL: u16 = 5;
+const TCA_U32_ACT: u16 = 7;
+const TC_U32_TERMINAL: u8 = 1;
+/// The first, and only, of a filter's actions.
+const FIRST_ACTION: u16 = 1;
+const TCA_ACT_KIND: u16 = 1;
+const TCA_ACT_OPTIONS: u16 = 2;
+const TCA_MIRRED_PARMS: u16 = 2;
+const TCA_EGRESS_REDIR: i32 = 1;
+const TC_ACT_STOLEN: i32 = 4;
+
+/// A request, and what it is for.
+#[derive(Debug)]
+pub struct Request {
+    what: String,
+    kind: u16,
+    flags: i32,
+    device: String,
+    handle: u32,
+    parent: u32,
+    info: u32,
+    options: Options,
+}
+
+/// What stands in a request's attributes.
+#[derive(Debug)]
+enum Options {
+    None,
+    Netem {
+        limit: u32,
+        delay_ns: u64,
+        jitter_ns: u64,
+        loss: f64,
+        rate_bps: Option<u64>,
+    },
+    Htb,
+    Ingress,
+    /// Everything to the interface of that name.
+    Redirect(String),
+}
+
+/// Takes the queueing discipline of what leaves `device` away.
+pub fn none(device: &str) -> Request {
+    Request {
+        kind: libc::RTM_DELQDISC,
+        flags: 0,
+        ..request(
+            format!("no queue at {device}"),
+            device,
+            TC_H_ROOT,
+            Options::None,
+        )
+    }
+}
+
+/// Where a queueing discipline stands.
+#[derive(Clone, Copy, Debug)]
+pub enum Place {
+    /// At the interface's queue itself, as number 1.
+    Root,
+    /// Below the class or discipline of these numbers, as number 16.
+    Below(u16, u16),
+}
+
+/// A netem at the interface's queue that delays all that leaves `device` by `delay_ns`, and does nothing else.
+pub fn delay(device: &str, delay_ns: u64) -> Request {
+    let link = Link {
+        rate_bps: 0,
+        delay_ns,
+        jitter_ns: 0,
+        loss: 0.0,
+        queue_packets: 1_000_000,
+    };
+    netem(device, Place::Root, None, &link)
+}
+
+/// The netem that does to what leaves `device` what `link` does, but for its rate, in the stead of which is `rate_bps`.
+pub fn netem(device: &str, place: Place, rate_bps: Option<u64>, link: &Link) -> Request {
+    let (major, parent) = match place {
+        Place::Root => (1, TC_H_ROOT),
+        Place::Below(major, minor) => (0x10, u32::from(major) << 16 | u32::from(minor)),
+    };
+    let options = Options::Netem {
+        limit: link.queue_packets,
+        delay_ns: link.delay_ns,
+        jitter_ns: link.jitter_ns,
+        loss: link.loss,
+        rate_bps,
+    };
+    Request {
+        handle: major << 16,
+        ..request(format!("a netem at {device}"), device, parent, options)
+    }
+}
+
+/// An htb at the interface's queue, whose class 1 takes what no other does.
+pub fn htb(device: &str) -> Request {
+    Request {
+        handle: 5 << 16,
+        ..request(
+            format!("an htb at {device}"),
+            device,
+            TC_H_ROOT,
+            Options::Htb,
+        )
+    }
+}
+
+/// All that enters `from` leaves by `to`.
+///
+/// By a u32 filter that every packet matches: matchall came with Linux 4.8.
+pub fn redirect(from: &str, to: &str) -> [Request; 2] {
+    let anything = u32::from((libc::ETH_P_ALL as u16).to_be());
+    [
+        Request {
+            handle: INGRESS,
+            ..request(
+                format!("an ingress queue at {from}"),
+                from,
+                TC_H_INGRESS,
+                Options::Ingress,
+            )
+        },
+        Request {
+            kind: libc::RTM_NEWTFILTER,
+            info: anything,
+            ..request(
+                format!("a filter u32 with action mirred at {from}"),
+                from,
+                INGRESS,
+                Options::Redirect(to.to_owned()),
+            )
+        },
+    ]
+}
+
+fn request(what: String, device: &str, parent: u32, options: Options) -> Request {
+    Request {
+        what,
+        kind: libc::RTM_NEWQDISC,
+        flags: libc::NLM_F_CREATE | libc::NLM_F_EXCL,
+        device: device.to_owned(),
+        handle: 0,
+        parent,
+        info: 0,
+        options,
+    }
+}
+
+/// Carries all of `requests` out, in a namespace.
+pub fn carry_out(namespace: &Namespace, requests: &[Request]) -> Result<()> {
+    namespace.run(|| carry_out_here(requests))
+}
+
+/// The same in the calling thread's namespace.
+pub fn carry_out_here(requests: &[Request]) -> Result<()> {
+    let socket = Socket::open(SockProtocol::NetlinkRoute)?;
+    let tick_ns = tick_ns()?;
+    for request in requests {
+        let message = request.message(tick_ns, index(&request.device)?)?;
+        match socket.request(&message)? {
+            Ok(()) => {}
+            // What these are told that are no module, or of which one is missing.
+            Err(Errno::ENOENT | Errno::EOPNOTSUPP) if request.kind != libc::RTM_DELQDISC => {
+                bail!("this kernel cannot make {}", request.what)
+            }
+            Err(error) => return Err(error).with_context(|| request.what.clone()),
+        }
+    }
+    Ok(())
+}
+
+fn index(device: &str) -> Result<u32> {
+    if_nametoindex(device).with_context(|| device.to_owned())
+}
+
+/// Nanoseconds of the ticks that queueing disciplines count in, as the kernel tells (`psched_show`).
+fn tick_ns() -> Result<u64> {
+    let path = interfaces::of_this_thread("net/psched");
+    let text = fs::read_to_string(&path).with_context(|| path.clone())?;
+    let word = |n| {
+        text.split_whitespace()
+            .nth(n)
+            .and_then(|word| u64::from_str_radix(word, 16).ok())
+    };
+    let (of_us, ticks) = (word(0), word(1));
+    // Microseconds in `ticks` ticks, as 1000ths of the second word.
+    match (of_us, ticks) {
+        (Some(1000), Some(tick)) if tick > 0 => Ok(tick),
+        _ => bail!("{path} has no length of a tick: {text:?}"),
+    }
+}
+
+impl Request {
+    /// How long it delays packets, of a netem.
+    #[cfg(test)]
+    pub fn delay_ns(&self) -> Option<u64> {
+        match self.options {
+            Options::Netem { delay_ns, .. } => Some(delay_ns),
+            _ => None,
+        }
+    }
+
+    /// The request as the kernel reads it.
+    fn message(&self, tick_ns: u64, device: u32) -> Result<Vec<u8>> {
+        let mut header = vec![0; 4]; // Family and padding of struct tcmsg.
+        for word in [device, self.handle, self.parent, self.info] {
+            header.extend(word.to_ne_bytes());
+        }
+        let mut buffer = Vec::new();
+        let message = Message::begin(&mut buffer, self.kind, self.flags | libc::NLM_F_ACK);
+        let message = message.body(&header);
+        let message = match &self.options {
+            Options::None => message,
+            Options::Htb => {
+                // struct tc_htb_glob: version, what makes quanta of rates, the class, two that the kernel sets.
+                let words: [u32; 5] = [3, 10, 1, 0, 0];
+                let mut options = Vec::new();
+                let words: Vec<u8> = words.into_iter().flat_map(u32::to_ne_bytes).collect();
+                netlink::add_attribute(&mut options, TCA_HTB_INIT, &words);
+                message
+                    .attribute(TCA_KIND, b"htb\0")
+                    .attribute(TCA_OPTIONS, &options)
+            }
+            Options::Ingress => message.attribute(TCA_KIND, b"ingress\0"),
+            Options::Redirect(to) => message
+                .attribute(TCA_KIND, b"u32\0")
+                .attribute(TCA_OPTIONS, &everything_to(index(to)?)),
+            Options::Netem {
+                limit,
+                delay_ns,
+                jitter_ns,
+                loss,
+                rate_bps,
+            } => {
+                let words = [
+                    ticks(*delay_ns, tick_ns)?,
+                    *limit,
+                    // The share of 2³² that is lost.
+                    (loss * f64::from(u32::MAX)).round() as u32,
+                    0, // Gap: nothing is reordered.
+                    0, // Nothing is duplicated.
+                    ticks(*jitter_ns, tick_ns)?,
+                ];
+                let mut options: Vec<u8> = words.into_iter().flat_map(u32::to_ne_bytes).collect();
+                if let Some(rate_bps) = rate_bps {
+                    add_rate(&mut options, *rate_bps)?;
+                }
+                message
+                    .attribute(TCA_KIND, b"netem\0")
+                    .attribute(TCA_OPTIONS, &options)
+            }
+        };
+        message.end();
+        Ok(buffer)
+    }
+}
+
+/// To the nearest microsecond, as tc knows nothing finer, in whole ticks.
+///
+/// In 32 bits, enough for four minutes: an attribute with more came with Linux 4.15.
+fn ticks(nanos: u64, tick_ns: u64) -> Result<u32> {
+    let micros = (nanos + 500) / 1000;
+    u32::try_from(micros * 1000 / tick_ns)
+        .map_err(|_| anyhow!("a delay of {micros} µs is too long for netem"))
+}
+
+/// `struct tc_netem_rate`: bytes a second, and nothing for headers or cells.
+fn add_rate(options: &mut Vec<u8>, bits: u64) -> Result<()> {
+    if interfaces::kernel() < (3, 3) {
+        bail!("netem has a rate since Linux 3.3");
+    }
+    let bytes = bits / 8;
+    let short = u32::try_from(bytes).unwrap_or(u32::MAX);
+    let words = [short, 0, 0, 0];
+    let words: Vec<u8> = words.into_iter().flat_map(u32::to_ne_bytes).collect();
+    netlink::add_attribute(options, TCA_NETEM_RATE, &words);
+    if u64::from(short) < bytes {
+        if interfaces::kernel() < (3, 14) {
+            bail!("a rate of {bits} bit/s is too high for netem before Linux 3.14");
+        }
+        netlink::add_attribute(options, TCA_NETEM_RATE64, &bytes.to_ne_bytes());
+    }
+    Ok(())
+}
+
+/// Options of a u32 filter that hands everything to interface `device`.
+fn everything_to(device: u32) -> Vec<u8> {
+    // struct tc_mirred: an action's number, its capabilities, what becomes of the packet here, two counts, where it goes.
+    let mut mirred = vec![0; 8];
+    mirred.extend(TC_ACT_STOLEN.to_ne_bytes());
+    mirred.extend([0; 8]);
+    mirred.extend(TCA_EGRESS_REDIR.to_ne_bytes());
+    mirred.extend(device.to_ne_bytes());
+    let mut parameters = Vec::new();
+    netlink::add_attribute(&mut parameters, TCA_MIRRED_PARMS, &mirred);
+    let mut action = Vec::new();
+    netlink::add_attribute(&mut action, TCA_ACT_KIND, b"mirred\0");
+    netlink::add_attribute(&mut action, TCA_ACT_OPTIONS, &parameters);
+    let mut actions = Vec::new();
+    netlink::add_attribute(&mut actions, FIRST_ACTION, &action);
+    // struct tc_u32_sel with one key of 16 bytes, all zero: no bit of a packet's first word is looked at.
+    let mut selector = vec![0; 16 + 16];
+    (selector[0], selector[2]) = (TC_U32_TERMINAL, 1);
+    let mut options = Vec::new();
+    netlink::add_attribute(&mut options, TCA_U32_ACT, &actions);
+    netlink::add_attribute(&mut options, TCA_U32_SEL, &selector);
+    options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINK: Link = Link {
+        rate_bps: 7_200_000,
+        delay_ns: 25_000_000,
+        jitter_ns: 1_000_000,
+        loss: 0.01,
+        queue_packets: 1000,
+    };
+
+    fn options(message: &[u8]) -> Vec<u8> {
+        let (_, body) = netlink::messages(message).next().unwrap();
+        let mut found = netlink::attributes(&body[20..]).filter(|(kind, _)| *kind == TCA_OPTIONS);
+        found.next().unwrap().1.to_vec()
+    }
+
+    /// As tc of iproute2 6.1 writes it (strace).
+    #[test]
+    fn a_netem_is_told_as_tc_tells_it() {
+        let message = netem("lo", Place::Root, Some(LINK.rate_bps), &LINK)
+            .message(64, 1)
+            .unwrap();
+        let mut want: Vec<u8> = Vec::new();
+        want.extend(b"\xe1\xf5\x05\x00\xe8\x03\x00\x00\x29\x5c\x8f\x02\x00\x00\x00\x00\x00\x00\x00\x00\x09\x3d\x00\x00");
+        want.extend(
+            b"\x14\x00\x06\x00\xa0\xbb\x0d\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00",
+        );
+        assert_eq!(options(&message), want);
+        assert_eq!(message.len(), 96);
+        assert_eq!(netlink::u32_at(&message, 24), Some(0x1_0000), "the handle");
+        assert_eq!(netlink::u32_at(&message, 28), Some(TC_H_ROOT), "the parent");
+    }
+
+    #[test]
+    fn a_filter_is_told_as_tc_tells_it() {
+        let want = b"\x38\x00\x07\x00\x34\x00\x01\x00\x0b\x00\x01\x00mirred\x00\x00\x24\x00\x02\x00\x20\x00\x02\x00\
+            \x00\x00\x00\x00\x00\x00\x00\x00\x04\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x07\x00\x00\x00\
+            \x24\x00\x05\x00\x01\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\
+            \x00\x00\x00\x00\x00\x00\x00\x00";
+        assert_eq!(everything_to(7), want);
+    }
+
+    #[test]
+    fn times_are_whole_microseconds_in_whole_ticks() {
+        assert_eq!(ticks(24_999_400, 64).unwrap(), 390_609);
+        assert_eq!(ticks(499, 64).unwrap(), 0);
+        assert!(ticks(300_000_000_000, 64).is_err());
+        let mut options = Vec::new();
+        add_rate(&mut options, 40_000_000_000).unwrap();
+        assert_eq!(netlink::u32_at(&options, 4), Some(u32::MAX));
+        assert_eq!(
+            options[20..],
+            [12, 0, 8, 0, 0, 0xf2, 5, 0x2a, 1, 0, 0, 0],
+            "5,000,000,000"
+        );
+    }
+}

@@ -1,0 +1,232 @@
+//! What the kernel at hand has of what cells need, found out before one runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
+use std::path::Path;
+
+use anyhow::{bail, Result};
+use nix::sys::socket::{socket, AddressFamily, SockFlag, SockType};
+use rexmit_plan::{Ask, Cell, Layout, NetworkPlan, Place};
+use serde::Serialize;
+
+use crate::firewall::Firewall;
+use crate::interfaces;
+use crate::kernel::socket::Inspector;
+use crate::kernel::{causes, mptcp};
+use crate::net::{probe, Lacks, Namespace, Part};
+use crate::nfqueue::Queue;
+use crate::settings;
+
+/// The kernel, and what it lacks.
+pub struct Kernel {
+    release: String,
+    /// Settings that a host heeds, its own and the kernel's.
+    settings: BTreeSet<String>,
+    /// Parts of a network, and how to call what is missing.
+    network: Lacks,
+    /// The same of what watches a transfer.
+    watching: Watching,
+}
+
+/// How to call what is missing; `None` where it is there.
+#[derive(Default)]
+struct Watching {
+    queue: Option<String>,
+    firewall: Option<String>,
+    firewall_6: Option<String>,
+    sockets: Option<String>,
+    packets: Option<String>,
+}
+
+/// The answer to [`Ask`].
+#[derive(Debug, Serialize)]
+pub struct Has {
+    /// What no cell can do without and the kernel lacks.
+    lacks: Vec<String>,
+    /// Of each setting asked about, whether hosts have it.
+    sysctls: BTreeMap<String, bool>,
+    /// Of each algorithm, whether it can be chosen.
+    congestion_controls: BTreeMap<String, bool>,
+}
+
+impl Kernel {
+    /// Tries the kernel out.
+    pub fn look(release: &str) -> Result<Self> {
+        let (network, in_host) = probe(|| Ok((watching()?, settings::names()?)))?;
+        let (watching, mut settings) = in_host.unwrap_or_default();
+        settings.extend(Namespace::in_first(settings::names)?);
+        Ok(Self {
+            release: release.to_owned(),
+            settings,
+            network,
+            watching,
+        })
+    }
+
+    /// Fails where the kernel lacks something that `cell` needs, and names all of it.
+    pub fn require(&self, cell: &Cell) -> Result<()> {
+        let mut lacks = self.of_network(&cell.network);
+        lacks.extend(self.of_watching(cell.network.family, cell.capture));
+        if cell.is_multipath() {
+            lacks.extend(mptcp::lack());
+        }
+        if lacks.is_empty() {
+            lacks.extend(self.of_settings(cell.sysctls.keys(), &cell.congestion_control)?);
+        }
+        self.fail(&lacks)
+    }
+
+    /// The same for a part of a corpus over `network`.
+    pub fn require_part(&self, part: &rexmit_plan::Part, network: &NetworkPlan) -> Result<()> {
+        let mut lacks = self.of_network(network);
+        lacks.extend(self.watching.packets.clone());
+        if part.causes > 0 && !Path::new(causes::RECORD).exists() {
+            lacks.push("record of why it sends a segment again".into());
+        }
+        if lacks.is_empty() {
+            lacks.extend(self.of_settings(part.sysctls.keys(), &part.congestion_control)?);
+        }
+        self.fail(&lacks)
+    }
+
+    /// The same for a network that nobody watches.
+    pub fn require_network(&self, plan: &NetworkPlan) -> Result<()> {
+        self.fail(&self.of_network(plan))
+    }
+
+    /// What no cell can do without, and whether the kernel has what is asked about.
+    pub fn answer(&self, ask: &Ask) -> Result<Has> {
+        let parts = [
+            Part::Namespaces,
+            Part::Veth,
+            Part::Bridge,
+            Part::Netem,
+            Part::Redirect,
+        ];
+        let mut lacks = self.of_parts(&parts);
+        lacks.extend(self.of_watching(4, false));
+        let mut sysctls = BTreeMap::new();
+        let mut controls = BTreeMap::new();
+        if lacks.is_empty() {
+            for name in &ask.sysctls {
+                sysctls.insert(name.clone(), self.settings.contains(name));
+            }
+            let there = settings::congestion_controls()?;
+            for name in &ask.congestion_controls {
+                controls.insert(name.clone(), there.contains(name));
+            }
+        }
+        Ok(Has {
+            lacks,
+            sysctls,
+            congestion_controls: controls,
+        })
+    }
+
+    fn of_parts(&self, parts: &[Part]) -> Vec<String> {
+        let lacks = self.network.iter().filter(|(part, _)| parts.contains(part));
+        lacks.map(|(_, what)| what.clone()).collect()
+    }
+
+    fn of_network(&self, plan: &NetworkPlan) -> Vec<String> {
+        let mut parts = vec![Part::Namespaces, Part::Veth, Part::Netem];
+        if matches!(plan.layout, Layout::Links(_)) {
+            parts.push(Part::Bridge);
+        }
+        parts.push(match plan.at {
+            Place::Wire => Part::Redirect,
+            Place::Host => Part::Htb,
+        });
+        let mut lacks = self.of_parts(&parts);
+        if plan.family == 6 && !Path::new("/proc/sys/net/ipv6").exists() {
+            lacks.push("IPv6 (CONFIG_IPV6)".into());
+        }
+        lacks
+    }
+
+    fn of_watching(&self, family: u8, captures: bool) -> Vec<String> {
+        let watching = &self.watching;
+        let firewall = if family == 4 {
+            &watching.firewall
+        } else {
+            &watching.firewall_6
+        };
+        let packets = watching.packets.as_ref().filter(|_| captures);
+        let lacks = [&watching.queue, firewall, &watching.sockets];
+        let lacks = lacks.into_iter().flatten().chain(packets);
+        lacks.cloned().collect()
+    }
+
+    /// What hosts lack of settings and of algorithms for congestion control.
+    fn of_settings<'a>(
+        &self,
+        sysctls: impl Iterator<Item = &'a String>,
+        congestion_control: &str,
+    ) -> Result<Vec<String>> {
+        let mut lacks = Vec::new();
+        for name in sysctls {
+            // Of an interface's own settings only the interface tells, once it is there.
+            let of_interface = name.contains(".conf.") || name.contains(".neigh.");
+            if !of_interface && !self.settings.contains(name) {
+                lacks.push(settings::lack(name));
+            }
+        }
+        let there = settings::congestion_controls()?;
+        if !there.iter().any(|name| name == congestion_control) {
+            let there = there.join(" ");
+            lacks.push(format!(
+                "congestion control {congestion_control}; it has: {there}"
+            ));
+        }
+        Ok(lacks)
+    }
+
+    fn fail(&self, lacks: &[String]) -> Result<()> {
+        if lacks.is_empty() {
+            return Ok(());
+        }
+        bail!(
+            "this kernel has no {} (Linux {})",
+            lacks.join("; no "),
+            self.release
+        )
+    }
+}
+
+/// Whether the kernel tells of a socket that there is. Of one that there is not it says the same as where it can tell of
+/// none.
+fn tells_of_sockets() -> bool {
+    let told = || -> Result<bool> {
+        let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+        let other = (Ipv4Addr::UNSPECIFIED, 0).into();
+        let found = Inspector::open()?.ask(listener.local_addr()?, other)?;
+        Ok(found.is_some())
+    };
+    told().unwrap_or(false)
+}
+
+/// Tries in the calling thread's namespace what a transfer is watched with.
+fn watching() -> Result<Watching> {
+    let mut queue = Queue::open(0)
+        .err()
+        .map(|error| format!("NFQUEUE ({error:#})"));
+    if interfaces::kernel() < (3, 10) {
+        queue = Some("NFQUEUE of each network namespace (Linux 3.10)".into());
+    }
+    let sockets = tells_of_sockets();
+    let packets = socket(
+        AddressFamily::Packet,
+        SockType::Datagram,
+        SockFlag::SOCK_CLOEXEC,
+        None,
+    );
+    Ok(Watching {
+        queue,
+        firewall: Firewall::lack(IpAddr::V4(Ipv4Addr::LOCALHOST))?,
+        firewall_6: Firewall::lack(IpAddr::V6(Ipv6Addr::LOCALHOST))?,
+        sockets: (!sockets).then(|| "sock_diag (CONFIG_INET_DIAG, CONFIG_INET_TCP_DIAG)".into()),
+        packets: packets
+            .err()
+            .map(|error| format!("packet sockets (CONFIG_PACKET: {error})")),
+    })
+}

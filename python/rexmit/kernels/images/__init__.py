@@ -1,0 +1,1 @@
+"""Kernel images that others have built: into the cache, and what a guest in one needs."""

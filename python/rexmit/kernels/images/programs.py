@@ -1,0 +1,65 @@
+"""Programs of this machine as files for a guest that sees none of its own: with their libraries."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from rexmit.errors import UserError
+from rexmit.kernels.images import cpio
+
+_LIBRARY: Final = re.compile(r"(?:=> )?(/\S+) \(0x[0-9a-f]+\)$")
+_FIRST_LINE: Final = 256
+
+ACCOUNTS: Final = {
+    "/etc/passwd": cpio.file(
+        b"root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n"
+    ),
+    "/etc/group": cpio.file(b"root:x:0:\nnogroup:x:65534:\n"),
+    "/etc/nsswitch.conf": cpio.file(b"passwd: files\ngroup: files\nhosts: files\n"),
+    "/etc/hosts": cpio.file(b"127.0.0.1 localhost\n::1 localhost\n"),
+}
+
+
+def files(programs: Iterable[Path]) -> dict[str, cpio.Entry]:
+    """Programs, their libraries and interpreters, by their paths here. Links are followed."""
+    found: dict[str, cpio.Entry] = {}
+    for program in programs:
+        _add(program.absolute(), found)
+    return found
+
+
+def _add(path: Path, found: dict[str, cpio.Entry]) -> None:
+    if str(path) in found:
+        return
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}") from None
+    found[str(path)] = cpio.file(content, executable=os.access(path, os.X_OK))
+    if content.startswith(b"#!"):
+        words = content[2:_FIRST_LINE].split(b"\n")[0].decode(errors="replace").split()
+        for word in words:
+            # "/usr/bin/env PROGRAM", too.
+            place = word if word.startswith("/") else shutil.which(word)
+            if place and Path(place).is_file():
+                _add(Path(place), found)
+    elif content.startswith(b"\x7fELF"):
+        for library in _libraries(path):
+            _add(Path(library), found)
+
+
+def _libraries(program: Path) -> list[str]:
+    """What the program's loader would load with it. None of the program itself is run."""
+    done = subprocess.run(
+        ["ldd", str(program)], capture_output=True, text=True, check=False, env={"LC_ALL": "C"}
+    )
+    if missing := re.findall(r"(\S+) => not found", done.stdout):
+        raise UserError(f"{program} lacks its library {missing[0]}")
+    lines = [line.strip() for line in done.stdout.splitlines()]
+    return [match[1] for line in lines if (match := _LIBRARY.search(line))]

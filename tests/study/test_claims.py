@@ -1,0 +1,181 @@
+"""What UNC 2007 prints and claims, beside traces by hand."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import polars as pl
+import pytest
+from rich.console import Console
+from tests.trace.rows import connection, mechanism, parameter, retransmission, whatif, write_trace
+from typer.testing import CliRunner
+
+from rexmit.cli import app
+from rexmit.errors import UserError
+from rexmit.papers.claim import Claim
+from rexmit.papers.unc_2007 import paper
+from rexmit.papers.unc_2007.claims import claims
+from rexmit.papers.unc_2007.parameters import parameters
+from rexmit.papers.unc_2007.print_study import print_study
+from rexmit.papers.unc_2007.senders import Study, study
+from rexmit.papers.unc_2007.tables import tables
+from rexmit.tracing.folder import Trace
+from rexmit.tracing.source import Facts
+from rexmit.tracing.systems import system_of
+
+runner = CliRunner()
+
+STACKS = ("linux-2.4", "windows-xp-unc2007")
+SETTINGS = ("k=2", "min_rto=100ms", "a=1/2", "b=1/2", "d=2")
+
+
+def trace(folder: Path, *, k_saves_s: float = 0.5) -> Trace:
+    """Two of Linux and two of Windows, each with a loss; a timeout of Windows's is spurious."""
+    common = {
+        "duration_s": 10.0,
+        "end_s": 10.0,
+        "backward_bytes": 20_000,
+        "backward_unique_bytes": 20_000,
+        "backward_packets": 100,
+        "backward_rtt_avg_s": 0.1,
+        "backward_best_case_s": 1.0,
+    }
+    stacks = ("linux-2.4", "linux-2.4", "windows-xp", "windows-xp")
+    return write_trace(
+        folder,
+        captures=("t.pcap",),
+        connections=[
+            connection(
+                connection=number,
+                backward_stack=stack,
+                backward_syn_system="linux-2.4" if number == 0 else stack,
+                **common,
+            )
+            for number, stack in enumerate(stacks)
+        ],
+        mechanisms=[
+            *(mechanism(connection=number, needed=1) for number in range(4)),
+            mechanism(connection=3, mechanism="rto", spurious=1),
+        ],
+        retransmissions=[
+            *(retransmission(connection=number, detection_rtts=4.0) for number in range(4)),
+            retransmission(connection=3, episode=1, need="spurious", detection_rtts=12.0),
+            retransmission(
+                connection=0, mechanism="fast-retransmit", episode=2, detection_rtts=1.5
+            ),
+        ],
+        parameters=[
+            parameter(connection=number, parameter="min_rto_s", value=0.2, low=low, high=high)
+            for number, low, high in ((0, 0.19, 0.21), (1, 0.1, 0.3))
+        ],
+        whatif=[
+            whatif(connection=0, setting="k=2", change_s=-k_saves_s),
+            whatif(connection=0, setting="d=2", change_s=-0.2),
+        ],
+        facts=Facts(settings=SETTINGS, stacks=STACKS),
+    )
+
+
+def told(of: Study) -> dict[str, Claim]:
+    return {claim.key: claim for claim in claims(of, tables(of))}
+
+
+def test_each_claim_says_what_it_rests_on(tmp_path: Path) -> None:
+    of = told(study([trace(tmp_path / "t")]))
+    assert (of["explained"].holds, of["explained"].measured) == (True, "t 100.0%")
+    assert (of["syn"].holds, of["syn"].measured) == (True, "4 of 4")
+    assert of["spurious-windows"].holds
+    assert of["spurious-windows"].measured == "Windows 33.3%, Linux 0.0%"
+    assert of["by-rto"].holds is False
+    assert of["by-rto"].measured == "Windows 100.0%, Linux 66.7%"
+    assert of["k-most"].holds
+    assert of["d-after-k"].holds
+    assert of["d-after-k"].measured == "D = 2 +1.00 RTT, k = 2 +2.50 RTT"
+
+
+def test_a_claim_turns_with_what_was_seen(tmp_path: Path) -> None:
+    of = told(study([trace(tmp_path / "t", k_saves_s=0.1)]))
+    assert of["k-most"].holds is False
+    assert of["d-after-k"].holds is False
+
+
+def test_what_was_not_replayed_cannot_be_told(tmp_path: Path) -> None:
+    of = told(study([trace(tmp_path / "t")]))
+    assert of["smart-10"].holds is None
+    assert of["smart-10"].measured == "nothing to tell it by"
+    assert "k-6" not in of
+
+
+def test_table_1_has_printed_assumed_and_inferred(tmp_path: Path) -> None:
+    made = study([trace(tmp_path / "t")])
+    of = {(one.system, one.parameter): one for one in parameters(made)}
+    least = of["Linux", "min_rto_s"]
+    assert (least.printed, least.assumed, least.n, least.median) == (0.2, (0.2,), 2, 0.2)
+    assert least.low == pytest.approx(0.1045)
+    assert least.high == pytest.approx(0.2955)
+    assert of["Windows", "granularity_s"].assumed == (0.1,)
+    assert of["Windows", "d"].printed == 2
+    assert of["Windows", "min_rto_s"].median is None
+
+
+def test_the_papers_values_stand_beside_ours(tmp_path: Path) -> None:
+    out = io.StringIO()
+    print_study(tables(study([trace(tmp_path / "t")])), Console(file=out, width=160))
+    lines = [" ".join(line.split()) for line in out.getvalue().splitlines()]
+    assert "minRTO, s 0.2 / 0.2 0.2 / 0.2" in lines
+    assert "paper: unc 15.83 77.28 67.73 14.91 39.41 39.18 84.36 2.22" in lines
+    assert "paper 310,418 56.7% 37.1% 3.5% 2.7% -" in lines
+    assert "paper 155,770 918,327 D=3 -3.3% -2.9% 5.0% 3.5%" in lines
+    assert "explained, of the lossy: t 100.0%; paper: 76 to 99 %" in lines
+
+
+def test_a_trace_without_losses_says_that_there_are_none(tmp_path: Path) -> None:
+    out = io.StringIO()
+    empty = write_trace(tmp_path / "t", captures=("t.pcap",), connections=[], mechanisms=[])
+    print_study(tables(study([empty])), Console(file=out, width=160))
+    assert "explained, of the lossy: nothing, as no connection lost any;" in out.getvalue()
+
+
+def test_what_is_printed_adds_up() -> None:
+    for one in paper.TABLE_4.values():
+        shares = (one.needed_rto, one.needed_fr, one.spurious_rto, one.spurious_fr)
+        assert sum(shares) == pytest.approx(100, abs=0.2)
+    for system, row in paper.TABLE_5.items():
+        assert row.fr + row.rto == pytest.approx(paper.TABLE_4[system].total, rel=0.001)
+
+
+def test_rules_are_a_system_only_where_no_other_is() -> None:
+    assert system_of("several", "rfc,solaris-10") == "Solaris"
+    assert system_of("several", "rfc,linux-2.4,linux-6") == "Linux"
+    assert system_of("several", "linux-2.4,solaris-10") is None
+    assert system_of("rfc", None) == "RFC"
+
+
+def test_claims_are_those_of_a_study_and_stacks_have_names(tmp_path: Path) -> None:
+    folder = str(trace(tmp_path / "t").path)
+
+    def why(*words: str) -> str:
+        refused = runner.invoke(app, ["trace", *words, folder])
+        assert isinstance(refused.exception, UserError)
+        assert refused.exception.usage
+        return str(refused.exception)
+
+    assert "--study" in why("--claims")
+    assert "solaris-10" in why("--stacks", "beos")
+    assert "was analysed with others" in why("--stacks", "rfc")
+    words = ["trace", "--study", "--claims", "--stacks", ",".join(STACKS), folder]
+    told = runner.invoke(app, words, catch_exceptions=False).output
+    assert "Linux: D comes after k" in told
+
+
+def test_syns_that_disagree_are_counted(tmp_path: Path) -> None:
+    made = study([trace(tmp_path / "t")])
+    other = made.senders.with_columns(
+        pl.when(pl.col("connection") == 0)
+        .then(pl.lit("solaris-10"))
+        .otherwise("syn_system")
+        .alias("syn_system")
+    )
+    agreement = tables(Study(made.traces, made.totals, other)).agreement
+    assert (agreement.agree, agreement.named) == (3, 4)

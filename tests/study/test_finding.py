@@ -1,0 +1,85 @@
+"""docs/findings/unc-2007.md: its table has every claim, and its small commands say what it says."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import rexmit
+from rexmit.cli import app
+
+FINDING = Path(__file__).parents[2] / "docs" / "findings" / "unc-2007.md"
+STACKS = ("linux-2.4", "windows-xp-unc2007", "freebsd-5-unc2007", "solaris-10-unc2007")
+
+runner = CliRunner()
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the study says of 400 connections of each stack of the paper's Table I."""
+    place = tmp_path_factory.mktemp("unc")
+    captures = []
+    for stack in STACKS:
+        corpus = rexmit.synth(
+            out=place / stack,
+            connections=400,
+            stacks=[stack],
+            receivers=["windows-xp", "windows-xp", "linux-2.4"],
+            seed=2007,
+            perturb=0.0,
+            points=["sender"],
+        )
+        captures += [str(path) for path in sorted((corpus.path / "captures").iterdir())]
+    words = ["trace", "--study", "--claims", "--stacks", "unc-2007", "--json", *captures]
+    data: dict[str, Any] = json.loads(runner.invoke(app, words, catch_exceptions=False).output)
+    return data
+
+
+def test_the_table_has_every_claim_that_the_study_computes(said: dict[str, Any]) -> None:
+    keys = {claim["key"] for claim in said["claims"]}
+    listed = set(re.findall(r"^\| [^|]+\| `([a-z0-9-]+)`", FINDING.read_text(), re.MULTILINE))
+    assert listed == keys
+
+
+def test_nearly_every_lossy_connection_is_explained_by_its_own_stack(said: dict[str, Any]) -> None:
+    for row in said["tables"]["lossy"]:
+        assert row["explained"][0] >= 0.9 * row["lossy"][0], row["name"]
+        own = max(row["systems"], key=lambda system: row["systems"][system])
+        assert own.lower()[:5] in row["name"].lower(), row
+        assert row["systems"][own] > 0.97, row
+    agreement = said["tables"]["agreement"]
+    assert agreement["agree"] >= 0.999 * agreement["named"] > 200
+
+
+def test_table_1_is_what_was_emulated(said: dict[str, Any]) -> None:
+    rows = said["tables"]["parameters"]
+    assert len(rows) == 4 * 8
+    for row in rows:
+        assert row["assumed"] == [pytest.approx(row["printed"])], row
+    inferred = {row["system"]: row for row in rows if row["parameter"] == "min_rto_s"}
+    for system, row in inferred.items():
+        assert row["low"] <= row["printed"] <= row["high"], system
+
+
+def test_claims_that_hold_in_every_mix_hold_here(said: dict[str, Any]) -> None:
+    """Those that do not hang on the mix, in so few connections."""
+    of = {claim["key"]: claim["holds"] for claim in said["claims"]}
+    for key in ("explained", "syn", "spurious-by-rto", "rto-longer", "d-4"):
+        assert of[key] is True, key
+    for key in ("spurious-fr", "k-best", "min-solaris", "smart-linux"):
+        assert of[key] is False, key
+
+
+def test_the_smart_threshold_is_run(tmp_path: Path) -> None:
+    check = rexmit.check_whatif(
+        stack="solaris-10-unc2007", settings=["smart"], out=tmp_path / "runs", jobs=2
+    )
+    (row,) = check.rows
+    assert row["n"] > 30
+    assert abs(row["bias"]) < 0.02
+    assert row["median"] < 0.05
