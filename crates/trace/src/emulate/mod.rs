@@ -264,6 +264,8 @@ impl Judges {
         if core::mem::replace(&mut self.established, true) {
             return;
         }
+        // Nothing new left before.
+        self.new_at = self.new_at.max(now);
         for sender in &mut self.senders {
             sender.established(now, rtt, &self.board);
         }

@@ -228,6 +228,35 @@ fn one_packet_out_is_probed_when_a_timeout_would_come() {
 }
 
 #[test]
+fn one_packet_that_was_lost_before_the_monitor_is_probed_as_any() {
+    let mut script = Script::new(20);
+    script.slack = Duration::from_millis(1);
+    let script = script
+        .new_data(0.0, 0..1)
+        .ack(20.0, 1, &[])
+        .again(242.0, 1)
+        .again(464.0, 1);
+    assert_eq!(script.mechanisms(), ["tlp", "rto"]);
+}
+
+/// A client's request that never came by left when the handshake was over, at the earliest.
+#[test]
+fn the_first_data_were_sent_after_the_handshake() {
+    let mut script = Script::of(&SenderFacts {
+        mss: MSS,
+        sack: true,
+        client: true,
+        ..SenderFacts::default()
+    });
+    script.slack = Duration::from_millis(1);
+    let script = script
+        .syn(0.0, SentKind::New)
+        .ack(20.0, 0, &[])
+        .again(242.0, 0);
+    assert_eq!(script.mechanisms(), ["tlp"]);
+}
+
+#[test]
 fn linux_3_10_probes_no_bare_fin_and_waits_a_timeout_more() {
     // The probe would be due with the timeout of 220 ms; the timeout follows it.
     let begun = || Script::new(20).new_data(0.0, 0..1).ack(20.0, 1, &[]);

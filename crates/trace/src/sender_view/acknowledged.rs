@@ -71,8 +71,8 @@ impl Blocks {
 }
 
 impl SenderView {
-    /// The sender heard this at `at`.
-    pub(super) fn heard(&mut self, ack: &Ack, at: Time) {
+    /// The sender heard this at `at`; or the receiver sent it, and it was lost behind the monitor.
+    pub(super) fn heard(&mut self, ack: &Ack, at: Time, came: bool) {
         let event = &ack.event;
         if event.flags.rst() {
             self.reset(event);
@@ -148,7 +148,9 @@ impl SenderView {
         }
         match (newly.newest, newly.retransmitted) {
             (Some(newest), None) if !newly.unseen => {
-                self.measured.rtts.sample(at - newest.sent);
+                if came {
+                    self.measured.rtts.sample(at - newest.sent);
+                }
                 self.times.beyond_now = event.at - newest.at;
                 self.times.clock.acknowledged(self.times.beyond_now);
             }
@@ -204,7 +206,9 @@ impl SenderView {
             carried: event.range(),
             slack: self.times.slack(),
         });
-        self.verdicts.tell(&told);
+        if came {
+            self.verdicts.tell(&told);
+        }
     }
 
     /// The capture missed what lies below `place`.

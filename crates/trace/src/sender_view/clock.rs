@@ -24,6 +24,8 @@ pub(super) struct Clock {
     /// From the monitor to the sender and back, by small packets and by full ones.
     small: Option<Duration>,
     full: Option<Duration>,
+    /// The least of those that took a packet after the handshake.
+    later: Option<Duration>,
     /// From the monitor to the receiver and back.
     beyond: Option<Duration>,
     handshake: Handshake,
@@ -36,6 +38,9 @@ struct Handshake {
     /// When the peer's SYN or SYN-ACK came by last before the answer. One sent again comes after a second or more, and
     /// the answer is to that one then.
     syn: Option<Time>,
+    /// When the first came by, and the stamps of the first and of the last.
+    first: Option<Time>,
+    stamps: Option<(u32, u32)>,
     answered: bool,
 }
 
@@ -54,10 +59,25 @@ impl Clock {
     }
 
     /// The receiver's SYN or SYN-ACK came by.
-    pub(super) fn peer_syn(&mut self, at: Time) {
-        if !self.handshake.answered {
-            self.handshake.syn = Some(at);
+    pub(super) fn peer_syn(&mut self, at: Time, stamp: Option<u32>) {
+        let shake = &mut self.handshake;
+        if !shake.answered {
+            shake.syn = Some(at);
+            shake.first.get_or_insert(at);
+            let first = shake.stamps.map(|(first, _)| first);
+            shake.stamps = stamp.map(|last| (first.unwrap_or(last), last));
         }
+    }
+
+    /// When the peer's first SYN came to the sender, whose first answer, a SYN-ACK that came by at `at` and echoes this
+    /// stamp, is one to a later SYN. Linux keeps the stamp of the first for all its answers (`tcp_check_req`). An answer to
+    /// the first that only now came by would have overtaken the later SYN: it comes sooner after that than the way takes.
+    pub(super) fn answered_before(&self, echo: u32, at: Time) -> Option<Time> {
+        let shake = &self.handshake;
+        let (first, last) = shake.stamps?;
+        let (then, again, way) = (shake.first?, shake.syn?, self.later?);
+        let to_a_later = echo == first && first != last && at - again >= way / 2;
+        to_a_later.then_some(then + way)
     }
 
     /// The sender's answer to it came by.
@@ -80,6 +100,7 @@ impl Clock {
             if !ack.is_before(end) {
                 self.asked = None;
                 least(&mut self.small, at - asked);
+                least(&mut self.later, at - asked);
             }
         }
     }
@@ -106,6 +127,7 @@ impl Clock {
         let &(_, seen) = self.peer.get(i).filter(|p| p.0 == value)?;
         let delay = at - seen;
         least(&mut self.small, delay);
+        least(&mut self.later, delay);
         if full {
             least(&mut self.full, delay);
         }
@@ -178,7 +200,7 @@ mod tests {
     fn an_answer_with_an_acknowledgement_tells_the_delay() {
         let at = |ms: u64| Time::from_nanos(ms * 1_000_000);
         let mut clock = Clock::default();
-        clock.peer_syn(at(0));
+        clock.peer_syn(at(0), None);
         // The host looked for its neighbour first.
         clock.syn_answered(at(35));
         assert_eq!(clock.delay(false), Duration::from_millis(35));

@@ -92,6 +92,9 @@ impl SenderView {
         if start > self.board.pieces.nxt() {
             self.unseen(start, copy);
         }
+        if nxt == 0 && event.flags.syn() && !self.merge.has_syn() {
+            self.unseen_answer(event, (start, end), copy);
+        }
         let nxt = self.board.pieces.nxt().max(nxt);
         let old_end = end.min(nxt);
         if start < old_end {
@@ -360,7 +363,14 @@ impl SenderView {
         }
     }
 
-    fn tell_sent(&mut self, event: &Event, start: i64, end: i64, sent: Time, kind: SentKind) {
+    pub(super) fn tell_sent(
+        &mut self,
+        event: &Event,
+        start: i64,
+        end: i64,
+        sent: Time,
+        kind: SentKind,
+    ) {
         let Some(line) = self.board.line else { return };
         let told = SenderEvent::Sent(Sent {
             at: sent,

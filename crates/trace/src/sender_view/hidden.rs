@@ -1,14 +1,16 @@
-//! Packets that were lost before the monitor, and of which only the count of the sender's packets tells.
+//! Packets that were lost before the monitor, and of which no gap in the sequence numbers tells.
 //!
 //! When the last segments of a flight are lost before the monitor, what is sent again of them looks new there. A sender
 //! that counts its packets (IP identification) gives it away: some are missing, and no gap in the sequence numbers holds
-//! them.
+//! them. Of an answer to a SYN the stamp tells that it echoes.
 
 use rexmit_tcp::recovery::constants::RTO_MIN;
+use rexmit_time::Duration;
 
 use super::pieces::{Copy, ORIGINAL};
+use super::steps::packets;
 use super::SenderView;
-use crate::event::Event;
+use crate::event::{Event, SentKind};
 
 /// Times that a segment is sent again in a row at most (Linux: tcp_retries2).
 const MOST_TIMEOUTS: u32 = 15;
@@ -47,7 +49,9 @@ impl SenderView {
             (Some(_), Some(least)) => least * 9 / 10,
             _ => RTO_MIN,
         };
-        if hidden == 0 || waited < trip {
+        // Sooner than after a round trip nothing that is new went again.
+        let soon = waited < trip;
+        if hidden == 0 || (soon && start >= nxt) {
             return;
         }
         let window = self.receiver.window.unwrap_or(0).div_ceil(self.mss);
@@ -68,12 +72,12 @@ impl SenderView {
             mark: false,
         };
         if start < nxt {
-            // Some of them may have been of timers that ran out: a probe waits for two round trips.
-            let probe = self.measured.rtts.moving().unwrap_or(trip) * 3 / 2;
-            let none = waited < probe.min(RTO_MIN);
-            let doubled = waited.as_nanos() / RTO_MIN.as_nanos();
-            let timers = if none { 0 } else { 1 + doubled.max(1).ilog2() };
-            let owed = hidden.saturating_sub(timers);
+            let others = if soon {
+                self.holes_before(start)
+            } else {
+                self.timers_in(waited, trip)
+            };
+            let owed = hidden.saturating_sub(others);
             if owed <= self.numbers.owed {
                 // They may have been sent again, and lost again.
                 return;
@@ -96,6 +100,27 @@ impl SenderView {
         self.numbers.owed_at = Some(copy);
     }
 
+    /// Segments below `start` that may have gone again before what begins there: a sender repairs its holes from the first
+    /// on, so what is missing before the first of them was new.
+    fn holes_before(&self, start: i64) -> u32 {
+        let una = self.board.pieces.una();
+        let holes = self.board.pieces.across(una, start.max(una));
+        let holes = holes.filter(|piece| piece.covered.is_none() && piece.start < start);
+        holes.map(|piece| packets(piece, self.mss)).sum()
+    }
+
+    /// Packets of timers that may have run out in a wait: a probe waits for two round trips, the least of which is `trip`.
+    fn timers_in(&self, waited: Duration, trip: Duration) -> u32 {
+        let probe = self.measured.rtts.moving().unwrap_or(trip) * 3 / 2;
+        let none = waited < probe.min(RTO_MIN);
+        let doubled = waited.as_nanos() / RTO_MIN.as_nanos();
+        if none {
+            0
+        } else {
+            1 + doubled.max(1).ilog2()
+        }
+    }
+
     /// A packet beyond all that came by, the numbers from `nxt` to `end`: had they been sent before, and did not come by?
     /// `late`: it was sent before others that came by before it. It begins at `start`, and `this` is what is known of it.
     pub(super) fn was_owed(&mut self, nxt: i64, (start, end): (i64, i64), late: bool, this: Copy) {
@@ -115,5 +140,26 @@ impl SenderView {
         } else {
             self.numbers.owed = 0;
         }
+    }
+
+    /// A SYN-ACK that answers a SYN once more: the first answer was lost before the monitor. Where another SYN-ACK follows,
+    /// that one may be the second, and SYNs waited for longer than usual behind the monitor.
+    pub(super) fn unseen_answer(&mut self, event: &Event, (start, end): (i64, i64), next: Copy) {
+        let echo = event.timestamps.filter(|_| event.flags.ack());
+        let Some(sent) =
+            echo.and_then(|(_, echo)| self.times.clock.answered_before(echo, event.at))
+        else {
+            return;
+        };
+        let copy = Copy {
+            at: sent,
+            sent,
+            stamp: None,
+            ip_id: None,
+            seen: false,
+            ..next
+        };
+        self.board.pieces.push(end, copy);
+        self.tell_sent(event, start, end, sent, SentKind::New);
     }
 }

@@ -38,6 +38,8 @@ pub(super) enum Next {
     Sent(Event, Time, Option<Event>),
     /// It heard this, no earlier than that.
     Heard(Ack, Time),
+    /// This never came to it.
+    NotHeard(Ack, Time),
 }
 
 /// A packet of the sender that waits.
@@ -83,6 +85,8 @@ pub(super) struct Merge {
     last_sent: Option<Time>,
     /// Stamp of the acknowledgement that came out last.
     last_stamp: Option<u32>,
+    /// When the sender sent last without having heard what had come by.
+    deaf_at: Option<Time>,
 }
 
 impl Merge {
@@ -157,6 +161,12 @@ impl Merge {
         self.now
     }
 
+    /// Whether a SYN of the sender is among those that wait.
+    pub(super) fn has_syn(&self) -> bool {
+        let mut waiting = self.sent.iter().take(AHEAD);
+        waiting.any(|sent| sent.event.flags.syn())
+    }
+
     /// The sender's packets that wait with IP identifications between the two: they come late.
     pub(super) fn sent_between(
         &self,
@@ -203,6 +213,9 @@ impl Merge {
             if let Some(sent) = self.last_sent {
                 at = at.max(sent);
             }
+            if self.was_lost(&ack, clock, stamps) {
+                return Some(Next::NotHeard(ack, at));
+            }
             if let Some((value, _)) = ack.event.timestamps {
                 self.last_stamp = Some(value);
             }
@@ -220,6 +233,13 @@ impl Merge {
             let at = front.sent(clock, stamps);
             let at = self.last_sent.map_or(at, |last| at.max(last.min(event.at)));
             self.last_sent = Some(at);
+            if self
+                .heard
+                .front()
+                .is_some_and(|(_, ack)| self.had_not_heard(&event, ack))
+            {
+                self.deaf_at = Some(at);
+            }
             if event.flags.ack() {
                 self.last_ack = Some(event.ack);
             }
@@ -256,6 +276,42 @@ impl Merge {
             && self.now - oldest < HOLD
     }
 
+    /// Whether an acknowledgement was lost on its way to the sender: a round trip after it was due the sender had not heard
+    /// it, and what it sent next it sent when it had heard one that came by later.
+    fn was_lost(&self, ack: &Ack, clock: &Clock, stamps: &Stamps) -> bool {
+        let (Some(deaf_at), Some(beyond), Some(next)) =
+            (self.deaf_at, clock.beyond(), self.sent.front())
+        else {
+            return false;
+        };
+        let delay = clock.delay(true);
+        if ack.event.at + delay * 2 + beyond >= deaf_at {
+            return false;
+        }
+        let mut later = self.heard.iter();
+        let later = later.find(|(_, later)| later.event.at + delay >= deaf_at);
+        later.is_some_and(|later| self.ack_first(next, later, clock, stamps))
+    }
+
+    /// Whether the sender sent this for certain before it heard `ack`.
+    fn had_not_heard(&self, event: &Event, ack: &Ack) -> bool {
+        // What is acknowledged is not sent again.
+        event.payload_len > 1 && event.seq.is_before(ack.event.ack) && !event.flags.syn()
+            || self.echoes_older(event, ack).is_some_and(|ahead| ahead > 0)
+    }
+
+    /// By how much the stamp of `ack` is newer than what `event` echoes, where that tells what came first. What is echoed
+    /// is the newest stamp at the sender's left edge (RFC 7323 §4.3): a packet that would have moved the echo, and did not,
+    /// had not come.
+    fn echoes_older(&self, event: &Event, ack: &Ack) -> Option<i32> {
+        let (value, _) = ack.event.timestamps?;
+        let (_, echo) = event.timestamps?;
+        let at_edge = self
+            .last_ack
+            .is_some_and(|seen| !ack.event.seq.is_after(seen));
+        (at_edge && event.flags.ack()).then_some(value.wrapping_sub(echo) as i32)
+    }
+
     /// Whether the sender heard `ack` before it sent `event`.
     fn ack_first(
         &self,
@@ -268,30 +324,14 @@ impl Merge {
         if sent.number < *heard_number {
             return false;
         }
-        // What is acknowledged is not sent again.
-        let below = |event: &Event| {
-            event.payload_len > 1 && event.seq.is_before(ack.event.ack) && !event.flags.syn()
-        };
-        if below(event) {
+        if self.had_not_heard(event, ack) || sent.unheard.is_some_and(|at| at <= ack.event.at) {
             return false;
         }
-        if sent.unheard.is_some_and(|at| at <= ack.event.at) {
-            return false;
-        }
-        // What is echoed is the newest stamp at the sender's left edge (RFC 7323 §4.3): a packet that would have moved
-        // the echo, and did not, had not come.
-        if let (Some((value, _)), Some((_, echo))) = (ack.event.timestamps, event.timestamps) {
-            let at_edge = self
-                .last_ack
-                .is_some_and(|seen| !ack.event.seq.is_after(seen));
-            if at_edge && event.flags.ack() {
-                let ahead = value.wrapping_sub(echo) as i32;
-                if ahead > 0 {
-                    return false;
-                }
-                if ahead < 0 || self.last_stamp.is_none_or(|last| last != value) {
-                    return true;
-                }
+        if let (Some(ahead), Some((value, _))) =
+            (self.echoes_older(event, ack), ack.event.timestamps)
+        {
+            if ahead < 0 || self.last_stamp.is_none_or(|last| last != value) {
+                return true;
             }
         }
         let full = event.payload_len >= 512;
@@ -335,7 +375,7 @@ mod tests {
     #[test]
     fn what_waited_in_a_queue_was_sent_before_what_the_sender_had_not_heard() {
         let mut clock = Clock::default();
-        clock.peer_syn(at(0));
+        clock.peer_syn(at(0), None);
         clock.syn_answered(at(10));
         let (mut merge, stamps) = (Merge::default(), Stamps::default());
         let data = |ms, seq| packet(ms, Direction::Forward, seq, 1, 1000);
@@ -355,6 +395,7 @@ mod tests {
             order.push(match next {
                 Next::Sent(event, sent, _) => (true, event.seq.get(), sent),
                 Next::Heard(ack, heard) => (false, ack.event.ack.get(), heard),
+                Next::NotHeard(..) => panic!("none was lost"),
             });
         }
         let expected = [
@@ -366,5 +407,49 @@ mod tests {
             (false, 2000, at(113)),
         ];
         assert_eq!(order, expected);
+    }
+
+    /// 5 ms to the sender and 5 ms to the receiver. An acknowledgement of 2000 came by at 110 ms; the sender sends what it
+    /// acknowledges again at `again`, and something new after a further acknowledgement that came by at 400 ms. Packets
+    /// bear the time as their stamp.
+    fn kinds(again: u64) -> Vec<&'static str> {
+        let mut clock = Clock::default();
+        clock.peer_syn(at(0), None);
+        clock.syn_answered(at(5));
+        clock.acknowledged(Duration::from_millis(5));
+        let (mut merge, stamps) = (Merge::default(), Stamps::default());
+        let ack = |ms, ack| Ack {
+            event: Event {
+                timestamps: Some((ms as u32, 0)),
+                ..packet(ms, Direction::Backward, 1, ack, 0)
+            },
+            blocks: SackList::default(),
+        };
+        let data = |ms, seq, echo| Event {
+            timestamps: Some((ms as u32, echo)),
+            ..packet(ms, Direction::Forward, seq, 1, 1000)
+        };
+        merge.sent(&data(100, 0, 50));
+        merge.sent(&data(101, 1000, 50));
+        merge.heard(ack(110, 2000));
+        merge.sent(&data(again, 0, 50));
+        merge.heard(ack(400, 3000));
+        merge.sent(&data(410, 3000, 400));
+        merge.end();
+        let kind = |next| match next {
+            Next::Sent(..) => "sent",
+            Next::Heard(..) => "heard",
+            Next::NotHeard(..) => "lost",
+        };
+        core::iter::from_fn(|| merge.next(&clock, &stamps))
+            .map(kind)
+            .collect()
+    }
+
+    #[test]
+    fn what_the_sender_had_not_heard_a_round_trip_later_was_lost() {
+        let order = |ack| vec!["sent", "sent", "sent", ack, "heard", "sent"];
+        assert_eq!(kinds(300), order("lost"));
+        assert_eq!(kinds(118), order("heard"), "it had not come yet");
     }
 }

@@ -162,7 +162,8 @@ impl SenderView {
     /// A packet of the receiver that acknowledges, with its SACK blocks. Its SYN may be given, too.
     pub fn ack(&mut self, event: &Event, sacks: &[SeqRange]) {
         if event.flags.syn() {
-            self.times.clock.peer_syn(event.at);
+            let stamp = event.timestamps.map(|(value, _)| value);
+            self.times.clock.peer_syn(event.at, stamp);
             self.verdicts
                 .judges
                 .asked(event.at + self.times.clock.delay(true));
@@ -261,7 +262,11 @@ impl SenderView {
                     }
                 }
                 Next::Heard(ack, at) => {
-                    self.heard(&ack, at);
+                    self.heard(&ack, at, true);
+                    self.note_flight(at, false);
+                }
+                Next::NotHeard(ack, at) => {
+                    self.heard(&ack, at, false);
                     self.note_flight(at, false);
                 }
             }

@@ -461,6 +461,35 @@ fn a_tail_lost_before_the_monitor_shows_by_the_senders_count() {
     assert!(script.end().rows.is_empty());
 }
 
+/// Round trips of 20 ms. The last of four segments is lost before the monitor and the first behind it: less than a round
+/// trip after the third came by the first goes again, and the last when that is acknowledged.
+#[test]
+fn what_is_missing_before_the_first_hole_goes_again_was_new() {
+    let exchange = |lost_after_hole: bool| {
+        let mut script = Script::new(0, false);
+        script.handshake(10.0, 10.0);
+        for i in 0..10 {
+            script.data(20.0 + f64::from(i) * 0.1, i * 1000, 1000);
+            script.ack(30.0 + f64::from(i) * 0.1, (i + 1) * 1000, 0.0);
+        }
+        script.data(40.0, 10_000, 1000).data(42.0, 11_000, 1000);
+        script.data(43.0, 12_000, 1000);
+        if !lost_after_hole {
+            script.id += 1;
+        }
+        script
+            .sack(52.0, 10_000, &[(11_000, 12_000)], 0.0)
+            .sack(53.0, 10_000, &[(11_000, 13_000)], 0.0)
+            .data(60.0, 10_000, 1000)
+            .ack(70.0, 13_000, 0.0)
+            .data(80.0, 13_000, 1000)
+            .ack(90.0, 14_000, 0.0);
+        script.end().ranges(0)
+    };
+    assert_eq!(exchange(true), [(10_000, 11_000)], "nothing is missing");
+    assert_eq!(exchange(false), [(10_000, 11_000), (13_000, 14_000)]);
+}
+
 #[test]
 fn packets_of_the_receiver_that_are_missing_were_acknowledgements() {
     for missed in [0, 1] {

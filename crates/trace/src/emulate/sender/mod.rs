@@ -193,7 +193,7 @@ impl EmulatedSender {
     }
 
     /// Something left at `at` that the monitor never saw, and of which is learned later. What was out at a timeout is sent
-    /// again as part of what follows it.
+    /// again as part of what follows it; else the timer is set as for all that is new.
     pub fn on_unseen(&mut self, board: &mut Board, at: Time) {
         let Some(tail) = board.len().checked_sub(1) else {
             return;
@@ -206,7 +206,8 @@ impl EmulatedSender {
             self.marks.mark_lost(board, tail);
         }
         if self.timers.timer.job().is_none() {
-            self.timers.set_to_timeout(at);
+            self.rearm(board, at);
+            self.schedule_probe(board, at, false);
         }
     }
 

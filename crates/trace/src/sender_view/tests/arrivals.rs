@@ -158,3 +158,42 @@ fn what_was_forgotten_goes_again() {
         assert_eq!(script.end().ranges(0), [(9_000, 10_000)]);
     }
 }
+
+/// The peer's SYN came by at 0 and 1000 ms, a SYN-ACK that echoes the stamp of the SYN of `echo` at 1010 ms, and perhaps
+/// another at 1200 ms. The sender is 10 ms away.
+fn synacks(echo: f64, another: bool) -> Vec<(Need, Evidence)> {
+    let mut script = Script::new(0, true);
+    script.away = true;
+    for at in [0.0, 1000.0] {
+        let syn = Event {
+            flags: Flags::SYN,
+            seq: SeqNum::new(76),
+            timestamps: Some((stamp(at), 0)),
+            ..script.event(at, Direction::Forward)
+        };
+        script.view.ack(&syn, &[]);
+    }
+    let answers = [Some(1010.0), another.then_some(1200.0)];
+    for at in answers.into_iter().flatten() {
+        let answer = Event {
+            flags: Flags(Flags::SYN.0 | Flags::ACK.0),
+            seq: script.origin - 1,
+            ip_id: Some(0),
+            timestamps: Some((stamp(at), stamp(echo))),
+            ..script.event(at, Direction::Backward)
+        };
+        script.view.data(&answer);
+    }
+    script.ack_echo(1300.0, 0, &[], stamp(1010.0));
+    script.newest_echo = stamp(1300.0);
+    script.data(1310.0, 0, 1000).ack(1330.0, 1000, 1310.0);
+    script.end().needs()
+}
+
+#[test]
+fn a_syn_ack_that_echoes_the_first_syn_after_the_second_had_been_sent_before() {
+    let lost_before = (Need::Needed, Evidence::OriginalUnseen);
+    assert_eq!(synacks(0.0, false), [lost_before]);
+    assert_eq!(synacks(1000.0, false), [], "the first SYN was lost");
+    assert_eq!(synacks(0.0, true).len(), 1, "the first SYN came late");
+}
