@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from rexmit import _core
-from rexmit.errors import UserError, argument
+from rexmit.errors import UserError, by_caller
 from rexmit.progress import Progress
 
 _FIRST: Final = 1 << 16
@@ -132,16 +132,17 @@ def _names(captures: Sequence[Path], groups: Sequence[Sequence[int]]) -> list[st
 
 
 def _named(captures: Sequence[Path], names: Sequence[str]) -> list[Point]:
+    option = by_caller(called="`points`", typed="--points")
     if len(names) != len(captures):
         raise UserError(
-            f"{argument('points')}: {len(names)} names for {len(captures)} captures",
+            f"{option}: {len(names)} names for {len(captures)} captures",
             "name the point of each capture, in their order: a,b",
             usage=True,
         )
     order = list(dict.fromkeys(names))
     if not all(order) or not 2 <= len(order) <= MOST:
         raise UserError(
-            f"{argument('points')} {','.join(names)}: {len(order)} points",
+            f"{option} {','.join(names)}: {len(order)} points",
             f"two to {MOST} different names; captures of one point have the same",
             usage=True,
         )
