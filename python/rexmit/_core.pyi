@@ -193,6 +193,10 @@ def rewrite_captures(request: Mapping[str, Any]) -> Batch:
 
 _Column = tuple[str, str, str, str | None, bool, bool, bool]
 
+def aligned(steps: Sequence[Any], times: Sequence[int]) -> list[int]:
+    """Times of a point's clock by the first point's, in nanoseconds; `steps` as `Points.stretches`
+    has them for the point."""
+
 def places() -> list[tuple[str, list[tuple[str, list[str], list[_Column]]]]]:
     """Every table by the place where it is kept (`run`, `trace`, `truth`, `kernel-truth`), as
     crates/schema declares it: its name, the columns that its rows are sorted by, and its columns;
@@ -226,6 +230,41 @@ class RunRows:
         """The tables by name, with the columns that an engine tells. No rows are left then."""
 
 @final
+class Samples:
+    """Samples of the packets of captures, by which captures of the same packets are known.
+
+    With a `limit` only so many packets of each capture are looked at.
+    """
+
+    def __init__(
+        self, paths: Sequence[str | os.PathLike[str]], *, limit: int | None = None
+    ) -> None: ...
+    def read(self) -> int | None:
+        """Reads on: packets read so far; None when all are. ValueError for what is no capture."""
+    def overlap(self, one: int, other: int) -> tuple[int, int]:
+        """Of two captures the packets of both samples, and how many the smaller one has."""
+    def apart(self, one: int, other: int) -> tuple[int, int] | None:
+        """What the other's clock shows more at packets of both: least and most, nanoseconds."""
+
+class Points:
+    """The packets of several points, followed from one to the next.
+
+    `groups` are of each point the numbers of its captures in `samples`.
+    """
+
+    def __init__(
+        self, samples: Samples, groups: Sequence[Sequence[int]], names: Sequence[str]
+    ) -> None: ...
+    def next_batch(self) -> dict[str, Batch] | None:
+        """The next rows of `legs` and `followed` of `places` of `points`; none when there are no
+        more."""
+    def progress(self) -> int:
+        """TCP packets followed so far."""
+    def clocks(self) -> list[dict[str, Any]]:
+        """Of each point its packets, and how its clock stands to the first point's."""
+    def stretches(self) -> list[list[Any]]:
+        """Of each point what `aligned` needs to tell its times by the first point's clock."""
+
 class Trace:
     """The analysis of captures, at work on threads of its own.
 

@@ -33,7 +33,7 @@ from rexmit.validate.score.reliability import (
     total,
     wilson,
 )
-from rexmit.validate.score.report import Report, report
+from rexmit.validate.score.report import Report, by_itself, report
 
 runner = CliRunner()
 
@@ -152,7 +152,7 @@ def _of_kinds(tmp_path: Path, kinds: dict[str, str] | None) -> Report:
         claims = [claim(time_ns=place * 1_000_000_000, mechanism=said) for place in range(20)]
         return tables(claims)
 
-    return report(open_corpus(path), one)
+    return report(open_corpus(path), by_itself(one))
 
 
 def test_parts_are_grouped_by_their_kind(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from rexmit.cli import app
 from rexmit.errors import UserError
 from rexmit.validate.score import count, stacks
 from rexmit.validate.score.corpus import open_corpus
-from rexmit.validate.score.report import Report, report
+from rexmit.validate.score.report import Report, by_itself, report
 
 runner = CliRunner()
 
@@ -33,7 +33,7 @@ UP = " > ".join(reversed(FLOW.split(" > ")))
 
 
 def made(corpus: Path, **narrow: str) -> Report:
-    return report(open_corpus(corpus).narrowed(**narrow), analyse)
+    return report(open_corpus(corpus).narrowed(**narrow), by_itself(analyse))
 
 
 def test_the_matrix_of_mechanisms(corpus: Path) -> None:
@@ -85,7 +85,7 @@ def test_what_a_point_does_not_see_does_not_count_there(corpus: Path) -> None:
 def test_of_what_the_other_end_sends_the_points_are_the_other_way_round(tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "t", [*TRUTH[:2], {**TRUTH[2], "flow": UP}])
     claims = [claim(), claim(flow=UP, mechanism="rack", time_ns=1_200_000_000)]
-    found = report(open_corpus(corpus), lambda _: tables(claims))
+    found = report(open_corpus(corpus), by_itself(lambda _: tables(claims)))
     assert found.points == ("sender", "receiver")
     assert dict(found.at("sender").mechanisms.counts) == {("rto", "rto"): 1, ("tlp", "missed"): 1}
     assert dict(found.at("receiver").mechanisms.counts) == {("rack", "rack"): 1}
@@ -115,7 +115,7 @@ def test_what_is_wrong_is_listed(corpus: Path) -> None:
 
 def test_a_truth_that_is_unknown_judges_nobody(tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "t", [{**TRUTH[0], "mechanism": "unknown", "need": "unknown"}])
-    found = report(open_corpus(corpus), lambda _: tables([claim(need="spurious")]))
+    found = report(open_corpus(corpus), by_itself(lambda _: tables([claim(need="spurious")])))
     assert (
         found.at("sender").mechanisms.retransmissions
         == found.at("sender").needs.retransmissions
@@ -127,7 +127,7 @@ def test_a_truth_that_is_unknown_judges_nobody(tmp_path: Path) -> None:
 
 def test_traffic_that_is_not_of_the_corpus_is_not_invented(corpus: Path) -> None:
     other = claim(flow="10.0.0.9:1 > 10.0.0.1:53")
-    found = report(open_corpus(corpus), lambda _: tables([other]))
+    found = report(open_corpus(corpus), by_itself(lambda _: tables([other])))
     assert found.at("sender").mechanisms.invented == 0
 
 
@@ -194,7 +194,7 @@ def test_the_client_is_a_sender_of_its_own() -> None:
 def test_each_stack_apart(tmp_path: Path) -> None:
     rows = [*TRUTH[:3], {**TRUTH[3], "flow": UP}]
     ends = [{"part": "a", "flow": FLOW, "stack": "linux-6.12", "receiver_stack": "solaris-10"}]
-    found = report(open_corpus(write_corpus(tmp_path / "t", rows, ends)), analyse)
+    found = report(open_corpus(write_corpus(tmp_path / "t", rows, ends)), by_itself(analyse))
     (name, (mechanisms, needs)) = next(iter(found.at("sender").senders.items()))
     assert (name, mechanisms.right, mechanisms.retransmissions) == ("linux-6", 3, 3)
     assert needs.right == 2

@@ -14,7 +14,7 @@ from rexmit.errors import UserError
 from rexmit.validate.score import tshark
 from rexmit.validate.score.claims import SCHEMA
 from rexmit.validate.score.corpus import open_corpus
-from rexmit.validate.score.report import report
+from rexmit.validate.score.report import by_itself, report
 
 needs_tshark = pytest.mark.skipif(not tshark.is_there(), reason="tshark is not installed")
 
@@ -54,7 +54,7 @@ def test_an_error_of_tshark_ends_the_score(tmp_path: Path) -> None:
 
     corpus = open_corpus(write_corpus(tmp_path / "truth", [retransmission()]))
     with pytest.raises(UserError, match="tshark failed"):
-        report(corpus, analyse, labels)
+        report(corpus, by_itself(analyse), labels)
 
 
 def test_the_mapping(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_the_mapping(tmp_path: Path) -> None:
     ]
     frame = pl.DataFrame(rows, schema={**SCHEMA, "label": pl.String()})
     corpus = open_corpus(write_corpus(tmp_path / "truth", truth))
-    made = report(corpus, analyse, lambda _: frame).at("sender").tshark
+    made = report(corpus, by_itself(analyse), lambda _: frame).at("sender").tshark
     assert made is not None
     assert made.labels == Counter(
         {

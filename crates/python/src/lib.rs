@@ -6,6 +6,7 @@ mod error;
 mod events;
 mod flow;
 mod monitor;
+mod points;
 mod schema;
 mod stacks;
 mod synth;
@@ -41,6 +42,8 @@ mod _core {
     use crate::events::{run_model, RunRows};
     #[pymodule_export]
     use crate::monitor::{kind_names, rewrite_captures};
+    #[pymodule_export]
+    use crate::points::{Points, Samples};
     #[pymodule_export]
     use crate::stacks::{StackPage, StackSetting};
     #[pymodule_export]
@@ -107,6 +110,16 @@ mod _core {
         };
         let ends = (end(client)?, end(server)?);
         detached(py, || crate::flow::read(&paths, ends, (since_ns, until_ns)))
+    }
+
+    /// Times of a point's clock by the first point's, in nanoseconds; `steps` as `Points.stretches` has them.
+    #[pyfunction]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "made for the call from Python's list"
+    )]
+    fn aligned(steps: Vec<crate::points::Step>, times: Vec<i64>) -> Vec<i64> {
+        crate::points::aligned(&steps, times)
     }
 
     /// The tables of each place, and their columns.

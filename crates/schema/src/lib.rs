@@ -6,6 +6,7 @@
 
 mod column;
 mod page;
+pub mod points;
 pub mod run;
 pub mod trace;
 pub mod truth;
@@ -26,7 +27,13 @@ pub struct Place {
 }
 
 /// Every table there is.
-pub const PLACES: &[Place] = &[run::PLACE, trace::PLACE, truth::PLACE, truth::OF_KERNELS];
+pub const PLACES: &[Place] = &[
+    run::PLACE,
+    trace::PLACE,
+    points::PLACE,
+    truth::PLACE,
+    truth::OF_KERNELS,
+];
 
 #[cfg(test)]
 mod tests;

@@ -27,6 +27,8 @@ Examples:
   tcpdump -w - tcp | rexmit trace -                from a pipe; Ctrl-C at tcpdump ends it
   rexmit trace ring.pcap0* --out today             a rotation; tables into today/
   rexmit trace capture.pcap.gz --out t --csv       as CSV as well
+  rexmit trace server.pcapng client.pcapng         both ends: where packets were lost, delays
+  rexmit trace a0 a1 b0 b1 --points a,a,b,b        the same, and which capture is of which point
   rexmit trace --study capture.pcapng today        tables and figures of UNC 2007
   rexmit trace --study --claims --stacks unc-2007 old.pcap   its claims, on its own four stacks
   rexmit trace --stacks no-rfc,no-windows-xp capture.pcapng  all other emulations
@@ -108,6 +110,16 @@ def trace(
             show_default=False,
         ),
     ] = None,
+    points: Annotated[
+        str | None,
+        typer.Option(
+            "--points",
+            metavar="NAME,NAME...",
+            help="The captures are of several points of the network: the name of each one's point, "
+            "in their order. [default: by their packets]",
+            show_default=False,
+        ),
+    ] = None,
     study: Annotated[
         bool,
         typer.Option(
@@ -182,6 +194,9 @@ def trace(
     connections that the page is about; all packets of the captures are analysed, and kept, all the
     same. For any other filter: tcpdump -r FILE -w - EXPRESSION | rexmit trace -. The captures may
     be cut short, begin in the middle, or hold anything else.
+
+    Captures that show the same packets at several points are taken together: then it is known where
+    packets were lost, which retransmissions were needed, and how long packets took.
     """
     if csv and out is None:
         raise UserError("--csv writes files", "say where: --out DIR", usage=True)
@@ -201,6 +216,10 @@ def trace(
             "--host, --port, --from, --to and --by choose what the page is about",
             "leave them out, or --study",
             usage=True,
+        )
+    if study and points is not None:
+        raise UserError(
+            "--study takes each file as a trace of its own", "leave --points out", usage=True
         )
     if study:
         chosen = list(dict.fromkeys(part.strip().lower() for part in formats.split(",")))
@@ -231,6 +250,7 @@ def trace(
             stacks=emulated,
             jobs=jobs,
             connections_limit=connections_limit,
+            points=None if points is None else [name.strip() for name in points.split(",")],
         )
         if wanted:
             from rexmit.library.trace import select
@@ -361,6 +381,7 @@ def _traces(
     stacks: Sequence[str],
     jobs: int | None,
     connections_limit: int,
+    points: Sequence[str] | None = None,
 ) -> list[Trace]:
     """The traces of these sets of files. Without `out` their tables lie in a temporary folder that
     goes with `open_tables`. A folder of a trace is opened instead.
@@ -385,6 +406,7 @@ def _traces(
                 stacks=stacks,
                 jobs=jobs,
                 connections_limit=connections_limit,
+                points=points,
                 progress=for_stream(sys.stderr, "packets", transient=True),
             )
         )

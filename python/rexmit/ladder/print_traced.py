@@ -43,15 +43,22 @@ def print_traced(
     shown = [step for step in entries if isinstance(step, Step)]
     time = max([9, *(len(_ms(step, 0)) for step in shown)])
     width = min(44, max(26, console.width - time - 36))
-    client, server = "client", "server"
-    head = client + "flags, bytes".center(width - len(client) - len(server)) + server
-    console.print(Text(f"{'ms':>{time}} {head}", "bold"), soft_wrap=True)
+    client, server = traced.points or ("client", "server")
+    middle = "flags, bytes".center(width - len(client) - len(server))
+    far = f" {'ms':>{time}}" if traced.points else ""
+    console.print(Text(f"{'ms':>{time}} {client}{middle}{server}{far}", "bold"), soft_wrap=True)
     for entry in entries:
         if isinstance(entry, Step):
             retransmission = traced.retransmissions.get(numbers[id(entry)])
             words = retransmission_words(retransmission) if retransmission else None
-            line = f"{_ms(entry, time)} {arrow(entry, width, glyphs)}  {_numbers(entry)}"
+            drawn = arrow(entry, width, glyphs)
+            line = (
+                f"{_between(entry, drawn, time) if traced.points else _at_one(entry, drawn, time)}"
+                f"  {_numbers(entry)}"
+            )
             marks = [f"retransmission: {words}"] if words else _marks(entry)
+            if entry.lost:
+                marks.append("lost")
             console.print(
                 Text("  ".join([line, *marks]), _style(entry, retransmission)), soft_wrap=True
             )
@@ -60,12 +67,26 @@ def print_traced(
             console.print(Text(" " * (time + 1) + told, "dim"), soft_wrap=True)
 
 
+def _at_one(step: Step, drawn: str, width: int) -> str:
+    return f"{_ms(step, width)} {drawn}"
+
+
+def _between(step: Step, drawn: str, width: int) -> str:
+    """With the times at the client's point and at the server's."""
+    sent, arrived = (
+        " " * width if at is None else f"{at / 1e6:{width}.3f}"
+        for at in (step.sent_ns, step.arrived_ns)
+    )
+    return f"{arrived} {drawn} {sent}" if step.from_server else f"{sent} {drawn} {arrived}"
+
+
 def _other(entry: Gap | Silence, glyphs: Glyphs) -> str:
     return gap_words(entry, glyphs) if isinstance(entry, Gap) else silence_words(entry, glyphs)
 
 
 def _entries(traced: Traced, *, every_packet: bool, at_s: float | None) -> list[Entry]:
-    silent_ns = _silent_ns(traced)
+    # With both times of each packet its own round trip says what is long.
+    silent_ns = None if traced.points else _silent_ns(traced)
     if at_s is None:
         return elide(traced.steps, every_packet=every_packet, silent_ns=silent_ns)
     return elide(near_time(traced, at_s), every_packet=True, silent_ns=silent_ns)
@@ -155,6 +176,8 @@ def _marks(step: Step) -> list[str]:
 
 
 def _style(step: Step, retransmission: dict[str, Any] | None) -> str:
+    if step.lost:
+        return "red"
     if retransmission:
         return "magenta" if retransmission["need"] == "spurious" else "yellow"
     return "green" if step.sack or step.duplicate_acks else ""
@@ -171,6 +194,7 @@ def traced_data(traced: Traced) -> dict[str, Any]:
         "mechanisms": list(traced.mechanisms),
         "parameters": list(traced.parameters),
         "start_ns": traced.start_ns,
+        "points": traced.points,
         "packets": [
             {**asdict(step), "retransmission": traced.retransmissions.get(number)}
             for number, step in enumerate(traced.steps)

@@ -1,7 +1,8 @@
 """One connection of a capture, with what the analysis says of each retransmission.
 
 A capture has one clock, that of the place where it was taken: every packet has one time, and what
-was lost beyond that place cannot be told from what arrived.
+was lost beyond that place cannot be told from what arrived. Captures of several points tell both:
+`two_ended`.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ import polars as pl
 
 from rexmit import _core
 from rexmit.errors import UserError
+from rexmit.ladder import two_ended
 from rexmit.ladder.match import Passage
 from rexmit.ladder.packets import Packet, flag_names
 from rexmit.ladder.steps import Step, steps
+from rexmit.ladder.two_ended import Ends
 from rexmit.tracing import mechanisms, sides
 from rexmit.tracing.folder import Trace
 
@@ -30,7 +33,8 @@ class Traced:
     rows of its retransmissions by the number of their step, `mechanisms` and `parameters` its rows
     of these tables. Of steps the server is the sender of `backward` data. `subflows` are the rows
     of all subflows of its Multipath TCP connection, this one among them, in their order, each with
-    its `reinjections` and the sides' `data_bytes`.
+    its `reinjections` and the sides' `data_bytes`. `points` are those next to the client and the
+    server, where packets have their times at both: then what was lost is known.
     """
 
     number: int
@@ -42,6 +46,7 @@ class Traced:
     mechanisms: tuple[dict[str, Any], ...] = ()
     parameters: tuple[dict[str, Any], ...] = ()
     subflows: tuple[dict[str, Any], ...] = ()
+    points: tuple[str, str] | None = None
 
     @property
     def data_from_server(self) -> bool:
@@ -83,8 +88,11 @@ def open_traced(trace: Trace, which: str, at_s: float | None = None) -> Traced:
         of_both = sides.beside(rows.filter(together), trace, "data_bytes")
         every = mechanisms.beside(of_both, trace, reinjections=again)
         subflows = tuple(every.sort("mptcp_subflow").collect().to_dicts())
+    both = two_ended.ends(trace, row) if trace.points else None
     return replace(
-        _traced(row, of_sides, retransmissions, _read(trace, row)),
+        _traced(row, of_sides, retransmissions, _read(trace, row))
+        if both is None
+        else _between(row, of_sides, retransmissions, both),
         mechanisms=tuple(counts.to_dicts()),
         parameters=tuple(shown.to_dicts()),
         subflows=subflows,
@@ -105,7 +113,7 @@ def _wanted(trace: Trace, which: str) -> pl.Expr:
 
 
 def _read(trace: Trace, row: dict[str, Any]) -> list[_core.Packet]:
-    files = [Path(name) for name in trace.meta.get("files", trace.captures)]
+    files = [Path(name) for name in _files(trace, row["capture"])]
     missing = [str(file) for file in files if not file.is_file()]
     if missing:
         raise UserError(
@@ -127,6 +135,39 @@ def _read(trace: Trace, row: dict[str, Any]) -> list[_core.Packet]:
             "the capture is not the one that was analysed: rexmit trace again",
         )
     return packets
+
+
+def _files(trace: Trace, capture: str) -> list[str]:
+    """The captures of the point whose first one it is."""
+    for point in trace.meta.get("points", []):
+        if point["captures"][0] == capture:
+            return list(point["files"])
+    return list(trace.meta.get("files", trace.captures))
+
+
+def _between(
+    row: dict[str, Any], of_sides: pl.DataFrame, retransmissions: pl.DataFrame, both: Ends
+) -> Traced:
+    """With the times at both ends."""
+    from_servers = [passage.packet.from_server for passage in both.passages]
+    made_of = _retransmissions(both.captured, from_servers, retransmissions)
+    passages = [
+        two_ended.told(passage, mechanism_words(made_of[i]), made_of[i]["need"])
+        if i in made_of
+        else passage
+        for i, passage in enumerate(both.passages)
+    ]
+    # No rule drops packets here: what did not arrive was lost.
+    made = [replace(step, dropped=False, lost=step.dropped) for step in steps(passages, None, None)]
+    return Traced(
+        number=row["number"],
+        row=row,
+        sides={one["direction"]: one for one in of_sides.to_dicts()},
+        steps=tuple(made),
+        retransmissions=made_of,
+        start_ns=min(passage.order_ns for passage in passages),
+        points=(both.client, both.server),
+    )
 
 
 def _traced(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -9,17 +10,20 @@ from matplotlib.figure import Figure
 
 from rexmit.errors import UserError, argument, by_caller
 from rexmit.present.figures.style import styled
-from rexmit.progress import Hear, heard
-from rexmit.tracing.memory import tables
+from rexmit.progress import Hear, Silent, heard
+from rexmit.tracing.memory import Tables, tables
+from rexmit.tracing.points.analyse import analyse
+from rexmit.tracing.points.recognise import recognise
 from rexmit.validate.score import draw_reliability, tshark
-from rexmit.validate.score.corpus import POINTS, Capture, Corpus, open_corpus
-from rexmit.validate.score.report import Labels, Report, report
+from rexmit.validate.score.corpus import POINTS, Corpus, Group, open_corpus
+from rexmit.validate.score.report import Labels, Report, Taken, by_itself, report
 
 
 def score(
     corpus: Corpus | str | PathLike[str],
     *,
     point: str | None = None,
+    points: Sequence[str] | None = None,
     part: str | None = None,
     flow: str | None = None,
     with_tshark: bool | None = None,
@@ -27,6 +31,9 @@ def score(
 ) -> Report:
     """Analyses every capture of a corpus as `trace` does and holds each retransmission's mechanism
     and need against the truth.
+
+    With `points` the captures of these points of a part are analysed together, as captures of
+    several points are, and where packets were lost is judged, too: `places` of a score.
 
     Only captures of a `point` (sender, switch, receiver), a `part`, a `flow` ("A:PORT > B:PORT"),
     if they are given. `with_tshark` scores tshark's labels, too; None: where tshark is installed.
@@ -41,25 +48,46 @@ def score(
             f"points: {', '.join(POINTS)}",
             usage=True,
         )
+    if points is not None and (point is not None or _not_points(points)):
+        raise UserError(
+            f"{argument('points')} {','.join(points)}: two or three different points",
+            f"of {', '.join(POINTS)}, and without {argument('point')}",
+            usage=True,
+        )
     whole = corpus if isinstance(corpus, Corpus) else open_corpus(Path(corpus))
     opened = whole.narrowed(point=point, part=part, flow=flow)
-    labels = _labels(with_tshark)
+    groups = opened.alone() if points is None else opened.together(points)
+    analysed = by_itself(tables) if points is None else _together
+    labels = _labels(with_tshark) if points is None else None
     told, begun = heard(progress, "captures"), 0
-    told.start(len(opened.captures))
+    told.start(len(groups))
 
-    def tell(capture: Capture) -> None:
+    def tell(group: Group) -> None:
         nonlocal begun
         if begun:
             told.advance(1)
         begun += 1
-        told.note(capture.path.name)
+        told.note(group.name)
 
     try:
-        made = report(opened, tables, labels, tell)
+        made = report(opened, analysed, labels, tell, groups)
         told.advance(min(begun, 1))
     finally:
         told.close()
     return made
+
+
+def _not_points(names: Sequence[str]) -> bool:
+    return not 2 <= len(set(names)) == len(names) or bool(set(names) - set(POINTS))
+
+
+def _together(group: Group) -> Taken:
+    found = recognise([capture.path for capture in group.captures], group.points, Silent())
+    if found is None:
+        raise AssertionError("named points are points")
+    made = analyse(found).combined
+    mine = Tables(*(made.tables[name] for name in Tables._fields))
+    return Taken(mine, made.ways["followed"])
 
 
 def draw_score(made: Report) -> Figure:

@@ -30,17 +30,23 @@ def trace(
     stacks: Sequence[str] = (),
     jobs: int | None = None,
     connections_limit: int = CONNECTIONS_LIMIT,
+    points: Sequence[str] | None = None,
     progress: Hear = None,
 ) -> Trace:
     """What the senders in captures did, why, and what it cost.
 
     `files` are captures (several are read as one stream, in time order), or a folder that an
-    earlier trace kept. The tables are kept in the folder `out`; without it they lie in a temporary
-    folder until the trace is let go, so hold it as long as a frame of it is not collected.
-    `whatif` names the settings under which connections are replayed: none are with `()`. `stacks`
-    chooses the emulated senders by name (`linux-6`, `freebsd-5-unc2007`, `unc-2007` for the four of
-    that study; with `no-` before a name all but that one): all without any. `jobs`
-    threads work, one a core where it is None. `progress` is called with each step.
+    earlier trace kept. Captures that show the same packets at several points of the network are
+    recognised, their clocks aligned, and each packet followed from point to point: the tables
+    `points`, `legs` and `followed` have rows then. `points` are the names of the captures' points
+    in their order (the same for captures of one point), where the packets are not to tell.
+
+    The tables are kept in the folder `out`; without it they lie in a temporary folder until the
+    trace is let go, so hold it as long as a frame of it is not collected. `whatif` names the
+    settings under which connections are replayed: none are with `()`. `stacks` chooses the emulated
+    senders by name (`linux-6`, `freebsd-5-unc2007`, `unc-2007` for the four of that study; with
+    `no-` before a name all but that one): all without any. `jobs` threads work, one a core where it
+    is None. `progress` is called with each step.
 
     Raises UserError where a file is not there or is no capture, or `out` cannot be written.
     """
@@ -61,6 +67,7 @@ def trace(
             stacks=stacks,
             jobs=jobs,
             connections_limit=connections_limit,
+            points=None if points is None else list(points),
             progress=heard(progress, "packets"),
         )
     except BaseException:
@@ -80,6 +87,7 @@ def analysed(
     stacks: Sequence[str] = (),
     jobs: int | None,
     connections_limit: int,
+    points: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Trace:
     """The trace of files. Without `out` its tables lie in a temporary folder that goes with
@@ -107,6 +115,7 @@ def analysed(
         stacks=stacks,
         jobs=jobs,
         connections_limit=connections_limit,
+        points=points,
         progress=progress or Silent(),
     )
 

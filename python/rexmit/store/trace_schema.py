@@ -26,6 +26,14 @@ TABLES: Final = {name: table.columns for name, table in _DECLARED.items()}
 ORDERS: Final = {name: table.order for name, table in _DECLARED.items()}
 """By table, the columns that its rows are sorted by."""
 
+_OF_POINTS: Final = declared("points")
+
+POINT_TABLES: Final = {name: table.columns for name, table in _OF_POINTS.items()}
+"""The columns of the tables that a folder has besides, where captures are of several points."""
+
+POINT_ORDERS: Final = {name: table.order for name, table in _OF_POINTS.items()}
+"""By table, the columns that its rows are sorted by."""
+
 CONNECTIONS: Final = TABLES["connections"]
 SIDE_ROWS: Final = TABLES["sides"]
 MECHANISM_COUNTS: Final = TABLES["mechanisms"]

@@ -40,7 +40,7 @@ class Captured:
 
 def captured(trace: Trace) -> Captured:
     """What was captured when. Without the files' own times those of the connections serve."""
-    timed = [(file.first_s, file.last_s) for file in trace.facts.files]
+    timed = [(file.first_s, file.last_s) for file in trace.facts.files if _is_of_first(file, trace)]
     spans = sorted((first, last) for first, last in timed if first is not None and last is not None)
     if not spans:
         connections = trace.scan("connections").select(
@@ -58,6 +58,12 @@ def captured(trace: Trace) -> Captured:
     )
 
 
+def _is_of_first(file: File, trace: Trace) -> bool:
+    """Whether its times are of the clock of the first point: those of others say nothing here."""
+    points = trace.meta.get("points", [])
+    return not points or file.path in points[0]["captures"]
+
+
 def _covered(spans: Sequence[tuple[float, float]]) -> float:
     """The length of the union of spans in the order of their starts."""
     total, until = 0.0, float("-inf")
@@ -69,7 +75,7 @@ def _covered(spans: Sequence[tuple[float, float]]) -> float:
 
 def _strangers(trace: Trace, spans: Sequence[tuple[float, float]]) -> bool:
     apart = all(last < first for (_, last), (first, _) in pairwise(spans))
-    if len(spans) < 2 or not apart:
+    if len(spans) < 2 or not apart or trace.points:
         return False
     starts = pl.Series([first for first, _ in spans])
     flows = trace.scan("connections").select("start_s", "flow").collect()

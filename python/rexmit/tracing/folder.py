@@ -1,7 +1,8 @@
 """A trace's folder: written as batches come, whole or not at all; opened lazily.
 
 `trace.json` (format, program, captures, what was read, the command), a parquet file for each table
-of `trace_schema`, with `--csv` each as CSV as well, and `figures/`.
+of `trace_schema`, with `--csv` each as CSV as well, and `figures/`. Where the captures are of
+several points there are the tables of `points_schema`, too.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from rexmit.errors import UserError, argument
 from rexmit.store import digests, older
 from rexmit.store.files import whole_file, whole_folder, write_text
 from rexmit.store.plain_json import (
+    anything,
     either,
     list_of,
     mapping_of,
@@ -32,7 +34,8 @@ from rexmit.store.plain_json import (
     text,
     whole,
 )
-from rexmit.store.trace_schema import ORDERS, TABLES
+from rexmit.store.schema import polars_schema
+from rexmit.store.trace_schema import ORDERS, POINT_TABLES, TABLES
 from rexmit.tracing.source import Batch, Facts, File, conformed, empty
 
 FORMAT: Final = 3
@@ -46,7 +49,9 @@ sorted; a larger one keeps the order in which its connections ended (the same ho
 analysed them), so that memory does not grow with the length of a capture.
 """
 
-_FILES: Final = tuple(f"{name}.{kind}" for name in TABLES for kind in ("parquet", "csv"))
+_FILES: Final = tuple(
+    f"{name}.{kind}" for name in (*TABLES, *POINT_TABLES) for kind in ("parquet", "csv")
+)
 
 _FILE: Final = shape(
     {
@@ -66,6 +71,17 @@ _CHECK: Final = shape(
         "files": list_of(text),
         "command": text,
         "wall_s": number(),
+        "points": list_of(
+            shape(
+                {
+                    "name": text,
+                    "captures": list_of(text),
+                    "files": list_of(text),
+                    "clock": list_of(anything),
+                },
+                needed=("name", "captures", "files", "clock"),
+            )
+        ),
         "facts": shape(
             {
                 "packets": whole(),
@@ -95,7 +111,11 @@ class Trace:
     facts: Facts
 
     def scan(self, table: str) -> pl.LazyFrame:
-        """A table, read when asked."""
+        """A table, read when asked. Tables of points are without rows where there is one point."""
+        if table in POINT_TABLES:
+            if not self.points:
+                return pl.LazyFrame(schema=polars_schema(POINT_TABLES[table]))
+            return pl.scan_parquet(self.path / f"{table}.parquet")
         return older.scan_trace(self.path, table, self.meta["format"])
 
     def numbered(self) -> pl.LazyFrame:
@@ -106,6 +126,11 @@ class Trace:
     def captures(self) -> list[str]:
         """The files that were analysed."""
         return [str(name) for name in self.meta.get("captures", [])]
+
+    @property
+    def points(self) -> list[str]:
+        """The names of the points at which packets were captured; none where there is one point."""
+        return [str(point["name"]) for point in self.meta.get("points", [])]
 
     @property
     def settings(self) -> tuple[str, ...]:
@@ -127,6 +152,7 @@ class Writer:
         self._whole = ExitStack()
         self._waiting: dict[str, list[pl.DataFrame]] = {name: [] for name in TABLES}
         self._parts: dict[str, list[Path]] = {name: [] for name in TABLES}
+        self._of_points: Mapping[str, pl.DataFrame] = {}
 
     def __enter__(self) -> Self:
         if self.path.exists() and not self.path.is_dir():
@@ -162,6 +188,10 @@ class Writer:
                 if waiting * len(TABLES[name]) >= _PART_VALUES:
                     self._flush(name)
 
+    def add_points(self, tables: Mapping[str, pl.DataFrame]) -> None:
+        """Keeps the tables of several points."""
+        self._of_points = tables
+
     @property
     def _parts_folder(self) -> Path:
         return self._made / "parts"
@@ -185,6 +215,12 @@ class Writer:
             if csv:
                 with whole_file(made / f"{name}.csv") as file:
                     pl.scan_parquet(made / f"{name}.parquet").sink_csv(file)
+        for name, rows in self._of_points.items():
+            with whole_file(made / f"{name}.parquet") as file:
+                rows.write_parquet(file, compression="zstd")
+            if csv:
+                with whole_file(made / f"{name}.csv") as file:
+                    rows.write_csv(file)
         shutil.rmtree(self._parts_folder, ignore_errors=True)
         about = {
             "format": FORMAT,

@@ -18,6 +18,7 @@ from rexmit.present.terminal import say
 from rexmit.tracing import files, terms
 from rexmit.tracing.advice import Advice
 from rexmit.tracing.groups import Group
+from rexmit.tracing.points.print_points import points, print_points
 from rexmit.tracing.print_settings import print_settings
 from rexmit.tracing.print_troubles import troubles
 from rexmit.tracing.source import Facts, File
@@ -78,6 +79,9 @@ def print_page(
         say(console, f"{label:<16} {text}".rstrip())
     for warning in warnings(facts, made):
         say(console, Text.assemble(("warning: ", "yellow"), warning))
+    if made.points is not None:
+        console.print()
+        print_points(made.points, console)
     console.print()
     say(console, Text("What went wrong", "bold"))
     for label, text in troubles(made, unread=sum(_unread(facts).values())):
@@ -137,6 +141,8 @@ def _captured(facts: Facts, made: Summary) -> list[tuple[str, str]]:
     clients, servers = made.hosts
     others = {_NOT_TCP[why]: n for why, n in facts.not_understood.items() if why in _NOT_TCP}
     lines = _files(made.captured.files) if len(made.captured.files) > 1 else []
+    if made.points is not None:
+        lines += points(made.points)
     if totals.connections:
         hosts = f"of {count(clients, 'client')} to {count(servers, 'server')}"
         lasted = "it lasted" if totals.connections == 1 else "together they lasted"

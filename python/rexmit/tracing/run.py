@@ -12,7 +12,9 @@ from pathlib import Path
 from rexmit.interrupt import spared
 from rexmit.progress import Progress, Silent
 from rexmit.tracing.folder import Trace, Writer
-from rexmit.tracing.source import CONNECTIONS_LIMIT, STDIN, open_source
+from rexmit.tracing.points.analyse import analyse
+from rexmit.tracing.points.recognise import recognise
+from rexmit.tracing.source import CONNECTIONS_LIMIT, STDIN, check_there, chosen, open_source
 from rexmit.version import version
 
 
@@ -26,40 +28,62 @@ def run(
     stacks: Sequence[str] = (),
     jobs: int | None = None,
     connections_limit: int = CONNECTIONS_LIMIT,
+    points: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Trace:
-    """Analyses the files as one stream and writes the folder, whole or not at all; `passing` says
-    that it is not to be kept.
+    """Analyses the files and writes the folder, whole or not at all; `passing` says that it is not
+    to be kept. Files of one point are one stream; `points` are the names of the files' points, by
+    which they are taken to be of several; without them the packets tell.
     """
 
     began = time.monotonic()
     pipe = any(str(path) == STDIN for path in captures)
     with Writer(folder, passing=passing) as writer, spared(_PipesOwn(pipe)):
-        source = open_source(
-            captures,
-            whatif=whatif,
-            stacks=stacks,
-            jobs=jobs,
-            connections_limit=connections_limit,
-        )
+        check_there(captures)
+        chosen(stacks)
         told, done = progress or Silent(), 0
-        told.start(None)
-        try:
-            for batch in source.batches():
-                writer.add(batch)
-                now = source.progress()
-                told.advance(now - done)
-                done = now
-        finally:
-            told.close()
-        meta = {
+        words = ["rexmit", "trace", *map(str, captures)]
+        meta: dict[str, object] = {
             "rexmit": version(),
             "captures": [str(path) for path in captures],
             "files": [str(path.resolve()) for path in captures if str(path) != STDIN],
-            "command": shlex.join(["rexmit", "trace", *map(str, captures)]),
-            "wall_s": round(time.monotonic() - began, 3),
         }
-        return writer.finish(source.facts(), meta, csv=csv)
+        told.start(None)
+        try:
+            several = recognise(captures, points, told)
+            if several is None:
+                source = open_source(
+                    captures,
+                    whatif=whatif,
+                    stacks=stacks,
+                    jobs=jobs,
+                    connections_limit=connections_limit,
+                )
+                for batch in source.batches():
+                    writer.add(batch)
+                    now = source.progress()
+                    told.advance(now - done)
+                    done = now
+                facts = source.facts()
+            else:
+                made = analyse(
+                    several,
+                    whatif=whatif,
+                    stacks=stacks,
+                    jobs=jobs,
+                    connections_limit=connections_limit,
+                    progress=told,
+                )
+                writer.add(made.combined.tables)
+                writer.add_points(made.combined.ways)
+                facts = made.facts
+                meta["points"] = made.about
+                words += ["--points", ",".join(several.names())]
+        finally:
+            told.close()
+        meta["command"] = shlex.join(words)
+        meta["wall_s"] = round(time.monotonic() - began, 3)
+        return writer.finish(facts, meta, csv=csv)
 
 
 class _PipesOwn:

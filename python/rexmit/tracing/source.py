@@ -95,6 +95,13 @@ def empty(name: str) -> pl.DataFrame:
     return pl.DataFrame(schema=polars_schema(TABLES[name]))
 
 
+def check_there(captures: Sequence[Path]) -> None:
+    """Raises UserError for a file that is not there."""
+    for path in captures:
+        if str(path) != STDIN and not path.exists():
+            raise UserError(f"{path}: there is no such file", "give captures, or - for a pipe")
+
+
 def chosen(stacks: Sequence[str]) -> list[str]:
     """The pages of the emulations that words choose. Raises UserError."""
     from rexmit import _core
@@ -125,9 +132,7 @@ def open_source(
     """
     from rexmit import _core
 
-    for path in captures:
-        if str(path) != STDIN and not path.exists():
-            raise UserError(f"{path}: there is no such file", "give captures, or - for a pipe")
+    check_there(captures)
     chosen(stacks)
     try:
         trace = _core.Trace(

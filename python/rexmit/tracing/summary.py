@@ -13,6 +13,8 @@ from rexmit.tracing.files import Captured, captured
 from rexmit.tracing.floods import Flood, flood
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.groups import Group, overall
+from rexmit.tracing.points.summary import Points
+from rexmit.tracing.points.summary import summary as of_points
 from rexmit.tracing.reasons import reason
 from rexmit.tracing.sender_words import in_words
 from rexmit.tracing.troubles import Troubles, troubles
@@ -124,7 +126,7 @@ class Summary:
     """Everything but what other settings would have done. `multipath` is None where there is no
     Multipath TCP, `flood` where the capture is no flood or scan. `hosts` are how many addresses
     opened connections, and to how many; `half_seen` counts connections of which one direction is in
-    the capture although there were two.
+    the capture although there were two. `points` is None where packets were captured at one point.
     """
 
     captured: Captured
@@ -139,6 +141,7 @@ class Summary:
     mechanisms: tuple[OfMechanism, ...]
     senders: tuple[Sender, ...]
     worst: tuple[Worst, ...]
+    points: Points | None = None
 
 
 def summary(trace: Trace) -> Summary:
@@ -156,6 +159,7 @@ def summary(trace: Trace) -> Summary:
         _mechanisms(trace),
         _senders(trace),
         _worst(trace),
+        of_points(trace),
     )
 
 

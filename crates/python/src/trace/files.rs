@@ -103,7 +103,7 @@ impl Files {
     }
 
     /// Begins to read.
-    pub fn start(self) -> Result<impl Source, String> {
+    pub fn start(self) -> Result<impl Source<Error = String>, String> {
         let names: Vec<String> = self
             .paths
             .iter()

@@ -21,7 +21,8 @@ use rexmit_trace::whatif::Plan;
 use crate::arrow::Batch;
 use crate::detached;
 use crate::error::Error;
-use files::{Files, Span};
+pub use files::Files;
+use files::Span;
 
 /// Rows in one batch, more or less.
 const BATCH: usize = 16_384;

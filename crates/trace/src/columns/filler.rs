@@ -7,7 +7,7 @@ use rexmit_wire::FlowKey;
 
 /// Fills a table as it is declared: each pass goes through all columns in their order and adds some rows to each.
 #[derive(Debug)]
-pub(super) struct Filler {
+pub(crate) struct Filler {
     columns: Vec<Column>,
     at: usize,
 }
@@ -128,6 +128,6 @@ pub(super) fn nanos(time: Time) -> i64 {
 }
 
 /// A number that is never as large as the type's bound.
-pub(super) fn whole(number: u64) -> i64 {
+pub(crate) fn whole(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

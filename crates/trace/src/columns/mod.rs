@@ -13,6 +13,8 @@ mod whatif;
 
 use rexmit_schema::values::Table;
 
+pub(crate) use filler::{whole, Filler};
+
 use crate::analyzer::Rows;
 use crate::event::Direction;
 use crate::rows::{Connection, SenderRow};

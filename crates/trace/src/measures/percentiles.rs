@@ -25,6 +25,11 @@ impl Percentiles {
         }
     }
 
+    /// Whether there is one duration and no other.
+    pub const fn is_one(&self) -> bool {
+        self.count == 1
+    }
+
     /// The smallest duration that so many of a hundred do not exceed; none without any.
     pub fn at(&self, percent: u32) -> Option<Duration> {
         let rank = (self.count * u64::from(percent)).div_ceil(100).max(1);

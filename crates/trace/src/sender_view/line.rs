@@ -6,28 +6,28 @@ use rexmit_wire::{SeqNum, SeqRange};
 ///
 /// A number is placed the short way round from one whose place is known, so that a connection may wrap any number of times.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Line {
+pub(crate) struct Line {
     origin: SeqNum,
 }
 
 impl Line {
     /// A line on which `origin` has place 0.
-    pub(super) const fn new(origin: SeqNum) -> Self {
+    pub(crate) const fn new(origin: SeqNum) -> Self {
         Line { origin }
     }
 
     /// The place of `seq` nearest to the place `near`.
-    pub(super) const fn place(self, seq: SeqNum, near: i64) -> i64 {
+    pub(crate) const fn place(self, seq: SeqNum, near: i64) -> i64 {
         near + seq.offset_from(self.seq(near)) as i64
     }
 
     /// The number at a place.
-    pub(super) const fn seq(self, place: i64) -> SeqNum {
+    pub(crate) const fn seq(self, place: i64) -> SeqNum {
         SeqNum::new(self.origin.get().wrapping_add(place as u32))
     }
 
     /// The numbers between two places.
-    pub(super) const fn range(self, start: i64, end: i64) -> SeqRange {
+    pub(crate) const fn range(self, start: i64, end: i64) -> SeqRange {
         SeqRange {
             start: self.seq(start),
             end: self.seq(end),

@@ -45,11 +45,12 @@ use merge::{Ack, Merge, Next};
 use numbers::Numbers;
 use pieces::Pieces;
 use receiver::{Receiver, Repeats, Reports};
-use spans::Spans;
 use times::Times;
 use verdicts::Verdicts;
 
+pub(crate) use line::Line;
 pub use recycled::Recycled;
+pub(crate) use spans::Spans;
 
 /// Pieces kept before the oldest retransmissions are settled as they stand.
 const MOST_PIECES: usize = 1 << 16;

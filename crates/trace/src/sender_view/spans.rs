@@ -2,7 +2,7 @@
 
 /// Spans `start..end` in order that neither overlap nor touch.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Spans {
+pub(crate) struct Spans {
     spans: Vec<(i64, i64)>,
 }
 
@@ -44,8 +44,43 @@ impl Spans {
         }
     }
 
+    /// Adds `start..end`.
+    pub(crate) fn add(&mut self, start: i64, end: i64) {
+        self.insert(start, end, |_, _| {});
+    }
+
+    /// Takes `start..end` out, all of which is there.
+    pub(crate) fn remove(&mut self, start: i64, end: i64) {
+        let at = self.spans.partition_point(|s| s.1 < end);
+        let Some(&(s, e)) = self.spans.get(at) else {
+            return;
+        };
+        let parts = [(s, start), (end, e)];
+        let left = parts.into_iter().filter(|(from, to)| from < to);
+        self.spans.splice(at..=at, left);
+    }
+
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
+    /// Whether all of `start..end` is there.
+    pub(crate) fn covers(&self, start: i64, end: i64) -> bool {
+        let next = self.spans.partition_point(|s| s.1 < end);
+        self.spans
+            .get(next)
+            .is_some_and(|s| s.0 <= start && end <= s.1)
+    }
+
+    /// Whether any of `start..end` is there.
+    pub(crate) fn meets(&self, start: i64, end: i64) -> bool {
+        let next = self.spans.partition_point(|s| s.1 <= start);
+        self.spans.get(next).is_some_and(|s| s.0 < end)
+    }
+
     /// The end of the last span.
-    pub(super) fn highest(&self) -> Option<i64> {
+    pub(crate) fn highest(&self) -> Option<i64> {
         self.spans.last().map(|s| s.1)
     }
 
@@ -86,6 +121,12 @@ mod tests {
             }
             let highest = oracle.iter().rposition(|&b| b).map(|p| p as i64 + 1);
             assert_eq!(spans.highest(), highest, "round {round}");
+            let (from, to) = (start as usize, end as usize);
+            if from < to {
+                let there = oracle[from..to].iter();
+                assert_eq!(spans.covers(start, end), there.clone().all(|&p| p));
+                assert_eq!(spans.meets(start, end), there.into_iter().any(|&p| p));
+            }
         }
     }
 }

@@ -20,6 +20,7 @@ Examples:
   rexmit validate truth --seed 7 --out truth             a corpus of real kernels, then
   rexmit validate score truth                            what trace and tshark get right in it
   rexmit validate score truth --point sender --worst 20  and where it errs at the sender
+  rexmit validate score truth --points sender,receiver   captures of both ends, together
   rexmit validate score truth --part 6.12-mobile --no-tshark
   rexmit validate score truth --figure reliability.png   whether its confidences can be trusted
 """
@@ -47,6 +48,14 @@ def score(
         typer.Option(
             metavar="POINT",
             help="Only captures of this point: sender, switch or receiver.",
+            show_default=False,
+        ),
+    ] = None,
+    points: Annotated[
+        str | None,
+        typer.Option(
+            metavar="POINTS",
+            help="The captures of these points together, as in sender,receiver.",
             show_default=False,
         ),
     ] = None,
@@ -95,7 +104,8 @@ def score(
     of each class, the sending stacks, retransmissions missed and invented, and the same for
     tshark's labels. Confidences are held against how often they are right.
     """
-    made = _scored(corpus, point=point, part=part, flow=flow, tshark=tshark)
+    named = None if points is None else [name.strip() for name in points.split(",")]
+    made = _scored(corpus, point=point, points=named, part=part, flow=flow, tshark=tshark)
     if as_json:
         import json
 
@@ -134,7 +144,13 @@ def _draw(made: Report, path: Path) -> None:
 
 
 def _scored(
-    corpus: Path, *, point: str | None, part: str | None, flow: str | None, tshark: bool | None
+    corpus: Path,
+    *,
+    point: str | None,
+    points: list[str] | None,
+    part: str | None,
+    flow: str | None,
+    tshark: bool | None,
 ) -> Report:
     """With a line that says which capture is at work, on a terminal."""
     import sys
@@ -145,11 +161,19 @@ def _scored(
     from rexmit.library.score import score
 
     if not sys.stderr.isatty():
-        return score(corpus, point=point, part=part, flow=flow, with_tshark=tshark)
+        return score(corpus, point=point, points=points, part=part, flow=flow, with_tshark=tshark)
     with Status("", console=Console(stderr=True)) as status:
 
         def tell(step: Step) -> None:
             if step.note is not None:
                 status.update(f"{step.done + 1} of {step.total}: {step.note}")
 
-        return score(corpus, point=point, part=part, flow=flow, with_tshark=tshark, progress=tell)
+        return score(
+            corpus,
+            point=point,
+            points=points,
+            part=part,
+            flow=flow,
+            with_tshark=tshark,
+            progress=tell,
+        )

@@ -53,6 +53,7 @@ def _score(score: Score) -> dict[str, Any]:
         },
         "reliability": {what: _bins(one) for what, one in score.reliability.items()},
         "tshark": None,
+        "places": None if score.places is None else _matrix(score.places),
     }
     if score.tshark:
         made["tshark"] = {

@@ -7,6 +7,7 @@ folder: `truth.json`, `retransmissions.parquet`, `connections.parquet`, `capture
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -65,6 +66,28 @@ class Capture:
 
 
 @dataclass(frozen=True)
+class Group:
+    """Captures of one part that are analysed together, from the sender on: one of each point."""
+
+    captures: tuple[Capture, ...]
+
+    @property
+    def part(self) -> str:
+        """The part of all of them."""
+        return self.captures[0].part
+
+    @property
+    def points(self) -> tuple[str, ...]:
+        """Their points, from the sender on."""
+        return tuple(capture.point for capture in self.captures)
+
+    @property
+    def name(self) -> str:
+        """What it is called while it is at work."""
+        return " + ".join(capture.path.name for capture in self.captures)
+
+
+@dataclass(frozen=True)
 class Corpus:
     """`retransmissions` has a row for each packet that carried anything again, whoever captured it;
     `connections` one for each connection.
@@ -80,6 +103,30 @@ class Corpus:
     def points(self) -> tuple[str, ...]:
         """The points that there are captures of, from the sender on."""
         return tuple(p for p in POINTS if any(c.point == p for c in self.captures))
+
+    def alone(self) -> list[Group]:
+        """Each capture by itself."""
+        return [Group((capture,)) for capture in self.captures]
+
+    def together(self, points: Sequence[str]) -> list[Group]:
+        """Of each part the captures of these points together. Raises UserError where no part has
+        all of them.
+        """
+        of_part: dict[str, dict[str, Capture]] = {}
+        for capture in self.captures:
+            of_part.setdefault(capture.part, {})[capture.point] = capture
+        order = [point for point in POINTS if point in points]
+        made = [
+            Group(tuple(there[point] for point in order))
+            for there in of_part.values()
+            if all(point in there for point in order)
+        ]
+        if not made:
+            raise UserError(
+                f"{self.path}: no part has captures at {' and '.join(order)}",
+                f"it has captures at {', '.join(self.points)}",
+            )
+        return made
 
     @property
     def kinds(self) -> dict[str, str]:

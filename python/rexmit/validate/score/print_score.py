@@ -82,6 +82,8 @@ def _print_score(score: Score, point: str, console: Console) -> None:
         ("missed", f"{made.missed:,}"),
         ("invented", f"{made.invented:,}"),
     ]
+    if score.places is not None:
+        lines.insert(3, ("place right", percent(score.places.accuracy)))
     for label, text in lines:
         say(console, f"{label:<18} {text}")
     console.print()

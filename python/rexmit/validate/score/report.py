@@ -13,8 +13,8 @@ from typing import Final
 import polars as pl
 
 from rexmit.tracing.memory import Tables
-from rexmit.validate.score import claims, count, reliability, stacks, tshark
-from rexmit.validate.score.corpus import PLAIN, POINTS, Capture, Corpus
+from rexmit.validate.score import claims, count, places, reliability, stacks, tshark
+from rexmit.validate.score.corpus import PLAIN, POINTS, Capture, Corpus, Group
 from rexmit.validate.score.count import MISSED, Matrix
 from rexmit.validate.score.join import Joined, join
 from rexmit.validate.score.reliability import Reliability
@@ -27,7 +27,22 @@ CLASS_TARGET: Final = 0.95
 """
 
 
-Analyse = Callable[[Path], Tables]
+@dataclass(frozen=True)
+class Taken:
+    """What was found in captures that were analysed together; `followed` where they are several."""
+
+    tables: Tables
+    followed: pl.DataFrame | None = None
+
+
+Analyse = Callable[[Group], Taken]
+
+
+def by_itself(analyse: Callable[[Path], Tables]) -> Analyse:
+    """The analysis of one capture."""
+    return lambda group: Taken(analyse(group.captures[0].path))
+
+
 Labels = Callable[[Path], pl.DataFrame]
 
 
@@ -50,7 +65,8 @@ class Tshark:
 @dataclass(frozen=True)
 class Score:
     """Of one capture, or of several together; `senders` has mechanisms and needs by the family of
-    the stack that sent, `reliability` how often what was said is so (`reliability.WHAT`).
+    the stack that sent, `reliability` how often what was said is so (`reliability.WHAT`), `places`
+    where captures of several points say that retransmissions were lost.
     """
 
     mechanisms: Matrix
@@ -59,6 +75,7 @@ class Score:
     tshark: Tshark | None
     senders: Mapping[str, tuple[Matrix, Matrix]] = field(default_factory=dict)
     reliability: Mapping[str, Reliability] = field(default_factory=dict)
+    places: Matrix | None = None
 
     @property
     def classes(self) -> Matrix:
@@ -74,6 +91,7 @@ class Score:
             both,
             _added(self.senders, other.senders),
             reliability.total((self.reliability, other.reliability)),
+            self.places and other.places and self.places + other.places,
         )
 
 
@@ -90,8 +108,10 @@ class Report:
 
     @property
     def points(self) -> tuple[str, ...]:
-        """The points with any retransmission."""
-        return tuple(p for p in POINTS if any(point == p for point, _, _ in self.scores))
+        """The points with any retransmission, `a+b` where captures of a and b were analysed
+        together."""
+        there = {point for point, _, _ in self.scores}
+        return tuple(sorted(there, key=lambda name: [POINTS.index(p) for p in name.split("+")]))
 
     def at(self, point: str) -> Score:
         """All that was captured at a point."""
@@ -132,13 +152,18 @@ def report(
     corpus: Corpus,
     analyse: Analyse,
     labels: Labels | None = None,
-    progress: Callable[[Capture], None] = lambda _: None,
+    progress: Callable[[Group], None] = lambda _: None,
+    groups: Sequence[Group] | None = None,
 ) -> Report:
-    """Analyses every capture of the corpus; `labels` gives tshark's claims, None leaves it out."""
+    """Analyses captures of the corpus in `groups`, without them each by itself; `labels` gives
+    tshark's claims of captures that are analysed by themselves, None leaves it out.
+    """
+    groups = corpus.alone() if groups is None else groups
     with ThreadPoolExecutor(max_workers=1) as beside:
-        theirs = [beside.submit(labels, c.path) for c in corpus.captures] if labels else []
+        alone = [group.captures[0].path for group in groups if len(group.captures) == 1]
+        theirs = [beside.submit(labels, path) for path in alone] if labels else []
         try:
-            return _report(corpus, analyse, theirs, progress)
+            return _report(corpus, groups, analyse, theirs, progress)
         except BaseException:
             beside.shutdown(wait=False, cancel_futures=True)
             raise
@@ -146,23 +171,29 @@ def report(
 
 def _report(
     corpus: Corpus,
+    groups: Sequence[Group],
     analyse: Analyse,
     theirs: Sequence[Future[pl.DataFrame]],
-    progress: Callable[[Capture], None],
+    progress: Callable[[Group], None],
 ) -> Report:
     """`theirs` are tshark's claims of each capture, or none at all."""
     scores, wrong = [], []
-    for number, capture in enumerate(corpus.captures):
-        progress(capture)
-        truth = corpus.truth(capture)
-        tables = analyse(capture.path)
+    for number, group in enumerate(groups):
+        progress(group)
+        taken = analyse(group)
+        tables = taken.tables
         claimed = claims.of_trace(tables.retransmissions)
         labelled = theirs[number].result() if theirs else None
-        there = corpus.connections.filter(pl.col("part") == capture.part)
+        there = corpus.connections.filter(pl.col("part") == group.part)
         # What else the captures have (a corpus narrowed to one flow, a name server's traffic) is
         # nobody's invention.
-        along, against = corpus.ways(capture.part)
-        for flows, point in ((along, capture.point), (against, _OPPOSITE[capture.point])):
+        along, against = corpus.ways(group.part)
+        own = "+".join(group.points)
+        for flows, captures in ((along, group.captures), (against, group.captures[::-1])):
+            # Nearest to who sends: what that capture has is what can be judged.
+            capture = captures[0]
+            truth = corpus.truth(capture)
+            point = own if flows is along else "+".join(_OPPOSITE[p] for p in group.points[::-1])
             here = _of(flows, truth)
             joined = join(here, _of(flows, claimed))
             score = Score(
@@ -172,9 +203,12 @@ def _report(
                 tshark=None if labelled is None else _tshark(here, _of(flows, labelled)),
                 senders=_by_sender(joined, stacks.senders(there)),
                 reliability=reliability.measure(reliability.judged(joined)),
+                places=None
+                if taken.followed is None
+                else places.judge(here, taken.followed, [c.point for c in captures]),
             )
-            if score.mechanisms.counts or point == capture.point:
-                scores.append((point, capture.part, score))
+            if score.mechanisms.counts or point == own:
+                scores.append((point, group.part, score))
             wrong.append(_wrong(capture, point, joined))
     return Report(corpus, tuple(scores), pl.concat(wrong))
 

@@ -1,0 +1,254 @@
+//! Captures of several points: what they have in common, and their packets followed from point to point.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rexmit_time::Time;
+use rexmit_trace::points::{tables, Alignment, Clock, Clocks, Merged, Sample, MOST_POINTS};
+use rexmit_trace::run::Source;
+use rexmit_wire::Headers;
+
+use crate::arrow::Batch;
+use crate::detached;
+use crate::error::Error;
+use crate::trace::Files;
+
+/// Packets between two looks for signals.
+const SOME: usize = 1 << 16;
+
+type Input = Box<dyn Source<Error = String>>;
+
+/// Samples of the packets of captures.
+#[pyclass(frozen, module = "rexmit._core")]
+pub struct Samples(Mutex<Reading>);
+
+#[derive(Default)]
+struct Reading {
+    paths: Vec<PathBuf>,
+    samples: Vec<Sample>,
+    source: Option<Input>,
+    packets: u64,
+    /// Packets of each capture that are looked at, and how many of this one were.
+    limit: Option<u64>,
+    of_this: u64,
+}
+
+#[pymethods]
+impl Samples {
+    /// With a limit, of the first so many packets of each.
+    #[new]
+    #[pyo3(signature = (paths, *, limit=None))]
+    fn new(paths: Vec<PathBuf>, limit: Option<u64>) -> Self {
+        Samples(Mutex::new(Reading {
+            paths,
+            limit,
+            ..Reading::default()
+        }))
+    }
+
+    /// Reads on: packets read so far, None when all are.
+    fn read(&self, py: Python<'_>) -> PyResult<Option<u64>> {
+        detached(py, || {
+            let mut reading = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            reading.some().map_err(PyValueError::new_err)
+        })
+    }
+
+    /// Of two captures: packets of both samples, and how many the smaller one has.
+    fn overlap(&self, one: usize, other: usize) -> PyResult<(usize, usize)> {
+        let reading = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match (reading.samples.get(one), reading.samples.get(other)) {
+            (Some(one), Some(other)) => Ok(one.overlap(other)),
+            _ => Err(PyValueError::new_err("there is no such capture")),
+        }
+    }
+
+    /// Of two captures: the least and the most that the other one's clock shows more at a packet of both, in nanoseconds.
+    /// None without packets of both.
+    fn apart(&self, one: usize, other: usize) -> PyResult<Option<(i64, i64)>> {
+        let reading = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match (reading.samples.get(one), reading.samples.get(other)) {
+            (Some(one), Some(other)) => {
+                let shared = one.shared(other);
+                let ahead = || {
+                    shared
+                        .iter()
+                        .map(|(here, there)| (there.at - here.at).as_nanos())
+                };
+                Ok(ahead().min().zip(ahead().max()))
+            }
+            _ => Err(PyValueError::new_err("there is no such capture")),
+        }
+    }
+}
+
+impl Reading {
+    fn some(&mut self) -> Result<Option<u64>, String> {
+        if self.source.is_none() {
+            let Some(path) = self.paths.get(self.samples.len()) else {
+                return Ok(None);
+            };
+            self.source = Some(opened(vec![path.clone()])?);
+            self.samples.push(Sample::default());
+            self.of_this = 0;
+        }
+        let (Some(source), Some(sample)) = (&mut self.source, self.samples.last_mut()) else {
+            return Ok(None);
+        };
+        for _ in 0..SOME {
+            if self.limit.is_some_and(|limit| self.of_this >= limit) {
+                self.source = None;
+                break;
+            }
+            // What cannot be read, the analysis tells.
+            let Ok(Some(frame)) = source.next_frame() else {
+                self.source = None;
+                break;
+            };
+            self.packets += 1;
+            self.of_this += 1;
+            if let Ok(headers) = Headers::decode(frame.link, frame.data, frame.original_len) {
+                sample.add(frame.time, &headers);
+            }
+        }
+        Ok(Some(self.packets))
+    }
+}
+
+fn opened(paths: Vec<PathBuf>) -> Result<Input, String> {
+    let files =
+        Files::new(paths, &Arc::new(AtomicU64::new(0))).map_err(|error| error.to_string())?;
+    Ok(Box::new(files.start()?))
+}
+
+/// The packets of several points, followed.
+#[pyclass(frozen, module = "rexmit._core")]
+pub struct Points {
+    names: Vec<String>,
+    clocks: Clocks,
+    samples: Vec<Sample>,
+    merged: Mutex<Merged<Input>>,
+}
+
+#[pymethods]
+impl Points {
+    /// `groups` are for each point the numbers of its captures in `samples`.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        samples: &Samples,
+        groups: Vec<Vec<usize>>,
+        names: Vec<String>,
+    ) -> PyResult<Self> {
+        if groups.len() > MOST_POINTS || groups.len() != names.len() {
+            return Err(PyValueError::new_err(format!(
+                "{} points: at most {MOST_POINTS} can be followed",
+                groups.len()
+            )));
+        }
+        let reading = samples.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut of_points = Vec::new();
+        let mut sources = Vec::new();
+        for group in groups {
+            let mut sample = Sample::default();
+            let mut paths = Vec::new();
+            for file in group {
+                let (Some(one), Some(path)) = (reading.samples.get(file), reading.paths.get(file))
+                else {
+                    return Err(PyValueError::new_err("there is no such capture"));
+                };
+                sample.append(one);
+                paths.push(path.clone());
+            }
+            of_points.push(sample);
+            sources.push(opened(paths).map_err(PyValueError::new_err)?);
+        }
+        let spans: Vec<Option<(Time, Time)>> = of_points.iter().map(Sample::span).collect();
+        let clocks = detached(py, || Clocks::of(&of_points));
+        let merged = Merged::new(sources, clocks.clone(), &spans);
+        Ok(Points {
+            names,
+            clocks,
+            samples: of_points,
+            merged: Mutex::new(merged),
+        })
+    }
+
+    /// The next rows by the table's name; none when there are no more.
+    fn next_batch<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let made = detached(py, || {
+            let mut merged = self.merged.lock().unwrap_or_else(PoisonError::into_inner);
+            let rows = merged.some(SOME)?;
+            Some(tables(&rows, &self.names).map(|table| (table.name, Batch::new(table))))
+        });
+        let Some(made) = made else {
+            return Ok(None);
+        };
+        let batch = PyDict::new(py);
+        for (name, table) in made {
+            batch.set_item(name, table.map_err(Error::plan)?)?;
+        }
+        Ok(Some(batch))
+    }
+
+    /// TCP packets followed so far.
+    fn progress(&self) -> u64 {
+        let merged = self.merged.lock().unwrap_or_else(PoisonError::into_inner);
+        merged.packets()
+    }
+
+    /// Of each point how its clock stands to the first point's, and what its captures hold.
+    fn clocks<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let each = self.clocks.0.iter().zip(&self.samples).enumerate();
+        each.map(|(point, (clock, sample))| {
+            let told = PyDict::new(py);
+            let known = point > 0 && !clock.apart;
+            let span = sample.span().map(|(first, last)| {
+                let first = clock.time(first.as_nanos() as i64);
+                first + (clock.time(last.as_nanos() as i64) - first) / 2
+            });
+            let offset = span
+                .filter(|_| known)
+                .map(|middle| clock.ahead(middle) / 1e9);
+            let uncertainty = clock.sum(|one| one.uncertainty).filter(|_| known);
+            let (stretches, contradicted) = clock.stretches();
+            let sum = |of: fn(&rexmit_trace::points::Passage) -> f64| {
+                clock.sum(|one| Some(of(one))).filter(|_| known)
+            };
+            told.set_item("packets", sample.packets())?;
+            told.set_item("shared", clock.shared)?;
+            told.set_item("apart", clock.apart)?;
+            told.set_item("offset_s", offset)?;
+            told.set_item("offset_uncertainty_s", uncertainty.map(|nanos| nanos / 1e9))?;
+            told.set_item("drift_ppm", sum(|one| one.drift * 1e6))?;
+            told.set_item("drift_low_ppm", sum(|one| one.drifts.0 * 1e6))?;
+            told.set_item("drift_high_ppm", sum(|one| one.drifts.1 * 1e6))?;
+            told.set_item("stretches", stretches)?;
+            told.set_item("contradicted", contradicted)?;
+            Ok(told)
+        })
+        .collect()
+    }
+
+    /// Of each point what tells its times by the first point's clock: [`aligned`] takes it.
+    fn stretches(&self) -> Vec<Vec<Step>> {
+        let of = |clock: &Clock| clock.steps().iter().map(Alignment::told).collect();
+        self.clocks.0.iter().map(of).collect()
+    }
+}
+
+/// A step from one point's clock to the next: see [`Alignment::told`].
+pub type Step = (i64, Vec<(i64, i64, f64, f64)>);
+
+/// Times of a point's clock by the first point's, nanoseconds.
+pub fn aligned(steps: &[Step], times: Vec<i64>) -> Vec<i64> {
+    let again = steps
+        .iter()
+        .map(|(base, each)| Alignment::again(*base, each));
+    let clock = Clock::again(again.collect());
+    times.into_iter().map(|time| clock.time(time)).collect()
+}

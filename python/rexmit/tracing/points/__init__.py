@@ -1,0 +1,6 @@
+"""The same connections captured at several points: which captures are of which point, their packets
+followed from point to point, and one trace of what all of them show.
+
+`recognise` tells whose captures they are, `follow` brings the packets' ways, `combine` makes one
+trace of the analyses of the points, `print_points` says on the page what the points add.
+"""

@@ -1,0 +1,96 @@
+"""Captures of several points from files to tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from rexmit.progress import Progress, Silent
+from rexmit.store.trace_schema import TABLES
+from rexmit.tracing.points.combine import Combined, combine
+from rexmit.tracing.points.follow import follow
+from rexmit.tracing.points.recognise import Recognised
+from rexmit.tracing.source import CONNECTIONS_LIMIT, Facts, File, empty, open_source
+
+
+@dataclass(frozen=True)
+class Analysed:
+    """One trace of several points. `about` is what its trace.json says of them."""
+
+    combined: Combined
+    facts: Facts
+    about: list[dict[str, Any]]
+
+
+def analyse(
+    made: Recognised,
+    *,
+    whatif: Sequence[str] = (),
+    stacks: Sequence[str] = (),
+    jobs: int | None = None,
+    connections_limit: int = CONNECTIONS_LIMIT,
+    progress: Progress | None = None,
+) -> Analysed:
+    """Follows the packets over the points, and analyses the captures of each point by themselves.
+
+    The tables are held in memory; what is kept of packets while captures are read is bounded.
+    """
+    told = progress or Silent()
+    ways = follow(made, told)
+    points: list[dict[str, pl.DataFrame]] = []
+    facts: list[Facts] = []
+    for point in made.points:
+        source = open_source(
+            made.paths(point),
+            whatif=whatif,
+            stacks=stacks,
+            jobs=jobs,
+            connections_limit=connections_limit,
+        )
+        parts = {name: [empty(name)] for name in TABLES}
+        done = 0
+        for batch in source.batches():
+            for name, rows in batch.items():
+                parts[name].append(rows)
+            now = source.progress()
+            told.advance(now - done)
+            done = now
+        points.append({name: pl.concat(rows) for name, rows in parts.items()})
+        facts.append(source.facts())
+    about = [
+        {
+            "name": point.name,
+            "captures": [str(path) for path in made.paths(point)],
+            "files": [str(path.resolve()) for path in made.paths(point)],
+            "clock": steps,
+        }
+        for point, steps in zip(made.points, ways.clocks, strict=True)
+    ]
+    all_facts = _together(made, facts, ways.warnings)
+    return Analysed(combine(points, ways), all_facts, about)
+
+
+def _together(made: Recognised, facts: Sequence[Facts], warnings: Sequence[str]) -> Facts:
+    """What was read at all points."""
+    skipped: Counter[str] = Counter()
+    files: dict[int, File] = {}
+    told = list(warnings)
+    for point, one in zip(made.points, facts, strict=True):
+        skipped.update(one.not_understood)
+        files.update(zip(point.files, one.files, strict=True))
+        told += [f"{point.name}: {warning}" for warning in one.warnings]
+    return Facts(
+        packets=sum(one.packets for one in facts),
+        tcp_packets=sum(one.tcp_packets for one in facts),
+        bytes=sum(one.bytes for one in facts),
+        not_understood=dict(skipped),
+        evicted=sum(one.evicted for one in facts),
+        evicted_openings=sum(one.evicted_openings for one in facts),
+        warnings=tuple(told),
+        settings=facts[0].settings,
+        files=tuple(files[number] for number in sorted(files)),
+    )

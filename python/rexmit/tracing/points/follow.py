@@ -1,0 +1,86 @@
+"""Packets followed from point to point, as frames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from rexmit import _core
+from rexmit.progress import Progress
+from rexmit.store.schema import polars_schema
+from rexmit.store.trace_schema import POINT_TABLES
+from rexmit.tracing.points.recognise import Recognised
+
+
+@dataclass(frozen=True)
+class Ways:
+    """What became of packets: the tables `points`, `legs` and `followed` (docs/columns.md), the
+    last two without their connections. `clocks` are stretches of the points' clocks, by which
+    `_core.align` tells times; `warnings` are sentences.
+    """
+
+    points: pl.DataFrame
+    legs: pl.DataFrame
+    followed: pl.DataFrame
+    clocks: list[list[Any]]
+    warnings: tuple[str, ...]
+
+
+def follow(made: Recognised, progress: Progress) -> Ways:
+    """Reads the captures of all points side by side."""
+    names = [point.name for point in made.points]
+    following = _core.Points(made.samples, made.groups(), names)
+    parts: dict[str, list[pl.DataFrame]] = {
+        name: [pl.DataFrame(schema=polars_schema(POINT_TABLES[name]))]
+        for name in ("legs", "followed")
+    }
+    done = 0
+    while (batch := following.next_batch()) is not None:
+        for name, rows in batch.items():
+            frame = pl.DataFrame(rows)
+            if frame.height:
+                parts[name].append(frame)
+        now = following.progress()
+        progress.advance(now - done)
+        done = now
+    told = following.clocks()
+    points = [
+        {
+            "point": point.name,
+            "files": ",".join(map(str, made.paths(point))),
+            **{name: clock[name] for name in clock if name not in ("apart", "contradicted")},
+        }
+        for point, clock in zip(made.points, told, strict=True)
+    ]
+    columns = polars_schema(POINT_TABLES["points"])
+    return Ways(
+        pl.DataFrame(points, schema=columns),
+        pl.concat(parts["legs"]),
+        pl.concat(parts["followed"]),
+        following.stretches(),
+        tuple(_warnings(made, told)),
+    )
+
+
+def _warnings(made: Recognised, told: list[dict[str, Any]]) -> list[str]:
+    found = []
+    for point, clock in zip(made.points[1:], told[1:], strict=True):
+        if clock["apart"]:
+            found.append(f"no packet of {point.name} came by at another point")
+        elif clock["offset_uncertainty_s"] is None:
+            found.append(
+                f"{point.name} has packets in common with another point in one direction only: "
+                "its clock is taken to be ahead by the least delay, too"
+            )
+        if clock["contradicted"]:
+            found.append(
+                f"the clock of {point.name} went unevenly within moments: delays there may be wrong"
+            )
+        elif clock["stretches"] > 1:
+            found.append(
+                f"the clock of {point.name} was set, or went faster or slower: "
+                f"{clock['stretches']:,} stretches were aligned apart"
+            )
+    return found

@@ -1,0 +1,182 @@
+"""Which of several captures show the same packets at other points.
+
+Each capture gives a sample of its packets' marks: what routers and address translation leave alone.
+Captures of other packets (files of a rotation, other connections) have none in common. A capture
+that was given twice, or made twice at one place, has them in common with all clocks alike; that is
+no other point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Final
+
+from rexmit import _core
+from rexmit.errors import UserError, by_caller
+from rexmit.progress import Progress
+
+_FIRST: Final = 1 << 16
+"""Packets at the beginning of each capture that show whether captures have packets in common."""
+
+_LEAST: Final = 8
+"""Packets in common that show it, ..."""
+
+_SHARE: Final = 0.1
+"""... if they are this share of the smaller sample: a filter may have left the others out."""
+
+_SAME_NS: Final = 2_000
+"""Captures whose clocks differ by no more from packet to packet were made at one place: nothing
+went from one to the other. Many count microseconds."""
+
+MOST: Final = 4
+"""Points that can be followed."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A place where packets were captured: its name, and which of the captures are of it."""
+
+    name: str
+    files: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Recognised:
+    """Two points or more, and the samples of their captures."""
+
+    captures: tuple[Path, ...]
+    points: tuple[Point, ...]
+    samples: _core.Samples
+
+    def paths(self, point: Point) -> list[Path]:
+        """The captures of a point."""
+        return [self.captures[number] for number in point.files]
+
+    def names(self) -> list[str]:
+        """Of each capture the name of its point."""
+        return [
+            next(point.name for point in self.points if number in point.files)
+            for number in range(len(self.captures))
+        ]
+
+    def groups(self) -> list[list[int]]:
+        """Of each point the numbers of its captures."""
+        return [list(point.files) for point in self.points]
+
+
+def recognise(
+    captures: Sequence[Path], names: Sequence[str] | None, progress: Progress
+) -> Recognised | None:
+    """The points of the captures; None where they are of one. `names` are of the captures' points,
+    one a capture: captures of one name are of one point. Raises UserError for names that do not
+    fit.
+    """
+    groups = _groups(captures, progress) if names is None else _named(captures, names)
+    if groups is None:
+        return None
+    samples = _read(captures, None, progress)
+    if names is not None:
+        _check(groups, samples)
+    return Recognised(tuple(captures), tuple(groups), samples)
+
+
+def _groups(captures: Sequence[Path], progress: Progress) -> list[Point] | None:
+    """By what their beginnings have in common; None where that is nothing."""
+    if len(captures) < 2 or not all(path.is_file() for path in captures):
+        return None
+    samples = _read(captures, _FIRST, progress)
+    others = {
+        (one, other)
+        for one, other in combinations(range(len(captures)), 2)
+        if _are_of_two_points(samples, one, other)
+    }
+    if not others:
+        return None
+    groups: list[list[int]] = []
+    for file in range(len(captures)):
+        fits = (g for g in groups if not any((member, file) in others for member in g))
+        group = next(fits, None)
+        if group is None:
+            groups.append([file])
+        else:
+            group.append(file)
+    if len(groups) > MOST:
+        raise UserError(
+            f"the captures are of {len(groups)} points, and at most {MOST} can be followed",
+            "leave some out",
+        )
+    return [Point(name, tuple(g)) for name, g in zip(_names(captures, groups), groups, strict=True)]
+
+
+def _are_of_two_points(samples: _core.Samples, one: int, other: int) -> bool:
+    both, of = samples.overlap(one, other)
+    if both < max(_LEAST, of * _SHARE):
+        return False
+    apart = samples.apart(one, other)
+    return apart is not None and apart[1] - apart[0] > _SAME_NS
+
+
+def _names(captures: Sequence[Path], groups: Sequence[Sequence[int]]) -> list[str]:
+    """The first capture of each, as briefly as it tells them apart."""
+    first = [captures[group[0]] for group in groups]
+    stems = [path.name.partition(".")[0] for path in first]
+    if len(set(stems)) == len(stems) and all(stems):
+        return stems
+    names = [str(path) for path in first]
+    if len(set(names)) == len(names):
+        return names
+    return [str(number + 1) for number in range(len(first))]
+
+
+def _named(captures: Sequence[Path], names: Sequence[str]) -> list[Point]:
+    option = by_caller(called="`points`", typed="--points")
+    if len(names) != len(captures):
+        raise UserError(
+            f"{option}: {len(names)} names for {len(captures)} captures",
+            "name the point of each capture, in their order: a,b",
+            usage=True,
+        )
+    order = list(dict.fromkeys(names))
+    if not all(order) or not 2 <= len(order) <= MOST:
+        raise UserError(
+            f"{option} {','.join(names)}: {len(order)} points",
+            f"two to {MOST} different names; captures of one point have the same",
+            usage=True,
+        )
+    missing = next((path for path in captures if not path.is_file()), None)
+    if missing is not None:
+        raise UserError(
+            f"{missing}: captures of several points are read twice",
+            "give files: a pipe cannot be read again",
+        )
+    return [
+        Point(name, tuple(number for number, mine in enumerate(names) if mine == name))
+        for name in order
+    ]
+
+
+def _check(groups: Sequence[Point], samples: _core.Samples) -> None:
+    """That every point has packets in common with another one."""
+    for point in groups:
+        others = [file for other in groups if other is not point for file in other.files]
+        if not any(samples.overlap(mine, file)[0] for mine in point.files for file in others):
+            raise UserError(
+                f"no packet of the captures at {point.name} is in those of another point",
+                "they are of other connections or times: analyse each by itself",
+            )
+
+
+def _read(captures: Sequence[Path], limit: int | None, progress: Progress) -> _core.Samples:
+    """Raises UserError for a capture that cannot be read."""
+    samples = _core.Samples([str(path) for path in captures], limit=limit)
+    done = 0
+    try:
+        while (now := samples.read()) is not None:
+            progress.advance(now - done)
+            done = now
+    except ValueError as error:
+        raise UserError(str(error)) from error
+    return samples
