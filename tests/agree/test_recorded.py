@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import groupby, product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from rexmit.validate.agree.bench import bench_of
 from rexmit.validate.agree.case import Case
 from rexmit.validate.agree.model import Bench, run
 from rexmit.validate.agree.packet import SERVER, read
+from rexmit.validate.agree.read import read as read_case
 from rexmit.validate.agree.recorded import as_run
 
 NAMES = {
@@ -39,8 +41,9 @@ def case(number: int, *, window: int | None = None, **settings: str) -> Case:
     )
 
 
-def ran(size: int, *, complete: bool = True) -> dict[str, Any]:
-    return {"transfer": {"mss_bytes": size, "complete": complete}, "packets": []}
+def ran(size: int, *, complete: bool = True, page: int | None = None) -> dict[str, Any]:
+    transfer = {"mss_bytes": size, "complete": complete, "transfer_size_bytes": page}
+    return {"transfer": transfer, "packets": []}
 
 
 LACKS = {"error": "on host h1: this kernel has no setting net.ipv4.tcp_recovery"}
@@ -89,6 +92,16 @@ def test_a_bound_window_leaves_a_buffer_that_does_not_grow() -> None:
 def test_where_nothing_contradicts_them_cases_stand_as_drawn() -> None:
     cases = dict(enumerate([case(0, stamps="0"), case(1)]))
     assert as_run(cases, {0: ran(1460), 1: ran(1448)}) == cases
+
+
+def test_a_page_is_as_long_as_it_was(tmp_path: Path) -> None:
+    cases = dict(enumerate([case(0, stamps="0"), case(1), case(2)]))
+    pages = {0: 1460 * 20, 1: 1448 * 20, 2: 1460 * 20}
+    found = as_run(cases, {n: ran(1460, page=page) for n, page in pages.items()})
+    assert [found[n].page_bytes for n in range(3)] == [None, 28_960, None]
+    path = tmp_path / f"{found[1].name}.toml"
+    path.write_text(found[1].scenario("again"))
+    assert replace(read_case(path), pattern="") == found[1]
 
 
 BENCH = Bench(

@@ -36,6 +36,8 @@ class Case:
     seed: int
     segments: int
     """Of what the server sends at a time: a page, a burst."""
+    page_bytes: int | None = None
+    """Of a page that is no whole number of segments, head and body: its length instead."""
     pattern: str
     congestion_control: str = "cubic"
     sysctls: Mapping[str, str] = field(default_factory=dict)
@@ -123,7 +125,10 @@ class Case:
         ]
 
     def _workload(self) -> dict[str, Any]:
-        length = {"segments": self.segments, "bytes": None}
+        length = {
+            "segments": self.segments if self.page_bytes is None else None,
+            "bytes": self.page_bytes,
+        }
         if self.bursts is not None:
             return {"server": "burst", "count": self.bursts, **length, "gap_ns": self.gap_ns}
         return {
@@ -177,6 +182,8 @@ class Case:
             ]
         window = self.receive_window_bytes
         bound = [] if window is None else [f'receive_window = "{SIZE.text(window)}"']
+        if self.page_bytes is not None:
+            return [f'size = "{SIZE.text(self.page_bytes)}"', *bound]
         return [f"segments = {self.segments}", *bound]
 
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from rexmit.errors import UserError
 from rexmit.validate.agree.case import Case
+
+_SEGMENT: Final = 1448
+"""Bytes of payload of a full segment over Ethernet, with time stamps."""
 
 
 def read(path: Path) -> Case:
@@ -29,10 +33,13 @@ def read(path: Path) -> Case:
         and all(link.jitter_ns == 0 and link.loss == 0 for link in links)
         and len({link.queue_packets for link in links}) == 1
     )
-    if cell.loss_pattern is None or cell.page.segments is None or not plain:
+    page, segments = cell.page, cell.page.segments
+    if segments is None and page.size_bytes is not None:
+        segments = -(-page.size_bytes // _SEGMENT)
+    if cell.loss_pattern is None or segments is None or not plain:
         raise UserError(
             f"{path} is no case",
-            "a case loses by pattern, has workload.segments or burst_segments, queues of one "
+            "a case loses by pattern, has workload.segments, size or burst_segments, queues of one "
             "length, no patch and nothing random",
         )
     return Case(
@@ -44,7 +51,8 @@ def read(path: Path) -> Case:
         queue_packets=links[0].queue_packets,
         protocol=config.protocol,
         first_path=config.path,
-        segments=cell.page.segments,
+        segments=segments,
+        page_bytes=page.size_bytes,
         bursts=work.bursts if isinstance(work, Bursts) else None,
         gap_ns=work.gap if isinstance(work, Bursts) else 0,
         pattern=cell.loss_pattern,

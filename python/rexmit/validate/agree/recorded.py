@@ -35,10 +35,24 @@ _MSS: Final = {1448: "1", 1460: "0"}
 
 
 def as_run(cases: Mapping[int, Case], outcomes: Mapping[int, Outcome]) -> dict[int, Case]:
-    """The cases with the settings that they ran under.
+    """The cases with the settings that they ran under, and the pages that were sent.
 
     They are as drawn where the sizes of segments do not contradict them.
     """
+    found = _settled(cases, outcomes)
+    for number, outcome in outcomes.items():
+        transfer = outcome.get("transfer") or {}
+        size, segment = transfer.get("transfer_size_bytes"), transfer.get("mss_bytes")
+        if size is None or segment is None or number not in found or found[number].bursts:
+            continue
+        # The page was made for segments of the size that the settings of the case make.
+        if size != segment * found[number].segments:
+            found[number] = replace(found[number], page_bytes=size)
+    return found
+
+
+def _settled(cases: Mapping[int, Case], outcomes: Mapping[int, Outcome]) -> dict[int, Case]:
+    """With the settings that they ran under."""
     if not _contradictions(cases, outcomes):
         return dict(cases)
     found = dict(cases)
