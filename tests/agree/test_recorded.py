@@ -14,6 +14,7 @@ from rexmit._core import run_model
 from rexmit.campaign.streams import core_streams
 from rexmit.validate.agree.bench import bench_of
 from rexmit.validate.agree.case import Case
+from rexmit.validate.agree.judge import judge
 from rexmit.validate.agree.model import Bench, run
 from rexmit.validate.agree.packet import SERVER, read
 from rexmit.validate.agree.read import read as read_case
@@ -138,6 +139,20 @@ def test_acknowledgements_leave_as_the_reader_of_3_10_takes_their_data(
     packets = read(found["packets"])
     heard = [p.at_ns for p in packets if p.direction != SERVER and p.length == 0 and p.ack > 1]
     assert [len(list(same)) for _, same in groupby(heard[:8])] == together
+
+
+def test_a_server_answers_when_the_log_of_the_case_has_it() -> None:
+    late = replace(BENCH, answer_ns=BENCH.answer_ns + 1_700_000)
+    # Its own time of the hosts' clocks, as a log has.
+    told = run(case(0), run_model, core_streams(), stack="linux-3.10", hz=250, bench=late)
+    judged = judge(
+        case(0), told, run_model, core_streams(), stack="linux-3.10", hz=250, bench=BENCH
+    )
+    data = [
+        [p.at_ns for p in log.packets if p.direction == SERVER and p.length]
+        for log in (judged.kernel, judged.model)
+    ]
+    assert data[0] == pytest.approx(data[1], abs=20_000)
 
 
 @pytest.mark.parametrize("gathers", ["true", "false"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import eq
 from typing import Final
 
@@ -12,12 +12,17 @@ from rexmit.validate.agree import classes, model
 from rexmit.validate.agree.case import Case
 from rexmit.validate.agree.compare import Verdict, by_counters, compare, told_alike
 from rexmit.validate.agree.outcome import Outcome, why_no_log
-from rexmit.validate.agree.packet import Log
+from rexmit.validate.agree.packet import SERVER, Log
 from rexmit.validate.agree.rates import PACKETS, RETRANSMISSIONS, Measures
 from rexmit.validate.agree.show import side_by_side
 
 _UNSENT: Final = "names a packet that is never sent"
 """What both engines say of a case that loses data on a path that bears none of the burst."""
+
+_ROUNDS: Final = 3
+"""Runs of the model in which its server comes to answer when the kernel's did: work that lies in
+the shadow of other work does not make it later.
+"""
 
 _NONE: Final = Log()
 
@@ -105,17 +110,30 @@ def judge(
         return Judged(case, kernel_error=error)
     ours = _log(case, outcome)
     late_ns = ours.packets[0].at_ns if bench is not None and ours.packets else 0
-    made = model.run(
-        case,
-        run_model,
-        streams,
-        stack=stack,
-        hz=hz,
-        bench=bench,
-        late_ns=late_ns,
-        start_ns=_start_ns(outcome) if bench is not None and not bench.aligned else None,
-    )
+    start_ns = _start_ns(outcome) if bench is not None and not bench.aligned else None
+
+    def run(on: model.Bench | None) -> Outcome:
+        return model.run(
+            case,
+            run_model,
+            streams,
+            stack=stack,
+            hz=hz,
+            bench=on,
+            late_ns=late_ns,
+            start_ns=start_ns,
+        )
+
+    made = run(bench)
     theirs = _log(case, made)
+    for _ in range(_ROUNDS):
+        later_ns = _answer_ns(ours) - _answer_ns(theirs)
+        if bench is None or bench.aligned or not later_ns or bench.answer_ns + later_ns < 0:
+            break
+        # The server answers when it did in this case.
+        bench = replace(bench, answer_ns=bench.answer_ns + later_ns)
+        made = run(bench)
+        theirs = _log(case, made)
     if error is not None:
         if "packets" in made:
             return Judged(case, model=theirs, kind="only the model sends what is lost")
@@ -127,6 +145,12 @@ def judge(
     within_ns = ticks * 1_000_000_000 // hz
     verdict = compare(ours, theirs, within_ns, eq if bench is None else by_counters)
     return Judged(case, ours, theirs, verdict, _kind(case, verdict, ours, theirs, hz))
+
+
+def _answer_ns(log: Log) -> int:
+    """When the server's first data left; 0 if none did."""
+    data = (p.at_ns for p in log.packets if p.direction == SERVER and p.length)
+    return next(data, 0)
 
 
 def judge_kernels(case: Case, one: Outcome, other: Outcome, *, hz: int, ticks: int) -> Judged:
