@@ -175,6 +175,8 @@ def test_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         return Given([batch(connections=[connection()])] * 3, Facts(packets=5))
 
     monkeypatch.setattr(runs, "open_source", given)
+    monkeypatch.chdir(tmp_path)
+    Path("a.pcap").touch()
     trace = run([Path("a.pcap")], tmp_path / "t")
     assert trace.scan("connections").collect().height == 3
     assert open_trace(tmp_path / "t").meta["command"] == "rexmit trace a.pcap"
