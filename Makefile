@@ -23,6 +23,9 @@ GUEST_RUST  := $(shell find crates -name '*.rs' -not -path 'crates/python/*')
 # Built without optimisation: a third of the time, and what it does takes a second.
 DENY_VERSION := 0.20.2
 DENY         := target/cargo-deny-$(DENY_VERSION)/bin/cargo-deny
+# An S3 server for the tests of object stores.
+S3_VERSION   := 0.14.1
+S3           := target/s3s-fs-$(S3_VERSION)/bin/s3s-fs
 # A clone of RustSec's database of advisories, for `make check`.
 ADVISORY_DB  ?=
 
@@ -30,7 +33,7 @@ VENV_STAMP  := $(VENV)/rexmit-locked
 CORE        := python/rexmit/_core.abi3.so
 GUEST       := python/rexmit/bin/rexmit-guest
 
-.PHONY: help setup base system core kernel kernels image run test test-fast soak check bench fuzz lock clean
+.PHONY: help setup base system core s3 kernel kernels image run test test-fast soak check bench fuzz lock clean
 
 help: ## Show this list
 	@echo 'rexmit: a laboratory for TCP loss recovery'
@@ -86,7 +89,17 @@ run: core ## The TLP campaign of 2013: the paper, its kernel's model, real kerne
 image: setup
 	@scripts/test-image >/dev/null || echo 'note: the tests of kernel images will be skipped' >&2
 
-test: kernels image ## All tests, those on real kernels included
+$(S3): | base
+	@echo '== s3s-fs $(S3_VERSION)'
+	CARGO_PROFILE_DEV_DEBUG=0 cargo install --quiet --locked --debug --features binary \
+		--root target/s3s-fs-$(S3_VERSION) --no-track s3s-fs@$(S3_VERSION)
+
+# It needs Rust 1.92; without it the tests of object stores are skipped, and say so.
+s3: base
+	@$(MAKE) --no-print-directory $(S3) || \
+		echo 'note: the tests of object stores will be skipped' >&2
+
+test: kernels image s3 ## All tests, those on real kernels included
 	cargo test --locked --workspace
 	$(BIN)/pytest
 
@@ -122,7 +135,10 @@ endif
 
 bench: kernel ## Benchmarks
 	cargo bench --locked --package rexmit-benches
+	$(BIN)/python benches/speed.py
 	$(BIN)/python benches/lab.py
+	$(BIN)/python benches/small.py
+	$(BIN)/python benches/always.py
 
 # Needs what no test needs: cargo install cargo-fuzz, rustup toolchain install nightly,
 # .venv/bin/pip install atheris. What is found goes into fuzz/corpus, which git ignores; what is

@@ -1,7 +1,9 @@
 //! What the benchmarks share: traffic and a clock.
 
+mod long;
 mod timing;
 mod traffic;
 
-pub use timing::{best_of, Rate};
+pub use long::write_long;
+pub use timing::{best_of, processor_seconds, Rate};
 pub use traffic::Traffic;

@@ -36,7 +36,9 @@ pub fn best_of(runs: u32, items: u64, mut work: impl FnMut()) -> Rate {
     }
 }
 
-fn processor_seconds() -> f64 {
+/// Processor time of this thread so far, in seconds.
+#[must_use]
+pub fn processor_seconds() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }

@@ -2,7 +2,11 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, final
+from typing import Any, Protocol, final
+
+# A capture that is no file: `open()` gives an object whose `read(size)` gives at most so many
+# bytes, none at the end; `str()` of it is its name. What they raise is what is wrong with it.
+_Object = Any
 
 @final
 class Packet:
@@ -237,7 +241,7 @@ class Samples:
     """
 
     def __init__(
-        self, paths: Sequence[str | os.PathLike[str]], *, limit: int | None = None
+        self, captures: Sequence[str | os.PathLike[str] | _Object], *, limit: int | None = None
     ) -> None: ...
     def read(self) -> int | None:
         """Reads on: packets read so far; None when all are. ValueError for what is no capture."""
@@ -265,20 +269,124 @@ class Points:
     def stretches(self) -> list[list[Any]]:
         """Of each point what `aligned` needs to tell its times by the first point's clock."""
 
-class Trace:
-    """The analysis of captures, at work on threads of its own.
+class _Readable(Protocol):
+    def read(self, size: int, /) -> object:
+        """At most so many bytes, or another object with a buffer; none at the end."""
 
-    `paths` are the files of one capture; `-` is standard input. `jobs` is the number of threads;
-    results do not depend on it. `whatif` are the settings to replay, such as `k=2,min_rto=100ms`,
-    `default` and `grid`; the default ones unless given, none if False. `uncalibrated` leaves rows
-    as the emulations judge them: their confidences are no probabilities. `stacks` are the
-    emulations that take part, as in `emulations`. Raises OSError for a file that cannot be opened,
-    ValueError for a setting or an emulation that there is not.
+def most_groups(most_connections: int | None = None) -> int:
+    """How many groups the connections of a capture can be divided into for `read_part`.
+
+    It depends on `most_connections`: few are not divided.
+    """
+
+def read_part(
+    source: str | os.PathLike[str] | _Readable,
+    name: str,
+    out: str | os.PathLike[str],
+    *,
+    groups: int,
+    most_connections: int | None = None,
+    report: Callable[[int, float], object] | None = None,
+) -> dict[str, Any]:
+    """Read one file of a capture and write its packets, by groups of connections, into the folder
+    `out`, which is there when it is whole and takes the place of one that is there already.
+
+    The first step of an analysis in parts; each file is read once, in any order and anywhere.
+    `source` is a path or an object with `read(size)`, which gives at most `size` bytes, none at the
+    end. `name` is the file's name for warnings. `groups` and `most_connections` are the same for
+    all files. `report` hears now and then how many packets were read and what the capture's clock
+    says, in seconds; what it raises ends the work.
+
+    Gives `name`, `packets`, `tcp_packets` of them, `bytes` on the wire, `first_ns` and `last_ns`
+    (None without packets), `error`, which says why the file was not read to its end (the packets
+    before are there; None mostly), and `warnings` as sentences, `error` among them.
+
+    Raises ValueError for what is no capture, OSError for a file that cannot be opened or a source
+    that fails while it is read: nothing is written then.
+    """
+
+def analyse_part(
+    parts: Sequence[str | os.PathLike[str]],
+    group: int,
+    out: str | os.PathLike[str],
+    *,
+    whatif: bool | list[str] | None = None,
+    most_connections: int | None = None,
+    idle_s: float | None = None,
+    linger_s: float | None = None,
+    uncalibrated: bool = False,
+    stacks: list[str] | None = None,
+    report: Callable[[int, float], object] | None = None,
+) -> dict[str, Any]:
+    """Analyse one group of the connections of a capture, and write its rows into the folder `out`,
+    which is there when it is whole and takes the place of one that is there already.
+
+    The second step. `parts` are the folders of all files, in the order in which `Trace` would be
+    given the files. Settings are those of `Trace`. `report` is as in `read_part`, with the group's
+    packets. Gives `group`, `tcp_packets`, `connections`, `rows` and `pieces`. Raises OSError for a
+    file that cannot be read, ValueError for what is of another version, cut off or broken, or does
+    not go together.
+    """
+
+def judge_parts(
+    parts: Sequence[str | os.PathLike[str]],
+    rows: Sequence[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    *,
+    whatif: bool | list[str] | None = None,
+    most_connections: int | None = None,
+    idle_s: float | None = None,
+    linger_s: float | None = None,
+    uncalibrated: bool = False,
+    stacks: list[str] | None = None,
+) -> dict[str, Any]:
+    """Judge the rows that wait for what other connections of their host say, and write them into
+    the folder `out`, as `analyse_part` does.
+
+    The third step, the one that is not divided; it reads only what it must. `parts` and settings
+    are as in `analyse_part`, `rows` what that wrote of each group, in any order. Gives what
+    `Trace.summary` gives, and `pieces`: how many there are to merge. Raises OSError for a file that
+    cannot be read, ValueError for what is of another version, cut off or broken, of other files or
+    settings, where a group is missing, and when nothing could be read at all.
+    """
+
+@final
+class MergeParts:
+    """The rows of all groups, as `Trace` gives them from the same files with the same settings.
+
+    The fourth step. `rows` are the folders of all groups in the order of the groups, `judged` what
+    `judge_parts` wrote. With a number of a `piece`, from 0 on, the rows of that piece: those of all
+    pieces one after the other are all rows in their order. Raises OSError for a file that cannot be
+    read, ValueError for what is of another version, cut off or broken, or does not go together.
     """
 
     def __init__(
         self,
-        paths: Sequence[str | os.PathLike[str]],
+        rows: Sequence[str | os.PathLike[str]],
+        judged: str | os.PathLike[str],
+        *,
+        piece: int | None = None,
+    ) -> None: ...
+    def next_batch(self) -> dict[str, Batch] | None:
+        """As `Trace.next_batch`."""
+
+class Trace:
+    """The analysis of captures, at work on threads of its own.
+
+    `captures` are the files of one capture, `-` is standard input; or objects that read one from
+    elsewhere. `jobs` is the number of threads;
+    results do not depend on it. `whatif` are the settings to replay, such as `k=2,min_rto=100ms`,
+    `default` and `grid`; the default ones unless given, none if False. `uncalibrated` leaves rows
+    as the emulations judge them: their confidences are no probabilities. `stacks` are the
+    emulations that take part, as in `emulations`. With `stretch_s` rows come out in bounded time:
+    by the capture's clock connections that are over end so often, and `wait_s` is how long rows
+    then wait for what other connections of their hosts show. Raises OSError for a file that cannot
+    be opened, ValueError for a setting or an emulation that there is not.
+    """
+
+    def __init__(
+        self,
+        captures: Sequence[str | os.PathLike[str] | _Object],
         *,
         jobs: int | None = None,
         whatif: bool | list[str] | None = None,
@@ -287,15 +395,24 @@ class Trace:
         linger_s: float | None = None,
         uncalibrated: bool = False,
         stacks: list[str] | None = None,
+        stretch_s: float | None = None,
+        wait_s: float | None = None,
     ) -> None: ...
-    def next_batch(self) -> dict[str, Batch] | None:
-        """The next rows of every table of `places` of `trace`; none when there are no more.
+    def next_batch(self, within_s: float | None = None) -> dict[str, Batch] | None:
+        """The next rows of every table of `places` of `trace`; none when there are no more. With
+        `within_s` it waits no longer than that, and gives the rows that there are, or no tables.
 
         Raises ValueError when nothing can be read at all; what cannot be read to its end gives its
         rows, and a warning in `summary`.
         """
     def progress(self) -> tuple[int, int, float]:
         """Bytes of the files and packets read so far, and the capture's clock in seconds."""
+    def stop(self, now: bool) -> None:
+        """Ends the reading of pipes: once nothing waits in them, or `now`. What was read is worked
+        through, and its rows still come.
+        """
+    def so_far(self) -> dict[str, Any]:
+        """What was counted until now, as in `summary`, with no warnings of files."""
     def summary(self) -> dict[str, Any]:
         """What was counted; ValueError before the last batch.
 
@@ -305,4 +422,6 @@ class Trace:
         `steps_back` of the clock, `first_s` and `last_s`, `warnings` as sentences, the `settings`
         that were replayed, the pages of the emulated `stacks`, and of each of `files` its packets
         with the earliest and the latest time stamp in nanoseconds (None without packets).
+        `interface_drops` and `system_drops` are packets that the captures' own statistics (pcapng)
+        say were lost before they could be written.
         """

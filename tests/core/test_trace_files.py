@@ -65,8 +65,13 @@ def test_a_file_that_is_cut_is_named(tmp_path: Path) -> None:
 def test_a_file_that_is_no_capture_is_named(tmp_path: Path) -> None:
     (tmp_path / "one").write_bytes(_pcap([10]))
     (tmp_path / "two").write_bytes(b"GIF89a")
+    summary = _summary([tmp_path / "two", tmp_path / "one"])
+    assert summary["packets"] == 1
+    (warning,) = summary["warnings"]
+    assert warning.startswith(f"{tmp_path / 'two'}: no capture of a known format")
+    assert warning.endswith("it is left out")
     with pytest.raises(ValueError, match=r"two: no capture of a known format .*: a picture"):
-        _summary([tmp_path / "one", tmp_path / "two"])
+        _summary([tmp_path / "two", tmp_path / "two"])
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -61,18 +61,75 @@ def rewritten(
     return target
 
 
+def cut(data: bytes, share: float, *, rest: bool = False) -> bytes:
+    """The blocks of a capture up to this share of its packets, or those from there on."""
+    packets, at = [], 0
+    head = b""
+    while at < len(data):
+        kind, size = struct.unpack_from("<II", data, at)
+        if kind == _ENHANCED:
+            packets.append(data[at : at + size])
+        else:
+            head += data[at : at + size]
+        at += size
+    place = int(len(packets) * share)
+    return head + b"".join(packets[place:] if rest else packets[:place])
+
+
+_ETHERNET = 14
+
+
 def translated(packet: bytes) -> bytes:
     """Behind a router that gives the hosts of 10.0.0.0/8 addresses of 192.0.0.0/8 and other ports,
     and packets other identifications."""
-    if packet[0] >> 4 != 4:
-        return packet
     made = bytearray(packet)
-    made[4:6] = b"\0\0"
-    made[8] -= 3
-    for place in (12, 16):
-        if made[place] == 10:
-            made[place] = 192
+    ip = _ETHERNET
+    assert made[ip] >> 4 == 4
+    made[ip + 4 : ip + 6] = b"\0\0"
+    made[ip + 8] -= 3
+    tcp = ip + (made[ip] & 15) * 4
+    for address, port in ((ip + 12, tcp), (ip + 16, tcp + 2)):
+        if made[address] == 10:
+            made[address] = 192
+            made[port] ^= 1
     return bytes(made)
+
+
+_IPV4 = struct.pack(
+    ">BBHHHBBH4s4s", 0x45, 0, 0, 7, 0, 64, 17, 0, b"\x0a\x09\0\x01", b"\x0a\x09\0\x02"
+)
+_OUTER = 20 + 8 + 8 + 14
+
+
+def tunnelled(packet: bytes) -> bytes:
+    """The frame in VXLAN (RFC 7348 §5) between two addresses of 10.9.0.0/16."""
+    total = struct.unpack_from(">H", packet, _ETHERNET + 2)[0] + _OUTER
+    ip = bytearray(_IPV4)
+    struct.pack_into(">H", ip, 2, total)
+    udp = struct.pack(">HHHH", 49_152, 4_789, total - 20, 0)
+    vxlan = struct.pack(">II", 0x0800_0000, 7 << 8)
+    return packet[:_ETHERNET] + bytes(ip) + udp + vxlan + packet
+
+
+def wrapped(source: Path, target: Path) -> Path:
+    """A capture of Ethernet with each packet in a tunnel, cut to what it held before and the outer
+    headers."""
+    data, made, at = source.read_bytes(), bytearray(), 0
+    while at < len(data):
+        kind, size = struct.unpack_from("<II", data, at)
+        block = data[at : at + size]
+        if kind == _ENHANCED:
+            face, high, low, kept, length = struct.unpack_from("<IIIII", block, 8)
+            packet = tunnelled(block[28 : 28 + kept])
+            padded = packet + bytes(-len(packet) % 4)
+            total = 32 + len(padded)
+            head = struct.pack("<II", kind, total)
+            head += struct.pack("<IIIII", face, high, low, len(packet), length + _OUTER)
+            block = head + padded + struct.pack("<I", total)
+        made += block
+        at += size
+    target.write_bytes(made)
+    return target
 
 
 def needs(trace: rexmit.Trace) -> pl.DataFrame:
@@ -133,18 +190,108 @@ def test_clocks_and_addresses_may_differ(corpus: Corpus, tmp_path: Path) -> None
     assert other.scan("connections").collect().height == plain.scan("connections").collect().height
 
 
+def test_a_tunnel_translation_and_drift_change_nothing_that_is_said(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    near, far = (capture(corpus, "campus", point) for point in ("sender", "receiver"))
+    plain = rexmit.trace([near, far], points=("a", "b"), whatif=())
+    drifts = rewritten(
+        far,
+        tmp_path / "drifts.pcapng",
+        time=lambda at: at - _HOUR_NS + at % 10**15 * 300 // 10**6,
+        address=translated,
+    )
+    inside = wrapped(drifts, tmp_path / "inside.pcapng")
+    other = rexmit.trace([near, inside], points=("a", "b"), whatif=())
+    assert other.scan("legs").collect().height == plain.scan("legs").collect().height > 50
+    assert needs(other).equals(needs(plain))
+    columns = ["seq_start", "seq_end", "kind", "again", "need", "lost"]
+    told = [one.scan("followed").select(columns).collect().sort(columns) for one in (plain, other)]
+    assert told[0].equals(told[1])
+    clock = other.scan("points").collect().row(1, named=True)
+    assert clock["drift_low_ppm"] <= 300 <= clock["drift_high_ppm"]
+
+
+@pytest.mark.parametrize("short", [0, 1])
+def test_what_a_cut_capture_has_not_the_other_tells(
+    corpus: Corpus, tmp_path: Path, short: int
+) -> None:
+    whole = [capture(corpus, "campus", point) for point in ("sender", "receiver")]
+    part = tmp_path / "cut.pcapng"
+    # In the middle of a block, as where a disk was full.
+    data = whole[short].read_bytes()
+    part.write_bytes(data[: len(data) // 2 + 3])
+    files = [part if number == short else path for number, path in enumerate(whole)]
+    both = rexmit.trace(files, points=("a", "b"), whatif=())
+    alone = rexmit.trace([whole[1 - short]], whatif=())
+    said = both.scan("retransmissions").collect()
+    for row in alone.scan("retransmissions").collect().iter_rows(named=True):
+        same = said.filter(
+            (pl.col("flow") == row["flow"]) & (pl.col("seq_start") == row["seq_start"])
+        )
+        assert same.height, row
+    lasting = [
+        one.scan("connections").select(pl.sum("duration_s")).collect().item()
+        for one in (both, alone)
+    ]
+    assert lasting[0] >= lasting[1] * 0.99
+    counted = both.scan("mechanisms").select(pl.sum("needed") + pl.sum("spurious")).collect()
+    assert counted.item() == said.height
+
+
+@pytest.mark.parametrize("size", [0, 28, 200])
+def test_a_capture_without_packets_among_several_is_told(
+    corpus: Corpus, tmp_path: Path, size: int
+) -> None:
+    one = capture(corpus, "campus", "sender")
+    empty = tmp_path / "empty.pcapng"
+    empty.write_bytes(cut(one.read_bytes(), 0)[:size])
+    with pytest.raises(UserError, match="no packet of the captures at a"):
+        rexmit.trace([one, empty], points=("a", "b"), whatif=())
+    trace = rexmit.trace([one, empty], whatif=())
+    assert trace.points == []
+    alone = rexmit.trace([one], whatif=())
+    assert needs(trace).equals(needs(alone))
+
+
 def test_of_what_is_one_capture_nothing_changes(corpus: Corpus, tmp_path: Path) -> None:
     one = capture(corpus, "campus", "sender")
     other = capture(corpus, "wireless", "sender")
-    copy = tmp_path / "copy.pcapng"
-    copy.write_bytes(one.read_bytes())
     assert recognise([one, other], None, Silent()) is None
-    assert recognise([one, copy], None, Silent()) is None
     assert recognise([one], None, Silent()) is None
     trace = rexmit.trace([one, other], whatif=(), out=tmp_path / "t")
     assert trace.points == []
     assert not (tmp_path / "t" / "legs.parquet").exists()
     assert trace.scan("legs").collect().is_empty()
+
+
+def test_a_copy_of_a_capture_is_no_other_point(corpus: Corpus, tmp_path: Path) -> None:
+    one = capture(corpus, "campus", "sender")
+    copy = rewritten(one, tmp_path / "copy.pcapng")
+    later = rewritten(one, tmp_path / "later.pcapng", time=lambda at: at + _HOUR_NS)
+    part = tmp_path / "part.pcapng"
+    part.write_bytes(cut(one.read_bytes(), 0.5))
+    for files, told in [
+        ([one, one], "is given twice"),
+        ([one, copy], "all its packets are in"),
+        ([one, part], "part.pcapng: all its packets are in"),
+        ([one, later], "each 3,600.000000 s later"),
+        ([later, one], "each 3,600.000000 s earlier"),
+    ]:
+        with pytest.raises(UserError, match=told):
+            rexmit.trace(files, whatif=())
+    with pytest.raises(UserError, match="is given twice"):
+        rexmit.trace([one, one], points=("a", "b"), whatif=())
+    # Who says that they are of two points is believed.
+    assert rexmit.trace([one, copy], points=("a", "b"), whatif=()).points == ["a", "b"]
+
+
+def test_captures_of_one_place_may_have_packets_in_common(corpus: Corpus, tmp_path: Path) -> None:
+    data = capture(corpus, "campus", "sender").read_bytes()
+    early, late = tmp_path / "early.pcapng", tmp_path / "late.pcapng"
+    early.write_bytes(cut(data, 0.7))
+    late.write_bytes(cut(data, 0.5, rest=True))
+    assert recognise([early, late], None, Silent()) is None
 
 
 def test_what_is_asked_wrongly_is_told(corpus: Corpus) -> None:

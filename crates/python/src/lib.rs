@@ -6,6 +6,7 @@ mod error;
 mod events;
 mod flow;
 mod monitor;
+mod parts;
 mod points;
 mod schema;
 mod stacks;
@@ -42,6 +43,8 @@ mod _core {
     use crate::events::{run_model, RunRows};
     #[pymodule_export]
     use crate::monitor::{kind_names, rewrite_captures};
+    #[pymodule_export]
+    use crate::parts::{analyse_part, judge_parts, most_groups, read_part, MergeParts};
     #[pymodule_export]
     use crate::points::{Points, Samples};
     #[pymodule_export]

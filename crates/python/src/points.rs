@@ -1,6 +1,5 @@
 //! Captures of several points: what they have in common, and their packets followed from point to point.
 
-use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,7 +14,7 @@ use rexmit_wire::Headers;
 use crate::arrow::Batch;
 use crate::detached;
 use crate::error::Error;
-use crate::trace::Files;
+use crate::trace::{Capture, Files};
 
 /// Packets between two looks for signals.
 const SOME: usize = 1 << 16;
@@ -28,7 +27,7 @@ pub struct Samples(Mutex<Reading>);
 
 #[derive(Default)]
 struct Reading {
-    paths: Vec<PathBuf>,
+    captures: Vec<Capture>,
     samples: Vec<Sample>,
     source: Option<Input>,
     packets: u64,
@@ -41,10 +40,10 @@ struct Reading {
 impl Samples {
     /// With a limit, of the first so many packets of each.
     #[new]
-    #[pyo3(signature = (paths, *, limit=None))]
-    fn new(paths: Vec<PathBuf>, limit: Option<u64>) -> Self {
+    #[pyo3(signature = (captures, *, limit=None))]
+    fn new(captures: Vec<Capture>, limit: Option<u64>) -> Self {
         Samples(Mutex::new(Reading {
-            paths,
+            captures,
             limit,
             ..Reading::default()
         }))
@@ -89,15 +88,16 @@ impl Samples {
 impl Reading {
     fn some(&mut self) -> Result<Option<u64>, String> {
         if self.source.is_none() {
-            let Some(path) = self.paths.get(self.samples.len()) else {
+            let Some(capture) = self.captures.get(self.samples.len()) else {
                 return Ok(None);
             };
-            self.source = Some(opened(vec![path.clone()])?);
+            // What cannot be read, the analysis tells.
+            self.source = opened(vec![capture.clone()]).ok();
             self.samples.push(Sample::default());
             self.of_this = 0;
         }
         let (Some(source), Some(sample)) = (&mut self.source, self.samples.last_mut()) else {
-            return Ok(None);
+            return Ok(Some(self.packets));
         };
         for _ in 0..SOME {
             if self.limit.is_some_and(|limit| self.of_this >= limit) {
@@ -119,9 +119,9 @@ impl Reading {
     }
 }
 
-fn opened(paths: Vec<PathBuf>) -> Result<Input, String> {
+fn opened(captures: Vec<Capture>) -> Result<Input, String> {
     let files =
-        Files::new(paths, &Arc::new(AtomicU64::new(0))).map_err(|error| error.to_string())?;
+        Files::new(captures, &Arc::new(AtomicU64::new(0))).map_err(|error| error.to_string())?;
     Ok(Box::new(files.start()?))
 }
 
@@ -155,17 +155,18 @@ impl Points {
         let mut sources = Vec::new();
         for group in groups {
             let mut sample = Sample::default();
-            let mut paths = Vec::new();
+            let mut captures = Vec::new();
             for file in group {
-                let (Some(one), Some(path)) = (reading.samples.get(file), reading.paths.get(file))
+                let (Some(one), Some(capture)) =
+                    (reading.samples.get(file), reading.captures.get(file))
                 else {
                     return Err(PyValueError::new_err("there is no such capture"));
                 };
                 sample.append(one);
-                paths.push(path.clone());
+                captures.push(capture.clone());
             }
             of_points.push(sample);
-            sources.push(opened(paths).map_err(PyValueError::new_err)?);
+            sources.push(opened(captures).map_err(PyValueError::new_err)?);
         }
         let spans: Vec<Option<(Time, Time)>> = of_points.iter().map(Sample::span).collect();
         let clocks = detached(py, || Clocks::of(&of_points));

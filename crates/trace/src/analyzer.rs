@@ -23,6 +23,9 @@ const LONGEST: u32 = 1 << 24;
 /// One in so many connections remembered may always be one that has only begun.
 const OPENINGS: usize = 8;
 
+/// With more than one in so many of the connections that may be remembered, quiet ones are kept small.
+const MANY: usize = 32;
+
 /// What [`Analyzer::prefetch`] fetches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prefetch {
@@ -150,6 +153,9 @@ impl Analyzer {
         if let Some(slot) = found {
             if let Some(connection) = self.table.get(slot) {
                 if !connection.is_over(at, &self.common.settings) {
+                    if connection.is_frozen() {
+                        connection.thaw(&self.common.offers, &mut self.common.spare);
+                    }
                     match connection.belongs(headers) {
                         Belongs::Here => {
                             connection.packet(at, headers, &mut self.common);
@@ -253,12 +259,25 @@ impl Analyzer {
                 self.end_opening(slot, now);
             }
         }
+        let many = self.table.len() > self.capacity / MANY;
         for _ in 0..visits.min(self.table.slots()) {
             let slot = self.table.step();
             let over = |connection: &Connection| connection.is_over(now, &self.common.settings);
-            if self.table.peek(slot).is_some_and(over) {
+            let Some(connection) = self.table.peek(slot) else {
+                continue;
+            };
+            if over(connection) {
                 self.end(slot, false);
+            } else if many && connection.is_quiet(now) {
+                self.freeze(slot);
             }
+        }
+    }
+
+    #[cold]
+    fn freeze(&mut self, slot: Slot) {
+        if let Some(connection) = self.table.peek_mut(slot) {
+            connection.freeze(&mut self.common.offers, &mut self.common.spare);
         }
     }
 
@@ -309,7 +328,8 @@ impl Analyzer {
         }
     }
 
-    fn ended(&mut self, connection: Connection, evicted: bool) {
+    fn ended(&mut self, mut connection: Connection, evicted: bool) {
+        connection.thaw(&self.common.offers, &mut self.common.spare);
         let (id, start, flow) = (connection.id(), connection.start, connection.flow());
         let subflow = connection.subflow();
         let row = connection.finish(evicted, &mut self.common);

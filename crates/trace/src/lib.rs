@@ -23,6 +23,7 @@ pub mod facts;
 pub mod fingerprint;
 pub mod measures;
 pub mod multipath;
+pub mod parts;
 pub mod points;
 pub mod rows;
 pub mod run;

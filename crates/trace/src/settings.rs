@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rexmit_time::Duration;
 
 use crate::emulate::Chosen;
+use crate::run::Promptly;
 use crate::whatif::Plan;
 
 /// What an analysis is asked for, and its bounds.
@@ -32,6 +33,8 @@ pub struct Settings {
     pub stacks: Chosen,
     /// The settings to replay over each sender that retransmits; none for no replay.
     pub whatif: Option<Arc<Plan>>,
+    /// Rows come out in bounded time; none: when there are many, or at the end.
+    pub promptly: Option<Promptly>,
 }
 
 impl Default for Settings {
@@ -46,6 +49,7 @@ impl Default for Settings {
             uncalibrated: false,
             stacks: Chosen::default(),
             whatif: Some(Arc::default()),
+            promptly: None,
         }
     }
 }

@@ -98,9 +98,17 @@ fn answer(n: u32, flags: Flags) -> Headers {
 
 /// Bytes that a connection takes up; `packets` gives the packets of each, a second apart.
 fn bytes_each(packets: impl Fn(u32) -> Vec<Headers>) -> isize {
+    bytes_among(Settings::default().most_connections, packets)
+}
+
+/// The same where so many are remembered at most, and nothing came for a while.
+fn bytes_among(most_connections: usize, packets: impl Fn(u32) -> Vec<Headers>) -> isize {
     let run = |connections: u32| {
         let before = in_use();
-        let mut analyzer = Analyzer::new(Settings::default());
+        let mut analyzer = Analyzer::new(Settings {
+            most_connections,
+            ..Settings::default()
+        });
         let mut now = Time::ZERO + Duration::from_secs(1_000);
         for n in 0..connections {
             for (packet, later) in packets(n).iter().zip(0..) {
@@ -108,6 +116,7 @@ fn bytes_each(packets: impl Fn(u32) -> Vec<Headers>) -> isize {
             }
             now += Duration::from_nanos(1_000);
         }
+        analyzer.expire(now + Duration::from_secs(30), u32::MAX);
         assert_eq!(analyzer.connections(), connections as usize);
         in_use() - before
     };
@@ -175,6 +184,41 @@ fn what_is_answered_without_data_takes_up_little_more() {
         println!("{what}: {bytes} bytes");
         assert!(bytes <= 450, "{what}: {bytes}");
     }
+}
+
+/// A handshake, a request and a response.
+fn exchange(n: u32) -> Vec<Headers> {
+    let numbers = |back: bool, seq: u32, ack: u32, payload_len: u32| {
+        let like = if back {
+            answer(n, Flags::ACK)
+        } else {
+            packet(n, Flags::ACK)
+        };
+        Headers {
+            seq: like.seq + seq,
+            ack: like.seq + ack,
+            payload_len,
+            ..like
+        }
+    };
+    vec![
+        packet(n, Flags::SYN),
+        answer(n, SYN_ACK),
+        numbers(false, 1, 1, 0),
+        numbers(false, 1, 1, 500),
+        numbers(true, 1, 501, 0),
+        numbers(true, 1, 501, 800),
+        numbers(false, 501, 801, 0),
+    ]
+}
+
+#[test]
+fn a_quiet_connection_among_many_takes_up_half_as_much() {
+    let few = bytes_among(100_000_000, exchange);
+    let many = bytes_among(100_000, exchange);
+    println!("{few} bytes, among many {many}");
+    assert!(many <= 520, "{many}");
+    assert!(many * 2 <= few, "{many}, {few}");
 }
 
 #[test]

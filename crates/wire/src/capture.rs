@@ -17,6 +17,7 @@ mod reader;
 mod record;
 mod rotation;
 mod snoop;
+mod statistics;
 mod tsh;
 mod unknown;
 mod window;
@@ -28,6 +29,7 @@ pub use frame::Frame;
 pub use interface::Interface;
 pub use reader::{End, Reader};
 pub use rotation::{FileError, Rotation};
+pub use statistics::Drops;
 
 /// Bytes of one packet that a capture may hold at most, as libpcap's `MAXIMUM_SNAPLEN`: a length above it is
 /// no length.

@@ -145,6 +145,18 @@ impl Notes {
         Notes(self.0 & other.0)
     }
 
+    /// The notes as bits, for [`Notes::from_bits`].
+    #[must_use]
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// What [`Notes::bits`] gave.
+    #[must_use]
+    pub const fn from_bits(bits: u8) -> Notes {
+        Notes(bits)
+    }
+
     /// Adds those of `other`.
     pub fn insert(&mut self, other: Notes) {
         self.0 |= other.0;

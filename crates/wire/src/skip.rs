@@ -113,6 +113,9 @@ pub struct Skips {
 }
 
 impl Skips {
+    /// How many kinds are counted.
+    pub const KINDS: usize = Skip::NAMES.len();
+
     /// Counts one packet.
     pub fn count(&mut self, skip: Skip) {
         self.counts[skip.index()] += 1;
@@ -123,6 +126,18 @@ impl Skips {
         for (mine, theirs) in self.counts.iter_mut().zip(other.counts) {
             *mine += theirs;
         }
+    }
+
+    /// The counts of all kinds, in a fixed order.
+    #[must_use]
+    pub const fn counts(&self) -> [u64; Self::KINDS] {
+        self.counts
+    }
+
+    /// What [`Skips::counts`] gave.
+    #[must_use]
+    pub const fn from_counts(counts: [u64; Self::KINDS]) -> Self {
+        Skips { counts }
     }
 
     /// The kinds that were met, each with its [`Skip::name`].

@@ -146,6 +146,11 @@ impl<V: Keyed> Table<V> {
         chunk.get(slot as usize % CHUNK)?.as_ref()
     }
 
+    /// As [`Table::peek`], to be changed in what is not its key.
+    pub fn peek_mut(&mut self, slot: Slot) -> Option<&mut V> {
+        self.place(slot)?.as_mut()
+    }
+
     /// Whether a further entry needs room first.
     #[must_use]
     pub fn is_full(&self) -> bool {

@@ -38,6 +38,7 @@ OPTIONS: Final = {
     "hosts": "--host",
     "maps": "--map",
     "metrics": "--metric",
+    "metrics_address": "--metrics",
     "patches": "--patch",
     "points": "--at",
     "ports": "--port",

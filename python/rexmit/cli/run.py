@@ -82,6 +82,16 @@ def run(
             help="With kernels: real seconds of silence after which a cell fails. Default: 60.",
         ),
     ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            "--cluster",
+            metavar="ADDRESS",
+            help="Run cells on N processes (local:N), or on the workers of a Dask scheduler "
+            "(HOST:PORT), instead of --jobs. Kernels are sent to those that lack them.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the finished run as JSON on standard output.")
     ] = False,
@@ -100,6 +110,7 @@ def run(
         --set loss.segments=0..20 --set repeat=10
       rexmit run tlp-2013 --kernel 6.1 --seed 7 --out runs/on-6.1
       rexmit run tlp-2013 --engine model --stack linux-3.10
+      rexmit run tlp-2013 --engine model --cluster local:8
       rexmit run smoke --engine model --set stack.min_rto=100ms
     """
     # Heavy imports wait until the command line is known to be right.
@@ -111,7 +122,7 @@ def run(
 
     prepared = prepare(
         scenario,
-        Choice(engine, kernel, stack, hz, hang_limit),
+        Choice(engine, kernel, stack, hz, hang_limit, cluster),
         for_stream(sys.stderr, "transfers"),
         seed=seed,
         jobs=jobs,

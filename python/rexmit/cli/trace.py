@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rexmit.cli import always
 from rexmit.cli.limits import MOST_JOBS
 from rexmit.errors import UserError
 from rexmit.store.trace_schema import TABLES
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import ExitStack
 
+    from rexmit.sources import Capture
     from rexmit.tracing.folder import Trace
     from rexmit.tracing.groups import Key
     from rexmit.tracing.selection import Selection
@@ -25,8 +27,11 @@ Examples:
 \b
   rexmit trace capture.pcapng                      a page: losses, waits, the worst connections
   tcpdump -w - tcp | rexmit trace -                from a pipe; Ctrl-C at tcpdump ends it
+  tcpdump -w - tcp | rexmit trace - --rotate 1h --keep 7d --out always   for days
   rexmit trace ring.pcap0* --out today             a rotation; tables into today/
   rexmit trace capture.pcap.gz --out t --csv       as CSV as well
+  rexmit trace --out day 's3://bucket/day/*.pcap.zst'   from an object store, piece by piece
+  rexmit trace --out day --cluster local:8 'day/*.pcap'   on eight processes; --resume goes on
   rexmit trace server.pcapng client.pcapng         both ends: where packets were lost, delays
   rexmit trace a0 a1 b0 b1 --points a,a,b,b        the same, and which capture is of which point
   rexmit trace --study capture.pcapng today        tables and figures of UNC 2007
@@ -41,11 +46,12 @@ Examples:
 
 def trace(
     captures: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(
             metavar="FILE...",
             help="Captures (pcap, pcapng, ERF, snoop, also packed), files of a rotation as one, "
-            "or -; with --study folders of traces, too.",
+            "or -; with --study folders of traces, too. Also patterns of them, and addresses: "
+            "s3://, gs://, az://, https://.",
             show_default=False,
         ),
     ],
@@ -174,10 +180,24 @@ def trace(
             metavar="N",
             min=16,
             help="Connections remembered at a time: up to 0.3 kB for one that has only begun, from "
-            "1 kB on for others. With more, those unused for longest are ended early, such as have "
-            "only begun before others.",
+            "1 kB on for others, 0.5 kB for one that is quiet among many. With more, those unused "
+            "for longest are ended early, such as have only begun before others.",
         ),
     ] = 2_000_000,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            "--cluster",
+            metavar="ADDRESS",
+            help="With --out: spread the work over N processes (local:N), or the workers of a Dask "
+            "scheduler (HOST:PORT), which all see that folder. The tables are the same.",
+            show_default=False,
+        ),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="With --cluster: go on with an analysis that was stopped."),
+    ] = False,
     formats: Annotated[
         str,
         typer.Option("--format", metavar="LIST", help="Of the figures: pdf, png, svg; by commas."),
@@ -185,6 +205,11 @@ def trace(
     as_json: Annotated[
         bool, typer.Option("--json", help="The page, or the study, as JSON.")
     ] = False,
+    rotate: always.Rotate = None,
+    keep: always.Keep = None,
+    metrics: always.Metrics = None,
+    every: always.Every = None,
+    tcpdump_log: always.TcpdumpLog = None,
 ) -> None:
     """Explain every retransmission in a capture: what made the sender retransmit, whether it was
     needed, how long it waited, which stack it was, and what other settings would have changed.
@@ -200,12 +225,44 @@ def trace(
     """
     if csv and out is None:
         raise UserError("--csv writes files", "say where: --out DIR", usage=True)
-    if [str(path) for path in captures].count("-") and len(captures) > 1:
+    if "-" in captures and len(captures) > 1:
         raise UserError("- is read alone", "give files, or - for a pipe", usage=True)
     if claims and not study:
         raise UserError("--claims are those of --study", "add --study", usage=True)
+    of_rotate = {
+        "--keep": keep,
+        "--metrics": metrics,
+        "--every": every,
+        "--tcpdump-log": tcpdump_log,
+    }
+    if rotate is None and (given := [name for name, value in of_rotate.items() if value]):
+        raise UserError(f"{given[0]} is of --rotate", "add --rotate 1h", usage=True)
     settings = [word for word in whatif or ["default"] if word != "none"]
     emulated = [word.strip() for words in stacks or () for word in words.split(",")]
+    if rotate is not None:
+        if out is None or len(captures) > 1:
+            what = "--rotate reads one pipe, and writes folders"
+            raise UserError(what, "rexmit trace - --rotate 1h --out DIR", usage=True)
+        if study or as_json or points or group or host or port or since or until:
+            what = "with --rotate no page is printed"
+            raise UserError(what, "print it of the folder: rexmit trace DIR", usage=True)
+        from rexmit.library.always import always as go_on
+
+        go_on(
+            captures[0],
+            out,
+            rotate=rotate,
+            keep=keep,
+            metrics_address=metrics,
+            every=every or "60s",
+            tcpdump_log=tcpdump_log,
+            csv=csv,
+            whatif=settings,
+            stacks=emulated,
+            jobs=jobs,
+            connections_limit=connections_limit,
+        )
+        return
     from rexmit.library.page import key as grouped_by
     from rexmit.library.trace import wanted as chosen_by
 
@@ -220,6 +277,12 @@ def trace(
     if study and points is not None:
         raise UserError(
             "--study takes each file as a trace of its own", "leave --points out", usage=True
+        )
+    if study and cluster is not None:
+        raise UserError(
+            "--study takes each file as a trace of its own",
+            "leave --cluster out, or --study, and give the finished folder to --study",
+            usage=True,
         )
     if study:
         chosen = list(dict.fromkeys(part.strip().lower() for part in formats.split(",")))
@@ -239,10 +302,14 @@ def trace(
         return
     from contextlib import ExitStack
 
-    folder = next((path for path in captures if path.is_dir()), None)
+    from rexmit.sources import find
+
+    found, missing = find(captures, every=points is not None)
+    paths = [capture for capture in found if isinstance(capture, Path)]
+    folder = next((path for path in paths if path.is_dir()), None)
     with ExitStack() as open_tables:
         (made,) = _traces(
-            [captures],
+            [found],
             out,
             open_tables,
             csv=csv,
@@ -251,6 +318,9 @@ def trace(
             jobs=jobs,
             connections_limit=connections_limit,
             points=None if points is None else [name.strip() for name in points.split(",")],
+            cluster=cluster,
+            resume=resume,
+            missing=missing,
         )
         if wanted:
             from rexmit.library.trace import select
@@ -261,7 +331,7 @@ def trace(
         if key:
             _groups(made, key, as_json=as_json)
         else:
-            alone = captures[0] if len(captures) == 1 and captures[0].is_file() else None
+            alone = paths[0] if len(found) == 1 and paths and paths[0].is_file() else None
             _page(made, kept=out or folder or alone, as_json=as_json)
 
 
@@ -295,13 +365,14 @@ def _groups(made: Trace, key: Key, *, as_json: bool) -> None:
 
 def _page(made: Trace, *, kept: Path | None, as_json: bool) -> None:
     from rexmit.library.page import page
-    from rexmit.present.terminal import console
-    from rexmit.tracing.print_page import print_page
 
     shown = page(made)
     if as_json:
         _print_json(shown.as_json())
         return
+    from rexmit.present.terminal import console
+    from rexmit.tracing.print_page import print_page
+
     print_page(
         made.captures,
         made.facts,
@@ -315,7 +386,7 @@ def _page(made: Trace, *, kept: Path | None, as_json: bool) -> None:
 
 
 def _study(
-    captures: list[Path],
+    captures: list[str],
     out: Path | None,
     formats: list[str],
     *,
@@ -332,9 +403,13 @@ def _study(
     from rexmit.library.study import study
     from rexmit.papers.unc_2007.print_study import print_study
     from rexmit.present.terminal import console
+    from rexmit.sources import find
 
     with ExitStack() as open_tables:
-        each = [[path] for path in captures]
+        found, missing = find(captures)
+        each = [[capture] for capture in found]
+        for line in missing:
+            typer.echo(f"rexmit: {line}", err=True)
         made = study(
             _traces(
                 each,
@@ -372,7 +447,7 @@ def _study(
 
 
 def _traces(
-    each: Sequence[Sequence[Path]],
+    each: Sequence[Sequence[Capture]],
     out: Path | None,
     open_tables: ExitStack,
     *,
@@ -382,6 +457,9 @@ def _traces(
     jobs: int | None,
     connections_limit: int,
     points: Sequence[str] | None = None,
+    cluster: str | None = None,
+    resume: bool = False,
+    missing: Sequence[str] = (),
 ) -> list[Trace]:
     """The traces of these sets of files. Without `out` their tables lie in a temporary folder that
     goes with `open_tables`. A folder of a trace is opened instead.
@@ -407,7 +485,10 @@ def _traces(
                 jobs=jobs,
                 connections_limit=connections_limit,
                 points=points,
+                cluster=cluster,
+                resume=resume,
                 progress=for_stream(sys.stderr, "packets", transient=True),
+                missing=missing,
             )
         )
     return made

@@ -35,6 +35,7 @@ class Choice:
     stack: str | None = None
     hz: int | None = None
     hang_limit_s: float | None = None
+    cluster: str | None = None
 
     def __post_init__(self) -> None:
         """Raises UserError (usage) for what does not go together."""
@@ -59,6 +60,14 @@ class Choice:
 
     def open(self, scenario: Scenario) -> Engine:
         """The engine, ready to run. Raises UserError where it is not to be had."""
+        engine = self._open(scenario)
+        if self.cluster is None:
+            return engine
+        from rexmit.engines.on_cluster import ClusterEngine
+
+        return ClusterEngine(engine, self.cluster)
+
+    def _open(self, scenario: Scenario) -> Engine:
         if self.engine == kernels.NAME:
             return kernels.KernelEngine.open(
                 kernels.find_kernel(self.kernel),
@@ -164,6 +173,7 @@ def run(
     out: str | PathLike[str] | None = None,
     capture: bool = False,
     hang_limit_s: float | None = None,
+    cluster: str | None = None,
     progress: Hear = None,
 ) -> Run:
     """Runs every transfer of a scenario and opens what it gave.
@@ -172,12 +182,13 @@ def run(
     `engine` is "kernel" (with `kernel`: "6.1", "6.12", or a name that `rexmit kernel list` shows)
     or "model" (with `stack` and `hz`). `out` is the run's folder, below runs/ where it is None; a
     run that is there and whole is not run again, one that was interrupted goes on. `jobs` cells run
-    at a time, one a core where it is None. `progress` is called with each step.
+    at a time, one a core where it is None; or as many as `cluster` has workers (`local:8`, or
+    the HOST:PORT of a Dask scheduler). `progress` is called with each step.
 
     `Run.meta["failed_cells"]` has the cells that failed. Raises UserError for wrong input, where
     the engine is not to be had, or where no transfer was run.
     """
-    choice = Choice(engine, kernel, stack, hz, hang_limit_s)
+    choice = Choice(engine, kernel, stack, hz, hang_limit_s, cluster)
     prepared = prepare(
         scenario,
         choice,

@@ -11,6 +11,7 @@ from pathlib import Path
 from rexmit.errors import UserError, argument
 from rexmit.library.ranges import whole, workers
 from rexmit.progress import Hear, Progress, Silent, heard
+from rexmit.sources import Capture, Remote, find
 from rexmit.store.files import scratch_folder
 from rexmit.tracing import folder, selection
 from rexmit.tracing import run as runs
@@ -18,7 +19,7 @@ from rexmit.tracing.folder import Trace
 from rexmit.tracing.selection import Selection
 from rexmit.tracing.source import CONNECTIONS_LIMIT, chosen
 
-Files = str | PathLike[str] | Iterable[str | PathLike[str]]
+Files = str | PathLike[str] | Remote | Iterable[str | PathLike[str] | Remote]
 
 
 def trace(
@@ -31,14 +32,21 @@ def trace(
     jobs: int | None = None,
     connections_limit: int = CONNECTIONS_LIMIT,
     points: Sequence[str] | None = None,
+    cluster: str | None = None,
+    resume: bool = False,
     progress: Hear = None,
 ) -> Trace:
     """What the senders in captures did, why, and what it cost.
 
     `files` are captures (several are read as one stream, in time order), or a folder that an
-    earlier trace kept. Captures that show the same packets at several points of the network are
-    recognised, their clocks aligned, and each packet followed from point to point: the tables
-    `points`, `legs` and `followed` have rows then. `points` are the names of the captures' points
+    earlier trace kept. A capture is a path, an address (s3://BUCKET/PATH, gs://, az://, https://),
+    or a pattern of either, as in s3://BUCKET/day/*.pcap.zst; what is not a file is read piece by
+    piece, and nothing of it is kept. One of several that is missing, or no capture, is left out,
+    which `Trace.facts.warnings` says.
+
+    Captures that show the same packets at several points of the network are recognised, their
+    clocks aligned, and each packet followed from point to point: the tables `points`, `legs` and
+    `followed` have rows then. `points` are the names of the captures' points
     in their order (the same for captures of one point), where the packets are not to tell.
 
     The tables are kept in the folder `out`; without it they lie in a temporary folder until the
@@ -48,18 +56,23 @@ def trace(
     `no-` before a name all but that one): all without any. `jobs` threads work, one a core where it
     is None. `progress` is called with each step.
 
+    `cluster` spreads the work over processes (`local:8`) or the workers of a Dask scheduler
+    (`HOST:PORT`), which all see the folder `out`; the captures are of one point then, and the
+    tables are the same. An analysis that was interrupted goes on with `resume`: what was read
+    before is not read again, but for captures that have changed.
+
     Raises UserError where a file is not there or is no capture, or `out` cannot be written.
     """
-    given = [files] if isinstance(files, str | PathLike) else list(files)
-    paths = [Path(file) for file in given]
-    if not paths:
+    given = [files] if isinstance(files, str | PathLike | Remote) else list(files)
+    if not given:
         raise UserError("there is no capture to analyse", "give at least one file", usage=True)
     workers(jobs)
     whole("connections_limit", connections_limit, 16)
+    captures, missing = find(given, every=points is not None)
     kept = ExitStack()
     try:
         made = analysed(
-            paths,
+            captures,
             None if out is None else Path(out),
             kept,
             csv=csv,
@@ -68,7 +81,10 @@ def trace(
             jobs=jobs,
             connections_limit=connections_limit,
             points=None if points is None else list(points),
+            cluster=cluster,
+            resume=resume,
             progress=heard(progress, "packets"),
+            missing=missing,
         )
     except BaseException:
         kept.close()
@@ -78,7 +94,7 @@ def trace(
 
 
 def analysed(
-    files: Sequence[Path],
+    files: Sequence[Capture],
     out: Path | None,
     kept: ExitStack,
     *,
@@ -88,12 +104,15 @@ def analysed(
     jobs: int | None,
     connections_limit: int,
     points: Sequence[str] | None = None,
+    cluster: str | None = None,
+    resume: bool = False,
     progress: Progress | None = None,
+    missing: Sequence[str] = (),
 ) -> Trace:
     """The trace of files. Without `out` its tables lie in a temporary folder that goes with
     `kept`. A folder of a trace is opened instead. Raises UserError.
     """
-    alone = next((path for path in files if path.is_dir()), None)
+    alone = next((path for path in files if isinstance(path, Path) and path.is_dir()), None)
     if alone is not None:
         if len(files) > 1 or not folder.is_trace(alone):
             raise UserError(f"{alone} is a folder", "give captures, or one folder of a trace")
@@ -105,6 +124,22 @@ def analysed(
                 usage=True,
             )
         return made
+    if cluster is not None:
+        return _on_cluster(
+            files,
+            out,
+            cluster,
+            resume=resume,
+            csv=csv,
+            whatif=whatif,
+            stacks=stacks,
+            connections_limit=connections_limit,
+            points=points,
+            progress=progress,
+            missing=missing,
+        )
+    if resume:
+        raise UserError(f"{argument('resume')} goes on with {argument('cluster')}", usage=True)
     where = out if out is not None else kept.enter_context(scratch_folder()) / "trace"
     return runs.run(
         files,
@@ -117,6 +152,49 @@ def analysed(
         connections_limit=connections_limit,
         points=points,
         progress=progress or Silent(),
+        missing=missing,
+    )
+
+
+def _on_cluster(
+    files: Sequence[Capture],
+    out: Path | None,
+    cluster: str,
+    *,
+    resume: bool,
+    csv: bool,
+    whatif: Sequence[str],
+    stacks: Sequence[str],
+    connections_limit: int,
+    points: Sequence[str] | None,
+    progress: Progress | None,
+    missing: Sequence[str],
+) -> Trace:
+    from rexmit.tracing import on_cluster
+
+    if out is None:
+        raise UserError(
+            f"{argument('cluster')} keeps what workers make in a folder",
+            f"name one that all of them see: {argument('out', 'DIR')}",
+            usage=True,
+        )
+    if points is not None:
+        raise UserError(
+            f"{argument('points')} are not followed on a cluster",
+            f"leave {argument('cluster')} out",
+            usage=True,
+        )
+    return on_cluster.run(
+        files,
+        out,
+        cluster,
+        resume=resume,
+        csv=csv,
+        whatif=whatif,
+        stacks=stacks,
+        connections_limit=connections_limit,
+        progress=progress,
+        missing=missing,
     )
 
 

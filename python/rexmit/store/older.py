@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from rexmit.store.schema import nulls_of_later
+from rexmit.store.schema import nulls_of_later, scan_table
 from rexmit.store.trace_schema import SIDES
 from rexmit.store.trace_schema import TABLES as TRACE_TABLES
 
@@ -130,7 +130,7 @@ def scan_trace(path: Path, table: str, found: int) -> pl.LazyFrame:
 def _scan_trace(path: Path, table: str, found: int) -> pl.LazyFrame:
     wide = ("sides", *_LONG) if found == 1 else ("sides",)
     if found > 2 or table not in wide:
-        return pl.scan_parquet(path / f"{table}.parquet")
+        return scan_table(path / f"{table}.parquet")
     connections = pl.scan_parquet(path / "connections.parquet")
     if table == "sides":
         parts = [

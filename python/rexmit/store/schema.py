@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Final, Literal, cast
 from rexmit import _core
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import polars
 
 Kind = Literal["text", "integer", "number", "boolean"]
@@ -87,6 +89,14 @@ def polars_schema(columns: tuple[Column, ...]) -> dict[str, polars.DataType]:
         "boolean": pl.Boolean(),
     }
     return {column.name: types[column.kind] for column in columns}
+
+
+def scan_table(path: Path) -> polars.LazyFrame:
+    """A table's file, or the folder of its parts in their order, read when asked."""
+    import polars
+
+    # The folders' names are no columns.
+    return polars.scan_parquet(path, hive_partitioning=False)
 
 
 def nulls_of_later(columns: tuple[Column, ...], there: Collection[str]) -> list[polars.Expr]:

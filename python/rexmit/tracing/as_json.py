@@ -6,8 +6,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from rexmit.tracing.advice import Advice
+from rexmit.tracing.doubts import warnings
 from rexmit.tracing.folder import Trace
-from rexmit.tracing.print_page import warnings
 from rexmit.tracing.setting_words import in_words
 from rexmit.tracing.summary import Summary
 

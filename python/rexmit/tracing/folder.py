@@ -8,6 +8,7 @@ several points there are the tables of `points_schema`, too.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -34,9 +35,9 @@ from rexmit.store.plain_json import (
     text,
     whole,
 )
-from rexmit.store.schema import polars_schema
+from rexmit.store.schema import polars_schema, scan_table
 from rexmit.store.trace_schema import ORDERS, POINT_TABLES, TABLES
-from rexmit.tracing.source import Batch, Facts, File, conformed, empty
+from rexmit.tracing.source import Batch, Facts, File, conformed, empty, together
 
 FORMAT: Final = 3
 """The version of a trace's folder; `older` reads those before it."""
@@ -48,6 +49,13 @@ _PART_VALUES: Final = 8_000_000
 sorted; a larger one keeps the order in which its connections ended (the same however many threads
 analysed them), so that memory does not grow with the length of a capture.
 """
+
+PIECE: Final = "piece"
+"""The key in the trace.json of a piece: a trace that is a part of a longer one, in a folder with
+the others. `began_s` is when it began to be written, seconds since 1970."""
+
+NEXT: Final = "next_connection"
+"""In there: the number that no connection of this piece, or of those before it, has reached."""
 
 _FILES: Final = tuple(
     f"{name}.{kind}" for name in (*TABLES, *POINT_TABLES) for kind in ("parquet", "csv")
@@ -82,6 +90,7 @@ _CHECK: Final = shape(
                 needed=("name", "captures", "files", "clock"),
             )
         ),
+        PIECE: shape({"began_s": number(), NEXT: whole()}, needed=("began_s", NEXT)),
         "facts": shape(
             {
                 "packets": whole(),
@@ -104,7 +113,9 @@ _CHECK: Final = shape(
 
 @dataclass(frozen=True)
 class Trace:
-    """A finished trace. `facts` is what was read of the captures."""
+    """A finished trace. `facts` is what was read of the captures. `meta["pieces"]`, where it is,
+    has the names of the folders in `path` that it consists of, in the order of time.
+    """
 
     path: Path
     meta: Mapping[str, Any]
@@ -115,8 +126,10 @@ class Trace:
         if table in POINT_TABLES:
             if not self.points:
                 return pl.LazyFrame(schema=polars_schema(POINT_TABLES[table]))
-            return pl.scan_parquet(self.path / f"{table}.parquet")
-        return older.scan_trace(self.path, table, self.meta["format"])
+            return scan_table(self.path / f"{table}.parquet")
+        folders = [self.path / name for name in self.meta.get("pieces", [])] or [self.path]
+        format_ = self.meta["format"]
+        return pl.concat(older.scan_trace(folder, table, format_) for folder in folders)
 
     def numbered(self) -> pl.LazyFrame:
         """The connections with `number`, their rows in connections.parquet."""
@@ -142,22 +155,35 @@ class Writer:
     """Writes a folder in one go; whatever ends it early leaves nothing behind.
 
     A folder that holds a trace is replaced at the end, one that holds anything else is refused.
-    Of a folder that is not to be kept (`passing`) a table of several parts stays in them: a folder
-    by the table's name, which is read as the file is.
+    Of a folder that is not to be kept (`passing`), or of a large one (`parted`), a table of several
+    parts stays in them: a folder by the table's name, which is read as the file is, with a folder
+    `part=NUMBER` for each, in the order in which connections ended. `beside` is what may lie in
+    the folder before it is a trace's; it goes when the trace is there.
     """
 
-    def __init__(self, path: Path, *, passing: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        passing: bool = False,
+        parted: bool = False,
+        beside: str | None = None,
+    ) -> None:
         self.path = path
         self._passing = passing
+        self._parted = parted
+        self._beside = beside
         self._whole = ExitStack()
         self._waiting: dict[str, list[pl.DataFrame]] = {name: [] for name in TABLES}
         self._parts: dict[str, list[Path]] = {name: [] for name in TABLES}
         self._of_points: Mapping[str, pl.DataFrame] = {}
+        self._left = False
 
     def __enter__(self) -> Self:
         if self.path.exists() and not self.path.is_dir():
             raise UserError(f"{self.path} is a file", f"name another folder with {argument('out')}")
-        if self.path.is_dir() and any(self.path.iterdir()) and not (self.path / META).is_file():
+        others = self.path.is_dir() and any(one.name != self._beside for one in self.path.iterdir())
+        if others and not (self.path / META).is_file():
             raise UserError(
                 f"{self.path} holds other files and no trace",
                 f"name an empty or a new folder with {argument('out')}",
@@ -177,6 +203,9 @@ class Writer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if self._left and kind is None:
+            self._whole.__exit__(_LeftError, _LeftError(), None)
+            return
         self._whole.__exit__(kind, error, trace)
 
     def add(self, batch: Batch) -> None:
@@ -192,6 +221,26 @@ class Writer:
         """Keeps the tables of several points."""
         self._of_points = tables
 
+    def flush(self) -> None:
+        """Writes the rows that wait in memory."""
+        for name in self._waiting:
+            self._flush(name)
+
+    @property
+    def waiting_bytes(self) -> int:
+        """Bytes of the rows that wait in memory, there."""
+        frames = (frame for waiting in self._waiting.values() for frame in waiting)
+        return sum(int(frame.estimated_size()) for frame in frames)
+
+    @property
+    def parts_bytes(self) -> int:
+        """Bytes of the rows that are on the disk."""
+        return sum(part.stat().st_size for parts in self._parts.values() for part in parts)
+
+    def leave(self) -> None:
+        """Nothing is kept: the folder is as it was."""
+        self._left = True
+
     @property
     def _parts_folder(self) -> Path:
         return self._made / "parts"
@@ -202,8 +251,11 @@ class Writer:
             self._parts_folder.mkdir(exist_ok=True)
             part = self._parts_folder / f"{name}-{len(self._parts[name]):06}.parquet"
             with whole_file(part) as file:
-                # Read once, and whole: statistics would say what to leave out.
-                rows.write_parquet(file, compression="lz4", statistics=False)
+                if self._parted:
+                    rows.write_parquet(file, compression="zstd")
+                else:
+                    # Read once, and whole: statistics would say what to leave out.
+                    rows.write_parquet(file, compression="lz4", statistics=False)
             self._parts[name].append(part)
             self._waiting[name] = []
 
@@ -214,7 +266,7 @@ class Writer:
             self._join(name, made / f"{name}.parquet")
             if csv:
                 with whole_file(made / f"{name}.csv") as file:
-                    pl.scan_parquet(made / f"{name}.parquet").sink_csv(file)
+                    scan_table(made / f"{name}.parquet").sink_csv(file)
         for name, rows in self._of_points.items():
             with whole_file(made / f"{name}.parquet") as file:
                 rows.write_parquet(file, compression="zstd")
@@ -227,7 +279,7 @@ class Writer:
             "kind": "trace",
             **meta,
             "facts": asdict(facts),
-            digests.KEY: digests.of(made, _FILES),
+            digests.KEY: digests.of(made, _all_files(made)),
         }
         write_text(made / META, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
         return Trace(self.path, about, facts)
@@ -236,10 +288,11 @@ class Writer:
         parts = self._parts[name]
         if parts:
             self._flush(name)
-        if parts and self._passing:
-            path.mkdir()
-            for part in parts:
-                part.rename(path / part.name)
+        if parts and (self._passing or self._parted):
+            for number, part in enumerate(parts):
+                place = path / f"part={number:06}" / "rows.parquet"
+                place.parent.mkdir(parents=True)
+                part.rename(place)
             return
         with whole_file(path) as file:
             if parts:
@@ -250,24 +303,84 @@ class Writer:
                 rows.write_parquet(file, compression="zstd")
 
 
+def _all_files(made: Path) -> list[str]:
+    """The files of all tables, those in parts too."""
+    parts = made.glob("*.parquet/part=*/rows.parquet")
+    return [*_FILES, *sorted(str(part.relative_to(made)) for part in parts)]
+
+
+class _LeftError(Exception):
+    """A folder is left as it was."""
+
+
 def is_trace(path: Path) -> bool:
-    """Whether the folder holds a trace."""
+    """Whether the folder holds a trace, or pieces of one."""
+    return (path / META).is_file() or bool(pieces_of(path))
+
+
+def pieces_of(path: Path) -> list[Path]:
+    """The folders of the pieces in a folder, the oldest first."""
+    try:
+        names = sorted(one.name for one in path.iterdir())
+    except OSError:
+        return []
+    return [path / name for name in names if _PIECE_NAME.fullmatch(name) and _is_piece(path / name)]
+
+
+_PIECE_NAME: Final = re.compile(r"\d{8}T\d{6}Z-\d{4,}")
+"""When it began, UTC, and a number, should another have begun in that second."""
+
+
+def _is_piece(path: Path) -> bool:
     return (path / META).is_file()
 
 
+def next_connection(path: Path) -> int:
+    """The smallest number that no connection of a folder's pieces has; 0 without pieces."""
+    return max((int(_meta(piece)[PIECE][NEXT]) for piece in pieces_of(path)), default=0)
+
+
+def _open_pieces(path: Path, folders: Sequence[Path]) -> Trace:
+    """Pieces as one trace. Those that are deleted meanwhile are left out."""
+    opened = []
+    for folder in folders:
+        try:
+            opened.append(open_trace(folder))
+        except UserError:
+            if folder.exists():
+                raise
+    if not opened:
+        raise UserError(f"{path}: its pieces were deleted", "look again")
+    strange = next((one.path for one in opened if PIECE not in one.meta), None)
+    if strange is not None:
+        raise UserError(f"{path} is a folder of traces", f"give one of them, as {strange}")
+    formats = sorted({one.meta["format"] for one in opened})
+    if len(formats) > 1:
+        raise UserError(
+            f"{path}: its pieces have formats {', '.join(map(str, formats))}",
+            f"give one of them, as {opened[-1].path}",
+        )
+    captures = list(dict.fromkeys(name for one in opened for name in one.captures))
+    meta = {
+        **opened[-1].meta,
+        "captures": captures,
+        "pieces": [one.path.name for one in opened],
+        "wall_s": sum(one.meta.get("wall_s", 0.0) for one in opened),
+    }
+    return Trace(path, meta, together([one.facts for one in opened], ", ".join(captures)))
+
+
 def open_trace(path: Path) -> Trace:
-    """Opens a trace's folder. Raises UserError for none, another format, missing tables."""
+    """Opens a trace's folder, or one of pieces as one trace. Raises UserError for none, another
+    format, missing tables.
+    """
+    if not (path / META).is_file() and (folders := pieces_of(path)):
+        return _open_pieces(path, folders)
     if not is_trace(path):
         what = "there is no such folder" if not path.exists() else "it holds no trace"
         raise UserError(f"{path}: {what}", f"rexmit trace CAPTURE --out {path}")
-    try:
-        meta = read(path / META)
-        _CHECK(meta, "")
-        found, facts = meta["format"], _facts(meta["facts"])
-    except (OSError, ValueError, TypeError) as error:
-        raise UserError(
-            f"{path / META}: cannot be read: {error}", "analyse the captures again"
-        ) from error
+    meta = _meta(path)
+    found, facts = meta["format"], _facts(meta["facts"])
     if found not in (FORMAT, *older.TRACE_FORMATS):
         by = f", written by rexmit {meta['rexmit']}" if "rexmit" in meta else ""
         known = f"{', '.join(map(str, older.TRACE_FORMATS))} and {FORMAT}"
@@ -276,12 +389,26 @@ def open_trace(path: Path) -> Trace:
             "analyse the captures again",
         )
     files = older.trace_files(found)
-    fault = digests.fault(path, meta, [f"{name}.parquet" for name in files])
+    kept = [name for name in meta.get(digests.KEY, {}) if name.partition(".parquet")[0] in files]
+    fault = digests.fault(path, meta, kept)
     if fault is not None:
         raise UserError(fault, "analyse the captures again")
     for name, columns in files.items():
         _check(path / f"{name}.parquet", columns)
     return Trace(path, meta, facts)
+
+
+def _meta(path: Path) -> Mapping[str, Any]:
+    """A trace.json. Raises UserError."""
+    try:
+        meta = read(path / META)
+        _CHECK(meta, "")
+        _facts(meta["facts"])
+    except (OSError, ValueError, TypeError) as error:
+        raise UserError(
+            f"{path / META}: cannot be read: {error}", "analyse the captures again"
+        ) from error
+    return meta
 
 
 def _facts(told: Mapping[str, Any]) -> Facts:
@@ -291,7 +418,7 @@ def _facts(told: Mapping[str, Any]) -> Facts:
 
 def _check(file: Path, columns: Sequence[str]) -> None:
     try:
-        there = set(pl.scan_parquet(file).collect_schema())
+        there = set(scan_table(file).collect_schema())
     except (OSError, pl.exceptions.PolarsError) as error:
         raise UserError(f"{file}: cannot be read: {error}", "analyse the captures again") from error
     missing = [name for name in columns if name not in there]

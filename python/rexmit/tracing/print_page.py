@@ -15,8 +15,9 @@ from rich.text import Text
 
 from rexmit.present.grid import Column, Line, print_grid
 from rexmit.present.terminal import say
-from rexmit.tracing import files, terms
+from rexmit.tracing import terms
 from rexmit.tracing.advice import Advice
+from rexmit.tracing.doubts import NOT_TCP, counts, unread, warnings
 from rexmit.tracing.groups import Group
 from rexmit.tracing.points.print_points import points, print_points
 from rexmit.tracing.print_settings import print_settings
@@ -28,27 +29,6 @@ from rexmit.wording import NONE, count
 
 if TYPE_CHECKING:
     from rexmit.whatif.calibration import Calibration
-
-_NOT_TCP: Final = {
-    "udp": "UDP",
-    "icmp": "ICMP",
-    "arp": "ARP",
-    "other-protocol": "of another IP protocol",
-    "other-frame": "without IP",
-    "link-control": "link control",
-}
-"""What a capture has besides TCP and is no reason to doubt it, in words."""
-
-_STRANGE: Final = {
-    "empty": "empty",
-    "not-ip": "neither IPv4 nor IPv6",
-    "fragment": "IP fragments without a TCP header",
-    "cut-short": "cut off before the TCP header ends",
-    "malformed": "with lengths that contradict each other",
-    "unknown-link": "of an unknown kind of link",
-    "too-deep": "in too many tunnels",
-}
-"""What cannot be read, in words."""
 
 _FILES_SHOWN: Final = 10
 
@@ -84,7 +64,7 @@ def print_page(
         print_points(made.points, console)
     console.print()
     say(console, Text("What went wrong", "bold"))
-    for label, text in troubles(made, unread=sum(_unread(facts).values())):
+    for label, text in troubles(made, unread=sum(unread(facts).values())):
         say(console, f"{label:<16} {text}".rstrip())
     if made.mechanisms:
         console.print()
@@ -139,7 +119,7 @@ def _captured(facts: Facts, made: Summary) -> list[tuple[str, str]]:
     """Labels and lines."""
     totals = made.totals
     clients, servers = made.hosts
-    others = {_NOT_TCP[why]: n for why, n in facts.not_understood.items() if why in _NOT_TCP}
+    others = {NOT_TCP[why]: n for why, n in facts.not_understood.items() if why in NOT_TCP}
     lines = _files(made.captured.files) if len(made.captured.files) > 1 else []
     if made.points is not None:
         lines += points(made.points)
@@ -162,7 +142,7 @@ def _not_tcp(others: Mapping[str, int]) -> str:
     if len(others) == 1:
         ((why, number),) = others.items()
         return f"{count(number, 'packet')}, {'all ' if number > 1 else ''}{why}"
-    return f"{count(sum(others.values()), 'packet')}: {_counts(others)}"
+    return f"{count(sum(others.values()), 'packet')}: {counts(others)}"
 
 
 def _data(totals: Totals) -> str:
@@ -205,54 +185,6 @@ def _multipath(made: Multipath) -> str:
         return f"{told}; nothing sent again on another subflow"
     again = f"{count(made.reinjections, 'packet')} sent again on another subflow"
     return f"{told}; {again} ({size(made.reinjected_bytes)}), {made.spurious:,} of them spurious"
-
-
-def warnings(facts: Facts, made: Summary) -> list[str]:
-    """What to know before the page is trusted."""
-    totals, one_sided = made.totals, made.half_seen
-    told = [*facts.warnings, *files.warnings(made.captured)]
-    if facts.evicted:
-        told.append("--connections-limit says how many connections are remembered at a time")
-    strange = _unread(facts)
-    if strange:
-        what = {_STRANGE.get(why, why): n for why, n in strange.items()}
-        kinds = _counts(what) if len(what) > 1 else next(iter(what))
-        told.append(f"{count(sum(strange.values()), 'packet')} could not be read: {kinds}")
-    if "cut-short" in strange:
-        told.append("capture more of each packet: tcpdump -s 128 or more")
-    if one_sided:
-        told.append(
-            f"of {count(one_sided, 'connection')} only one direction is in the capture "
-            f"({share(one_sided, totals.connections)} of all): little can be told of "
-            f"{'it' if one_sided == 1 else 'them'}"
-        )
-    if totals.mid_stream:
-        its = "its" if totals.mid_stream == 1 else "their"
-        told.append(
-            f"{count(totals.mid_stream, 'connection')} began before the capture: what the two ends "
-            f"agreed on in {its} handshake is not known"
-        )
-    if totals.capture_losses:
-        arrived = "it" if totals.capture_losses == 1 else "they"
-        was = "was" if totals.capture_losses == 1 else "were"
-        told.append(
-            f"the capture lacks at least {count(totals.capture_losses, 'packet')} of "
-            f"{count(totals.with_capture_losses, 'connection')}: {arrived} arrived, but {was} not "
-            "recorded"
-        )
-    if totals.capture_duplicates:
-        told.append(f"the capture recorded {count(totals.capture_duplicates, 'packet')} twice")
-    return told
-
-
-def _unread(facts: Facts) -> dict[str, int]:
-    """The packets that could not be read, by why."""
-    return {why: n for why, n in facts.not_understood.items() if n and why not in _NOT_TCP}
-
-
-def _counts(counts: Mapping[str, int]) -> str:
-    ordered = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
-    return ", ".join(f"{n:,} {why}" for why, n in ordered if n)
 
 
 # How the retransmissions came about, and whose they are.

@@ -7,19 +7,22 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rexmit.interrupt import spared
 from rexmit.progress import Progress, Silent
+from rexmit.sources import STDIN, Capture
+from rexmit.sources.capture import whole_name
 from rexmit.tracing.folder import Trace, Writer
 from rexmit.tracing.points.analyse import analyse
 from rexmit.tracing.points.recognise import recognise
-from rexmit.tracing.source import CONNECTIONS_LIMIT, STDIN, check_there, chosen, open_source
+from rexmit.tracing.source import CONNECTIONS_LIMIT, check_there, chosen, open_source
 from rexmit.version import version
 
 
 def run(
-    captures: Sequence[Path],
+    captures: Sequence[Capture],
     folder: Path,
     *,
     csv: bool = False,
@@ -30,12 +33,13 @@ def run(
     connections_limit: int = CONNECTIONS_LIMIT,
     points: Sequence[str] | None = None,
     progress: Progress | None = None,
+    missing: Sequence[str] = (),
 ) -> Trace:
     """Analyses the files and writes the folder, whole or not at all; `passing` says that it is not
     to be kept. Files of one point are one stream; `points` are the names of the files' points, by
-    which they are taken to be of several; without them the packets tell.
+    which they are taken to be of several; without them the packets tell. `missing` has a line for
+    each capture that is not there.
     """
-
     began = time.monotonic()
     pipe = any(str(path) == STDIN for path in captures)
     with Writer(folder, passing=passing) as writer, spared(_PipesOwn(pipe)):
@@ -46,7 +50,7 @@ def run(
         meta: dict[str, object] = {
             "rexmit": version(),
             "captures": [str(path) for path in captures],
-            "files": [str(path.resolve()) for path in captures if str(path) != STDIN],
+            "files": [whole_name(path) for path in captures if str(path) != STDIN],
         }
         told.start(None)
         try:
@@ -81,6 +85,7 @@ def run(
                 words += ["--points", ",".join(several.names())]
         finally:
             told.close()
+        facts = replace(facts, warnings=[*missing, *facts.warnings])
         meta["command"] = shlex.join(words)
         meta["wall_s"] = round(time.monotonic() - began, 3)
         return writer.finish(facts, meta, csv=csv)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import polars as pl
 
 from rexmit.errors import UserError, argument
+from rexmit.sources import STDIN, Capture
 from rexmit.store.schema import Column, polars_schema
 from rexmit.store.trace_schema import TABLES
 
 if TYPE_CHECKING:
     from rexmit import _core
-
-STDIN: Final = "-"
-"""The name of standard input."""
 
 CONNECTIONS_LIMIT: Final = 2_000_000
 """Connections remembered at a time."""
@@ -59,6 +58,51 @@ class Facts:
     files: Sequence[File] = ()
 
 
+def together(each: Sequence[Facts], name: str) -> Facts:
+    """What was read in pieces that follow each other of one capture, which is called `name`."""
+    not_understood: Counter[str] = Counter()
+    for one in each:
+        not_understood.update(one.not_understood)
+    files = [file for one in each for file in one.files]
+    packets = sum(one.packets for one in each)
+    first_s = min((file.first_s for file in files if file.first_s is not None), default=None)
+    last_s = max((file.last_s for file in files if file.last_s is not None), default=None)
+    return Facts(
+        packets=packets,
+        tcp_packets=sum(one.tcp_packets for one in each),
+        bytes=sum(one.bytes for one in each),
+        not_understood=dict(not_understood),
+        evicted=sum(one.evicted for one in each),
+        evicted_openings=sum(one.evicted_openings for one in each),
+        warnings=tuple(dict.fromkeys(told for one in each for told in one.warnings)),
+        settings=tuple(dict.fromkeys(name for one in each for name in one.settings)),
+        stacks=tuple(dict.fromkeys(name for one in each for name in one.stacks)),
+        files=(File(name, packets, first_s, last_s),),
+    )
+
+
+class Stream(Protocol):
+    """An analysis of something that may have no end."""
+
+    @property
+    def name(self) -> str:
+        """What is read."""
+
+    def next_batch(self, within_s: float) -> Batch | None:
+        """The rows that came out, after so many seconds at most; no tables where there are none,
+        None when there will be no more.
+        """
+
+    def stop(self, *, now: bool) -> None:
+        """Ends what is read, once nothing waits there or `now`; what was read is worked through."""
+
+    def so_far(self) -> Mapping[str, Any]:
+        """What was counted, as `_core.Trace.summary` has it."""
+
+    def facts(self) -> Facts:
+        """What was read, at the end."""
+
+
 class Source(Protocol):
     """An analysis at work."""
 
@@ -95,10 +139,10 @@ def empty(name: str) -> pl.DataFrame:
     return pl.DataFrame(schema=polars_schema(TABLES[name]))
 
 
-def check_there(captures: Sequence[Path]) -> None:
+def check_there(captures: Sequence[Capture]) -> None:
     """Raises UserError for a file that is not there."""
     for path in captures:
-        if str(path) != STDIN and not path.exists():
+        if isinstance(path, Path) and str(path) != STDIN and not path.exists():
             raise UserError(f"{path}: there is no such file", "give captures, or - for a pipe")
 
 
@@ -113,7 +157,7 @@ def chosen(stacks: Sequence[str]) -> list[str]:
 
 
 def open_source(
-    captures: Sequence[Path],
+    captures: Sequence[Capture],
     *,
     whatif: Sequence[str] = ("default",),
     stacks: Sequence[str] = (),
@@ -130,6 +174,52 @@ def open_source(
     Raises UserError where a file is not there or cannot be opened, or there is no such setting or
     emulation.
     """
+    return _open(
+        captures,
+        whatif=whatif,
+        stacks=stacks,
+        jobs=jobs,
+        connections_limit=connections_limit,
+        uncalibrated=uncalibrated,
+    )
+
+
+def open_stream(
+    captures: Sequence[Path],
+    *,
+    stretch_s: float,
+    wait_s: float,
+    whatif: Sequence[str] = ("default",),
+    stacks: Sequence[str] = (),
+    jobs: int | None = None,
+    connections_limit: int = CONNECTIONS_LIMIT,
+) -> Stream:
+    """As `open_source`, of pipes that may have no end: by the capture's clock connections that are
+    over end every `stretch_s` seconds, and their rows wait at most about `wait_s` more for what
+    other connections of their hosts show.
+    """
+    return _open(
+        captures,
+        whatif=whatif,
+        stacks=stacks,
+        jobs=jobs,
+        connections_limit=connections_limit,
+        stretch_s=stretch_s,
+        wait_s=wait_s,
+    )
+
+
+def _open(
+    captures: Sequence[Capture],
+    *,
+    whatif: Sequence[str],
+    stacks: Sequence[str],
+    jobs: int | None,
+    connections_limit: int,
+    uncalibrated: bool = False,
+    stretch_s: float | None = None,
+    wait_s: float | None = None,
+) -> _Core:
     from rexmit import _core
 
     check_there(captures)
@@ -142,6 +232,8 @@ def open_source(
             most_connections=connections_limit,
             uncalibrated=uncalibrated,
             stacks=list(stacks),
+            stretch_s=stretch_s,
+            wait_s=wait_s,
         )
     except OSError as error:
         raise UserError(f"cannot be read: {error}", "give captures, or - for a pipe") from error
@@ -153,39 +245,63 @@ def open_source(
 class _Core:
     """The analysis of `rexmit._core`."""
 
-    def __init__(self, trace: _core.Trace, captures: Sequence[Path]) -> None:
+    def __init__(self, trace: _core.Trace, captures: Sequence[Capture]) -> None:
         self._trace = trace
         self._captures = captures
 
+    @property
+    def name(self) -> str:
+        return ", ".join(map(str, self._captures))
+
     def batches(self) -> Iterator[Batch]:
-        while True:
-            try:
-                tables = self._trace.next_batch()
-            except ValueError as error:
-                raise UserError(str(error)) from error
-            if tables is None:
-                return
-            yield {name: pl.DataFrame(rows) for name, rows in tables.items()}
+        while (batch := self._next(None)) is not None:
+            yield batch
+
+    def next_batch(self, within_s: float) -> Batch | None:
+        return self._next(within_s)
+
+    def _next(self, within_s: float | None) -> Batch | None:
+        try:
+            tables = self._trace.next_batch(within_s)
+        except ValueError as error:
+            raise UserError(str(error)) from error
+        if tables is None:
+            return None
+        return from_batch(tables)
+
+    def stop(self, *, now: bool) -> None:
+        self._trace.stop(now)
+
+    def so_far(self) -> Mapping[str, Any]:
+        return self._trace.so_far()
 
     def progress(self) -> int:
         return self._trace.progress()[1]
 
     def facts(self) -> Facts:
-        told = self._trace.summary()
-        return Facts(
-            packets=told["packets"],
-            tcp_packets=told["tcp_packets"],
-            bytes=told["bytes"],
-            not_understood=told["skipped"],
-            evicted=told["evicted"],
-            evicted_openings=told["evicted_openings"],
-            warnings=told["warnings"],
-            settings=told.get("settings", []),
-            stacks=told.get("stacks", []),
-            files=tuple(
-                File(
-                    str(path), packets, *((time / 1e9 for time in times) if times else (None, None))
-                )
-                for path, (packets, times) in zip(self._captures, told["files"], strict=True)
-            ),
-        )
+        return facts_of(self._trace.summary(), self._captures)
+
+
+def from_batch(tables: Mapping[str, _core.Batch]) -> Batch:
+    """A batch of the core as frames."""
+    return {name: pl.DataFrame(rows) for name, rows in tables.items()}
+
+
+def facts_of(told: Mapping[str, Any], captures: Sequence[Capture]) -> Facts:
+    """What the core's summary says of these captures."""
+    spans = told["files"]
+    return Facts(
+        packets=told["packets"],
+        tcp_packets=told["tcp_packets"],
+        bytes=told["bytes"],
+        not_understood=told["skipped"],
+        evicted=told["evicted"],
+        evicted_openings=told["evicted_openings"],
+        warnings=told["warnings"],
+        settings=told.get("settings", []),
+        stacks=told.get("stacks", []),
+        files=tuple(
+            File(str(path), packets, *((time / 1e9 for time in times) if times else (None, None)))
+            for path, (packets, times) in zip(captures, spans, strict=True)
+        ),
+    )

@@ -1,23 +1,49 @@
 //! The files of a rotation as one stream.
 
-use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
 use rexmit_trace::run::Source;
-use rexmit_wire::capture::{End, Frame, Rotation};
+use rexmit_wire::capture::{Drops, End, Frame, Rotation};
 
-/// The name of standard input.
-const STDIN: &str = "-";
+use super::pipe::Stop;
+
+use super::capture::Capture;
 
 /// Files that can be opened, not yet read.
 pub struct Files {
-    paths: Vec<PathBuf>,
+    captures: Vec<Capture>,
     bytes: Arc<AtomicU64>,
     spans: Arc<[Span]>,
+    lost: Arc<Lost>,
+    stop: Stop,
 }
+
+/// What the captures say was lost before it could be written. One thread writes.
+#[derive(Debug, Default)]
+pub struct Lost {
+    interface: AtomicU64,
+    system: AtomicU64,
+}
+
+impl Lost {
+    fn set(&self, drops: Drops) {
+        self.interface.store(drops.interface, Ordering::Relaxed);
+        self.system.store(drops.system, Ordering::Relaxed);
+    }
+
+    /// As far as it has been read.
+    pub fn told(&self) -> Drops {
+        Drops {
+            interface: self.interface.load(Ordering::Relaxed),
+            system: self.system.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// After so many packets of a file it is looked what was lost.
+const LOOKS_EVERY: u64 = 256;
 
 /// What one file has held so far. One thread writes, so plain loads and stores do.
 #[derive(Debug)]
@@ -38,16 +64,19 @@ impl Default for Span {
 }
 
 impl Span {
+    /// A packet; how many there are.
     #[inline]
-    fn see(&self, time_ns: u64) {
+    fn see(&self, time_ns: u64) -> u64 {
         let order = Ordering::Relaxed;
-        self.packets.store(self.packets.load(order) + 1, order);
+        let packets = self.packets.load(order) + 1;
+        self.packets.store(packets, order);
         if time_ns < self.first_ns.load(order) {
             self.first_ns.store(time_ns, order);
         }
         if time_ns > self.last_ns.load(order) {
             self.last_ns.store(time_ns, order);
         }
+        packets
     }
 
     /// Packets, and the earliest and the latest time stamp; none without packets.
@@ -75,26 +104,27 @@ impl Read for Counted {
 
 impl Files {
     /// Files of which each is there; what is read of them is counted in `bytes`.
-    pub fn new(paths: Vec<PathBuf>, bytes: &Arc<AtomicU64>) -> io::Result<Self> {
-        for path in &paths {
-            if path != Path::new(STDIN) {
-                // With the path, which the system's own word leaves out.
-                let named = |error: io::Error| {
-                    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-                };
-                // A pipe is opened once only, later.
-                if fs::metadata(path).map_err(named)?.is_file() {
-                    File::open(path).map_err(named)?;
-                }
-            }
-        }
+    pub fn new(captures: Vec<Capture>, bytes: &Arc<AtomicU64>) -> io::Result<Self> {
+        captures.iter().try_for_each(Capture::check)?;
         let bytes = Arc::clone(bytes);
-        let spans = paths.iter().map(|_| Span::default()).collect();
+        let spans = captures.iter().map(|_| Span::default()).collect();
         Ok(Files {
-            paths,
+            captures,
             bytes,
             spans,
+            lost: Arc::default(),
+            stop: Stop::default(),
         })
+    }
+
+    /// What the captures say was lost; it grows while they are read.
+    pub fn lost(&self) -> Arc<Lost> {
+        Arc::clone(&self.lost)
+    }
+
+    /// Ends the reading of pipes.
+    pub fn stop(&self) -> Stop {
+        self.stop.clone()
     }
 
     /// What each file holds; it grows while they are read.
@@ -104,28 +134,19 @@ impl Files {
 
     /// Begins to read.
     pub fn start(self) -> Result<impl Source<Error = String>, String> {
-        let names: Vec<String> = self
-            .paths
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect();
-        let pipes: Vec<bool> = self
-            .paths
-            .iter()
-            .map(|path| fs::metadata(path).map_or(true, |metadata| !metadata.is_file()))
-            .collect();
+        let names: Vec<String> = self.captures.iter().map(Capture::name).collect();
+        let pipes: Vec<bool> = self.captures.iter().map(Capture::is_pipe).collect();
         let Files {
-            paths,
+            captures,
             bytes,
             spans,
+            lost,
+            stop,
         } = self;
-        let count = paths.len();
+        let count = captures.len();
+        let stopped = stop.clone();
         let open = move |file: usize| {
-            let input: Box<dyn Read + Send> = if paths[file] == Path::new(STDIN) {
-                Box::new(io::stdin())
-            } else {
-                Box::new(File::open(&paths[file])?)
-            };
+            let input = captures[file].open(&stop)?;
             let bytes = Arc::clone(&bytes);
             Ok(Counted { input, bytes })
         };
@@ -135,6 +156,8 @@ impl Files {
             rotation,
             names,
             spans,
+            lost,
+            stopped,
             errors: Vec::new(),
             any: false,
         })
@@ -146,8 +169,10 @@ struct Stream<F> {
     rotation: Rotation<'static, F>,
     names: Vec<String>,
     spans: Arc<[Span]>,
-    /// What is wrong with files that could not be read to their ends.
-    errors: Vec<String>,
+    lost: Arc<Lost>,
+    stopped: Stop,
+    /// What is wrong with files that could not be read to their ends, and what of them is left out.
+    errors: Vec<(String, &'static str)>,
     any: bool,
 }
 
@@ -158,27 +183,53 @@ where
     type Error = String;
 
     #[inline]
-    fn next_frame(&mut self) -> Result<Option<Frame<'_>>, String> {
+    fn advance(&mut self) -> Result<bool, String> {
         loop {
             match self.rotation.advance() {
                 Ok(true) => {
                     self.any = true;
                     let frame = self.rotation.frame();
                     if let (Some(file), Some(frame)) = (self.rotation.file(), &frame) {
-                        self.spans[file].see(frame.time.as_nanos());
+                        if self.spans[file].see(frame.time.as_nanos()) % LOOKS_EVERY == 0 {
+                            self.lost.set(self.rotation.drops());
+                        }
                     }
-                    return Ok(frame);
+                    return Ok(true);
                 }
-                Ok(false) if self.any || self.errors.is_empty() => return Ok(None),
+                Ok(false) if self.any || self.errors.is_empty() => {
+                    self.lost.set(self.rotation.drops());
+                    return Ok(false);
+                }
                 // Nothing could be read at all.
-                Ok(false) => return Err(self.errors.remove(0)),
+                Ok(false) => return Err(self.errors.remove(0).0),
                 // The other files go on.
                 Err(error) => {
                     let name = &self.names[error.file];
-                    self.errors.push(format!("{name}: {}", error.error));
+                    let (packets, _) = self.spans[error.file].told();
+                    let left_out = if packets == 0 {
+                        "it is left out"
+                    } else {
+                        "what follows it is left out"
+                    };
+                    self.errors
+                        .push((format!("{name}: {}", error.error), left_out));
                 }
             }
         }
+    }
+
+    #[inline]
+    fn frame(&self) -> Option<Frame<'_>> {
+        self.rotation.frame()
+    }
+
+    #[inline]
+    fn file(&self) -> usize {
+        self.rotation.file().unwrap_or(0)
+    }
+
+    fn ended(&self, nth: usize) -> Option<usize> {
+        self.rotation.ends().get(nth).map(|(file, _)| *file)
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -186,6 +237,10 @@ where
             let End::Truncated { offset } = end else {
                 return None;
             };
+            // It was we who ended it there.
+            if self.stopped.is_asked() {
+                return None;
+            }
             let name = &self.names[*file];
             Some(format!(
                 "{name}: the capture ends in the middle of a packet, at byte {offset}"
@@ -200,7 +255,7 @@ where
             format!("{name}: {}", rexmit_trace::run::misdated(*found))
         });
         let broken = self.errors.iter();
-        let broken = broken.map(|error| format!("{error}; what follows it is left out"));
+        let broken = broken.map(|(error, left_out)| format!("{error}; {left_out}"));
         broken.chain(cut).chain(undated).chain(misdated).collect()
     }
 }

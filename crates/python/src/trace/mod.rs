@@ -1,31 +1,29 @@
 //! The analysis of captures as batches of rows.
 
+pub mod asked;
+mod capture;
 mod files;
+mod pipe;
+pub mod told;
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rexmit_trace::analyzer::Rows;
-use rexmit_trace::columns::tables;
-use rexmit_trace::emulate::Chosen;
-use rexmit_trace::run::{Background, Next, Summary};
-use rexmit_trace::settings::Settings;
-use rexmit_trace::whatif::Plan;
+use rexmit_trace::run::{Background, Next, Promptly, Summary};
 
-use crate::arrow::Batch;
 use crate::detached;
 use crate::error::Error;
+use asked::{names, settings, WhatIf};
+pub use capture::Capture;
 pub use files::Files;
-use files::Span;
-
-/// Rows in one batch, more or less.
-const BATCH: usize = 16_384;
+use files::{Lost, Span};
+use pipe::Stop;
+use told::BATCH;
 
 /// How long a call waits before it looks for signals.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -37,19 +35,14 @@ pub struct Trace {
     capture: String,
     /// What each file holds.
     spans: Arc<[Span]>,
+    lost: Arc<Lost>,
+    stop: Stop,
     /// Of the settings that are replayed.
     names: Vec<String>,
     /// That are emulated.
     stacks: Vec<&'static str>,
     bytes: Arc<AtomicU64>,
     state: Mutex<State>,
-}
-
-/// Which other settings are replayed: the usual ones, none, or those named.
-#[derive(FromPyObject)]
-enum WhatIf {
-    Asked(bool),
-    Settings(Vec<String>),
 }
 
 #[derive(Default)]
@@ -66,9 +59,9 @@ impl Trace {
         clippy::too_many_arguments,
         reason = "each is an argument of its own in Python, by name"
     )]
-    #[pyo3(signature = (paths, *, jobs=None, whatif=None, most_connections=None, idle_s=None, linger_s=None, uncalibrated=false, stacks=None))]
+    #[pyo3(signature = (captures, *, jobs=None, whatif=None, most_connections=None, idle_s=None, linger_s=None, uncalibrated=false, stacks=None, stretch_s=None, wait_s=None))]
     fn new(
-        paths: Vec<PathBuf>,
+        captures: Vec<Capture>,
         jobs: Option<usize>,
         whatif: Option<WhatIf>,
         most_connections: Option<usize>,
@@ -76,57 +69,56 @@ impl Trace {
         linger_s: Option<f64>,
         uncalibrated: bool,
         stacks: Option<Vec<String>>,
+        stretch_s: Option<f64>,
+        wait_s: Option<f64>,
     ) -> Result<Self, Error> {
-        let stacks = Chosen::parse(&stacks.unwrap_or_default())?;
-        let plan = match whatif {
-            None | Some(WhatIf::Asked(true)) => Some(Plan::default()),
-            Some(WhatIf::Asked(false)) => None,
-            Some(WhatIf::Settings(words)) => Some(Plan::parse(&words)?),
-        };
-        let names = plan
-            .as_ref()
-            .map_or_else(Vec::new, |plan| plan.names().to_vec());
-        let mut settings = Settings {
+        let mut settings = settings(
+            whatif,
+            most_connections,
+            idle_s,
+            linger_s,
             uncalibrated,
             stacks,
-            whatif: plan.map(Arc::new),
-            ..Settings::default()
-        };
-        if let Some(most) = most_connections {
-            settings.most_connections = most;
-        }
-        for (given, setting) in [
-            (idle_s, &mut settings.idle),
-            (linger_s, &mut settings.linger),
-        ] {
-            if let Some(seconds) = given {
-                *setting = rexmit_time::Duration::from_nanos((seconds * 1e9) as i64);
-            }
-        }
+        )?;
+        let lasts = |seconds: f64| rexmit_time::Duration::from_nanos((seconds * 1e9) as i64);
+        settings.promptly = stretch_s.map(|stretch| Promptly {
+            stretch: lasts(stretch),
+            wait: lasts(wait_s.unwrap_or(stretch)),
+        });
         let jobs =
             jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
-        let capture = paths
-            .first()
-            .map_or_else(String::new, |path| path.display().to_string());
+        let capture = captures.first().map_or_else(String::new, Capture::name);
         let bytes = Arc::new(AtomicU64::new(0));
-        let files = Files::new(paths, &bytes)?;
+        let files = Files::new(captures, &bytes)?;
         Ok(Trace {
             spans: files.spans(),
+            lost: files.lost(),
+            stop: files.stop(),
             run: Background::new(move || files.start(), &settings, jobs),
             capture,
-            names,
-            stacks: stacks.pages(),
+            names: names(&settings),
+            stacks: settings.stacks.pages(),
             bytes,
             state: Mutex::default(),
         })
     }
 
-    /// The next rows by the table's name, none when there are no more.
-    fn next_batch<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+    /// The next rows by the table's name, none when there are no more; with `within_s` after so long at most, those that
+    /// there are.
+    #[pyo3(signature = (within_s=None))]
+    fn next_batch<'py>(
+        &self,
+        py: Python<'py>,
+        within_s: Option<f64>,
+    ) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let until = within_s.map(|seconds| clock() + Duration::from_secs_f64(seconds));
         loop {
-            let full = detached(py, || self.gather());
+            let full = detached(py, || self.gather(until));
             py.check_signals()?;
             if full {
+                break;
+            }
+            if until.is_some_and(|until| clock() >= until) {
                 break;
             }
         }
@@ -141,17 +133,13 @@ impl Trace {
                     return Err(error);
                 }
             }
+            if state.end.is_none() {
+                return Ok(Some(PyDict::new(py)));
+            }
             return Ok(None);
         }
         drop(state);
-        let all = detached(py, || {
-            tables(&rows, &self.capture, &self.names).map(|table| (table.name, Batch::new(table)))
-        });
-        let batch = PyDict::new(py);
-        for (name, table) in all {
-            batch.set_item(name, table.map_err(Error::plan)?)?;
-        }
-        Ok(Some(batch))
+        told::batch(py, &rows, &self.capture, &self.names).map(Some)
     }
 
     /// Bytes and packets read so far, and the capture's clock in seconds.
@@ -161,46 +149,49 @@ impl Trace {
         (self.bytes.load(Ordering::Relaxed), progress.frames, clock)
     }
 
+    /// Ends the reading of pipes, once nothing waits in them or `now`. What was read is worked through.
+    fn stop(&self, now: bool) {
+        self.stop.ask(now);
+    }
+
+    /// What was counted so far, as `summary` has it at the end.
+    fn so_far<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.told(py, &self.run.so_far(), None)
+    }
+
     /// What was counted, after the last batch.
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let Some((summary, error)) = &state.end else {
             return Err(PyValueError::new_err("the analysis has not ended"));
         };
-        let dict = PyDict::new(py);
-        let counters = &summary.counters;
-        dict.set_item("packets", summary.frames)?;
-        dict.set_item("tcp_packets", counters.packets)?;
-        dict.set_item("bytes", summary.bytes)?;
-        dict.set_item("connections", counters.connections)?;
-        dict.set_item("skipped", summary.skips.iter().collect::<BTreeMap<_, _>>())?;
-        dict.set_item("evicted", counters.evicted)?;
-        dict.set_item("evicted_openings", counters.evicted_openings)?;
-        dict.set_item("strays", counters.strays)?;
-        dict.set_item("stray_resets", counters.stray_resets)?;
-        dict.set_item("steps_back", summary.steps_back)?;
-        let seconds = |time: rexmit_time::Time| time.as_nanos() as f64 / 1e9;
-        dict.set_item("first_s", summary.first.map(seconds))?;
-        dict.set_item("last_s", summary.latest.map(seconds))?;
-        let told = error
-            .iter()
-            .map(|error| format!("{error}; what follows it is left out"));
-        let warnings: Vec<String> = told.chain(summary.warnings.iter().cloned()).collect();
-        dict.set_item("warnings", warnings)?;
-        dict.set_item("settings", &self.names)?;
-        dict.set_item("stacks", &self.stacks)?;
-        let spans: Vec<_> = self.spans.iter().map(Span::told).collect();
-        dict.set_item("files", spans)?;
-        Ok(dict)
+        self.told(py, summary, error.as_deref())
     }
 }
 
 impl Trace {
+    fn told<'py>(
+        &self,
+        py: Python<'py>,
+        summary: &Summary,
+        error: Option<&str>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let files = self.spans.iter().map(Span::told).collect();
+        let dict = told::summary(py, summary, error, &self.names, &self.stacks, files)?;
+        let lost = self.lost.told();
+        dict.set_item("interface_drops", lost.interface)?;
+        dict.set_item("system_drops", lost.system)?;
+        Ok(dict)
+    }
+
     /// Takes what is ready; true when there is enough for a batch, or nothing more will come.
-    fn gather(&self) -> bool {
+    fn gather(&self, until: Option<Instant>) -> bool {
+        let patience = until.map_or(PATIENCE, |until| {
+            PATIENCE.min(until.saturating_duration_since(clock()))
+        });
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         while state.end.is_none() && state.rows.len() < BATCH {
-            match self.run.next(PATIENCE) {
+            match self.run.next(patience) {
                 Next::Rows(mut rows) => state.rows.append(&mut rows),
                 Next::Wait => return false,
                 Next::End(summary, error) => state.end = Some((*summary, error)),
@@ -208,4 +199,13 @@ impl Trace {
         }
         true
     }
+}
+
+/// How long a caller has waited is told by the machine's clock; which rows there are does not depend on it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a caller's patience is of the world's time"
+)]
+fn clock() -> Instant {
+    Instant::now()
 }

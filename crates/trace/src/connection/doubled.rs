@@ -25,13 +25,25 @@ pub(super) struct Mark {
 }
 
 /// What tells a SYN from the same one once more.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct LastSyn {
     at: Time,
     ip_id: Option<u16>,
     stamps: Option<Timestamps>,
     /// It was sent again: it came by before, and is no double.
     again: bool,
+}
+
+impl LastSyn {
+    /// One that was not sent before.
+    pub fn of(at: Time, headers: &Headers) -> Self {
+        LastSyn {
+            at,
+            ip_id: headers.ip_id,
+            stamps: headers.timestamps,
+            again: false,
+        }
+    }
 }
 
 impl Mark {
@@ -90,12 +102,7 @@ impl Connection {
         headers: &Headers,
     ) -> bool {
         let me = direction as usize;
-        let mut last = LastSyn {
-            at,
-            ip_id: headers.ip_id,
-            stamps: headers.timestamps,
-            again: false,
-        };
+        let mut last = LastSyn::of(at, headers);
         let before = self.cold.last_syns[me];
         let asked = self.cold.last_syns[1 - me].filter(|syn| syn.again);
         let same = self.cold.syns[me].as_ref().is_some_and(|syn| {

@@ -30,9 +30,10 @@ impl Connection {
         let me = direction as usize;
         let asked = self.cold.syns[direction.reversed() as usize].as_ref();
         let offered = asked.and_then(|syn| Offered::by(&syn.options));
-        let known = &mut self.cold.syns[me];
+        let cold = &mut *self.cold;
+        let known = &mut cold.syns[me];
         let again = known.as_ref().filter(|syn| syn.seq == headers.seq);
-        let count = &mut self.cold.syn_counts[me];
+        let count = &mut cold.syn_counts[me];
         *count = if again.is_some() {
             count.saturating_add(1)
         } else {
@@ -41,15 +42,15 @@ impl Connection {
         if let Some(first) = again {
             self.trouble[me] = true;
             let asks_less = headers.syn.is_some_and(|options| options != first.options);
-            if asks_less && self.cold.syns[direction.reversed() as usize].is_none() {
-                self.cold.retried = Kept::syn(at, headers).map(Box::new);
+            if asks_less && cold.syns[direction.reversed() as usize].is_none() {
+                cold.retried = Kept::syn(at, headers).map(Box::new);
             }
         } else {
             *known = Kept::syn(at, headers);
             // What tells a system is its first SYN, which has all its options.
-            self.cold.hints[me] = Hint::of(headers, offered);
+            cold.hints[me] = Hint::of(headers, offered);
             if direction == Direction::Forward {
-                self.cold.retried = None;
+                cold.retried = None;
             }
             self.sides[me].begin(headers.range());
         }

@@ -267,7 +267,7 @@ mod tests {
             drafts in proptest::collection::vec(draft(), 1..400),
             most_events in prop_oneof![2 => Just(512usize), 1 => 1usize..40],
         ) {
-            let run = |at_once: bool| {
+            let run = |at_once: bool, frozen: bool| {
                 let mut common = Common::new(Settings { most_events, ..Settings::default() });
                 let mut now = Time::from_nanos(1_000_000_000_000);
                 let first = headers(&drafts[0], 0, true);
@@ -279,16 +279,22 @@ mod tests {
                     let doubles = draft.5 < 64 && number > 2;
                     let number = number - usize::from(doubles);
                     let headers = Headers { ttl: draft.5, ..headers(&drafts[number], number, number < 2) };
+                    connection.thaw(&common.offers, &mut common.spare);
                     connection.packet(now, &headers, &mut common);
                     if at_once {
                         connection.make_due(&mut common);
                     }
                     settled.push(common.retransmissions.len());
+                    if frozen {
+                        connection.freeze(&mut common.offers, &mut common.spare);
+                    }
                 }
+                connection.thaw(&common.offers, &mut common.spare);
                 let row = connection.finish(false, &mut common);
                 (row, settled, common.retransmissions, common.whatif)
             };
-            prop_assert_eq!(run(true), run(false));
+            prop_assert_eq!(run(true, false), run(false, false));
+            prop_assert_eq!(run(false, true), run(false, false));
         }
     }
 }

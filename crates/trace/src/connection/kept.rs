@@ -1,11 +1,18 @@
 //! What is kept of a packet that may be wanted whole again.
 
-use rexmit_time::Time;
+use core::net::{IpAddr, Ipv4Addr};
+
+use rexmit_time::{Duration, Time};
 use rexmit_wire::headers::{Notes, Sack, SynOptions, Timestamps};
 use rexmit_wire::{Flags, FlowKey, Headers, SeqNum};
 
+use super::bytes::{Reader, Writer};
+use super::doubled::LastSyn;
+
+const UNSPECIFIED: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+
 /// A packet, less what its connection knows anyway and its SACK blocks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Kept {
     /// When it came by.
     pub at: Time,
@@ -27,7 +34,7 @@ pub(crate) struct Kept {
 }
 
 /// Which fields of a [`Kept`] mean something, in one byte: there may be a million of them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct There(u8);
 
 impl There {
@@ -71,6 +78,50 @@ impl Kept {
             notes: headers.notes,
             there: There::of(headers),
         }
+    }
+
+    /// What it has in common with SYNs of other connections.
+    pub fn like(&self) -> Self {
+        Kept {
+            at: Time::ZERO,
+            seq: SeqNum::default(),
+            ack: SeqNum::default(),
+            stamps: (0, 0),
+            ip_id: 0,
+            ..*self
+        }
+    }
+
+    /// Writes what it has of its own.
+    pub(super) fn write(&self, start: Time, out: &mut Writer) {
+        out.signed(self.at.since(start).as_nanos());
+        for number in [self.seq.get(), self.ack.get(), self.stamps.0, self.stamps.1] {
+            out.number(number.into());
+        }
+        out.number(self.ip_id.into());
+    }
+
+    /// The one of which that was [written](Kept::write), and which is [like](Kept::like) this.
+    pub(super) fn read(&self, start: Time, bytes: &mut Reader<'_>) -> Self {
+        Kept {
+            at: start + Duration::from_nanos(bytes.signed()),
+            seq: SeqNum::new(bytes.number() as u32),
+            ack: SeqNum::new(bytes.number() as u32),
+            stamps: (bytes.number() as u32, bytes.number() as u32),
+            ip_id: bytes.number() as u16,
+            ..*self
+        }
+    }
+
+    /// As it was the last SYN of its side, which came once.
+    pub(super) fn last(&self) -> LastSyn {
+        let headers = self.headers(FlowKey {
+            src: UNSPECIFIED,
+            dst: UNSPECIFIED,
+            src_port: 0,
+            dst_port: 0,
+        });
+        LastSyn::of(self.at, &headers)
     }
 
     /// As [`Kept::of`]; none unless the packet is a SYN or SYN-ACK.

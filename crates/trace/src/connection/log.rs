@@ -4,6 +4,7 @@ use rexmit_time::{Duration, Time};
 use rexmit_wire::table::prefetch;
 use rexmit_wire::{Flags, Headers, SeqNum, SeqRange};
 
+use super::bytes::{Reader, Writer};
 use super::doubled::Mark;
 use crate::event::{Direction, Event};
 
@@ -18,8 +19,8 @@ const LARGE: usize = 128;
 const MOST_SPARE: usize = 4_096;
 
 /// An [`Event`] in half a cache line. A million connections with seven packets each are 256 MB.
-#[derive(Clone, Copy, Debug)]
-struct Packed {
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Packed {
     seq: SeqNum,
     ack: SeqNum,
     payload_len: u32,
@@ -42,9 +43,18 @@ const NUMBERED: u8 = 0x20;
 const SACKS: u8 = 0x07;
 
 /// The packets of one connection in the order in which they came. Their SACK blocks are kept by the connection.
-#[derive(Debug, Default)]
-pub(crate) struct Log {
-    packets: Vec<Packed>,
+#[derive(Debug)]
+pub(crate) enum Log {
+    /// As packets are added.
+    Packets(Vec<Packed>),
+    /// With all else that is kept of a connection that is quiet ([`super::frozen`]).
+    Frozen(Box<[u8]>),
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Log::Packets(Vec::new())
+    }
 }
 
 /// Recycled of logs that are not used any more: most connections come and go without an allocation.
@@ -57,40 +67,50 @@ pub(crate) struct Spare {
 impl Spare {
     /// Takes back what a log has taken up.
     pub fn give(&mut self, mut log: Log) {
-        let pile = match log.packets.capacity() {
+        let Log::Packets(packets) = &mut log else {
+            return;
+        };
+        let pile = match packets.capacity() {
             SMALL => &mut self.small,
             MIDDLE => &mut self.middle,
             _ => return,
         };
         if pile.len() < MOST_SPARE {
-            log.packets.clear();
+            packets.clear();
             pile.push(log);
         }
     }
 
     fn small(&mut self) -> Log {
-        self.small.pop().unwrap_or_else(|| Log {
-            packets: Vec::with_capacity(SMALL),
-        })
+        let new = || Log::Packets(Vec::with_capacity(SMALL));
+        self.small.pop().unwrap_or_else(new)
     }
 
     fn middle(&mut self) -> Log {
-        self.middle.pop().unwrap_or_else(|| Log {
-            packets: Vec::with_capacity(MIDDLE),
-        })
+        let new = || Log::Packets(Vec::with_capacity(MIDDLE));
+        self.middle.pop().unwrap_or_else(new)
     }
 }
 
 impl Log {
     /// How many packets there are.
     pub fn len(&self) -> usize {
-        self.packets.len()
+        self.packets().len()
+    }
+
+    #[inline]
+    fn packets(&self) -> &[Packed] {
+        match self {
+            Log::Packets(packets) => packets,
+            Log::Frozen(_) => &[],
+        }
     }
 
     /// Has the place of the next packet on its way from memory.
     #[inline]
     pub fn prefetch(&self) {
-        prefetch(self.packets.as_ptr().wrapping_add(self.packets.len()));
+        let packets = self.packets();
+        prefetch(packets.as_ptr().wrapping_add(packets.len()));
     }
 
     /// Whether a packet at `at` can be kept: not too far from the connection's start, 39 hours.
@@ -124,10 +144,12 @@ impl Log {
             notes |= NUMBERED;
             id
         });
-        if self.packets.len() == self.packets.capacity() {
+        let full = |packets: &Vec<Packed>| packets.len() == packets.capacity();
+        if matches!(self, Log::Packets(packets) if full(packets)) {
             self.grow(spare);
         }
-        self.packets.push(Packed {
+        let Log::Packets(packets) = self else { return };
+        packets.push(Packed {
             seq: headers.seq,
             ack: headers.ack,
             payload_len: headers.payload_len,
@@ -144,24 +166,78 @@ impl Log {
 
     #[cold]
     fn grow(&mut self, spare: &mut Spare) {
-        let mut log = match self.packets.len() {
+        let Log::Packets(packets) = self else { return };
+        let mut log = match packets.len() {
             0 => spare.small(),
             SMALL => spare.middle(),
-            MIDDLE => Log {
-                packets: Vec::with_capacity(LARGE),
-            },
+            MIDDLE => Log::Packets(Vec::with_capacity(LARGE)),
             many => {
-                self.packets.reserve_exact(many);
+                packets.reserve_exact(many);
                 return;
             }
         };
-        log.packets.extend_from_slice(&self.packets);
+        if let Log::Packets(room) = &mut log {
+            room.extend_from_slice(packets);
+        }
         spare.give(core::mem::replace(self, log));
+    }
+
+    /// Writes all packets, each as the difference to what is likely after those before.
+    pub(super) fn write(&self, out: &mut Writer) {
+        let mut likely = Likely::default();
+        for packed in self.packets() {
+            let near = likely.after(packed.flags, packed.notes);
+            out.byte(packed.flags.0);
+            out.byte(packed.notes);
+            out.signed(packed.at() - near.at());
+            out.difference(packed.seq.get(), near.seq.get());
+            out.difference(packed.ack.get(), near.ack.get());
+            out.number(packed.payload_len.into());
+            out.difference(packed.window.into(), near.window.into());
+            out.difference(packed.ip_id.into(), near.ip_id.into());
+            out.difference(packed.stamp, near.stamp);
+            out.difference(packed.echo, near.echo);
+            likely.note(packed);
+        }
+    }
+
+    /// Reads as many packets as were [written](Log::write).
+    pub(super) fn read(bytes: &mut Reader<'_>, count: usize, spare: &mut Spare) -> Log {
+        let mut log = if count > SMALL {
+            Log::Packets(Vec::with_capacity(count.max(MIDDLE)))
+        } else {
+            spare.small()
+        };
+        let Log::Packets(packets) = &mut log else {
+            return log;
+        };
+        let mut likely = Likely::default();
+        for _ in 0..count {
+            let (flags, notes) = (Flags(bytes.byte()), bytes.byte());
+            let near = likely.after(flags, notes);
+            let at = near.at() + bytes.signed();
+            let packed = Packed {
+                at_low: at as u32,
+                at_high: (at >> 32) as i16,
+                seq: SeqNum::new(bytes.difference(near.seq.get())),
+                ack: SeqNum::new(bytes.difference(near.ack.get())),
+                payload_len: bytes.number() as u32,
+                window: bytes.difference(near.window.into()) as u16,
+                ip_id: bytes.difference(near.ip_id.into()) as u16,
+                stamp: bytes.difference(near.stamp),
+                echo: bytes.difference(near.echo),
+                flags,
+                notes,
+            };
+            likely.note(&packed);
+            packets.push(packed);
+        }
+        log
     }
 
     /// What tells each packet with an identification from the others, oldest first.
     pub(super) fn marks(&self) -> impl DoubleEndedIterator<Item = Mark> + '_ {
-        self.packets.iter().map(|packed| Mark {
+        self.packets().iter().map(|packed| Mark {
             direction: packed.direction(),
             seq: packed.seq,
             ack: packed.ack,
@@ -179,12 +255,54 @@ impl Log {
         sacks: &'l [SeqRange],
     ) -> impl Iterator<Item = (Event, &'l [SeqRange])> {
         let mut next = 0;
-        self.packets.iter().map(move |packed| {
+        self.packets().iter().map(move |packed| {
             let (from, count) = (next, packed.notes & SACKS);
             next += usize::from(count);
             let event = packed.event(start, (from as u32, count));
             (event, sacks.get(from..next).unwrap_or(&[]))
         })
+    }
+}
+
+/// What the next packet of either side is likely to be: the next numbers, and what the other side sent last acknowledged.
+#[derive(Debug, Default)]
+struct Likely([Packed; 2]);
+
+impl Likely {
+    fn after(&self, flags: Flags, notes: u8) -> Packed {
+        let like = Packed {
+            flags,
+            notes,
+            ..Packed::default()
+        };
+        let me = like.direction();
+        let (mine, theirs) = (&self.0[me as usize], &self.0[me.reversed() as usize]);
+        let (at_low, at_high) = if mine.at() > theirs.at() {
+            (mine.at_low, mine.at_high)
+        } else {
+            (theirs.at_low, theirs.at_high)
+        };
+        Packed {
+            at_low,
+            at_high,
+            ack: theirs.seq,
+            echo: theirs.stamp,
+            ..Packed {
+                flags,
+                notes,
+                ..*mine
+            }
+        }
+    }
+
+    fn note(&mut self, packed: &Packed) {
+        let takes_up = packed
+            .payload_len
+            .wrapping_add(u32::from(packed.flags.syn() || packed.flags.fin()));
+        self.0[packed.direction() as usize] = Packed {
+            seq: packed.seq + takes_up,
+            ..*packed
+        };
     }
 }
 
@@ -197,11 +315,15 @@ impl Packed {
         }
     }
 
+    /// Nanoseconds since the connection's start.
+    fn at(&self) -> i64 {
+        i64::from(self.at_high) << 32 | i64::from(self.at_low)
+    }
+
     fn event(&self, start: Time, sacks: (u32, u8)) -> Event {
-        let at = i64::from(self.at_high) << 32 | i64::from(self.at_low);
         let is = |note| self.notes & note != 0;
         Event {
-            at: start + Duration::from_nanos(at),
+            at: start + Duration::from_nanos(self.at()),
             direction: self.direction(),
             seq: self.seq,
             ack: self.ack,
@@ -291,6 +413,12 @@ mod tests {
                 expected.push((event, headers.sack.blocks().to_vec()));
             }
             let got: Vec<_> = log.iter(start, &sacks).map(|(event, blocks)| (event, blocks.to_vec())).collect();
+            prop_assert_eq!(&got, &expected);
+            let mut written = Writer::default();
+            log.write(&mut written);
+            let bytes = written.into_bytes();
+            let again = Log::read(&mut Reader::new(&bytes), log.len(), &mut spare);
+            let got: Vec<_> = again.iter(start, &sacks).map(|(event, blocks)| (event, blocks.to_vec())).collect();
             prop_assert_eq!(got, expected);
         }
     }
@@ -307,8 +435,8 @@ mod tests {
     fn room_is_used_again() {
         let mut spare = Spare::default();
         let log = spare.small();
-        let place = log.packets.as_ptr();
+        let place = log.packets().as_ptr();
         spare.give(log);
-        assert_eq!(spare.small().packets.as_ptr(), place);
+        assert_eq!(spare.small().packets().as_ptr(), place);
     }
 }

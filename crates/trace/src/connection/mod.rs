@@ -1,8 +1,10 @@
 //! One connection: what is known of it, and its packets until somebody wants to know more.
 
 mod belongs;
+mod bytes;
 mod doubled;
 mod facts;
+mod frozen;
 mod keep;
 mod kept;
 mod log;
@@ -13,6 +15,7 @@ mod replay;
 mod row;
 mod side;
 
+use core::ops::{Deref, DerefMut};
 use std::collections::VecDeque;
 
 use rexmit_time::{Duration, Time};
@@ -31,6 +34,7 @@ use crate::settings::Settings;
 
 pub(crate) use belongs::Belongs;
 use doubled::{LastSyn, Mark};
+use frozen::Offers;
 use kept::Kept;
 use log::Log;
 pub(crate) use log::Spare;
@@ -52,6 +56,8 @@ pub(crate) struct Common {
     /// Recycled to use again: of logs, and of a sender view.
     pub spare: Spare,
     pub recycled: Recycled,
+    /// What quiet connections were offered.
+    pub offers: Offers,
     replay: Replay,
 }
 
@@ -64,6 +70,7 @@ impl Common {
             whatif: Vec::new(),
             spare: Spare::default(),
             recycled: Recycled::default(),
+            offers: Offers::default(),
             replay: Replay::default(),
         }
     }
@@ -107,7 +114,7 @@ pub(crate) struct Connection {
     /// Last packet.
     pub last: Time,
     log: Log,
-    cold: Box<Cold>,
+    cold: Whole,
     sides: [Side; 2],
 }
 
@@ -153,6 +160,32 @@ struct Cold {
     strays: u32,
 }
 
+/// What few packets look at; not there only while the connection is [frozen](frozen).
+#[derive(Debug, Default)]
+struct Whole(Option<Box<Cold>>);
+
+impl Whole {
+    fn new(cold: Cold) -> Self {
+        Whole(Some(Box::new(cold)))
+    }
+}
+
+impl Deref for Whole {
+    type Target = Cold;
+
+    #[inline]
+    fn deref(&self) -> &Cold {
+        self.0.as_ref().expect("thawed before it is looked at")
+    }
+}
+
+impl DerefMut for Whole {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Cold {
+        self.0.as_mut().expect("thawed before it is looked at")
+    }
+}
+
 /// What other packets of a host show of its numbers.
 const NUMBERED: Notes = Notes::NUMBERED_APART.and(Notes::NUMBERED_TOGETHER);
 
@@ -183,7 +216,7 @@ impl Connection {
             start: at,
             last: at,
             log: Log::default(),
-            cold: Box::new(Cold {
+            cold: Whole::new(Cold {
                 id,
                 mid_stream: !flags.syn(),
                 ..Cold::default()

@@ -45,6 +45,8 @@ pub struct ModePosterior {
     scores: [f64; MODES],
 }
 
+crate::parts::exact_struct!(ModePosterior { scores });
+
 impl Default for ModePosterior {
     fn default() -> Self {
         ModePosterior {

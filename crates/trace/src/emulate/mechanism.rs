@@ -97,6 +97,13 @@ pub struct Opinions {
     heaviest: [[f64; MECHANISMS]; MODES],
 }
 
+crate::parts::exact_struct!(Opinions {
+    weights,
+    shares,
+    timers,
+    heaviest,
+});
+
 impl Opinions {
     /// None yet, of ways that are so likely.
     pub(crate) fn new(weights: [f64; MODES]) -> Self {

@@ -45,6 +45,9 @@ pub use detection_mode::{shares_by, DetectionMode, ModePosterior, MODES};
 use mechanism::{decide, Evidence};
 pub use mechanism::{Judged, Opinions};
 
+/// Copies of a SYN whose stamps are remembered: Linux sends an answer five times again at most (`tcp_synack_retries`).
+const SYN_STAMPS: usize = 6;
+
 /// Packets that follow each other so closely left for the same reason.
 const TOGETHER: Duration = Duration::from_micros(200);
 
@@ -101,6 +104,8 @@ pub struct Judges {
     established: bool,
     /// When the SYN left, and how often.
     syn: Option<(Time, u32)>,
+    /// The stamps of its first copies, and when they left.
+    syn_stamps: [Option<(u32, Time)>; SYN_STAMPS],
     /// When the peer's SYN came last, and how often.
     asked: Option<(Time, u32)>,
     ack_at: Time,
@@ -157,6 +162,7 @@ impl Judges {
             begun: false,
             established: false,
             syn: None,
+            syn_stamps: [None; SYN_STAMPS],
             asked: None,
             ack_at: Time::ZERO,
             least_rtt: None,
@@ -231,6 +237,12 @@ impl Judges {
 
     fn sent_syn(&mut self, sent: &Sent) {
         self.begin(sent.range.start + 1);
+        if let (Some(stamp), Some(place)) = (
+            sent.stamp.filter(|stamp| *stamp != 0),
+            self.syn_stamps.iter_mut().find(|place| place.is_none()),
+        ) {
+            *place = Some((stamp, sent.at));
+        }
         match self.syn {
             None => {
                 self.syn = Some((sent.at, 1));
@@ -261,15 +273,25 @@ impl Judges {
         }
     }
 
-    fn establish(&mut self, now: Time, rtt: Option<Duration>) {
+    /// The handshake is over. `rtt` is its round-trip time if its SYN left once; `by_stamp` the time since the copy whose stamp
+    /// was echoed.
+    fn establish(&mut self, now: Time, rtt: Option<Duration>, by_stamp: Option<Duration>) {
         if core::mem::replace(&mut self.established, true) {
             return;
         }
         // Nothing new left before.
         self.new_at = self.new_at.max(now);
         for sender in &mut self.senders {
-            sender.established(now, rtt, &self.board);
+            let stamped = by_stamp.filter(|_| sender.times_handshake_by_stamp());
+            sender.established(now, rtt.or(stamped), &self.board);
         }
+    }
+
+    /// How long before `now` the first copy of the SYN left that had this stamp.
+    fn since_syn(&self, stamp: u32, now: Time) -> Option<Duration> {
+        let mut copies = self.syn_stamps.iter().flatten();
+        let of = copies.find(|(its, _)| *its == stamp);
+        of.map(|(_, at)| now - *at)
     }
 
     fn heed(&mut self, seen: SenderTrait) {
@@ -310,7 +332,7 @@ impl Judges {
     fn sent_new(&mut self, sent: &Sent) {
         self.begin(sent.range.start);
         if !self.established && self.facts.isn.is_some() {
-            self.establish(sent.at, self.facts.handshake_rtt);
+            self.establish(sent.at, self.facts.handshake_rtt, None);
         }
         if sent.kind == SentKind::Unseen && sent.at <= self.ack_at && !sent.counted {
             // It left long ago, and only a retransmission or an acknowledgement tells of it.
@@ -419,7 +441,8 @@ impl Judges {
                 self.least_rtt = rtt;
             }
             if self.syn.is_some() || self.facts.isn.is_some() {
-                self.establish(acked.at, rtt);
+                let by_stamp = acked.echo.and_then(|echo| self.since_syn(echo, acked.at));
+                self.establish(acked.at, rtt, by_stamp);
             }
         }
         self.traits.acked(acked, &self.board, &self.facts);

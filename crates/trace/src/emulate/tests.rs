@@ -1,6 +1,7 @@
 //! Scripted exchanges, with the times of the kernels' rules (scaled to whole ticks).
 
 mod nothing;
+mod spurious;
 
 use rexmit_tcp::{Mechanism, SackList};
 use rexmit_time::{Duration, Time};

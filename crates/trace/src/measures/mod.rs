@@ -119,6 +119,16 @@ impl Before {
     }
 }
 
+impl crate::parts::Exact for Before {
+    fn write(&self, to: &mut Vec<u8>) {
+        to.push(self.0);
+    }
+
+    fn read(from: &mut crate::parts::Input<'_>) -> Result<Self, crate::parts::Broken> {
+        from.byte().map(Before)
+    }
+}
+
 /// What was measured of one direction of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Measures {

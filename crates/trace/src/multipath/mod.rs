@@ -28,7 +28,7 @@ use crate::rows::{self, Retransmission, Role};
 
 use group::Group;
 pub(crate) use group::Seen;
-pub(crate) use routes::Routes;
+pub(crate) use routes::{Lesson, Routes};
 pub use signal::Signal;
 pub(crate) use subflow::Whose;
 

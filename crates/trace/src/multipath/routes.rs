@@ -29,8 +29,8 @@ impl<K: core::hash::Hash + Eq> Keyed for Route<K> {
 /// Shards of joined subflows.
 ///
 /// Every flow has a shard of its own by its hash, but for a subflow that joined: it goes where the first of its
-/// connection went. Whoever reads asks this in the capture's order, so the answers do not depend on threads. As long as no
-/// subflow joins, there is nothing to look up.
+/// connection went. Whoever reads asks this in the capture's order, so the answers do not depend on threads. They depend on
+/// nothing but [`Lesson`]s before, which few packets have. As long as no subflow joins, there is nothing to look up.
 #[derive(Debug)]
 pub(crate) struct Routes {
     flows: Table<Route<Pair>>,
@@ -49,42 +49,65 @@ impl Default for Routes {
 impl Routes {
     /// The shard of a packet of `flow`, whose own is `own`.
     #[inline]
-    pub fn shard(&mut self, hash: Hashed, flow: &FlowKey, own: u16) -> u16 {
+    pub fn shard(&self, hash: Hashed, flow: &FlowKey, own: u16) -> u16 {
         if self.flows.is_empty() {
             return own;
         }
-        get(&mut self.flows, hash, &Pair(*flow)).unwrap_or(own)
+        let pair = Pair(*flow);
+        let slot = self.flows.find(hash, &pair);
+        let route = slot.and_then(|slot| self.flows.peek(slot));
+        route.map_or(own, |route| route.shard)
     }
 
-    /// As [`Routes::shard`], for a packet with Multipath TCP options.
+    /// Learns from a packet of `flow`, whose own shard is `own`. Whether `flow` may have another shard from here on.
     #[cold]
-    pub fn learn(&mut self, hash: Hashed, flow: &FlowKey, own: u16, signal: &Signal) -> u16 {
-        if let Some(token) = signal.token {
-            let named = get(&mut self.tokens, Hashed::of(&token), &token);
-            if let Some(shard) = named {
+    pub fn learn(&mut self, hash: Hashed, flow: &FlowKey, own: u16, lesson: &Lesson) -> bool {
+        if let Some(token) = lesson.joins {
+            if let Some(shard) = get(&mut self.tokens, Hashed::of(&token), &token) {
                 put(&mut self.flows, hash, Pair(*flow), shard);
-                return shard;
+                return true;
             }
-            let shard = self.shard(hash, flow, own);
-            put(&mut self.tokens, Hashed::of(&token), token, shard);
-            return shard;
         }
         let shard = self.shard(hash, flow, own);
-        if let Some(capable) = &signal.capable {
-            for token in tokens(capable) {
-                put(&mut self.tokens, Hashed::of(&token), token, shard);
-            }
+        for token in lesson
+            .joins
+            .into_iter()
+            .chain(lesson.tokens.into_iter().flatten())
+        {
+            put(&mut self.tokens, Hashed::of(&token), token, shard);
         }
-        shard
+        false
+    }
+}
+
+/// What a packet says of the subflows that a connection has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Lesson {
+    /// It joins the connection of this token.
+    pub joins: Option<u32>,
+    /// Tokens of its connection.
+    pub tokens: [Option<u32>; 2],
+}
+
+impl Lesson {
+    /// What these options say of it, if anything.
+    pub fn of(signal: &Signal) -> Option<Self> {
+        let lesson = Lesson {
+            joins: signal.token,
+            // A packet that joins a connection begins none.
+            tokens: match (signal.token, &signal.capable) {
+                (None, Some(capable)) => tokens(capable),
+                _ => [None; 2],
+            },
+        };
+        (lesson != Lesson::default()).then_some(lesson)
     }
 }
 
 /// The tokens of the keys in an MP_CAPABLE.
-fn tokens(capable: &Capable) -> impl Iterator<Item = u32> {
+fn tokens(capable: &Capable) -> [Option<u32>; 2] {
     let version = Version::of(capable.version);
-    let keys = [capable.sender_key, capable.receiver_key];
-    let keys = keys.into_iter().flatten();
-    keys.filter_map(move |key| Some(Identity::of(key, version?).token))
+    [capable.sender_key, capable.receiver_key].map(|key| Some(Identity::of(key?, version?).token))
 }
 
 fn get<K: core::hash::Hash + Eq>(

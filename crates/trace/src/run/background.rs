@@ -10,9 +10,12 @@ use std::thread;
 
 use rexmit_time::Time;
 
-use super::decode::{Decoder, Packet};
+use super::decode::Counted;
+use super::decode::Packet;
 use super::hosts::Hosts;
-use super::{collect, finish, shards, Inline, Progress, Source, Summary, STRETCH, TOGETHER};
+use super::promptly::{Promptly, Span};
+use super::stream::Stream;
+use super::{collect, finish, shards, Inline, Progress, Source, Summary, TOGETHER};
 use crate::analyzer::{Analyzer, Counters, Prefetch, Rows};
 use crate::multipath::Signal;
 use crate::settings::Settings;
@@ -103,6 +106,11 @@ struct State {
     /// Some shard may have connections left after the last step of the end.
     more: bool,
     hosts: Hosts,
+    /// So long rows wait for their hosts.
+    wait: Option<Span>,
+    /// What was read, and what each shard counted, so far.
+    counted: Counted,
+    counters: Vec<Counters>,
     ready: VecDeque<Rows>,
     spare: Vec<Batch>,
     progress: Progress,
@@ -125,11 +133,14 @@ impl Background {
         F: FnOnce() -> Result<S, E> + Send + 'static,
     {
         let shards = shards(settings);
+        let promptly = settings.promptly;
         let shared = Arc::new(Shared {
             state: Mutex::new(State {
                 queues: shards.iter().map(|_| VecDeque::new()).collect(),
                 busy: vec![false; shards.len()],
                 hosts: Hosts::new(settings),
+                wait: promptly.map(|promptly| Span::new(Some(promptly.wait))),
+                counters: vec![Counters::default(); shards.len()],
                 ..State::default()
             }),
             work: Condvar::new(),
@@ -141,7 +152,7 @@ impl Background {
         let reader = Arc::clone(&shared);
         guarded(&shared, move || match open() {
             Ok(source) if jobs <= 1 => reader.inline(Inline::new(source, &settings)),
-            Ok(source) => reader.read(source),
+            Ok(source) => reader.read(source, promptly),
             Err(error) => reader.end(Summary::default(), Some(error.to_string())),
         });
         for _ in 1..jobs {
@@ -179,6 +190,18 @@ impl Background {
     #[must_use]
     pub fn progress(&self) -> Progress {
         self.shared.lock().progress
+    }
+
+    /// What was counted so far. What the shards have not come to is read, and not counted.
+    #[must_use]
+    pub fn so_far(&self) -> Summary {
+        let state = self.shared.lock();
+        if let Some((summary, _)) = &state.ended {
+            return (**summary).clone();
+        }
+        let mut counters = Counters::default();
+        state.counters.iter().for_each(|one| counters.add(one));
+        Summary::new(&state.counted, counters, Vec::new())
     }
 }
 
@@ -240,6 +263,11 @@ impl Shared {
     /// Everything on this one thread.
     fn inline<S: Source>(&self, mut run: Inline<S>) {
         while let Some(rows) = run.next_rows() {
+            let (counted, counters) = run.counted();
+            let mut state = self.lock();
+            state.counted = counted;
+            state.counters = vec![counters];
+            drop(state);
             if !self.hand_over(rows, run.progress()) {
                 return;
             }
@@ -249,56 +277,62 @@ impl Shared {
     }
 
     /// Reads and decodes, and helps when too much waits.
-    fn read<S: Source>(&self, mut source: S) {
-        let mut decoder = Decoder::new(self.shards.len() as u16);
+    fn read<S: Source>(&self, mut source: S, promptly: Option<Promptly>) {
+        let mut stream = Stream::new(self.shards.len() as u16, promptly);
         let mut parts: Vec<Batch> = self.shards.iter().map(|_| Batch::default()).collect();
         let mut signals = Vec::new();
         let mut counts = vec![0; self.shards.len()];
         let mut error = None;
         let mut stretch = 0;
         let mut more = true;
+        // The source stands at a frame before which a stretch has ended.
+        let mut held = false;
         while more {
+            let mut collect = None;
             for _ in 0..DECODED_AT_ONCE {
-                match source.next_frame() {
-                    Ok(Some(frame)) => {
-                        if let Some(packet) = decoder.decode(&frame, &mut signals) {
-                            if let Some(part) = parts.get_mut(packet.shard()) {
-                                part.packets.push(packet);
-                                if !signals.is_empty() {
-                                    part.signals.append(&mut signals);
-                                }
-                            }
+                if !core::mem::take(&mut held) {
+                    match source.advance() {
+                        Ok(true) => {}
+                        Ok(false) => more = false,
+                        Err(why) => {
+                            error = Some(why.to_string());
+                            more = false;
                         }
                     }
-                    Ok(None) => {
-                        more = false;
+                    if !more {
+                        collect = Some(stream.now);
                         break;
                     }
-                    Err(why) => {
-                        error = Some(why.to_string());
-                        more = false;
+                    collect = stream.stretch_ends(&source);
+                    held = collect.is_some();
+                    if held {
                         break;
                     }
                 }
+                if let Some(packet) = stream.decode(&source, &mut signals) {
+                    if let Some(part) = parts.get_mut(packet.shard()) {
+                        part.packets.push(packet);
+                        if !signals.is_empty() {
+                            part.signals.append(&mut signals);
+                        }
+                    }
+                }
             }
-            let collect = !more || decoder.frames % STRETCH == 0;
             let mut state = self.lock();
-            state.progress = Progress {
-                frames: decoder.frames,
-                clock: decoder.latest,
-            };
+            state.progress = stream.progress();
+            state.counted = stream.counted();
             for (shard, part) in parts.iter_mut().enumerate() {
                 counts[shard] += part.packets.len();
                 if !part.packets.is_empty() {
                     let spare = state.spare.pop().unwrap_or_default();
                     state.push(shard, Work::Packets(core::mem::replace(part, spare)));
                 }
-                if collect {
+                if let Some(end) = collect {
                     let packets = core::mem::take(&mut counts[shard]);
-                    state.push(shard, Work::Collect(stretch, decoder.now, packets));
+                    state.push(shard, Work::Collect(stretch, end, packets));
                 }
             }
-            stretch += u64::from(collect);
+            stretch += u64::from(collect.is_some());
             drop(state);
             self.work.notify_all();
             if !self.help(MOST_WAITING) {
@@ -335,7 +369,8 @@ impl Shared {
             let shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
             counters.add(&shard.counters());
         }
-        self.end(Summary::new(&decoder, counters, source.warnings()), error);
+        let summary = Summary::new(&stream.counted(), counters, source.warnings());
+        self.end(summary, error);
     }
 
     /// Works until no more than `most` pieces wait and the caller keeps up. False when the caller is gone.
@@ -381,6 +416,7 @@ impl Shared {
         let mut spare = Vec::new();
         let mut given = Vec::new();
         let mut more = false;
+        let counters;
         {
             let mut analyzer = self.shards[shard]
                 .lock()
@@ -392,23 +428,25 @@ impl Shared {
                         spare.push(packets);
                     }
                     Work::Collect(stretch, now, packets) => {
-                        given.push((stretch, collect(&mut analyzer, now, packets)));
+                        given.push((stretch, Some(now), collect(&mut analyzer, now, packets)));
                     }
                     Work::Finish(stretch) => {
                         let (rows, left) = finish(&mut analyzer);
                         more |= left;
-                        given.push((stretch, rows));
+                        given.push((stretch, None, rows));
                     }
                 }
             }
+            counters = analyzer.counters();
         }
         let mut state = self.lock();
         state.busy[shard] = false;
         state.waiting -= count;
         state.more |= more;
+        state.counters[shard] = counters;
         state.spare.append(&mut spare);
-        for (stretch, rows) in given {
-            if state.collect(stretch, rows, self.shards.len()) {
+        for (stretch, end, rows) in given {
+            if state.collect(stretch, end, rows, self.shards.len()) {
                 self.ready.notify_all();
             }
         }
@@ -433,8 +471,9 @@ impl State {
         (!self.queues[longest].is_empty()).then_some(longest)
     }
 
-    /// Takes a shard's rows of a stretch; true when the caller has something to take.
-    fn collect(&mut self, stretch: u64, mut rows: Rows, shards: usize) -> bool {
+    /// Takes a shard's rows of a stretch that ended at a time, unless the capture did; true when the caller has something to
+    /// take.
+    fn collect(&mut self, stretch: u64, end: Option<Time>, mut rows: Rows, shards: usize) -> bool {
         let (all, count) = self.collected.entry(stretch).or_default();
         all.append(&mut rows);
         *count += 1;
@@ -445,6 +484,11 @@ impl State {
         let (mut rows, _) = self.collected.remove(&stretch).unwrap_or_default();
         rows.sort();
         self.hosts.pass(&mut rows);
+        if let (Some(wait), Some(end)) = (&mut self.wait, end) {
+            if wait.is_over(end) {
+                self.hosts.settle(&mut rows);
+            }
+        }
         let any = !rows.is_empty();
         if any {
             self.ready.push_back(rows);

@@ -1,4 +1,4 @@
-//! From frames to packets with their shard.
+//! From the frames of one file to packets with their shard.
 
 use rexmit_time::{Duration, Time};
 use rexmit_wire::capture::Frame;
@@ -8,13 +8,19 @@ use rexmit_wire::{Headers, Skips, TcpPacket};
 
 use crate::analyzer::Analyzer;
 use crate::connection::Pair;
-use crate::multipath::{Routes, Signal};
+use crate::multipath::Signal;
 
 use super::numbering::Numbering;
 
+/// The shard of a flow that is no subflow of another's connection.
+#[inline]
+pub(crate) fn own_shard(hash: Hashed, shards: u32) -> u16 {
+    ((hash.get() >> 16) % shards) as u16
+}
+
 /// A packet on its way to its shard.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Packet {
+pub(crate) struct Packet {
     pub at: Time,
     pub hash: Hashed,
     pub headers: Headers,
@@ -23,6 +29,24 @@ pub(super) struct Packet {
 }
 
 impl Packet {
+    /// A packet that goes to its flow's own of so many shards.
+    #[inline]
+    pub fn new(at: Time, headers: Headers, shards: u32) -> Self {
+        let hash = Hashed::of(&Pair(headers.flow));
+        Packet {
+            at,
+            hash,
+            headers,
+            shard: own_shard(hash, shards),
+        }
+    }
+
+    /// Sends it to another shard.
+    #[inline]
+    pub fn redirect(&mut self, shard: u16) {
+        self.shard = shard;
+    }
+
     /// The shard that it goes to.
     #[inline]
     pub fn shard(&self) -> usize {
@@ -47,22 +71,45 @@ impl Packet {
     }
 }
 
-/// Decodes frames and keeps the capture's clock.
-#[derive(Debug)]
-pub(super) struct Decoder {
-    shards: u32,
-    routes: Routes,
-    numbering: Numbering,
+/// What was counted of the frames of a file, or of several.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Counted {
     pub frames: u64,
     pub bytes: u64,
     pub skips: Skips,
-    /// The first and the latest time stamp.
+    /// The first time stamp.
     pub first: Option<Time>,
+    /// The latest time stamp.
     pub latest: Time,
-    /// The clock as the last frame has it: a clock that was set back is behind the latest time stamp from there on.
-    pub now: Time,
     pub steps_back: u64,
     pub longest_step_back: Duration,
+}
+
+impl Counted {
+    /// Adds what was counted of another file.
+    pub fn add(&mut self, other: &Counted) {
+        self.frames += other.frames;
+        self.bytes += other.bytes;
+        self.skips.add(&other.skips);
+        // Files come in the order of their first frames.
+        self.first = match (self.first, other.first) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+        self.latest = self.latest.max(other.latest);
+        self.steps_back += other.steps_back;
+        self.longest_step_back = self.longest_step_back.max(other.longest_step_back);
+    }
+}
+
+/// Decodes the frames of one file and keeps its clock. It knows of no other file.
+#[derive(Debug)]
+pub(crate) struct Decoder {
+    shards: u32,
+    pub numbering: Numbering,
+    pub counted: Counted,
+    /// The clock as the last frame has it: a clock that was set back is behind the latest time stamp from there on.
+    pub now: Time,
 }
 
 impl Decoder {
@@ -70,16 +117,9 @@ impl Decoder {
     pub fn new(shards: u16) -> Self {
         Decoder {
             shards: u32::from(shards.max(1)),
-            routes: Routes::default(),
             numbering: Numbering::new(),
-            frames: 0,
-            bytes: 0,
-            skips: Skips::default(),
-            first: None,
-            latest: Time::default(),
+            counted: Counted::default(),
             now: Time::default(),
-            steps_back: 0,
-            longest_step_back: Duration::default(),
         }
     }
 
@@ -87,54 +127,39 @@ impl Decoder {
     /// are any, goes to the end of `signals`.
     #[inline]
     pub fn decode(&mut self, frame: &Frame<'_>, signals: &mut Vec<Signal>) -> Option<Packet> {
-        self.frames += 1;
-        self.bytes += u64::from(frame.original_len);
+        let counted = &mut self.counted;
+        counted.frames += 1;
+        counted.bytes += u64::from(frame.original_len);
         if frame.time < self.now {
-            self.step_back(frame.time);
+            counted.steps_back += 1;
+            counted.longest_step_back = counted.longest_step_back.max(self.now.since(frame.time));
         }
         self.now = frame.time;
-        self.latest = self.latest.max(frame.time);
-        if self.first.is_none() {
-            self.first = Some(frame.time);
+        counted.latest = counted.latest.max(frame.time);
+        if counted.first.is_none() {
+            counted.first = Some(frame.time);
         }
         match Headers::decode(frame.link, frame.data, frame.original_len) {
             Ok(mut headers) => {
                 self.numbering.packet(&mut headers);
-                let hash = Hashed::of(&Pair(headers.flow));
-                let mut packet = Packet {
-                    at: frame.time,
-                    hash,
-                    headers,
-                    shard: ((hash.get() >> 16) % self.shards) as u16,
-                };
+                let packet = Packet::new(frame.time, headers, self.shards);
                 if packet.is_signalled() {
-                    self.signal(frame, &mut packet, signals);
-                } else {
-                    packet.shard = self.routes.shard(hash, &headers.flow, packet.shard);
+                    signals.push(signal(frame));
                 }
                 Some(packet)
             }
             Err(skip) => {
-                self.skips.count(skip);
+                counted.skips.count(skip);
                 self.numbering
                     .other(frame.link, frame.data, frame.original_len);
                 None
             }
         }
     }
+}
 
-    #[cold]
-    fn signal(&mut self, frame: &Frame<'_>, packet: &mut Packet, signals: &mut Vec<Signal>) {
-        let whole = TcpPacket::in_frame(frame.link, frame.data, frame.original_len);
-        let signal = whole.map_or_else(|_| Signal::default(), |whole| Signal::of(&whole));
-        let flow = &packet.headers.flow;
-        packet.shard = self.routes.learn(packet.hash, flow, packet.shard, &signal);
-        signals.push(signal);
-    }
-
-    #[cold]
-    fn step_back(&mut self, to: Time) {
-        self.steps_back += 1;
-        self.longest_step_back = self.longest_step_back.max(self.now.since(to));
-    }
+#[cold]
+fn signal(frame: &Frame<'_>) -> Signal {
+    let whole = TcpPacket::in_frame(frame.link, frame.data, frame.original_len);
+    whole.map_or_else(|_| Signal::default(), |whole| Signal::of(&whole))
 }

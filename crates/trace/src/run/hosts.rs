@@ -30,6 +30,29 @@ const MOST_SAID: f64 = 5.0;
 /// An address, and what the SYN names the system: one address may stand for several hosts.
 type Host = (IpAddr, Option<&'static str>);
 
+/// What a connection says of the ways of its hosts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Said {
+    of: [Option<(Host, [f64; MODES])>; 2],
+}
+
+crate::parts::exact_struct!(Said { of });
+
+impl Said {
+    /// What this one says; nothing, mostly.
+    pub(crate) fn by(connection: &Connection) -> Option<Self> {
+        let sides = [
+            (connection.flow.src, &connection.forward),
+            (connection.flow.dst, &connection.backward),
+        ];
+        let of = sides.map(|(host, sender)| {
+            let said = sender.posterior.evidence(MOST_SAID);
+            (said != [0.0; MODES]).then_some(((host, sender.syn_system), said))
+        });
+        of.iter().any(Option::is_some).then_some(Said { of })
+    }
+}
+
 /// A connection of which a retransmission waits.
 #[derive(Debug, Default)]
 struct Waiting {
@@ -39,7 +62,7 @@ struct Waiting {
 
 /// The hosts, and what waits.
 #[derive(Debug, Default)]
-pub(super) struct Hosts {
+pub(crate) struct Hosts {
     /// What connections said of each way, summed up.
     said: BTreeMap<Host, [f64; MODES]>,
     /// By the connection's number, in the order in which they came to wait.
@@ -52,15 +75,25 @@ pub(super) struct Hosts {
 
 impl Hosts {
     /// Hosts of which nothing is known.
-    pub(super) fn new(settings: &Settings) -> Self {
+    pub(crate) fn new(settings: &Settings) -> Self {
         Hosts {
             uncalibrated: settings.uncalibrated,
             ..Hosts::default()
         }
     }
 
-    /// Takes in rows, keeps those that must wait, and adds those whose wait is over.
-    pub(super) fn pass(&mut self, rows: &mut Rows) {
+    /// Takes in rows in their order, keeps those that must wait, and adds those whose wait is over.
+    pub(crate) fn pass(&mut self, rows: &mut Rows) {
+        let said: Vec<Said> = rows
+            .connections
+            .iter()
+            .filter_map(|of| Said::by(&of.row))
+            .collect();
+        self.pass_with(&said, rows);
+    }
+
+    /// As [`Hosts::pass`], of rows whose connections said this in their order, and others that need not come here.
+    pub(crate) fn pass_with(&mut self, said: &[Said], rows: &mut Rows) {
         for retransmission in &rows.retransmissions {
             let number = retransmission.connection;
             if retransmission.row.opinions.is_some() && !self.waiting.contains_key(&number) {
@@ -81,8 +114,8 @@ impl Hosts {
             let ready = rows.retransmissions.iter_mut();
             ready.for_each(|retransmission| calibrate(&mut retransmission.row));
         }
+        said.iter().for_each(|said| self.hear(said));
         for connection in core::mem::take(&mut rows.connections) {
-            self.hear(&connection.row);
             match self.waiting.get_mut(&connection.connection) {
                 Some(waiting) => waiting.connection = Some(connection),
                 None => rows.connections.push(connection),
@@ -94,8 +127,18 @@ impl Hosts {
         }
     }
 
-    /// No more will come: gives what waits.
-    pub(super) fn end(&mut self) -> Rows {
+    /// Adds all that waits to these rows. What hosts said goes when there is no room for another host: those of an unbounded
+    /// stream come and go.
+    pub(super) fn settle(&mut self, rows: &mut Rows) {
+        rows.append(&mut self.end());
+        rows.sort();
+        if self.said.len() >= MOST_HOSTS {
+            self.said.clear();
+        }
+    }
+
+    /// Gives what waits.
+    pub(crate) fn end(&mut self) -> Rows {
         let mut rows = Rows::default();
         while self.give_first(&mut rows) {}
         rows.sort();
@@ -103,22 +146,14 @@ impl Hosts {
     }
 
     /// Notes what a connection says of both hosts.
-    fn hear(&mut self, connection: &Connection) {
-        for (host, sender) in [
-            (connection.flow.src, &connection.forward),
-            (connection.flow.dst, &connection.backward),
-        ] {
-            let said = sender.posterior.evidence(MOST_SAID);
-            if said == [0.0; MODES] {
-                continue;
-            }
-            let host = (host, sender.syn_system);
-            if let Some(sums) = self.said.get_mut(&host) {
+    fn hear(&mut self, said: &Said) {
+        for (host, said) in said.of.iter().flatten() {
+            if let Some(sums) = self.said.get_mut(host) {
                 sums.iter_mut()
                     .zip(said)
                     .for_each(|(sum, said)| *sum += said);
             } else if self.said.len() < MOST_HOSTS {
-                self.said.insert(host, said);
+                self.said.insert(*host, *said);
             }
         }
     }
@@ -369,6 +404,38 @@ mod tests {
         let many = (2..5).map(|number| rows(number, SERVER, -2.4));
         let all = passed(std::iter::once(rows(1, SERVER, 90.0)).chain(many));
         assert_eq!(mechanisms(&all), [Mechanism::Rack; 4]);
+    }
+
+    #[test]
+    fn whoever_waited_long_enough_is_judged_by_what_came_until_then() {
+        use Mechanism::{FastRetransmit, Rack};
+        let mut hosts = Hosts::default();
+        let mut first = rows(1, SERVER, 0.0);
+        let mut second = rows(2, SERVER, 9.0);
+        hosts.pass(&mut first);
+        assert!(first.retransmissions.is_empty());
+        hosts.pass(&mut second);
+        hosts.settle(&mut second);
+        assert_eq!(mechanisms(&second), [FastRetransmit, FastRetransmit]);
+        assert_eq!(second.connections.len(), 2);
+        // What its host showed is remembered, that of another is another's.
+        let mut third = rows(3, SERVER, 0.0);
+        third.append(&mut rows(4, [10, 0, 0, 9], 0.0));
+        hosts.pass(&mut third);
+        hosts.settle(&mut third);
+        assert_eq!(mechanisms(&third), [FastRetransmit, Rack]);
+        assert!(hosts.end().is_empty());
+    }
+
+    #[test]
+    fn hosts_make_room_for_others() {
+        let mut hosts = Hosts::default();
+        for number in 0..MOST_HOSTS {
+            let address = IpAddr::from((number as u32).to_be_bytes());
+            hosts.said.insert((address, None), [0.0; MODES]);
+        }
+        hosts.settle(&mut Rows::default());
+        assert!(hosts.said.is_empty());
     }
 
     #[test]

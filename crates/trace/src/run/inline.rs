@@ -1,8 +1,12 @@
 //! A run on the caller's thread.
 
-use super::decode::{Decoder, Packet};
+use rexmit_time::Time;
+
+use super::decode::{Counted, Packet};
 use super::hosts::Hosts;
-use super::{collect, finish, shards, Progress, Source, Summary, STRETCH, TOGETHER};
+use super::promptly::Span;
+use super::stream::Stream;
+use super::{collect, finish, shards, Progress, Source, Summary, TOGETHER};
 use crate::analyzer::{Analyzer, Counters, Prefetch, Rows};
 use crate::multipath::Signal;
 use crate::settings::Settings;
@@ -13,8 +17,12 @@ pub struct Inline<S: Source> {
     shards: Vec<Analyzer>,
     /// Packets that each shard had in this stretch.
     packets: Vec<usize>,
-    decoder: Decoder,
+    stream: Stream,
+    /// The source stands at a frame before which a stretch has ended at this time.
+    held: Option<Time>,
     hosts: Hosts,
+    /// So long rows wait for their hosts.
+    wait: Span,
     waiting: Vec<Packet>,
     signals: Vec<Signal>,
     error: Option<S::Error>,
@@ -30,9 +38,11 @@ impl<S: Source> Inline<S> {
         Inline {
             source,
             packets: vec![0; shards.len()],
-            decoder: Decoder::new(shards.len() as u16),
+            stream: Stream::new(shards.len() as u16, settings.promptly),
+            held: None,
             shards,
             hosts: Hosts::new(settings),
+            wait: Span::new(settings.promptly.map(|promptly| promptly.wait)),
             waiting: Vec::new(),
             signals: Vec::new(),
             error: None,
@@ -49,43 +59,52 @@ impl<S: Source> Inline<S> {
         if self.ended {
             return self.finish();
         }
-        let mut left = STRETCH;
-        while left > 0 && !self.ended {
-            left -= self.some();
-        }
+        let end = loop {
+            self.some();
+            if self.ended {
+                break self.stream.now;
+            }
+            if let Some(end) = self.held {
+                break end;
+            }
+        };
         let mut rows = Rows::default();
         for (shard, packets) in self.shards.iter_mut().zip(&mut self.packets) {
-            rows.append(&mut collect(
-                shard,
-                self.decoder.now,
-                core::mem::take(packets),
-            ));
+            rows.append(&mut collect(shard, end, core::mem::take(packets)));
         }
         rows.sort();
         self.hosts.pass(&mut rows);
+        if self.wait.is_over(end) {
+            self.hosts.settle(&mut rows);
+        }
         Some(rows)
     }
 
     /// Decodes some frames, then gives their packets to the shards: by then what they look at is on its way from memory.
-    fn some(&mut self) -> u64 {
+    fn some(&mut self) {
         self.waiting.clear();
         for _ in 0..TOGETHER {
-            match self.source.next_frame() {
-                Ok(Some(frame)) => {
-                    if let Some(packet) = self.decoder.decode(&frame, &mut self.signals) {
-                        self.shards[packet.shard()].prefetch(packet.hash, Prefetch::Index);
-                        self.waiting.push(packet);
+            if self.held.take().is_none() {
+                match self.source.advance() {
+                    Ok(true) => {}
+                    Ok(false) => {
+                        self.ended = true;
+                        break;
+                    }
+                    Err(error) => {
+                        self.error = Some(error);
+                        self.ended = true;
+                        break;
                     }
                 }
-                Ok(None) => {
-                    self.ended = true;
+                self.held = self.stream.stretch_ends(&self.source);
+                if self.held.is_some() {
                     break;
                 }
-                Err(error) => {
-                    self.error = Some(error);
-                    self.ended = true;
-                    break;
-                }
+            }
+            if let Some(packet) = self.stream.decode(&self.source, &mut self.signals) {
+                self.shards[packet.shard()].prefetch(packet.hash, Prefetch::Index);
+                self.waiting.push(packet);
             }
         }
         for step in [Prefetch::Connection, Prefetch::Log] {
@@ -98,7 +117,6 @@ impl<S: Source> Inline<S> {
             self.packets[packet.shard()] += 1;
             packet.give(&mut self.shards[packet.shard()], &mut signals);
         }
-        TOGETHER
     }
 
     fn finish(&mut self) -> Option<Rows> {
@@ -127,19 +145,22 @@ impl<S: Source> Inline<S> {
     /// How far it is.
     #[must_use]
     pub fn progress(&self) -> Progress {
-        Progress {
-            frames: self.decoder.frames,
-            clock: self.decoder.latest,
-        }
+        self.stream.progress()
+    }
+
+    /// What was counted so far.
+    pub(super) fn counted(&self) -> (Counted, Counters) {
+        let mut counters = Counters::default();
+        self.shards
+            .iter()
+            .for_each(|shard| counters.add(&shard.counters()));
+        (self.stream.counted(), counters)
     }
 
     /// What was counted.
     #[must_use]
     pub fn summary(&self) -> Summary {
-        let mut counters = Counters::default();
-        self.shards
-            .iter()
-            .for_each(|shard| counters.add(&shard.counters()));
-        Summary::new(&self.decoder, counters, self.source.warnings())
+        let (counted, counters) = self.counted();
+        Summary::new(&counted, counters, self.source.warnings())
     }
 }

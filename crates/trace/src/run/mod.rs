@@ -1,15 +1,22 @@
 //! A whole capture: frames in, rows in ordered pieces out, on one thread or on several.
 //!
 //! Connections are spread over a fixed number of shards by a hash that both directions share, and each shard has its
-//! packets in the capture's order. The capture is cut into stretches of a fixed number of frames; at the end of each, every shard
-//! gives the rows that are ready. So the pieces, the rows in them and their order are the same however many threads
-//! there are.
+//! packets in the capture's order. The capture is cut into stretches; at the end of each, every shard gives the rows that are
+//! ready. A stretch ends before the first frame of each file, and after each fixed number of frames of a file, so that where it
+//! ends does not depend on who has read the files before; where rows are wanted [promptly](Promptly), after a time, too. So the pieces, the rows in them and their order are the same however
+//! many threads there are.
+//!
+//! What is learned of a file alone ([`Decoder`](decode::Decoder)) and what earlier files say of later ones ([`Carry`](carry::Carry))
+//! are apart, so that files can also be read apart ([`crate::parts`]).
 
 mod background;
-mod decode;
-mod hosts;
+pub(crate) mod carry;
+pub(crate) mod decode;
+pub(crate) mod hosts;
 mod inline;
 mod numbering;
+mod promptly;
+mod stream;
 mod summary;
 mod warnings;
 
@@ -20,6 +27,7 @@ use rexmit_wire::capture::{self, End, Frame, Reader};
 
 pub use background::{Background, Next};
 pub use inline::Inline;
+pub use promptly::Promptly;
 pub use summary::{Progress, Summary};
 pub use warnings::{misdated, undated};
 
@@ -31,11 +39,33 @@ pub trait Source: Send {
     /// What can go wrong.
     type Error: fmt::Display + Send;
 
-    /// The next frame, none at the end.
+    /// Moves on to the next frame, which [`Source::frame`] then lends; false at the end.
     ///
     /// # Errors
     /// When there can be no further frames.
-    fn next_frame(&mut self) -> Result<Option<Frame<'_>>, Self::Error>;
+    fn advance(&mut self) -> Result<bool, Self::Error>;
+
+    /// The frame at which it stands.
+    fn frame(&self) -> Option<Frame<'_>>;
+
+    /// The next frame, none at the end.
+    ///
+    /// # Errors
+    /// As [`Source::advance`].
+    fn next_frame(&mut self) -> Result<Option<Frame<'_>>, Self::Error> {
+        Ok(if self.advance()? { self.frame() } else { None })
+    }
+
+    /// Of several files, the one of the frame at which it stands.
+    fn file(&self) -> usize {
+        0
+    }
+
+    /// Of several files, those of which it is known that they have ended, in that order: number `nth` of them, from 0.
+    fn ended(&self, nth: usize) -> Option<usize> {
+        let _ = nth;
+        None
+    }
 
     /// What is to be said of the capture, once it has ended: that it is cut off, and where.
     fn warnings(&self) -> Vec<String> {
@@ -47,8 +77,22 @@ impl<S: Source + ?Sized> Source for Box<S> {
     type Error = S::Error;
 
     #[inline]
-    fn next_frame(&mut self) -> Result<Option<Frame<'_>>, Self::Error> {
-        S::next_frame(self)
+    fn advance(&mut self) -> Result<bool, Self::Error> {
+        S::advance(self)
+    }
+
+    #[inline]
+    fn frame(&self) -> Option<Frame<'_>> {
+        S::frame(self)
+    }
+
+    #[inline]
+    fn file(&self) -> usize {
+        S::file(self)
+    }
+
+    fn ended(&self, nth: usize) -> Option<usize> {
+        S::ended(self, nth)
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -60,8 +104,13 @@ impl Source for Reader<'_> {
     type Error = capture::Error;
 
     #[inline]
-    fn next_frame(&mut self) -> Result<Option<Frame<'_>>, Self::Error> {
-        Reader::next_frame(self)
+    fn advance(&mut self) -> Result<bool, Self::Error> {
+        Reader::advance(self)
+    }
+
+    #[inline]
+    fn frame(&self) -> Option<Frame<'_>> {
+        Reader::frame(self)
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -81,11 +130,11 @@ impl Source for Reader<'_> {
     }
 }
 
-/// Frames between two collections of rows.
-const STRETCH: u64 = 32_768;
+/// Frames of a file between two collections of rows.
+pub(crate) const STRETCH: u64 = 32_768;
 
 /// Frames that are decoded before their packets are looked at.
-const TOGETHER: u64 = 32;
+pub(crate) const TOGETHER: u64 = 32;
 
 /// Connections that a shard ends at a time when the capture is over.
 const ENDED_AT_ONCE: usize = 256;
@@ -94,7 +143,7 @@ const ENDED_AT_ONCE: usize = 256;
 const FEW: usize = 4_096;
 
 /// How many shards there are; the same for any number of threads.
-fn shard_count(settings: &Settings) -> usize {
+pub(crate) fn shard_count(settings: &Settings) -> usize {
     if settings.most_connections < FEW {
         1
     } else {
@@ -111,7 +160,7 @@ fn shards(settings: &Settings) -> Vec<Analyzer> {
 
 /// The end of a stretch in which a shard had `packets`: ends connections that are over, and moves out the rows that are
 /// ready.
-fn collect(shard: &mut Analyzer, now: Time, packets: usize) -> Rows {
+pub(crate) fn collect(shard: &mut Analyzer, now: Time, packets: usize) -> Rows {
     // Connections have four packets or more; those of a flood with less are put out when the table is full.
     shard.expire(
         now,
@@ -125,7 +174,7 @@ fn collect(shard: &mut Analyzer, now: Time, packets: usize) -> Rows {
 }
 
 /// A step of the capture's end; whether there may be more.
-fn finish(shard: &mut Analyzer) -> (Rows, bool) {
+pub(crate) fn finish(shard: &mut Analyzer) -> (Rows, bool) {
     let more = shard.finish(ENDED_AT_ONCE);
     let mut rows = Rows::default();
     shard.drain(&mut rows);

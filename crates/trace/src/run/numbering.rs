@@ -64,9 +64,9 @@ struct Host {
     other_peer: Steps,
 }
 
-/// What is known of the hosts of a capture.
+/// What the packets of one file say of its hosts.
 #[derive(Debug)]
-pub(super) struct Numbering {
+pub(crate) struct Numbering {
     hosts: Box<[Option<Host>]>,
 }
 
@@ -95,11 +95,14 @@ impl Numbering {
         let Some(host) = slot.as_ref().filter(|host| host.address == src) else {
             return;
         };
-        if host.same_peer.together() || host.other_peer.together() {
-            headers.notes.insert(Notes::NUMBERED_TOGETHER);
-        } else if host.same_peer.separate() {
-            headers.notes.insert(Notes::NUMBERED_APART);
-        }
+        headers.notes.insert(host.verdict());
+    }
+
+    /// What is known of each host now, by its address, in a fixed order; nothing of those that have shown nothing.
+    pub fn verdicts(&self) -> impl Iterator<Item = (Ipv4Addr, Notes)> + '_ {
+        let known = self.hosts.iter().flatten();
+        let known = known.map(|host| (host.address, host.verdict()));
+        known.filter(|(_, verdict)| *verdict != Notes::default())
     }
 
     /// A frame that bears no TCP packet.
@@ -117,9 +120,61 @@ impl Numbering {
 
     #[inline]
     fn slot(&mut self, address: Ipv4Addr) -> &mut Option<Host> {
-        // Fibonacci hashing: addresses of one network differ in their last bits.
-        let hash = address.to_bits().wrapping_mul(0x9e37_79b9) >> 16;
-        &mut self.hosts[hash as usize % HOSTS]
+        &mut self.hosts[place(address)]
+    }
+}
+
+impl Host {
+    /// How it numbers, as a packet's notes say it.
+    fn verdict(&self) -> Notes {
+        if self.same_peer.together() || self.other_peer.together() {
+            Notes::NUMBERED_TOGETHER
+        } else if self.same_peer.separate() {
+            Notes::NUMBERED_APART
+        } else {
+            Notes::default()
+        }
+    }
+}
+
+/// Where what is known of a host stands.
+#[inline]
+fn place(address: Ipv4Addr) -> usize {
+    // Fibonacci hashing: addresses of one network differ in their last bits.
+    let hash = address.to_bits().wrapping_mul(0x9e37_79b9) >> 16;
+    hash as usize % HOSTS
+}
+
+/// How hosts numbered their packets in files that have ended: of each host the last that was known. A file's own packets say
+/// more than these, once they say anything.
+#[derive(Debug, Default)]
+pub(crate) struct Verdicts {
+    /// None before the first: most captures are one file.
+    hosts: Vec<Option<(Ipv4Addr, Notes)>>,
+}
+
+impl Verdicts {
+    /// Adds what a file showed when it ended.
+    pub fn add(&mut self, verdicts: impl IntoIterator<Item = (Ipv4Addr, Notes)>) {
+        self.hosts.resize(HOSTS, None);
+        for (address, verdict) in verdicts {
+            self.hosts[place(address)] = Some((address, verdict));
+        }
+    }
+
+    /// Says in a packet's notes what is known of its host, where its own file has not said it.
+    #[inline]
+    pub fn note(&self, headers: &mut Headers) {
+        const SAID: Notes = Notes::NUMBERED_APART.and(Notes::NUMBERED_TOGETHER);
+        if self.hosts.is_empty() || headers.notes.of(SAID) != Notes::default() {
+            return;
+        }
+        let (IpAddr::V4(src), Some(_)) = (headers.flow.src, headers.ip_id) else {
+            return;
+        };
+        if let Some((_, verdict)) = self.hosts[place(src)].filter(|(host, _)| *host == src) {
+            headers.notes.insert(verdict);
+        }
     }
 }
 
@@ -161,35 +216,43 @@ mod tests {
 
     use super::*;
 
-    fn notes(ids: impl IntoIterator<Item = (u16, u16)>) -> Notes {
+    fn headers(src_port: u16, id: u16) -> Headers {
+        Headers {
+            flow: FlowKey {
+                src: "10.0.0.1".parse().unwrap(),
+                dst: "10.0.0.2".parse().unwrap(),
+                src_port,
+                dst_port: 80,
+            },
+            seq: SeqNum::new(0),
+            ack: SeqNum::new(0),
+            payload_len: 0,
+            window: 0,
+            flags: Flags::ACK,
+            ttl: 64,
+            ip_id: Some(id),
+            dont_fragment: true,
+            ecn: 0,
+            notes: Notes::default(),
+            timestamps: None,
+            sack: Sack::default(),
+            syn: None,
+        }
+    }
+
+    fn file(ids: impl IntoIterator<Item = (u16, u16)>) -> (Notes, Numbering) {
         let mut numbering = Numbering::new();
         let mut notes = Notes::default();
         for (src_port, id) in ids {
-            let mut headers = Headers {
-                flow: FlowKey {
-                    src: "10.0.0.1".parse().unwrap(),
-                    dst: "10.0.0.2".parse().unwrap(),
-                    src_port,
-                    dst_port: 80,
-                },
-                seq: SeqNum::new(0),
-                ack: SeqNum::new(0),
-                payload_len: 0,
-                window: 0,
-                flags: Flags::ACK,
-                ttl: 64,
-                ip_id: Some(id),
-                dont_fragment: true,
-                ecn: 0,
-                notes: Notes::default(),
-                timestamps: None,
-                sack: Sack::default(),
-                syn: None,
-            };
+            let mut headers = headers(src_port, id);
             numbering.packet(&mut headers);
             notes = headers.notes;
         }
-        notes
+        (notes, numbering)
+    }
+
+    fn notes(ids: impl IntoIterator<Item = (u16, u16)>) -> Notes {
+        file(ids).0
     }
 
     #[test]
@@ -211,5 +274,30 @@ mod tests {
         assert_eq!(notes((0..10).map(|i| (1000, i))), Notes::default());
         let busy = (0..10).map(|i| (1000 + i % 2, i * 700));
         assert_eq!(notes(busy), Notes::default());
+    }
+    #[test]
+    fn what_a_file_showed_holds_until_the_next_shows_something() {
+        let mut verdicts = Verdicts::default();
+        let told = |verdicts: &Verdicts, own: Notes| {
+            let mut headers = headers(1000, 7);
+            headers.notes = own;
+            verdicts.note(&mut headers);
+            headers.notes
+        };
+        assert_eq!(told(&verdicts, Notes::default()), Notes::default());
+        let (_, together) = file((0..10).map(|i| (1000 + i % 3, 250 + i)));
+        verdicts.add(together.verdicts());
+        assert_eq!(told(&verdicts, Notes::default()), Notes::NUMBERED_TOGETHER);
+        assert_eq!(
+            told(&verdicts, Notes::NUMBERED_APART),
+            Notes::NUMBERED_APART
+        );
+        // A file that shows nothing changes nothing.
+        let (_, nothing) = file([(1000, 1)]);
+        verdicts.add(nothing.verdicts());
+        assert_eq!(told(&verdicts, Notes::default()), Notes::NUMBERED_TOGETHER);
+        let (_, apart) = file((0..10).map(|i| (1000 + i % 2, 100 + i / 2 + (i % 2) * 0x8080)));
+        verdicts.add(apart.verdicts());
+        assert_eq!(told(&verdicts, Notes::default()), Notes::NUMBERED_APART);
     }
 }

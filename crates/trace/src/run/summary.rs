@@ -3,7 +3,7 @@
 use rexmit_time::{Duration, Time};
 use rexmit_wire::Skips;
 
-use super::decode::Decoder;
+use super::decode::Counted;
 use super::warnings::{in_words, of};
 use crate::analyzer::Counters;
 
@@ -40,15 +40,15 @@ pub struct Summary {
 }
 
 impl Summary {
-    pub(super) fn new(decoder: &Decoder, counters: Counters, warnings: Vec<String>) -> Self {
+    pub(crate) fn new(counted: &Counted, counters: Counters, warnings: Vec<String>) -> Self {
         let mut summary = Summary {
-            frames: decoder.frames,
-            bytes: decoder.bytes,
-            first: decoder.first,
-            latest: decoder.first.map(|_| decoder.latest),
-            skips: decoder.skips,
-            steps_back: decoder.steps_back,
-            longest_step_back: decoder.longest_step_back,
+            frames: counted.frames,
+            bytes: counted.bytes,
+            first: counted.first,
+            latest: counted.first.map(|_| counted.latest),
+            skips: counted.skips,
+            steps_back: counted.steps_back,
+            longest_step_back: counted.longest_step_back,
             counters,
             warnings,
         };

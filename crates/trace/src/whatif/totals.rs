@@ -48,6 +48,16 @@ pub struct Totals {
     stacks: Vec<(&'static str, Vec<Total>)>,
 }
 
+crate::parts::exact_struct!(Total {
+    changed,
+    shorter,
+    longer,
+    changes,
+    change,
+    waited,
+});
+crate::parts::exact_struct!(Totals { stacks });
+
 impl Totals {
     /// Whether nothing was added.
     #[must_use]

@@ -5,6 +5,7 @@ mod connections;
 mod limits;
 mod measures;
 mod multipath;
+mod parts;
 mod paths;
 mod properties;
 mod run;

@@ -533,7 +533,7 @@ fn background(file: Vec<u8>, jobs: usize) -> Rows {
 }
 
 /// Connections of three subflows each, all beside each other.
-fn many(count: u16) -> Vec<(Time, Vec<u8>, u32)> {
+pub fn many(count: u16) -> Vec<(Time, Vec<u8>, u32)> {
     let mut packets = Vec::new();
     for n in 0..count {
         let mut paths = Paths::new(u64::from(n));

@@ -10,7 +10,7 @@ use rexmit_wire::{Flags, Headers};
 use crate::script::Script;
 
 /// An IPv4 packet without options or payload, cut behind its TCP header; only its length tells of the payload.
-fn bytes(headers: &Headers) -> Vec<u8> {
+pub fn bytes(headers: &Headers) -> Vec<u8> {
     let (std::net::IpAddr::V4(src), std::net::IpAddr::V4(dst)) =
         (headers.flow.src, headers.flow.dst)
     else {
@@ -56,7 +56,7 @@ fn pcap(packets: &[(Time, Headers)]) -> Vec<u8> {
 }
 
 /// Many connections beside each other, some with losses, in the order of time.
-fn many(connections: u16) -> Vec<(Time, Headers)> {
+pub fn many(connections: u16) -> Vec<(Time, Headers)> {
     let mut packets = Vec::new();
     for n in 0..connections {
         let mut script = Script::new(1_000 + n);

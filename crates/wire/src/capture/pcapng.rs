@@ -8,6 +8,7 @@ use rexmit_time::Time;
 
 use super::interface::Interface;
 use super::record::{Found, Step};
+use super::statistics::Statistics;
 use super::window::Window;
 use super::{Error, MOST_CAPTURED};
 
@@ -19,6 +20,7 @@ mod block {
     /// Obsolete, §A.
     pub const PACKET: u32 = 2;
     pub const SIMPLE: u32 = 3;
+    pub const STATISTICS: u32 = 5;
     pub const ENHANCED: u32 = 6;
 }
 
@@ -38,6 +40,8 @@ pub(super) struct Pcapng {
     last: Time,
     /// Packets whose own cannot be told.
     pub undated: u64,
+    /// What was lost.
+    pub statistics: Statistics,
 }
 
 impl Pcapng {
@@ -102,7 +106,15 @@ impl Pcapng {
                     kind => self.packet(kind, bytes, position, offset)?,
                 }
             }
-            // Names, statistics, secrets and whatever else there is may be of any length.
+            block::STATISTICS if length <= Window::CAPACITY => {
+                if !window.need(length)? {
+                    return Ok(Step::End);
+                }
+                let bytes = window.at(window.position(), length);
+                self.count(bytes);
+                Step::Other
+            }
+            // Names, secrets and whatever else there is may be of any length.
             _ => {
                 return Ok(if window.skip(u64::from(total))? {
                     Step::Other
@@ -147,6 +159,16 @@ impl Pcapng {
         }
         self.interfaces.push(interface(&block, self.big_endian));
         Ok(Step::Other)
+    }
+
+    /// §4.6.
+    fn count(&mut self, bytes: &[u8]) {
+        let own = self.word(bytes, 8) as usize;
+        let index = self.section.saturating_add(own);
+        if index < self.interfaces.len() {
+            let big_endian = self.big_endian;
+            self.statistics.read(index as u32, bytes, big_endian);
+        }
     }
 
     /// §4.3, and the obsolete packet block: it has 16 bits for the interface and 16 for a count of drops.

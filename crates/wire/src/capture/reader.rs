@@ -15,7 +15,7 @@ use super::record::{Found, Step};
 use super::snoop::Snoop;
 use super::tsh::Tsh;
 use super::window::Window;
-use super::{packed, unknown, Batch, Error, Frame};
+use super::{packed, unknown, Batch, Drops, Error, Frame};
 
 /// Reads the packets of one capture, whatever its format.
 ///
@@ -280,6 +280,15 @@ impl<'r> Reader<'r> {
     #[must_use]
     pub const fn end(&self) -> Option<End> {
         self.end
+    }
+
+    /// What the capture says was lost before it could be written, as far as it has been read.
+    #[must_use]
+    pub fn drops(&self) -> Drops {
+        match &self.format {
+            Format::Pcapng(pcapng) => pcapng.statistics.all(),
+            _ => Drops::default(),
+        }
     }
 
     /// The interfaces declared so far, over all sections; a format without such has one without a name, or

@@ -2,12 +2,12 @@
 
 use core::cmp::Reverse;
 use core::fmt;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use std::io::{self, Read};
 
 use rexmit_time::Time;
 
-use super::{Batch, End, Error, Frame, Misdated, Reader};
+use super::{Batch, Drops, End, Error, Frame, Misdated, Reader};
 
 /// Reads several captures as one, packets in the order of their time stamps: the files of a rotation, whatever
 /// order they are given in, or captures whose times overlap.
@@ -23,9 +23,13 @@ pub struct Rotation<'r, F> {
     /// The packets at which open files stand, but for the one that is lent.
     heads: BinaryHeap<Reverse<Head>>,
     lent: Option<usize>,
+    /// Files of which not even the first packet could be read, until that is told.
+    unread: VecDeque<FileError>,
     ends: Vec<(usize, End)>,
     undated: Vec<(usize, u64)>,
     misdated: Vec<(usize, Misdated)>,
+    /// Of files that have ended.
+    drops: Drops,
 }
 
 /// The next packet of a file.
@@ -64,7 +68,7 @@ where
     /// Reads `files` captures that can be opened again; `open` opens one of them, counted from 0.
     ///
     /// # Errors
-    /// As [`Reader::new`], with the file.
+    /// As [`Reader::new`], of the only file; of one of several, [`Rotation::advance`] tells.
     pub fn new(files: usize, open: F) -> Result<Self, FileError> {
         Self::with_pipes(files, open, |_| false)
     }
@@ -72,7 +76,7 @@ where
     /// As [`Rotation::new`], of captures some of which `is_pipe` says can be opened only once.
     ///
     /// # Errors
-    /// As [`Reader::new`], with the file.
+    /// As [`Rotation::new`].
     pub fn with_pipes(
         files: usize,
         open: F,
@@ -84,9 +88,11 @@ where
             readers: Vec::new(),
             heads: BinaryHeap::new(),
             lent: None,
+            unread: VecDeque::new(),
             ends: Vec::new(),
             undated: Vec::new(),
             misdated: Vec::new(),
+            drops: Drops::default(),
         };
         rotation.readers.resize_with(files, || None);
         if files == 1 {
@@ -96,10 +102,18 @@ where
             return Ok(rotation);
         }
         for file in 0..files {
-            let mut reader = rotation.reader(file)?;
-            reader
-                .advance()
-                .map_err(|error| FileError { file, error })?;
+            let opened = rotation.reader(file).and_then(|mut reader| {
+                let first = reader.advance();
+                first.map_err(|error| FileError { file, error })?;
+                Ok(reader)
+            });
+            let reader = match opened {
+                Ok(reader) => reader,
+                Err(error) => {
+                    rotation.unread.push_back(error);
+                    continue;
+                }
+            };
             let Some(time) = reader.frame().map(|frame| frame.time) else {
                 let end = reader.end().unwrap_or(End::Complete);
                 rotation.ends.push((file, end));
@@ -173,6 +187,7 @@ where
         if reader.misdated().packets > 0 {
             self.misdated.push((file, reader.misdated()));
         }
+        self.drops.add(&reader.drops());
         self.readers[file] = None;
         match more {
             Ok(_) => Ok(None),
@@ -184,6 +199,9 @@ where
     #[cold]
     fn choose(&mut self) -> Result<bool, FileError> {
         self.lent = None;
+        if let Some(error) = self.unread.pop_front() {
+            return Err(error);
+        }
         while let Some(&next) = self.waiting.last() {
             if self.heads.peek().is_some_and(|&Reverse(head)| head < next) {
                 break;
@@ -231,6 +249,15 @@ impl<'r, F> Rotation<'r, F> {
     #[must_use]
     pub fn current(&self) -> Option<&Reader<'r>> {
         self.readers.get(self.lent?)?.as_ref()
+    }
+
+    /// What the captures say was lost before it could be written, as far as they have been read.
+    #[must_use]
+    pub fn drops(&self) -> Drops {
+        let mut all = self.drops;
+        let open = self.readers.iter().flatten();
+        open.for_each(|reader| all.add(&reader.drops()));
+        all
     }
 
     /// The files that have ended, in that order, and how.

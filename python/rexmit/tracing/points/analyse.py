@@ -10,8 +10,9 @@ from typing import Any
 import polars as pl
 
 from rexmit.progress import Progress, Silent
+from rexmit.sources.capture import whole_name
 from rexmit.store.trace_schema import TABLES
-from rexmit.tracing.points.combine import Combined, combine
+from rexmit.tracing.points.combine import Combined, Span, combine
 from rexmit.tracing.points.follow import follow
 from rexmit.tracing.points.recognise import Recognised
 from rexmit.tracing.source import CONNECTIONS_LIMIT, Facts, File, empty, open_source
@@ -65,13 +66,20 @@ def analyse(
         {
             "name": point.name,
             "captures": [str(path) for path in made.paths(point)],
-            "files": [str(path.resolve()) for path in made.paths(point)],
+            "files": [whole_name(path) for path in made.paths(point)],
             "clock": steps,
         }
         for point, steps in zip(made.points, ways.clocks, strict=True)
     ]
     all_facts = _together(made, facts, ways.warnings)
-    return Analysed(combine(points, ways), all_facts, about)
+    return Analysed(combine(points, ways, [_span(one) for one in facts]), all_facts, about)
+
+
+def _span(facts: Facts) -> Span:
+    """From the first packet of a point's captures to the last."""
+    firsts = [file.first_s for file in facts.files if file.first_s is not None]
+    lasts = [file.last_s for file in facts.files if file.last_s is not None]
+    return (min(firsts), max(lasts)) if firsts and lasts else None
 
 
 def _together(made: Recognised, facts: Sequence[Facts], warnings: Sequence[str]) -> Facts:

@@ -3,7 +3,8 @@
 Of each direction of a connection the analysis of the point nearest to its sender counts: it knows
 best when what was sent, and what the sender had heard. What became of its packets the other points
 show, so need is known where the last point stands beside the receiver, or where nothing of a packet
-ever came to the last point.
+ever came to the last point. Where the nearest point's capture begins late or ends early, the next
+one tells what it has not.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ Frames = Mapping[str, pl.DataFrame]
 OF_SIDES: Final = ("sides", "mechanisms", "parameters", "retransmissions", "whatif")
 """Tables whose rows belong to one side of a connection."""
 
+OF_ROWS: Final = ("mechanisms", "retransmissions")
+"""Those of them that are of retransmissions one by one."""
+
 _NOTHING: Final = 200
 """A way is none where it takes less than such a part of the other one: as `clock.rs` has it."""
 
@@ -45,19 +49,27 @@ class Combined:
     ways: dict[str, pl.DataFrame]
 
 
-def combine(points: Sequence[Frames], ways: Ways) -> Combined:
-    """`points` are the tables of the points in their order, as analysed each by itself. Times in
-    seconds are of the first point's clock then, times in nanoseconds of the point's own.
+Span = tuple[float, float] | None
+"""The first and the last time stamp of a point's captures, seconds since 1970."""
+
+
+def combine(points: Sequence[Frames], ways: Ways, spans: Sequence[Span]) -> Combined:
+    """`points` are the tables of the points in their order, as analysed each by itself, `spans` the
+    times of their captures. Times in seconds are of the first point's clock then, times in
+    nanoseconds of the point's own.
     """
     names = ways.points["point"].to_list()
     nodes = _Nodes(points, ways.legs, names)
     points = [_aligned(one, clock) for one, clock in zip(points, ways.clocks, strict=True)]
-    chosen = _chosen(points, nodes)
+    captured = Captured.of(spans, ways)
+    nearest = _chosen(points, nodes)
+    chosen = _chosen(points, nodes, captured)
     made: dict[str, list[pl.DataFrame]] = {name: [] for name in points[0]}
     for number, tables in enumerate(points):
-        of_sides = chosen.filter(pl.col("point") == number)
         for name in OF_SIDES:
-            made[name].append(_renumbered(tables[name], of_sides, chosen, number))
+            of = nearest if name in OF_ROWS else chosen
+            of_sides = of.filter(pl.col("point") == number)
+            made[name].append(_renumbered(tables[name], of_sides, of, number))
         made["connections"].append(_connections(tables["connections"], chosen, number))
     # Sums over senders are of all senders that a point saw: the first point's stand.
     made["whatif_totals"].append(points[0]["whatif_totals"])
@@ -66,13 +78,59 @@ def combine(points: Sequence[Frames], ways: Ways) -> Combined:
     for name in ("legs", "followed"):
         rows = _of_connections(getattr(ways, name), name, nodes, chosen, names)
         of_points[name] = rows.sort(*POINT_ORDERS[name], maintain_order=True, nulls_last=True)
+    more = _beyond(points, tables["retransmissions"], nodes, nearest, captured)
+    tables["retransmissions"] = pl.concat([tables["retransmissions"], more.rows])
+    tables["mechanisms"] = _with(tables["mechanisms"], more.rows)
     tables["retransmissions"], changed = _needs(
-        points, tables, of_points["followed"], chosen, names
+        points, tables, of_points["followed"], nearest, more.sides, names
     )
     tables["mechanisms"] = _counted(tables["mechanisms"], changed)
     tables["connections"] = _waited(tables["connections"], tables["mechanisms"])
     sort = {name: rows.sort(*ORDERS[name], maintain_order=True) for name, rows in tables.items()}
     return Combined(sort, of_points)
+
+
+@dataclass(frozen=True)
+class Captured:
+    """When the points' captures begin and end, by the first point's clock; `longest_s` is the
+    longest that a packet took from point to point: what a capture's end leaves out may have been on
+    its way.
+    """
+
+    spans: tuple[Span, ...]
+    longest_s: float
+
+    @classmethod
+    def of(cls, spans: Sequence[Span], ways: Ways) -> Captured:
+        """`spans` are by the points' own clocks."""
+
+        def told(span: Span, clock: list[Any]) -> Span:
+            if span is None or not clock:
+                return span
+            first, last = aligned(clock, [round(at * 1e9) for at in span])
+            return first / 1e9, last / 1e9
+
+        delays = ways.legs["delay_max_s"].drop_nulls()
+        return cls(
+            tuple(told(span, clock) for span, clock in zip(spans, ways.clocks, strict=True)),
+            max(0.0, *delays) if delays.len() else 0.0,
+        )
+
+    def misses_s(self, point: int, begun: float, ended: float) -> float:
+        """How much of this time the captures of a point do not hold."""
+        span = self.spans[point]
+        if span is None:
+            return ended - begun
+        return max(0.0, span[0] - begun) + max(0.0, ended - span[1])
+
+    def outside(self, point: int, times: pl.Expr, *, on_way: bool = False) -> pl.Expr:
+        """Whether what came by at a further point at these times came by at this one before or
+        after its captures; with `on_way` also where it may have been on its way when they ended.
+        """
+        span = self.spans[point]
+        if span is None:
+            return pl.lit(value=True)
+        return (times < span[0]) | (times > span[1] + (0.0 if on_way else self.longest_s))
 
 
 _TIMES: Final = {
@@ -107,6 +165,7 @@ class _Nodes:
         self._flows = [_flows(tables["connections"]) for tables in points]
         self._up: dict[Node, Node] = {}
         self.first: dict[Node, tuple[int, int]] = {}
+        self.longest_s: dict[Node, float] = {}
         ends = [
             (self.find_all(legs, point, flow, start, names), legs[order])
             for point, flow, start, order in (
@@ -119,10 +178,13 @@ class _Nodes:
         for one, other in zip(here, there, strict=True):
             if one is not None and other is not None:
                 self._join(one, other)
-        for one, other, begun, ended in zip(here, there, first, last, strict=True):
+        delays = legs["delay_max_s"].fill_null(0.0)
+        for one, other, begun, ended, delay in zip(here, there, first, last, delays, strict=True):
             known = one if one is not None else other
             if known is not None:
-                self.first[self.root(known)] = (places[begun], places[ended])
+                root = self.root(known)
+                self.first[root] = (places[begun], places[ended])
+                self.longest_s[root] = max(delay, self.longest_s.get(root, 0.0))
 
     def find_all(
         self, rows: pl.DataFrame, point: str, flow: str, time: str, names: Sequence[str]
@@ -187,16 +249,20 @@ def _flows(connections: pl.DataFrame) -> pl.DataFrame:
     ).sort("start_ns", maintain_order=True)
 
 
-def _chosen(points: Sequence[Frames], nodes: _Nodes) -> pl.DataFrame:
+def _chosen(
+    points: Sequence[Frames], nodes: _Nodes, captured: Captured | None = None
+) -> pl.DataFrame:
     """A row for each side of each connection of the trace: its new number, flow and direction, and
-    of which point's connection and direction its rows are; `last` is the last point on its way.
+    of which point's connection and direction its rows are: the first on its way, or with `captured`
+    the first whose captures hold no less of the connection than others. `last` is the last point
+    on its way.
     """
     members: dict[Node, list[Node]] = {}
-    told: dict[tuple[int, int], tuple[str, bool, float]] = {}
+    told: dict[tuple[int, int], tuple[str, bool, float, float]] = {}
     for number, tables in enumerate(points):
-        rows = tables["connections"].select("connection", "flow", "mid_stream", "start_s")
-        for connection, flow, middle, at in rows.iter_rows():
-            told[number, connection] = (flow, middle, at)
+        rows = tables["connections"].select("connection", "flow", "mid_stream", "start_s", "end_s")
+        for connection, flow, middle, at, end in rows.iter_rows():
+            told[number, connection] = (flow, middle, at, end)
             here = (number, connection, SIDES[0])
             which = min(nodes.root(here), nodes.root(_turned(here)))
             members.setdefault(which, []).append(here)
@@ -209,6 +275,15 @@ def _chosen(points: Sequence[Frames], nodes: _Nodes) -> pl.DataFrame:
         # Who is the client, a point that saw the handshake knows.
         base = min(group, key=lambda node: (told[node[0], node[1]][1], node))
         forward = nodes.root(base)
+        times = [told[node[0], node[1]] for node in group]
+        misses = {
+            node[0]: captured.misses_s(node[0], min(t[2] for t in times), max(t[3] for t in times))
+            for node in group
+            if captured is not None
+        }
+        # What a capture's end leaves out may have been on its way.
+        ways = (forward, nodes.root(_turned(base)))
+        longest = max(nodes.longest_s.get(way, 0.0) for way in ways)
         by_root: dict[tuple[Node, int], Node] = {}
         for one in group:
             for each in (one, _turned(one)):
@@ -217,6 +292,16 @@ def _chosen(points: Sequence[Frames], nodes: _Nodes) -> pl.DataFrame:
         for side, flow in zip(SIDES, (f"{client} > {server}", f"{server} > {client}"), strict=True):
             root = forward if side == SIDES[0] else nodes.root(_turned(base))
             begun, ended = nodes.first.get(root, (base[0], base[0]))
+            if captured is not None:
+                most = min(misses.values()) + longest
+                begun = next(
+                    (
+                        point
+                        for point in sorted(misses, key=lambda at: (at != begun, at == ended))
+                        if misses[point] <= most and (root, point) in by_root
+                    ),
+                    begun,
+                )
             near = by_root.get((root, begun)) or (base if side == SIDES[0] else _turned(base))
             far = by_root.get((root, ended))
             made.append((number, side, flow, *near, ended, far and far[1], far and far[2]))
@@ -339,13 +424,14 @@ def _needs(
     tables: Mapping[str, pl.DataFrame],
     followed: pl.DataFrame,
     chosen: pl.DataFrame,
+    more: pl.DataFrame,
     names: Sequence[str],
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The retransmissions with what the points know of their need, and those whose need is another
-    now, with `was`.
+    now, with `was`. `more` are sides at further points that rows are of, too.
     """
     rows = tables["retransmissions"]
-    told = _known(rows, followed, chosen, names)
+    told = _known(rows, followed, pl.concat([chosen, more]), names)
     far = _far(points, chosen)
     joined = (
         rows.with_row_index("row")
@@ -444,6 +530,101 @@ def _far(points: Sequence[Frames], chosen: pl.DataFrame) -> pl.DataFrame:
         )
     keys = ["connection", "direction", "last", "time_ns", "seq_start"]
     return pl.concat(parts).unique(keys, keep="first", maintain_order=True)
+
+
+@dataclass(frozen=True)
+class _More:
+    """Retransmissions that other points tell of, and the sides of connections at these points."""
+
+    rows: pl.DataFrame
+    sides: pl.DataFrame
+
+
+def _beyond(
+    points: Sequence[Frames],
+    told: pl.DataFrame,
+    nodes: _Nodes,
+    nearest: pl.DataFrame,
+    captured: Captured,
+) -> _More:
+    """Retransmissions that came by at a further point while the nearest one was not captured;
+    `told` are those that the nearest points tell of.
+    """
+    rows = [points[0]["retransmissions"].clear()]
+    sides = [nearest.clear()]
+    roots = {
+        nodes.root((point, connection, direction)): place
+        for place, (point, connection, direction) in enumerate(
+            nearest.select("point", "of_connection", "of_direction").iter_rows()
+        )
+    }
+    for number, tables in enumerate(points):
+        at = [
+            (place, connection, side)
+            for connection in tables["connections"]["connection"]
+            for side in SIDES
+            if (place := roots.get(nodes.root((number, connection, side)))) is not None
+        ]
+        there = pl.DataFrame(
+            at,
+            schema={"place": pl.Int64, "there": pl.Int64, "there_direction": pl.String},
+            orient="row",
+        )
+        here = (
+            nearest.with_row_index("place")
+            .with_columns(pl.col("place").cast(pl.Int64))
+            .join(there, on="place", how="inner")
+            .filter(pl.col("point") != number)
+        )
+        for near in here["point"].unique(maintain_order=True):
+            mine = here.filter(pl.col("point") == near).select(
+                "connection",
+                "direction",
+                "flow",
+                pl.lit(number, dtype=pl.Int64).alias("point"),
+                pl.col("there").alias("of_connection"),
+                pl.col("there_direction").alias("of_direction"),
+                "last",
+                "last_connection",
+                "last_direction",
+            )
+            time = pl.col("time_s")
+            maybe = _renumbered(
+                tables["retransmissions"].filter(captured.outside(near, time, on_way=True)),
+                mine,
+                mine,
+                number,
+            )
+            sure = captured.outside(near, time)
+            # What was on its way when the captures ended may be in both.
+            keys = ["connection", "direction", "seq_start"]
+            here_too = (
+                maybe.filter(~sure)
+                .join(told.select(*keys, pl.col("time_s").alias("before")), on=keys)
+                .filter((time - pl.col("before")).is_between(0.0, captured.longest_s))
+            )
+            found = maybe.join(here_too, on=[*keys, "time_ns"], how="anti")
+            rows.append(found)
+            sides.append(mine.join(found, on=["connection", "direction"], how="semi"))
+    return _More(pl.concat(rows), pl.concat(sides))
+
+
+def _with(mechanisms: pl.DataFrame, more: pl.DataFrame) -> pl.DataFrame:
+    """The counts by mechanism with further retransmissions."""
+    if more.is_empty():
+        return mechanisms
+    keys = ["capture", "connection", "flow", "direction", "mechanism"]
+    counts = more.group_by(keys, maintain_order=True).agg(
+        (pl.col("need") != "spurious").sum().cast(pl.Int64).alias("needed"),
+        (pl.col("need") == "spurious").sum().cast(pl.Int64).alias("spurious"),
+        pl.sum("waited_s"),
+    )
+    both = pl.concat([mechanisms, counts.select(mechanisms.columns)])
+    return (
+        both.group_by(keys[1:], maintain_order=True)
+        .agg(pl.col("capture").first(), pl.col("needed", "spurious", "waited_s").sum())
+        .select(mechanisms.columns)
+    )
 
 
 def _counted(mechanisms: pl.DataFrame, changed: pl.DataFrame) -> pl.DataFrame:

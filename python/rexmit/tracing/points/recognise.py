@@ -1,9 +1,10 @@
 """Which of several captures show the same packets at other points.
 
 Each capture gives a sample of its packets' marks: what routers and address translation leave alone.
-Captures of other packets (files of a rotation, other connections) have none in common. A capture
-that was given twice, or made twice at one place, has them in common with all clocks alike; that is
-no other point.
+Captures of other packets (files of a rotation, other connections) have none in common. Captures
+that were made at one place have some in common with all clocks alike: that is no other point. A
+copy of a capture, with its own times or with others, would make each packet a retransmission: that
+is refused.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from pathlib import Path
 from typing import Final
 
 from rexmit import _core
-from rexmit.errors import UserError, by_caller
+from rexmit.errors import UserError, argument, by_caller
 from rexmit.progress import Progress
+from rexmit.sources import Capture
+from rexmit.sources.capture import is_file, whole_name
 
 _FIRST: Final = 1 << 16
 """Packets at the beginning of each capture that show whether captures have packets in common."""
@@ -47,11 +50,11 @@ class Point:
 class Recognised:
     """Two points or more, and the samples of their captures."""
 
-    captures: tuple[Path, ...]
+    captures: tuple[Capture, ...]
     points: tuple[Point, ...]
     samples: _core.Samples
 
-    def paths(self, point: Point) -> list[Path]:
+    def paths(self, point: Point) -> list[Capture]:
         """The captures of a point."""
         return [self.captures[number] for number in point.files]
 
@@ -68,7 +71,7 @@ class Recognised:
 
 
 def recognise(
-    captures: Sequence[Path], names: Sequence[str] | None, progress: Progress
+    captures: Sequence[Capture], names: Sequence[str] | None, progress: Progress
 ) -> Recognised | None:
     """The points of the captures; None where they are of one. `names` are of the captures' points,
     one a capture: captures of one name are of one point. Raises UserError for names that do not
@@ -83,16 +86,18 @@ def recognise(
     return Recognised(tuple(captures), tuple(groups), samples)
 
 
-def _groups(captures: Sequence[Path], progress: Progress) -> list[Point] | None:
+def _groups(captures: Sequence[Capture], progress: Progress) -> list[Point] | None:
     """By what their beginnings have in common; None where that is nothing."""
-    if len(captures) < 2 or not all(path.is_file() for path in captures):
+    if len(captures) < 2 or not all(is_file(capture) for capture in captures):
         return None
+    pairs = list(combinations(range(len(captures)), 2))
+    for one, other in pairs:
+        if _is_same(captures[one], captures[other]):
+            raise UserError(f"{captures[other]} is given twice", "give each capture once")
     samples = _read(captures, _FIRST, progress)
-    others = {
-        (one, other)
-        for one, other in combinations(range(len(captures)), 2)
-        if _are_of_two_points(samples, one, other)
-    }
+    for one, other in pairs:
+        _refuse_copy(captures, samples, one, other)
+    others = {pair for pair in pairs if _are_of_two_points(samples, *pair)}
     if not others:
         return None
     groups: list[list[int]] = []
@@ -111,6 +116,43 @@ def _groups(captures: Sequence[Path], progress: Progress) -> list[Point] | None:
     return [Point(name, tuple(g)) for name, g in zip(_names(captures, groups), groups, strict=True)]
 
 
+def _is_same(one: Capture, other: Capture) -> bool:
+    """Whether both are the same file or object."""
+    if isinstance(one, Path) and isinstance(other, Path):
+        return one.samefile(other)
+    return whole_name(one) == whole_name(other)
+
+
+def _refuse_copy(captures: Sequence[Capture], samples: _core.Samples, one: int, other: int) -> None:
+    """Raises UserError where a capture is a copy of another, at its own times or at others that
+    differ by the same from packet to packet.
+    """
+    both, of = samples.overlap(one, other)
+    apart = samples.apart(one, other)
+    if apart is None or apart[1] - apart[0] > _SAME_NS:
+        return
+    later = apart[0]
+    if abs(later) <= _SAME_NS:
+        if both < of:
+            # Made at one place at a time, of some packets twice: the analysis knows them.
+            return
+        first, second = captures[one], captures[other]
+        sizes = [at.stat().st_size if isinstance(at, Path) else 0 for at in (first, second)]
+        if sizes[1] > sizes[0]:
+            first, second = second, first
+        raise UserError(
+            f"{second}: all its packets are in {first}, at the same times",
+            f"give one of them, or say with {argument('points')} that they are of two points",
+        )
+    if both >= max(_LEAST, of * _SHARE):
+        raise UserError(
+            f"{captures[other]} has the packets of {captures[one]}, each "
+            f"{abs(later) / 1e9:,.6f} s {'later' if later > 0 else 'earlier'}: a copy by another "
+            "clock",
+            f"give one of them, or say with {argument('points')} that they are of two points",
+        )
+
+
 def _are_of_two_points(samples: _core.Samples, one: int, other: int) -> bool:
     both, of = samples.overlap(one, other)
     if both < max(_LEAST, of * _SHARE):
@@ -119,7 +161,7 @@ def _are_of_two_points(samples: _core.Samples, one: int, other: int) -> bool:
     return apart is not None and apart[1] - apart[0] > _SAME_NS
 
 
-def _names(captures: Sequence[Path], groups: Sequence[Sequence[int]]) -> list[str]:
+def _names(captures: Sequence[Capture], groups: Sequence[Sequence[int]]) -> list[str]:
     """The first capture of each, as briefly as it tells them apart."""
     first = [captures[group[0]] for group in groups]
     stems = [path.name.partition(".")[0] for path in first]
@@ -131,7 +173,7 @@ def _names(captures: Sequence[Path], groups: Sequence[Sequence[int]]) -> list[st
     return [str(number + 1) for number in range(len(first))]
 
 
-def _named(captures: Sequence[Path], names: Sequence[str]) -> list[Point]:
+def _named(captures: Sequence[Capture], names: Sequence[str]) -> list[Point]:
     option = by_caller(called="`points`", typed="--points")
     if len(names) != len(captures):
         raise UserError(
@@ -146,12 +188,18 @@ def _named(captures: Sequence[Path], names: Sequence[str]) -> list[Point]:
             f"two to {MOST} different names; captures of one point have the same",
             usage=True,
         )
-    missing = next((path for path in captures if not path.is_file()), None)
+    missing = next((path for path in captures if not is_file(path)), None)
     if missing is not None:
         raise UserError(
             f"{missing}: captures of several points are read twice",
             "give files: a pipe cannot be read again",
         )
+    for one, other in combinations(range(len(captures)), 2):
+        if _is_same(captures[one], captures[other]):
+            raise UserError(
+                f"{captures[other]} is given twice",
+                "a capture is of one point: give each once",
+            )
     return [
         Point(name, tuple(number for number, mine in enumerate(names) if mine == name))
         for name in order
@@ -169,9 +217,9 @@ def _check(groups: Sequence[Point], samples: _core.Samples) -> None:
             )
 
 
-def _read(captures: Sequence[Path], limit: int | None, progress: Progress) -> _core.Samples:
+def _read(captures: Sequence[Capture], limit: int | None, progress: Progress) -> _core.Samples:
     """Raises UserError for a capture that cannot be read."""
-    samples = _core.Samples([str(path) for path in captures], limit=limit)
+    samples = _core.Samples(list(captures), limit=limit)
     done = 0
     try:
         while (now := samples.read()) is not None:

@@ -120,6 +120,9 @@ impl Board {
             }
             let head = *head;
             self.out = self.out.saturating_sub(head.packets);
+            if head.start.is_before(self.highest) {
+                self.below_highest -= head.packets;
+            }
             if head.sacked {
                 self.sacked = self.sacked.saturating_sub(head.packets);
             }
@@ -132,7 +135,17 @@ impl Board {
         }
         if self.sacked == 0 || self.highest.is_before(ack) {
             self.highest = ack;
+            self.below_highest = 0;
         }
+        self.trim_order();
+    }
+
+    /// The piece at `index`, which ends there, is the highest SACKed.
+    fn raise_highest(&mut self, index: usize, highest: SeqNum) {
+        let passed = self.pieces.range(..=index).rev();
+        let passed = passed.take_while(|piece| !piece.start.is_before(self.highest));
+        self.below_highest += passed.map(|piece| piece.packets).sum::<u32>();
+        self.highest = highest;
     }
 
     fn tag(&mut self, block: SeqRange, report: &mut AckReport) {
@@ -142,9 +155,7 @@ impl Board {
         {
             return;
         }
-        let mut index = self
-            .pieces
-            .partition_point(|piece| !piece.end.is_after(block.start));
+        let mut index = self.index(block.start);
         if self
             .pieces
             .get(index)
@@ -166,8 +177,9 @@ impl Board {
             if !piece.sacked {
                 piece.sacked = true;
                 self.sacked += piece.packets;
-                if piece.end.is_after(self.highest) {
-                    self.highest = piece.end;
+                let highest = piece.end;
+                if highest.is_after(self.highest) {
+                    self.raise_highest(index, highest);
                 }
                 report.sacked.push(index);
             }

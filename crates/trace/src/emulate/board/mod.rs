@@ -1,7 +1,8 @@
-//! What was sent and not acknowledged: one scoreboard for all emulated senders. `acknowledge` takes acknowledgements in, and
-//! `report` is what one tells.
+//! What was sent and not acknowledged: one scoreboard for all emulated senders. `acknowledge` takes acknowledgements in,
+//! `report` is what one tells, and `order` is the order of sending.
 
 mod acknowledge;
+mod order;
 mod report;
 
 use std::collections::VecDeque;
@@ -12,6 +13,8 @@ use rexmit_wire::{SeqNum, SeqRange};
 use super::profile::MOST_PROFILES;
 use crate::event::{Sent, SentKind};
 
+pub use order::Order;
+use order::Transmission;
 pub use report::AckReport;
 
 /// Pieces of the queue that are kept; what is sent beyond it pushes out the oldest.
@@ -64,6 +67,10 @@ pub struct Board {
     pub sacked: u32,
     /// After the highest byte SACKed; the first byte not acknowledged without one.
     pub highest: SeqNum,
+    /// Packets that begin below it.
+    below_highest: u32,
+    /// Its pieces in the order in which they were sent last.
+    pub order: Order,
     /// What the receiver offers, and the number that the packet bore which said so (`snd_wl1`).
     window: Option<(u32, SeqNum)>,
     /// Packets sent again so far (`total_retrans`), and packets that were reported to have come twice (`dsack_dups`).
@@ -79,6 +86,7 @@ pub struct Board {
 pub struct Recycled {
     pieces: VecDeque<Piece>,
     stamps: VecDeque<(u32, Time)>,
+    order: VecDeque<Transmission>,
 }
 
 impl Board {
@@ -92,6 +100,8 @@ impl Board {
             out: 0,
             sacked: 0,
             highest: SeqNum::default(),
+            below_highest: 0,
+            order: Order::within(recycled.order),
             window: None,
             retransmitted: 0,
             reported: 0,
@@ -109,6 +119,7 @@ impl Board {
         Recycled {
             pieces: self.pieces,
             stamps: self.stamps,
+            order: self.order.leave(most),
         }
     }
 
@@ -156,12 +167,25 @@ impl Board {
         if self.sacked == 0 {
             return 0;
         }
-        let below = |piece: &&Piece| piece.start.is_before(self.highest);
-        self.pieces
-            .iter()
-            .take_while(below)
-            .map(|piece| piece.packets)
-            .sum()
+        self.below_highest
+    }
+
+    /// The index of the first piece that ends after `seq`, and the packets below: of those that are SACKed, or of all up to
+    /// the highest SACK.
+    ///
+    /// There are few pieces between `seq` and the highest SACK, as a rule, and many below `seq`.
+    pub fn below(&self, seq: SeqNum, sacked: bool) -> (usize, u32) {
+        let index = self.index(seq);
+        let between = self.pieces.range(index..);
+        let between = between.take_while(|piece| piece.start.is_before(self.highest));
+        let (all, above) = if sacked {
+            let some = between.filter(|piece| piece.sacked);
+            (self.sacked, some.map(|piece| piece.packets).sum())
+        } else {
+            let above: u32 = between.map(|piece| piece.packets).sum();
+            (self.below_highest, above)
+        };
+        (index, all - above)
     }
 
     /// The highest SACK of this acknowledgement and those before it.
@@ -202,9 +226,13 @@ impl Board {
         let fin = u32::from(sent.flags.fin());
         let len = end.offset_from(start).unsigned_abs();
         let packets = self.packets_in(len.saturating_sub(fin));
+        self.order.push(sent.at, start, end);
         if self.pieces.len() == MOST_PIECES {
             if let Some(first) = self.pieces.pop_front() {
                 self.out -= first.packets;
+                if first.start.is_before(self.highest) {
+                    self.below_highest -= first.packets;
+                }
                 self.sacked -= if first.sacked { first.packets } else { 0 };
             }
         }
@@ -233,11 +261,15 @@ impl Board {
         from..to
     }
 
+    /// The index of the first piece that ends after `seq`.
+    pub fn index(&self, seq: SeqNum) -> usize {
+        self.pieces
+            .partition_point(|piece| !piece.end.is_after(seq))
+    }
+
     /// The index of the first piece that begins at or after `seq`; a piece across it is cut.
     fn cut(&mut self, seq: SeqNum) -> usize {
-        let index = self
-            .pieces
-            .partition_point(|piece| !piece.end.is_after(seq));
+        let index = self.index(seq);
         match self.pieces.get(index) {
             Some(piece) if piece.start.is_before(seq) => {
                 self.split(index, seq);
@@ -260,6 +292,11 @@ impl Board {
         if whole.sacked {
             self.sacked += added;
         }
+        if second.start.is_before(self.highest) {
+            self.below_highest += added;
+        } else if whole.start.is_before(self.highest) {
+            self.below_highest -= whole.packets - first.packets;
+        }
         self.pieces[index] = first;
         self.pieces.insert(index + 1, second);
     }
@@ -267,6 +304,7 @@ impl Board {
     /// The range was sent again.
     pub fn retransmitted(&mut self, sent: &Sent, pieces: core::ops::Range<usize>) {
         self.note_stamp(sent);
+        self.order.push(sent.at, sent.range.start, sent.range.end);
         let nxt = self.nxt;
         for piece in self.pieces.range_mut(pieces) {
             self.retransmitted += piece.packets;

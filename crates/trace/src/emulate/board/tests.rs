@@ -12,7 +12,8 @@ fn at(ms: u64) -> Time {
     Time::from_nanos(ms * 1_000_000)
 }
 
-fn sent(ms: u64, segment: u32) -> Sent {
+/// A segment that was sent then.
+pub fn sent(ms: u64, segment: u32) -> Sent {
     Sent {
         at: at(ms),
         range: SeqRange::new(FIRST + segment * MSS, MSS),
@@ -113,4 +114,62 @@ fn reports_of_more_than_was_sent_again_are_nothing_delivered() {
     assert_eq!((believed.prior_reported, believed.delivered), (0, 4));
     let doubted = ack(&mut board, 3, 0..0, 2);
     assert_eq!((doubted.prior_reported, doubted.delivered), (1, 5));
+}
+
+/// A step: a segment is sent, or one is sent again, or the receiver acknowledges so many and SACKs a block.
+fn step() -> impl proptest::strategy::Strategy<Value = (u8, u32, u32, u32)> {
+    (0u8..4, 0u32..12, 0u32..14, 1u32..4)
+}
+
+proptest::proptest! {
+    #[test]
+    fn what_is_counted_on_the_way_is_what_lies_there(steps in proptest::collection::vec(step(), 1..80)) {
+        let mut board = board_of(2);
+        let mut segments = 2;
+        for (number, (kind, first, from, len)) in steps.into_iter().enumerate() {
+            let ms = 10 + number as u64;
+            let una = board.una.offset_from(FIRST).unsigned_abs() / MSS;
+            match kind {
+                0 => {
+                    board.push(&sent(ms, segments));
+                    segments += 1;
+                }
+                1 if segments > una => {
+                    let again = sent(ms, una + first % (segments - una));
+                    let pieces = board.locate(again.range);
+                    board.retransmitted(&again, pieces);
+                }
+                _ => {
+                    let to = una + if kind == 2 { first.min(2) } else { 0 };
+                    let to = to.min(segments);
+                    let block = (to + 1 + from).min(segments)..(to + 1 + from + len).min(segments);
+                    ack(&mut board, to, block, 0);
+                }
+            }
+            let below = |seq: SeqNum, sacked: bool| -> u32 {
+                let pieces = board.pieces().filter(|piece| piece.start.is_before(seq));
+                let pieces = pieces.filter(|piece| piece.sacked || !sacked);
+                pieces.map(|piece| piece.packets).sum()
+            };
+            if board.sacked > 0 {
+                proptest::prop_assert_eq!(board.reach(), below(board.highest, false));
+            }
+            for index in 0..board.len() {
+                let end = board.at(index).end;
+                if !end.is_after(board.highest) {
+                    let told = [true, false].map(|sacked| board.below(end, sacked));
+                    proptest::prop_assert_eq!(told, [true, false].map(|sacked| (index + 1, below(end, sacked))));
+                }
+            }
+            let mut by_time: Vec<usize> = (0..board.len()).collect();
+            by_time.sort_by_key(|index| board.at(*index).sent);
+            let mut walked = Vec::new();
+            let mut number = 0;
+            while let Some((found, _)) = board.transmission(number) {
+                walked.extend(board.sent_in(found));
+                number = found + 1;
+            }
+            proptest::prop_assert_eq!(walked, by_time);
+        }
+    }
 }

@@ -14,12 +14,14 @@ impl EmulatedSender {
         self.raise_threshold(board, report);
         self.catch_up(board, report.at, report.slack);
         self.timers.missed = false;
+        self.marks.advanced(board.una);
         let mut flags = AckFlags::default();
         self.note_duplicate(board, report, &mut flags);
         match self.settings.ack_order {
             AckOrder::RecoveryFirst => self.on_ack_recovery_first(board, report, &mut flags),
             AckOrder::LossesFirst => self.on_ack_losses_first(board, report, &mut flags),
         }
+        self.note_advance_after_frto(report);
         if board.is_empty() {
             self.marks.clear();
             self.timers.timer.clear();

@@ -42,6 +42,7 @@ impl EmulatedSender {
         self.add_timeouts(&mut list, board, moment, head);
         self.add_probe(&mut list, board, moment, tail, pieces);
         self.add_ack(&mut list, board, moment, pieces);
+        self.add_without_frto(&mut list, board, moment, pieces);
         self.add_other_minimum(&mut list, board, moment, pieces);
         let early = self.timers.timer.job() == Some(Job::EarlyRetransmit);
         if early && self.detection.early_retransmit {

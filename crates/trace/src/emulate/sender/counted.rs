@@ -7,7 +7,7 @@ use rexmit_tcp::settings::ReorderingUnit;
 use rexmit_wire::SeqNum;
 
 use super::EmulatedSender;
-use crate::emulate::board::Board;
+use crate::emulate::board::{Board, Piece};
 
 impl EmulatedSender {
     /// The highest SACK is further above than reordering explains (`tcp_force_fast_retransmit`; before 4.18 in segments).
@@ -39,20 +39,29 @@ impl EmulatedSender {
             begins,
         ) {
             Marks::Nothing => {}
-            Marks::Head => self.mark_from_head(board, 1, true, board.nxt),
-            Marks::First(most) | Marks::BelowSacked(most) => {
-                self.mark_from_head(board, most, false, board.nxt);
-            }
+            Marks::Head => self.mark_head(board),
+            Marks::First(most) | Marks::BelowSacked(most) => self.mark_from_head(board, most),
+        }
+    }
+
+    fn mark_head(&mut self, board: &mut Board) {
+        let unmarked = |head: &Piece| !head.sacked && self.marks.of(head) == 0;
+        if board.head().is_some_and(unmarked) {
+            self.marks.mark_lost(board, 0);
         }
     }
 
     /// Marks the first `most` segments; with plain SACK those with more SACKed ones above (`tcp_mark_head_lost`).
-    fn mark_from_head(&mut self, board: &mut Board, most: u32, head_only: bool, limit: SeqNum) {
+    fn mark_from_head(&mut self, board: &mut Board, most: u32) {
         let by_sack = board.sack && !self.detection.fack;
-        let mut count = 0;
-        for index in 0..board.len() {
+        // What is marked already, or SACKed, is only counted.
+        let (first, mut count) = match self.marks.marked_up_to() {
+            Some(seq) => board.below(seq, by_sack),
+            None => (0, 0),
+        };
+        for index in first..board.len() {
             let piece = *board.at(index);
-            if piece.end.is_after(limit) || !piece.start.is_before(board.highest) && index > 0 {
+            if !piece.start.is_before(board.highest) && index > 0 {
                 break;
             }
             let passed = count;
@@ -65,9 +74,7 @@ impl EmulatedSender {
             if !piece.sacked && self.marks.of(&piece) == 0 {
                 self.marks.mark_lost(board, index);
             }
-            if head_only {
-                break;
-            }
+            self.marks.all_marked_up_to(piece.end);
         }
     }
 

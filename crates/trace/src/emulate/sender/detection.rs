@@ -5,6 +5,8 @@ use rexmit_tcp::recovery::reordering;
 use rexmit_tcp::settings::{AckOrder, EarlyRetransmit, Settings};
 use rexmit_wire::SeqNum;
 
+use super::without_frto::Frto;
+
 /// What losses are found by.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Detection {
@@ -18,6 +20,8 @@ pub(super) struct Detection {
     pub threshold_open: bool,
     /// Reordering was seen, in 6.x.
     pub reordered: bool,
+    /// Whether the host has F-RTO.
+    pub frto: Frto,
 }
 
 impl Detection {
@@ -32,6 +36,7 @@ impl Detection {
             // By counting a recovery begins early for other reasons, too.
             threshold_open: settings.ack_order == AckOrder::LossesFirst,
             reordered: false,
+            frto: Frto::default(),
         }
     }
 

@@ -91,6 +91,8 @@ pub(super) enum Cause {
     Ack,
     Reordering,
     EarlyRetransmit,
+    /// A timeout that F-RTO would have taken back, by a host that has none.
+    WithoutFrto,
     /// Nothing that a stack here has.
     None,
 }
@@ -107,7 +109,7 @@ pub(super) struct Candidate {
 /// Candidates of one retransmission.
 #[derive(Default)]
 pub(super) struct Candidates {
-    list: [Option<Candidate>; 11],
+    list: [Option<Candidate>; 12],
     len: usize,
 }
 

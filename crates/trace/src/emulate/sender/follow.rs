@@ -73,6 +73,7 @@ impl EmulatedSender {
                 return;
             }
             Cause::EarlyRetransmit => self.on_early_retransmit_timer(board, at),
+            Cause::WithoutFrto => self.go_on_without_frto(board, moment),
             Cause::Ack => {
                 if self.episode.state < State::Recovery {
                     let lower = self.lower_threshold(board, pieces.start).is_some();
@@ -92,7 +93,10 @@ impl EmulatedSender {
         }
         self.episode.entered = None;
         self.episode.unless_more = false;
-        let restarts = matches!(best.cause, Cause::Ack | Cause::EarlyRetransmit);
+        let restarts = matches!(
+            best.cause,
+            Cause::Ack | Cause::EarlyRetransmit | Cause::WithoutFrto
+        );
         if restarts && pieces.start == 0 && self.timers.timer.job() != Some(Job::Reordering) {
             self.timers.set_to_timeout(at);
         }

@@ -46,7 +46,7 @@ impl EmulatedSender {
             reduced,
             timeouts: self.timers.timeouts,
         };
-        self.episode.frto = self.settings.frto && frto::begins(self.settings.frto_test, &begin);
+        self.episode.frto = self.has_frto() && frto::begins(self.settings.frto_test, &begin);
         self.episode.state = State::Loss;
         self.episode.before = None;
         self.episode.loss_at = Some(now);
@@ -98,6 +98,7 @@ impl EmulatedSender {
             return;
         }
         if self.judge_timeout(board, report, flags) {
+            self.note_taken_back();
             self.try_undo_loss(board, report, true);
             return;
         }

@@ -1,8 +1,11 @@
 //! What one emulated sender holds of the segments on the common board: which are lost, which were sent again and are still on
 //! their way, and how many duplicates stand for segments that arrived.
 
+use core::cell::Cell;
+
 use rexmit_tcp::recovery::scoreboard::{Scoreboard, Segment};
 use rexmit_tcp::recovery::{reordering, State};
+use rexmit_wire::SeqNum;
 
 use crate::emulate::board::{Board, Piece, LOST, RESENT};
 
@@ -17,6 +20,10 @@ pub(super) struct Marks {
     pub retransmitted: u32,
     /// Without SACK, duplicates (`sacked_out`).
     pub duplicates: u32,
+    /// Every piece that ends here or before is marked or SACKed.
+    marked_up_to: Option<SeqNum>,
+    /// No transmission before this one has anything that RACK may find lost.
+    left_over: u64,
 }
 
 impl Marks {
@@ -26,7 +33,29 @@ impl Marks {
             lost: 0,
             retransmitted: 0,
             duplicates: 0,
+            marked_up_to: None,
+            left_over: 0,
         }
+    }
+
+    /// Up to where every piece is marked or SACKed, if it is known of any.
+    pub fn marked_up_to(&self) -> Option<SeqNum> {
+        self.marked_up_to
+    }
+
+    /// All pieces up to here are marked or SACKed.
+    pub fn all_marked_up_to(&mut self, seq: SeqNum) {
+        self.marked_up_to = Some(seq);
+    }
+
+    /// All before `una` is acknowledged.
+    pub fn advanced(&mut self, una: SeqNum) {
+        self.marked_up_to = self.marked_up_to.filter(|seq| seq.is_after(una));
+    }
+
+    /// Marks were taken back, or set for another reason than a packet that leaves now.
+    pub fn look_at_all(&mut self) {
+        self.left_over = 0;
     }
 
     /// The marks of a piece.
@@ -59,7 +88,7 @@ impl Marks {
         }
     }
 
-    /// It was sent again.
+    /// It is sent again now, or was and the board is to [be looked at anew](Marks::look_at_all).
     pub fn mark_retransmitted(&mut self, board: &mut Board, index: usize) {
         let piece = board.at_mut(index);
         let marks = &mut piece.marks[self.slot];
@@ -71,6 +100,8 @@ impl Marks {
 
     /// It is not lost after all.
     pub fn unmark_lost(&mut self, board: &mut Board, index: usize) {
+        self.marked_up_to = None;
+        self.look_at_all();
         let piece = board.at_mut(index);
         let marks = &mut piece.marks[self.slot];
         if *marks & LOST != 0 {
@@ -81,6 +112,8 @@ impl Marks {
 
     /// Nothing is lost.
     pub fn clear_lost(&mut self, board: &mut Board) {
+        self.marked_up_to = None;
+        self.look_at_all();
         for piece in board.pieces_mut() {
             piece.marks[self.slot] &= !LOST;
         }
@@ -149,50 +182,107 @@ impl Marks {
 
     /// The board as this sender marks it.
     pub fn on<'a>(&'a mut self, board: &'a mut Board) -> Marked<'a> {
-        Marked { board, marks: self }
+        Marked {
+            next: Cell::new(self.left_over),
+            at: Cell::new(self.left_over),
+            left_over: Cell::new(None),
+            seen: Cell::new(None),
+            board,
+            marks: self,
+        }
     }
 }
 
-/// The board with the marks of one sender, in the order of the sequence numbers.
+/// The board with the marks of one sender, by time: what was sent first comes first. Where some packets were told of after
+/// others that were sent later, in the order of the sequence numbers.
 pub(super) struct Marked<'a> {
     board: &'a mut Board,
     marks: &'a mut Marks,
+    /// The transmission of the piece that is looked at, and that of the next.
+    at: Cell<u64>,
+    next: Cell<u64>,
+    /// The first transmission of which a piece may be found lost another time; without that of the piece looked at, which may
+    /// be marked now.
+    left_over: Cell<Option<u64>>,
+    seen: Cell<Option<u64>>,
+}
+
+impl Marked<'_> {
+    /// Nothing more is looked at, this time.
+    pub fn end(self) {
+        self.see(None);
+        if self.board.order.is_sorted() {
+            self.marks.left_over = self.left_over.get().unwrap_or(self.next.get());
+        }
+    }
+
+    /// What was looked at before stays as it is; a piece that may be lost, of this transmission, is looked at now.
+    fn see(&self, now: Option<u64>) {
+        if let Some(number) = self.seen.replace(now) {
+            let first = self.left_over.get().unwrap_or(number);
+            self.left_over.set(Some(first));
+        }
+    }
 }
 
 impl Scoreboard for Marked<'_> {
     fn first_sent(&self) -> Option<usize> {
-        (!self.board.is_empty()).then_some(0)
+        if !self.board.order.is_sorted() {
+            return (!self.board.is_empty()).then_some(0);
+        }
+        let (number, index) = self.board.transmission(self.next.get())?;
+        self.next.set(number);
+        Some(index)
     }
 
     fn next_sent(&self, place: usize) -> Option<usize> {
-        (place + 1 < self.board.len()).then_some(place + 1)
+        if !self.board.order.is_sorted() {
+            return (place + 1 < self.board.len()).then_some(place + 1);
+        }
+        let number = self.next.get();
+        self.at.set(number);
+        let mut same = self.board.sent_in(number);
+        if let Some(index) = same.find(|index| *index > place) {
+            return Some(index);
+        }
+        self.next.set(number + 1);
+        self.first_sent()
     }
 
-    /// What follows one that was sent once was sent later still.
+    /// What follows one that was sent once was sent later still; by time, all but what was sent with it.
     fn rest_was_sent_later(&self, place: usize) -> bool {
-        self.board.at(place).retransmissions == 0
+        let piece = self.board.at(place);
+        if !self.board.order.is_sorted() {
+            return piece.retransmissions == 0;
+        }
+        let next = self.board.order.time(self.next.get());
+        next.is_none_or(|next| next > piece.sent)
     }
 
     fn segment(&self, place: usize) -> Segment {
         let piece = self.board.at(place);
-        Segment {
+        let segment = Segment {
             end: piece.end,
             sent: piece.sent,
             sacked: piece.sacked,
             lost: self.marks.is_lost(piece),
             retransmission_out: self.marks.is_retransmitted(piece),
-        }
+        };
+        let may_be_lost = !segment.sacked && (!segment.lost || segment.retransmission_out);
+        self.see(may_be_lost.then_some(self.at.get()));
+        segment
     }
 
     fn mark_lost(&mut self, place: usize) {
         self.marks.mark_lost(self.board, place);
+        self.seen.set(None);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emulate::board::tests::board_of;
+    use crate::emulate::board::tests::{board_of, sent};
 
     #[test]
     fn a_retransmission_that_is_lost_leaves_the_flight() {
@@ -233,15 +323,47 @@ mod tests {
     }
 
     #[test]
-    fn the_board_is_walked_in_the_order_of_sending_until_something_was_sent_again() {
+    fn the_board_is_walked_in_the_order_of_sending() {
+        let mut board = board_of(4);
+        board.retransmitted(&sent(10, 1), 1..2);
+        let mut marks = Marks::new(0);
+        let walk = |marks: &mut Marks, board: &mut Board, until: usize| {
+            let marked = marks.on(board);
+            let mut places = Vec::new();
+            let mut next = marked.first_sent();
+            while let Some(place) = next {
+                places.push(place);
+                next = marked.next_sent(place);
+                marked.segment(place);
+                if place == until && marked.rest_was_sent_later(place) {
+                    break;
+                }
+            }
+            marked.end();
+            places
+        };
+        assert_eq!(walk(&mut marks, &mut board, 2), [0, 2]);
+        marks.mark_lost(&mut board, 0);
+        assert_eq!(walk(&mut marks, &mut board, 9), [0, 2, 3, 1]);
+        assert_eq!(walk(&mut marks, &mut board, 9), [2, 3, 1], "marked");
+        marks.unmark_lost(&mut board, 0);
+        assert_eq!(walk(&mut marks, &mut board, 9), [0, 2, 3, 1]);
+        // What is told of late is nowhere in that order.
+        board.push(&sent(9, 4));
+        assert_eq!(walk(&mut marks, &mut board, 9), [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn the_board_is_walked_by_number_until_something_was_sent_again() {
         let mut board = board_of(3);
+        board.push(&sent(1, 3));
         board.at_mut(1).retransmissions = 1;
         let mut marks = Marks::new(0);
         marks.mark_lost(&mut board, 1);
         marks.mark_retransmitted(&mut board, 1);
         let mut marked = marks.on(&mut board);
         assert_eq!(marked.first_sent(), Some(0));
-        assert_eq!(marked.next_sent(2), None);
+        assert_eq!(marked.next_sent(3), None);
         assert!(marked.rest_was_sent_later(0) && !marked.rest_was_sent_later(1));
         let segment = marked.segment(1);
         assert!(segment.lost && segment.retransmission_out);

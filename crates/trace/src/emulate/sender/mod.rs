@@ -12,7 +12,7 @@
 //! `ack` is the order in which an acknowledgement is worked through: `deliver` notes what arrived, `alert` moves between the
 //! states (`loss`, `recover`, `undo`, `rack`, `counted`, `probe`). `causes` are what may have made a retransmission,
 //! `explain` says which did, `follow` what comes of it, and `doubt` takes a timeout back that was none. `unseen` is what
-//! timers did that the monitor did not see.
+//! timers did that the monitor did not see. `threshold` and `without_frto` learn where a host is set otherwise than its page.
 
 mod ack;
 mod alert;
@@ -42,11 +42,12 @@ mod timers;
 mod undo;
 mod unseen;
 mod window;
+mod without_frto;
 
 use std::collections::VecDeque;
 
 use rexmit_tcp::recovery::{Job, State};
-use rexmit_tcp::settings::{AckOrder, ReorderingUnit, Settings, Tlp};
+use rexmit_tcp::settings::{AckOrder, Estimator, ReorderingUnit, Settings, Tlp};
 use rexmit_tcp::Mechanism;
 use rexmit_time::{Duration, Time};
 
@@ -147,6 +148,12 @@ impl EmulatedSender {
         self.settings.ack_order == AckOrder::LossesFirst
     }
 
+    /// Whether a SYN that was sent again gives a sample by the stamp that its answer echoes (`tcp_synack_rtt_meas`,
+    /// `tcp_ack_update_rtt`).
+    pub fn times_handshake_by_stamp(&self) -> bool {
+        self.settings.estimator == Estimator::LinuxMicros
+    }
+
     /// The handshake is over; `rtt` is its round-trip time if it gave one.
     pub fn established(&mut self, now: Time, rtt: Option<Duration>, board: &Board) {
         self.episode.point = board.una;
@@ -164,6 +171,7 @@ impl EmulatedSender {
     /// Something new left; the board has it already. `nothing_out`: it was empty before.
     pub fn on_new(&mut self, board: &mut Board, moment: &Moment, nothing_out: bool) {
         self.catch_up_for_sending(board, moment);
+        self.note_new_after_frto(board);
         if self.episode.unless_more
             && self.episode.state == State::Recovery
             && self.episode.entered == Some(moment.ack_at)

@@ -44,7 +44,9 @@ impl EmulatedSender {
     fn detect_by_rack(&mut self, board: &mut Board, now: Time) -> Duration {
         let window = self.reordering_window(board);
         let mut marked = self.marks.on(board);
-        self.detection.rack.detect(&mut marked, window, now)
+        let wait = self.detection.rack.detect(&mut marked, window, now);
+        marked.end();
+        wait
     }
 
     /// Whether RACK would find the piece lost at `now`.

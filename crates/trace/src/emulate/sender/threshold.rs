@@ -9,7 +9,7 @@ use crate::emulate::board::{AckReport, Board};
 use crate::emulate::TOGETHER;
 
 /// How many hosts have another is a guess; as a natural logarithm.
-const OTHER: f64 = -3.9;
+pub(super) const OTHER: f64 = -3.9;
 
 /// The smallest and largest that are taken for one.
 const LEAST: u32 = 2;

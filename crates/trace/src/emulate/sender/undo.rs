@@ -5,6 +5,7 @@ use rexmit_tcp::recovery::dsack::{self, Report};
 use rexmit_tcp::recovery::undo::{self, Answer, Begin, FirstRetransmission, Undo};
 use rexmit_tcp::recovery::State;
 use rexmit_tcp::Mechanism;
+use rexmit_wire::SeqRange;
 
 use super::clock::SEES_ALL;
 use super::{AckFlags, EmulatedSender};
@@ -67,6 +68,22 @@ impl EmulatedSender {
         }
         if !range.end.is_after(report.prior_una) {
             self.episode.undo.note_spurious(range.end, told.segments);
+        }
+        self.note_duplicate_in_flight(board, report, range);
+    }
+
+    /// What was in flight came twice: each of its segments that had been sent again counts by itself, even if this
+    /// acknowledgement takes it off (`tcp_sacktag_one`).
+    fn note_duplicate_in_flight(&mut self, board: &Board, report: &AckReport, range: SeqRange) {
+        let again = |piece: &&Piece| {
+            let whole = !piece.start.is_before(range.start) && !piece.end.is_after(range.end);
+            whole && piece.retransmissions > 0
+        };
+        let out = board
+            .pieces()
+            .take_while(|piece| piece.start.is_before(range.end));
+        for piece in report.acked.iter().chain(out).filter(again) {
+            self.episode.undo.note_spurious(piece.end, piece.packets);
         }
     }
 

@@ -70,6 +70,7 @@ impl EmulatedSender {
         self.timers.set_to_timeout(at);
         if !board.is_empty() {
             self.marks.mark_retransmitted(board, 0);
+            self.marks.look_at_all();
         }
         self.episode.causes.note(Mechanism::Rto);
     }

@@ -1,0 +1,179 @@
+//! What waits in all groups, judged; and the rows of all groups as one run gives them.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rexmit_trace::analyzer::Rows;
+use rexmit_trace::parts::{judge, Judged, Part, Piece};
+
+use super::folder::{self, atomically, judged, opened, piece, waiting, Opened};
+use crate::detached;
+use crate::error::Error;
+use crate::trace::asked::{settings, WhatIf};
+use crate::trace::told::{self, OfFile, BATCH};
+
+/// Judges the rows that wait for what other connections of their host say, of all groups, and writes them into the folder `out`.
+#[pyfunction]
+#[expect(
+    clippy::too_many_arguments,
+    clippy::needless_pass_by_value,
+    reason = "each is an argument of its own in Python, by name"
+)]
+#[pyo3(signature = (parts, rows, out, *, whatif=None, most_connections=None, idle_s=None, linger_s=None, uncalibrated=false, stacks=None))]
+pub fn judge_parts<'py>(
+    py: Python<'py>,
+    parts: Vec<PathBuf>,
+    rows: Vec<PathBuf>,
+    out: PathBuf,
+    whatif: Option<WhatIf>,
+    most_connections: Option<usize>,
+    idle_s: Option<f64>,
+    linger_s: Option<f64>,
+    uncalibrated: bool,
+    stacks: Option<Vec<String>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let settings = settings(
+        whatif,
+        most_connections,
+        idle_s,
+        linger_s,
+        uncalibrated,
+        stacks,
+    )?;
+    let (all, said) = detached(py, || -> Result<_, Error> {
+        let all = folder::parts(&parts)?;
+        if let Some(nothing) = nothing(&all) {
+            return Err(Error::Plan(nothing));
+        }
+        let said = atomically(&out, |to| {
+            fs::create_dir(to)?;
+            let waits: Vec<_> = rows
+                .iter()
+                .map(|folder| opened(&waiting(folder)))
+                .collect::<Result<_, _>>()?;
+            let open = |number| folder::written(&piece(to, number));
+            let said = judge(&all, &settings, waits, open)?;
+            said.write(folder::written(&judged(to))?)?;
+            Ok(said)
+        })?;
+        Ok((all, said))
+    })?;
+    let files = all.iter().map(of_file).collect();
+    let stacks = settings.stacks.pages();
+    let dict = told::summary(py, &said.summary(), None, &said.settings, &stacks, files)?;
+    dict.set_item("pieces", said.pieces())?;
+    Ok(dict)
+}
+
+fn of_file(part: &Part) -> OfFile {
+    let times = part.times();
+    let times = times.map(|(first, last)| (first.as_nanos(), last.as_nanos()));
+    (part.frames(), times)
+}
+
+/// Why nothing could be read, if nothing could.
+fn nothing(parts: &[Part]) -> Option<String> {
+    let none = parts.iter().all(|part| part.frames() == 0);
+    let mut errors = parts
+        .iter()
+        .filter_map(|part| Some(format!("{}: {}", part.name, part.error()?)));
+    errors.next().filter(|_| none)
+}
+
+/// The rows of all groups as one run gives them.
+#[pyclass(frozen, module = "rexmit._core")]
+pub struct MergeParts {
+    rows: Vec<PathBuf>,
+    folder: PathBuf,
+    judged: Judged,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// Pieces that are still to be opened.
+    pieces: VecDeque<u32>,
+    piece: Option<Piece<Opened>>,
+}
+
+#[pymethods]
+impl MergeParts {
+    #[new]
+    #[pyo3(signature = (rows, judged, *, piece=None))]
+    fn new(rows: Vec<PathBuf>, judged: PathBuf, piece: Option<u32>) -> Result<Self, Error> {
+        let folder = judged;
+        let (name, file) = opened(&folder::judged(&folder))?;
+        let judged = Judged::read(&name, file)?;
+        if rows.len() != usize::from(judged.groups()) {
+            return Err(Error::plan(format_args!(
+                "{} folders of rows where those of {} groups are needed",
+                rows.len(),
+                judged.groups()
+            )));
+        }
+        let all = judged.pieces();
+        let pieces = match piece {
+            None => (0..all).collect(),
+            Some(piece) if piece < all => VecDeque::from([piece]),
+            Some(piece) => {
+                return Err(Error::plan(format_args!(
+                    "there is no piece {piece}: there are {all}, from 0 on"
+                )));
+            }
+        };
+        Ok(MergeParts {
+            rows,
+            folder,
+            judged,
+            state: Mutex::new(State {
+                pieces,
+                piece: None,
+            }),
+        })
+    }
+
+    /// The next rows by the table's name, none when there are no more.
+    fn next_batch<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let rows = detached(py, || self.gather())?;
+        py.check_signals()?;
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        told::batch(py, &rows, &self.judged.capture, &self.judged.settings).map(Some)
+    }
+}
+
+impl MergeParts {
+    /// Enough for a batch, or all that is left.
+    fn gather(&self) -> Result<Rows, Error> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rows = Rows::default();
+        while rows.len() < BATCH {
+            if let Some(piece) = &mut state.piece {
+                match piece.next_rows()? {
+                    Some(mut some) => rows.append(&mut some),
+                    None => state.piece = None,
+                }
+            } else if let Some(next) = state.pieces.pop_front() {
+                state.piece = Some(self.open(next)?);
+            } else {
+                break;
+            }
+        }
+        Ok(rows)
+    }
+
+    /// A piece of those groups that have it, and of what was judged.
+    fn open(&self, number: u32) -> Result<Piece<Opened>, Error> {
+        let mut files = vec![opened(&piece(&self.folder, number))?];
+        for (group, folder) in (0..).zip(&self.rows) {
+            if self.judged.has(group, number) {
+                files.push(opened(&piece(folder, number))?);
+            }
+        }
+        Ok(Piece::new(&self.judged, files)?)
+    }
+}

@@ -1,0 +1,72 @@
+//! Batches of rows and what was counted, for Python.
+
+use std::collections::BTreeMap;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rexmit_time::Time;
+use rexmit_trace::analyzer::Rows;
+use rexmit_trace::columns::tables;
+use rexmit_trace::run::Summary;
+
+use crate::arrow::Batch;
+use crate::detached;
+use crate::error::Error;
+
+/// Rows in one batch, more or less.
+pub const BATCH: usize = 16_384;
+
+/// Packets of a file, and the earliest and the latest time stamp in nanoseconds; none without packets.
+pub type OfFile = (u64, Option<(u64, u64)>);
+
+/// Rows by the table's name.
+pub fn batch<'py>(
+    py: Python<'py>,
+    rows: &Rows,
+    capture: &str,
+    names: &[String],
+) -> PyResult<Bound<'py, PyDict>> {
+    let all = detached(py, || {
+        tables(rows, capture, names).map(|table| (table.name, Batch::new(table)))
+    });
+    let batch = PyDict::new(py);
+    for (name, table) in all {
+        batch.set_item(name, table.map_err(Error::plan)?)?;
+    }
+    Ok(batch)
+}
+
+/// What was counted. `error` is why not all could be read.
+pub fn summary<'py>(
+    py: Python<'py>,
+    summary: &Summary,
+    error: Option<&str>,
+    names: &[String],
+    stacks: &[&'static str],
+    files: Vec<OfFile>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let counters = &summary.counters;
+    dict.set_item("packets", summary.frames)?;
+    dict.set_item("tcp_packets", counters.packets)?;
+    dict.set_item("bytes", summary.bytes)?;
+    dict.set_item("connections", counters.connections)?;
+    dict.set_item("skipped", summary.skips.iter().collect::<BTreeMap<_, _>>())?;
+    dict.set_item("evicted", counters.evicted)?;
+    dict.set_item("evicted_openings", counters.evicted_openings)?;
+    dict.set_item("strays", counters.strays)?;
+    dict.set_item("stray_resets", counters.stray_resets)?;
+    dict.set_item("steps_back", summary.steps_back)?;
+    let seconds = |time: Time| time.as_nanos() as f64 / 1e9;
+    dict.set_item("first_s", summary.first.map(seconds))?;
+    dict.set_item("last_s", summary.latest.map(seconds))?;
+    let told = error
+        .iter()
+        .map(|error| format!("{error}; what follows it is left out"));
+    let warnings: Vec<String> = told.chain(summary.warnings.iter().cloned()).collect();
+    dict.set_item("warnings", warnings)?;
+    dict.set_item("settings", names)?;
+    dict.set_item("stacks", stacks)?;
+    dict.set_item("files", files)?;
+    Ok(dict)
+}

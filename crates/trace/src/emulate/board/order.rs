@@ -1,0 +1,110 @@
+//! What is on the board in the order in which it was sent last, for who looks for losses by time (`tsorted_sent_queue`).
+
+use std::collections::VecDeque;
+
+use rexmit_time::Time;
+use rexmit_wire::SeqNum;
+
+use super::Board;
+
+/// One time that something was sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Transmission {
+    at: Time,
+    start: SeqNum,
+    end: SeqNum,
+}
+
+/// All transmissions of what is on the board, the oldest first, but for those at the front that others followed.
+///
+/// Each has a number, which stays its own. It is sorted as long as every packet is told of after those that were sent before
+/// it.
+#[derive(Debug)]
+pub struct Order {
+    transmissions: VecDeque<Transmission>,
+    /// The number of the first.
+    first: u64,
+    /// When the newest was sent.
+    latest: Time,
+    sorted: bool,
+}
+
+impl Order {
+    pub(super) fn within(transmissions: VecDeque<Transmission>) -> Self {
+        Order {
+            transmissions,
+            first: 0,
+            latest: Time::ZERO,
+            sorted: true,
+        }
+    }
+
+    /// Its collection, empty, of a capacity of `most` at most.
+    pub(super) fn leave(mut self, most: usize) -> VecDeque<Transmission> {
+        self.transmissions.clear();
+        self.transmissions.shrink_to(most);
+        self.transmissions
+    }
+
+    pub(super) fn push(&mut self, at: Time, start: SeqNum, end: SeqNum) {
+        self.sorted &= at >= self.latest;
+        self.latest = self.latest.max(at);
+        self.transmissions
+            .push_back(Transmission { at, start, end });
+    }
+
+    /// Whether the transmissions are in the order of their times.
+    pub fn is_sorted(&self) -> bool {
+        self.sorted
+    }
+
+    /// The number of the transmission after the newest.
+    pub fn end(&self) -> u64 {
+        self.first + self.transmissions.len() as u64
+    }
+
+    /// When a transmission took place; none if there is none of this number.
+    pub fn time(&self, number: u64) -> Option<Time> {
+        Some(self.get(number)?.at)
+    }
+
+    fn get(&self, number: u64) -> Option<&Transmission> {
+        let place = number.checked_sub(self.first)?;
+        self.transmissions.get(usize::try_from(place).ok()?)
+    }
+}
+
+impl Board {
+    /// The pieces that were sent last in a transmission, by their indices.
+    pub fn sent_in(&self, number: u64) -> impl Iterator<Item = usize> + '_ {
+        let sent = self.order.get(number).copied();
+        let first = sent.map_or(0, |sent| self.index(sent.start));
+        let within = move |index: &usize| {
+            let piece = self.pieces.get(*index);
+            sent.zip(piece)
+                .is_some_and(|(sent, piece)| piece.start.is_before(sent.end))
+        };
+        let indices = (first..).take_while(within);
+        indices.filter(move |index| sent.is_some_and(|sent| sent.at == self.pieces[*index].sent))
+    }
+
+    /// The first transmission from `number` on that was the last of a piece on the board, and the index of its first piece.
+    pub fn transmission(&self, number: u64) -> Option<(u64, usize)> {
+        let mut numbers = number.max(self.order.first)..self.order.end();
+        numbers.find_map(|number| Some((number, self.sent_in(number).next()?)))
+    }
+
+    /// Lets go of transmissions at the front of which nothing is on the board any more.
+    pub(super) fn trim_order(&mut self) {
+        let end = self.order.end();
+        let live = self.transmission(self.order.first);
+        let first = live.map_or(end, |(number, _)| number);
+        let gone = (first - self.order.first) as usize;
+        self.order.transmissions.drain(..gone);
+        self.order.first = first;
+        if self.is_empty() {
+            self.order.latest = Time::ZERO;
+            self.order.sorted = true;
+        }
+    }
+}

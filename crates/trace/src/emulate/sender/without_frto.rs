@@ -1,0 +1,141 @@
+//! A host without F-RTO (`net.ipv4.tcp_frto=0`). What arrives of the originals says nothing to it: it goes on sending again
+//! what the timeout lost. The first retransmission after a timeout that F-RTO would have taken back tells.
+
+use core::ops::Range;
+
+use rexmit_tcp::recovery::State;
+use rexmit_tcp::Mechanism;
+use rexmit_time::Time;
+use rexmit_wire::SeqNum;
+
+use super::explain::{Candidates, Cause, Moment};
+use super::threshold::OTHER;
+use super::EmulatedSender;
+use crate::emulate::board::{AckReport, Board};
+
+/// How many hosts have it switched off is a guess; as a natural logarithm.
+const OFF: f64 = -3.9;
+
+/// Whether a sender has F-RTO, as far as it has shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum Frto {
+    /// As its page says, until it shows another.
+    #[default]
+    Open,
+    /// The test took a timeout back, and nothing has left since.
+    TookBack(TakenBack),
+    /// New data left then, though there was more that the timeout had lost.
+    On,
+    /// What the timeout had lost left all the same.
+    Off,
+}
+
+/// A timeout that the test took back.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TakenBack {
+    /// When the timeout was.
+    loss_at: Option<Time>,
+    /// What had been sent then.
+    point: SeqNum,
+    /// The threshold of duplicates: that no recovery began since tells nothing of it.
+    threshold: u32,
+    /// When the last acknowledgement came that moved the first byte not acknowledged: only such a one lets a sender go on that
+    /// repairs what a timeout lost.
+    advanced: Option<Time>,
+}
+
+impl EmulatedSender {
+    /// Whether a timeout may begin F-RTO's test.
+    pub(super) fn has_frto(&self) -> bool {
+        self.settings.frto && !matches!(self.detection.frto, Frto::Off)
+    }
+
+    /// F-RTO's test is about to take the timeout back. One that may have been none tells nothing.
+    pub(super) fn note_taken_back(&mut self) {
+        let sure = self.episode.before.is_none();
+        if sure && matches!(self.detection.frto, Frto::Open | Frto::TookBack(_)) {
+            self.detection.frto = Frto::TookBack(TakenBack {
+                loss_at: self.episode.loss_at,
+                point: self.episode.point,
+                threshold: self.detection.own_threshold,
+                advanced: None,
+            });
+        }
+    }
+
+    /// An acknowledgement was worked through.
+    pub(super) fn note_advance_after_frto(&mut self, report: &AckReport) {
+        if let Frto::TookBack(back) = &mut self.detection.frto {
+            if report.advanced {
+                back.advanced = Some(report.at);
+            }
+        }
+    }
+
+    /// New data left: a sender without F-RTO would first have sent again what the timeout had lost.
+    pub(super) fn note_new_after_frto(&mut self, board: &Board) {
+        if let Frto::TookBack(back) = self.detection.frto {
+            let more = (0..board.len()).any(|index| self.is_still_lost(board, index, &back));
+            self.detection.frto = if more { Frto::On } else { Frto::Open };
+        }
+    }
+
+    /// Whether the timeout had lost the piece, and it was not sent again since.
+    fn is_still_lost(&self, board: &Board, index: usize, back: &TakenBack) -> bool {
+        let piece = board.at(index);
+        piece.start.is_before(back.point) && !piece.sacked && !self.marks.is_retransmitted(piece)
+    }
+
+    /// What the timeout lost goes on being sent again by a sender without F-RTO.
+    pub(super) fn add_without_frto(
+        &self,
+        list: &mut Candidates,
+        board: &Board,
+        moment: &Moment,
+        pieces: &Range<usize>,
+    ) {
+        let Frto::TookBack(back) = self.detection.frto else {
+            return;
+        };
+        if back.advanced != Some(moment.ack_at) {
+            return;
+        }
+        if pieces.is_empty() || !pieces.clone().all(|i| self.is_still_lost(board, i, &back)) {
+            return;
+        }
+        // That no recovery began since speaks for no higher threshold then: what was paid for one is given back.
+        let page = self.settings.dupack_threshold;
+        let raised = back.threshold == page && self.detection.own_threshold != page;
+        let structure = if raised { OFF - OTHER } else { OFF };
+        let fits = moment.fit_of_ack(self.settings.pacing_rate);
+        list.add(
+            Cause::WithoutFrto,
+            Mechanism::RtoRecovery,
+            fits,
+            structure,
+            None,
+        );
+    }
+
+    /// It has none: the timeout was not taken back.
+    pub(super) fn go_on_without_frto(&mut self, board: &mut Board, moment: &Moment) {
+        let Frto::TookBack(back) = self.detection.frto else {
+            return;
+        };
+        self.detection.frto = Frto::Off;
+        self.episode.frto = false;
+        if self.detection.own_threshold != back.threshold {
+            self.detection.set_own_threshold(back.threshold);
+        }
+        self.episode.state = State::Loss;
+        self.episode.point = back.point;
+        self.episode.loss_at = back.loss_at;
+        self.episode.probe.high = None;
+        for index in 0..board.len() {
+            if self.is_still_lost(board, index, &back) {
+                self.marks.mark_lost(board, index);
+            }
+        }
+        self.timers.set_to_timeout(moment.ack_at);
+    }
+}

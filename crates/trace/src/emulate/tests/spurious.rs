@@ -1,0 +1,105 @@
+//! Timeouts that proved spurious, and round trips of a handshake that was repeated.
+
+use super::*;
+
+/// Of a Linux 6.x: ten segments, new data as the probe, and a timeout for the first.
+fn after_timeout() -> Script {
+    let mut script = Script::new(50);
+    let linux = Chosen::parse(&["linux-6"]).unwrap();
+    script.judges = Judges::within(&script.judges.facts, linux, Recycled::default());
+    script
+        .new_data(0.0, 0..10)
+        .new_data(104.0, 10..11)
+        .again(356.0, 0)
+}
+
+#[test]
+fn a_host_without_frto_goes_on_after_what_was_only_late() {
+    let script = after_timeout()
+        .ack(400.0, 2, &[])
+        .again(400.0, 2)
+        .again(400.0, 3)
+        .ack(401.0, 4, &[])
+        .again(401.0, 4);
+    let expected = ["rto", "rto-recovery", "rto-recovery", "rto-recovery"];
+    assert_eq!(script.mechanisms(), expected);
+}
+
+#[test]
+fn a_host_that_sent_new_data_then_has_frto() {
+    // What comes later is no part of that timeout.
+    let script = after_timeout()
+        .ack(400.0, 2, &[])
+        .new_data(400.0, 11..13)
+        .ack(450.0, 2, &[(3, 6)])
+        .again(450.0, 2);
+    assert_eq!(script.mechanisms(), ["rto", "rack"]);
+}
+
+#[test]
+fn a_timeout_whose_retransmission_came_twice_is_undone_and_rack_goes_on() {
+    // The report covers what this acknowledgement takes off (`tcp_sacktag_one`).
+    let script = after_timeout()
+        .ack_twice(406.0, 1, &[], Some(0))
+        .again(406.0, 1)
+        .again(406.0, 2);
+    assert_eq!(script.mechanisms(), ["rto", "rack", "rack"]);
+}
+
+/// A SYN at 0 and 1000 ms, its answer at 2500 ms that echoes the stamp of the first or none, and a timeout of the first data.
+fn timer_after_repeated_syn(echo: Option<u32>) -> Option<Duration> {
+    let mut script = Script::of(&SenderFacts {
+        isn: Some(SeqNum::new(ISN)),
+        client: true,
+        mss: MSS,
+        syns: 2,
+        ..SenderFacts::default()
+    });
+    for (ms, stamp, kind) in [
+        (0.0, 7_000, SentKind::New),
+        (1_000.0, 8_000, SentKind::Retransmission(0)),
+    ] {
+        script.judges.event(&SenderEvent::Sent(Sent {
+            at: at(ms),
+            range: SeqRange::new(SeqNum::new(ISN), 1),
+            kind,
+            flags: Flags::SYN,
+            stamp: echo.map(|_| stamp),
+            echo: None,
+            slack: Duration::ZERO,
+            own_time: true,
+            counted: false,
+            missing: None,
+        }));
+    }
+    script.retransmissions = 1;
+    script.judges.event(&SenderEvent::Acked(Acked {
+        at: at(2_500.0),
+        ack: seq(0),
+        window: 1 << 20,
+        sacks: SackList::default(),
+        dsack: None,
+        stamp: None,
+        echo,
+        carried: SeqRange::default(),
+        slack: Duration::ZERO,
+    }));
+    let timeout = if echo.is_some() { 7_500.0 } else { 3_000.0 };
+    let script = script
+        .new_data(2_500.0, 0..3)
+        .again(2_500.0 + timeout + 4.0, 0);
+    let verdict = script.verdict(1).judged;
+    assert_eq!(verdict.mechanism, Mechanism::Rto);
+    verdict.timer
+}
+
+#[test]
+fn a_repeated_syn_is_timed_by_the_stamp_that_its_answer_echoes() {
+    // RFC 6298 §2.2: a sample of 2.5 s makes a timeout of 7.5 s; without stamps it is the fallback (§5.7).
+    let near = |timer: Option<Duration>, ms: i64| {
+        let off = timer.unwrap() - Duration::from_millis(ms);
+        assert!(off.as_nanos().abs() < 20_000_000, "{timer:?}");
+    };
+    near(timer_after_repeated_syn(Some(7_000)), 7_500);
+    near(timer_after_repeated_syn(None), 3_000);
+}

@@ -1,0 +1,365 @@
+//! Step 2: the packets of one group of shards, in all files, to rows.
+
+use core::hash::{BuildHasher, BuildHasherDefault};
+use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
+
+use rexmit_time::Time;
+use rustc_hash::FxHasher;
+
+use super::blocks::{Kind, Packer, Writer};
+use super::exact::{exact_struct, Exact};
+use super::extra::Extra;
+use super::order::{Happening, Open};
+use super::part::{Detail, Key, Part};
+use super::pieces::Pieces;
+use super::rows::{Head, Tag};
+use super::split::Split;
+use super::{group_of, identity, most_groups, Error};
+use crate::analyzer::{Analyzer, Counters, Prefetch, Rows};
+use crate::multipath::Signal;
+use crate::run::carry::Carry;
+use crate::run::decode::Packet;
+use crate::run::{collect, finish, Progress, TOGETHER};
+use crate::settings::Settings;
+
+/// What an analysis of one group says of itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Analysed {
+    /// What its shards counted.
+    pub counters: Counters,
+    /// Rows that were written.
+    pub rows: u64,
+    /// Pieces in which they were.
+    pub pieces: u32,
+}
+
+exact_struct!(Analysed {
+    counters,
+    rows,
+    pieces,
+});
+
+/// Where an analysis reads. What is opened has a name for errors.
+pub struct Source<O, D> {
+    /// Opens the packets of a part, by its number, and a group.
+    pub packets: O,
+    /// Opens the detail of a part.
+    pub detail: D,
+}
+
+/// Where an analysis writes.
+pub struct Sink<W, P> {
+    /// What other connections of a host may change: for the step [`judge`](super::judge()).
+    pub waiting: W,
+    /// Opens the piece of this number of all other rows. Pieces come one after the other, from 0 on.
+    pub piece: P,
+}
+
+/// Analyses the packets of `group` in all `parts`, which come in the order in which one run would be given their files, and
+/// writes the rows. `report` hears at each end of a stretch how
+/// far it is; when it says false, the analysis stops with an error.
+///
+/// # Errors
+/// Those of what is opened and written, and for parts that do not go together, or not with the settings.
+pub fn analyse<R, W, O, D, P>(
+    parts: &[Part],
+    group: u16,
+    settings: &Settings,
+    mut from: Source<O, D>,
+    to: Sink<W, P>,
+    report: impl FnMut(Progress) -> bool,
+) -> Result<Analysed, Error>
+where
+    R: Read,
+    W: Write,
+    O: FnMut(usize, u16) -> io::Result<(String, R)>,
+    D: FnMut(usize) -> io::Result<(String, R)>,
+    P: FnMut(u32) -> io::Result<W>,
+{
+    let head = Head::of(parts, group, settings)?;
+    let mut group = Group::new(&head, settings, to, report)?;
+    let extra = Extra::new(parts, head.group);
+    let mut waiting: Vec<Key> = parts
+        .iter()
+        .enumerate()
+        .filter_map(|(file, part)| part.begin(file))
+        .collect();
+    // The next one last.
+    waiting.sort_unstable_by(|one, other| other.cmp(one));
+    let mut ends: Vec<Key> = parts
+        .iter()
+        .enumerate()
+        .filter_map(|(file, part)| part.end(file))
+        .collect();
+    ends.sort_unstable();
+    let last = ends.last().copied();
+    let mut ended = ends.into_iter().peekable();
+    let mut opened: Vec<Open<'_, R>> = Vec::new();
+    // Of files of which this group has read all, until the next one begins.
+    let mut verdicts = BTreeMap::new();
+    loop {
+        while let Some(place) = opened.iter().position(|one| one.key().is_none()) {
+            let over = opened.swap_remove(place);
+            verdicts.insert(over.file, over.detail.verdicts);
+        }
+        let first = opened.iter().filter_map(Open::key).min();
+        if let Some(next) = waiting.last().copied() {
+            if first.is_none_or(|first| next < first) {
+                waiting.pop();
+                while let Some((_, file)) = ended.next_if(|end| *end < next) {
+                    let verdicts = verdicts.remove(&file).unwrap_or_default();
+                    group.carry.verdicts.add(verdicts);
+                }
+                let (_, file) = next;
+                let (name, detail) = (from.detail)(file)?;
+                let detail = Detail::read(name, detail)?;
+                let mut packets = vec![(from.packets)(file, head.group)?];
+                for other in extra.groups(&parts[file], &detail, file) {
+                    packets.push((from.packets)(file, other)?);
+                }
+                opened.push(Open::new(file, &parts[file], detail, packets)?);
+                continue;
+            }
+        }
+        let Some(place) =
+            first.and_then(|first| opened.iter().position(|one| one.key() == Some(first)))
+        else {
+            break;
+        };
+        // It goes on until another file comes first.
+        let others = opened
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != place);
+        let others = others.filter_map(|(_, one)| one.key());
+        let until = others.chain(waiting.last().copied()).min();
+        let one = &mut opened[place];
+        while let Some(happening) = one.next()? {
+            group.happens(happening)?;
+            let goes_on = one
+                .key()
+                .is_some_and(|key| until.is_none_or(|until| key < until));
+            if !goes_on {
+                break;
+            }
+        }
+    }
+    let now = last.map_or(Time::ZERO, |(_, file)| parts[file].now);
+    group.finish(now)
+}
+
+/// The shards of a group at work.
+struct Group<W, P, F> {
+    shards: u16,
+    groups: u16,
+    group: u16,
+    analyzers: Vec<Analyzer>,
+    /// Packets that each had in this stretch.
+    counts: Vec<usize>,
+    carry: Carry,
+    waiting: Vec<Packet>,
+    signals: Vec<Signal>,
+    begun: bool,
+    stretch: u64,
+    rows: u64,
+    packets: u64,
+    split: Split,
+    settled: Pieces<W, P>,
+    waiting_rows: Writer<W>,
+    packer: Packer,
+    report: F,
+}
+
+impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group<W, P, F> {
+    fn new(head: &Head, settings: &Settings, to: Sink<W, P>, report: F) -> Result<Self, Error> {
+        let (shards, groups, group) = (head.shards, head.groups, head.group);
+        let own = (0..shards).filter(|shard| group_of(*shard, groups) == group);
+        let shard = |shard| Analyzer::shard(settings.clone(), u64::from(shard), u64::from(shards));
+        let analyzers: Vec<Analyzer> = own.map(shard).collect();
+        let mut waiting_rows = Writer::new(to.waiting, Kind::Waiting)?;
+        head.write(&mut waiting_rows.block);
+        Ok(Group {
+            shards,
+            groups,
+            group,
+            counts: vec![0; analyzers.len()],
+            analyzers,
+            carry: Carry::default(),
+            waiting: Vec::new(),
+            signals: Vec::new(),
+            begun: false,
+            stretch: 0,
+            rows: 0,
+            packets: 0,
+            split: Split::new(settings.uncalibrated),
+            settled: Pieces::new(*head, to.piece),
+            waiting_rows,
+            packer: Packer::new()?,
+            report,
+        })
+    }
+
+    #[inline]
+    fn happens(&mut self, happening: Happening<'_>) -> Result<(), Error> {
+        match happening {
+            Happening::Stretch(stretch) => {
+                // Before the first frame of all none ends.
+                if core::mem::replace(&mut self.begun, true) {
+                    self.end(stretch.now)?;
+                }
+            }
+            Happening::Taught(taught) => {
+                let (hash, flow) = (taught.hash(), &taught.flow);
+                let own = crate::run::decode::own_shard(hash, u32::from(self.shards));
+                self.carry.routes.learn(hash, flow, own, &taught.lesson);
+            }
+            Happening::Packet(recorded) => {
+                let mut packet = Packet::new(recorded.at, recorded.headers, u32::from(self.shards));
+                self.carry.tell(&mut packet);
+                if group_of(packet.shard() as u16, self.groups) == self.group {
+                    self.packets += 1;
+                    self.analyzers[packet.shard() / usize::from(self.groups)]
+                        .prefetch(packet.hash, Prefetch::Index);
+                    self.waiting.push(packet);
+                    if packet.is_signalled() {
+                        self.signals.push(recorded.signal.unwrap_or_default());
+                    }
+                    if self.waiting.len() >= TOGETHER as usize {
+                        self.give();
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the shards the packets that wait: by now what they look at is on its way from memory.
+    fn give(&mut self) {
+        let groups = usize::from(self.groups);
+        for step in [Prefetch::Connection, Prefetch::Log] {
+            for packet in &self.waiting {
+                self.analyzers[packet.shard() / groups].prefetch(packet.hash, step);
+            }
+        }
+        let mut signals = self.signals.drain(..);
+        for packet in &self.waiting {
+            let place = packet.shard() / groups;
+            self.counts[place] += 1;
+            packet.give(&mut self.analyzers[place], &mut signals);
+        }
+        drop(signals);
+        self.waiting.clear();
+    }
+
+    /// The end of a stretch.
+    fn end(&mut self, now: Time) -> Result<(), Error> {
+        self.give();
+        let mut rows = Rows::default();
+        for (shard, packets) in self.analyzers.iter_mut().zip(&mut self.counts) {
+            rows.append(&mut collect(shard, now, core::mem::take(packets)));
+        }
+        self.write(rows)?;
+        let progress = Progress {
+            frames: self.packets,
+            clock: now,
+        };
+        if (self.report)(progress) {
+            Ok(())
+        } else {
+            Err(Error::format("stopped"))
+        }
+    }
+
+    /// The rows of the next stretch.
+    fn write(&mut self, mut rows: Rows) -> Result<(), Error> {
+        self.rows += rows.len() as u64;
+        let waiting = self.split.divide(&mut rows);
+        if !waiting.is_empty() {
+            let block = &mut self.waiting_rows.block;
+            Tag::Stretch(self.stretch).write(block);
+            waiting.write(block);
+            self.waiting_rows.flush_full(&mut self.packer)?;
+        }
+        self.settled.write(self.stretch, &rows, &mut self.packer)?;
+        self.stretch += 1;
+        Ok(())
+    }
+
+    fn finish(mut self, now: Time) -> Result<Analysed, Error> {
+        self.end(now)?;
+        loop {
+            let mut rows = Rows::default();
+            let mut any = false;
+            for shard in &mut self.analyzers {
+                let (mut ready, more) = finish(shard);
+                rows.append(&mut ready);
+                any |= more;
+            }
+            self.write(rows)?;
+            if !any {
+                break;
+            }
+        }
+        let mut counters = Counters::default();
+        self.analyzers
+            .iter()
+            .for_each(|shard| counters.add(&shard.counters()));
+        let analysed = Analysed {
+            counters,
+            rows: self.rows,
+            pieces: self.settled.finish(&mut self.packer)?,
+        };
+        Tag::End.write(&mut self.waiting_rows.block);
+        analysed.write(&mut self.waiting_rows.block);
+        self.waiting_rows.finish(&mut self.packer)?;
+        Ok(analysed)
+    }
+}
+
+impl Head {
+    /// Of the rows of `group`.
+    fn of(parts: &[Part], group: u16, settings: &Settings) -> Result<Self, Error> {
+        let shards = most_groups(settings);
+        let groups = parts.first().map_or(1, |part| part.groups);
+        let other = parts
+            .iter()
+            .find(|part| part.shards != shards || part.groups != groups);
+        if let Some(other) = other {
+            return Err(Error::format(format!(
+                "{} was read for {} of {} shards where {groups} of {shards} are needed: all files must be read with the same \
+                 groups and the same number of connections remembered",
+                other.name,
+                super::rows::count(other.groups, "group"),
+                other.shards,
+            )));
+        }
+        if group >= groups {
+            return Err(Error::format(format!(
+                "there is no group {group}: the files were read for {groups}, from 0 on"
+            )));
+        }
+        Ok(Head {
+            shards,
+            groups,
+            group,
+            settings: hash(&identity(settings)),
+            files: files(parts),
+        })
+    }
+}
+
+/// A hash of the names of files and their numbers of frames.
+pub(super) fn files(parts: &[Part]) -> u64 {
+    let mut all = Vec::new();
+    for part in parts {
+        part.name.write(&mut all);
+        part.counted.frames.write(&mut all);
+    }
+    hash(&all)
+}
+
+/// A hash that is the same in every run of every program.
+pub(super) fn hash(value: &impl core::hash::Hash) -> u64 {
+    BuildHasherDefault::<FxHasher>::default().hash_one(value)
+}

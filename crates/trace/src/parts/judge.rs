@@ -1,0 +1,211 @@
+//! Step 3: what all connections of a host say decides on the rows that wait for it.
+//!
+//! This is the one step that does not divide, so it sees nothing but what it must: of a capture with 1 % loss one row of some
+//! ten.
+
+use std::io::{self, Read, Write};
+
+use super::analyse::{files, hash, Analysed};
+use super::blocks::{read_one, write_one, Kind, Packer};
+use super::exact::exact_struct;
+use super::part::Part;
+use super::pieces::{Pieces, Stretches};
+use super::rows::{first_of, Head};
+use super::split::Waiting;
+use super::{identity, Error};
+use crate::analyzer::Counters;
+use crate::run::decode::Counted;
+use crate::run::hosts::{Hosts, Said};
+use crate::run::Summary;
+use crate::settings::Settings;
+
+/// What waits of one group.
+struct Group<R> {
+    group: u16,
+    from: Stretches<R>,
+}
+
+/// What a step `judge` says: what the merge of a piece must know.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    head: Head,
+    counted: Counted,
+    counters: Counters,
+    warnings: Vec<String>,
+    /// The name of the first file.
+    pub capture: String,
+    /// Names of the settings that were replayed.
+    pub settings: Vec<String>,
+    /// Of each group the number of pieces.
+    pieces: Vec<u32>,
+}
+
+exact_struct!(Judged {
+    head,
+    counted,
+    counters,
+    warnings,
+    capture,
+    settings,
+    pieces,
+});
+
+impl Judged {
+    /// How many pieces there are, one at least.
+    #[must_use]
+    pub fn pieces(&self) -> u32 {
+        // Behind the last piece of all groups is what waited to the end.
+        self.pieces.iter().max().map_or(1, |most| most + 1)
+    }
+
+    /// Whether a group has rows of its own in a piece.
+    #[must_use]
+    pub fn has(&self, group: u16, piece: u32) -> bool {
+        let pieces = self.pieces.get(usize::from(group));
+        pieces.is_some_and(|pieces| piece < *pieces)
+    }
+
+    /// How many groups there are.
+    #[must_use]
+    pub const fn groups(&self) -> u16 {
+        self.head.groups
+    }
+
+    /// What one run says of itself.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        Summary::new(&self.counted, self.counters, self.warnings.clone())
+    }
+
+    pub(super) fn is_of(&self, head: &Head) -> bool {
+        (head.settings, head.files, head.groups)
+            == (self.head.settings, self.head.files, self.head.groups)
+    }
+
+    /// Writes it.
+    ///
+    /// # Errors
+    /// As `to` has them.
+    pub fn write(&self, to: impl Write) -> Result<(), Error> {
+        write_one(self, to, Kind::Judged)
+    }
+
+    /// Reads it from a file of this name.
+    ///
+    /// # Errors
+    /// As `from` has them, and for what is none or not whole.
+    pub fn read(name: &str, from: impl Read) -> Result<Self, Error> {
+        read_one(name, from, Kind::Judged)
+    }
+}
+
+/// Judges the rows that wait in what [`analyse`](super::analyse()) wrote of each group of `parts`, in any order; each with a name
+/// for errors. `open` opens the piece of this number of the rows, from 0 on.
+///
+/// # Errors
+/// Those of what is read and written, and when it is not of all groups of these parts, with these settings.
+pub fn judge<R: Read, W: Write>(
+    parts: &[Part],
+    settings: &Settings,
+    waiting: impl IntoIterator<Item = (String, R)>,
+    open: impl FnMut(u32) -> io::Result<W>,
+) -> Result<Judged, Error> {
+    let mut judged = Judged::new(parts, settings);
+    let mut groups = opened(&judged, waiting)?;
+    let mut hosts = Hosts::new(settings);
+    let mut packer = Packer::new()?;
+    let mut pieces = Pieces::new(judged.head, open);
+    while let Some(stretch) = groups.iter().filter_map(|group| group.from.next).min() {
+        let mut all = Waiting::default();
+        for group in &mut groups {
+            if let Some(mut waiting) = group.from.of(stretch)? {
+                all.append(&mut waiting);
+            }
+        }
+        all.sort();
+        let said: Vec<Said> = all.said.iter().map(|of| of.row).collect();
+        hosts.pass_with(&said, &mut all.rows);
+        pieces.write(stretch, &all.rows, &mut packer)?;
+    }
+    for mut group in groups {
+        let analysed: Analysed = group.from.value()?;
+        group.from.finish()?;
+        judged.counters.add(&analysed.counters);
+        judged.pieces[usize::from(group.group)] = analysed.pieces;
+    }
+    let last = first_of(judged.pieces() - 1);
+    pieces.write(last, &hosts.end(), &mut packer)?;
+    pieces.finish(&mut packer)?;
+    Ok(judged)
+}
+
+impl Judged {
+    /// Of nothing yet.
+    fn new(parts: &[Part], settings: &Settings) -> Self {
+        let groups = parts.first().map_or(1, |part| part.groups);
+        let mut counted = Counted::default();
+        parts.iter().for_each(|part| counted.add(&part.counted));
+        let names = settings.whatif.as_ref().map(|plan| plan.names().to_vec());
+        Judged {
+            head: Head {
+                shards: parts.first().map_or(1, |part| part.shards),
+                groups,
+                // Behind those that there are.
+                group: groups,
+                settings: hash(&identity(settings)),
+                files: files(parts),
+            },
+            counted,
+            counters: Counters::default(),
+            warnings: warnings(parts),
+            capture: parts
+                .first()
+                .map_or_else(String::new, |part| part.name.clone()),
+            settings: names.unwrap_or_default(),
+            pieces: vec![0; usize::from(groups)],
+        }
+    }
+}
+
+/// Opens what waits of all groups.
+fn opened<R: Read>(
+    judged: &Judged,
+    waiting: impl IntoIterator<Item = (String, R)>,
+) -> Result<Vec<Group<R>>, Error> {
+    let mut groups = Vec::new();
+    for (name, from) in waiting {
+        let (from, of) = Stretches::new(name, from, Kind::Waiting)?;
+        if of.settings != judged.head.settings {
+            return Err(from.error("this was made with other settings: analyse the group again"));
+        }
+        if !judged.is_of(&of) {
+            return Err(from.error("this is of other files: analyse the group again"));
+        }
+        let group = of.group;
+        groups.push(Group { group, from });
+    }
+    let mut there: Vec<u16> = groups.iter().map(|group| group.group).collect();
+    there.sort_unstable();
+    if !there.iter().copied().eq(0..judged.groups()) {
+        return Err(Error::format(format!(
+            "groups {there:?} are there where the groups 0 to {} are needed, each once",
+            judged.groups() - 1
+        )));
+    }
+    Ok(groups)
+}
+
+/// The warnings of all files, in the order in which one run has them: by kind, and of each kind by when files ended.
+fn warnings(parts: &[Part]) -> Vec<String> {
+    let mut ended: Vec<usize> = (0..parts.len()).collect();
+    // Those without frames end first.
+    ended.sort_by_key(|file| parts[*file].end(*file));
+    let each: Vec<_> = ended
+        .into_iter()
+        .map(|file| parts[file].warnings())
+        .collect();
+    let kinds = each.first().map_or(0, |all| all.len());
+    (0..kinds)
+        .flat_map(|kind| each.iter().filter_map(move |all| all[kind].clone()))
+        .collect()
+}

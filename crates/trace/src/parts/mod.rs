@@ -1,0 +1,99 @@
+//! A capture of many files, analysed in parts: the same rows as those of one run over all of them, bit for bit.
+//!
+//! Four steps, each a pure function of files, so that any of them can run anywhere and again:
+//!
+//! 1. [`read()`]: one file of the capture. Its packets are written to one file for each group of shards ([`packets`]), and what
+//!    the file says of itself and of later ones to a [`Part`], which is small, and a [`Detail`].
+//! 2. [`analyse()`]: one group of shards over all files. It gives each shard its packets in the order in which one run would have
+//!    given them, and writes the rows by the stretch in which they were ready, in pieces of many stretches. Rows that wait for
+//!    what other connections say of their host ([`Hosts`](crate::run::hosts::Hosts)) are apart.
+//! 3. [`judge()`]: the rows that wait, of all groups. It does not divide, but such rows are few.
+//! 4. [`Piece`]: the rows of all groups and what was judged, one piece, as one run gives them. Pieces are apart, too.
+//!
+//! A connection that goes on in the next file needs no state of its own written down: its packets are there. What one run
+//! learns from earlier files for later ones ([`Carry`](crate::run::carry::Carry)) follows from the [`Part`]s, which are small.
+//!
+//! No step opens a file: readers and writers are handed in. What is written is of one version of this program; another is told
+//! so ([`Error::Format`]). Nothing here reads a clock or chance.
+
+mod analyse;
+mod blocks;
+mod exact;
+mod extra;
+mod judge;
+mod merge;
+mod order;
+mod packets;
+mod part;
+mod pieces;
+mod read;
+mod rows;
+mod split;
+
+use core::fmt;
+use std::io;
+
+pub use analyse::{analyse, Analysed, Sink, Source};
+pub(crate) use exact::{exact_struct, Broken, Exact, Input};
+pub use judge::{judge, Judged};
+pub use merge::Piece;
+pub use part::{Detail, Part};
+pub use read::read;
+
+use crate::settings::Settings;
+
+/// The version of all that is written. A change of what packets or rows hold changes it.
+const FORMAT: u16 = 1;
+
+/// Why a step cannot be done.
+#[derive(Debug)]
+pub enum Error {
+    /// What is read or written fails.
+    Io(io::Error),
+    /// What is read was not written by the step before, or by another version of it, or not to its end.
+    Format(String),
+}
+
+impl Error {
+    fn format(what: impl Into<String>) -> Self {
+        Error::Format(what.into())
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Io(error) => error.fmt(f),
+            Error::Format(what) => f.write_str(what),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Error::Io(error)
+    }
+}
+
+/// How many groups of shards there can be.
+#[must_use]
+pub fn most_groups(settings: &Settings) -> u16 {
+    crate::run::shard_count(settings) as u16
+}
+
+/// The group of a shard.
+const fn group_of(shard: u16, groups: u16) -> u16 {
+    shard % groups
+}
+
+/// What of settings decides on rows, as text.
+fn identity(settings: &Settings) -> String {
+    let names = settings.whatif.as_ref().map(|plan| plan.names().to_vec());
+    let others = Settings {
+        whatif: None,
+        ..settings.clone()
+    };
+    format!("{others:?} {names:?}")
+}

@@ -1,0 +1,87 @@
+//! Which rows of a group are settled, and which wait for what other connections say of their host.
+
+use std::collections::BTreeSet;
+
+use super::exact::exact_struct;
+use crate::analyzer::{Of, Rows};
+use crate::calibrate::calibrate;
+use crate::run::hosts::Said;
+
+/// What of a stretch goes through [`Hosts`](crate::run::hosts::Hosts).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Waiting {
+    /// What connections say, those of which nothing waits among them.
+    pub said: Vec<Of<Said>>,
+    /// All of connections of which something waits.
+    pub rows: Rows,
+}
+
+exact_struct!(Waiting { said, rows });
+
+impl Waiting {
+    pub fn is_empty(&self) -> bool {
+        self.said.is_empty() && self.rows.is_empty()
+    }
+
+    pub fn append(&mut self, other: &mut Waiting) {
+        self.said.append(&mut other.said);
+        self.rows.append(&mut other.rows);
+    }
+
+    /// Orders them as a run does.
+    pub fn sort(&mut self) {
+        self.said
+            .sort_by_key(|of| (of.start, of.flow, of.connection));
+        self.rows.sort();
+    }
+}
+
+/// Divides the rows of a group.
+#[derive(Debug, Default)]
+pub(super) struct Split {
+    /// Numbers of connections of which something waited.
+    waited: BTreeSet<u64>,
+    uncalibrated: bool,
+}
+
+impl Split {
+    pub fn new(uncalibrated: bool) -> Self {
+        Split {
+            uncalibrated,
+            ..Split::default()
+        }
+    }
+
+    /// Takes out of a stretch's rows what goes through [`Hosts`](crate::run::hosts::Hosts); the others are as that would leave
+    /// them.
+    pub fn divide(&mut self, rows: &mut Rows) -> Waiting {
+        let mut waiting = Waiting::default();
+        for of in &rows.retransmissions {
+            if of.row.opinions.is_some() {
+                self.waited.insert(of.connection);
+            }
+        }
+        for of in &rows.connections {
+            waiting.said.extend(Said::by(&of.row).map(|row| Of {
+                connection: of.connection,
+                start: of.start,
+                flow: of.flow,
+                row,
+            }));
+        }
+        let waits = |connection: u64| self.waited.contains(&connection);
+        if !self.waited.is_empty() {
+            let all = core::mem::take(&mut rows.retransmissions);
+            (waiting.rows.retransmissions, rows.retransmissions) =
+                all.into_iter().partition(|of| waits(of.connection));
+            let all = core::mem::take(&mut rows.connections);
+            (waiting.rows.connections, rows.connections) =
+                all.into_iter().partition(|of| waits(of.connection));
+        }
+        if !self.uncalibrated {
+            let settled = rows.retransmissions.iter_mut();
+            settled.for_each(|of| calibrate(&mut of.row));
+        }
+        waiting
+    }
+}

@@ -1,0 +1,218 @@
+"""A cluster: workers of this machine, or those of a Dask scheduler."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import re
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any, Final
+
+from rexmit import interrupt
+from rexmit.cluster.calls import TOPIC, Call, LostError, make, program
+from rexmit.errors import UserError, argument
+
+MOST_WORKERS: Final = 4096
+
+DEATHS: Final = 10
+"""Workers that may die under a call before it counts as what kills them."""
+
+CONNECT_S: Final = 15
+"""Seconds in which a scheduler answers."""
+
+WAIT_S: Final = 60
+"""Seconds in which the first worker comes."""
+
+RETURN_S: Final = 300
+"""Seconds in which another comes where none is left."""
+
+POLL_S: Final = 0.05
+"""Seconds between two looks for answers, and for interrupts."""
+
+AHEAD: Final = 3
+"""Calls that are given out for each worker: the next ones are there when one ends."""
+
+Answer = Callable[[Call, Any], None]
+"""Takes what a call gave: its value, or the exception that it raised."""
+
+
+class Cluster:
+    """Workers that make calls. See `open_cluster`."""
+
+    # Dask says little of its types.
+    def __init__(self, client: Any, address: str) -> None:  # noqa: ANN401
+        self._client = client
+        self.address = address
+
+    @property
+    def workers(self) -> int:
+        """Workers that are there now."""
+        return len(self._client.scheduler_info(n_workers=-1)["workers"])
+
+    def everywhere(self, function: Callable[..., Any], *arguments: object) -> list[Any]:
+        """What a function gives on each worker that is there now."""
+        return list(self._client.run(function, *arguments).values())
+
+    def share(self, value: object) -> object:
+        """Gives workers a large value, once each; `run` hands it to all calls."""
+        return self._client.scatter([value], hash=False)[0]
+
+    def run(
+        self,
+        calls: Iterable[Call],
+        answer: Answer,
+        *,
+        done: Callable[[str, int], None] | None = None,
+        shared: Iterable[object] = (),
+    ) -> None:
+        """Makes all calls, a few for each worker at a time, and hands over each answer as it comes,
+        in this thread. A call whose worker dies is made again; after ten deaths its answer is a
+        LostError. `done` hears how far a call is, by its name: of what it counts, so many more
+        (fewer, when it begins again). `shared` is of `share`. What `answer` raises ends the work,
+        and so does an interrupt.
+        """
+        left = iter(calls)
+        waiting: deque[Call] = deque()
+        # With a worker dies what it was given besides: which call it was shows when each is alone.
+        suspects: deque[Call] = deque()
+        alone: set[str] = set()
+        shared = tuple(shared)
+        at_work: dict[Any, Call] = {}
+        told: dict[str, int] = {}
+        heard: deque[tuple[str, int]] = deque()
+
+        def hear(event: tuple[float, Any]) -> None:
+            heard.append((event[1]["call"], event[1]["done"]))
+
+        def count(call: str, now: int) -> None:
+            if done is not None and call in told and now != told[call]:
+                done(call, now - told[call])
+                told[call] = now
+
+        self._client.subscribe_topic(TOPIC, hear)
+        try:
+            seen = time.monotonic()
+            while True:
+                there = self.workers
+                if there:
+                    seen = time.monotonic()
+                elif time.monotonic() - seen > RETURN_S:
+                    raise UserError(
+                        f"{self.address}: no worker is left", "what they had done is kept"
+                    )
+                most = AHEAD * max(there, 1)
+                waiting.extend(islice(left, max(0, most - len(at_work))))
+                if not waiting and not at_work:
+                    if not suspects:
+                        return
+                    waiting.append(suspects.popleft())
+                while waiting:
+                    call = waiting.popleft()
+                    told[call.name] = 0
+                    at_work[self._client.submit(make, call, program(), *shared, pure=False)] = call
+                while heard:
+                    count(*heard.popleft())
+                for future in [one for one in at_work if one.done()]:
+                    call = at_work.pop(future)
+                    given = _given(future)
+                    future.release()
+                    if isinstance(given, Exception):
+                        count(call.name, 0)
+                    if isinstance(given, LostError) and call.name not in alone:
+                        alone.add(call.name)
+                        suspects.append(call)
+                        continue
+                    del told[call.name]
+                    answer(call, given)
+                if at_work:
+                    time.sleep(POLL_S)
+        finally:
+            self._client.unsubscribe_topic(TOPIC)
+            with contextlib.suppress(Exception):
+                self._client.cancel(list(at_work), force=True)
+
+
+def _given(future: Any) -> object:  # noqa: ANN401
+    """Its value, or why there is none."""
+    from distributed.scheduler import KilledWorker
+
+    if future.status == "cancelled":
+        return LostError("the scheduler is gone")
+    error = future.exception()
+    if isinstance(error, KilledWorker):
+        return LostError(f"{DEATHS} workers died at it (was there memory enough?)")
+    return future.result() if error is None else error
+
+
+@contextlib.contextmanager
+def open_cluster(address: str) -> Iterator[Cluster]:
+    """The cluster at an address: `local:N` for N processes of this machine, HOST:PORT (or a URL as
+    tcp://HOST:PORT) for a Dask scheduler. Those of this machine end with it.
+
+    Raises UserError where there is none, or it has no worker.
+    """
+    found = re.fullmatch(r"local:(\d{1,4})", address)
+    if address.startswith("local") and (not found or not 1 <= int(found[1]) <= MOST_WORKERS):
+        raise UserError(argument("cluster", address), "as in local:8, or HOST:PORT", usage=True)
+    if not found and not re.fullmatch(r"([a-z]+://)?[^/\s]+:\d{1,5}", address):
+        raise UserError(argument("cluster", address), "as in local:8, or HOST:PORT", usage=True)
+    import dask
+    from distributed import Client, LocalCluster
+
+    settings = {
+        "distributed.scheduler.allowed-failures": DEATHS,
+        # Of a worker that is busy with a call for long, or dies, nothing is to be told.
+        "distributed.comm.timeouts.connect": f"{CONNECT_S}s",
+        "distributed.admin.tick.limit": "1h",
+    }
+    with contextlib.ExitStack() as stack, dask.config.set(settings):
+        stack.enter_context(interrupt.undone_by(interrupt.nothing))
+        stack.enter_context(_quiet())
+        if found:
+            start: Any = LocalCluster
+            local = start(
+                n_workers=int(found[1]),
+                threads_per_worker=1,
+                processes=True,
+                # Its pages are of no use here, and their usual port may be taken.
+                dashboard_address="127.0.0.1:0",
+                silence_logs=logging.CRITICAL,
+            )
+            stack.callback(local.close, timeout=10)
+            client = stack.enter_context(_client(Client, local))
+        else:
+            try:
+                client = stack.enter_context(_client(Client, address))
+                client.wait_for_workers(1, timeout=WAIT_S)
+            except (OSError, TimeoutError, ValueError) as error:
+                raise UserError(
+                    f"{argument('cluster', address)}: no answer: {error}",
+                    "start one there: dask scheduler; dask worker ADDRESS --nthreads 1",
+                ) from error
+        yield Cluster(client, address)
+
+
+@contextlib.contextmanager
+def _client(kind: Any, where: object) -> Iterator[Any]:  # noqa: ANN401
+    client = kind(where, timeout=CONNECT_S, set_as_default=False)
+    try:
+        yield client
+    finally:
+        client.close(timeout=10)
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Workers that die are expected here; Dask's loggers would tell of each at length."""
+    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.nanny")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)

@@ -1,0 +1,7 @@
+"""Where captures are: files, object stores, web servers; patterns that name many of them."""
+
+from rexmit.sources.capture import STDIN, Capture, is_address, name_of
+from rexmit.sources.find import find
+from rexmit.sources.remote import Remote
+
+__all__ = ["STDIN", "Capture", "Remote", "find", "is_address", "name_of"]

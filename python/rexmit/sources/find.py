@@ -1,0 +1,114 @@
+"""From what a user typed to captures: patterns are filled in, objects looked at."""
+
+from __future__ import annotations
+
+import fnmatch
+import glob
+import re
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from rexmit.errors import UserError
+from rexmit.sources import stores
+from rexmit.sources.capture import STDIN, Capture, is_address
+from rexmit.sources.remote import Remote
+from rexmit.sources.stores import LOOKING
+
+if TYPE_CHECKING:
+    from obstore import ObjectMeta
+
+_WILD: Final = re.compile(r"[*?[]")
+
+
+def find(
+    words: Iterable[str | PathLike[str] | Remote], *, every: bool = False
+) -> tuple[list[Capture], list[str]]:
+    """The captures that paths, addresses and patterns (`*`, `?`, `[a-z]`, `**` for any folders)
+    name, those of a pattern in the order of their names; and a line for each that is not there.
+
+    A capture that is not there is an error where `every` one is needed, or nothing else is there;
+    so is a pattern that nothing fits, and a store that does not answer. Raises UserError.
+    """
+    found: list[Capture] = []
+    missing: list[UserError] = []
+    for word in words:
+        if isinstance(word, Remote):
+            found.append(word)
+            continue
+        try:
+            found += _found(str(word))
+        except _MissingError as error:
+            missing.append(error)
+    if missing and (every or not found):
+        raise missing[0]
+    return found, [f"{error.what}; it is left out" for error in missing]
+
+
+class _MissingError(UserError):
+    """One capture is not there; others may be."""
+
+
+def _found(word: str) -> Sequence[Capture]:
+    if is_address(word):
+        return _objects(word)
+    path = Path(word)
+    if word == STDIN or path.exists():
+        return [path]
+    if _WILD.search(word):
+        # pathlib has no pattern that begins at the root, or at `..`.
+        names = sorted(glob.glob(word, recursive=True))  # noqa: PTH207
+        if not names:
+            raise UserError(f"{word}: no file fits", "give captures, or - for a pipe")
+        return [Path(name) for name in names if not Path(name).is_dir()]
+    raise _MissingError(f"{word}: there is no such file", "give captures, or - for a pipe")
+
+
+def _objects(address: str) -> list[Capture]:
+    import obstore
+
+    where, path = stores.split(address)
+    listed = path.endswith("/") or not path
+    # On a web server these are letters of names.
+    if not listed and (where.startswith("http") or not _WILD.search(path)):
+        store = stores.store(where, LOOKING)
+        try:
+            with stores.told(address):
+                return [_remote(where, obstore.head(store, path))]
+        except UserError as error:
+            if isinstance(error.__cause__, FileNotFoundError):
+                raise _MissingError(error.what, error.hint) from error
+            raise
+    if where.startswith("http"):
+        raise UserError(
+            f"{address}: a web server does not say which files it has",
+            "name each; a shell fills in {00..23}",
+            usage=True,
+        )
+    pattern = f"{path}*" if listed else path
+    folder = _WILD.split(pattern, maxsplit=1)[0].rpartition("/")[0]
+    store = stores.store(where, LOOKING)
+    fits: list[Capture] = []
+    parts = pattern.split("/")
+    with stores.told(address):
+        for some in obstore.list(store, prefix=folder or None, chunk_size=1000):
+            fits += [_remote(where, one) for one in some if _fits(one["path"].split("/"), parts)]
+    if not fits:
+        raise UserError(
+            f"{address}: no object fits", "look at the pattern, and at the bucket's name"
+        )
+    return sorted(fits, key=str)
+
+
+def _remote(where: str, meta: ObjectMeta) -> Remote:
+    return Remote(where, meta["path"], meta["size"], meta["e_tag"], stores.changed_s(meta))
+
+
+def _fits(names: Sequence[str], parts: Sequence[str]) -> bool:
+    """Whether a path fits a pattern, part by part."""
+    if not parts:
+        return not names
+    if parts[0] == "**":
+        return any(_fits(names[skipped:], parts[1:]) for skipped in range(len(names) + 1))
+    return bool(names) and fnmatch.fnmatchcase(names[0], parts[0]) and _fits(names[1:], parts[1:])

@@ -1,0 +1,119 @@
+"""A folder of pieces: folders of a trace that follow each other, each whole from its first moment.
+
+A piece is named by the wall clock (UTC) when it began, so that names sort in the order of time.
+While it grows it has a hidden name (`store.files.whole_folder`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from rexmit.errors import UserError, argument
+from rexmit.store.files import is_temporary, sweep
+from rexmit.tracing.always.amounts import Amount
+from rexmit.tracing.folder import META, pieces_of
+
+_DELETED: Final = ".deleted.tmp"
+
+
+class Pieces:
+    """The pieces below a folder, of which one process at a time writes the next."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self.path = path
+        self._descriptor = descriptor
+
+    def next(self) -> Path:
+        """The name for the next piece. Raises UserError where the folder is not there any more."""
+        try:
+            there = self.path.stat()
+        except FileNotFoundError:
+            there = None
+        ours = os.fstat(self._descriptor)
+        if there is None or (there.st_dev, there.st_ino) != (ours.st_dev, ours.st_ino):
+            raise UserError(
+                f"{self.path}: the folder was removed or replaced while it was written",
+                "what was read since the last piece is lost; start again",
+            )
+        stem = datetime.fromtimestamp(time.time(), UTC).strftime("%Y%m%dT%H%M%SZ")
+        taken = {path.name for path in self.path.iterdir()}
+        number = 0
+        while (name := f"{stem}-{number:04}") in taken:
+            number += 1
+        return self.path / name
+
+    def keep(self, most: Amount | None) -> int:
+        """Deletes the oldest pieces beyond so many, so many bytes, or older than so long; the
+        newest stays. How many were deleted.
+        """
+        pieces = pieces_of(self.path)
+        deleted = 0
+        if most is None:
+            return deleted
+        sizes = [_bytes(piece) for piece in pieces]
+        while len(pieces) > 1 and self._is_too_much(pieces, sizes, most):
+            # Under a name that no reader looks at it can go bit by bit.
+            gone = self.path / f".{pieces[0].name}{_DELETED}"
+            pieces.pop(0).rename(gone)
+            sizes.pop(0)
+            shutil.rmtree(gone, ignore_errors=True)
+            deleted += 1
+        return deleted
+
+    @staticmethod
+    def _is_too_much(pieces: list[Path], sizes: list[int], most: Amount) -> bool:
+        if most.number is not None:
+            return len(pieces) > most.number
+        if most.bytes is not None:
+            return sum(sizes) > most.bytes
+        assert most.seconds is not None  # noqa: S101 - it is one of the three
+        # The rows of a piece came out before it was written.
+        return pieces[0].stat().st_mtime < time.time() - most.seconds
+
+
+def _bytes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+@contextlib.contextmanager
+def opened(path: Path) -> Iterator[Pieces]:
+    """The pieces of a folder, which is made where there is none; nobody else writes it meanwhile.
+
+    What a program that was killed left of its piece is removed. Raises UserError where the folder
+    is somebody's, or holds something else.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise UserError(
+            f"{path}: cannot be written: {error.strerror}", f"name another with {argument('out')}"
+        ) from error
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise UserError(
+                f"{path}: another rexmit writes there", f"name another with {argument('out')}"
+            ) from error
+        pieces = set(pieces_of(path))
+        strangers = [one for one in path.iterdir() if one not in pieces and not is_temporary(one)]
+        if strangers or (path / META).is_file():
+            raise UserError(
+                f"{path} holds something else: {min(strangers, default=path).name}",
+                f"name an empty or a new folder with {argument('out')}",
+            )
+        for left in path.glob(f".*{_DELETED}"):
+            shutil.rmtree(left, ignore_errors=True)
+        sweep(one for one in path.iterdir() if is_temporary(one))
+        yield Pieces(path, descriptor)
+    finally:
+        os.close(descriptor)

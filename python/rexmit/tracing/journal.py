@@ -1,0 +1,134 @@
+"""What an interrupted analysis on a cluster has done already.
+
+While it is at work, the trace's folder holds `partial/` alone: `journal.json` says what is asked,
+`parts/` has what was read of each capture and `rows/` the rows of each group of connections, each
+under a name that follows from all that it depends on: the capture (its name, size, and tag or
+time), the settings, the program. So what is there is what would be made, and a capture that has
+changed has another name.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from rexmit.errors import UserError, argument
+from rexmit.sources import Capture, Remote
+from rexmit.store.files import write_text
+from rexmit.tracing.folder import META
+from rexmit.tracing.tasks import SEEN
+
+PARTIAL: Final = "partial"
+"""The folder of what is not yet a trace."""
+
+JOURNAL: Final = "journal.json"
+
+
+class Journal:
+    """The folder `partial` of a trace that is being made by `program` with `settings`."""
+
+    def __init__(self, out: Path, program: str, settings: Mapping[str, Any]) -> None:
+        self.folder = (out / PARTIAL).absolute()
+        self.parts, self.rows = self.folder / "parts", self.folder / "rows"
+        self._out = out
+        self._asked = {"program": program, "settings": dict(settings)}
+
+    @contextmanager
+    def open(self, captures: Sequence[Capture], *, resume: bool) -> Iterator[None]:
+        """Makes the folder, or goes on with one that is there where `resume` says so. Others are
+        kept out meanwhile. Raises UserError.
+        """
+        if self.folder.exists() and not resume:
+            raise UserError(
+                f"{self._out} holds an analysis that was interrupted",
+                f"go on with {argument('resume')}, or remove {self.folder}",
+            )
+        if resume and not self.folder.exists():
+            raise UserError(
+                f"{self._out} holds no analysis that was interrupted",
+                f"leave {argument('resume')} out",
+                usage=True,
+            )
+        # A folder of a finished trace is replaced at the end; anything else is no place.
+        if self._out.is_dir() and not (self._out / META).is_file():
+            strange = [one.name for one in self._out.iterdir() if one.name != PARTIAL]
+            if strange:
+                raise UserError(
+                    f"{self._out} holds other files and no trace",
+                    f"name an empty or a new folder with {argument('out')}",
+                )
+        try:
+            for folder in (self.parts, self.rows):
+                folder.mkdir(parents=True, exist_ok=True)
+                (folder / SEEN).touch()
+        except OSError as error:
+            raise UserError(
+                f"{self._out}: cannot be written: {error.strerror}",
+                f"name another with {argument('out')}",
+            ) from error
+        lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(lock)
+            raise UserError(
+                f"another rexmit is at work in {self._out}",
+                f"wait for it, or name another folder with {argument('out')}",
+            ) from None
+        try:
+            about = {**self._asked, "captures": [identity(one) for one in captures]}
+            write_text(self.folder / JOURNAL, json.dumps(about, indent=2) + "\n")
+            yield
+        finally:
+            os.close(lock)
+
+    def part(self, capture: Capture, **settings: object) -> Path:
+        """Where what is read of a capture lies."""
+        return self.parts / _name(self._asked["program"], identity(capture), settings)
+
+    def of_group(self, parts: Sequence[Path], group: int) -> Path:
+        """Where the rows of a group lie."""
+        return self.rows / _name(self._asked, [part.name for part in parts], group)
+
+    def judged(self, rows: Sequence[Path]) -> Path:
+        """Where what is judged over all groups lies."""
+        return self.rows / _name([path.name for path in rows])
+
+    def forget(self, wanted: Iterable[Path]) -> None:
+        """Removes parts and rows that nobody asks for any more: of captures that have changed."""
+        names = {path.name for path in wanted} | {SEEN}
+        for folder in (self.parts, self.rows):
+            for path in folder.iterdir():
+                if path.name.removesuffix(".json") in names:
+                    continue
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    def drop(self) -> None:
+        """Removes all of it."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def identity(capture: Capture) -> dict[str, Any]:
+    """What a capture is known by: other content is known by another. Raises UserError where it is
+    gone."""
+    if isinstance(capture, Remote):
+        version = capture.tag or capture.changed_s
+        return {"name": str(capture), "bytes": capture.bytes, "version": version}
+    try:
+        found = capture.stat()
+    except OSError as error:
+        raise UserError(f"{capture}: {error.strerror}") from error
+    name = str(capture.resolve())
+    return {"name": name, "bytes": found.st_size, "version": found.st_mtime_ns}
+
+
+def _name(*values: object) -> str:
+    text = json.dumps(values, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:24]

@@ -1,0 +1,240 @@
+"""From captures to a folder of tables on a cluster: each capture is read by some worker, then each
+group of connections analysed by one, over all captures; one judges what waits for other connections
+of its host; then the rows are put together.
+
+The rows are bit for bit those of one process. What workers make lies in the trace's folder until
+the end, which all of them see.
+"""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rexmit import _core
+from rexmit.cluster import Call, Cluster, LostError, open_cluster
+from rexmit.cluster.calls import program
+from rexmit.errors import UserError, argument
+from rexmit.interrupt import Interrupted
+from rexmit.progress import Progress, Silent
+from rexmit.sources import STDIN, Capture
+from rexmit.sources.capture import whole_name
+from rexmit.tracing import tasks
+from rexmit.tracing.folder import Trace, Writer
+from rexmit.tracing.journal import PARTIAL, Journal
+from rexmit.tracing.source import CONNECTIONS_LIMIT, chosen, facts_of, from_batch
+from rexmit.version import version
+
+TRIES = 3
+"""Times that a capture is read whose store fails, before it is left out."""
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What was read: the captures in their order, their parts, and a line for each left out."""
+
+    captures: list[Capture]
+    parts: list[Path]
+    left_out: list[str]
+
+
+def run(
+    captures: Sequence[Capture],
+    folder: Path,
+    cluster: str,
+    *,
+    resume: bool = False,
+    csv: bool = False,
+    whatif: Sequence[str] = ("default",),
+    stacks: Sequence[str] = (),
+    connections_limit: int = CONNECTIONS_LIMIT,
+    progress: Progress | None = None,
+    missing: Sequence[str] = (),
+) -> Trace:
+    """Analyses the files on the cluster at an address and writes the folder. `missing` has a line
+    for each capture that is not there. Raises UserError.
+    """
+    began = time.monotonic()
+    if any(str(capture) == STDIN for capture in captures):
+        raise UserError(f"- is not read with {argument('cluster')}", "give files", usage=True)
+    chosen(stacks)
+    settings: dict[str, Any] = {
+        "whatif": list(whatif) or False,
+        "most_connections": connections_limit,
+        "stacks": list(stacks),
+    }
+    told = progress or Silent()
+    journal = Journal(folder, program(), settings)
+    with journal.open(captures, resume=resume), open_cluster(cluster) as workers:
+        try:
+            told.start(None)
+            read = _read(captures, journal, workers, connections_limit, told)
+            told.note(f"{len(read.parts)} captures are read; their connections are analysed")
+            rows = _analyse(read, journal, workers, settings, told)
+            told.note("the connections are analysed; their rows are put together")
+            judged, summary = _judge(read, rows, journal, workers, settings)
+            merged = _core.MergeParts(rows, judged)
+            with Writer(folder, parted=True, beside=PARTIAL) as writer:
+                while (batch := merged.next_batch()) is not None:
+                    writer.add(from_batch(batch))
+                facts = facts_of(summary, read.captures)
+                facts = replace(facts, warnings=[*missing, *read.left_out, *facts.warnings])
+                words = ["rexmit", "trace", *map(str, captures), "--cluster", cluster]
+                meta = {
+                    "rexmit": version(),
+                    "captures": [str(capture) for capture in read.captures],
+                    "files": [whole_name(capture) for capture in read.captures],
+                    "command": shlex.join(words),
+                    "wall_s": round(time.monotonic() - began, 3),
+                }
+                made = writer.finish(facts, meta, csv=csv)
+        except Interrupted as stopped:
+            stopped.what = f"stopped; what is done is kept in {journal.folder}"
+            stopped.hint = f"to go on: the same command with {argument('resume')}"
+            raise
+        finally:
+            told.close()
+        journal.drop()
+    return made
+
+
+def _read(
+    captures: Sequence[Capture],
+    journal: Journal,
+    workers: Cluster,
+    connections_limit: int,
+    told: Progress,
+) -> _Read:
+    groups = _core.most_groups(connections_limit)
+    settings = {"groups": groups, "most_connections": connections_limit}
+    parts = {
+        str(number): journal.part(capture, **settings) for number, capture in enumerate(captures)
+    }
+    rows = _rows(list(parts.values()), journal, groups)
+    journal.forget([*parts.values(), *rows, journal.judged(rows)])
+    left_out: dict[str, str] = {}
+    again: list[Call] = []
+    failures: dict[str, int] = {}
+    heard = dict.fromkeys(parts, 0)
+
+    def call(number: str) -> Call:
+        arguments = (captures[int(number)], parts[number], groups, connections_limit)
+        return Call(number, tasks.read, arguments, tells=True)
+
+    def answer(call: Call, given: Any) -> None:  # noqa: ANN401 - see Cluster.run
+        number = call.name
+        if isinstance(given, dict):
+            told.advance(given["packets"] - heard[number])
+            return
+        told.advance(-heard[number])
+        heard[number] = 0
+        failures[number] = failures.get(number, 0) + 1
+        if isinstance(given, OSError) and failures[number] < TRIES:
+            again.append(call)
+        elif isinstance(given, OSError | ValueError | LostError):
+            words = str(given).removeprefix(f"{captures[int(number)]}: ")
+            left_out[number] = f"{captures[int(number)]}: {words}; it is left out"
+            told.note(left_out[number])
+        else:
+            raise given
+
+    def done(call: str, more: int) -> None:
+        heard[call] += more
+        told.advance(more)
+
+    waiting = []
+    for number, part in parts.items():
+        before = tasks.kept(part)
+        if before is None:
+            waiting.append(call(number))
+        else:
+            told.advance(before["packets"])
+    while waiting:
+        workers.run(waiting, answer, done=done)
+        waiting, again = again, []
+    good = [number for number in parts if number not in left_out]
+    if not good:
+        raise UserError(
+            next(iter(left_out.values())).removesuffix("; it is left out"), "give captures"
+        )
+    lines = [left_out[number] for number in parts if number in left_out]
+    return _Read([captures[int(n)] for n in good], [parts[n] for n in good], lines)
+
+
+def _rows(parts: Sequence[Path], journal: Journal, groups: int) -> list[Path]:
+    return [journal.of_group(parts, group) for group in range(groups)]
+
+
+def _analyse(
+    read: _Read,
+    journal: Journal,
+    workers: Cluster,
+    settings: Mapping[str, Any],
+    told: Progress,
+) -> list[Path]:
+    groups = _core.most_groups(settings["most_connections"])
+    rows = _rows(read.parts, journal, groups)
+
+    before = {group: kept for group, path in enumerate(rows) if (kept := tasks.kept(path))}
+    everything = sum(kept["tcp_packets"] for part in read.parts if (kept := tasks.kept(part)))
+    heard = dict.fromkeys(map(str, range(groups)), 0)
+    told.start(everything, sum(kept["tcp_packets"] for kept in before.values()))
+
+    def done(call: str, more: int) -> None:
+        heard[call] += more
+        told.advance(more)
+
+    def answer(call: Call, given: Any) -> None:  # noqa: ANN401 - see Cluster.run
+        if isinstance(given, dict):
+            told.advance(given["tcp_packets"] - heard[call.name])
+            return
+        if isinstance(given, LostError | OSError | ValueError):
+            raise UserError(
+                f"connections of group {call.name} cannot be analysed: {given}",
+                f"mend that, then go on: the same command with {argument('resume')}",
+            )
+        raise given
+
+    workers.run(
+        [
+            Call(str(group), tasks.analyse, (read.parts, group, path, settings), tells=True)
+            for group, path in enumerate(rows)
+            if group not in before
+        ],
+        answer,
+        done=done,
+    )
+    return rows
+
+
+def _judge(
+    read: _Read,
+    rows: list[Path],
+    journal: Journal,
+    workers: Cluster,
+    settings: Mapping[str, Any],
+) -> tuple[Path, dict[str, Any]]:
+    """Where what was judged lies, and the summary of the whole."""
+    judged = journal.judged(rows)
+    before = tasks.kept(judged)
+    if before is not None:
+        return judged, before
+    summaries: list[dict[str, Any]] = []
+
+    def answer(_: Call, given: Any) -> None:  # noqa: ANN401 - see Cluster.run
+        if isinstance(given, dict):
+            summaries.append(given)
+        elif isinstance(given, LostError | OSError | ValueError):
+            raise UserError(
+                f"what waits for its host cannot be judged: {given}",
+                f"mend that, then go on: the same command with {argument('resume')}",
+            )
+        else:
+            raise given
+
+    workers.run([Call("judge", tasks.judge, (read.parts, rows, judged, settings))], answer)
+    return judged, summaries[0]

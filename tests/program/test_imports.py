@@ -1,0 +1,56 @@
+"""Commands load what they need: what is heavy is imported by those alone that use it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CAPTURE = Path(__file__).parents[1] / "real/captures/dcerpc.pcap"
+
+HEAVY = {
+    "altair",
+    "asyncio",
+    "dask",
+    "distributed",
+    "duckdb",
+    "matplotlib",
+    "numpy",
+    "obstore",
+    "pandas",
+    "polars",
+    "prometheus_client",
+    "pyarrow",
+    "rexmit.engines",
+    "rexmit.library",
+    "rich",
+    "sqlite3",
+}
+"""A tenth of a second of CPU or more each, or what would bring such in."""
+
+
+@pytest.mark.parametrize(
+    ("words", "needs"),
+    [
+        (["--version"], set()),
+        (["--help"], set()),
+        (["trace", "--help"], set()),
+        (["no-such-command"], set()),
+        (["stacks"], {"rexmit.library"}),
+        (["trace", str(CAPTURE)], {"polars", "rexmit.library", "rich"}),
+        (["trace", "--json", str(CAPTURE)], {"polars", "rexmit.library"}),
+    ],
+)
+def test_a_command_imports_what_it_needs(words: list[str], needs: set[str]) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "rexmit", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    lines = ran.stderr.splitlines()
+    loaded = {line.rpartition("|")[2].strip() for line in lines if line.startswith("import time:")}
+    assert "rexmit.main" in loaded
+    assert loaded & HEAVY == needs
