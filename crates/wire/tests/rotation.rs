@@ -179,12 +179,22 @@ fn errors_name_the_file_and_the_others_go_on() {
         ]
     );
 
-    let none = Rotation::new(2, |at| match at {
+    let open = |at| match at {
         0 => Ok(&files[0][..]),
         _ => Err(io::ErrorKind::NotFound.into()),
+    };
+    let mut one = Rotation::new(2, open).unwrap();
+    let mut batch = Batch::default();
+    let failed = one.fill(&mut batch, 100, 10).unwrap_err();
+    assert!(matches!(failed.error, Error::Input(_)) && failed.file == 1);
+    assert!(!one.fill(&mut batch, 100, 10).unwrap());
+    assert_eq!(batch.records.len(), 2);
+
+    let none = Rotation::new(1, |_| {
+        io::Result::<&[u8]>::Err(io::ErrorKind::NotFound.into())
     });
     let failed = none.err().unwrap();
-    assert!(matches!(failed.error, Error::Input(_)) && failed.file == 1);
+    assert!(matches!(failed.error, Error::Input(_)) && failed.file == 0);
 }
 
 proptest! {

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rexmit_trace::analyzer::Rows;
 use rexmit_trace::parts::{judge, Judged, Part, Piece};
+use rexmit_wire::capture::Drops;
 
 use super::folder::{self, atomically, judged, opened, piece, waiting, Opened};
 use crate::detached;
@@ -64,7 +65,10 @@ pub fn judge_parts<'py>(
     })?;
     let files = all.iter().map(of_file).collect();
     let stacks = settings.stacks.pages();
-    let dict = told::summary(py, &said.summary(), None, &said.settings, &stacks, files)?;
+    let mut drops = Drops::default();
+    all.iter().for_each(|part| drops.add(&part.drops));
+    let summary = said.summary();
+    let dict = told::summary(py, &summary, None, &said.settings, &stacks, files, drops)?;
     dict.set_item("pieces", said.pieces())?;
     Ok(dict)
 }

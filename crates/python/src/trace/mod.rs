@@ -177,11 +177,8 @@ impl Trace {
         error: Option<&str>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let files = self.spans.iter().map(Span::told).collect();
-        let dict = told::summary(py, summary, error, &self.names, &self.stacks, files)?;
         let lost = self.lost.told();
-        dict.set_item("interface_drops", lost.interface)?;
-        dict.set_item("system_drops", lost.system)?;
-        Ok(dict)
+        told::summary(py, summary, error, &self.names, &self.stacks, files, lost)
     }
 
     /// Takes what is ready; true when there is enough for a batch, or nothing more will come.

@@ -8,6 +8,7 @@ use rexmit_time::Time;
 use rexmit_trace::analyzer::Rows;
 use rexmit_trace::columns::tables;
 use rexmit_trace::run::Summary;
+use rexmit_wire::capture::Drops;
 
 use crate::arrow::Batch;
 use crate::detached;
@@ -36,7 +37,7 @@ pub fn batch<'py>(
     Ok(batch)
 }
 
-/// What was counted. `error` is why not all could be read.
+/// What was counted. `error` is why not all could be read, `drops` what the captures themselves say was.
 pub fn summary<'py>(
     py: Python<'py>,
     summary: &Summary,
@@ -44,6 +45,7 @@ pub fn summary<'py>(
     names: &[String],
     stacks: &[&'static str],
     files: Vec<OfFile>,
+    drops: Drops,
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let counters = &summary.counters;
@@ -68,5 +70,7 @@ pub fn summary<'py>(
     dict.set_item("settings", names)?;
     dict.set_item("stacks", stacks)?;
     dict.set_item("files", files)?;
+    dict.set_item("interface_drops", drops.interface)?;
+    dict.set_item("system_drops", drops.system)?;
     Ok(dict)
 }

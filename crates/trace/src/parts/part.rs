@@ -4,7 +4,7 @@ use core::net::Ipv4Addr;
 use std::io::{Read, Write};
 
 use rexmit_time::Time;
-use rexmit_wire::capture::Misdated;
+use rexmit_wire::capture::{Drops, Misdated};
 use rexmit_wire::headers::Notes;
 use rexmit_wire::table::Hashed;
 use rexmit_wire::{FlowKey, Skips};
@@ -46,6 +46,8 @@ pub struct Part {
     pub(super) cut: Option<u64>,
     pub(super) undated: u64,
     pub(super) misdated: Misdated,
+    /// Packets that its own statistics say were dropped.
+    pub drops: Drops,
 }
 
 /// What is needed of a file while its packets are read, and is not small.
@@ -196,6 +198,7 @@ exact_struct!(Part {
     cut,
     undated,
     misdated,
+    drops,
 });
 exact_struct!(Detail {
     stretches,
@@ -211,6 +214,7 @@ exact_struct!(Taught {
 });
 exact_struct!(Lesson { joins, tokens });
 exact_struct!(Misdated { packets, farthest });
+exact_struct!(Drops { interface, system });
 exact_struct!(Counted {
     frames,
     bytes,

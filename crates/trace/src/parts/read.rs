@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use rexmit_time::Time;
-use rexmit_wire::capture::{End, Misdated, Reader};
+use rexmit_wire::capture::{Drops, End, Misdated, Reader};
 
 use super::blocks::Packer;
 use super::packets::{Flows, PacketWriter};
@@ -115,6 +115,7 @@ pub fn read<W: Write>(
     }
     part.undated = capture.undated();
     part.misdated = capture.misdated();
+    part.drops = capture.drops();
     Ok((part, detail))
 }
 
@@ -134,6 +135,7 @@ impl Part {
             cut: None,
             undated: 0,
             misdated: Misdated::default(),
+            drops: Drops::default(),
         }
     }
 }

@@ -104,6 +104,9 @@ where
         for file in 0..files {
             let opened = rotation.reader(file).and_then(|mut reader| {
                 let first = reader.advance();
+                if !matches!(first, Ok(true)) {
+                    rotation.drops.add(&reader.drops());
+                }
                 first.map_err(|error| FileError { file, error })?;
                 Ok(reader)
             });
