@@ -10,6 +10,7 @@ mod board;
 mod chosen;
 mod detection_mode;
 mod identity;
+mod left_out;
 mod likelihood;
 pub(crate) mod mechanism;
 mod pace;
@@ -34,6 +35,7 @@ use crate::event::{Acked, SenderEvent, Sent, SentKind};
 use crate::facts::SenderFacts;
 use crate::rows::Parameters;
 use board::{AckReport, Board};
+use left_out::Told;
 use pace::Pace;
 use profile::MOST_PROFILES;
 pub use recycled::Recycled;
@@ -93,7 +95,12 @@ struct Place {
 pub struct Judges {
     facts: SenderFacts,
     board: Board,
+    /// The emulations that take part.
+    chosen: Chosen,
     senders: Vec<EmulatedSender>,
+    /// Stacks that the SYN refutes wait, and what they are to be told.
+    waits: bool,
+    told: Vec<Told>,
     /// Recycled for further ones.
     spare: Vec<sender::Recycled>,
     traits: SenderTraits,
@@ -140,11 +147,44 @@ impl Judges {
     /// As [`Judges::new`] with the emulations that are chosen, in the memory that others have left.
     #[must_use]
     pub fn within(facts: &SenderFacts, chosen: Chosen, recycled: Recycled) -> Self {
-        let (mut senders, mut spare) = (recycled.senders, recycled.spare);
+        let refuted = |p: &profile::Profile| facts.system.refutes(p.stack);
+        let mut left = Judges::possible(facts, chosen).filter(|(_, p)| !refuted(p));
+        match left.next() {
+            Some(_) => Judges::of(facts, chosen, recycled, |p| !refuted(p)),
+            None => Judges::of_all(facts, chosen, recycled),
+        }
+    }
+
+    /// As [`Judges::within`], and none waits.
+    fn of_all(facts: &SenderFacts, chosen: Chosen, recycled: Recycled) -> Self {
+        Judges::of(facts, chosen, recycled, |_| true)
+    }
+
+    /// The emulations that were chosen and could do what the handshake shows, with their numbers.
+    fn possible(
+        facts: &SenderFacts,
+        chosen: Chosen,
+    ) -> impl Iterator<Item = (usize, &'static profile::Profile)> {
+        let (sack, begun) = (facts.sack, facts.begun);
+        let may = move |p: &profile::Profile| (!sack || p.settings.sack) && p.existed(begun);
         let profiles = profile::all().iter().enumerate();
-        let may = |p: &profile::Profile| (!facts.sack || p.settings.sack) && p.existed(facts.begun);
-        let profiles = profiles.filter(|(slot, _)| chosen.has(*slot));
-        for (slot, profile) in profiles.filter(|(_, p)| may(p)) {
+        profiles.filter(move |(slot, profile)| chosen.has(*slot) && may(profile))
+    }
+
+    /// Those of them for which `runs` holds; the others wait.
+    fn of(
+        facts: &SenderFacts,
+        chosen: Chosen,
+        recycled: Recycled,
+        runs: impl Fn(&profile::Profile) -> bool,
+    ) -> Self {
+        let (mut senders, mut spare) = (recycled.senders, recycled.spare);
+        let mut waits = false;
+        for (slot, profile) in Judges::possible(facts, chosen) {
+            if !runs(profile) {
+                waits = true;
+                continue;
+            }
             let mut sender = EmulatedSender::new(profile, slot, spare.pop().unwrap_or_default());
             if facts.system.refutes(profile.stack) {
                 sender.evidence.score += REFUTED;
@@ -154,7 +194,10 @@ impl Judges {
         Judges {
             facts: *facts,
             board: Board::new(facts.mss, facts.sack, recycled.board),
+            chosen,
             senders,
+            waits,
+            told: recycled.told,
             spare,
             traits: SenderTraits::default(),
             pace: Pace::default(),
@@ -181,6 +224,7 @@ impl Judges {
 
     /// The next event, in the sender's order. A retransmission's number counts up from 0.
     pub fn event(&mut self, event: &SenderEvent) {
+        self.remember(Told::Event(*event));
         if let Some(mut unseen) = self.unseen.take() {
             // A retransmission tells of it only now, or the first that was new after a timeout: it left with what was sent
             // last. A timeout lets little go.
@@ -194,6 +238,13 @@ impl Judges {
         match event {
             SenderEvent::Sent(sent) => self.sent(sent),
             SenderEvent::Acked(acked) => self.acked(acked),
+        }
+        if let SenderEvent::Sent(Sent {
+            kind: SentKind::Retransmission(number),
+            ..
+        }) = event
+        {
+            self.look_again(*number);
         }
     }
 
@@ -224,6 +275,7 @@ impl Judges {
 
     /// The peer's SYN came at `at`, the sender's clock.
     pub fn asked(&mut self, at: Time) {
+        self.remember(Told::Asked(at));
         let count = self.asked.map_or(0, |(_, count)| count);
         self.asked = Some((at, count + 1));
     }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::board::{self, AckReport};
+use super::left_out::Told;
 use super::sender::{self, EmulatedSender};
 use super::{Judges, Place};
 
@@ -17,6 +18,7 @@ pub struct Recycled {
     pub(super) senders: Vec<EmulatedSender>,
     pub(super) spare: Vec<sender::Recycled>,
     pub(super) places: VecDeque<Place>,
+    pub(super) told: Vec<Told>,
 }
 
 impl Judges {
@@ -28,12 +30,15 @@ impl Judges {
         self.report.clear(MOST);
         self.places.clear();
         self.places.shrink_to(MOST);
+        self.told.clear();
+        self.told.shrink_to(MOST);
         Recycled {
             board: self.board.leave(MOST),
             report: self.report,
             senders: self.senders,
             spare: self.spare,
             places: self.places,
+            told: self.told,
         }
     }
 }
