@@ -286,6 +286,7 @@ def read_part(
     *,
     groups: int,
     most_connections: int | None = None,
+    keep_broken: bool = False,
     report: Callable[[int, float], object] | None = None,
 ) -> dict[str, Any]:
     """Read one file of a capture and write its packets, by groups of connections, into the folder
@@ -302,7 +303,8 @@ def read_part(
     before are there; None mostly), and `warnings` as sentences, `error` among them.
 
     Raises ValueError for what is no capture, OSError for a file that cannot be opened or a source
-    that fails while it is read: nothing is written then.
+    that fails while it is read: nothing is written then. With `keep_broken` the packets that came
+    before a source failed with OSError are the part, if there are any.
     """
 
 def analyse_part(

@@ -68,6 +68,8 @@ class Web:
     files: dict[str, bytes]
     address: str = ""
     trouble: list[str] = field(default_factory=list)
+    ends: dict[str, int] = field(default_factory=dict)
+    """Of these files no byte from here on is ever sent: connections end there."""
     asked: list[tuple[str, int, int]] = field(default_factory=list)
     """Names and ranges of bodies that were asked for."""
 
@@ -107,8 +109,9 @@ def web_server(files: dict[str, bytes]) -> Iterator[Web]:
             content = f"bytes {start}-{end - 1}/{len(data)}"
             more = {"ETag": f'"{hash(data):x}"'} | ({"Content-Range": content} if asked else {})
             self._headers(status, end - start, **more)
-            if trouble == "cut":
-                self.wfile.write(data[start : (start + end) // 2])
+            last = web.ends.get(name, end)
+            if trouble == "cut" or last < end:
+                self.wfile.write(data[start : min(last, (start + end) // 2)])
                 self.close_connection = True
                 return
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
