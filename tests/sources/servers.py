@@ -14,6 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from tests.processes import end_with_parent
 
 ROOT = Path(__file__).resolve().parents[2]
 KEYS = {"AWS_ACCESS_KEY_ID": "AKEXAMPLE", "AWS_SECRET_ACCESS_KEY": "SKEXAMPLE"}
@@ -42,7 +43,8 @@ def s3_server(folder: Path) -> Iterator[dict[str, str]]:
     words = [str(s3_program()), "--host", "127.0.0.1", "--port", str(port)]
     words += ["--access-key", KEYS["AWS_ACCESS_KEY_ID"]]
     words += ["--secret-key", KEYS["AWS_SECRET_ACCESS_KEY"], str(folder)]
-    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(words, stdout=quiet, stderr=quiet, preexec_fn=end_with_parent) as server:
         try:
             for _ in range(200):
                 with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
