@@ -245,10 +245,14 @@ class Samples:
     ) -> None: ...
     def read(self) -> int | None:
         """Reads on: packets read so far; None when all are. ValueError for what is no capture."""
+    def in_common(self) -> list[tuple[int, int]]:
+        """Pairs of captures that have packets in common."""
     def overlap(self, one: int, other: int) -> tuple[int, int]:
         """Of two captures the packets of both samples, and how many the smaller one has."""
-    def apart(self, one: int, other: int) -> tuple[int, int] | None:
-        """What the other's clock shows more at packets of both: least and most, nanoseconds."""
+    def apart(self, one: int, other: int) -> tuple[int, int, bool] | None:
+        """What the other's clock shows more at packets of both: least and most, nanoseconds; and
+        whether any of these has the same addresses and ports in both.
+        """
 
 class Points:
     """The packets of several points, followed from one to the next.
