@@ -245,10 +245,14 @@ class Samples:
     ) -> None: ...
     def read(self) -> int | None:
         """Reads on: packets read so far; None when all are. ValueError for what is no capture."""
+    def in_common(self) -> list[tuple[int, int]]:
+        """Pairs of captures that have packets in common."""
     def overlap(self, one: int, other: int) -> tuple[int, int]:
         """Of two captures the packets of both samples, and how many the smaller one has."""
-    def apart(self, one: int, other: int) -> tuple[int, int] | None:
-        """What the other's clock shows more at packets of both: least and most, nanoseconds."""
+    def apart(self, one: int, other: int) -> tuple[int, int, bool] | None:
+        """What the other's clock shows more at packets of both: least and most, nanoseconds; and
+        whether any of these has the same addresses and ports in both.
+        """
 
 class Points:
     """The packets of several points, followed from one to the next.
@@ -286,6 +290,7 @@ def read_part(
     *,
     groups: int,
     most_connections: int | None = None,
+    keep_broken: bool = False,
     report: Callable[[int, float], object] | None = None,
 ) -> dict[str, Any]:
     """Read one file of a capture and write its packets, by groups of connections, into the folder
@@ -302,7 +307,8 @@ def read_part(
     before are there; None mostly), and `warnings` as sentences, `error` among them.
 
     Raises ValueError for what is no capture, OSError for a file that cannot be opened or a source
-    that fails while it is read: nothing is written then.
+    that fails while it is read: nothing is written then. With `keep_broken` the packets that came
+    before a source failed with OSError are the part, if there are any.
     """
 
 def analyse_part(

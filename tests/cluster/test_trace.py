@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import random
@@ -11,13 +10,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
-import psutil  # type: ignore[import-untyped]
 import pytest
 from polars.testing import assert_frame_equal
+from tests.cluster.conftest import Scheduler
+from tests.cluster.workers import nothing_left, workers_of
 from tests.sources.servers import s3_server
 
 import rexmit
@@ -26,9 +24,6 @@ from rexmit.progress import Step
 from rexmit.sources import stores
 from rexmit.store.trace_schema import TABLES
 from rexmit.tracing import folder
-
-PSUTIL: Any = psutil
-"""It says nothing of its types."""
 
 LARGE = 3_000
 """Values that wait for a part of a table to be written, so that tables have several."""
@@ -80,62 +75,6 @@ def parted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder, "_PART_VALUES", LARGE)
 
 
-@pytest.fixture
-def scheduler() -> Iterator[tuple[str, Callable[[], subprocess.Popen[bytes]]]]:
-    """A Dask scheduler as a user starts one: its address, and what starts a worker there."""
-    with nothing_left():
-        from tests.sources.servers import free_port
-
-        port = free_port()
-        address = f"127.0.0.1:{port}"
-        dask = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard"]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        words = [*dask, "--host", "127.0.0.1", "--port", str(port)]
-        running = [subprocess.Popen(words, **quiet)]  # type: ignore[call-overload]
-
-        def worker() -> subprocess.Popen[bytes]:
-            start = [sys.executable, "-m", "distributed.cli.dask_worker", f"tcp://{address}"]
-            start += ["--nthreads", "1", "--no-dashboard", "--no-nanny"]
-            one: subprocess.Popen[bytes] = subprocess.Popen(start, **quiet)  # type: ignore[call-overload]
-            running.append(one)
-            return one
-
-        try:
-            yield address, worker
-        finally:
-            for one in running:
-                one.kill()
-                one.wait()
-
-
-class nothing_left:  # noqa: N801 - a context manager
-    """Nothing that was started inside is left at the end."""
-
-    def __enter__(self) -> None:
-        self.before = set(PSUTIL.Process().children(recursive=True))
-
-    def __exit__(self, *_: object) -> None:
-        left = set(PSUTIL.Process().children(recursive=True)) - self.before
-        _, alive = PSUTIL.wait_procs([one for one in left if not _is_trackers(one)], timeout=10)
-        assert not alive
-
-
-def _is_trackers(process: Any) -> bool:  # noqa: ANN401
-    """Whether it is multiprocessing's own, which ends with the program."""
-    with contextlib.suppress(PSUTIL.NoSuchProcess):
-        return any("resource_tracker" in word for word in process.cmdline())
-    return False
-
-
-def _workers() -> list[Any]:
-    """The workers of a cluster of this process."""
-    return [
-        one
-        for one in PSUTIL.Process().children()
-        if any("spawn_main" in word for word in one.cmdline())
-    ]
-
-
 def _assert_same(made: rexmit.Trace, alone: rexmit.Trace) -> None:
     for name in TABLES:
         assert_frame_equal(made.scan(name).collect(), alone.scan(name).collect(), check_exact=True)
@@ -152,7 +91,7 @@ def test_workers_that_are_killed_at_random_make_no_difference(
 
     def kill() -> None:
         while len(killed) < 4:
-            if workers := _workers():
+            if workers := workers_of():
                 worker = dice.choice(workers)
                 worker.kill()
                 killed.append(worker.pid)
@@ -224,11 +163,10 @@ def test_an_interrupted_run_goes_on(
 def test_a_scheduler_whose_workers_come_and_go(
     captures: list[Path],
     alone: rexmit.Trace,
-    scheduler: tuple[str, Callable[[], subprocess.Popen[bytes]]],
+    scheduler: Scheduler,
     tmp_path: Path,
 ) -> None:
-    address, worker = scheduler
-    first = worker()
+    first = scheduler.worker()
     changed = False
 
     def hear(step: Step) -> None:
@@ -236,9 +174,9 @@ def test_a_scheduler_whose_workers_come_and_go(
         if step.done and not changed:
             changed = True
             first.kill()
-            worker()
+            scheduler.worker()
 
-    made = rexmit.trace(captures, out=tmp_path / "t", cluster=address, progress=hear)
+    made = rexmit.trace(captures, out=tmp_path / "t", cluster=scheduler.address, progress=hear)
     assert changed
     _assert_same(made, alone)
 

@@ -286,6 +286,26 @@ def test_a_copy_of_a_capture_is_no_other_point(corpus: Corpus, tmp_path: Path) -
     assert rexmit.trace([one, copy], points=("a", "b"), whatif=()).points == ["a", "b"]
 
 
+def test_the_same_traffic_between_other_hosts_is_no_copy(corpus: Corpus, tmp_path: Path) -> None:
+    one = capture(corpus, "campus", "sender")
+
+    def elsewhere(ip: bytes) -> bytes:
+        changed = bytearray(ip)
+        changed[13], changed[17] = changed[13] ^ 0x40, changed[17] ^ 0x40
+        return bytes(changed)
+
+    other = rewritten(
+        one, tmp_path / "later.pcapng", time=lambda at: at + _HOUR_NS, address=elsewhere
+    )
+    assert recognise([one, other], None, Silent()) is None
+    with pytest.raises(UserError, match="a copy by another clock"):
+        recognise(
+            [one, rewritten(one, tmp_path / "copy.pcapng", time=lambda at: at + _HOUR_NS)],
+            None,
+            Silent(),
+        )
+
+
 def test_captures_of_one_place_may_have_packets_in_common(corpus: Corpus, tmp_path: Path) -> None:
     data = capture(corpus, "campus", "sender").read_bytes()
     early, late = tmp_path / "early.pcapng", tmp_path / "late.pcapng"

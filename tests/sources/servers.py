@@ -14,6 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from tests.processes import end_with_parent
 
 ROOT = Path(__file__).resolve().parents[2]
 KEYS = {"AWS_ACCESS_KEY_ID": "AKEXAMPLE", "AWS_SECRET_ACCESS_KEY": "SKEXAMPLE"}
@@ -42,7 +43,8 @@ def s3_server(folder: Path) -> Iterator[dict[str, str]]:
     words = [str(s3_program()), "--host", "127.0.0.1", "--port", str(port)]
     words += ["--access-key", KEYS["AWS_ACCESS_KEY_ID"]]
     words += ["--secret-key", KEYS["AWS_SECRET_ACCESS_KEY"], str(folder)]
-    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(words, stdout=quiet, stderr=quiet, preexec_fn=end_with_parent) as server:
         try:
             for _ in range(200):
                 with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
@@ -66,6 +68,8 @@ class Web:
     files: dict[str, bytes]
     address: str = ""
     trouble: list[str] = field(default_factory=list)
+    ends: dict[str, int] = field(default_factory=dict)
+    """Of these files no byte from here on is ever sent: connections end there."""
     asked: list[tuple[str, int, int]] = field(default_factory=list)
     """Names and ranges of bodies that were asked for."""
 
@@ -105,8 +109,9 @@ def web_server(files: dict[str, bytes]) -> Iterator[Web]:
             content = f"bytes {start}-{end - 1}/{len(data)}"
             more = {"ETag": f'"{hash(data):x}"'} | ({"Content-Range": content} if asked else {})
             self._headers(status, end - start, **more)
-            if trouble == "cut":
-                self.wfile.write(data[start : (start + end) // 2])
+            last = web.ends.get(name, end)
+            if trouble == "cut" or last < end:
+                self.wfile.write(data[start : min(last, (start + end) // 2)])
                 self.close_connection = True
                 return
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):

@@ -59,12 +59,14 @@ pub fn most_groups(most_connections: Option<usize>) -> Result<u16, Error> {
     Ok(parts::most_groups(&settings))
 }
 
-/// Reads one file of a capture and writes its packets, by groups, into the folder `out`.
+/// Reads one file of a capture and writes its packets, by groups, into the folder `out`. Where the source fails after some
+/// packets they are the part if `keep_broken`, as `trace` has them.
 #[pyfunction]
-#[pyo3(signature = (source, name, out, *, groups, most_connections=None, report=None))]
+#[pyo3(signature = (source, name, out, *, groups, most_connections=None, keep_broken=false, report=None))]
 #[expect(
+    clippy::too_many_arguments,
     clippy::needless_pass_by_value,
-    reason = "made for the call from Python's path"
+    reason = "each is an argument of its own in Python, by name"
 )]
 pub fn read_part<'py>(
     py: Python<'py>,
@@ -73,6 +75,7 @@ pub fn read_part<'py>(
     out: PathBuf,
     groups: u16,
     most_connections: Option<usize>,
+    keep_broken: bool,
     report: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let settings = settings(None, most_connections, None, None, false, None)?;
@@ -92,8 +95,10 @@ pub fn read_part<'py>(
                 .collect::<Result<_, _>>()?;
             let tell = |progress| report.tell(progress);
             let (read, of_it) = parts::read(capture, name, &settings, writers, tell)?;
-            // A source that fails, or a report, is no part: it is to be read again.
-            if report.raised.is_some() || failed.is_some() {
+            // It is to be read again.
+            let broken =
+                failed.is_some() && !(keep_broken && failed.is_os_error() && read.frames() > 0);
+            if report.raised.is_some() || broken {
                 return Err(Error::plan(format_args!("{name}: reading was stopped")));
             }
             of_it.write(folder::written(&detail(folder))?)?;
@@ -104,10 +109,10 @@ pub fn read_part<'py>(
     if let Some(raised) = report.raised {
         return Err(raised);
     }
-    if let Some(error) = failed.take() {
-        return Err(error.raise(name));
+    match (read, failed.take()) {
+        (Err(_), Some(error)) => Err(error.raise(name)),
+        (read, _) => told(py, &read?),
     }
-    told(py, &read?)
 }
 
 /// What a part says of itself.

@@ -57,6 +57,14 @@ impl Samples {
         })
     }
 
+    /// Pairs of captures that have packets in common.
+    fn in_common(&self, py: Python<'_>) -> Vec<(usize, usize)> {
+        detached(py, || {
+            let reading = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            Sample::in_common(&reading.samples)
+        })
+    }
+
     /// Of two captures: packets of both samples, and how many the smaller one has.
     fn overlap(&self, one: usize, other: usize) -> PyResult<(usize, usize)> {
         let reading = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -67,8 +75,8 @@ impl Samples {
     }
 
     /// Of two captures: the least and the most that the other one's clock shows more at a packet of both, in nanoseconds.
-    /// None without packets of both.
-    fn apart(&self, one: usize, other: usize) -> PyResult<Option<(i64, i64)>> {
+    /// None without packets of both. And whether any of them has the same addresses and ports in both.
+    fn apart(&self, one: usize, other: usize) -> PyResult<Option<(i64, i64, bool)>> {
         let reading = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match (reading.samples.get(one), reading.samples.get(other)) {
             (Some(one), Some(other)) => {
@@ -78,7 +86,9 @@ impl Samples {
                         .iter()
                         .map(|(here, there)| (there.at - here.at).as_nanos())
                 };
-                Ok(ahead().min().zip(ahead().max()))
+                let same = shared.iter().any(|(here, there)| here.flow == there.flow);
+                let span = ahead().min().zip(ahead().max());
+                Ok(span.map(|(least, most)| (least, most, same)))
             }
             _ => Err(PyValueError::new_err("there is no such capture")),
         }

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rexmit.cli.limits import MOST_JOBS
+from rexmit.cli.limits import MOST_JOBS, OnCluster
 from rexmit.errors import EXIT_FAILED
 
 
@@ -82,16 +82,7 @@ def run(
             help="With kernels: real seconds of silence after which a cell fails. Default: 60.",
         ),
     ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            "--cluster",
-            metavar="ADDRESS",
-            help="Run cells on N processes (local:N), or on the workers of a Dask scheduler "
-            "(HOST:PORT), instead of --jobs. Kernels are sent to those that lack them.",
-            show_default=False,
-        ),
-    ] = None,
+    cluster: OnCluster = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the finished run as JSON on standard output.")
     ] = False,

@@ -32,6 +32,9 @@ RETURN_S: Final = 300
 POLL_S: Final = 0.05
 """Seconds between two looks for answers, and for interrupts."""
 
+AGAIN: Final = "then give the command again"
+"""What is to be done where a cluster was lost."""
+
 AHEAD: Final = 3
 """Calls that are given out for each worker: the next ones are there when one ends."""
 
@@ -50,7 +53,8 @@ class Cluster:
     @property
     def workers(self) -> int:
         """Workers that are there now."""
-        return len(self._client.scheduler_info(n_workers=-1)["workers"])
+        # Nothing is known of them once the scheduler is gone.
+        return len(self._client.scheduler_info(n_workers=-1).get("workers", ()))
 
     def everywhere(self, function: Callable[..., Any], *arguments: object) -> list[Any]:
         """What a function gives on each worker that is there now."""
@@ -100,9 +104,7 @@ class Cluster:
                 if there:
                     seen = time.monotonic()
                 elif time.monotonic() - seen > RETURN_S:
-                    raise UserError(
-                        f"{self.address}: no worker is left", "what they had done is kept"
-                    )
+                    raise UserError(f"{self.address}: no worker is left", f"start one, {AGAIN}")
                 most = AHEAD * max(there, 1)
                 waiting.extend(islice(left, max(0, most - len(at_work))))
                 if not waiting and not at_work:
@@ -117,6 +119,10 @@ class Cluster:
                     count(*heard.popleft())
                 for future in [one for one in at_work if one.done()]:
                     call = at_work.pop(future)
+                    if future.status == "cancelled":
+                        raise UserError(
+                            f"{self.address}: the scheduler is gone", f"start it, {AGAIN}"
+                        )
                     given = _given(future)
                     future.release()
                     if isinstance(given, Exception):
@@ -139,8 +145,6 @@ def _given(future: Any) -> object:  # noqa: ANN401
     """Its value, or why there is none."""
     from distributed.scheduler import KilledWorker
 
-    if future.status == "cancelled":
-        return LostError("the scheduler is gone")
     error = future.exception()
     if isinstance(error, KilledWorker):
         return LostError(f"{DEATHS} workers died at it (was there memory enough?)")

@@ -69,6 +69,7 @@ def agree(
     seed: int = 1,
     stack: str | None = None,
     jobs: int | None = None,
+    cluster: str | None = None,
     keep: str | PathLike[str] | None = None,
     ticks: int = 1,
     progress: Hear = None,
@@ -79,8 +80,9 @@ def agree(
 
     `stack` is the model's, that of the kernel's series where it is None. The kernel's logs are kept
     in the folder `keep`, below runs/ where it is None; what is there already is not run again.
-    `jobs` kernels run at a time, one a core where it is None. Times agree within so many `ticks`.
-    Raises UserError.
+    `jobs` kernels run at a time, one a core where it is None; or as many as `cluster` has workers
+    (`local:8`, or the HOST:PORT of a Dask scheduler). Times agree within so many `ticks`. Raises
+    UserError.
     """
     if stack is not None:
         stacks.known(stack)
@@ -91,7 +93,7 @@ def agree(
     whole("ticks", ticks, 1, 1000)
     wanted = Wanted(kernel, cases, paths, seed)
     place = None if keep is None else Path(keep)
-    folder, about = kernel_logs(wanted, place, jobs, heard(progress, "cases"))
+    folder, about = kernel_logs(wanted, place, jobs, heard(progress, "cases"), cluster)
     return _held(folder, about, stack, ticks)
 
 

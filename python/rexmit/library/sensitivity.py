@@ -46,10 +46,11 @@ class _Asked:
     folder: Path
     always: tuple[str, ...]
     progress: Progress
+    cluster: str | None
 
     def benches(self, repeat: int | None, name: str = "") -> Benches:
         always = self.always if repeat is None else (*self.always, f"repeat={repeat}")
-        made = Benches(self.base, always, self.folder / name, self.progress)
+        made = Benches(self.base, always, self.folder / name, self.progress, self.cluster)
         made.open()
         return made
 
@@ -73,6 +74,7 @@ def _asked(
     losses: int,
     settings: Settings,
     out: str | PathLike[str] | None,
+    cluster: str | None,
     progress: Hear,
 ) -> _Asked:
     base = scenarios.find(str(scenario))
@@ -92,6 +94,7 @@ def _asked(
         Path("runs") / f"sensitivity-{base.stem}" if out is None else Path(out),
         (f"loss.segments={losses}", *texts(settings)),
         heard(progress, "benches"),
+        cluster,
     )
 
 
@@ -103,6 +106,7 @@ def sensitivity(
     repeat: int | None = None,
     settings: Settings = (),
     out: str | PathLike[str] | None = None,
+    cluster: str | None = None,
     progress: Hear = None,
 ) -> Sensitivity:
     """Runs a scenario on the model as it is and with each unknown of its bench changed.
@@ -111,25 +115,23 @@ def sensitivity(
     in the folder unknowns beside it. With so many `losses`, lost segments, and `repeat` transfers a
     cell, or as many as the scenario has; `settings` change the scenario before that. What was
     measured is kept in `out`, below runs/ where it is None, and not measured again. `progress`
-    counts benches.
+    counts benches. Cells run on this machine, or on `cluster` (`local:8`, or the HOST:PORT of a
+    Dask scheduler).
 
     The answer says of each cell of the table how far it is off the paper's, percent, as written
     down and with each change; and the same of what a real kernel left, where the file names such
     rows, with the model on that bench beside it. Raises UserError.
     """
-    asked = _asked(scenario, unknowns, losses, settings, out, progress)
+    asked = _asked(scenario, unknowns, losses, settings, out, cluster, progress)
     rows = [Departure(()), *(Departure((unknown,)) for unknown in asked.known.unknown)]
     kernels = [(one, recorded_means(one, asked.file)) for one in asked.known.recorded]
     benches = asked.benches(repeat)
     asked.progress.start(len(rows) + len(kernels))
     try:
-        for one in rows:
-            for unknown in one.unknowns:
-                asked.progress.note(f"{unknown.name}: {unknown.about}")
-            benches.whole(one.settings)
-        modelled = [means(benches.whole(one.set).cells, {}) for one, _ in kernels]
+        benches.wholes([*(one.settings for one in rows), *(one.set for one, _ in kernels)])
     finally:
         asked.progress.close()
+    modelled = [means(benches.measured[one.set].cells, {}) for one, _ in kernels]
     return Sensitivity(
         CELLS,
         tuple(_row(benches, one) for one in rows),
@@ -156,6 +158,7 @@ def nearest_benches(
     repeat: int | None = None,
     settings: Settings = (),
     out: str | PathLike[str] | None = None,
+    cluster: str | None = None,
     progress: Hear = None,
 ) -> Search:
     """Searches combinations of the unknowns of a bench for those that give the paper's means.
@@ -169,7 +172,7 @@ def nearest_benches(
     whole("together", together, 1, MOST_TOGETHER)
     whole("nearest", nearest, 1, 1000)
     whole("width", width, 1, 10_000)
-    asked = _asked(scenario, unknowns, losses, settings, out, progress)
+    asked = _asked(scenario, unknowns, losses, settings, out, cluster, progress)
     begin = None
     if start is not None:
         one = asked.recorded(start)

@@ -33,6 +33,7 @@ class Prepared:
     about: dict[str, Any]
     kinds: tuple[str, ...]
     jobs: int | None
+    cluster: str | None = None
 
     def make(self, progress: Progress) -> Tally:
         """Makes it, whole or not at all. Raises UserError."""
@@ -48,6 +49,7 @@ class Prepared:
                 cores=slots,
                 on_part=progress.advance,
                 more=self.kinds,
+                cluster=self.cluster,
             )
         finally:
             progress.close()
@@ -61,6 +63,7 @@ def prepare(
     out: Path | None,
     kinds: Iterable[str],
     jobs: int | None,
+    cluster: str | None = None,
 ) -> Prepared:
     """Reads and checks all that a corpus needs. Raises UserError."""
     whole("connections", connections, 1, 250_000)
@@ -84,7 +87,7 @@ def prepare(
         "kinds": list(more),
     }
     parts = draw.draw_all(core_streams(), seed, connections, made_kinds(more))
-    return Prepared(folder, parts, engine, about, more, jobs)
+    return Prepared(folder, parts, engine, about, more, jobs, cluster)
 
 
 def truth(
@@ -95,14 +98,16 @@ def truth(
     out: str | PathLike[str] | None = None,
     kinds: Iterable[str] = (),
     jobs: int | None = None,
+    cluster: str | None = None,
     progress: Hear = None,
 ) -> Corpus:
     """Makes captures of a real kernel, which records why it sends a segment again, and opens them.
 
     So many `connections`, drawn from `seed`, cross networks with loss, reordering, delay and
     outages. `kinds` (see `synth_kinds`) adds parts with other hosts and captures. The new folder is
-    `out`, below runs/ where it is None. `jobs` kernels run at a time, one a core where it is None.
-    Raises UserError where the folder is there already, or the kernel is not to be had.
+    `out`, below runs/ where it is None. `jobs` kernels run at a time, one a core where it is None;
+    or as many as `cluster` has workers (`local:8`, or the HOST:PORT of a Dask scheduler). Raises
+    UserError where the folder is there already, or the kernel is not to be had.
     """
     prepared = prepare(
         kernel=kernel,
@@ -111,6 +116,7 @@ def truth(
         out=None if out is None else Path(out),
         kinds=kinds,
         jobs=jobs,
+        cluster=cluster,
     )
     prepared.make(heard(progress, "connections"))
     return open_corpus(prepared.folder)

@@ -30,7 +30,7 @@ from rexmit.tracing.source import CONNECTIONS_LIMIT, chosen, facts_of, from_batc
 from rexmit.version import version
 
 TRIES = 3
-"""Times that a capture is read whose store fails, before it is left out."""
+"""Times that a capture is read whose store fails; of the last, what came is kept."""
 
 
 @dataclass(frozen=True)
@@ -121,8 +121,9 @@ def _read(
     failures: dict[str, int] = {}
     heard = dict.fromkeys(parts, 0)
 
-    def call(number: str) -> Call:
-        arguments = (captures[int(number)], parts[number], groups, connections_limit)
+    def asked(number: str) -> Call:
+        is_last = failures.get(number, 0) == TRIES - 1
+        arguments = (captures[int(number)], parts[number], groups, connections_limit, is_last)
         return Call(number, tasks.read, arguments, tells=True)
 
     def answer(call: Call, given: Any) -> None:  # noqa: ANN401 - see Cluster.run
@@ -134,7 +135,7 @@ def _read(
         heard[number] = 0
         failures[number] = failures.get(number, 0) + 1
         if isinstance(given, OSError) and failures[number] < TRIES:
-            again.append(call)
+            again.append(asked(number))
         elif isinstance(given, OSError | ValueError | LostError):
             words = str(given).removeprefix(f"{captures[int(number)]}: ")
             left_out[number] = f"{captures[int(number)]}: {words}; it is left out"
@@ -150,7 +151,7 @@ def _read(
     for number, part in parts.items():
         before = tasks.kept(part)
         if before is None:
-            waiting.append(call(number))
+            waiting.append(asked(number))
         else:
             told.advance(before["packets"])
     while waiting:

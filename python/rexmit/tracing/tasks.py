@@ -21,10 +21,12 @@ def read(
     part: Path,
     groups: int,
     most_connections: int,
+    keep_broken: bool,
     tell: Callable[[int], None],
 ) -> dict[str, Any]:
     """Reads one capture into the folder `part`, and what is to be known of it into a file beside
-    it. Raises OSError or ValueError where it cannot be read.
+    it. Raises OSError or ValueError where it cannot be read, of a store that fails midway only
+    without `keep_broken`.
     """
     _check_folder(part.parent)
     told = _core.read_part(
@@ -33,6 +35,7 @@ def read(
         part,
         groups=groups,
         most_connections=most_connections,
+        keep_broken=keep_broken,
         report=lambda packets, _: tell(packets),
     )
     return _keep(part, told)

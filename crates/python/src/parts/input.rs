@@ -36,6 +36,16 @@ impl Failed {
             .is_some()
     }
 
+    /// Whether it gave no more, and was not interrupted.
+    pub fn is_os_error(&self) -> bool {
+        let failed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Python::attach(|py| {
+            failed
+                .as_ref()
+                .is_some_and(|error| error.is_instance_of::<PyOSError>(py))
+        })
+    }
+
     pub fn take(&self) -> Option<Why> {
         let mut failed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         failed.take().map(Why)

@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
+use rexmit_trace::parts::broken;
 use rexmit_trace::run::Source;
 use rexmit_wire::capture::{Drops, End, Frame, Rotation};
 
@@ -171,8 +172,8 @@ struct Stream<F> {
     spans: Arc<[Span]>,
     lost: Arc<Lost>,
     stopped: Stop,
-    /// What is wrong with files that could not be read to their ends, and what of them is left out.
-    errors: Vec<(String, &'static str)>,
+    /// What is wrong with files that could not be read to their ends, and how many packets came of them.
+    errors: Vec<(String, u64)>,
     any: bool,
 }
 
@@ -206,13 +207,8 @@ where
                 Err(error) => {
                     let name = &self.names[error.file];
                     let (packets, _) = self.spans[error.file].told();
-                    let left_out = if packets == 0 {
-                        "it is left out"
-                    } else {
-                        "what follows it is left out"
-                    };
                     self.errors
-                        .push((format!("{name}: {}", error.error), left_out));
+                        .push((format!("{name}: {}", error.error), packets));
                 }
             }
         }
@@ -254,8 +250,11 @@ where
             let name = &self.names[*file];
             format!("{name}: {}", rexmit_trace::run::misdated(*found))
         });
-        let broken = self.errors.iter();
-        let broken = broken.map(|(error, left_out)| format!("{error}; {left_out}"));
-        broken.chain(cut).chain(undated).chain(misdated).collect()
+        let errors = self.errors.iter();
+        let errors = errors.map(|(error, packets)| match packets {
+            0 => format!("{error}; it is left out"),
+            _ => broken(error, *packets),
+        });
+        errors.chain(cut).chain(undated).chain(misdated).collect()
     }
 }

@@ -7,6 +7,7 @@ use pyo3::types::PyDict;
 use rexmit_time::Time;
 use rexmit_trace::analyzer::Rows;
 use rexmit_trace::columns::tables;
+use rexmit_trace::parts::broken;
 use rexmit_trace::run::Summary;
 use rexmit_wire::capture::Drops;
 
@@ -62,9 +63,7 @@ pub fn summary<'py>(
     let seconds = |time: Time| time.as_nanos() as f64 / 1e9;
     dict.set_item("first_s", summary.first.map(seconds))?;
     dict.set_item("last_s", summary.latest.map(seconds))?;
-    let told = error
-        .iter()
-        .map(|error| format!("{error}; what follows it is left out"));
+    let told = error.iter().map(|error| broken(error, summary.frames));
     let warnings: Vec<String> = told.chain(summary.warnings.iter().cloned()).collect();
     dict.set_item("warnings", warnings)?;
     dict.set_item("settings", names)?;

@@ -37,7 +37,7 @@ pub use analyse::{analyse, Analysed, Sink, Source};
 pub(crate) use exact::{exact_struct, Broken, Exact, Input};
 pub use judge::{judge, Judged};
 pub use merge::Piece;
-pub use part::{Detail, Part};
+pub use part::{broken, Detail, Part};
 pub use read::read;
 
 use crate::settings::Settings;

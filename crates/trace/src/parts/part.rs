@@ -143,7 +143,7 @@ impl Part {
         [
             self.error
                 .as_ref()
-                .map(|error| named(format!("{error}; what follows it is left out"))),
+                .map(|error| named(broken(error, self.frames()))),
             self.cut.map(|offset| {
                 named(format!(
                     "the capture ends in the middle of a packet, at byte {offset}"
@@ -183,6 +183,12 @@ impl Part {
         }
         Ok(part)
     }
+}
+
+/// What is said of a capture that could not be read to its end.
+#[must_use]
+pub fn broken(error: &str, packets: u64) -> String {
+    format!("{error}; packets that came before: {packets}; what follows it is left out")
 }
 
 exact_struct!(Part {

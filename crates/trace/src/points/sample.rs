@@ -1,6 +1,7 @@
 //! A sample of a capture's packets, which another capture of the same packets samples alike.
 
 use core::hash::BuildHasherDefault;
+use std::collections::BTreeSet;
 
 use hashbrown::HashMap;
 use rexmit_time::Time;
@@ -87,6 +88,28 @@ impl Sample {
 
     fn keeps(&self, mark: u64) -> bool {
         keeps(self.bits, mark)
+    }
+
+    /// Pairs of samples, by their places, that have packets in common. The work is that of reading the samples once, however
+    /// many there are.
+    #[must_use]
+    pub fn in_common(samples: &[Sample]) -> Vec<(usize, usize)> {
+        let mut first: ByMark<usize> = ByMark::default();
+        let mut further: ByMark<Vec<usize>> = ByMark::default();
+        let mut pairs = BTreeSet::new();
+        for (place, sample) in samples.iter().enumerate() {
+            for &mark in sample.kept.keys() {
+                let one = *first.entry(mark).or_insert(place);
+                if one == place {
+                    continue;
+                }
+                let others = further.entry(mark).or_default();
+                pairs.insert((one, place));
+                pairs.extend(others.iter().map(|&other| (other, place)));
+                others.push(place);
+            }
+        }
+        pairs.into_iter().collect()
     }
 
     /// Packets of the capture.

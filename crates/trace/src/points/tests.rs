@@ -268,6 +268,23 @@ fn the_packets_of_a_sample_are_those_of_another_sample_of_them() {
         .all(|(one, other)| (other.at - one.at).as_nanos() == 5));
 }
 
+#[test]
+fn samples_with_packets_in_common_are_found() {
+    let of = |range: core::ops::Range<u32>| {
+        let mut sample = Sample::default();
+        for i in range {
+            let headers = packet(flow(), i.wrapping_mul(100), 1, 100, i as u16);
+            sample.add(Time::from_nanos(u64::from(i)), &headers);
+        }
+        sample
+    };
+    let samples = [of(0..10), of(5..15), of(20..30), of(9..21), of(40..50)];
+    assert_eq!(
+        Sample::in_common(&samples),
+        [(0, 1), (0, 3), (1, 3), (2, 3)]
+    );
+}
+
 /// Packets both ways over a second of five milliseconds, seen by clocks of which the second is `ahead` of the first.
 fn passing(ahead: impl Fn(i64) -> i64, seconds: i64) -> Vec<Sighting> {
     let mut chance = Streams::new(4).stream("clocks", 0);

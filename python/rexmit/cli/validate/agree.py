@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rexmit.cli.limits import MOST_JOBS
+from rexmit.cli.limits import MOST_JOBS, OnCluster
 from rexmit.errors import EXIT_FAILED, UserError
 
 EXAMPLES = """\
@@ -21,6 +21,7 @@ Examples:
   rexmit validate agree --case tests/agree/cases/fin-travels-on-data.toml --kernel 6.1 --show
   rexmit validate agree --kernel 6.12 --cases 2000 --fail-under 95
   rexmit validate agree --kernel 6.12 --paths 2 --cases 500   bursts of TCP and Multipath TCP
+  rexmit validate agree --kernel 6.12 --cases 9000 --cluster HOST:8786
 """
 
 
@@ -48,6 +49,7 @@ def agree(
             "--jobs", "-j", min=1, max=MOST_JOBS, help="Kernels at a time. Default: one a core."
         ),
     ] = None,
+    cluster: OnCluster = None,
     keep: Annotated[
         Path | None,
         typer.Option(
@@ -113,12 +115,17 @@ def agree(
     if case is not None and again is not None:
         raise UserError("give --case or --again, not both", usage=True)
     if again is not None:
-        _without(context, "--again", ("kernel", "cases", "paths", "seed", "jobs", "keep"))
+        _without(
+            context, "--again", ("kernel", "cases", "paths", "seed", "jobs", "cluster", "keep")
+        )
     if case is not None:
         _without(
             context,
             "--case",
-            ("cases", "paths", "seed", "jobs", "keep", "ticks", "as_json", "fail_under"),
+            (
+                *("cases", "paths", "seed", "jobs", "cluster", "keep"),
+                *("ticks", "as_json", "fail_under"),
+            ),
         )
         raise typer.Exit(_one(case, kernel, stack, show=show))
     if again is not None:
@@ -131,6 +138,7 @@ def agree(
             seed=seed,
             stack=stack,
             jobs=jobs,
+            cluster=cluster,
             keep=keep,
             ticks=ticks,
             progress=for_stream(sys.stderr, "cases"),

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from rexmit.cli.limits import OnCluster
+
 EXAMPLES = """\
 Examples:
 
@@ -14,6 +16,7 @@ Examples:
   rexmit validate sensitivity tlp-2013-bench
   rexmit validate sensitivity tlp-2013-bench --repeat 20 --json
   rexmit validate sensitivity tlp-2013-bench --together 5    which bench is nearest to the paper
+  rexmit validate sensitivity tlp-2013-bench --together 5 --cluster local:8
   rexmit validate sensitivity tlp-2013-bench --together 3 --start 'a 3.10.4, gathering'
 """
 
@@ -83,6 +86,7 @@ def sensitivity(
         Path | None,
         typer.Option(metavar="DIR", help="Where means are kept. Default: below runs/."),
     ] = None,
+    cluster: OnCluster = None,
     as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False,
 ) -> None:
     """Run a scenario on the model as it is and with each unknown of its bench changed, and print
@@ -123,6 +127,7 @@ def sensitivity(
             repeat=repeat,
             settings=settings or (),
             out=out,
+            cluster=cluster,
             progress=progress,
         )
         if as_json:
@@ -137,6 +142,7 @@ def sensitivity(
         repeat=repeat,
         settings=settings or (),
         out=out,
+        cluster=cluster,
         progress=progress,
     )
     if as_json:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rexmit.cli.limits import MOST_JOBS
+from rexmit.cli.limits import MOST_JOBS, OnCluster
 
 if TYPE_CHECKING:
     from rexmit.validate.truth.corpus import Tally
@@ -23,6 +23,7 @@ Examples:
   rexmit validate truth --kinds ids-host,offload          and as other hosts and monitors have them
   rexmit validate truth --kinds zero-windows,resets       and with hosts that behave so
   rexmit validate truth --connections 100 --json
+  rexmit validate truth --connections 20000 --cluster local:8
 """
 
 
@@ -54,6 +55,7 @@ def truth(
             "--jobs", "-j", min=1, max=MOST_JOBS, help="Kernels at a time. Default: one a core."
         ),
     ] = None,
+    cluster: OnCluster = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Build a corpus of captures whose retransmissions are labelled by the kernel that sent them.
@@ -83,6 +85,7 @@ def truth(
         out=out,
         kinds=kinds_of(kinds),
         jobs=jobs,
+        cluster=cluster,
     )
     folder = prepared.folder
     began = time.monotonic()

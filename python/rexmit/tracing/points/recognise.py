@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +21,13 @@ from rexmit.sources import Capture
 from rexmit.sources.capture import is_file, whole_name
 
 _FIRST: Final = 1 << 16
-"""Packets at the beginning of each capture that show whether captures have packets in common."""
+"""Packets at the beginning of a capture that show whether it has some in common with others, ..."""
+
+_ALL: Final = 1 << 20
+"""... and of all captures together, ..."""
+
+_FEWEST: Final = 1 << 12
+"""... but never less of one."""
 
 _LEAST: Final = 8
 """Packets in common that show it, ..."""
@@ -90,11 +95,10 @@ def _groups(captures: Sequence[Capture], progress: Progress) -> list[Point] | No
     """By what their beginnings have in common; None where that is nothing."""
     if len(captures) < 2 or not all(is_file(capture) for capture in captures):
         return None
-    pairs = list(combinations(range(len(captures)), 2))
-    for one, other in pairs:
-        if _is_same(captures[one], captures[other]):
-            raise UserError(f"{captures[other]} is given twice", "give each capture once")
-    samples = _read(captures, _FIRST, progress)
+    _refuse_twice(captures, "give each capture once")
+    first = min(_FIRST, max(_FEWEST, _ALL // len(captures)))
+    samples = _read(captures, first, progress)
+    pairs = samples.in_common()
     for one, other in pairs:
         _refuse_copy(captures, samples, one, other)
     others = {pair for pair in pairs if _are_of_two_points(samples, *pair)}
@@ -116,22 +120,34 @@ def _groups(captures: Sequence[Capture], progress: Progress) -> list[Point] | No
     return [Point(name, tuple(g)) for name, g in zip(_names(captures, groups), groups, strict=True)]
 
 
-def _is_same(one: Capture, other: Capture) -> bool:
-    """Whether both are the same file or object."""
-    if isinstance(one, Path) and isinstance(other, Path):
-        return one.samefile(other)
-    return whole_name(one) == whole_name(other)
+def _refuse_twice(captures: Sequence[Capture], advice: str) -> None:
+    given = set()
+    for capture in captures:
+        if (identity := _identity(capture)) in given:
+            raise UserError(f"{capture} is given twice", advice)
+        given.add(identity)
+
+
+def _identity(capture: Capture) -> object:
+    """What the same file or object has by any name."""
+    if isinstance(capture, Path):
+        found = capture.stat()
+        return found.st_dev, found.st_ino
+    return whole_name(capture)
 
 
 def _refuse_copy(captures: Sequence[Capture], samples: _core.Samples, one: int, other: int) -> None:
     """Raises UserError where a capture is a copy of another, at its own times or at others that
-    differ by the same from packet to packet.
+    differ by the same from packet to packet. With other addresses they are other connections:
+    programs that replay traffic make such.
     """
     both, of = samples.overlap(one, other)
     apart = samples.apart(one, other)
-    if apart is None or apart[1] - apart[0] > _SAME_NS:
+    if apart is None:
         return
-    later = apart[0]
+    later, most, same_flows = apart
+    if most - later > _SAME_NS or not same_flows:
+        return
     if abs(later) <= _SAME_NS:
         if both < of:
             # Made at one place at a time, of some packets twice: the analysis knows them.
@@ -194,12 +210,7 @@ def _named(captures: Sequence[Capture], names: Sequence[str]) -> list[Point]:
             f"{missing}: captures of several points are read twice",
             "give files: a pipe cannot be read again",
         )
-    for one, other in combinations(range(len(captures)), 2):
-        if _is_same(captures[one], captures[other]):
-            raise UserError(
-                f"{captures[other]} is given twice",
-                "a capture is of one point: give each once",
-            )
+    _refuse_twice(captures, "a capture is of one point: give each once")
     return [
         Point(name, tuple(number for number, mine in enumerate(names) if mine == name))
         for name in order

@@ -36,7 +36,7 @@ def run(
     An interrupt ends the boots under way.
     """
     lock, stop = threading.Lock(), threading.Event()
-    batches = _batches(dict(sorted(cases.items(), key=likeness)), CASES_A_BOOT)
+    waiting = batches(cases)
 
     def report(number: int, outcome: Outcome) -> None:
         with lock:
@@ -45,10 +45,10 @@ def run(
     def work(core: int) -> None:
         while not stop.is_set():
             with lock:
-                batch = next(batches, None)
+                batch = next(waiting, None)
             if batch is None:
                 return
-            _run_batch(batch, engine, streams, core=core, report=report, end=stop.is_set)
+            run_batch(batch, engine, streams, core=core, report=report, end=stop.is_set)
 
     with ThreadPoolExecutor(max_workers=len(cores)) as pool:
         try:
@@ -67,13 +67,16 @@ def likeness(numbered: tuple[int, Case]) -> tuple[bool, list[tuple[str, str]], i
     return case.receive_window_bytes is not None, seldom, number
 
 
-def _batches(cases: Mapping[int, Case], size: int) -> Iterator[dict[int, Case]]:
-    left = iter(cases.items())
-    while batch := dict(islice(left, size)):
+def batches(cases: Mapping[int, Case]) -> Iterator[dict[int, Case]]:
+    """The cases that share a boot. What ran before in a boot moves times by microseconds, so they
+    are the same wherever they run.
+    """
+    left = iter(sorted(cases.items(), key=likeness))
+    while batch := dict(islice(left, CASES_A_BOOT)):
         yield batch
 
 
-def _run_batch(
+def run_batch(
     batch: Mapping[int, Case],
     engine: KernelEngine,
     streams: Streams,

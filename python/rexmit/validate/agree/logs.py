@@ -15,6 +15,7 @@ from rexmit.kernels.kernel import Kernel
 from rexmit.kernels.room import room
 from rexmit.progress import Progress
 from rexmit.validate.agree import kernel as side
+from rexmit.validate.agree import on_cluster
 from rexmit.validate.agree.draw import CONGESTION_CONTROLS, SYSCTLS, draw
 from rexmit.validate.agree.folder import About, Folder
 from rexmit.validate.agree.outcome import Outcome
@@ -34,10 +35,14 @@ class Wanted:
 
 
 def kernel_logs(
-    wanted: Wanted, keep: Path | None, jobs: int | None, progress: Progress
+    wanted: Wanted,
+    keep: Path | None,
+    jobs: int | None,
+    progress: Progress,
+    cluster: str | None = None,
 ) -> tuple[Folder, About]:
-    """Runs what was not run yet, into `keep` or a folder below runs/. Raises UserError where there
-    is no such kernel, or it has no Multipath TCP for two paths.
+    """Runs what was not run yet, on this machine or on a cluster, into `keep` or a folder below
+    runs/. Raises UserError where there is no such kernel, or it has no Multipath TCP for two paths.
     """
     engine = KernelEngine.open(find_kernel(wanted.kernel), ["builtin"])
     if wanted.paths > 1 and (lack := engine.without_mptcp()) is not None:
@@ -74,8 +79,11 @@ def kernel_logs(
             progress.failed(cases[number].name, str(outcome["error"]))
 
     try:
-        chosen = cores()[: jobs or len(cores())]
-        side.run(left, engine, streams, cores=chosen, on_outcome=take)
+        if cluster is None:
+            chosen = cores()[: jobs or len(cores())]
+            side.run(left, engine, streams, cores=chosen, on_outcome=take)
+        else:
+            on_cluster.run(left, engine, cluster, on_outcome=take)
     finally:
         progress.close()
     return folder, about

@@ -22,8 +22,9 @@ from rexmit.campaign import grid
 from rexmit.campaign.identity import digest, identity
 from rexmit.campaign.streams import core_streams
 from rexmit.campaign.tasks import task
-from rexmit.engines.engine import Calls, Task, cores
+from rexmit.engines.engine import Calls, Engine, Task, cores
 from rexmit.engines.model import ModelEngine
+from rexmit.engines.on_cluster import ClusterEngine
 from rexmit.errors import UserError
 from rexmit.papers.ryll_2013.table4 import MEASURES
 from rexmit.progress import Progress
@@ -81,12 +82,15 @@ def means_of(transfers: pl.DataFrame) -> CellMeans:
 
 @dataclass(slots=True)
 class Benches:
-    """Benches of a scenario, measured when they are asked for; those in `folder` are not again."""
+    """Benches of a scenario, measured when they are asked for, on this machine or on a cluster;
+    those in `folder` are not again.
+    """
 
     base: Path
     always: Settings
     folder: Path
     progress: Progress
+    cluster: str | None = None
     measured: dict[Settings, Measured] = field(default_factory=dict)
     _mark: str = ""
     _unsaved: int = 0
@@ -136,11 +140,16 @@ class Benches:
 
     def whole(self, settings: Settings) -> Measured:
         """A bench that others are held against. Raises UserError where a cell of it failed."""
-        self.measure([settings])
-        measured = self.measured[settings]
-        if measured.failed:
-            raise UserError(measured.failed[0], f"to see it: {self.command(settings)}")
-        return measured
+        self.wholes([settings])
+        return self.measured[settings]
+
+    def wholes(self, wanted: Iterable[Settings]) -> None:
+        """Have several such benches measured. Raises UserError where a cell of one failed."""
+        benches = list(wanted)
+        self.measure(benches)
+        for settings in benches:
+            if failed := self.measured[settings].failed:
+                raise UserError(failed[0], f"to see it: {self.command(settings)}")
 
     def save(self) -> None:
         """Write the file, if anything is new."""
@@ -167,7 +176,9 @@ class Benches:
         """All cells of all benches through one engine, a few at a time."""
         streams = core_streams()
         chosen: dict[str, stacks.Stack] = {}
-        engine = ModelEngine.open(version(), chosen, [])
+        engine: Engine = ModelEngine.open(version(), chosen, [])
+        if self.cluster is not None:
+            engine = ClusterEngine(engine, self.cluster)
         under_way: dict[int, _Bench] = {}
 
         def tasks() -> Iterator[Task]:

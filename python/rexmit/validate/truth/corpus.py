@@ -18,7 +18,7 @@ from rexmit.store import digests
 from rexmit.store.files import copy, whole_file, whole_folder, write_text
 from rexmit.store.schema import declared, polars_schema
 from rexmit.validate.synth import kinds
-from rexmit.validate.truth import causes, counters, follow, kernel, label, packets
+from rexmit.validate.truth import causes, counters, follow, kernel, label, on_cluster, packets
 from rexmit.validate.truth.draw import Part
 from rexmit.validate.truth.kernel import POINTS, Ran
 
@@ -220,9 +220,11 @@ def make(
     cores: Sequence[int],
     on_part: Callable[[int], None],
     more: tuple[str, ...] = (),
+    cluster: str | None = None,
 ) -> Tally:
     """Make the corpus in the new folder `out`; `on_part` gets the connections of each part done.
-    Each part is there once more in each of the kinds `more`.
+    Each part is there once more in each of the kinds `more`. Its kernels run on `cores`, or on the
+    workers of a `cluster`.
 
     However it ends, there is the whole corpus or nothing.
     """
@@ -238,7 +240,10 @@ def make(
             corpus.add(ran)
             on_part(len(ran.part.plan["connections"]))
 
-        kernel.run(parts, engine, cores=cores, on_part=take)
+        if cluster is None:
+            kernel.run(parts, engine, cores=cores, on_part=take)
+        else:
+            on_cluster.run(parts, engine, cluster, on_part=take)
         corpus.write_tables()
         kinds.add(temporary, more, about["seed"], len(cores))
         corpus.finish(about)

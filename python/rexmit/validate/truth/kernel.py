@@ -44,7 +44,12 @@ class Ran:
     @property
     def causes(self) -> str:
         """The kernel's log."""
-        return (self.folder / f"{self.part.name}.causes").read_text(encoding="utf-8")
+        return self.causes_file.read_text(encoding="utf-8")
+
+    @property
+    def causes_file(self) -> Path:
+        """Where the kernel's log is."""
+        return self.folder / f"{self.part.name}.causes"
 
 
 def open_engine(spec: str | None) -> KernelEngine:

@@ -1,0 +1,259 @@
+//! Which packets of several points are one packet.
+
+use rexmit_wire::headers::Timestamps;
+use rexmit_wire::Headers;
+
+use super::route::{Route, MOST_ROUTES};
+use super::{kind_of, Follow};
+use crate::points::rows::{Each, Kind};
+use crate::points::way::{Entry, Sight, Way};
+use crate::points::Mark;
+
+/// Packets that are remembered after they were settled, so that what the network or a capture doubled is known.
+pub(super) const SETTLED: usize = 1 << 16;
+
+impl Follow {
+    /// The packet of another point that this is.
+    pub(super) fn find(&self, mark: Mark, point: usize, at: i64, headers: &Headers) -> Found {
+        let mut next = self.by_mark.get(&mark.bits()).copied();
+        let mut best: Option<(u32, bool, bool)> = None;
+        while let Some(number) = next {
+            let entry = &self.entries[number as usize];
+            next = entry.older;
+            let Some(way) = self.ways[entry.way as usize].as_ref() else {
+                continue;
+            };
+            let same_id = match (entry.ip_id, headers.ip_id) {
+                (Some(one), Some(other)) if one != 0 || other != 0 => Some(one == other),
+                _ => None,
+            };
+            let flow = way.flows[point];
+            if flow.is_some_and(|flow| flow != headers.flow) || !entry.may_be(headers.timestamps) {
+                continue;
+            }
+            if entry.sights[point].is_some() {
+                if same_id == Some(true) {
+                    return Found::Again;
+                }
+                continue;
+            }
+            if same_id == Some(false) && way.keeps_ids() {
+                continue;
+            }
+            let in_time = entry.sights.iter().enumerate().all(|(other, sight)| {
+                sight.is_none_or(|sight| {
+                    way.least[other][point].is_none_or(|least| sight.at + least <= at)
+                })
+            });
+            // With the same identification the oldest; else the newest that was early enough.
+            let (same, early) = (same_id == Some(true), in_time);
+            let better = match best {
+                None => true,
+                Some((_, had_same, had_early)) => {
+                    (same && (had_early <= early || !had_same))
+                        || (!had_same && early && !had_early)
+                }
+            };
+            if better {
+                best = Some((number, same, early));
+            }
+        }
+        match best {
+            Some((number, ..)) => Found::Entry(number),
+            None if self.was_settled(mark, headers) => Found::Again,
+            None => Found::None,
+        }
+    }
+
+    /// Whether a packet of this mark and identification was settled lately.
+    fn was_settled(&self, mark: Mark, headers: &Headers) -> bool {
+        named(mark, headers.ip_id, headers.timestamps)
+            .is_some_and(|name| self.settled[name as usize % SETTLED] == name)
+    }
+
+    /// The packet of an entry came by at a further point.
+    pub(super) fn seen_again(
+        &mut self,
+        number: u32,
+        point: usize,
+        sight: Sight,
+        headers: &Headers,
+        whole: bool,
+    ) -> u32 {
+        let entry = &mut self.entries[number as usize];
+        let (way, start, end, ip_id) = (entry.way, entry.start, entry.end, entry.ip_id);
+        let others = entry.sights;
+        entry.sights[point] = Some(sight);
+        let newest = self.by_mark.get(&entry.mark.bits());
+        let is_only = whole && entry.older.is_none() && newest == Some(&number);
+        let is_new = |of: &Way| of.order.is_empty() || of.flows[point].is_none();
+        let is_new = self.ways[way as usize].as_deref().is_some_and(is_new);
+        self.belongs(way, point, headers.flow);
+        let Some(of) = self.ways[way as usize].as_mut() else {
+            return way;
+        };
+        if is_only {
+            of.note_ids(ip_id, headers.ip_id);
+        }
+        for (other, seen) in others.iter().enumerate() {
+            let Some(seen) = seen else { continue };
+            let (one, next, took) = if seen.at <= sight.at {
+                (other, point, sight.at - seen.at)
+            } else {
+                (point, other, seen.at - sight.at)
+            };
+            of.order.note(one, next);
+            let least = &mut of.least[one][next];
+            *least = Some(least.map_or(took, |least| least.min(took)));
+        }
+        if is_new {
+            let here = Route {
+                there: of.there,
+                order: of.order,
+            };
+            for (routes, flow) in self.routes.iter_mut().zip(of.flows) {
+                if let Some(flow) = flow.filter(|_| routes.len() < MOST_ROUTES) {
+                    routes.entry((flow.src, flow.dst)).or_default().add(&here);
+                }
+            }
+        }
+        of.passed[point].add(start, end);
+        of.latest = self.now;
+        of.firsts[point].get_or_insert(sight.raw);
+        // What came by first elsewhere has its place in the first point's order.
+        let first_here = others
+            .iter()
+            .enumerate()
+            .all(|(other, seen)| seen.is_none() || of.order.is_before(point, other));
+        if first_here && of.queue.back() != Some(&number) {
+            of.queue.retain(|&one| one != number);
+            of.queue.push_back(number);
+        }
+        way
+    }
+
+    /// A packet came by that no other point has shown.
+    pub(super) fn seen_first(
+        &mut self,
+        mark: Mark,
+        point: usize,
+        sight: Sight,
+        headers: &Headers,
+    ) -> u32 {
+        let way = self.way_of(point, headers.flow);
+        if headers.flags.syn() && !headers.flags.rst() {
+            let isn = self.ways[way as usize].as_ref().and_then(|way| way.isn);
+            if isn.is_some_and(|isn| isn != headers.seq) {
+                self.end_connection(way);
+            }
+        }
+        let Some(of) = self.ways[way as usize].as_mut() else {
+            return way;
+        };
+        if headers.flags.syn() && !headers.flags.rst() {
+            of.isn = Some(headers.seq);
+        }
+        let kind = kind_of(headers);
+        let length = if kind == Kind::Rst {
+            0
+        } else {
+            headers.seq_len()
+        };
+        let start = if kind == Kind::Rst {
+            of.near
+        } else {
+            of.place(headers.seq)
+        };
+        let end = start + i64::from(length);
+        if length > 0 && start > of.near {
+            of.near = start;
+        }
+        of.passed[point].add(start, end);
+        if of.firsts.iter().all(Option::is_none) {
+            of.begun = self.now;
+        }
+        of.latest = self.now;
+        of.firsts[point].get_or_insert(sight.raw);
+        let mut sights = Each::default();
+        sights[point] = Some(sight);
+        let entry = Entry {
+            way,
+            mark,
+            older: None,
+            sights,
+            kind,
+            ip_id: headers.ip_id,
+            stamps: headers.timestamps,
+            start,
+            end,
+        };
+        let number = self.keep(entry);
+        if let Some(of) = self.ways[way as usize].as_mut() {
+            of.queue.push_back(number);
+        }
+        way
+    }
+
+    /// Takes an entry in where it is found by its mark.
+    pub(super) fn keep(&mut self, mut entry: Entry) -> u32 {
+        let mark = entry.mark.bits();
+        entry.older = self.by_mark.get(&mark).copied();
+        let number = if let Some(number) = self.free.pop() {
+            self.entries[number as usize] = entry;
+            number
+        } else {
+            self.entries.push(entry);
+            self.entries.len() as u32 - 1
+        };
+        self.by_mark.insert(mark, number);
+        number
+    }
+
+    /// Takes an entry out of those that are looked for, for good.
+    pub(super) fn forget(&mut self, number: u32) -> Entry {
+        self.take_out(number);
+        let entry = self.entries[number as usize].clone();
+        self.free.push(number);
+        if let Some(name) = named(entry.mark, entry.ip_id, entry.stamps) {
+            self.settled[name as usize % SETTLED] = name;
+        }
+        entry
+    }
+
+    /// Takes an entry out of those of its mark.
+    pub(super) fn take_out(&mut self, number: u32) {
+        let entry = &self.entries[number as usize];
+        let (mark, older) = (entry.mark.bits(), entry.older);
+        let head = self.by_mark.get(&mark).copied();
+        if head == Some(number) {
+            match older {
+                Some(older) => self.by_mark.insert(mark, older),
+                None => self.by_mark.remove(&mark),
+            };
+            return;
+        }
+        let mut at = head;
+        while let Some(newer) = at {
+            let newer = &mut self.entries[newer as usize];
+            if newer.older == Some(number) {
+                newer.older = older;
+                break;
+            }
+            at = newer.older;
+        }
+    }
+}
+
+pub(super) enum Found {
+    /// It came by at this point before, and is the same to the identification.
+    Again,
+    Entry(u32),
+    None,
+}
+
+/// A packet with its identification, where it has one.
+fn named(mark: Mark, ip_id: Option<u16>, stamps: Option<Timestamps>) -> Option<u64> {
+    let id = ip_id.filter(|&id| id != 0)?;
+    let stamp = stamps.map_or(0, |stamps| i64::from(stamps.value));
+    Some(mark.part(i64::from(id)).part(stamp).bits().max(1))
+}
