@@ -4,6 +4,7 @@
 //! A stack that the SYN refutes is that of a host which imitates another, or of a proxy. Its emulation begins with the first
 //! retransmission that the likeliest of the others does not explain, and is told then all that was told before.
 
+use rexmit_tcp::Mechanism;
 use rexmit_time::Time;
 
 use super::detection_mode::{DetectionMode, MODES};
@@ -11,7 +12,7 @@ use super::{Judges, Recycled};
 use crate::event::SenderEvent;
 
 /// Events that are remembered. A sender that was explained for so long is no other's.
-const MOST_TOLD: usize = 1 << 12;
+pub(super) const MOST_TOLD: usize = 1 << 12;
 
 /// An emulation is given up when it explains all that was seen so much worse than the best of its detection mode, as a natural
 /// logarithm. It weighs nothing long before: e^-37 of a double is lost when it is added to it. A retransmission costs 16 at
@@ -53,10 +54,13 @@ impl Judges {
         }
     }
 
-    /// Whether the likeliest of the emulations explains every retransmission.
+    /// Whether the likeliest of the emulations explains every retransmission, and has a name for the last one.
     fn is_explained(&self) -> bool {
-        let best = self.best();
-        best.is_some_and(|best| best.evidence.explained.1 == 0)
+        self.best().is_some_and(|best| {
+            let last = best.evidence.opinions.back();
+            best.evidence.explained.1 == 0
+                && last.is_none_or(|last| last.mechanism != Mechanism::Unknown)
+        })
     }
 
     /// Runs all emulations from the beginning.

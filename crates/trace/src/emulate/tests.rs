@@ -1,5 +1,6 @@
 //! Scripted exchanges, with the times of the kernels' rules (scaled to whole ticks).
 
+mod left_out;
 mod nothing;
 mod spurious;
 

@@ -279,6 +279,15 @@ pub struct Hint {
 }
 
 impl Hint {
+    /// What the SYN of this system says.
+    #[cfg(test)]
+    pub(crate) fn of_system(system: &'static str) -> Self {
+        Hint {
+            system: Some(system),
+            ..Hint::default()
+        }
+    }
+
     /// What a SYN or SYN-ACK says, this one an answer to what was `offered`; nothing of other packets.
     #[must_use]
     pub fn of(headers: &Headers, offered: Option<Offered>) -> Self {
