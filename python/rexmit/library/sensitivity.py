@@ -128,6 +128,8 @@ def sensitivity(
     benches = asked.benches(repeat)
     asked.progress.start(len(rows) + len(kernels))
     try:
+        for one in asked.known.unknown:
+            asked.progress.note(f"{one.name}: {one.about}")
         benches.wholes([*(one.settings for one in rows), *(one.set for one, _ in kernels)])
     finally:
         asked.progress.close()

@@ -38,8 +38,8 @@ from rexmit.version import version
 FILE: Final = "benches.json"
 FORMAT: Final = 1
 
-SAVE_EVERY: Final = 200
-"""Benches measured between two writings of the file."""
+_SAVED_SHARE: Final = 16
+"""The file is written anew when of this many benches one is not in it."""
 
 READINGS: Final = (*MEASURES, *(f"{measure}_{AS_PRINTED}" for measure in MEASURES))
 """The times that are kept of each cell, `_s` left out."""
@@ -206,7 +206,7 @@ class Benches:
             self.measured[bench.settings] = bench.result()
             self._unsaved += 1
             self.progress.advance(1)
-            if self._unsaved >= SAVE_EVERY:
+            if self._unsaved * _SAVED_SHARE >= len(self.measured):
                 self.save()
 
         engine.run(tasks(), Calls(on_transfers=lambda _more: None, on_end=keep), jobs=len(cores()))
