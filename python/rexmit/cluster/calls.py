@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from rexmit import _core
 from rexmit.errors import UserError
@@ -18,6 +19,9 @@ Tell = Callable[[int], None]
 
 TOPIC = "rexmit-progress"
 """What workers tell of while they are at work."""
+
+TELL_S: Final = 0.5
+"""Seconds between two such tidings of a call at least: each of them passes the scheduler."""
 
 
 class LostError(Exception):
@@ -60,8 +64,12 @@ def make(call: Call, asked: str, *shared: object) -> Any:  # noqa: ANN401 - what
     from distributed import get_worker
 
     worker = get_worker()
+    next_s = 0.0
 
     def tell(done: int) -> None:
-        worker.log_event(TOPIC, {"call": call.name, "done": done})
+        nonlocal next_s
+        if (now := time.monotonic()) >= next_s:
+            next_s = now + TELL_S
+            worker.log_event(TOPIC, {"call": call.name, "done": done})
 
     return call.function(*call.arguments, tell, **call.options)

@@ -32,6 +32,10 @@ RETURN_S: Final = 300
 POLL_S: Final = 0.05
 """Seconds between two looks for answers, and for interrupts."""
 
+COUNT_S: Final = 1.0
+"""Seconds between two questions how many workers there are: the scheduler is asked for all it knows
+of them."""
+
 AGAIN: Final = "then give the command again"
 """What is to be done where a cluster was lost."""
 
@@ -98,12 +102,14 @@ class Cluster:
 
         self._client.subscribe_topic(TOPIC, hear)
         try:
-            seen = time.monotonic()
+            seen, there, count_s = time.monotonic(), 0, 0.0
             while True:
-                there = self.workers
+                now = time.monotonic()
+                if now >= count_s:
+                    there, count_s = self.workers, now + COUNT_S
                 if there:
-                    seen = time.monotonic()
-                elif time.monotonic() - seen > RETURN_S:
+                    seen = now
+                elif now - seen > RETURN_S:
                     raise UserError(f"{self.address}: no worker is left", f"start one, {AGAIN}")
                 most = AHEAD * max(there, 1)
                 waiting.extend(islice(left, max(0, most - len(at_work))))
