@@ -27,6 +27,7 @@ pub mod parts;
 pub mod points;
 pub mod rows;
 pub mod run;
+mod search;
 pub mod sender_view;
 pub mod settings;
 pub mod whatif;

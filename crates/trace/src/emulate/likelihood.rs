@@ -25,6 +25,18 @@ pub struct Likely {
     pub fit: f64,
 }
 
+/// `exp(-x)`, for an `x` that is not negative, where a sum needs it: beyond this it is lost in whatever it is added to here.
+fn exp_of_minus(x: f64) -> f64 {
+    const LOST: f64 = 80.0;
+    if x == 0.0 {
+        1.0
+    } else if x > LOST {
+        0.0
+    } else {
+        (-x).exp()
+    }
+}
+
 /// A timer that fires between `soon` and `late`, at `at`.
 pub fn of_timer(at: Time, (soon, late): (Time, Time), span: Duration, slack: Duration) -> Likely {
     let stray = stray(span, slack);
@@ -36,7 +48,7 @@ pub fn of_timer(at: Time, (soon, late): (Time, Time), span: Duration, slack: Dur
     } else {
         0.0
     };
-    let near = (-off / stray).exp() / (width + 2.0 * stray);
+    let near = exp_of_minus(off / stray) / (width + 2.0 * stray);
     // Unseen events put a timer off; nothing makes it early.
     let far = if at < soon { FAR / 5.0 } else { FAR };
     let scale = ms(span).max(1.0);

@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use rexmit_time::Time;
 use rexmit_wire::SeqNum;
 
+use crate::search::partition_near;
+
 /// Stands for the number of a copy that is no retransmission: the first.
 pub(super) const ORIGINAL: u32 = u32::MAX;
 
@@ -201,7 +203,11 @@ impl Pieces {
     /// The first piece that ends above `place`, by its index.
     pub(super) fn index(&self, place: i64) -> usize {
         match self.pieces.back() {
-            Some(last) if place < last.start => self.pieces.partition_point(|p| p.end <= place),
+            Some(last) if place < last.start => {
+                // Most pieces are full segments.
+                let guess = (place - self.bottom()).max(0) / i64::from(self.mss);
+                partition_near(&self.pieces, guess as usize, |p| p.end <= place)
+            }
             Some(last) if place < last.end => self.pieces.len() - 1,
             _ => self.pieces.len(),
         }

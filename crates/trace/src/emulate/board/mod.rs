@@ -12,6 +12,7 @@ use rexmit_wire::{SeqNum, SeqRange};
 
 use super::profile::MOST_PROFILES;
 use crate::event::{Sent, SentKind};
+use crate::search::partition_near;
 
 pub use order::Order;
 use order::Transmission;
@@ -263,8 +264,10 @@ impl Board {
 
     /// The index of the first piece that ends after `seq`.
     pub fn index(&self, seq: SeqNum) -> usize {
-        self.pieces
-            .partition_point(|piece| !piece.end.is_after(seq))
+        // Most pieces are full segments.
+        let above = seq.offset_from(self.una).max(0).unsigned_abs();
+        let guess = (above / self.mss) as usize;
+        partition_near(&self.pieces, guess, |piece| !piece.end.is_after(seq))
     }
 
     /// The index of the first piece that begins at or after `seq`; a piece across it is cut.

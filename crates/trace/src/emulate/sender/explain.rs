@@ -8,7 +8,7 @@ use super::clock::{LOST_BEFORE, SEES_ALL};
 use super::nothing::waited;
 use super::EmulatedSender;
 use crate::emulate::board::Board;
-use crate::emulate::likelihood::{either, is_overdue, of_ack, Likely};
+use crate::emulate::likelihood::{is_overdue, of_ack, Likely};
 use crate::emulate::pace::Late;
 use rexmit_tcp::recovery::Job;
 
@@ -106,10 +106,13 @@ pub(super) struct Candidate {
     timer: Option<Duration>,
 }
 
+/// Causes that a state allows, at most.
+const MOST: usize = 12;
+
 /// Candidates of one retransmission.
 #[derive(Default)]
 pub(super) struct Candidates {
-    list: [Option<Candidate>; 12],
+    list: [Option<Candidate>; MOST],
     len: usize,
 }
 
@@ -164,6 +167,17 @@ impl Candidates {
         let first = *all.next()?;
         Some(all.fold(first, likelier))
     }
+
+    /// How likely they are together, as a natural logarithm, and the share of each in that. `best` is the likeliest.
+    fn weigh(&self, best: &Candidate) -> (f64, [f64; MOST]) {
+        let mut shares = [0.0; MOST];
+        for (share, one) in shares.iter_mut().zip(self.iter()) {
+            *share = (one.weight - best.weight).exp();
+        }
+        let sum: f64 = shares.iter().sum();
+        shares.iter_mut().for_each(|share| *share /= sum);
+        (best.weight + sum.ln(), shares)
+    }
 }
 
 impl EmulatedSender {
@@ -188,12 +202,11 @@ impl EmulatedSender {
         let Some(best) = candidates.best() else {
             return;
         };
-        let all = candidates
-            .iter()
-            .fold(f64::NEG_INFINITY, |all, one| either(all, one.weight));
+        let (all, shares) = candidates.weigh(&best);
         let share = |mechanism: Mechanism| {
-            let same = candidates.iter().filter(|one| one.mechanism == mechanism);
-            same.map(|one| (one.weight - all).exp()).sum::<f64>()
+            let each = candidates.iter().zip(&shares);
+            let same = each.filter(|(one, _)| one.mechanism == mechanism);
+            same.map(|(_, share)| share).sum::<f64>()
         };
         let next = candidates
             .iter()
