@@ -9,6 +9,7 @@ use std::io::BufWriter;
 use std::path::Path;
 use std::time::Duration;
 
+use mimalloc::MiMalloc;
 use rexmit_benches::write_long;
 use rexmit_time::Time;
 use rexmit_trace::analyzer::Analyzer;
@@ -18,6 +19,10 @@ use rexmit_trace::whatif::Plan;
 use rexmit_wire::capture::Reader;
 use rexmit_wire::headers::{Notes, Sack, SynOptions, Timestamps};
 use rexmit_wire::{Flags, FlowKey, Headers, SeqNum};
+
+/// As in the Python extension.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() {
     let args: Vec<String> = std::env::args()

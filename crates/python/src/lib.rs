@@ -15,7 +15,13 @@ mod toml_lines;
 mod trace;
 
 use error::Error;
+use mimalloc::MiMalloc;
 use pyo3::prelude::*;
+
+/// An analysis makes and drops small things of many sizes by the million, on a thread that did not begin the process: with
+/// this allocator it takes a sixth less processor time than with glibc's (`benches/speed.py`).
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Runs Rust code that touches no Python object while other Python threads go on.
 fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> T {

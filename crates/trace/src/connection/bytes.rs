@@ -28,9 +28,9 @@ impl Writer {
         self.signed(i64::from(number.wrapping_sub(near) as i32));
     }
 
-    /// What was written.
+    /// What was written, in a block of its size: one that is made smaller may stay as large as it was.
     pub fn into_bytes(self) -> Box<[u8]> {
-        self.0.into_boxed_slice()
+        Box::from(self.0.as_slice())
     }
 }
 

@@ -5,7 +5,7 @@ use rexmit_wire::headers::Notes;
 use rexmit_wire::headers::SynOptions;
 use rexmit_wire::Headers;
 
-use super::{Connection, Kept};
+use super::{Common, Connection, Kept};
 use crate::event::Direction;
 use crate::facts::SenderFacts;
 use crate::fingerprint::{Hint, Offered, Signature};
@@ -26,7 +26,13 @@ impl Connection {
     }
 
     #[cold]
-    pub(super) fn syn(&mut self, at: Time, direction: Direction, headers: &Headers) {
+    pub(super) fn syn(
+        &mut self,
+        at: Time,
+        direction: Direction,
+        headers: &Headers,
+        common: &mut Common,
+    ) {
         let me = direction as usize;
         let asked = self.cold.syns[direction.reversed() as usize].as_ref();
         let offered = asked.and_then(|syn| Offered::by(&syn.options));
@@ -48,7 +54,7 @@ impl Connection {
         } else {
             *known = Kept::syn(at, headers);
             // What tells a system is its first SYN, which has all its options.
-            cold.hints[me] = Hint::of(headers, offered);
+            cold.hints[me] = Hint::of(headers, offered, &mut common.known);
             if direction == Direction::Forward {
                 cold.retried = None;
             }

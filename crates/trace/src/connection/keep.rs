@@ -157,7 +157,7 @@ impl Connection {
                 self.cold.due[of as usize] = Some(Box::new(self.facts(of)));
             }
         }
-        let mut row = Box::new(self.row(evicted));
+        let mut row = Box::new(self.row(evicted, &mut common.known));
         let mut waits = [Waits::default(), Waits::default()];
         let before = common.whatif.len();
         let whole = &mut *row;

@@ -25,7 +25,7 @@ use rexmit_wire::{FlowKey, Headers, SeqRange};
 
 use crate::event::Direction;
 use crate::facts::SenderFacts;
-use crate::fingerprint::Hint;
+use crate::fingerprint::{Hint, Known};
 use crate::measures::Before;
 use crate::multipath::{Place, Seen, Signal, Whose};
 use crate::rows;
@@ -58,6 +58,8 @@ pub(crate) struct Common {
     pub recycled: Recycled,
     /// What quiet connections were offered.
     pub offers: Offers,
+    /// What was found of signatures.
+    known: Known,
     replay: Replay,
 }
 
@@ -71,6 +73,7 @@ impl Common {
             spare: Spare::default(),
             recycled: Recycled::default(),
             offers: Offers::default(),
+            known: Known::default(),
             replay: Replay::default(),
         }
     }
@@ -352,7 +355,7 @@ impl Connection {
             self.cold.sacked[me] = true;
         }
         if flags.syn() {
-            self.syn(at, direction, headers);
+            self.syn(at, direction, headers, common);
         } else if takes_up && !flags.rst() {
             let side = &mut self.sides[me];
             side.fin |= flags.fin();

@@ -4,13 +4,13 @@ use rexmit_time::Duration;
 
 use super::{Closed, Connection};
 use crate::event::Direction;
-use crate::fingerprint::Signature;
+use crate::fingerprint::Known;
 use crate::measures::Measures;
 use crate::rows::{self, Position, SenderRow};
 
 impl Connection {
     /// What the running counters know; sender views know more.
-    pub(super) fn row(&self, evicted: bool) -> rows::Connection {
+    pub(super) fn row(&self, evicted: bool, known: &mut Known) -> rows::Connection {
         let [forward, backward] = &self.sides;
         rows::Connection {
             flow: self.flow(),
@@ -27,8 +27,8 @@ impl Connection {
             evicted,
             handshake: self.handshake(),
             reset: self.cold.reset(),
-            forward: self.half_row(Direction::Forward),
-            backward: self.half_row(Direction::Backward),
+            forward: self.half_row(Direction::Forward, known),
+            backward: self.half_row(Direction::Backward, known),
             multipath: None,
         }
     }
@@ -45,7 +45,7 @@ impl Connection {
         }
     }
 
-    fn half_row(&self, of: Direction) -> SenderRow {
+    fn half_row(&self, of: Direction, known: &mut Known) -> SenderRow {
         let side = &self.sides[of as usize];
         let delay = self.delay(of);
         let offers = self.offer(of).map(|syn| &syn.options);
@@ -61,7 +61,7 @@ impl Connection {
             sack_permitted: offers.is_some_and(|syn| syn.sack_permitted),
             timestamps: offers.is_some_and(|syn| syn.timestamps),
             mptcp: offers.is_some_and(|syn| syn.mptcp.is_some()),
-            syn_signature: signature.as_ref().map(Signature::written),
+            syn_signature: signature.map(|signature| known.written(&signature).to_owned()),
             syn_system: self.hint(of).system(),
             monitor_delay: delay,
             position: self

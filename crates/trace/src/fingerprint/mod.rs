@@ -6,6 +6,7 @@
 //! senders are emulated, and of today's. Libraries with larger tables exist (`huginn-net-tcp`); they bring a packet parser
 //! of their own along.
 
+mod known;
 mod systems;
 
 use core::fmt;
@@ -13,6 +14,7 @@ use core::fmt;
 use rexmit_wire::headers::{OptionLayout, SynOptions};
 use rexmit_wire::Headers;
 
+pub(crate) use known::Known;
 pub use systems::{system, Hint};
 
 /// The kinds of options that stacks put into a SYN (RFC 9293 §3.2, RFC 7323, RFC 2018).

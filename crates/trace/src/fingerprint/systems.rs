@@ -2,7 +2,7 @@
 
 use rexmit_wire::Headers;
 
-use super::{kind, Offered, Signature};
+use super::{kind, Known, Offered, Signature};
 
 /// The order of a system's options, padding left out. A SYN-ACK leaves out what was not offered.
 const LINUX: &[u8] = &[kind::MSS, kind::SACK, kind::STAMPS, kind::SCALE];
@@ -290,7 +290,7 @@ impl Hint {
 
     /// What a SYN or SYN-ACK says, this one an answer to what was `offered`; nothing of other packets.
     #[must_use]
-    pub fn of(headers: &Headers, offered: Option<Offered>) -> Self {
+    pub(crate) fn of(headers: &Headers, offered: Option<Offered>, known: &mut Known) -> Self {
         let Some(mut signature) = Signature::of(headers) else {
             return Hint::default();
         };
@@ -302,12 +302,15 @@ impl Hint {
                 ..Hint::default()
             };
         }
-        Hint::by(&signature, headers.ip_id)
+        Hint::by(&signature, known.system(&signature), headers.ip_id)
     }
 
-    /// What a signature says, of a packet with this identification.
-    pub(super) fn by(signature: &Signature, ip_id: Option<u16>) -> Self {
-        let system = system(signature);
+    /// What a signature that names this system says, of a packet with this identification.
+    pub(super) fn by(
+        signature: &Signature,
+        system: Option<&'static str>,
+        ip_id: Option<u16>,
+    ) -> Self {
         // Linux does since 2.4 (`inet_id` of the socket; a SYN-ACK, which has no socket yet, has 0:
         // `ip_build_and_send_pkt`). Others count all packets of the host together, or draw at random.
         let linux = system.is_some_and(|system| system.starts_with("linux"));

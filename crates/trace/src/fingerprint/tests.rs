@@ -48,6 +48,10 @@ fn syn(ttl: u8, window: u16, scale: Option<u8>, options: &[(u8, u8)], answer: bo
     Signature::of(&headers).unwrap()
 }
 
+fn hint_of(signature: &Signature, ip_id: Option<u16>) -> Hint {
+    Hint::by(signature, system(signature), ip_id)
+}
+
 #[test]
 fn a_signature_reads_as_p0f_has_it() {
     let linux = syn(57, 64_240, Some(7), &[MSS, SOK, TS, NOP, WS], false);
@@ -219,12 +223,12 @@ fn the_window_of_linux_is_reckoned_from_its_segments() {
 #[test]
 fn a_syn_refutes_the_stacks_of_others() {
     let linux = &[MSS, SOK, TS, NOP, WS];
-    let hint = Hint::by(&syn(64, 65_160, Some(7), linux, true), Some(0));
+    let hint = hint_of(&syn(64, 65_160, Some(7), linux, true), Some(0));
     assert!(!hint.refutes("linux-6"));
     for other in ["windows-xp", "linux-2.4", "solaris-10", "rfc"] {
         assert!(hint.refutes(other), "{other}");
     }
-    let unnamed = Hint::by(&syn(64, 12_345, None, &[MSS], false), None);
+    let unnamed = hint_of(&syn(64, 12_345, None, &[MSS], false), None);
     assert!(unnamed.refutes("windows-xp") && !unnamed.refutes("freebsd-5"));
     assert!(
         !Hint::default().refutes("windows-xp"),
@@ -236,7 +240,7 @@ fn a_syn_refutes_the_stacks_of_others() {
 fn linux_numbers_each_connection_apart() {
     let linux = &[MSS, SOK, TS, NOP, WS];
     let counts_own = |window, scale, options, answer, ip_id| {
-        Hint::by(&syn(64, window, scale, options, answer), ip_id).counts_own()
+        hint_of(&syn(64, window, scale, options, answer), ip_id).counts_own()
     };
     assert!(counts_own(64_240, Some(7), linux, false, Some(4_711)));
     assert!(counts_own(65_160, Some(7), linux, true, Some(0)));

@@ -140,9 +140,9 @@ impl Decoder {
             counted.first = Some(frame.time);
         }
         match Headers::decode(frame.link, frame.data, frame.original_len) {
-            Ok(mut headers) => {
-                self.numbering.packet(&mut headers);
-                let packet = Packet::new(frame.time, headers, self.shards);
+            Ok(headers) => {
+                let mut packet = Packet::new(frame.time, headers, self.shards);
+                self.numbering.packet(&mut packet.headers);
                 if packet.is_signalled() {
                     signals.push(signal(frame));
                 }

@@ -62,6 +62,8 @@ struct Host {
     /// From one connection to another with the same peer, and to one with another.
     same_peer: Steps,
     other_peer: Steps,
+    /// How it numbers, as a packet's notes say it.
+    verdict: Notes,
 }
 
 /// What the packets of one file say of its hosts.
@@ -95,13 +97,13 @@ impl Numbering {
         let Some(host) = slot.as_ref().filter(|host| host.address == src) else {
             return;
         };
-        headers.notes.insert(host.verdict());
+        headers.notes.insert(host.verdict);
     }
 
     /// What is known of each host now, by its address, in a fixed order; nothing of those that have shown nothing.
     pub fn verdicts(&self) -> impl Iterator<Item = (Ipv4Addr, Notes)> + '_ {
         let known = self.hosts.iter().flatten();
-        let known = known.map(|host| (host.address, host.verdict()));
+        let known = known.map(|host| (host.address, host.verdict));
         known.filter(|(_, verdict)| *verdict != Notes::default())
     }
 
@@ -125,8 +127,8 @@ impl Numbering {
 }
 
 impl Host {
-    /// How it numbers, as a packet's notes say it.
-    fn verdict(&self) -> Notes {
+    /// What its steps show.
+    fn judge(&self) -> Notes {
         if self.same_peer.together() || self.other_peer.together() {
             Notes::NUMBERED_TOGETHER
         } else if self.same_peer.separate() {
@@ -191,6 +193,7 @@ fn see(slot: &mut Option<Host>, src: Ipv4Addr, dst: Ipv4Addr, stream: u32, id: u
                 } else {
                     host.other_peer.add(step, swapped);
                 }
+                host.verdict = host.judge();
                 host.peer = dst;
                 host.stream = stream;
             }
@@ -204,6 +207,7 @@ fn see(slot: &mut Option<Host>, src: Ipv4Addr, dst: Ipv4Addr, stream: u32, id: u
                 id,
                 same_peer: Steps::default(),
                 other_peer: Steps::default(),
+                verdict: Notes::default(),
             });
         }
     }

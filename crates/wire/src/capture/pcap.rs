@@ -82,9 +82,12 @@ impl Pcap {
         if !window.need(self.header)? {
             return Ok(Step::End);
         }
-        let bytes = window.ahead();
+        // Both kinds of header begin alike.
+        let Some(head) = window.ahead().first_chunk::<16>() else {
+            return Ok(Step::End);
+        };
         let word = |at: usize| {
-            let bytes = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+            let bytes = [head[at], head[at + 1], head[at + 2], head[at + 3]];
             if self.big_endian {
                 u32::from_be_bytes(bytes)
             } else {
