@@ -177,6 +177,11 @@ def open_cluster(address: str) -> Iterator[Cluster]:
         # Of a worker that is busy with a call for long, or dies, nothing is to be told.
         "distributed.comm.timeouts.connect": f"{CONNECT_S}s",
         "distributed.admin.tick.limit": "1h",
+        # Dask looks at itself: with its usual times at 4 % of a core, and as much for each worker.
+        "distributed.admin.tick.interval": "1s",
+        "distributed.admin.system-monitor.interval": "5s",
+        "distributed.worker.profile.enabled": False,
+        "distributed.worker.memory.monitor-interval": "500ms",
     }
     with contextlib.ExitStack() as stack, dask.config.set(settings):
         stack.enter_context(interrupt.undone_by(interrupt.nothing))
