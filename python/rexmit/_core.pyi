@@ -361,9 +361,10 @@ class MergeParts:
     """The rows of all groups, as `Trace` gives them from the same files with the same settings.
 
     The fourth step. `rows` are the folders of all groups in the order of the groups, `judged` what
-    `judge_parts` wrote. With a number of a `piece`, from 0 on, the rows of that piece: those of all
-    pieces one after the other are all rows in their order. Raises OSError for a file that cannot be
-    read, ValueError for what is of another version, cut off or broken, or does not go together.
+    `judge_parts` wrote. With `pieces` only those from one number on to before another, from 0 on:
+    the rows of all pieces one after the other are all rows in their order. Raises OSError for a
+    file that cannot be read, ValueError for what is of another version, cut off or broken, or does
+    not go together.
     """
 
     def __init__(
@@ -371,7 +372,7 @@ class MergeParts:
         rows: Sequence[str | os.PathLike[str]],
         judged: str | os.PathLike[str],
         *,
-        piece: int | None = None,
+        pieces: tuple[int, int] | None = None,
     ) -> None: ...
     def next_batch(self) -> dict[str, Batch] | None:
         """As `Trace.next_batch`."""

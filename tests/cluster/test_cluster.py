@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,17 @@ def test_without_any_worker_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.raises(UserError, match="no worker is left"),
     ):
         cluster.run([slow], lambda _call, _given: None)
+
+
+def test_what_is_no_scheduler_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connect, "CONNECT_S", 1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        with (
+            pytest.raises(UserError, match="what listens there says nothing"),
+            open_cluster(address),
+        ):
+            pass
 
 
 def test_another_program_answers_nothing(tmp_path: Path) -> None:

@@ -66,13 +66,13 @@ def _cut(capture: Path, packets: int, to: Path) -> None:
 def alone(captures: list[Path], tmp_path_factory: pytest.TempPathFactory) -> rexmit.Trace:
     """What one process makes of them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(folder, "_PART_VALUES", LARGE)
+        patch.setattr(folder, "PART_VALUES", LARGE)
         return rexmit.trace(captures, out=tmp_path_factory.mktemp("alone") / "t")
 
 
 @pytest.fixture
 def parted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folder, "_PART_VALUES", LARGE)
+    monkeypatch.setattr(folder, "PART_VALUES", LARGE)
 
 
 def _assert_same(made: rexmit.Trace, alone: rexmit.Trace) -> None:
@@ -237,3 +237,4 @@ def test_what_is_asked_wrongly_is_told(
     with pytest.raises((UserError,)) as caught:
         rexmit.trace(captures[:2], **given)  # type: ignore[arg-type]
     assert told in f"{caught.value.what} {caught.value.hint}"
+    assert not (tmp_path / "t").exists()

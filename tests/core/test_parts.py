@@ -121,13 +121,14 @@ def test_pieces_one_after_the_other_are_all_rows(tmp_path: Path) -> None:
     judged = tmp_path / "judged"
     pieces = _core.judge_parts(parts, rows, judged, linger_s=1)["pieces"]
     assert pieces == 5
-    each = [_rows(_core.MergeParts(rows, judged, piece=piece)) for piece in range(pieces)]
-    assert sum(bool(piece) for piece in each) > 2
+    each = [_rows(_core.MergeParts(rows, judged, pieces=some)) for some in ((0, 2), (2, 3), (3, 5))]
+    assert sum(bool(some) for some in each) > 1
     whole = _rows(_core.MergeParts(rows, judged))
     for name, table in whole.items():
-        assert table.equals(pl.concat([piece[name] for piece in each if name in piece])), name
-    with pytest.raises(ValueError, match="no piece 5: there are 5"):
-        _core.MergeParts(rows, judged, piece=5)
+        assert table.equals(pl.concat([some[name] for some in each if name in some])), name
+    for some in ((4, 6), (5, 5), (3, 2)):
+        with pytest.raises(ValueError, match=f"{some[0]} to before {some[1]}: there are 5"):
+            _core.MergeParts(rows, judged, pieces=some)
 
 
 class _Slow:

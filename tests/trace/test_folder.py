@@ -65,7 +65,7 @@ def test_rows_stand_in_order_however_they_came(tmp_path: Path) -> None:
 def test_a_table_of_several_parts_keeps_the_order_in_which_it_came(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folders, "_PART_VALUES", 70)
+    monkeypatch.setattr(folders, "PART_VALUES", 70)
     with Writer(tmp_path / "t") as writer:
         for number in (3, 0, 2, 1):
             writer.add(batch(connections=[connection(connection=number)]))
@@ -76,7 +76,7 @@ def test_a_table_of_several_parts_keeps_the_order_in_which_it_came(
 def test_a_passing_table_stays_in_its_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folders, "_PART_VALUES", 1)
+    monkeypatch.setattr(folders, "PART_VALUES", 1)
     rows = [[connection(connection=3)], [connection(connection=1)], [connection(connection=2)]]
     with Writer(tmp_path / "t", passing=True) as writer:
         for some in rows:

@@ -1,6 +1,7 @@
 //! The one error of the bindings.
 
 use std::io;
+use std::path::PathBuf;
 
 use pyo3::exceptions::{PyFileNotFoundError, PyOSError, PyPermissionError, PyValueError};
 use pyo3::PyErr;
@@ -16,6 +17,8 @@ pub enum Error {
     /// A file could not be opened or read, or is no whole capture: Python's OSError, or the
     /// subclass that fits.
     Io(io::Error),
+    /// What the system says where this cannot be written, by its number: Python's OSError with that number and the path.
+    Unwritable(PathBuf, i32, io::Error),
     /// A capture that cannot be read, and why: Python's OSError.
     Capture(String),
     /// A capture with packets of another link type than RAW: Python's ValueError.
@@ -87,6 +90,11 @@ impl From<Error> for PyErr {
                     io::ErrorKind::PermissionDenied => PyPermissionError::new_err(text),
                     _ => PyOSError::new_err(text),
                 }
+            }
+            Error::Unwritable(path, number, error) => {
+                let text = error.to_string();
+                let reason = text.split(" (os error").next().unwrap_or(&text).to_owned();
+                PyOSError::new_err((number, reason, path))
             }
             Error::Capture(why) => PyOSError::new_err(why),
             Error::Pattern(error) => PyValueError::new_err(error.to_string()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import re
@@ -177,6 +178,11 @@ def open_cluster(address: str) -> Iterator[Cluster]:
         # Of a worker that is busy with a call for long, or dies, nothing is to be told.
         "distributed.comm.timeouts.connect": f"{CONNECT_S}s",
         "distributed.admin.tick.limit": "1h",
+        # Dask looks at itself: with its usual times at 4 % of a core, and as much for each worker.
+        "distributed.admin.tick.interval": "1s",
+        "distributed.admin.system-monitor.interval": "5s",
+        "distributed.worker.profile.enabled": False,
+        "distributed.worker.memory.monitor-interval": "500ms",
     }
     with contextlib.ExitStack() as stack, dask.config.set(settings):
         stack.enter_context(interrupt.undone_by(interrupt.nothing))
@@ -195,14 +201,30 @@ def open_cluster(address: str) -> Iterator[Cluster]:
             client = stack.enter_context(_client(Client, local))
         else:
             try:
+                asyncio.run(_asked(address))
                 client = stack.enter_context(_client(Client, address))
                 client.wait_for_workers(1, timeout=WAIT_S)
             except (OSError, TimeoutError, ValueError) as error:
+                why = str(error) or "what listens there says nothing"
                 raise UserError(
-                    f"{argument('cluster', address)}: no answer: {error}",
+                    f"{argument('cluster', address)}: no answer: {why}",
                     "start one there: dask scheduler; dask worker ADDRESS --nthreads 1",
                 ) from error
         yield Cluster(client, address)
+
+
+async def _asked(address: str) -> None:
+    """Asks a scheduler who it is. Raises OSError or TimeoutError where none answers: Dask's client
+    waits forever at a port where something else listens.
+    """
+    from distributed import Security
+    from distributed.core import rpc
+
+    to: Any = rpc
+    security: Any = Security
+    async with to(address, connection_args=security().get_connection_args("client")) as scheduler:
+        # Of what takes a connection; where none is to be had Dask itself says so, and better.
+        await asyncio.wait_for(scheduler.identity(), CONNECT_S + 1)
 
 
 @contextlib.contextmanager

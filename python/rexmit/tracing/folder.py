@@ -37,14 +37,15 @@ from rexmit.store.plain_json import (
 )
 from rexmit.store.schema import polars_schema, scan_table
 from rexmit.store.trace_schema import ORDERS, POINT_TABLES, TABLES
-from rexmit.tracing.source import Batch, Facts, File, conformed, empty, together
+from rexmit.tracing.source import Batch, Facts, File, empty, together
+from rexmit.tracing.table_parts import TableParts, values
 
 FORMAT: Final = 3
 """The version of a trace's folder; `older` reads those before it."""
 
 META: Final = "trace.json"
 
-_PART_VALUES: Final = 8_000_000
+PART_VALUES: Final = 8_000_000
 """So many values of a table wait in memory for a part of it to be written. A table of one part is
 sorted; a larger one keeps the order in which its connections ended (the same however many threads
 analysed them), so that memory does not grow with the length of a capture.
@@ -155,27 +156,17 @@ class Writer:
     """Writes a folder in one go; whatever ends it early leaves nothing behind.
 
     A folder that holds a trace is replaced at the end, one that holds anything else is refused.
-    Of a folder that is not to be kept (`passing`), or of a large one (`parted`), a table of several
-    parts stays in them: a folder by the table's name, which is read as the file is, with a folder
-    `part=NUMBER` for each, in the order in which connections ended. `beside` is what may lie in
-    the folder before it is a trace's; it goes when the trace is there.
+    Of a folder that is not to be kept (`passing`), and of parts that others have written (`take`),
+    a table of several parts stays in them: a folder by the table's name, which is read as the file
+    is, with a folder `part=NUMBER` for each, in the order in which connections ended. `beside` is
+    what may lie in the folder before it is a trace's; it goes when the trace is there.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        passing: bool = False,
-        parted: bool = False,
-        beside: str | None = None,
-    ) -> None:
+    def __init__(self, path: Path, *, passing: bool = False, beside: str | None = None) -> None:
         self.path = path
-        self._passing = passing
-        self._parted = parted
+        self._stays = passing
         self._beside = beside
         self._whole = ExitStack()
-        self._waiting: dict[str, list[pl.DataFrame]] = {name: [] for name in TABLES}
-        self._parts: dict[str, list[Path]] = {name: [] for name in TABLES}
         self._of_points: Mapping[str, pl.DataFrame] = {}
         self._left = False
 
@@ -195,6 +186,7 @@ class Writer:
                 f"{self.path}: cannot be written: {error.strerror}",
                 f"name another with {argument('out')}",
             ) from error
+        self._parts = TableParts(self._made / "parts", PART_VALUES, lasting=False)
         return self
 
     def __exit__(
@@ -210,12 +202,20 @@ class Writer:
 
     def add(self, batch: Batch) -> None:
         """Keeps the rows of a batch; they are on the disk when there are many."""
-        for name, rows in batch.items():
-            if rows.height:
-                self._waiting[name].append(conformed(name, rows))
-                waiting = sum(frame.height for frame in self._waiting[name])
-                if waiting * len(TABLES[name]) >= _PART_VALUES:
-                    self._flush(name)
+        self._parts.add(batch)
+
+    def take(self, name: str, parts: Sequence[tuple[Path, int]]) -> None:
+        """Takes in a table that was written in parts on this file system: files in their order,
+        and how many rows each has. They are moved here. In place of `add`, not beside it.
+        """
+        self._stays = True
+        if values(name, sum(rows for _, rows in parts)) < PART_VALUES:
+            self._parts.add(
+                {name: pl.concat([empty(name), *(pl.read_parquet(p) for p, _ in parts)])}
+            )
+            return
+        for part, _ in parts:
+            self._parts.take(name, part)
 
     def add_points(self, tables: Mapping[str, pl.DataFrame]) -> None:
         """Keeps the tables of several points."""
@@ -223,41 +223,23 @@ class Writer:
 
     def flush(self) -> None:
         """Writes the rows that wait in memory."""
-        for name in self._waiting:
-            self._flush(name)
+        for name in TABLES:
+            self._parts.flush(name)
 
     @property
     def waiting_bytes(self) -> int:
         """Bytes of the rows that wait in memory, there."""
-        frames = (frame for waiting in self._waiting.values() for frame in waiting)
+        frames = (frame for waiting in self._parts.waiting.values() for frame in waiting)
         return sum(int(frame.estimated_size()) for frame in frames)
 
     @property
     def parts_bytes(self) -> int:
         """Bytes of the rows that are on the disk."""
-        return sum(part.stat().st_size for parts in self._parts.values() for part in parts)
+        return sum(part.stat().st_size for files in self._parts.files.values() for part in files)
 
     def leave(self) -> None:
         """Nothing is kept: the folder is as it was."""
         self._left = True
-
-    @property
-    def _parts_folder(self) -> Path:
-        return self._made / "parts"
-
-    def _flush(self, name: str) -> None:
-        if self._waiting[name]:
-            rows = pl.concat(self._waiting[name])
-            self._parts_folder.mkdir(exist_ok=True)
-            part = self._parts_folder / f"{name}-{len(self._parts[name]):06}.parquet"
-            with whole_file(part) as file:
-                if self._parted:
-                    rows.write_parquet(file, compression="zstd")
-                else:
-                    # Read once, and whole: statistics would say what to leave out.
-                    rows.write_parquet(file, compression="lz4", statistics=False)
-            self._parts[name].append(part)
-            self._waiting[name] = []
 
     def finish(self, facts: Facts, meta: Mapping[str, Any], *, csv: bool = False) -> Trace:
         """Joins the parts. The folder is in its place once the writer is left."""
@@ -273,7 +255,7 @@ class Writer:
             if csv:
                 with whole_file(made / f"{name}.csv") as file:
                     rows.write_csv(file)
-        shutil.rmtree(self._parts_folder, ignore_errors=True)
+        shutil.rmtree(self._parts.folder, ignore_errors=True)
         about = {
             "format": FORMAT,
             "kind": "trace",
@@ -285,10 +267,10 @@ class Writer:
         return Trace(self.path, about, facts)
 
     def _join(self, name: str, path: Path) -> None:
-        parts = self._parts[name]
+        parts = self._parts.files[name]
         if parts:
-            self._flush(name)
-        if parts and (self._passing or self._parted):
+            self._parts.flush(name)
+        if parts and self._stays:
             for number, part in enumerate(parts):
                 place = path / f"part={number:06}" / "rows.parquet"
                 place.parent.mkdir(parents=True)
@@ -298,7 +280,7 @@ class Writer:
             if parts:
                 pl.scan_parquet(parts).sink_parquet(file, compression="zstd")
             else:
-                rows = pl.concat([empty(name), *self._waiting[name]])
+                rows = pl.concat([empty(name), *self._parts.waiting[name]])
                 rows = rows.sort(*ORDERS[name], maintain_order=True)
                 rows.write_parquet(file, compression="zstd")
 

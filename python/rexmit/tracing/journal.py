@@ -1,10 +1,10 @@
 """What an interrupted analysis on a cluster has done already.
 
 While it is at work, the trace's folder holds `partial/` alone: `journal.json` says what is asked,
-`parts/` has what was read of each capture and `rows/` the rows of each group of connections, each
-under a name that follows from all that it depends on: the capture (its name, size, and tag or
-time), the settings, the program. So what is there is what would be made, and a capture that has
-changed has another name.
+`parts/` has what was read of each capture, `rows/` the rows of each group of connections and
+`tables/` those of all groups, put together. Each is under a name that follows from all that it
+depends on: the capture (its name, size, and tag or time), the settings, the program. So what is
+there is what would be made, and a capture that has changed has another name.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,19 +37,15 @@ class Journal:
     def __init__(self, out: Path, program: str, settings: Mapping[str, Any]) -> None:
         self.folder = (out / PARTIAL).absolute()
         self.parts, self.rows = self.folder / "parts", self.folder / "rows"
+        self.tables = self.folder / "tables"
         self._out = out
         self._asked = {"program": program, "settings": dict(settings)}
 
     @contextmanager
     def open(self, captures: Sequence[Capture], *, resume: bool) -> Iterator[None]:
         """Makes the folder, or goes on with one that is there where `resume` says so. Others are
-        kept out meanwhile. Raises UserError.
+        kept out meanwhile. Where nothing was made, nothing is left. Raises UserError.
         """
-        if self.folder.exists() and not resume:
-            raise UserError(
-                f"{self._out} holds an analysis that was interrupted",
-                f"go on with {argument('resume')}, or remove {self.folder}",
-            )
         if resume and not self.folder.exists():
             raise UserError(
                 f"{self._out} holds no analysis that was interrupted",
@@ -64,16 +60,38 @@ class Journal:
                     f"{self._out} holds other files and no trace",
                     f"name an empty or a new folder with {argument('out')}",
                 )
+        is_ours = not self._out.exists()
+        lock = self._lock()
         try:
-            for folder in (self.parts, self.rows):
+            if self.has_any() and not resume:
+                raise UserError(
+                    f"{self._out} holds an analysis that was interrupted",
+                    f"go on with {argument('resume')}, or remove {self.folder}",
+                )
+            about = {**self._asked, "captures": [identity(one) for one in captures]}
+            write_text(self.folder / JOURNAL, json.dumps(about, indent=2) + "\n")
+            yield
+        finally:
+            if not self.has_any():
+                self.drop()
+                if is_ours:
+                    # It is kept where it holds anything.
+                    with suppress(OSError):
+                        self._out.rmdir()
+            os.close(lock)
+
+    def _lock(self) -> int:
+        """Makes the folder. Gives what keeps others out of it while it is open."""
+        try:
+            for folder in self._folders:
                 folder.mkdir(parents=True, exist_ok=True)
                 (folder / SEEN).touch()
+            lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
             raise UserError(
                 f"{self._out}: cannot be written: {error.strerror}",
                 f"name another with {argument('out')}",
             ) from error
-        lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -82,12 +100,15 @@ class Journal:
                 f"another rexmit is at work in {self._out}",
                 f"wait for it, or name another folder with {argument('out')}",
             ) from None
-        try:
-            about = {**self._asked, "captures": [identity(one) for one in captures]}
-            write_text(self.folder / JOURNAL, json.dumps(about, indent=2) + "\n")
-            yield
-        finally:
-            os.close(lock)
+        return lock
+
+    @property
+    def _folders(self) -> tuple[Path, ...]:
+        return (self.parts, self.rows, self.tables)
+
+    def has_any(self) -> bool:
+        """Whether anything was made that need not be made again."""
+        return any(True for folder in self._folders for _ in folder.glob("*.json"))
 
     def part(self, capture: Capture, **settings: object) -> Path:
         """Where what is read of a capture lies."""
@@ -101,12 +122,16 @@ class Journal:
         """Where what is judged over all groups lies."""
         return self.rows / _name([path.name for path in rows])
 
+    def merged(self, judged: Path, first: int) -> Path:
+        """Where the tables of some pieces lie, those from this number on."""
+        return self.tables / f"{judged.name}-{first:06}"
+
     def forget(self, wanted: Iterable[Path]) -> None:
-        """Removes parts and rows that nobody asks for any more: of captures that have changed."""
+        """Removes what nobody asks for any more: of captures that have changed."""
         names = {path.name for path in wanted} | {SEEN}
-        for folder in (self.parts, self.rows):
+        for folder in self._folders:
             for path in folder.iterdir():
-                if path.name.removesuffix(".json") in names:
+                if path.name.removesuffix(".json").partition("-")[0] in names:
                     continue
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
 

@@ -1,6 +1,6 @@
 """From captures to a folder of tables on a cluster: each capture is read by some worker, then each
 group of connections analysed by one, over all captures; one judges what waits for other connections
-of its host; then the rows are put together.
+of its host; then the rows are put together, some pieces by each.
 
 The rows are bit for bit those of one process. What workers make lies in the trace's folder until
 the end, which all of them see.
@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from rexmit import _core
 from rexmit.cluster import Call, Cluster, LostError, open_cluster
@@ -23,14 +23,22 @@ from rexmit.interrupt import Interrupted
 from rexmit.progress import Progress, Silent
 from rexmit.sources import STDIN, Capture
 from rexmit.sources.capture import whole_name
+from rexmit.store.trace_schema import TABLES
+from rexmit.tracing import folder as folders
 from rexmit.tracing import tasks
 from rexmit.tracing.folder import Trace, Writer
 from rexmit.tracing.journal import PARTIAL, Journal
-from rexmit.tracing.source import CONNECTIONS_LIMIT, chosen, facts_of, from_batch
+from rexmit.tracing.source import CONNECTIONS_LIMIT, chosen, facts_of
+from rexmit.tracing.table_parts import file_name
 from rexmit.version import version
 
 TRIES = 3
 """Times that a capture is read whose store fails; of the last, what came is kept."""
+
+
+PIECES: Final = 4
+"""Pieces that a worker puts together at a time: 8 million packets. With fewer, the parts of tables
+would be small, and many."""
 
 
 @dataclass(frozen=True)
@@ -77,10 +85,10 @@ def run(
             rows = _analyse(read, journal, workers, settings, told)
             told.note("the connections are analysed; their rows are put together")
             judged, summary = _judge(read, rows, journal, workers, settings)
-            merged = _core.MergeParts(rows, judged)
-            with Writer(folder, parted=True, beside=PARTIAL) as writer:
-                while (batch := merged.next_batch()) is not None:
-                    writer.add(from_batch(batch))
+            tables = _merge(rows, judged, summary["pieces"], journal, workers)
+            with Writer(folder, beside=PARTIAL) as writer:
+                for name, parts in tables.items():
+                    writer.take(name, parts)
                 facts = facts_of(summary, read.captures)
                 facts = replace(facts, warnings=[*missing, *read.left_out, *facts.warnings])
                 words = ["rexmit", "trace", *map(str, captures), "--cluster", cluster]
@@ -93,8 +101,9 @@ def run(
                 }
                 made = writer.finish(facts, meta, csv=csv)
         except Interrupted as stopped:
-            stopped.what = f"stopped; what is done is kept in {journal.folder}"
-            stopped.hint = f"to go on: the same command with {argument('resume')}"
+            if journal.has_any():
+                stopped.what = f"stopped; what is done is kept in {journal.folder}"
+                stopped.hint = f"to go on: the same command with {argument('resume')}"
             raise
         finally:
             told.close()
@@ -239,3 +248,58 @@ def _judge(
 
     workers.run([Call("judge", tasks.judge, (read.parts, rows, judged, settings))], answer)
     return judged, summaries[0]
+
+
+def _merge(
+    rows: list[Path],
+    judged: Path,
+    pieces: int,
+    journal: Journal,
+    workers: Cluster,
+) -> dict[str, list[tuple[Path, int]]]:
+    """The parts of each table in their order, with how many rows each has."""
+    runs = [(first, min(first + PIECES, pieces)) for first in range(0, pieces, PIECES)]
+    made = {str(first): journal.merged(judged, first) for first, _ in runs}
+    counts: dict[str, dict[str, list[int]]] = {}
+    for name, path in made.items():
+        before = tasks.kept(path)
+        # Of one that was interrupted at its very end, the trace had some already.
+        if before is not None and all(file.exists() for file, _ in _files(path, before["tables"])):
+            counts[name] = before["tables"]
+
+    def answer(call: Call, given: Any) -> None:  # noqa: ANN401 - see Cluster.run
+        if isinstance(given, dict):
+            counts[call.name] = given["tables"]
+        elif isinstance(given, LostError | OSError | ValueError):
+            raise UserError(
+                f"rows cannot be put together: {given}",
+                f"mend that, then go on: the same command with {argument('resume')}",
+            )
+        else:
+            raise given
+
+    workers.run(
+        [
+            Call(str(run[0]), tasks.merge, (rows, judged, run, path, folders.PART_VALUES))
+            for run, (name, path) in zip(runs, made.items(), strict=True)
+            if name not in counts
+        ],
+        answer,
+    )
+    return {
+        table: [
+            part for name, path in made.items() for part in _files(path, counts[name], (table,))
+        ]
+        for table in TABLES
+    }
+
+
+def _files(
+    made: Path, counts: Mapping[str, Sequence[int]], tables: Iterable[str] = TABLES
+) -> list[tuple[Path, int]]:
+    """The parts of these tables in a folder that `tasks.merge` made, with the rows of each."""
+    return [
+        (made / file_name(table, number), rows)
+        for table in tables
+        for number, rows in enumerate(counts[table])
+    ]

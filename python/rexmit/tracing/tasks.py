@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 from rexmit import _core
 from rexmit.errors import UserError, argument
 from rexmit.sources import Capture, Remote
-from rexmit.store.files import write_text
+from rexmit.store.files import whole_folder, write_text
 
 SEEN: Final = "here"
 """A file by which a worker knows that it sees the folder that is meant."""
@@ -28,17 +29,17 @@ def read(
     it. Raises OSError or ValueError where it cannot be read, of a store that fails midway only
     without `keep_broken`.
     """
-    _check_folder(part.parent)
-    told = _core.read_part(
-        capture.open() if isinstance(capture, Remote) else capture,
-        str(capture),
-        part,
-        groups=groups,
-        most_connections=most_connections,
-        keep_broken=keep_broken,
-        report=lambda packets, _: tell(packets),
-    )
-    return _keep(part, told)
+    with _writing(part):
+        told = _core.read_part(
+            capture.open() if isinstance(capture, Remote) else capture,
+            str(capture),
+            part,
+            groups=groups,
+            most_connections=most_connections,
+            keep_broken=keep_broken,
+            report=lambda packets, _: tell(packets),
+        )
+        return _keep(part, told)
 
 
 def analyse(
@@ -50,11 +51,11 @@ def analyse(
 ) -> dict[str, Any]:
     """Analyses one group of connections, with its rows in the folder `rows`. Raises OSError or
     ValueError for parts that cannot be read."""
-    _check_folder(rows.parent)
-    told = _core.analyse_part(
-        list(parts), group, rows, **settings, report=lambda packets, _: tell(packets)
-    )
-    return _keep(rows, told)
+    with _writing(rows):
+        told = _core.analyse_part(
+            list(parts), group, rows, **settings, report=lambda packets, _: tell(packets)
+        )
+        return _keep(rows, told)
 
 
 def judge(
@@ -63,8 +64,31 @@ def judge(
     """Judges the rows that wait for other connections of their hosts, of all groups, into the
     folder `judged`. Gives the summary of the whole. Raises OSError or ValueError for rows that
     cannot be read."""
-    _check_folder(judged.parent)
-    return _keep(judged, _core.judge_parts(list(parts), list(rows), judged, **settings))
+    with _writing(judged):
+        return _keep(judged, _core.judge_parts(list(parts), list(rows), judged, **settings))
+
+
+def merge(
+    rows: Sequence[Path], judged: Path, pieces: tuple[int, int], made: Path, part_values: int
+) -> dict[str, Any]:
+    """Puts the rows of all groups together, of the pieces from one number on to before another, as
+    tables in the folder `made`: by the table's name, how many rows each part of it has. Raises
+    OSError or ValueError for rows that cannot be read.
+    """
+    # Polars is large, and no other step needs it.
+    from rexmit.tracing.source import from_batch
+    from rexmit.tracing.table_parts import TableParts, counts
+
+    with _writing(made):
+        merged = _core.MergeParts(rows, judged, pieces=pieces)
+        with whole_folder(made) as folder:
+            parts = TableParts(folder, part_values, lasting=True)
+            while (batch := merged.next_batch()) is not None:
+                parts.add(from_batch(batch))
+            for name in parts.files:
+                parts.flush(name)
+            told = {"tables": counts(parts)}
+        return _keep(made, told)
 
 
 def kept(made: Path) -> dict[str, Any] | None:
@@ -86,9 +110,24 @@ def _beside(made: Path) -> Path:
     return made.with_name(f"{made.name}.json")
 
 
-def _check_folder(folder: Path) -> None:
-    if not (folder / SEEN).is_file():
+@contextmanager
+def _writing(made: Path) -> Iterator[None]:
+    """Inside, `made` is written, in a folder that must be seen here. Raises UserError where it
+    cannot be: no other step, and no other worker, can do better.
+    """
+    folder = made.parent.parent
+    if not (made.parent / SEEN).is_file():
         raise UserError(
-            f"a worker does not see the folder {folder.parent.parent}",
+            f"a worker does not see the folder {folder}",
             f"name with {argument('out')} one on a file system that all machines share",
         )
+    try:
+        yield
+    except OSError as error:
+        # Of what is read the name stands in the text.
+        if error.filename is None:
+            raise
+        raise UserError(
+            f"{folder}: cannot be written: {error.strerror}",
+            f"mend that, then go on: the same command with {argument('resume')}",
+        ) from error

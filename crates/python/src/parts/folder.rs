@@ -40,10 +40,9 @@ pub fn judged(folder: &Path) -> PathBuf {
 /// A file that is written.
 pub type Written = BufWriter<File>;
 
-/// Begins to write a file.
+/// Begins to write a file. [`atomically`] names it for errors.
 pub fn written(path: &Path) -> io::Result<Written> {
-    let file = File::create(path).map_err(|error| named(path, &error))?;
-    Ok(BufWriter::with_capacity(BUFFER, file))
+    Ok(BufWriter::with_capacity(BUFFER, File::create(path)?))
 }
 
 /// A file that is read.
@@ -77,7 +76,8 @@ pub fn named(path: &Path, error: &io::Error) -> io::Error {
 
 /// Has `write` make a folder, or a file, beside `out` that takes its place when it is whole.
 ///
-/// `out` is replaced: whoever does a step again has what the last one wrote.
+/// `out` is replaced: whoever does a step again has what the last one wrote. Where it cannot be written that is told apart
+/// from what cannot be read.
 pub fn atomically<T>(
     out: &Path,
     write: impl FnOnce(&Path) -> Result<T, Error>,
@@ -93,14 +93,23 @@ pub fn atomically<T>(
     let unique = format!(".{}-{unique:016x}", name.to_string_lossy());
     let beside = parent.join(unique);
     let within = beside.join(name);
-    fs::create_dir_all(&beside).map_err(|error| named(&beside, &error))?;
-    let written = write(&within).and_then(|value| {
-        remove(out)?;
-        fs::rename(&within, out).map_err(|error| named(out, &error))?;
-        Ok(value)
-    });
+    let written = fs::create_dir_all(&beside)
+        .map_err(Error::Io)
+        .and_then(|()| write(&within))
+        .and_then(|value| {
+            remove(out)?;
+            fs::rename(&within, out)?;
+            Ok(value)
+        });
     let _ = fs::remove_dir_all(&beside);
-    written
+    written.map_err(|error| match error {
+        // What is read has a name, and then the system's number no more.
+        Error::Io(error) => match error.raw_os_error() {
+            Some(number) => Error::Unwritable(out.to_owned(), number, error),
+            None => Error::Io(error),
+        },
+        other => other,
+    })
 }
 
 /// Removes a file or a folder, if it is there.

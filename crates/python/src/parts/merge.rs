@@ -106,8 +106,8 @@ struct State {
 #[pymethods]
 impl MergeParts {
     #[new]
-    #[pyo3(signature = (rows, judged, *, piece=None))]
-    fn new(rows: Vec<PathBuf>, judged: PathBuf, piece: Option<u32>) -> Result<Self, Error> {
+    #[pyo3(signature = (rows, judged, *, pieces=None))]
+    fn new(rows: Vec<PathBuf>, judged: PathBuf, pieces: Option<(u32, u32)>) -> Result<Self, Error> {
         let folder = judged;
         let (name, file) = opened(&folder::judged(&folder))?;
         let judged = Judged::read(&name, file)?;
@@ -119,21 +119,18 @@ impl MergeParts {
             )));
         }
         let all = judged.pieces();
-        let pieces = match piece {
-            None => (0..all).collect(),
-            Some(piece) if piece < all => VecDeque::from([piece]),
-            Some(piece) => {
-                return Err(Error::plan(format_args!(
-                    "there is no piece {piece}: there are {all}, from 0 on"
-                )));
-            }
-        };
+        let (first, end) = pieces.unwrap_or((0, all));
+        if first >= end || end > all {
+            return Err(Error::plan(format_args!(
+                "there are no pieces from {first} to before {end}: there are {all}, from 0 on"
+            )));
+        }
         Ok(MergeParts {
             rows,
             folder,
             judged,
             state: Mutex::new(State {
-                pieces,
+                pieces: (first..end).collect(),
                 piece: None,
             }),
         })

@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rexmit_trace::analyzer::Rows;
 use rexmit_trace::run::{Background, Next, Promptly, Summary};
+use rexmit_trace::whatif::Totals;
 
 use crate::detached;
 use crate::error::Error;
@@ -42,12 +43,16 @@ pub struct Trace {
     /// That are emulated.
     stacks: Vec<&'static str>,
     bytes: Arc<AtomicU64>,
+    /// Rows are wanted before the end, which may not come: what sums up is given with them.
+    endless: bool,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
     rows: Rows,
+    /// What sums up the whole capture, so far.
+    totals: Totals,
     end: Option<(Summary, Option<String>)>,
     told: bool,
 }
@@ -99,6 +104,7 @@ impl Trace {
             names: names(&settings),
             stacks: settings.stacks.pages(),
             bytes,
+            endless: settings.promptly.is_some(),
             state: Mutex::default(),
         })
     }
@@ -189,9 +195,18 @@ impl Trace {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         while state.end.is_none() && state.rows.len() < BATCH {
             match self.run.next(patience) {
-                Next::Rows(mut rows) => state.rows.append(&mut rows),
+                Next::Rows(mut rows) => {
+                    if !self.endless {
+                        state.totals.append(&core::mem::take(&mut rows.totals));
+                    }
+                    state.rows.append(&mut rows);
+                }
                 Next::Wait => return false,
-                Next::End(summary, error) => state.end = Some((*summary, error)),
+                Next::End(summary, error) => {
+                    let totals = core::mem::take(&mut state.totals);
+                    state.rows.totals.append(&totals);
+                    state.end = Some((*summary, error));
+                }
             }
         }
         true

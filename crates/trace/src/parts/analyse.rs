@@ -22,9 +22,10 @@ use crate::run::carry::Carry;
 use crate::run::decode::Packet;
 use crate::run::{collect, finish, Progress, TOGETHER};
 use crate::settings::Settings;
+use crate::whatif::Totals;
 
 /// What an analysis of one group says of itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Analysed {
     /// What its shards counted.
     pub counters: Counters,
@@ -32,12 +33,15 @@ pub struct Analysed {
     pub rows: u64,
     /// Pieces in which they were.
     pub pieces: u32,
+    /// What the settings of a grid would have done, over all stretches.
+    pub(super) totals: Totals,
 }
 
 exact_struct!(Analysed {
     counters,
     rows,
     pieces,
+    totals,
 });
 
 /// Where an analysis reads. What is opened has a name for errors.
@@ -163,6 +167,7 @@ struct Group<W, P, F> {
     begun: bool,
     stretch: u64,
     rows: u64,
+    totals: Totals,
     packets: u64,
     split: Split,
     settled: Pieces<W, P>,
@@ -191,6 +196,7 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group
             begun: false,
             stretch: 0,
             rows: 0,
+            totals: Totals::default(),
             packets: 0,
             split: Split::new(settings.uncalibrated),
             settled: Pieces::new(*head, to.piece),
@@ -273,6 +279,8 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group
 
     /// The rows of the next stretch.
     fn write(&mut self, mut rows: Rows) -> Result<(), Error> {
+        // Sums add up over all of the capture: whoever merges a piece needs none of another.
+        self.totals.append(&core::mem::take(&mut rows.totals));
         self.rows += rows.len() as u64;
         let waiting = self.split.divide(&mut rows);
         if !waiting.is_empty() {
@@ -309,6 +317,7 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group
             counters,
             rows: self.rows,
             pieces: self.settled.finish(&mut self.packer)?,
+            totals: self.totals,
         };
         Tag::End.write(&mut self.waiting_rows.block);
         analysed.write(&mut self.waiting_rows.block);

@@ -18,6 +18,7 @@ use crate::run::decode::Counted;
 use crate::run::hosts::{Hosts, Said};
 use crate::run::Summary;
 use crate::settings::Settings;
+use crate::whatif::Totals;
 
 /// What waits of one group.
 struct Group<R> {
@@ -54,7 +55,7 @@ impl Judged {
     /// How many pieces there are, one at least.
     #[must_use]
     pub fn pieces(&self) -> u32 {
-        // Behind the last piece of all groups is what waited to the end.
+        // Behind the last piece of all groups is what waited to the end, and what sums up the whole.
         self.pieces.iter().max().map_or(1, |most| most + 1)
     }
 
@@ -127,14 +128,18 @@ pub fn judge<R: Read, W: Write>(
         hosts.pass_with(&said, &mut all.rows);
         pieces.write(stretch, &all.rows, &mut packer)?;
     }
+    let mut totals = Totals::default();
     for mut group in groups {
         let analysed: Analysed = group.from.value()?;
         group.from.finish()?;
         judged.counters.add(&analysed.counters);
         judged.pieces[usize::from(group.group)] = analysed.pieces;
+        totals.append(&analysed.totals);
     }
     let last = first_of(judged.pieces() - 1);
-    pieces.write(last, &hosts.end(), &mut packer)?;
+    let mut left = hosts.end();
+    left.totals.append(&totals);
+    pieces.write(last, &left, &mut packer)?;
     pieces.finish(&mut packer)?;
     Ok(judged)
 }

@@ -8,7 +8,8 @@
 //!    given them, and writes the rows by the stretch in which they were ready, in pieces of many stretches. Rows that wait for
 //!    what other connections say of their host ([`Hosts`](crate::run::hosts::Hosts)) are apart.
 //! 3. [`judge()`]: the rows that wait, of all groups. It does not divide, but such rows are few.
-//! 4. [`Piece`]: the rows of all groups and what was judged, one piece, as one run gives them. Pieces are apart, too.
+//! 4. [`Piece`]: the rows of all groups and what was judged, one piece, as one run gives them. Pieces are apart, too: whoever
+//!    merges one needs no other. What sums up the whole capture is in the last.
 //!
 //! A connection that goes on in the next file needs no state of its own written down: its packets are there. What one run
 //! learns from earlier files for later ones ([`Carry`](crate::run::carry::Carry)) follows from the [`Part`]s, which are small.
@@ -43,7 +44,7 @@ pub use read::read;
 use crate::settings::Settings;
 
 /// The version of all that is written. A change of what packets or rows hold changes it.
-const FORMAT: u16 = 1;
+const FORMAT: u16 = 2;
 
 /// Why a step cannot be done.
 #[derive(Debug)]

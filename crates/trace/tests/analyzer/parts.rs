@@ -11,6 +11,7 @@ use rexmit_trace::analyzer::Rows;
 use rexmit_trace::parts::{self, analyse, judge, most_groups, Part, Piece, Sink, Source as From};
 use rexmit_trace::run::{self, Background, Inline, Next, Source, Summary};
 use rexmit_trace::settings::Settings;
+use rexmit_trace::whatif::Totals;
 use rexmit_wire::capture::{End, FileError, Frame, Reader, Rotation};
 use rexmit_wire::{Flags, Headers};
 
@@ -194,29 +195,37 @@ impl Write for ToFile {
     }
 }
 
-/// The rows of all pieces in their order; of totals, their rows.
-fn together(pieces: Vec<Rows>) -> (Rows, usize) {
+/// The rows of all pieces in their order.
+fn together(pieces: Vec<Rows>) -> Rows {
     let mut all = Rows::default();
-    let mut totals = 0;
-    for mut piece in pieces {
-        totals += piece.totals.rows().len();
-        piece.totals = rexmit_trace::whatif::Totals::default();
-        all.append(&mut piece);
-    }
-    (all, totals)
+    pieces
+        .into_iter()
+        .for_each(|mut piece| all.append(&mut piece));
+    all
+}
+
+/// The same rows in the same order, and the same sums.
+fn assert_same(other: &Rows, one: &Rows, of: &str) {
+    assert_eq!(other.totals.rows(), one.totals.rows(), "sums of {of}");
+    let without = |rows: &Rows| Rows {
+        totals: Totals::default(),
+        ..rows.clone()
+    };
+    assert!(
+        without(other) == without(one),
+        "other rows of {of}, or in another order"
+    );
 }
 
 fn same(captures: &[Vec<u8>], groups: u16, settings: &Settings) -> Rows {
     let (one, summary) = one_run(captures, settings);
-    let (one, totals) = together(one);
+    let one = together(one);
     let (other, of_parts) = in_parts(captures, groups, settings);
     assert_eq!(of_parts, summary);
-    let (other, of_parts) = together(other);
-    assert_eq!(of_parts, totals);
-    assert!(other == one, "other rows, or in another order");
+    assert_same(&together(other), &one, "parts");
     let (other, of_threads) = threads(captures, settings);
     assert_eq!(of_threads, summary);
-    assert!(together(other).0 == one, "other rows of threads");
+    assert_same(&together(other), &one, "threads");
     one
 }
 

@@ -87,9 +87,11 @@ def _bytes(folder: Path) -> int:
 def opened(path: Path) -> Iterator[Pieces]:
     """The pieces of a folder, which is made where there is none; nobody else writes it meanwhile.
 
-    What a program that was killed left of its piece is removed. Raises UserError where the folder
-    is somebody's, or holds something else.
+    What a program that was killed left of its piece is removed, and so is a folder that was made
+    here and has no piece at the end. Raises UserError where the folder is somebody's, or holds
+    something else.
     """
+    is_ours = not path.exists()
     try:
         path.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
@@ -116,4 +118,8 @@ def opened(path: Path) -> Iterator[Pieces]:
         sweep(one for one in path.iterdir() if is_temporary(one))
         yield Pieces(path, descriptor)
     finally:
+        if is_ours:
+            # It is kept where it holds anything.
+            with contextlib.suppress(OSError):
+                path.rmdir()
         os.close(descriptor)

@@ -1,0 +1,89 @@
+"""What an analysis on a cluster leaves in its folder: when it cannot be written, and for others."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from polars.testing import assert_frame_equal
+from tests.cluster.test_broken_store import Here
+
+import rexmit
+from rexmit.errors import UserError
+from rexmit.store.trace_schema import TABLES
+from rexmit.tracing import on_cluster
+from rexmit.tracing.journal import Journal
+
+
+@contextmanager
+def _here(_: str) -> Iterator[Here]:
+    yield Here()
+
+
+@contextmanager
+def _files_have_at_most(size: int) -> Iterator[None]:
+    """Inside, what is written beyond so many bytes of a file is refused, as by a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.fixture(scope="module")
+def captures(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    out = tmp_path_factory.mktemp("captures") / "made"
+    rexmit.synth(mix="campus,wireless", connections=60, seed=5, out=out)
+    return sorted((out / "captures").glob("*-sender.pcapng"))
+
+
+@pytest.mark.parametrize("size", [2_000, 12_000])
+def test_a_disk_that_is_full_is_no_fault_of_captures(
+    size: int, captures: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(on_cluster, "open_cluster", _here)
+    out = tmp_path / "t"
+    with _files_have_at_most(size), pytest.raises(UserError, match="cannot be written") as caught:
+        rexmit.trace(captures, out=out, cluster="here", whatif=())
+    assert str(out / "partial") in caught.value.what
+    resume = any((out / "partial").rglob("*.json")) if out.exists() else False
+    # The first are of packets, the others of rows.
+    assert resume == (size > 2_000)
+    made = rexmit.trace(captures, out=out, cluster="here", whatif=(), resume=resume)
+    alone = rexmit.trace(captures, whatif=())
+    for name in TABLES:
+        assert_frame_equal(made.scan(name).collect(), alone.scan(name).collect())
+    assert made.facts == alone.facts
+
+
+def test_nothing_is_left_where_nothing_was_made(captures: list[Path], tmp_path: Path) -> None:
+    out = tmp_path / "t"
+    with Journal(out, "p", {}).open(captures, resume=False):
+        assert (out / "partial").is_dir()
+    assert not out.exists()
+    # What a program that was killed at once has left is no analysis.
+    (out / "partial" / "parts").mkdir(parents=True)
+    with Journal(out, "p", {}).open(captures, resume=False):
+        pass
+    assert list(out.iterdir()) == []
+
+
+def test_one_is_at_work_at_a_time(captures: list[Path], tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "t", "p", {})
+    with journal.open(captures, resume=False):
+        (journal.parts / "a.json").touch()
+        for resume in (False, True):
+            with (
+                pytest.raises(UserError, match="another rexmit is at work"),
+                Journal(tmp_path / "t", "p", {}).open(captures, resume=resume),
+            ):
+                pass
+    with (
+        pytest.raises(UserError, match="was interrupted"),
+        Journal(tmp_path / "t", "p", {}).open(captures, resume=False),
+    ):
+        pass
