@@ -101,9 +101,9 @@ pub(super) enum Cause {
 pub(super) struct Candidate {
     pub cause: Cause,
     pub mechanism: Mechanism,
-    weight: f64,
+    pub weight: f64,
     pub fit: f64,
-    timer: Option<Duration>,
+    pub timer: Option<Duration>,
 }
 
 /// Candidates of one retransmission.
@@ -154,6 +154,15 @@ impl Candidates {
         self.list.iter().flatten()
     }
 
+    /// The likeliest timeout, and how many before it went unseen.
+    pub(super) fn timeout(&self) -> Option<(Candidate, u32)> {
+        let timeouts = self.iter().filter_map(|one| match one.cause {
+            Cause::Timeout { missed } => Some((*one, missed)),
+            _ => None,
+        });
+        timeouts.max_by(|a, b| a.0.weight.total_cmp(&b.0.weight))
+    }
+
     /// The likeliest; of several the first.
     fn best(&self) -> Option<Candidate> {
         let likelier = |best: Candidate, one: &Candidate| match one.weight > best.weight {
@@ -185,6 +194,12 @@ impl EmulatedSender {
             self.doubt(board, moment, beyond);
             candidates = self.candidates(board, moment, &pieces);
         }
+        let by_ack = candidates
+            .best()
+            .is_some_and(|best| best.cause == Cause::Ack);
+        if by_ack && self.weigh_timeout(board, moment, &pieces) {
+            candidates = self.candidates(board, moment, &pieces);
+        }
         let Some(best) = candidates.best() else {
             return;
         };
@@ -200,12 +215,17 @@ impl EmulatedSender {
             .filter(|one| one.mechanism != best.mechanism)
             .max_by(|a, b| a.weight.total_cmp(&b.weight))
             .map(|one| (one.mechanism, share(one.mechanism)));
-        self.evidence.opinions.push_back(Opinion {
+        let opinion = Opinion {
             mechanism: best.mechanism,
             share: share(best.mechanism),
             next,
             timer: best.timer,
-        });
+        };
+        let opinion = match best.cause {
+            Cause::Ack => self.with_doubt(opinion),
+            _ => opinion,
+        };
+        self.evidence.opinions.push_back(opinion);
         self.evidence.score += all.max(-16.0);
         self.evidence.fits(best.fit);
         let ack = candidates.iter().find(|one| one.cause == Cause::Ack);
@@ -215,9 +235,13 @@ impl EmulatedSender {
             }
             _ => self.episode.before,
         };
+        let head = pieces.start == 0;
+        let instead = self.timeout_instead(board, moment, head, &candidates, &best);
         self.follow(board, moment, &pieces, best);
         self.episode.before = before;
+        self.episode.instead = self.episode.instead.or(instead);
         self.note_doubtful_retransmission();
+        self.note_retransmission_instead();
     }
 
     /// A wait for reordered segments that is long over ended unseen.
