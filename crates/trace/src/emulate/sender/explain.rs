@@ -103,7 +103,7 @@ pub(super) struct Candidate {
     pub mechanism: Mechanism,
     pub weight: f64,
     pub fit: f64,
-    pub timer: Option<Duration>,
+    timer: Option<Duration>,
 }
 
 /// Candidates of one retransmission.
@@ -154,13 +154,11 @@ impl Candidates {
         self.list.iter().flatten()
     }
 
-    /// The likeliest timeout, and how many before it went unseen.
-    pub(super) fn timeout(&self) -> Option<(Candidate, u32)> {
-        let timeouts = self.iter().filter_map(|one| match one.cause {
-            Cause::Timeout { missed } => Some((*one, missed)),
-            _ => None,
-        });
-        timeouts.max_by(|a, b| a.0.weight.total_cmp(&b.0.weight))
+    /// The likeliest timeout.
+    pub(super) fn timeout(&self) -> Option<&Candidate> {
+        let timeouts = self.iter();
+        let timeouts = timeouts.filter(|one| matches!(one.cause, Cause::Timeout { .. }));
+        timeouts.max_by(|a, b| a.weight.total_cmp(&b.weight))
     }
 
     /// The likeliest; of several the first.
@@ -197,8 +195,8 @@ impl EmulatedSender {
         let by_ack = candidates
             .best()
             .is_some_and(|best| best.cause == Cause::Ack);
-        if by_ack && self.weigh_timeout(board, moment, &pieces) {
-            candidates = self.candidates(board, moment, &pieces);
+        if by_ack {
+            self.weigh_timeout(board, moment, &pieces);
         }
         let Some(best) = candidates.best() else {
             return;
@@ -241,7 +239,6 @@ impl EmulatedSender {
         self.episode.before = before;
         self.episode.instead = self.episode.instead.or(instead);
         self.note_doubtful_retransmission();
-        self.note_retransmission_instead();
     }
 
     /// A wait for reordered segments that is long over ended unseen.
