@@ -58,6 +58,10 @@ def _weights(program: ModuleType, what: str) -> dict[str, float]:
     shown = re.search(r"shown: \[(\S+), (\S+)\]", text)
     assert shown
     made |= {"shown yes near": float(shown[1]), "shown yes far": float(shown[2])}
+    disordered = re.search(r"disordered: \[(\S+), (\S+)\]", text)
+    assert disordered
+    base, odds = map(float, disordered.groups())
+    made |= {"disordered yes base": base, "disordered yes odds": odds}
     for field, name in (("mechanisms", "mechanism"), ("evidence", "evidence")):
         block = text.partition(f"{field}: &[")[2].partition("\n    ],")[0]
         for word, near, far in re.findall(r'\("([a-z-]+)", \[(\S+), (\S+)\]\)', block):
@@ -114,6 +118,7 @@ def test_the_weights_that_made_the_rows_are_found(program: ModuleType) -> None:
             "mechanism": np.where(rack, "rack", "rto"),
             "evidence": ["timestamp"] * n,
             "shown": chance.choice(["yes", "no"], n),
+            "disordered": chance.choice(["yes", "no"], n),
             "right": chance.random(n) < 1 / (1 + np.exp(-z)),
         }
     )

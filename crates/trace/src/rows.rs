@@ -114,6 +114,8 @@ pub struct Retransmission {
     pub runner_up: Option<(Mechanism, f64)>,
     /// Some of its sequence numbers came by before: that it is a retransmission is not inferred from a gap.
     pub shown: bool,
+    /// Packets of its sender had come by in another order than they left in: what it had heard when it sent is less sure.
+    pub disordered: bool,
     /// How likely it is that this is a retransmission at all, 0 to 1.
     pub certainty: f64,
     /// How likely it is that this is a retransmission and that `need` is right, 0 to 1.

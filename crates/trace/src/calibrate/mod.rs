@@ -23,6 +23,9 @@ struct Map {
     slope: [f64; 4],
     /// What it counts that bytes of the row came by before, near the sender and elsewhere.
     shown: [f64; 2],
+    /// What it counts that its sender's packets came by in another order than they left in, and what the share's logarithm of
+    /// odds counts more then.
+    disordered: [f64; 2],
     mechanisms: Words,
     evidence: Words,
 }
@@ -35,9 +38,11 @@ impl Map {
         let odds = (share / (1.0 - share)).ln().clamp(ODDS.0, ODDS.1);
         let place = place_of(row.position);
         let far = usize::from(row.position != Position::Sender);
+        let disorder = self.disordered[0] + self.disordered[1] * odds;
         let sum = self.base[place]
             + self.slope[place] * odds
             + if row.shown { self.shown[far] } else { 0.0 }
+            + if row.disordered { disorder } else { 0.0 }
             + of_word(self.mechanisms, row.mechanism.as_str(), far)
             + of_word(self.evidence, row.evidence.as_str(), far);
         1.0 / (1.0 + (-sum).exp())

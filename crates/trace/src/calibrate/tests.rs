@@ -17,6 +17,7 @@ fn row(position: Position, evidence: Evidence) -> Retransmission {
         confidence: 0.99,
         runner_up: Some((Mechanism::SackRecovery, 0.01)),
         shown: true,
+        disordered: false,
         certainty: 1.0,
         need_confidence: 1.0,
         position,
@@ -100,6 +101,14 @@ fn a_monitor_far_away_is_less_sure_of_what_it_never_saw() {
     let receiver = calibrated(row(Position::Receiver, Evidence::OriginalUnseen));
     assert!(receiver.confidence < sender.confidence);
     assert!(receiver.certainty < sender.certainty);
+}
+
+#[test]
+fn what_a_sender_had_heard_is_less_sure_where_its_packets_overtake_each_other() {
+    let in_order = calibrated(row(Position::Midway, Evidence::Timestamp));
+    let mut given = row(Position::Midway, Evidence::Timestamp);
+    given.disordered = true;
+    assert!(calibrated(given).confidence < in_order.confidence);
 }
 
 #[test]

@@ -91,6 +91,7 @@ mod tests {
             confidence: 1.0,
             runner_up: None,
             shown: true,
+            disordered: false,
             certainty: 1.0,
             need_confidence: 1.0,
             position: Position::Sender,

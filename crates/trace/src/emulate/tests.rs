@@ -562,3 +562,25 @@ fn stacks_of_later_years_than_the_captures_explain_nothing() {
         assert!(!before_probes.contains(&later), "{before_probes:?}");
     }
 }
+
+/// Every second of eight segments is lost. By counting, the last two holes have too few segments above them and wait for the
+/// timer; RACK has found them lost with the first, and would have sent them with the last acknowledgement.
+#[test]
+fn what_waits_for_the_timer_with_nothing_in_flight_was_not_found_lost() {
+    let script = Script::new(50)
+        .new_data(0.0, 0..8)
+        .ack(50.0, 0, &[(1, 2)])
+        .ack(51.0, 0, &[(1, 2), (3, 4)])
+        .ack(52.0, 0, &[(1, 2), (3, 4), (5, 6)])
+        .again(52.0, 0)
+        .ack(53.0, 0, &[(1, 2), (3, 4), (5, 6), (7, 8)])
+        .again(53.0, 2)
+        .ack(102.0, 2, &[(3, 4), (5, 6), (7, 8)])
+        .ack(103.0, 4, &[(5, 6), (7, 8)])
+        .again(355.0, 4)
+        .ack(405.0, 6, &[(7, 8)])
+        .again(405.0, 6)
+        .ack(455.0, 8, &[]);
+    let names = ["fast-retransmit", "sack-recovery", "rto", "rto-recovery"];
+    assert_eq!(script.mechanisms(), names);
+}

@@ -249,6 +249,7 @@ fn row(
         confidence: judged.confidence,
         runner_up: judged.runner_up,
         shown: true,
+        disordered: false,
         certainty: 1.0,
         need_confidence: 1.0,
         position: Position::Unknown,

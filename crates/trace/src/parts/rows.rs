@@ -158,6 +158,7 @@ exact_struct!(Retransmission {
     confidence,
     runner_up,
     shown,
+    disordered,
     certainty,
     need_confidence,
     position,

@@ -279,6 +279,7 @@ mod tests {
             confidence: judged.confidence,
             runner_up: judged.runner_up,
             shown: true,
+            disordered: false,
             certainty: 1.0,
             need_confidence: 1.0,
             position: Position::Sender,

@@ -83,6 +83,10 @@ impl SenderView {
             if start > nxt && start - nxt <= window {
                 self.unseen(start, copy);
             }
+            if start >= nxt && !older {
+                // Nothing beyond it was.
+                self.numbers.owed = 0;
+            }
             return;
         }
         self.board.note_lately(event.at, start, start < nxt);

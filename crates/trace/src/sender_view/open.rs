@@ -136,6 +136,8 @@ pub(super) struct Settled {
     pub evidence: Evidence,
     /// Where the monitor stood.
     pub position: Position,
+    /// Packets of its sender overtook each other before the monitor.
+    pub disordered: bool,
     /// What it carried.
     pub range: rexmit_wire::SeqRange,
 }
@@ -185,6 +187,7 @@ impl Episode {
             confidence: judged.confidence,
             runner_up: judged.runner_up,
             shown: open.shown,
+            disordered: settled.disordered,
             certainty: f64::from(open.shown),
             need_confidence: 1.0,
             position: settled.position,

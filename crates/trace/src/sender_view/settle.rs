@@ -96,6 +96,7 @@ impl SenderView {
             need,
             evidence,
             position: self.times.clock.position(),
+            disordered: self.measured.row.reordered > 0,
             range: line.range(open.start, open.end),
         };
         self.verdicts

@@ -461,6 +461,26 @@ fn a_tail_lost_before_the_monitor_shows_by_the_senders_count() {
     assert!(script.end().rows.is_empty());
 }
 
+/// A retransmission that never came by either is missing too; but an acknowledgement that the sender sent meanwhile bears
+/// the number that it would send next, so that nothing beyond was sent before.
+#[test]
+fn what_is_missing_before_an_acknowledgement_of_the_sender_ends_where_that_begins() {
+    let exchange = |acknowledges: bool| {
+        let mut script = Script::new(0, true);
+        warm_far(&mut script);
+        // A segment and a probe of it never came by.
+        script.id = script.id.wrapping_add(2);
+        script.data(500.0, 10_000, 1000).ack(500.0, 11_000, 500.0);
+        if acknowledges {
+            script.data(520.0, 11_000, 0);
+        }
+        script.data(550.0, 11_000, 1000).ack(550.0, 12_000, 550.0);
+        script.end().ranges(0)
+    };
+    assert_eq!(exchange(false), [(10_000, 11_000), (11_000, 12_000)]);
+    assert_eq!(exchange(true), [(10_000, 11_000)]);
+}
+
 /// Round trips of 20 ms. The last of four segments is lost before the monitor and the first behind it: less than a round
 /// trip after the third came by the first goes again, and the last when that is acknowledged.
 #[test]

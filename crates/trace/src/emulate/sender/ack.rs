@@ -15,6 +15,7 @@ impl EmulatedSender {
         self.catch_up(board, report.at, report.slack);
         self.timers.missed = false;
         self.marks.advanced(board.una);
+        self.forget_timeout_instead(board);
         let mut flags = AckFlags::default();
         self.note_duplicate(board, report, &mut flags);
         match self.settings.ack_order {

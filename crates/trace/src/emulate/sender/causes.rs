@@ -9,7 +9,7 @@ use super::clock::SEES_ALL;
 use super::explain::{Candidates, Cause, Moment};
 use super::minimum::SPREAD;
 use super::EmulatedSender;
-use crate::emulate::board::Board;
+use crate::emulate::board::{Board, Piece};
 use crate::emulate::likelihood::{of_phase, of_timer};
 use rexmit_tcp::recovery::Job;
 
@@ -61,7 +61,7 @@ impl EmulatedSender {
     }
 
     fn add_timeouts(&self, list: &mut Candidates, board: &Board, moment: &Moment, head: bool) {
-        let place = if head { 0.0 } else { MUCH };
+        let place = if head { 0.0 } else { MUCH } + self.held_back(board, moment);
         let phased = match self.clock.off_phase(moment.at) {
             Some(off) => of_phase(off, self.clock.ticks.tick(), moment.slack),
             None => 0.0,
@@ -133,6 +133,18 @@ impl EmulatedSender {
             let unseen = moment.unseen(gone + missed);
             let in_state = if gone > 0 { moment.unseen(gone) } else { 0.0 };
             add(missed, window, span, place + state + unseen - in_state);
+        }
+    }
+
+    /// What it costs, as a natural logarithm, that a recovery had found its head lost, and waited for the timer with it. With
+    /// nothing else in flight any window has room, so the last acknowledgement let it go: it left, and never came by.
+    fn held_back(&self, board: &Board, moment: &Moment) -> f64 {
+        let unsent = |head: &Piece| self.marks.is_lost(head) && !self.marks.is_retransmitted(head);
+        let recovers = self.episode.state == State::Recovery && self.marks.in_flight(board) == 0;
+        if recovers && board.head().is_some_and(unsent) {
+            moment.unseen(1)
+        } else {
+            0.0
         }
     }
 

@@ -49,7 +49,8 @@ impl EmulatedSender {
             }
             self.marks.uncount(piece);
         }
-        self.grow_window(flags, packets);
+        let delivered = report.delivered - report.prior_delivered;
+        self.grow_window(flags, packets, delivered);
         match self.settings.ack_order {
             AckOrder::RecoveryFirst if flags.acked => {
                 self.sample_ticks(board, report);

@@ -8,6 +8,7 @@ use rexmit_time::Time;
 use rexmit_wire::SeqNum;
 
 use super::doubt::Before;
+use super::instead::Instead;
 
 /// The state, and what belongs to it.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +31,8 @@ pub(super) struct Episode {
     pub loss_at: Option<Time>,
     /// What it was before the last timeout, if that may have been none.
     pub before: Option<Before>,
+    /// The timeout that there may have been in place of what was taken for it.
+    pub instead: Option<Instead>,
 }
 
 impl Default for Episode {
@@ -45,6 +48,7 @@ impl Default for Episode {
             unless_more: false,
             loss_at: None,
             before: None,
+            instead: None,
         }
     }
 }

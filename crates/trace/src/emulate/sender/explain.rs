@@ -101,7 +101,7 @@ pub(super) enum Cause {
 pub(super) struct Candidate {
     pub cause: Cause,
     pub mechanism: Mechanism,
-    weight: f64,
+    pub weight: f64,
     pub fit: f64,
     timer: Option<Duration>,
 }
@@ -157,6 +157,13 @@ impl Candidates {
         self.list.iter().flatten()
     }
 
+    /// The likeliest timeout.
+    pub(super) fn timeout(&self) -> Option<&Candidate> {
+        let timeouts = self.iter();
+        let timeouts = timeouts.filter(|one| matches!(one.cause, Cause::Timeout { .. }));
+        timeouts.max_by(|a, b| a.weight.total_cmp(&b.weight))
+    }
+
     /// The likeliest; of several the first.
     fn best(&self) -> Option<Candidate> {
         let likelier = |best: Candidate, one: &Candidate| match one.weight > best.weight {
@@ -202,6 +209,9 @@ impl EmulatedSender {
         let Some(best) = candidates.best() else {
             return;
         };
+        if best.cause == Cause::Ack {
+            self.weigh_timeout(board, moment, &pieces);
+        }
         let (all, shares) = candidates.weigh(&best);
         let share = |mechanism: Mechanism| {
             let each = candidates.iter().zip(&shares);
@@ -213,12 +223,17 @@ impl EmulatedSender {
             .filter(|one| one.mechanism != best.mechanism)
             .max_by(|a, b| a.weight.total_cmp(&b.weight))
             .map(|one| (one.mechanism, share(one.mechanism)));
-        self.evidence.opinions.push_back(Opinion {
+        let opinion = Opinion {
             mechanism: best.mechanism,
             share: share(best.mechanism),
             next,
             timer: best.timer,
-        });
+        };
+        let opinion = match best.cause {
+            Cause::Ack => self.with_doubt(opinion),
+            _ => opinion,
+        };
+        self.evidence.opinions.push_back(opinion);
         self.evidence.score += all.max(-16.0);
         self.evidence.fits(best.fit);
         let ack = candidates.iter().find(|one| one.cause == Cause::Ack);
@@ -228,8 +243,11 @@ impl EmulatedSender {
             }
             _ => self.episode.before,
         };
+        let head = pieces.start == 0;
+        let instead = self.timeout_instead(board, moment, head, &candidates, &best);
         self.follow(board, moment, &pieces, best);
         self.episode.before = before;
+        self.episode.instead = self.episode.instead.or(instead);
         self.note_doubtful_retransmission();
     }
 

@@ -49,6 +49,7 @@ impl EmulatedSender {
         self.episode.frto = self.has_frto() && frto::begins(self.settings.frto_test, &begin);
         self.episode.state = State::Loss;
         self.episode.before = None;
+        self.episode.instead = None;
         self.episode.loss_at = Some(now);
         self.episode.point = board.nxt;
         self.episode.probe.high = None;

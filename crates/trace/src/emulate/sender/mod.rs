@@ -11,7 +11,8 @@
 //!
 //! `ack` is the order in which an acknowledgement is worked through: `deliver` notes what arrived, `alert` moves between the
 //! states (`loss`, `recover`, `undo`, `rack`, `counted`, `probe`). `causes` are what may have made a retransmission,
-//! `explain` says which did, `follow` what comes of it, and `doubt` takes a timeout back that was none. `unseen` is what
+//! `explain` says which did, `follow` what comes of it; `doubt` takes a timeout back that was none, `instead`
+//! remembers one that was held for something else. `unseen` is what
 //! timers did that the monitor did not see. `threshold` and `without_frto` learn where a host is set otherwise than its page.
 
 mod ack;
@@ -26,6 +27,7 @@ mod episode;
 mod evidence;
 mod explain;
 mod follow;
+mod instead;
 mod loss;
 mod marks;
 mod minimum;

@@ -35,11 +35,14 @@ impl EmulatedSender {
         self.flight.most = None;
     }
 
-    /// An acknowledgement lets it grow.
-    pub(super) fn grow_window(&mut self, flags: &AckFlags, packets: u32) {
-        if let (Some(window), true) = (&mut self.flight.most, flags.acked) {
+    /// An acknowledgement lets it grow, of 6.x that has seen much reordering also where nothing is acknowledged in order
+    /// (`tcp_may_raise_cwnd`).
+    pub(super) fn grow_window(&mut self, flags: &AckFlags, acked: u32, delivered: u32) {
+        let reordered = self.detection.threshold > self.settings.dupack_threshold;
+        let by_sack = self.losses_first() && reordered && flags.sacked;
+        if let (Some(window), true) = (&mut self.flight.most, flags.acked || by_sack) {
             *window += if self.settings.byte_counting {
-                packets
+                acked.max(delivered)
             } else {
                 1
             };
@@ -57,5 +60,36 @@ impl EmulatedSender {
             self.evidence.score += TOO_MUCH;
             self.forget_window();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::emulate::board::tests::{ack, board_of};
+    use crate::emulate::profile;
+    use crate::emulate::sender::Recycled;
+
+    /// What an acknowledgement that SACKs two segments adds to the window of a sender of this stack after a timeout.
+    fn grown_by_sacks(stack: &str, reordered: bool) -> u32 {
+        let mut pages = profile::all().iter();
+        let profile = pages.find(|profile| profile.stack == stack).unwrap();
+        let mut board = board_of(8);
+        let mut sender = EmulatedSender::new(profile, 0, Recycled::default());
+        sender.enter_loss(&mut board, rexmit_time::Time::from_nanos(300_000_000));
+        if reordered {
+            sender.detection.threshold += 1;
+        }
+        let before = sender.flight.most.unwrap();
+        let report = ack(&mut board, 0, 4..6, 0);
+        sender.deliver(&mut board, &report, &mut AckFlags::default());
+        sender.flight.most.unwrap() - before
+    }
+
+    #[test]
+    fn sacks_let_the_window_grow_where_much_reordering_was_seen() {
+        assert_eq!(grown_by_sacks("linux-6", true), 2);
+        assert_eq!(grown_by_sacks("linux-6", false), 0);
+        assert_eq!(grown_by_sacks("linux-3.10", true), 0);
     }
 }
