@@ -9,6 +9,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from tests.package.users import NOBODY, User
 
 from rexmit.kernels import cache
 from rexmit.kernels.cache import kernels
-from rexmit.version import commit
+from rexmit.store import formats
 
 pytestmark = pytest.mark.slow
 
@@ -83,10 +84,15 @@ def user(request: pytest.FixtureRequest, place: Path, environment: Path) -> User
     return made
 
 
-def test_it_says_what_it_was_made_of(user: User) -> None:
+def test_it_says_what_it_was_made_of(user: User, wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        commit = archive.read("rexmit/commit").decode()
     told = user.runs("rexmit", "--version")
-    assert told.startswith("rexmit 0.1.0 (commit ")
-    assert f"(commit {commit()}; run.json format 1, trace.json format 3)" in told
+    version = wheel.name.split("-")[1]
+    assert told == (
+        f"rexmit {version} (commit {commit}; "
+        f"run.json format {formats.RUN}, trace.json format {formats.TRACE})\n"
+    )
     where = user.runs("python", "-c", "import rexmit; print(rexmit.__file__)")
     assert Path(where.strip()).is_relative_to(user.programs.parent)
 

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from tests.package.conftest import ROOT, TOOLS, tracked
 
+from rexmit.version import commit
+
 MADE = {
     "rexmit/THIRD-PARTY-LICENCES",
     "rexmit/_core.abi3.so",
@@ -104,4 +106,7 @@ def test_made_again_it_is_the_same(wheel: Path, tmp_path: Path) -> None:
     command = ["make", "--no-print-directory", "wheel", f"WHEELS={tmp_path}"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / wheel.name).read_bytes() == wheel.read_bytes()
+    again = tmp_path / wheel.name
+    with zipfile.ZipFile(again) as archive:
+        assert archive.read("rexmit/commit").decode() == commit()
+    assert again.read_bytes() == wheel.read_bytes()
