@@ -25,7 +25,10 @@ ADVISORY_DB  ?=
 
 # Linked by Zig, so that it runs where glibc is as old as Rust's own library allows.
 WHEEL_TOOLS := target/wheel-tools
-WHEEL_BUILD := --zig --locked --target x86_64-unknown-linux-gnu --compatibility manylinux_2_17
+# In a folder of its own: with paths remapped Cargo names what it builds alike, whatever the linker
+# and the other flags, so that this and the guest would build each other's crates anew for ever.
+WHEEL_BUILD := --zig --locked --target x86_64-unknown-linux-gnu --target-dir target/wheel \
+	--compatibility manylinux_2_17
 
 VENV_STAMP  := $(VENV)/rexmit-locked
 CORE        := python/rexmit/_core.abi3.so
