@@ -102,8 +102,8 @@ def _made() -> Iterator[None]:
     _run("scripts/build-guest")
     new = []
     try:
-        # An unpacked source archive has it.
-        if not COMMIT.exists():
+        # An unpacked source archive has it; in a checkout one is left of a build that was killed.
+        if (ROOT / ".git").exists() or not COMMIT.exists():
             new.append(COMMIT)
             COMMIT.write_text(_commit(), encoding="utf-8")
         new.append(LICENCES)
