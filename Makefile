@@ -10,12 +10,6 @@ VENV    := .venv
 BIN     := $(VENV)/bin
 REXMIT  := $(BIN)/rexmit
 
-# The guest is one static program: it must start inside any kernel, before
-# anything of the host is in view.
-TARGET := x86_64-unknown-linux-gnu
-GUEST_BUILD := RUSTFLAGS='-C target-feature=+crt-static' \
-	cargo build --locked --release --package rexmit-guest --target $(TARGET)
-
 MANIFESTS   := Cargo.toml Cargo.lock $(wildcard crates/*/Cargo.toml)
 CORE_RUST   := $(shell find crates -name '*.rs' -not -path 'crates/guest/*')
 GUEST_RUST  := $(shell find crates -name '*.rs' -not -path 'crates/python/*')
@@ -29,11 +23,18 @@ S3           := target/s3s-fs-$(S3_VERSION)/bin/s3s-fs
 # A clone of RustSec's database of advisories, for `make check`.
 ADVISORY_DB  ?=
 
+# Linked by Zig, so that it runs where glibc is as old as Rust's own library allows.
+WHEEL_TOOLS := target/wheel-tools
+# In a folder of its own: with paths remapped Cargo names what it builds alike, whatever the linker
+# and the other flags, so that this and the guest would build each other's crates anew for ever.
+WHEEL_BUILD := --zig --locked --target x86_64-unknown-linux-gnu --target-dir target/wheel \
+	--compatibility manylinux_2_17
+
 VENV_STAMP  := $(VENV)/rexmit-locked
 CORE        := python/rexmit/_core.abi3.so
 GUEST       := python/rexmit/bin/rexmit-guest
 
-.PHONY: help setup base system core s3 kernel kernels image run test test-fast soak check bench fuzz lock clean
+.PHONY: help setup base system core s3 kernel kernels image wheel run test test-fast soak check bench fuzz lock clean
 
 help: ## Show this list
 	@echo 'rexmit: a laboratory for TCP loss recovery'
@@ -67,12 +68,24 @@ $(CORE): $(MANIFESTS) $(CORE_RUST) pyproject.toml $(VENV_STAMP) | base
 	PIP_QUIET=1 VIRTUAL_ENV='$(CURDIR)/$(VENV)' $(BIN)/maturin develop --quiet --locked --release
 	@touch $@
 
-$(GUEST): $(MANIFESTS) $(GUEST_RUST) | system
+$(GUEST): $(MANIFESTS) $(GUEST_RUST) scripts/build-guest scripts/rust-flags | system
 	@echo '== Guest program'
-	$(GUEST_BUILD)
-	@mkdir -p $(@D)
-	install -m 755 target/$(TARGET)/release/rexmit-guest $@.new
-	mv $@.new $@
+	@scripts/build-guest
+
+$(WHEEL_TOOLS)/locked: requirements-wheel.lock | base
+	@echo '== What makes the wheel ($(WHEEL_TOOLS))'
+	$(PYTHON) -m venv --clear $(WHEEL_TOOLS)
+	$(WHEEL_TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+		--only-binary :all: --requirement requirements-wheel.lock
+	@touch $@
+
+WHEELS ?= wheels
+wheel: system $(WHEEL_TOOLS)/locked ## The package, for pip: wheels/
+	@echo '== Wheel'
+	@rm -f '$(WHEELS)'/rexmit-*.whl
+	@PATH='$(CURDIR)/$(WHEEL_TOOLS)/bin':"$$PATH" MATURIN_PEP517_ARGS='$(WHEEL_BUILD)' \
+		$(WHEEL_TOOLS)/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps \
+		--no-build-isolation --wheel-dir '$(WHEELS)' .
 
 kernel: setup
 	$(REXMIT) kernel build 6.12
@@ -99,7 +112,7 @@ s3: base
 	@$(MAKE) --no-print-directory $(S3) || \
 		echo 'note: the tests of object stores will be skipped' >&2
 
-test: kernels image s3 ## All tests, those on real kernels included
+test: kernels image s3 wheel ## All tests, those on real kernels included
 	cargo test --locked --workspace
 	$(BIN)/pytest
 

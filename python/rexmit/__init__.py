@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rexmit.library.agree import agree, agree_again, agree_case
     from rexmit.library.diff import diff, differences_over
     from rexmit.library.diff_packets import diff_packets, draw_packets
+    from rexmit.library.doctor import doctor
     from rexmit.library.figures import figures, save_figures
     from rexmit.library.flow import draw_flow, open_flow
     from rexmit.library.kernel_exec import kernel_exec
@@ -56,6 +57,7 @@ __all__ = [
     "diff",
     "diff_packets",
     "differences_over",
+    "doctor",
     "draw_flow",
     "draw_packets",
     "draw_score",
@@ -110,6 +112,7 @@ _LIBRARY: Final = {
     "diff": "diff",
     "diff_packets": "diff_packets",
     "differences_over": "diff",
+    "doctor": "doctor",
     "draw_flow": "flow",
     "draw_packets": "diff_packets",
     "draw_score": "score",

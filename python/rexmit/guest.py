@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from rexmit.errors import UserError
+from rexmit.version import mended_by
 
 
 def guest_binary() -> Path:
@@ -16,6 +17,6 @@ def guest_binary() -> Path:
     override = os.environ.get("REXMIT_GUEST")
     path = Path(override) if override else Path(__file__).parent / "bin" / "rexmit-guest"
     if not os.access(path, os.X_OK) or not path.is_file():
-        hint = "REXMIT_GUEST names it" if override else "run `make` in the source tree"
+        hint = "REXMIT_GUEST names it" if override else mended_by()
         raise UserError(f"there is no guest program at {path}", hint)
     return path.absolute()

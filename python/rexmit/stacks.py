@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from rexmit.errors import UserError, closest
+from rexmit.version import mended_by
 
 if TYPE_CHECKING:
     from rexmit._core import StackPage
@@ -55,9 +56,7 @@ def core() -> ModuleType:
     try:
         from rexmit import _core
     except ImportError as error:
-        raise UserError(
-            f"the package is not built: {error}", "run `make setup` in the source tree"
-        ) from None
+        raise UserError(f"the compiled core cannot be used: {error}", mended_by()) from None
     return _core
 
 

@@ -1,6 +1,13 @@
-"""The version of the installed package, which runs, traces and corpora are signed with."""
+"""The version of the installed package, which runs, traces and corpora are signed with, and the
+commit that it was made of.
+"""
 
 from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+_PACKAGE: Final = Path(__file__).parent
 
 
 def version() -> str:
@@ -13,3 +20,42 @@ def version() -> str:
         return installed("rexmit")
     except PackageNotFoundError:
         return "0+unknown"
+
+
+def commit() -> str | None:
+    """The first digits of the commit, with `+dirty` where files differed from it: in a checkout as
+    git says now, elsewhere as when the package was made. None where neither is known.
+    """
+    if (checkout := _checkout()) is not None:
+        return _of_checkout(checkout)
+    try:
+        return (_PACKAGE / "commit").read_text(encoding="utf-8").strip() or None
+    except OSError:
+        return None
+
+
+def mended_by() -> str:
+    """The command that brings what the package should have and has not."""
+    if (checkout := _checkout()) is not None:
+        return f"make -C {checkout} setup"
+    return "python3 -m pip install --force-reinstall rexmit"
+
+
+def _checkout() -> Path | None:
+    """The checkout that this package is used in, if it is one."""
+    folder = _PACKAGE.parents[1]
+    return folder if (folder / ".git").exists() and (folder / "crates/python").is_dir() else None
+
+
+def _of_checkout(checkout: Path) -> str | None:
+    import subprocess
+
+    def git(*words: str) -> str:
+        command = ["git", "--no-optional-locks", "-C", str(checkout), *words]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    try:
+        changed = git("status", "--porcelain")
+        return git("rev-parse", "--short=12", "HEAD") + ("+dirty" if changed else "")
+    except (OSError, subprocess.CalledProcessError):
+        return None

@@ -20,10 +20,9 @@ from rexmit.errors import UserError, argument
 from rexmit.interrupt import Interrupted
 from rexmit.progress import Progress
 from rexmit.scenario import Scenario
-from rexmit.store import digests
+from rexmit.store import digests, formats
 from rexmit.store.folder import RunFolder
 from rexmit.store.record import FailedCell, Record
-from rexmit.store.run_json import FORMAT
 from rexmit.store.tables import write_tables
 
 UNFINISHED: Final = "unfinished"
@@ -208,7 +207,7 @@ class Campaign:
         request, totals = self.request, self.totals
         configs = request.scenario.config_names
         return {
-            "format": FORMAT,
+            "format": formats.RUN,
             "state": state,
             "name": request.name,
             "rexmit": request.version,

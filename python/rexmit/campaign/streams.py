@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, cast
 
-from rexmit.errors import UserError
+from rexmit.stacks import core
 
 
 class Streams(Protocol):
@@ -20,11 +20,5 @@ class Streams(Protocol):
 
 
 def core_streams() -> Streams:
-    """The streams of `rexmit._core`. Raises UserError where the package was not built."""
-    try:
-        from rexmit import _core
-    except ImportError as error:
-        raise UserError(
-            f"the package is not built: {error}", "run `make` in the source tree"
-        ) from None
-    return _core
+    """The streams of `rexmit._core`. Raises UserError where that cannot be used."""
+    return cast("Streams", core())

@@ -13,14 +13,15 @@ from typing import Annotated, Final
 import typer
 
 from rexmit.errors import EXIT_OK, speaking_of_options
-from rexmit.version import version
+from rexmit.store import formats
+from rexmit.version import commit, version
 
 EXAMPLES = """\
 Examples:
 
 \b
   rexmit kernel build 6.12                         build a kernel to measure
-  rexmit run scenarios/tlp-2013.toml               run a campaign
+  rexmit run tlp-2013                              run a campaign
   rexmit show RUN                                  its tables beside the paper's
   rexmit plot RUN                                  its figures as PDF and PNG
   rexmit diff RUN_A RUN_B                          what another kernel or setting changes
@@ -29,6 +30,7 @@ Examples:
   rexmit stacks linux-3.10                         a stack of the model, with sources
   rexmit tcpfilter 5                               drop the last five segments on this host
   rexmit validate agree --kernel 6.1               the model against a kernel, by packets
+  rexmit doctor                                    what is missing here, and how to get it
 """
 
 OPTIONS: Final = {
@@ -61,7 +63,9 @@ app = typer.Typer(
 
 def _print_version(asked: bool) -> None:
     if asked:
-        typer.echo(f"rexmit {version()}")
+        made_of = commit() or "unknown"
+        written = f"run.json format {formats.RUN}, trace.json format {formats.TRACE}"
+        typer.echo(f"rexmit {version()} (commit {made_of}; {written})")
         raise typer.Exit(EXIT_OK)
 
 
@@ -71,7 +75,10 @@ def root(
     version: Annotated[  # noqa: ARG001 - its callback prints it
         bool,
         typer.Option(
-            "--version", help="Print the version and exit.", is_eager=True, callback=_print_version
+            "--version",
+            help="Print version, commit and formats of results, and exit.",
+            is_eager=True,
+            callback=_print_version,
         ),
     ] = False,
 ) -> None:
@@ -81,6 +88,7 @@ def root(
 
 from rexmit.cli import (  # noqa: E402
     diff,
+    doctor,
     kernel,
     plot,
     run,
@@ -110,6 +118,9 @@ app.command(
     short_help="Drop the last N segments of this host's transfers.",
     epilog=tcpfilter.EXAMPLE,
 )(tcpfilter.tcpfilter)
+app.command(
+    "doctor", short_help="What is missing here, and how to get it.", epilog=doctor.EXAMPLES
+)(doctor.doctor)
 app.add_typer(kernel.app, name="kernel", short_help="Build, list and use kernels.")
 app.add_typer(validate.app, name="validate", short_help="Judge rexmit itself.")
 validate.add_old_names(app)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rexmit.cli import kernel_exec
+from rexmit.cli import completion, kernel_exec
 from rexmit.cli.limits import MOST_JOBS
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def build(
         typer.Argument(
             metavar="6.1|6.12|FOLDER|TARBALL",
             help="Debian's package of a series, or a kernel source of your own (only read).",
+            autocompletion=completion.series,
         ),
     ] = "6.12",
     hz: Annotated[
@@ -49,6 +50,7 @@ def build(
         typer.Option(
             metavar="FILE|NAME",
             help="A patch to apply, or the name of an optional one of ours; may be repeated.",
+            autocompletion=completion.patches,
         ),
     ] = None,
     jobs: Annotated[

@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from rexmit.cli import completion
+
 EXAMPLES = """\
 Examples:
 
@@ -38,6 +40,7 @@ def exec_(
         typer.Option(
             metavar="KERNEL",
             help="6.1, 6.12, 6.12@HZ, 6.12+PATCH, or a name of `rexmit kernel list`.",
+            autocompletion=completion.kernels,
         ),
     ] = None,
     net: Annotated[
@@ -45,6 +48,7 @@ def exec_(
         typer.Option(
             metavar="SCENARIO",
             help="Set up this scenario's network; its hosts are h1, h2 (see ip netns exec).",
+            autocompletion=completion.scenarios,
         ),
     ] = None,
     settings: Annotated[

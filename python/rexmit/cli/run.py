@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from rexmit.cli import completion
 from rexmit.cli.limits import MOST_JOBS, OnCluster
 from rexmit.errors import EXIT_FAILED
 
@@ -16,7 +17,8 @@ def run(
         str,
         typer.Argument(
             metavar="SCENARIO",
-            help="A scenario's file, its name in the scenarios folder, or a run.json to repeat.",
+            help="A scenario by name or file, or a run.json to repeat.",
+            autocompletion=completion.scenarios,
         ),
     ],
     engine: Annotated[
@@ -24,6 +26,7 @@ def run(
         typer.Option(
             metavar="kernel|model",
             help="What runs the transfers: a real kernel in virtual time, or the model.",
+            autocompletion=completion.engines,
         ),
     ] = "kernel",
     kernel: Annotated[
@@ -31,6 +34,7 @@ def run(
         typer.Option(
             metavar="KERNEL",
             help="6.1, 6.12, 6.12@HZ, 6.12+PATCH, or a name of `rexmit kernel list`.",
+            autocompletion=completion.kernels,
         ),
     ] = None,
     stack: Annotated[
@@ -39,6 +43,7 @@ def run(
             metavar="STACK",
             help="With the model: the TCP stack of both hosts, as `rexmit stacks` lists them. "
             "Default: the scenario's, else the newest, linux-6.12.",
+            autocompletion=completion.stacks,
         ),
     ] = None,
     hz: Annotated[
@@ -96,7 +101,7 @@ def run(
     Examples:
 
     \b
-      rexmit run scenarios/tlp-2013.toml
+      rexmit run tlp-2013
       rexmit run tlp-2013 --set network=mobile --set config=tlp,er \\
         --set loss.segments=0..20 --set repeat=10
       rexmit run tlp-2013 --kernel 6.1 --seed 7 --out runs/on-6.1

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rexmit.cli import completion
+
 if TYPE_CHECKING:
     from rexmit._core import StackPage
 
@@ -22,7 +24,12 @@ Examples:
 def stacks(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="Show this stack's settings.", show_default=False),
+        typer.Argument(
+            metavar="[NAME]",
+            help="Show this stack's settings.",
+            show_default=False,
+            autocompletion=completion.stacks,
+        ),
     ] = None,
     json_output: Annotated[
         bool, typer.Option("--json", help="Print names, values and sources as JSON.")

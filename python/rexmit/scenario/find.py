@@ -1,17 +1,28 @@
-"""Which file a user means: a path, or the name of a scenario in the `scenarios` folder."""
+"""Which file a user means: a path, or the name of a scenario.
+
+The scenarios that come with rexmit are those of `scenarios/` in the repository; the package carries
+them as `rexmit/scenario/data`, which is a link in a checkout and a folder in a wheel.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from rexmit.errors import UserError, closest
 
+DATA: Final = Path(__file__).parent / "data"
+"""Holds the scenarios that come with rexmit, and `unknowns/`."""
 
-def folders() -> list[Path]:
-    """Where names of scenarios are looked up: the working folder's, then the source tree's own."""
-    here = Path("scenarios")
-    tree = Path(__file__).resolve().parents[3] / "scenarios"
-    return [here] if here.resolve() == tree else [here, tree]
+
+def names() -> dict[str, Path]:
+    """The scenarios that have a name, with their files: those of the folder `scenarios` in the
+    working folder, then those that come with rexmit."""
+    found: dict[str, Path] = {}
+    for folder in (Path("scenarios"), DATA):
+        for file in sorted(folder.glob("*.toml")):
+            found.setdefault(file.stem, file)
+    return found
 
 
 def find(spec: str) -> Path:
@@ -21,13 +32,11 @@ def find(spec: str) -> Path:
         return path
     if path.is_dir():
         raise UserError(f"{spec} is a folder, no scenario", "name a .toml file", usage=True)
-    names: dict[str, Path] = {}
-    for folder in folders():
-        for file in sorted(folder.glob("*.toml")):
-            names.setdefault(file.stem, file)
-    if spec in names:
-        return names[spec]
-    near = closest(path.stem, list(names))
-    guess = f"did you mean {names[near]}? " if near else ""
-    known = ", ".join(str(file) for file in names.values()) or "none"
-    raise UserError(f"there is no scenario {spec}", f"{guess}scenarios here: {known}", usage=True)
+    known = names()
+    if spec in known:
+        return known[spec]
+    near = closest(path.stem, list(known))
+    guess = f"did you mean {near}? " if near else ""
+    raise UserError(
+        f"there is no scenario {spec}", f"{guess}scenarios: {', '.join(known)}", usage=True
+    )

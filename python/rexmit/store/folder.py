@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from rexmit.errors import UserError, argument
-from rexmit.store import digests
+from rexmit.store import digests, formats
 from rexmit.store import record as records
 from rexmit.store.files import is_temporary, whole, write_text
 from rexmit.store.record import Record
-from rexmit.store.run_json import FORMAT, NAME, OtherFormatError, read_run
+from rexmit.store.run_json import NAME, OtherFormatError, read_run
 from rexmit.store.untrusted import copy_file
 
 TABLES: Final = ("transfers.parquet", "transfers.csv", "retransmissions.parquet")
@@ -61,7 +61,7 @@ class RunFolder:
             return read_run(self.meta_file, own=True)
         except OtherFormatError as error:
             raise UserError(
-                f"{self.meta_file} has format {error.found}, this program writes {FORMAT}",
+                f"{self.meta_file} has format {error.found}, this program writes {formats.RUN}",
                 f"name another folder with {argument('out')}",
             ) from None
         except ValueError as error:

@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 
 from rexmit.errors import UserError
-from rexmit.store import digests, older
-from rexmit.store.run_json import FORMAT, NAME, OtherFormatError, read_run
+from rexmit.store import digests, formats, older
+from rexmit.store.run_json import NAME, OtherFormatError, read_run
 from rexmit.store.schema import (
     BURSTS,
     RETRANSMISSIONS,
@@ -95,7 +95,7 @@ def _meta(path: Path) -> dict[str, Any] | None:
         return read_run(file)
     except OtherFormatError as error:
         raise UserError(
-            f"{file}: the run has format {error.found}, this program reads format {FORMAT}",
+            f"{file}: the run has format {error.found}, this program reads format {formats.RUN}",
             "show it with the version of rexmit that wrote it, or repeat the run",
         ) from None
     except (OSError, ValueError) as error:

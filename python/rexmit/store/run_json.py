@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from rexmit.store import digests, older
+from rexmit.store import digests, formats, older
 from rexmit.store.plain_json import (
     Check,
     anything,
@@ -22,9 +22,6 @@ from rexmit.store.plain_json import (
     whole,
 )
 
-FORMAT: Final = 1
-"""The version of run.json."""
-
 NAME: Final = "run.json"
 
 
@@ -32,7 +29,9 @@ class OtherFormatError(ValueError):
     """A run.json of another format; `found` is that."""
 
     def __init__(self, found: object) -> None:
-        super().__init__(f"it has format {found}, this program reads and writes format {FORMAT}")
+        super().__init__(
+            f"it has format {found}, this program reads and writes format {formats.RUN}"
+        )
         self.found = found
 
 
@@ -132,7 +131,7 @@ def read_run(file: Path, *, own: bool = False) -> dict[str, Any]:
     if "format" not in meta:
         raise ValueError("format is missing")
     found = meta["format"]
-    if found != FORMAT or isinstance(found, bool):
+    if found != formats.RUN or isinstance(found, bool):
         raise OtherFormatError(found)
     _RUN(meta, "")
     if own:

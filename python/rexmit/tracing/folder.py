@@ -20,7 +20,7 @@ from typing import Any, Final, Self
 import polars as pl
 
 from rexmit.errors import UserError, argument
-from rexmit.store import digests, older
+from rexmit.store import digests, formats, older
 from rexmit.store.files import whole_file, whole_folder, write_text
 from rexmit.store.plain_json import (
     anything,
@@ -39,9 +39,6 @@ from rexmit.store.schema import polars_schema, scan_table
 from rexmit.store.trace_schema import ORDERS, POINT_TABLES, TABLES
 from rexmit.tracing.source import Batch, Facts, File, empty, together
 from rexmit.tracing.table_parts import TableParts, values
-
-FORMAT: Final = 3
-"""The version of a trace's folder; `older` reads those before it."""
 
 META: Final = "trace.json"
 
@@ -257,7 +254,7 @@ class Writer:
                     rows.write_csv(file)
         shutil.rmtree(self._parts.folder, ignore_errors=True)
         about = {
-            "format": FORMAT,
+            "format": formats.TRACE,
             "kind": "trace",
             **meta,
             "facts": asdict(facts),
@@ -363,9 +360,9 @@ def open_trace(path: Path) -> Trace:
         raise UserError(f"{path}: {what}", f"rexmit trace CAPTURE --out {path}")
     meta = _meta(path)
     found, facts = meta["format"], _facts(meta["facts"])
-    if found not in (FORMAT, *older.TRACE_FORMATS):
+    if found not in (formats.TRACE, *older.TRACE_FORMATS):
         by = f", written by rexmit {meta['rexmit']}" if "rexmit" in meta else ""
-        known = f"{', '.join(map(str, older.TRACE_FORMATS))} and {FORMAT}"
+        known = f"{', '.join(map(str, older.TRACE_FORMATS))} and {formats.TRACE}"
         raise UserError(
             f"{path / META}: the trace has format {found}{by}; this program reads formats {known}",
             "analyse the captures again",

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from rexmit.cli import completion
 from rexmit.cli.limits import MOST_JOBS, OnCluster
 from rexmit.errors import EXIT_FAILED, UserError
 
@@ -32,6 +33,7 @@ def agree(
         typer.Option(
             metavar="KERNEL",
             help="6.1, 6.12, 6.12@HZ, 6.12+PATCH, or a name of `rexmit kernel list`.",
+            autocompletion=completion.kernels,
         ),
     ] = None,
     cases: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many cases.")] = 300,
@@ -41,7 +43,11 @@ def agree(
     seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="What they are drawn from.")] = 1,
     stack: Annotated[
         str | None,
-        typer.Option(metavar="STACK", help="The model's stack. Default: the kernel's series."),
+        typer.Option(
+            metavar="STACK",
+            help="The model's stack. Default: the kernel's series.",
+            autocompletion=completion.stacks,
+        ),
     ] = None,
     jobs: Annotated[
         int | None,

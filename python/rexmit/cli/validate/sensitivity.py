@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from rexmit.cli import completion
 from rexmit.cli.limits import OnCluster
 
 EXAMPLES = """\
@@ -24,7 +25,11 @@ Examples:
 def sensitivity(
     name: Annotated[
         str,
-        typer.Argument(metavar="SCENARIO", help="A scenario, by file or name."),
+        typer.Argument(
+            metavar="SCENARIO",
+            help="A scenario, by file or name.",
+            autocompletion=completion.scenarios,
+        ),
     ],
     together: Annotated[
         int,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rexmit.cli import completion
 from rexmit.cli.limits import MOST_JOBS, OnCluster
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def truth(
         typer.Option(
             metavar="KERNEL",
             help="6.1, 6.12, 6.12@HZ, 6.12+PATCH, or a name of `rexmit kernel list`.",
+            autocompletion=completion.kernels,
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="What it is drawn from.")] = 1,

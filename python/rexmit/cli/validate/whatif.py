@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from rexmit.cli import completion
 from rexmit.cli.limits import MOST_JOBS
 
 EXAMPLES = """\
@@ -24,7 +25,10 @@ def whatif(
     stack: Annotated[
         str | None,
         typer.Option(
-            "--stack", metavar="STACK", help="One stack of the model, as `rexmit stacks` lists it."
+            "--stack",
+            metavar="STACK",
+            help="One stack of the model, as `rexmit stacks` lists it.",
+            autocompletion=completion.stacks,
         ),
     ] = None,
     settings: Annotated[
@@ -42,6 +46,7 @@ def whatif(
         typer.Option(
             metavar="KERNEL",
             help="6.1, 6.12, 6.12@HZ, 6.12+PATCH, or a name of `rexmit kernel list`.",
+            autocompletion=completion.kernels,
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Of the transfers.")] = 1,

@@ -1,0 +1,82 @@
+"""`rexmit doctor`: what is there, what is missing, and the command that brings it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rexmit.cli import completion
+from rexmit.errors import EXIT_FAILED
+
+if TYPE_CHECKING:
+    from rexmit.library.doctor import Finding
+
+EXAMPLES = """\
+Examples:
+
+\b
+  rexmit doctor                                    all there is to know
+  rexmit doctor kernel && rexmit run tlp-2013      only where kernels can be run
+  rexmit doctor --json | jq -r '.findings[] | select(.found == null).remedy'
+"""
+
+
+def doctor(
+    parts: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[PART...]",
+            help="Only of these: trace (and the model), kernel, images, wireshark.",
+            show_default=False,
+            autocompletion=completion.parts,
+        ),
+    ] = None,
+    json_output: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False,
+) -> None:
+    """Say what rexmit finds of what it needs on this machine, what is missing, and the command that
+    brings it. Nothing is changed.
+
+    Packages have Debian's names. What says `needed` is what its part does not work without.
+
+    Exit status: 0; 1 where a part that was named lacks something that it needs.
+    """
+    from rexmit.library.doctor import doctor as look
+
+    found = look(parts or ())
+    if json_output:
+        _as_json(found)
+    else:
+        _print(found)
+    if parts and any(finding.missing for finding in found):
+        raise typer.Exit(EXIT_FAILED)
+
+
+def _print(found: list[Finding]) -> None:
+    width = max(len(finding.name) for finding in found)
+    for part in dict.fromkeys(finding.part for finding in found):
+        of_part = [finding for finding in found if finding.part == part]
+        ready = "not ready" if any(finding.missing for finding in of_part) else "ready"
+        typer.echo(f"{part}: {ready}")
+        for finding in of_part:
+            if finding.found is not None:
+                typer.echo(f"  {finding.name:<{width}}  {finding.found}")
+                continue
+            need = "missing, needed" if finding.needed else "missing"
+            typer.echo(f"  {finding.name:<{width}}  {need}: {finding.use}")
+            if finding.remedy is not None:
+                typer.echo(f"  {'':<{width}}  get it: {finding.remedy}")
+
+
+def _as_json(found: list[Finding]) -> None:
+    import json
+    from dataclasses import asdict
+
+    from rexmit.version import commit, version
+
+    data = {
+        "rexmit": version(),
+        "commit": commit(),
+        "findings": [asdict(finding) for finding in found],
+    }
+    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
