@@ -2,7 +2,9 @@
 
 use std::io;
 
-use pyo3::exceptions::{PyFileNotFoundError, PyOSError, PyPermissionError, PyValueError};
+use pyo3::exceptions::{
+    PyFileNotFoundError, PyImportError, PyOSError, PyPermissionError, PyValueError,
+};
 use pyo3::PyErr;
 use rexmit_loss::pattern::PatternError;
 use rexmit_tcp::stacks::StackError;
@@ -22,6 +24,8 @@ pub enum Error {
     LinkType(LinkType),
     /// A plan that cannot be read or run: Python's ValueError.
     Plan(String),
+    /// A library that is not there: Python's ImportError.
+    Library(&'static str),
     /// A text that is no loss pattern: Python's ValueError.
     Pattern(PatternError),
     /// A stack that cannot be made: Python's ValueError.
@@ -88,6 +92,7 @@ impl From<Error> for PyErr {
                     _ => PyOSError::new_err(text),
                 }
             }
+            Error::Library(what) => PyImportError::new_err(what),
             Error::Capture(why) => PyOSError::new_err(why),
             Error::Pattern(error) => PyValueError::new_err(error.to_string()),
             Error::LinkType(other) => PyValueError::new_err(format!(

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from rexmit import _core
 from rexmit.errors import UserError, argument
-from rexmit.sources import Capture, Remote
+from rexmit.sources import Capture
 from rexmit.store.files import write_text
 
 SEEN: Final = "here"
@@ -30,7 +30,7 @@ def read(
     """
     _check_folder(part.parent)
     told = _core.read_part(
-        capture.open() if isinstance(capture, Remote) else capture,
+        capture if isinstance(capture, Path) else capture.open(),
         str(capture),
         part,
         groups=groups,
