@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from rexmit.errors import UserError as Error
     from rexmit.library.agree import agree, agree_again, agree_case
+    from rexmit.library.annotate import annotate, colorfilters
     from rexmit.library.diff import diff, differences_over
     from rexmit.library.diff_packets import diff_packets, draw_packets
     from rexmit.library.doctor import doctor
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from rexmit.library.flow import draw_flow, open_flow
     from rexmit.library.kernel_exec import kernel_exec
     from rexmit.library.kernels import add_kernel, build_kernel, list_kernels
+    from rexmit.library.live import live
     from rexmit.library.opened import open_corpus, open_run
     from rexmit.library.page import groups, page, why_empty
     from rexmit.library.run import run
@@ -49,11 +51,13 @@ __all__ = [
     "agree",
     "agree_again",
     "agree_case",
+    "annotate",
     "beside",
     "build_kernel",
     "bursts",
     "check_whatif",
     "claims",
+    "colorfilters",
     "diff",
     "diff_packets",
     "differences_over",
@@ -66,6 +70,7 @@ __all__ = [
     "kernel_exec",
     "list_kernels",
     "list_stacks",
+    "live",
     "nearest_benches",
     "open_corpus",
     "open_flow",
@@ -104,11 +109,13 @@ _LIBRARY: Final = {
     "agree": "agree",
     "agree_again": "agree",
     "agree_case": "agree",
+    "annotate": "annotate",
     "beside": "tables",
     "build_kernel": "kernels",
     "bursts": "tables",
     "check_whatif": "whatif",
     "claims": "tables",
+    "colorfilters": "annotate",
     "diff": "diff",
     "diff_packets": "diff_packets",
     "differences_over": "diff",
@@ -121,6 +128,7 @@ _LIBRARY: Final = {
     "kernel_exec": "kernel_exec",
     "list_kernels": "kernels",
     "list_stacks": "stacks",
+    "live": "live",
     "nearest_benches": "sensitivity",
     "open_corpus": "opened",
     "open_flow": "flow",

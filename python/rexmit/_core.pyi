@@ -8,6 +8,11 @@ from typing import Any, Protocol, final
 # bytes, none at the end; `str()` of it is its name. What they raise is what is wrong with it.
 _Object = Any
 
+class _Writable(Protocol):
+    """What takes bytes, and says how many."""
+
+    def write(self, data: bytes, /) -> int: ...
+
 @final
 class Packet:
     """One TCP packet; numbers are as on the wire."""
@@ -112,6 +117,50 @@ def read_pcapng(path: str | os.PathLike[str]) -> list[Packet]:
 
     Other packets are left out. Raises OSError when the file cannot be read or is no whole capture,
     ValueError for another link type.
+    """
+
+def check_filter(text: str) -> None:
+    """Raises ValueError, with libpcap's message, for an expression that does not compile for any
+    usual link type, and ImportError where libpcap is not installed.
+    """
+
+def find_frames(
+    captures: Sequence[str | os.PathLike[str] | _Object],
+    wanted: Mapping[str, Sequence[Any]],
+    *,
+    filter: str | None = None,  # noqa: A002 - libpcap's word
+    report: Callable[[int], object] | None = None,
+) -> tuple[
+    list[tuple[int, int]],
+    tuple[list[int | None], list[int | None], list[int | None]],
+]:
+    """The frames of retransmissions, in captures that can be read again.
+
+    `wanted` has columns: `flow`, `time_ns`, `seq_start` of the retransmission; `since_ns`, before
+    which packets are of another connection; `heard_by_ns`, up to which an acknowledgement must have
+    passed to have triggered it, or None. Returns the files in the order in which they begin, with
+    their numbers of packets, and for each retransmission its frame, that of the copy before it and
+    that of the acknowledgement; frames are counted from 1, file after file in that order.
+
+    `report` is called with the packets read since it was called before. Raises OSError where
+    captures cannot be read, ValueError for a filter that does not compile.
+    """
+
+def copy_commented(
+    captures: Sequence[tuple[str | os.PathLike[str] | _Object, int]],
+    comments: Sequence[tuple[int, Sequence[str]]],
+    out: _Writable,
+    *,
+    without: str,
+    filter: str | None = None,  # noqa: A002 - libpcap's word
+    report: Callable[[int], object] | None = None,
+) -> tuple[int, int, list[str]]:
+    """Copies captures, of each so many packets, into one pcapng stream with comments.
+
+    `comments` are of frames, counted from 1, in their order; earlier comments that begin with
+    `without` are left out. Returns the packets that were written, the comments that found no room,
+    and sentences on files. Raises OSError for a capture that cannot be read or has changed, and
+    what `out` raises.
     """
 
 def read_flow(
@@ -237,11 +286,16 @@ class RunRows:
 class Samples:
     """Samples of the packets of captures, by which captures of the same packets are known.
 
-    With a `limit` only so many packets of each capture are looked at.
+    With a `limit` only so many packets of each capture are looked at; with a `filter`, in libpcap's
+    language, those that pass it, also where they are followed.
     """
 
     def __init__(
-        self, captures: Sequence[str | os.PathLike[str] | _Object], *, limit: int | None = None
+        self,
+        captures: Sequence[str | os.PathLike[str] | _Object],
+        *,
+        limit: int | None = None,
+        filter: str | None = None,  # noqa: A002 - libpcap's word
     ) -> None: ...
     def read(self) -> int | None:
         """Reads on: packets read so far; None when all are. ValueError for what is no capture."""
@@ -404,6 +458,7 @@ class Trace:
         stacks: list[str] | None = None,
         stretch_s: float | None = None,
         wait_s: float | None = None,
+        filter: str | None = None,  # noqa: A002 - libpcap's word
     ) -> None: ...
     def next_batch(self, within_s: float | None = None) -> dict[str, Batch] | None:
         """The next rows of every table of `places` of `trace`; none when there are no more. With

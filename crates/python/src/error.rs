@@ -3,7 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
-use pyo3::exceptions::{PyFileNotFoundError, PyOSError, PyPermissionError, PyValueError};
+use pyo3::exceptions::{
+    PyFileNotFoundError, PyImportError, PyOSError, PyPermissionError, PyValueError,
+};
 use pyo3::PyErr;
 use rexmit_loss::pattern::PatternError;
 use rexmit_tcp::stacks::StackError;
@@ -25,6 +27,8 @@ pub enum Error {
     LinkType(LinkType),
     /// A plan that cannot be read or run: Python's ValueError.
     Plan(String),
+    /// A library that is not there: Python's ImportError.
+    Library(&'static str),
     /// A text that is no loss pattern: Python's ValueError.
     Pattern(PatternError),
     /// A stack that cannot be made: Python's ValueError.
@@ -96,6 +100,7 @@ impl From<Error> for PyErr {
                 let reason = text.split(" (os error").next().unwrap_or(&text).to_owned();
                 PyOSError::new_err((number, reason, path))
             }
+            Error::Library(what) => PyImportError::new_err(what),
             Error::Capture(why) => PyOSError::new_err(why),
             Error::Pattern(error) => PyValueError::new_err(error.to_string()),
             Error::LinkType(other) => PyValueError::new_err(format!(

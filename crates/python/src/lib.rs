@@ -1,9 +1,11 @@
 //! Python bindings, nothing else.
 
+mod annotate;
 mod arrow;
 mod capture;
 mod error;
 mod events;
+mod filter;
 mod flow;
 mod monitor;
 mod parts;
@@ -40,6 +42,8 @@ mod _core {
     use rexmit_time::Streams;
 
     #[pymodule_export]
+    use crate::annotate::{copy_commented, find_frames};
+    #[pymodule_export]
     use crate::arrow::Batch;
     #[pymodule_export]
     use crate::capture::Packet;
@@ -47,6 +51,8 @@ mod _core {
     use crate::error::Error;
     #[pymodule_export]
     use crate::events::{run_model, RunRows};
+    #[pymodule_export]
+    use crate::filter::check_filter;
     #[pymodule_export]
     use crate::monitor::{kind_names, rewrite_captures};
     #[pymodule_export]

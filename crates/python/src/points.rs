@@ -14,6 +14,7 @@ use rexmit_wire::Headers;
 use crate::arrow::Batch;
 use crate::detached;
 use crate::error::Error;
+use crate::filter::Filter;
 use crate::trace::{Capture, Files};
 
 /// Packets between two looks for signals.
@@ -31,6 +32,7 @@ struct Reading {
     samples: Vec<Sample>,
     source: Option<Input>,
     packets: u64,
+    filter: Option<Filter>,
     /// Packets of each capture that are looked at, and how many of this one were.
     limit: Option<u64>,
     of_this: u64,
@@ -38,15 +40,20 @@ struct Reading {
 
 #[pymethods]
 impl Samples {
-    /// With a limit, of the first so many packets of each.
+    /// With a limit, of the first so many packets of each; with a filter, of those that pass it.
     #[new]
-    #[pyo3(signature = (captures, *, limit=None))]
-    fn new(captures: Vec<Capture>, limit: Option<u64>) -> Self {
-        Samples(Mutex::new(Reading {
+    #[pyo3(signature = (captures, *, limit=None, filter=None))]
+    fn new(
+        captures: Vec<Capture>,
+        limit: Option<u64>,
+        filter: Option<&str>,
+    ) -> Result<Self, Error> {
+        Ok(Samples(Mutex::new(Reading {
             captures,
+            filter: filter.map(Filter::new).transpose()?,
             limit,
             ..Reading::default()
-        }))
+        })))
     }
 
     /// Reads on: packets read so far, None when all are.
@@ -102,7 +109,7 @@ impl Reading {
                 return Ok(None);
             };
             // What cannot be read, the analysis tells.
-            self.source = opened(vec![capture.clone()]).ok();
+            self.source = opened(vec![capture.clone()], self.filter.clone()).ok();
             self.samples.push(Sample::default());
             self.of_this = 0;
         }
@@ -129,10 +136,10 @@ impl Reading {
     }
 }
 
-fn opened(captures: Vec<Capture>) -> Result<Input, String> {
+fn opened(captures: Vec<Capture>, filter: Option<Filter>) -> Result<Input, String> {
     let files =
         Files::new(captures, &Arc::new(AtomicU64::new(0))).map_err(|error| error.to_string())?;
-    Ok(Box::new(files.start()?))
+    Ok(Box::new(files.filtered(filter).start()?))
 }
 
 /// The packets of several points, followed.
@@ -176,7 +183,8 @@ impl Points {
                 captures.push(capture.clone());
             }
             of_points.push(sample);
-            sources.push(opened(captures).map_err(PyValueError::new_err)?);
+            let filter = reading.filter.clone();
+            sources.push(opened(captures, filter).map_err(PyValueError::new_err)?);
         }
         let spans: Vec<Option<(Time, Time)>> = of_points.iter().map(Sample::span).collect();
         let clocks = detached(py, || Clocks::of(&of_points));

@@ -21,6 +21,7 @@ pub mod emulate;
 pub mod event;
 pub mod facts;
 pub mod fingerprint;
+pub mod frames;
 pub mod measures;
 pub mod multipath;
 pub mod parts;

@@ -5,6 +5,7 @@
 //! a [`Batch`] for another thread.
 
 mod batch;
+mod copy;
 mod dated;
 mod erf;
 mod error;
@@ -23,6 +24,7 @@ mod unknown;
 mod window;
 
 pub use batch::{Batch, Record};
+pub use copy::Copy;
 pub use dated::Misdated;
 pub use error::Error;
 pub use frame::Frame;

@@ -1,7 +1,9 @@
 //! Captures written in pcapng form (draft-ietf-opsawg-pcapng); [`crate::capture`] reads them.
 
+mod options;
 mod writer;
 
+pub(crate) use options::Options;
 pub use writer::Writer;
 
 /// LINKTYPE_RAW: packets start at their IPv4 or IPv6 header.

@@ -73,7 +73,7 @@ fn a_long_comment_is_cut_at_a_character() {
     let mut writer = Writer::new(Vec::new()).unwrap();
     writer.add_interface("a").unwrap();
     writer
-        .packet(0, Time::ZERO, b"x", 1, Some(&"ü".repeat(40_000)))
+        .packet(0, Time::ZERO, b"x", 1, Some("ü".repeat(40_000).as_str()))
         .unwrap();
     let bytes = writer.into_inner().unwrap();
     let mut reader = Reader::new(&bytes[..]).unwrap();

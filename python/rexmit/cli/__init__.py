@@ -34,6 +34,7 @@ Examples:
 """
 
 OPTIONS: Final = {
+    "capture_filter": "--filter",
     "cells": "--cell",
     "formats": "--format",
     "hang_limit_s": "--hang-limit",

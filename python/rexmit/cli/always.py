@@ -42,7 +42,8 @@ Every = Annotated[
     typer.Option(
         "--every",
         metavar="TIME",
-        help="With --rotate: a line on standard error so often. [default: 60s]",
+        help="With --rotate: a line on standard error so often; with -i where that is no terminal. "
+        "[default: 60s; with -i 10s]",
         show_default=False,
     ),
 ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rexmit.cli import always
+from rexmit.cli import always, wireshark
 from rexmit.cli.limits import MOST_JOBS
 from rexmit.errors import UserError
 from rexmit.store.trace_schema import TABLES
@@ -37,6 +37,10 @@ Examples:
   rexmit trace --study capture.pcapng today        tables and figures of UNC 2007
   rexmit trace --study --claims --stacks unc-2007 old.pcap   its claims, on its own four stacks
   rexmit trace --stacks no-rfc,no-windows-xp capture.pcapng  all other emulations
+  rexmit trace big.pcapng --filter "host 10.0.0.1 and port 443"   a part of it (man pcap-filter)
+  rexmit trace capture.pcapng --annotate out.pcapng   a copy with comments, for Wireshark
+  rexmit trace --colorfilters                      colouring rules for these comments
+  sudo rexmit trace -i eth0                        what passes an interface, until Ctrl-C
   rexmit trace today --port 443 --host 10.0.0.7    the page of some connections of a kept trace
   rexmit trace today --by prefix                   who has the trouble: a line for each /24 or /64
   rexmit show today                                the connection that waited longest, by packets
@@ -46,7 +50,7 @@ Examples:
 
 def trace(
     captures: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="FILE...",
             help="Captures (pcap, pcapng, ERF, snoop, also packed), files of a rotation as one, "
@@ -54,7 +58,11 @@ def trace(
             "s3://, gs://, az://, https://.",
             show_default=False,
         ),
-    ],
+    ] = None,
+    interface: wireshark.Interface = None,
+    capture_filter: wireshark.Filter = None,
+    annotate: wireshark.Annotate = None,
+    colorfilters: wireshark.Colorfilters = False,  # noqa: ARG001 - it was printed
     out: Annotated[
         Path | None,
         typer.Option(
@@ -216,13 +224,18 @@ def trace(
 
     Prints a page: what was captured; what went wrong; who retransmitted, and the connections that
     waited longest; which setting would have helped. --host, --port, --from and --to choose the
-    connections that the page is about; all packets of the captures are analysed, and kept, all the
-    same. For any other filter: tcpdump -r FILE -w - EXPRESSION | rexmit trace -. The captures may
-    be cut short, begin in the middle, or hold anything else.
+    connections that the page is about, and that --annotate comments on; all packets of the captures
+    are analysed, and kept, all the same. --filter chooses packets before that. The captures may be
+    cut short, begin in the middle, or hold anything else.
 
     Captures that show the same packets at several points are taken together: then it is known where
     packets were lost, which retransmissions were needed, and how long packets took.
     """
+    captures = captures or []
+    if not captures and interface is None:
+        raise UserError(
+            "there is nothing to analyse", "name a capture, - for a pipe, or -i IFACE", usage=True
+        )
     if csv and out is None:
         raise UserError("--csv writes files", "say where: --out DIR", usage=True)
     if "-" in captures and len(captures) > 1:
@@ -235,10 +248,29 @@ def trace(
         "--every": every,
         "--tcpdump-log": tcpdump_log,
     }
+    if interface is not None:
+        of_rotate.pop("--every")
     if rotate is None and (given := [name for name, value in of_rotate.items() if value]):
         raise UserError(f"{given[0]} is of --rotate", "add --rotate 1h", usage=True)
     settings = [word for word in whatif or ["default"] if word != "none"]
     emulated = [word.strip() for words in stacks or () for word in words.split(",")]
+    if annotate is not None and (study or interface or rotate or points):
+        raise UserError(
+            "--annotate copies the captures of one point, which are files or a pipe",
+            "leave --study, --points, --rotate and -i out",
+            usage=True,
+        )
+    if annotate is not None and str(annotate) == "-" and (as_json or group):
+        raise UserError(
+            "standard output has the capture", "name a file: --annotate OUT.pcapng", usage=True
+        )
+    if interface is not None and (captures or study or points or rotate or cluster):
+        raise UserError(
+            "-i captures on one interface, until Ctrl-C",
+            "leave captures, --study, --points, --rotate and --cluster out; for days: "
+            "dumpcap -i IFACE -w - | rexmit trace - --rotate 1h --out DIR",
+            usage=True,
+        )
     if rotate is not None:
         if out is None or len(captures) > 1:
             what = "--rotate reads one pipe, and writes folders"
@@ -261,12 +293,15 @@ def trace(
             stacks=emulated,
             jobs=jobs,
             connections_limit=connections_limit,
+            capture_filter=capture_filter,
         )
         return
     from rexmit.library.page import key as grouped_by
     from rexmit.library.trace import wanted as chosen_by
+    from rexmit.tracing.source import check_filter
 
     # Of what is asked wrongly is told before anything is read.
+    check_filter(capture_filter)
     wanted, key = chosen_by(host, port, since, until), grouped_by(group) if group else None
     if study and (wanted or key):
         raise UserError(
@@ -298,35 +333,66 @@ def trace(
             jobs=jobs,
             connections_limit=connections_limit,
             as_json=as_json,
+            capture_filter=capture_filter,
         )
         return
     from contextlib import ExitStack
 
-    from rexmit.sources import find
+    from rexmit.sources import find, spooled
+    from rexmit.tracing.annotate.write import check as check_annotated
 
     found, missing = find(captures, every=points is not None)
     paths = [capture for capture in found if isinstance(capture, Path)]
     folder = next((path for path in paths if path.is_dir()), None)
+    if annotate is not None:
+        check_annotated(found, annotate)
     with ExitStack() as open_tables:
-        (made,) = _traces(
-            [found],
-            out,
-            open_tables,
-            csv=csv,
-            whatif=settings,
-            stacks=emulated,
-            jobs=jobs,
-            connections_limit=connections_limit,
-            points=None if points is None else [name.strip() for name in points.split(",")],
-            cluster=cluster,
-            resume=resume,
-            missing=missing,
-        )
+        if annotate is not None and folder is None:
+            from rexmit.interrupt import spared
+            from rexmit.tracing.run import PipesOwn
+
+            with spared(PipesOwn(any(str(path) == "-" for path in paths))):
+                found = open_tables.enter_context(spooled(found))
+        if interface is not None:
+            made = wireshark.captured(
+                interface,
+                out,
+                open_tables,
+                csv=csv,
+                whatif=settings,
+                stacks=emulated,
+                jobs=jobs,
+                connections_limit=connections_limit,
+                capture_filter=capture_filter,
+                every=every or "10s",
+            )
+        else:
+            (made,) = _traces(
+                [found],
+                out,
+                open_tables,
+                csv=csv,
+                whatif=settings,
+                stacks=emulated,
+                jobs=jobs,
+                connections_limit=connections_limit,
+                points=None if points is None else [name.strip() for name in points.split(",")],
+                cluster=cluster,
+                resume=resume,
+                missing=missing,
+                capture_filter=capture_filter,
+            )
         if wanted:
             from rexmit.library.trace import select
 
             made = select(made, hosts=host or (), ports=port or (), since=since, until=until)
-            if not as_json and _is_unfit(made):
+            if not as_json and annotate is None and _is_unfit(made):
+                return
+        if annotate is not None:
+            if folder is not None:
+                found, _ = find(made.meta.get("files", ()), every=True)
+            wireshark.write_annotated(made, found, annotate)
+            if str(annotate) == "-":
                 return
         if key:
             _groups(made, key, as_json=as_json)
@@ -396,6 +462,7 @@ def _study(
     jobs: int | None,
     connections_limit: int,
     as_json: bool,
+    capture_filter: str | None,
 ) -> None:
     from contextlib import ExitStack
 
@@ -419,6 +486,7 @@ def _study(
                 stacks=stacks,
                 jobs=jobs,
                 connections_limit=connections_limit,
+                capture_filter=capture_filter,
             )
         )
         paths: list[Path] = []
@@ -460,6 +528,7 @@ def _traces(
     cluster: str | None = None,
     resume: bool = False,
     missing: Sequence[str] = (),
+    capture_filter: str | None = None,
 ) -> list[Trace]:
     """The traces of these sets of files. Without `out` their tables lie in a temporary folder that
     goes with `open_tables`. A folder of a trace is opened instead.
@@ -489,6 +558,7 @@ def _traces(
                 resume=resume,
                 progress=for_stream(sys.stderr, "packets", transient=True),
                 missing=missing,
+                capture_filter=capture_filter,
             )
         )
     return made

@@ -12,20 +12,8 @@ from matplotlib.figure import Figure as Canvas
 
 from rexmit.ladder.steps import Step
 from rexmit.present.figures.style import styled
+from rexmit.tracing.terms import COLOURS
 
-#: The palette of Okabe and Ito (2008); timers are dark, what acknowledgements brought on is light.
-COLOURS: Final = {
-    "rto": "#D55E00",
-    "rto-recovery": "#E69F00",
-    "tlp": "#CC79A7",
-    "rack": "#0072B2",
-    "fast-retransmit": "#56B4E9",
-    "sack-recovery": "#009E73",
-    "fack": "#8C564B",
-    "early-retransmit": "#7A5AC8",
-    "mptcp-reinject": "#000000",
-    "unknown": "#777777",
-}
 _DATA: Final = "#555555"
 _ACK: Final = "#2CA02C"
 _SACK: Final = "#9BD39B"

@@ -12,7 +12,7 @@ from rexmit.tracing.always import run as runs
 from rexmit.tracing.always.amounts import amount, seconds
 from rexmit.tracing.always.metrics import address
 from rexmit.tracing.always.tally import Tally
-from rexmit.tracing.source import CONNECTIONS_LIMIT, chosen
+from rexmit.tracing.source import CONNECTIONS_LIMIT, check_filter, chosen
 
 
 def always(
@@ -29,6 +29,7 @@ def always(
     stacks: Sequence[str] = (),
     jobs: int | None = None,
     connections_limit: int = CONNECTIONS_LIMIT,
+    capture_filter: str | None = None,
 ) -> Tally:
     """Analyses a pipe (`-` is standard input) for as long as it lasts, in bounded memory, and
     returns what was counted.
@@ -48,6 +49,7 @@ def always(
     workers(jobs)
     whole("connections_limit", connections_limit, 16)
     chosen(stacks)
+    check_filter(capture_filter)
     wanted = runs.Wanted(
         size,
         None if keep is None else amount(argument("keep"), keep),
@@ -66,4 +68,5 @@ def always(
         stacks=stacks,
         jobs=jobs,
         connections_limit=connections_limit,
+        capture_filter=capture_filter,
     )

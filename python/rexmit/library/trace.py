@@ -34,6 +34,7 @@ def trace(
     points: Sequence[str] | None = None,
     cluster: str | None = None,
     resume: bool = False,
+    capture_filter: str | None = None,
     progress: Hear = None,
 ) -> Trace:
     """What the senders in captures did, why, and what it cost.
@@ -61,6 +62,10 @@ def trace(
     tables are the same. An analysis that was interrupted goes on with `resume`: what was read
     before is not read again, but for captures that have changed.
 
+    `capture_filter` is an expression of libpcap's language ("host 10.0.0.1 and port 443"): packets
+    that do not pass it are not analysed. `select` chooses connections afterwards, of which all
+    packets count.
+
     Raises UserError where a file is not there or is no capture, or `out` cannot be written.
     """
     given = [files] if isinstance(files, str | PathLike | Remote) else list(files)
@@ -85,6 +90,7 @@ def trace(
             resume=resume,
             progress=heard(progress, "packets"),
             missing=missing,
+            capture_filter=capture_filter,
         )
     except BaseException:
         kept.close()
@@ -108,6 +114,7 @@ def analysed(
     resume: bool = False,
     progress: Progress | None = None,
     missing: Sequence[str] = (),
+    capture_filter: str | None = None,
 ) -> Trace:
     """The trace of files. Without `out` its tables lie in a temporary folder that goes with
     `kept`. A folder of a trace is opened instead. Raises UserError.
@@ -117,6 +124,14 @@ def analysed(
         if len(files) > 1 or not folder.is_trace(alone):
             raise UserError(f"{alone} is a folder", "give captures, or one folder of a trace")
         made = folder.open_trace(alone)
+        if capture_filter is not None and capture_filter != made.facts.capture_filter:
+            raise UserError(
+                f"{argument('capture_filter')} chooses packets before they are analysed, and "
+                f"{alone} is an analysis",
+                "analyse its captures again, or choose connections: "
+                f"{argument('hosts')}, {argument('ports')}",
+                usage=True,
+            )
         if stacks and set(chosen(stacks)) != set(made.facts.stacks):
             raise UserError(
                 f"{alone} was analysed with others: {', '.join(made.facts.stacks) or 'all'}",
@@ -125,6 +140,12 @@ def analysed(
             )
         return made
     if cluster is not None:
+        if capture_filter is not None:
+            raise UserError(
+                f"{argument('capture_filter')} is not for {argument('cluster')}",
+                f"leave one of them out, or choose connections: {argument('hosts')}",
+                usage=True,
+            )
         return _on_cluster(
             files,
             out,
@@ -153,6 +174,7 @@ def analysed(
         points=points,
         progress=progress or Silent(),
         missing=missing,
+        capture_filter=capture_filter,
     )
 
 

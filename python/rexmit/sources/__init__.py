@@ -3,5 +3,6 @@
 from rexmit.sources.capture import STDIN, Capture, is_address, name_of
 from rexmit.sources.find import find
 from rexmit.sources.remote import Remote
+from rexmit.sources.spool import spooled
 
-__all__ = ["STDIN", "Capture", "Remote", "find", "is_address", "name_of"]
+__all__ = ["STDIN", "Capture", "Remote", "find", "is_address", "name_of", "spooled"]

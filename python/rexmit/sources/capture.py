@@ -2,12 +2,54 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from rexmit.sources.remote import Remote
 
-Capture = Path | Remote
+
+@dataclass(frozen=True)
+class Spooled:
+    """What came from a pipe, in a file: it is called as the pipe was."""
+
+    path: Path
+    pipe: str
+
+    def __str__(self) -> str:
+        return self.pipe
+
+    @property
+    def name(self) -> str:
+        """The pipe's name."""
+        return self.pipe
+
+    def open(self) -> IO[bytes]:
+        """Begins to read it."""
+        return self.path.open("rb", buffering=0)
+
+
+@dataclass(frozen=True)
+class Live:
+    """What passes an interface, as a program writes it into a pipe. It can be read once."""
+
+    interface: str
+    pipe: IO[bytes]
+
+    def __str__(self) -> str:
+        return self.interface
+
+    @property
+    def name(self) -> str:
+        """The interface."""
+        return self.interface
+
+    def open(self) -> IO[bytes]:
+        """Begins to read it."""
+        return self.pipe
+
+
+Capture = Path | Remote | Spooled | Live
 """A capture that can be opened."""
 
 STDIN: Final = "-"
@@ -26,9 +68,9 @@ def name_of(capture: Capture) -> str:
 
 def is_file(capture: Capture) -> bool:
     """Whether it can be opened more than once."""
-    return isinstance(capture, Remote) or capture.is_file()
+    return capture.is_file() if isinstance(capture, Path) else not isinstance(capture, Live)
 
 
 def whole_name(capture: Capture) -> str:
     """The name by which it is found from any folder."""
-    return str(capture) if isinstance(capture, Remote) else str(capture.resolve())
+    return str(capture.resolve()) if isinstance(capture, Path) else str(capture)

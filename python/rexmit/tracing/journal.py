@@ -146,6 +146,10 @@ def identity(capture: Capture) -> dict[str, Any]:
     if isinstance(capture, Remote):
         version = capture.tag or capture.changed_s
         return {"name": str(capture), "bytes": capture.bytes, "version": version}
+    if not isinstance(capture, Path):
+        raise UserError(
+            f"{capture} is a pipe, which workers cannot read", "keep what it brings in a file"
+        )
     try:
         found = capture.stat()
     except OSError as error:

@@ -123,6 +123,9 @@ def _captured(facts: Facts, made: Summary) -> list[tuple[str, str]]:
     lines = _files(made.captured.files) if len(made.captured.files) > 1 else []
     if made.points is not None:
         lines += points(made.points)
+    if facts.capture_filter:
+        passing = f"that pass {facts.capture_filter}: {facts.left_out:,} others are left out"
+        lines.append(("only packets", passing))
     if totals.connections:
         hosts = f"of {count(clients, 'client')} to {count(servers, 'server')}"
         lasted = "it lasted" if totals.connections == 1 else "together they lasted"

@@ -17,7 +17,7 @@ from rexmit.sources.capture import whole_name
 from rexmit.tracing.folder import Trace, Writer
 from rexmit.tracing.points.analyse import analyse
 from rexmit.tracing.points.recognise import recognise
-from rexmit.tracing.source import CONNECTIONS_LIMIT, check_there, chosen, open_source
+from rexmit.tracing.source import CONNECTIONS_LIMIT, check_filter, check_there, chosen, open_source
 from rexmit.version import version
 
 
@@ -34,6 +34,7 @@ def run(
     points: Sequence[str] | None = None,
     progress: Progress | None = None,
     missing: Sequence[str] = (),
+    capture_filter: str | None = None,
 ) -> Trace:
     """Analyses the files and writes the folder, whole or not at all; `passing` says that it is not
     to be kept. Files of one point are one stream; `points` are the names of the files' points, by
@@ -42,11 +43,14 @@ def run(
     """
     began = time.monotonic()
     pipe = any(str(path) == STDIN for path in captures)
-    with Writer(folder, passing=passing) as writer, spared(_PipesOwn(pipe)):
+    with Writer(folder, passing=passing) as writer, spared(PipesOwn(pipe)):
         check_there(captures)
         chosen(stacks)
+        check_filter(capture_filter)
         told, done = progress or Silent(), 0
         words = ["rexmit", "trace", *map(str, captures)]
+        if capture_filter is not None:
+            words += ["--filter", capture_filter]
         meta: dict[str, object] = {
             "rexmit": version(),
             "captures": [str(path) for path in captures],
@@ -54,7 +58,7 @@ def run(
         }
         told.start(None)
         try:
-            several = recognise(captures, points, told)
+            several = recognise(captures, points, told, capture_filter)
             if several is None:
                 source = open_source(
                     captures,
@@ -62,6 +66,7 @@ def run(
                     stacks=stacks,
                     jobs=jobs,
                     connections_limit=connections_limit,
+                    capture_filter=capture_filter,
                 )
                 for batch in source.batches():
                     writer.add(batch)
@@ -77,6 +82,7 @@ def run(
                     jobs=jobs,
                     connections_limit=connections_limit,
                     progress=told,
+                    capture_filter=capture_filter,
                 )
                 writer.add(made.combined.tables)
                 writer.add_points(made.combined.ways)
@@ -91,7 +97,7 @@ def run(
         return writer.finish(facts, meta, csv=csv)
 
 
-class _PipesOwn:
+class PipesOwn:
     """The first Ctrl-C where a pipe is read: it is left to the program that writes the pipe.
 
     In `tcpdump -w - | rexmit trace -` the terminal sends Ctrl-C to both, and tcpdump then ends the

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -56,6 +56,10 @@ class Facts:
     settings: Sequence[str] = ()
     stacks: Sequence[str] = ()
     files: Sequence[File] = ()
+    capture_filter: str = ""
+    """The expression that packets had to pass to be analysed; empty where all were."""
+    left_out: int = 0
+    """Packets that did not pass it."""
 
 
 def together(each: Sequence[Facts], name: str) -> Facts:
@@ -78,6 +82,8 @@ def together(each: Sequence[Facts], name: str) -> Facts:
         settings=tuple(dict.fromkeys(name for one in each for name in one.settings)),
         stacks=tuple(dict.fromkeys(name for one in each for name in one.stacks)),
         files=(File(name, packets, first_s, last_s),),
+        capture_filter=next((one.capture_filter for one in each if one.capture_filter), ""),
+        left_out=sum(one.left_out for one in each),
     )
 
 
@@ -156,6 +162,30 @@ def chosen(stacks: Sequence[str]) -> list[str]:
         raise UserError(f"{argument('stacks')}: {error}", usage=True) from error
 
 
+def check_filter(expression: str | None) -> None:
+    """Raises UserError for an expression that libpcap does not compile, and where there is no
+    libpcap.
+    """
+    if expression is None:
+        return
+    from rexmit import _core
+
+    where = argument("capture_filter")
+    try:
+        _core.check_filter(expression)
+    except ImportError as error:
+        raise UserError(
+            f"{where} needs libpcap, which is not installed", "apt-get install libpcap0.8"
+        ) from error
+    except ValueError as error:
+        raise UserError(
+            f"{where} {expression}: {error}",
+            'libpcap\'s language, as tcpdump has it ("host 10.0.0.1 and port 443"): '
+            "man pcap-filter",
+            usage=True,
+        ) from error
+
+
 def open_source(
     captures: Sequence[Capture],
     *,
@@ -164,12 +194,14 @@ def open_source(
     jobs: int | None = None,
     connections_limit: int = CONNECTIONS_LIMIT,
     uncalibrated: bool = False,
+    capture_filter: str | None = None,
 ) -> Source:
     """The analysis of the files as one stream, in time order; `-` is standard input. `whatif` names
     the settings under which connections are replayed, `stacks` the emulations that take part (all
     without any). More than `connections_limit` open at a time
     are not remembered: those unused for longest are ended early, such as have only begun before
-    others. `uncalibrated` leaves confidences as the emulations give them.
+    others. `uncalibrated` leaves confidences as the emulations give them. Packets that do not pass
+    `capture_filter`, in libpcap's language, are as if they were not there.
 
     Raises UserError where a file is not there or cannot be opened, or there is no such setting or
     emulation.
@@ -181,11 +213,12 @@ def open_source(
         jobs=jobs,
         connections_limit=connections_limit,
         uncalibrated=uncalibrated,
+        capture_filter=capture_filter,
     )
 
 
 def open_stream(
-    captures: Sequence[Path],
+    captures: Sequence[Capture],
     *,
     stretch_s: float,
     wait_s: float,
@@ -193,6 +226,7 @@ def open_stream(
     stacks: Sequence[str] = (),
     jobs: int | None = None,
     connections_limit: int = CONNECTIONS_LIMIT,
+    capture_filter: str | None = None,
 ) -> Stream:
     """As `open_source`, of pipes that may have no end: by the capture's clock connections that are
     over end every `stretch_s` seconds, and their rows wait at most about `wait_s` more for what
@@ -206,6 +240,7 @@ def open_stream(
         connections_limit=connections_limit,
         stretch_s=stretch_s,
         wait_s=wait_s,
+        capture_filter=capture_filter,
     )
 
 
@@ -219,11 +254,13 @@ def _open(
     uncalibrated: bool = False,
     stretch_s: float | None = None,
     wait_s: float | None = None,
+    capture_filter: str | None = None,
 ) -> _Core:
     from rexmit import _core
 
     check_there(captures)
     chosen(stacks)
+    check_filter(capture_filter)
     try:
         trace = _core.Trace(
             captures,
@@ -234,20 +271,24 @@ def _open(
             stacks=list(stacks),
             stretch_s=stretch_s,
             wait_s=wait_s,
+            filter=capture_filter,
         )
     except OSError as error:
         raise UserError(f"cannot be read: {error}", "give captures, or - for a pipe") from error
     except ValueError as error:
         raise UserError(f"{argument('whatif')}: {error}", usage=True) from error
-    return _Core(trace, captures)
+    return _Core(trace, captures, capture_filter or "")
 
 
 class _Core:
     """The analysis of `rexmit._core`."""
 
-    def __init__(self, trace: _core.Trace, captures: Sequence[Capture]) -> None:
+    def __init__(
+        self, trace: _core.Trace, captures: Sequence[Capture], capture_filter: str
+    ) -> None:
         self._trace = trace
         self._captures = captures
+        self._filter = capture_filter
 
     @property
     def name(self) -> str:
@@ -279,7 +320,9 @@ class _Core:
         return self._trace.progress()[1]
 
     def facts(self) -> Facts:
-        return facts_of(self._trace.summary(), self._captures)
+        told = self._trace.summary()
+        facts = facts_of(told, self._captures)
+        return replace(facts, capture_filter=self._filter, left_out=told["left_out"])
 
 
 def from_batch(tables: Mapping[str, _core.Batch]) -> Batch:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from rexmit import _core
 from rexmit.errors import UserError, argument
-from rexmit.sources import Capture, Remote
+from rexmit.sources import Capture
 from rexmit.store.files import whole_folder, write_text
 
 SEEN: Final = "here"
@@ -31,7 +31,7 @@ def read(
     """
     with _writing(part):
         told = _core.read_part(
-            capture.open() if isinstance(capture, Remote) else capture,
+            capture if isinstance(capture, Path) else capture.open(),
             str(capture),
             part,
             groups=groups,

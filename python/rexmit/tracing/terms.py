@@ -25,6 +25,21 @@ WORDS: Final = {
 }
 """The mechanisms for people who do not work on TCP stacks."""
 
+COLOURS: Final = {
+    "rto": "#D55E00",
+    "rto-recovery": "#E69F00",
+    "tlp": "#CC79A7",
+    "rack": "#0072B2",
+    "fast-retransmit": "#56B4E9",
+    "sack-recovery": "#009E73",
+    "fack": "#8C564B",
+    "early-retransmit": "#7A5AC8",
+    "mptcp-reinject": "#000000",
+    "unknown": "#777777",
+}
+"""The palette of Okabe and Ito (2008), and three colours more; timers are dark, what
+acknowledgements brought on is light."""
+
 COUNTED: Final = (
     f"RTO: {', '.join(RTO)} (what a timer made, and what followed a timeout); "
     f"FR/R: {', '.join(FR)}; neither: mptcp-reinject, unknown"

@@ -11,6 +11,7 @@ use rexmit_wire::capture::{Drops, End, Frame, Rotation};
 use super::pipe::Stop;
 
 use super::capture::Capture;
+use crate::filter::Filter;
 
 /// Files that can be opened, not yet read.
 pub struct Files {
@@ -18,7 +19,9 @@ pub struct Files {
     bytes: Arc<AtomicU64>,
     spans: Arc<[Span]>,
     lost: Arc<Lost>,
+    left_out: Arc<AtomicU64>,
     stop: Stop,
+    filter: Option<Filter>,
 }
 
 /// What the captures say was lost before it could be written. One thread writes.
@@ -114,8 +117,20 @@ impl Files {
             bytes,
             spans,
             lost: Arc::default(),
+            left_out: Arc::default(),
             stop: Stop::default(),
+            filter: None,
         })
+    }
+
+    /// Of these only the packets that pass the filter, if there is one.
+    pub fn filtered(self, filter: Option<Filter>) -> Self {
+        Files { filter, ..self }
+    }
+
+    /// Packets that did not pass the filter; they grow while files are read.
+    pub fn left_out(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.left_out)
     }
 
     /// What the captures say was lost; it grows while they are read.
@@ -142,7 +157,9 @@ impl Files {
             bytes,
             spans,
             lost,
+            left_out,
             stop,
+            filter,
         } = self;
         let count = captures.len();
         let stopped = stop.clone();
@@ -158,6 +175,8 @@ impl Files {
             names,
             spans,
             lost,
+            left_out,
+            filter,
             stopped,
             errors: Vec::new(),
             any: false,
@@ -171,6 +190,8 @@ struct Stream<F> {
     names: Vec<String>,
     spans: Arc<[Span]>,
     lost: Arc<Lost>,
+    left_out: Arc<AtomicU64>,
+    filter: Option<Filter>,
     stopped: Stop,
     /// What is wrong with files that could not be read to their ends, and how many packets came of them.
     errors: Vec<(String, u64)>,
@@ -190,6 +211,12 @@ where
                 Ok(true) => {
                     self.any = true;
                     let frame = self.rotation.frame();
+                    if let (Some(filter), Some(frame)) = (&mut self.filter, &frame) {
+                        if !filter.passes(frame) {
+                            self.left_out.store(filter.left_out(), Ordering::Relaxed);
+                            continue;
+                        }
+                    }
                     if let (Some(file), Some(frame)) = (self.rotation.file(), &frame) {
                         if self.spans[file].see(frame.time.as_nanos()) % LOOKS_EVERY == 0 {
                             self.lost.set(self.rotation.drops());
@@ -198,6 +225,9 @@ where
                     return Ok(true);
                 }
                 Ok(false) if self.any || self.errors.is_empty() => {
+                    if let Some(error) = self.filter.as_ref().and_then(Filter::error) {
+                        return Err(error);
+                    }
                     self.lost.set(self.rotation.drops());
                     return Ok(false);
                 }
@@ -255,6 +285,12 @@ where
             0 => format!("{error}; it is left out"),
             _ => broken(error, *packets),
         });
-        errors.chain(cut).chain(undated).chain(misdated).collect()
+        let unjudged = self.filter.as_ref().and_then(Filter::warning);
+        errors
+            .chain(cut)
+            .chain(undated)
+            .chain(misdated)
+            .chain(unjudged)
+            .collect()
     }
 }

@@ -19,11 +19,12 @@ use rexmit_trace::whatif::Totals;
 
 use crate::detached;
 use crate::error::Error;
+use crate::filter::Filter;
 use asked::{names, settings, WhatIf};
 pub use capture::Capture;
 pub use files::Files;
 use files::{Lost, Span};
-use pipe::Stop;
+pub use pipe::Stop;
 use told::BATCH;
 
 /// How long a call waits before it looks for signals.
@@ -37,6 +38,8 @@ pub struct Trace {
     /// What each file holds.
     spans: Arc<[Span]>,
     lost: Arc<Lost>,
+    /// Packets that the filter left out.
+    left_out: Arc<AtomicU64>,
     stop: Stop,
     /// Of the settings that are replayed.
     names: Vec<String>,
@@ -64,7 +67,7 @@ impl Trace {
         clippy::too_many_arguments,
         reason = "each is an argument of its own in Python, by name"
     )]
-    #[pyo3(signature = (captures, *, jobs=None, whatif=None, most_connections=None, idle_s=None, linger_s=None, uncalibrated=false, stacks=None, stretch_s=None, wait_s=None))]
+    #[pyo3(signature = (captures, *, jobs=None, whatif=None, most_connections=None, idle_s=None, linger_s=None, uncalibrated=false, stacks=None, stretch_s=None, wait_s=None, filter=None))]
     fn new(
         captures: Vec<Capture>,
         jobs: Option<usize>,
@@ -76,6 +79,7 @@ impl Trace {
         stacks: Option<Vec<String>>,
         stretch_s: Option<f64>,
         wait_s: Option<f64>,
+        filter: Option<&str>,
     ) -> Result<Self, Error> {
         let mut settings = settings(
             whatif,
@@ -94,10 +98,12 @@ impl Trace {
             jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
         let capture = captures.first().map_or_else(String::new, Capture::name);
         let bytes = Arc::new(AtomicU64::new(0));
-        let files = Files::new(captures, &bytes)?;
+        let filter = filter.map(Filter::new).transpose()?;
+        let files = Files::new(captures, &bytes)?.filtered(filter);
         Ok(Trace {
             spans: files.spans(),
             lost: files.lost(),
+            left_out: files.left_out(),
             stop: files.stop(),
             run: Background::new(move || files.start(), &settings, jobs),
             capture,
@@ -184,7 +190,9 @@ impl Trace {
     ) -> PyResult<Bound<'py, PyDict>> {
         let files = self.spans.iter().map(Span::told).collect();
         let lost = self.lost.told();
-        told::summary(py, summary, error, &self.names, &self.stacks, files, lost)
+        let told = told::summary(py, summary, error, &self.names, &self.stacks, files, lost)?;
+        told.set_item("left_out", self.left_out.load(Ordering::Relaxed))?;
+        Ok(told)
     }
 
     /// Takes what is ready; true when there is enough for a batch, or nothing more will come.

@@ -22,7 +22,7 @@ mod kind {
     pub const EXTENSION: u8 = 0x80;
 }
 
-/// ERF's own number among the link types, for records that are not understood.
+/// ERF's own number among the link types, for records that are not understood: the whole record is the packet.
 const LINKTYPE_ERF: LinkType = LinkType(197);
 
 #[derive(Clone, Copy)]
@@ -111,10 +111,15 @@ impl Erf {
             more = record.get(at).is_some_and(|first| first & 0x80 != 0);
             at += 8;
         }
-        let (link, own) = link(kind);
-        let from = (at + own).min(head.record);
-        // Records are padded to eight bytes; the length on the wire tells where the packet ends.
-        let len = (head.record - from).min(head.wire as usize);
+        let (from, len, original_len, link) = match link(kind) {
+            Some((link, own)) => {
+                let from = (at + own).min(head.record);
+                // Records are padded to eight bytes; the length on the wire tells where the packet ends.
+                let len = (head.record - from).min(head.wire as usize);
+                (from, len, head.wire, link)
+            }
+            None => (0, head.record, head.wire + HEADER as u32, LINKTYPE_ERF),
+        };
         let fraction = (head.time & 0xffff_ffff) * 1_000_000_000;
         let nanos = (head.time >> 32) * 1_000_000_000 + ((fraction + (1 << 31)) >> 32);
         let from = window.position() + from;
@@ -123,7 +128,7 @@ impl Erf {
             time: Time::from_nanos(nanos),
             link,
             interface: u16::from(head.interface),
-            original_len: head.wire,
+            original_len,
             from,
             len,
             options: 0,
@@ -131,9 +136,9 @@ impl Erf {
     }
 }
 
-/// What a type of record carries, and the bytes of its own in front of that.
-const fn link(kind: u8) -> (LinkType, usize) {
-    match kind {
+/// What a type of record carries, and the bytes of its own in front of that; none where it is not understood.
+const fn link(kind: u8) -> Option<(LinkType, usize)> {
+    Some(match kind {
         // Packets over SONET, in PPP or Cisco framing; those of channels bear four bytes more.
         1 | 10 | 15 | 19 => (LinkType::PPP_HDLC, 0),
         5 | 17 => (LinkType::PPP_HDLC, 4),
@@ -144,6 +149,6 @@ const fn link(kind: u8) -> (LinkType, usize) {
         7 | 9 => (LinkType::ATM_RFC1483, 8),
         22 => (LinkType::IPV4, 0),
         23 => (LinkType::IPV6, 0),
-        _ => (LINKTYPE_ERF, 0),
-    }
+        _ => return None,
+    })
 }

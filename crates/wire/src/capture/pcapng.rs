@@ -13,7 +13,7 @@ use super::window::Window;
 use super::{Error, MOST_CAPTURED};
 
 /// Types of blocks.
-mod block {
+pub(super) mod block {
     /// The same in both byte orders.
     pub const SECTION: u32 = 0x0a0d_0d0a;
     pub const INTERFACE: u32 = 1;
@@ -69,10 +69,11 @@ impl Pcapng {
         }
     }
 
+    /// Type and length of the block at which the window stands; none at the stream's end.
     #[inline]
-    pub fn next(&mut self, window: &mut Window<'_>) -> Result<Step, Error> {
+    pub fn head(&mut self, window: &mut Window<'_>) -> Result<Option<(u32, u32)>, Error> {
         if !window.need(12)? {
-            return Ok(Step::End);
+            return Ok(None);
         }
         let offset = window.offset();
         let kind = self.word(window.ahead(), 0);
@@ -80,11 +81,20 @@ impl Pcapng {
             self.begin_section(window.ahead(), offset)?;
         }
         let total = self.word(window.ahead(), 4);
-        let length = total as usize;
-        if length < 12 || length % 4 != 0 {
+        if total < 12 || total % 4 != 0 {
             let what = format!("a block of {total} bytes");
             return Err(Error::broken(offset, what));
         }
+        Ok(Some((kind, total)))
+    }
+
+    #[inline]
+    pub fn next(&mut self, window: &mut Window<'_>) -> Result<Step, Error> {
+        let Some((kind, total)) = self.head(window)? else {
+            return Ok(Step::End);
+        };
+        let offset = window.offset();
+        let length = total as usize;
         let step = match kind {
             block::INTERFACE | block::PACKET | block::SIMPLE | block::ENHANCED => {
                 if length > Window::CAPACITY {

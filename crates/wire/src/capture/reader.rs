@@ -22,8 +22,8 @@ use super::{packed, unknown, Batch, Drops, Error, Frame};
 /// The input is read from its start to its end, never sought in. Memory stays the same however long the
 /// capture is, but for the interfaces that it declares.
 pub struct Reader<'r> {
-    window: Window<'r>,
-    format: Format,
+    pub(super) window: Window<'r>,
+    pub(super) format: Format,
     /// Interfaces of a format that declares none.
     interface: Vec<Interface>,
     current: Option<Found>,
@@ -51,7 +51,7 @@ pub enum End {
     Failed,
 }
 
-enum Format {
+pub(super) enum Format {
     Pcap(Pcap),
     Pcapng(Pcapng),
     Erf(Erf),
@@ -150,7 +150,7 @@ impl<'r> Reader<'r> {
 
     /// The next packet in the window, or none at the capture's end.
     #[inline]
-    fn find(&mut self) -> Result<Option<Found>, Error> {
+    pub(super) fn find(&mut self) -> Result<Option<Found>, Error> {
         loop {
             let step = match &mut self.format {
                 Format::Pcap(pcap) => pcap.next(&mut self.window),

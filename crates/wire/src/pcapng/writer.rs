@@ -56,7 +56,8 @@ impl<W: Write> Writer<W> {
         self.add_interface_of(name, LINKTYPE_RAW, 0)
     }
 
-    /// Declares an interface of any link type, whose packets are cut to `snaplen` bytes, and gives its number; 0 is no limit.
+    /// Declares an interface of any link type, whose packets are cut to `snaplen` bytes, and gives its number; 0 is no limit,
+    /// and an empty name is none.
     ///
     /// # Errors
     /// Those of `out`.
@@ -65,7 +66,9 @@ impl<W: Write> Writer<W> {
         self.block.extend(linktype.to_le_bytes());
         self.block.extend([0; 2]); // reserved
         self.block.extend(snaplen.to_le_bytes());
-        self.option(OPT_IF_NAME, name.as_bytes());
+        if !name.is_empty() {
+            self.option(OPT_IF_NAME, name.as_bytes());
+        }
         self.option(OPT_IF_TSRESOL, &[9]);
         self.option(OPT_END, &[]);
         self.end()?;
@@ -73,17 +76,17 @@ impl<W: Write> Writer<W> {
         Ok(self.interfaces - 1)
     }
 
-    /// Writes one packet, `data` being what was captured of its `original_len` bytes.
+    /// Writes one packet, `data` being what was captured of its `original_len` bytes, with any number of comments.
     ///
     /// # Errors
     /// Those of `out`; `InvalidInput` for an interface that was not declared or data over 4 GiB.
-    pub fn packet(
+    pub fn packet<'a>(
         &mut self,
         interface: u32,
         time: Time,
         data: &[u8],
         original_len: u32,
-        comment: Option<&str>,
+        comments: impl IntoIterator<Item = &'a str>,
     ) -> io::Result<()> {
         if interface >= self.interfaces {
             let what = format!(
@@ -107,8 +110,12 @@ impl<W: Write> Writer<W> {
         }
         self.block.extend(data);
         self.pad();
-        if let Some(comment) = comment {
+        let mut any = false;
+        for comment in comments {
             self.option(OPT_COMMENT, comment.as_bytes());
+            any = true;
+        }
+        if any {
             self.option(OPT_END, &[]);
         }
         self.end()

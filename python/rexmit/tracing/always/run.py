@@ -69,6 +69,7 @@ def run(
     stacks: Sequence[str] = (),
     jobs: int | None = None,
     connections_limit: int = CONNECTIONS_LIMIT,
+    capture_filter: str | None = None,
 ) -> Tally:
     """Analyses a pipe until it ends, or until a signal comes: then what was read is worked through
     and written, and only another signal gives that up. Raises UserError.
@@ -86,11 +87,21 @@ def run(
             stacks=stacks,
             jobs=jobs,
             connections_limit=connections_limit,
+            capture_filter=capture_filter,
         )
         held.enter_context(served(wanted.metrics, lambda: tally))
         held.enter_context(spared(told))
         words = ["rexmit", "trace", str(capture), "--out", str(folder)]
-        work = _Work(pieces, stream, wanted, tally, csv=csv, command=shlex.join(words), log=log)
+        work = _Work(
+            pieces,
+            stream,
+            wanted,
+            tally,
+            csv=csv,
+            command=shlex.join(words),
+            log=log,
+            capture_filter=capture_filter,
+        )
         work.go(told)
     return tally
 
@@ -133,10 +144,11 @@ class _Work:
         csv: bool,
         command: str,
         log: TcpdumpLog | None,
+        capture_filter: str | None,
     ) -> None:
         self._pieces, self._stream, self._wanted = pieces, stream, wanted
         self._tally, self._log = tally, log
-        self._csv, self._command = csv, command
+        self._csv, self._command, self._filter = csv, command, capture_filter or ""
         self._first = next_connection(pieces.path)
         """Connections of an earlier process have smaller numbers."""
         self._next = self._first
@@ -240,6 +252,8 @@ class _Work:
             evicted_openings=0,
             warnings=warnings,
             settings=self._stream.so_far()["settings"],
+            capture_filter=self._filter,
+            left_out=now.left_out - before.left_out,
             files=(File(self._stream.name, packets, first_s, now.clock_s),),
         )
 

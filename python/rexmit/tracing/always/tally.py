@@ -23,7 +23,8 @@ class Tally:
     `connections`, `retransmissions` (by mechanism and need) and `waited_s` (by mechanism) of the
     rows that came out, so they follow later. `interface_drops` and `system_drops` are from the
     statistics blocks of pcapng, `tcpdump_drops` from what tcpdump said. `clock_s` is the time stamp
-    of the last packet, seconds since 1970, None before the first.
+    of the last packet, seconds since 1970, None before the first. `left_out` packets did not pass
+    the capture filter, and count nowhere else.
     """
 
     packets: int = 0
@@ -39,6 +40,7 @@ class Tally:
     connections: int = 0
     retransmissions: Counter[tuple[str, str]] = field(default_factory=Counter)
     waited_s: dict[str, float] = field(default_factory=dict)
+    left_out: int = 0
     pieces: int = 0
     pieces_deleted: int = 0
 
@@ -55,6 +57,7 @@ class Tally:
         self.skipped = {why: n for why, n in told["skipped"].items() if n}
         self.evicted = told["evicted"]
         self.steps_back = told["steps_back"]
+        self.left_out = told["left_out"]
         self.interface_drops = told["interface_drops"]
         self.system_drops = told["system_drops"]
         self.clock_s = told["last_s"]

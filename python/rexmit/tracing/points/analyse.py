@@ -35,6 +35,7 @@ def analyse(
     jobs: int | None = None,
     connections_limit: int = CONNECTIONS_LIMIT,
     progress: Progress | None = None,
+    capture_filter: str | None = None,
 ) -> Analysed:
     """Follows the packets over the points, and analyses the captures of each point by themselves.
 
@@ -51,6 +52,7 @@ def analyse(
             stacks=stacks,
             jobs=jobs,
             connections_limit=connections_limit,
+            capture_filter=capture_filter,
         )
         parts = {name: [empty(name)] for name in TABLES}
         done = 0
@@ -101,4 +103,6 @@ def _together(made: Recognised, facts: Sequence[Facts], warnings: Sequence[str])
         warnings=tuple(told),
         settings=facts[0].settings,
         files=tuple(files[number] for number in sorted(files)),
+        capture_filter=facts[0].capture_filter,
+        left_out=sum(one.left_out for one in facts),
     )

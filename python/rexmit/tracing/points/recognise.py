@@ -76,28 +76,35 @@ class Recognised:
 
 
 def recognise(
-    captures: Sequence[Capture], names: Sequence[str] | None, progress: Progress
+    captures: Sequence[Capture],
+    names: Sequence[str] | None,
+    progress: Progress,
+    capture_filter: str | None = None,
 ) -> Recognised | None:
     """The points of the captures; None where they are of one. `names` are of the captures' points,
     one a capture: captures of one name are of one point. Raises UserError for names that do not
     fit.
     """
-    groups = _groups(captures, progress) if names is None else _named(captures, names)
+    groups = (
+        _groups(captures, progress, capture_filter) if names is None else _named(captures, names)
+    )
     if groups is None:
         return None
-    samples = _read(captures, None, progress)
+    samples = _read(captures, None, progress, capture_filter)
     if names is not None:
         _check(groups, samples)
     return Recognised(tuple(captures), tuple(groups), samples)
 
 
-def _groups(captures: Sequence[Capture], progress: Progress) -> list[Point] | None:
+def _groups(
+    captures: Sequence[Capture], progress: Progress, capture_filter: str | None
+) -> list[Point] | None:
     """By what their beginnings have in common; None where that is nothing."""
     if len(captures) < 2 or not all(is_file(capture) for capture in captures):
         return None
     _refuse_twice(captures, "give each capture once")
     first = min(_FIRST, max(_FEWEST, _ALL // len(captures)))
-    samples = _read(captures, first, progress)
+    samples = _read(captures, first, progress, capture_filter)
     pairs = samples.in_common()
     for one, other in pairs:
         _refuse_copy(captures, samples, one, other)
@@ -228,9 +235,14 @@ def _check(groups: Sequence[Point], samples: _core.Samples) -> None:
             )
 
 
-def _read(captures: Sequence[Capture], limit: int | None, progress: Progress) -> _core.Samples:
+def _read(
+    captures: Sequence[Capture],
+    limit: int | None,
+    progress: Progress,
+    capture_filter: str | None,
+) -> _core.Samples:
     """Raises UserError for a capture that cannot be read."""
-    samples = _core.Samples(list(captures), limit=limit)
+    samples = _core.Samples(list(captures), limit=limit, filter=capture_filter)
     done = 0
     try:
         while (now := samples.read()) is not None:

@@ -1,0 +1,126 @@
+"""`rexmit trace … --annotate`, `--filter`, `-i`: the options that have to do with Wireshark and
+libpcap.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rexmit.errors import EXIT_OK
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from contextlib import ExitStack
+
+    from rexmit.sources import Capture
+    from rexmit.tracing.folder import Trace
+
+Filter = Annotated[
+    str | None,
+    typer.Option(
+        "--filter",
+        metavar="EXPRESSION",
+        help="Analyse only the packets that pass, as tcpdump's and Wireshark's capture filters "
+        '(man pcap-filter): "host 10.0.0.1 and port 443". Where both directions do not pass, the '
+        "analysis sees one. --host, --port, --from and --to choose afterwards, among analysed "
+        "connections, what is shown.",
+        show_default=False,
+    ),
+]
+Annotate = Annotated[
+    Path | None,
+    typer.Option(
+        "--annotate",
+        metavar="OUT.pcapng",
+        help="Write the same packets as pcapng for Wireshark, with a comment on every "
+        "retransmission and on what caused it; - is standard output, in place of the page. A pipe "
+        "is kept in TMPDIR until it ends, and nothing comes out before: cut one that has no end "
+        "into files. Files of a rotation stand one behind the other.",
+        show_default=False,
+    ),
+]
+Interface = Annotated[
+    str | None,
+    typer.Option(
+        "--interface",
+        "-i",
+        metavar="IFACE",
+        help="Capture on this interface (any: on all) with dumpcap or tcpdump, and show what comes "
+        "out; Ctrl-C ends it and prints the page.",
+        show_default=False,
+    ),
+]
+
+
+def _print_colorfilters(wanted: bool) -> None:
+    if wanted:
+        from rexmit.library.annotate import colorfilters
+
+        typer.echo(colorfilters(), nl=False)
+        raise typer.Exit(EXIT_OK)
+
+
+Colorfilters = Annotated[
+    bool,
+    typer.Option(
+        "--colorfilters",
+        callback=_print_colorfilters,
+        is_eager=True,
+        help="Print colouring rules for --annotate's comments, a colour a mechanism, pale where "
+        "spurious, and do nothing else: for the file colorfilters of a profile of Wireshark.",
+    ),
+]
+
+
+def write_annotated(made: Trace, captures: Sequence[Capture], out: Path) -> None:
+    """Writes the copy with comments, and says what is in it on standard error."""
+    import sys
+
+    from rexmit import outputs
+    from rexmit.progress import for_stream
+    from rexmit.tracing.annotate.words import summary
+    from rexmit.tracing.annotate.write import annotate
+
+    told = for_stream(sys.stderr, "packets", transient=True)
+    done = annotate(made, captures, out, made.facts.capture_filter or None, told)
+    for warning in done.warnings:
+        outputs.say(f"rexmit: {warning}")
+    name = "standard output" if str(out) == "-" else out
+    written = summary(done.packets, done.retransmissions, done.causes)
+    outputs.say(f"rexmit: {name}: {written}")
+
+
+def captured(
+    interface: str,
+    out: Path | None,
+    kept: ExitStack,
+    *,
+    csv: bool,
+    whatif: Sequence[str],
+    stacks: Sequence[str],
+    jobs: int | None,
+    connections_limit: int,
+    capture_filter: str | None,
+    every: str,
+) -> Trace:
+    """The trace of an interface; what comes out meanwhile is shown on standard error."""
+    from rexmit.library.live import live
+    from rexmit.tracing.always.amounts import seconds
+    from rexmit.tracing.live.screen import shown
+
+    with shown(seconds("--every", every)) as hear:
+        return live(
+            interface,
+            kept,
+            out=out,
+            csv=csv,
+            whatif=whatif,
+            stacks=stacks,
+            jobs=jobs,
+            connections_limit=connections_limit,
+            capture_filter=capture_filter,
+            hear=hear,
+        )

@@ -1,0 +1,121 @@
+"""The program that captures: Wireshark's dumpcap, or tcpdump."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO, Final
+
+from rexmit.errors import UserError
+from rexmit.interrupt import undone_by
+from rexmit.sources.capture import Live
+
+_SNAPLEN: Final = "256"
+"""Bytes kept of each packet: tunnels, IP and TCP with all options fit; no payload is looked at."""
+
+_ANY: Final = "any"
+"""All interfaces together, where the program can."""
+
+_PATIENCE_S: Final = 3.0
+"""How long the program has to end, once it was asked to."""
+
+
+@dataclass
+class Capturing:
+    """A program at work, and what it says on standard error."""
+
+    interface: str
+    program: str
+    process: subprocess.Popen[bytes]
+    told: IO[bytes]
+    asked_at: float | None = None
+
+    @property
+    def source(self) -> Live:
+        """What it captures."""
+        assert self.process.stdout is not None  # noqa: S101 - it is a pipe
+        return Live(self.interface, self.process.stdout)
+
+    def ask_to_end(self) -> None:
+        """Lets it write what it holds and end; where it does not, it is killed."""
+        now = time.monotonic()
+        if self.asked_at is None:
+            self.asked_at = now
+            self.process.send_signal(signal.SIGINT)
+        elif now - self.asked_at > _PATIENCE_S:
+            self.process.kill()
+
+    def check(self, packets: int) -> None:
+        """Once its output has ended: raises UserError where it failed before any packet came."""
+        status = self.process.wait()
+        if status and not packets and self.asked_at is None:
+            raise UserError(*self._why())
+
+    def _why(self) -> tuple[str, str | None]:
+        self.told.seek(0)
+        lines = self.told.read().decode(errors="replace").splitlines()
+        said = " ".join(line.strip() for line in lines if line.strip())
+        said = "".join(c if c.isprintable() else "?" for c in said)[:600]
+        what = f"{self.interface}: {self.program} cannot capture: {said or 'it does not say why'}"
+        refused = ("permission", "not permitted", "Operation not", "CAP_NET_RAW")
+        if any(word in said for word in refused):
+            path = shutil.which(self.program)
+            return what, (
+                "capture as root, or give the program the right once:\n"
+                f"sudo setcap cap_net_raw,cap_net_admin+eip {path}"
+            )
+        return what, None
+
+
+@contextlib.contextmanager
+def capturing(interface: str, capture_filter: str | None) -> Iterator[Capturing]:
+    """A program that captures on the interface; when this is left it has ended.
+
+    Raises UserError where there is no such interface, or no program.
+    """
+    there = [name for _, name in socket.if_nameindex()]
+    if interface not in (*there, _ANY):
+        raise UserError(
+            f"{interface}: there is no such interface",
+            f"one of {', '.join(sorted(there))}, or {_ANY} for all",
+            usage=True,
+        )
+    command = _command(interface, capture_filter)
+    with tempfile.TemporaryFile() as told:
+        # In a group of its own: a Ctrl-C is ours, and we tell it.
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=told,
+            bufsize=0,
+            start_new_session=True,
+        )
+        with undone_by(process.kill):
+            try:
+                yield Capturing(interface, command[0], process, told)
+            finally:
+                process.kill()
+                process.wait()
+                if process.stdout is not None:
+                    process.stdout.close()
+
+
+def _command(interface: str, capture_filter: str | None) -> list[str]:
+    if shutil.which("dumpcap"):
+        wanted = ["-f", capture_filter] if capture_filter else []
+        return ["dumpcap", "-q", "-i", interface, "-s", _SNAPLEN, *wanted, "-w", "-"]
+    if shutil.which("tcpdump"):
+        wanted = [capture_filter] if capture_filter else []
+        return ["tcpdump", "-U", "-n", "-i", interface, "-s", _SNAPLEN, "-w", "-", *wanted]
+    raise UserError(
+        "neither dumpcap nor tcpdump is here to capture",
+        "apt-get install --no-install-recommends wireshark-common   (or tcpdump)",
+    )

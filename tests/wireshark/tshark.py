@@ -1,0 +1,55 @@
+"""tshark's own reading of captures."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+needs_tshark = pytest.mark.skipif(not shutil.which("tshark"), reason="tshark is not installed")
+
+PACKET = (
+    "frame.number",
+    "frame.time_epoch",
+    "frame.len",
+    "frame.cap_len",
+    "frame.encap_type",
+    "frame.protocols",
+    "frame.md5_hash",
+)
+"""What a packet is: its place, time, lengths, link type, layers, and bytes."""
+
+
+def fields(capture: Path, names: Sequence[str], *more: str) -> list[list[str]]:
+    """The fields of every packet, or of those that `-Y FILTER` among `more` leaves."""
+    words = [word for name in names for word in ("-e", name)]
+    hashed = ("-o", "frame.generate_md5_hash:TRUE")
+    text = run("-r", str(capture), *hashed, *more, "-T", "fields", "-E", "separator=|", *words)
+    return [line.split("|") for line in text.splitlines()]
+
+
+def packets(capture: Path) -> list[list[str]]:
+    """Every packet, as tshark reads it."""
+    return fields(capture, PACKET)
+
+
+def comments(capture: Path) -> dict[int, str]:
+    """The comments of frames, several joined by commas."""
+    found = fields(capture, ("frame.number", "frame.comment"), "-Y", "frame.comment")
+    return {int(number): text for number, text in found}
+
+
+def run(*words: str, home: Path | None = None) -> str:
+    """What tshark prints. Fails where it does."""
+    environment = {**os.environ, "LC_ALL": "C.UTF-8"}
+    if home is not None:
+        environment |= {"WIRESHARK_CONFIG_DIR": str(home), "COLORTERM": "truecolor"}
+    done = subprocess.run(
+        ["tshark", *words], capture_output=True, check=False, env=environment, timeout=120
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.decode()
