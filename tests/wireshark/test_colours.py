@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.wireshark.conftest import Program
-from tests.wireshark.tshark import comments, fields, needs_tshark, run
+from tests.wireshark.tshark import comments, needs_tshark, on_terminal, run
 
 import rexmit
 from rexmit import _core
@@ -32,19 +32,19 @@ def test_each_filter_compiles(number: int, capture: Path) -> None:
 
 @needs_tshark
 def test_packets_get_the_colours_of_their_mechanism(capture: Path, tmp_path: Path) -> None:
-    out, home = tmp_path / "out.pcapng", tmp_path / "home"
+    out = tmp_path / "out.pcapng"
     rexmit.annotate(rexmit.trace(capture, whatif=()), out)
-    home.mkdir()
-    (home / "colorfilters").write_text(rexmit.colorfilters())
-    numbers = ("frame.number", "frame.coloring_rule.name")
-    lines = run("-r", str(out), "--color", home=home).splitlines()
-    assert len(lines) == len(fields(out, ("frame.number",)))
-    backgrounds = [re.search(r"\x1b\[48;2;(\d+);(\d+);(\d+)m", line) for line in lines]
-    coloured = {
-        n + 1: tuple(map(int, found.groups())) for n, found in enumerate(backgrounds) if found
-    }
+    (tmp_path / "wireshark").mkdir()
+    (tmp_path / "wireshark" / "colorfilters").write_text(rexmit.colorfilters())
+    lines = on_terminal("-r", str(out), "--color", configuration=tmp_path)
+    coloured = {}
+    for line in lines:
+        number = re.match(r"(?:\x1b\[[\d;]*m)*\s*(\d+) ", line)
+        background = re.search(r"\x1b\[48;2;(\d+);(\d+);(\d+)m", line)
+        if number and background:
+            coloured[int(number[1])] = tuple(map(int, background.groups()))
     said = comments(out)
-    assert coloured.keys() == said.keys(), numbers
+    assert coloured.keys() == said.keys()
     seen = set()
     for number, text in said.items():
         found = re.search(r"rexmit trace: ([a-z-]+), (needed|spurious|need unclear); ", text)

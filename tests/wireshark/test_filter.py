@@ -112,14 +112,19 @@ def test_several_captures_and_web_servers(capture: Path, corpus: Path) -> None:
 
 @needs_tshark
 def test_link_types_have_a_program_each(capture: Path, tmp_path: Path) -> None:
-    ethernet, both = REAL / "dcerpc.pcap", tmp_path / "both.pcapng"
-    subprocess.run(["mergecap", "-a", "-w", both, capture, ethernet], check=True)
-    assert passing(both, "tcp") == passing(capture, "tcp") + passing(ethernet, "tcp")
+    raw, both = tmp_path / "raw.pcap", tmp_path / "both.pcapng"
+    ethernet = REAL / "dcerpc.pcap"
+    # Without its Ethernet headers a frame is an IP packet.
+    subprocess.run(["editcap", "-C", "0:14", "-L", "-T", "rawip", capture, raw], check=True)
+    subprocess.run(["mergecap", "-a", "-w", both, raw, ethernet], check=True)
+    assert passing(both, "tcp") == passing(raw, "tcp") + passing(ethernet, "tcp")
     # Of one of them alone it has a meaning.
     trace = rexmit.trace(both, whatif=(), capture_filter="ether broadcast or tcp")
-    assert any("does not compile for packets of link type" in told for told in trace.facts.warnings)
+    assert any(
+        "does not compile for packets of link type 101" in told for told in trace.facts.warnings
+    )
     with pytest.raises(UserError, match="does not compile for packets of link type 101"):
-        rexmit.trace(capture, whatif=(), capture_filter="ether broadcast")
+        rexmit.trace(raw, whatif=(), capture_filter="ether broadcast")
 
 
 def test_what_is_typed_wrongly_is_told_in_libpcaps_words(capture: Path, program: Program) -> None:

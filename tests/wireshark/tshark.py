@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -43,13 +44,37 @@ def comments(capture: Path) -> dict[int, str]:
     return {int(number): text for number, text in found}
 
 
-def run(*words: str, home: Path | None = None) -> str:
+def run(*words: str) -> str:
     """What tshark prints. Fails where it does."""
     environment = {**os.environ, "LC_ALL": "C.UTF-8"}
-    if home is not None:
-        environment |= {"WIRESHARK_CONFIG_DIR": str(home), "COLORTERM": "truecolor"}
     done = subprocess.run(
         ["tshark", *words], capture_output=True, check=False, env=environment, timeout=120
     )
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout.decode()
+
+
+def on_terminal(*words: str, configuration: Path) -> list[str]:
+    """The lines that tshark prints on a terminal, which alone it colours, with
+    `configuration/wireshark` as the folder of its settings. Fails where it does.
+    """
+    environment = {**os.environ, "LC_ALL": "C.UTF-8", "XDG_CONFIG_HOME": str(configuration)}
+    environment |= {"COLORTERM": "truecolor", "TERM": "xterm-256color"}
+    ours, theirs = os.openpty()
+    command = ["tshark", *words]
+    with (
+        os.fdopen(ours, "rb", buffering=0) as terminal,
+        subprocess.Popen(
+            command, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE, env=environment
+        ) as child,
+    ):
+        os.close(theirs)
+        printed = b""
+        # Reading fails once nobody has the other end any more (pty(7)).
+        with contextlib.suppress(OSError):
+            while some := terminal.read(65_536):
+                printed += some
+        assert child.stderr is not None
+        complaint = child.stderr.read().decode()
+        assert child.wait(timeout=120) == 0, complaint
+    return printed.decode().splitlines()
