@@ -9,7 +9,10 @@ import pytest
 
 from rexmit.cli.validate import COMMANDS, OLD_NAMES
 
-FIRST = ["run", "show", "plot", "diff", "trace", "stacks", "tcpfilter", "kernel", "validate"]
+FIRST = [
+    *("run", "show", "plot", "diff", "trace", "report", "stacks", "tcpfilter", "kernel"),
+    "validate",
+]
 
 
 def rexmit(*words: str) -> subprocess.CompletedProcess[str]:

@@ -95,9 +95,6 @@ from rexmit.cli import (  # noqa: E402
 app.command("run", short_help="Run a campaign from a scenario file.")(run.run)
 app.command("show", short_help="Print a run's tables, or one transfer.")(show.show)
 app.command("plot", short_help="Draw a run's figures.")(plot.plot)
-app.command("report", short_help="Write a page for the browser, one file.", epilog=report.EXAMPLES)(
-    report.report
-)
 app.command("diff", short_help="Compare two runs, by cells and by packets.", epilog=diff.EXAMPLES)(
     diff.diff
 )
@@ -106,6 +103,9 @@ app.command(
     short_help="Explain the retransmissions in captures, and what they cost.",
     epilog=trace.EXAMPLES,
 )(trace.trace)
+app.command("report", short_help="Write a page for the browser, one file.", epilog=report.EXAMPLES)(
+    report.report
+)
 app.command(
     "stacks", short_help="List the model's TCP stacks and settings.", epilog=stacks.EXAMPLES
 )(stacks.stacks)

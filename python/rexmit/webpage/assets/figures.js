@@ -49,7 +49,7 @@ function drawn(figure) {
           ...made,
           scales: { x: { time: false }, y: { range: [0, most * 1.06 || 1] } },
           series: [{}, { paths: () => null, points: { show: false } }],
-          hooks: { draw: [(self) => figure.lines.forEach((line, i) => drawLine(self, line, look(line), i, figure.lines.length))] },
+          hooks: { draw: [(self) => figure.lines.forEach((line, i) => drawLine(self, line, look(line), i, figure.lines.length, figure.ticks !== null))] },
         };
       },
     }),
@@ -59,17 +59,18 @@ function drawn(figure) {
   return box;
 }
 
-function drawLine(plot, line, { colour: name, mark }, number, count) {
+function drawLine(plot, line, { colour: name, mark }, number, count, words) {
   const { ctx } = plot;
   const ratio = devicePixelRatio || 1;
   const here = colour(name);
   // Marks of one place stand beside each other.
-  const off = (number - (count - 1) / 2) * 2 * ratio;
+  const off = (number - (count - 1) / 2) * (words ? 12 : 2) * ratio;
   const at = (one) => [plot.valToPos(one.at, "x", true) + off, plot.valToPos(one.value, "y", true)];
   ctx.save();
   ctx.strokeStyle = ctx.fillStyle = here;
   ctx.lineWidth = 1.6 * ratio;
-  if (!line.printed) {
+  // Between words there is nothing.
+  if (!line.printed && !words) {
     ctx.beginPath();
     line.marks.forEach((one, i) => (i ? ctx.lineTo(...at(one)) : ctx.moveTo(...at(one))));
     ctx.globalAlpha = 0.45;

@@ -29,7 +29,7 @@ export function showLanes(host, pack, group, { height }) {
     x: "seconds since the first packet",
     series: [
       { label: "round trips of what was sent once", name: "rtt", points: 4 },
-      { label: "RTO by RFC 6298 from these, without a least value", name: "rto", dash: [6, 3] },
+      { label: "RTO by RFC 6298 from these, without a least value", name: "rto", stepped: true, dash: [6, 3] },
       { label: "timers that ran out, as measured", name: "timers", points: 9 },
     ],
   });

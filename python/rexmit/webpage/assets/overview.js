@@ -6,8 +6,14 @@ import { commandLine, h } from "./dom.js";
 /** Shows the printed sections of `part` in `host`. */
 export function showSections(host, part, base) {
   for (const [place, section] of part.sections.entries()) {
-    const box = h("section", {}, h(place ? "h2" : "h1", {}, place ? section.title : `${part.kind}: ${part.name}`));
-    for (const block of section.blocks) box.append(drawn(block, part, base));
+    const box = h("section", { "aria-label": section.title });
+    if (!place) box.append(h("h1", {}, `${part.kind}: ${part.name}`));
+    // What is printed below the first has a heading of its own, or else its title.
+    else if (section.blocks[0]?.look !== "heading") box.append(h("h2", {}, section.title));
+    section.blocks.forEach((block, i) => {
+      const first = place && !i && block.look === "heading";
+      box.append(first ? h("h2", {}, block.text) : drawn(block, part, base));
+    });
     box.append(commandLine(section.command));
     host.append(box);
   }
@@ -39,7 +45,7 @@ function grid(block, part, base) {
   const head = h(
     "tr",
     {},
-    block.heads.map((text, place) => h("th", { scope: "col", class: align(place) }, text.trim())),
+    block.heads.map((text, place) => h("th", { scope: "col", class: align(place) }, text)),
   );
   const rows = block.rows.map((row) =>
     row.across

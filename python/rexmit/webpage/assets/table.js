@@ -8,6 +8,8 @@ import { sorted } from "./sort.js";
 const ROW = 28; // Pixels; page.css has the same.
 const TALLEST = 12_000_000; // Browsers draw nothing below some 16 million pixels.
 const SAMPLED = 200;
+const PRINTED = 500; // Rows on paper.
+const PAPER = 1000; // Pixels that a sheet is wide that lies on its side, its margins apart.
 
 /**
  * Shows `table` in `host`. `spec` has about (unit and meaning by column), opens, sort; `state` what
@@ -81,6 +83,23 @@ class Grid {
     );
     this.drawn = new Map();
     new ResizeObserver(() => this.draw()).observe(this.element);
+    addEventListener("beforeprint", () => this.element.isConnected && this.print(true));
+    addEventListener("afterprint", () => this.element.isConnected && this.print(false));
+  }
+
+  /** On paper the rows from here on stand, as many as make sense there, as wide as a sheet. */
+  print(starts) {
+    this.printing = starts;
+    const from = this.first;
+    const number = Math.min(this.rows.length - from, PRINTED);
+    const less = starts && number < this.rows.length;
+    const note = less ? `; printed: ${plain(number)}, from ${plain(from + 1)} on` : "";
+    this.count.textContent = this.counted() + note;
+    const wide = this.row.offsetWidth;
+    this.element.style.zoom = starts ? Math.min(1, PAPER / wide) : "";
+    this.body.style.height = `${starts ? number * ROW : this.tall}px`;
+    this.clear();
+    this.draw();
   }
 
   example() {
@@ -133,8 +152,7 @@ class Grid {
     if (column) rows = sorted(rows, column, this.sort.startsWith("-"));
     this.rows = rows;
     this.active = 0;
-    const all = plain(this.table.rows);
-    const count = rows.length === this.table.rows ? `${all} rows` : `${plain(rows.length)} of ${all}`;
+    const count = this.counted();
     this.count.textContent = wrong.length ? `${count} (${wrong.join("; ")})` : count;
     this.count.classList.toggle("wrong", wrong.length > 0);
     this.heads.forEach((head, place) => {
@@ -152,6 +170,12 @@ class Grid {
     this.clear();
     this.draw();
     this.changed({ filter: this.filter, sort: this.sort === this.spec.sort ? "" : this.sort });
+  }
+
+  counted() {
+    const all = plain(this.table.rows);
+    const here = plain(this.rows.length);
+    return this.rows.length === this.table.rows ? `${all} rows` : `${here} of ${all}`;
   }
 
   clear() {
@@ -173,10 +197,11 @@ class Grid {
 
   draw() {
     if (!this.rows) return;
-    const from = Math.max(0, this.first - 4);
-    const to = Math.min(this.rows.length, this.first + this.fits + 6);
+    const from = this.printing ? this.first : Math.max(0, this.first - 4);
+    const room = this.printing ? PRINTED : this.fits + 6;
+    const to = Math.min(this.rows.length, this.first + room);
     const squeezed = this.tall < this.rows.length * ROW;
-    const base = squeezed ? this.element.scrollTop - (this.first - from) * ROW : from * ROW;
+    const base = this.printing ? 0 : squeezed ? this.element.scrollTop - (this.first - from) * ROW : from * ROW;
     for (const [place, line] of this.drawn) {
       if (place < from || place >= to) {
         line.remove();
