@@ -60,8 +60,8 @@ def test_numbers_and_texts_are_sorted_as_python_does(tmp_path: Path, show: Open)
         page.locator(".heads button").first.click()
         first, last = ends(page, 0)
         least = sorted(numbers, reverse=descending)
-        for found, values in ((first, least[:3]), (last, least[-3:])):
-            for text, value in zip(found, values, strict=True):
+        for found, wanted in ((first, least[:3]), (last, least[-3:])):
+            for text, value in zip(found, wanted, strict=True):
                 assert abs(float(text.replace(",", "")) - value) <= max(1e-6, 1e-3 * abs(value))
 
 
