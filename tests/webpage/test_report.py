@@ -28,6 +28,7 @@ from rexmit.webpage.beside import series
 from rexmit.webpage.columns import packed
 from rexmit.webpage.packets import Drawn
 from rexmit.webpage.part import Opens, Part, Table
+from rexmit.webpage.whatif import sliders
 
 runner = CliRunner()
 
@@ -220,6 +221,19 @@ def test_a_part_of_a_trace(trace: rexmit.Trace) -> None:
     flows = pl.read_csv(done.stdout.encode())["flow"]
     assert flows.str.contains(f":{port}").all()
     assert 0 < flows.len() < trace.scan("connections").collect().height
+
+
+def test_of_some_connections_a_grid_is_not_known(trace: rexmit.Trace) -> None:
+    every = sliders(trace, "", "")
+    some = sliders(rexmit.select(trace, ports=[443]), "", "")
+    assert every is not None
+    assert some is not None
+    assert {row["setting"] for row in some["settings"]} >= {"k=2", "min_rto=100ms"}
+    # Of what the grid would have changed, only the sum over all is there.
+    summed = set(trace.scan("whatif_totals").collect()["setting"])
+    assert summed
+    assert not summed & {row["setting"] for row in some["settings"]}
+    assert summed <= {row["setting"] for row in every["settings"]}
 
 
 def test_the_commands_write_pages(

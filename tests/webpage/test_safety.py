@@ -17,8 +17,9 @@ EVIL = '<img src=x onerror="window.ran=1"><script>window.ran=1</script>'
 
 @pytest.fixture
 def evil(tmp_path: Path) -> Path:
-    """A page of a capture whose name closes scripts, with evil comments in it."""
-    folder = tmp_path / "a<" / "script><img src=x onerror=window.ran=1>"
+    """A page of a capture whose name closes scripts and titles, with evil comments in it."""
+    image = "<img src=x onerror=window.ran=1>"
+    folder = tmp_path / "a<" / f"script>{image}<" / f"title>{image}"
     folder.mkdir(parents=True)
     file = folder / f"{EVIL.replace('/', '')}.pcapng"
     pcapng(file, sorted(((p.ms, p, EVIL) for p in transfer()), key=lambda entry: entry[0]))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shlex
+import tempfile
 from collections.abc import Iterable
 
+from rexmit.store.files import SCRATCH
 from rexmit.tracing.folder import META, Trace
 from rexmit.tracing.selection import Selection
 
@@ -24,7 +26,9 @@ def place(trace: Trace) -> list[str]:
 
 def is_passing(trace: Trace) -> bool:
     """Its tables lie in a temporary folder, which no command can name later."""
-    return trace.path.name == "trace" and trace.path.parent.name.startswith("rexmit-")
+    return trace.path.is_relative_to(tempfile.gettempdir()) and trace.path.parent.name.startswith(
+        SCRATCH
+    )
 
 
 def chosen(trace: Trace) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from rexmit.tracing.advice import totals
 from rexmit.tracing.folder import Trace
+from rexmit.tracing.selection import Selection
 from rexmit.tracing.setting_words import in_words
 from rexmit.whatif.settings import parts
 
@@ -28,12 +29,13 @@ def sliders(trace: Trace, command: str, other: str) -> dict[str, Any] | None:
     was. Times in seconds, over all connections. `command` prints them, `other` computes another
     one.
     """
-    if not trace.settings:
+    tried = _known(trace)
+    if not tried:
         return None
     changed = {row["setting"]: row for row in totals(trace).collect().to_dicts()}
     columns = [name for name in totals(trace).collect_schema().names() if name != "setting"]
     rows = []
-    for setting in trace.settings:
+    for setting in tried:
         row = changed.get(setting) or dict.fromkeys(columns, 0)
         rows.append(
             # To the nanosecond: the last digits of a sum depend on the order of its parts.
@@ -66,6 +68,16 @@ def sliders(trace: Trace, command: str, other: str) -> dict[str, Any] | None:
         "command": command,
         "other": other,
     }
+
+
+def _known(trace: Trace) -> list[str]:
+    """The settings of which it is known what they would have changed. A grid's sums are of all
+    connections: of some of them only what changed nothing for all is known.
+    """
+    if not isinstance(trace, Selection) or trace.whole is None:
+        return list(trace.settings)
+    summed = trace.whole.scan("whatif_totals").select("setting").unique().collect()
+    return [setting for setting in trace.settings if setting not in set(summed["setting"])]
 
 
 def _place(value: str) -> tuple[int, float, str]:
