@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rexmit.library.live import live
     from rexmit.library.opened import open_corpus, open_run
     from rexmit.library.page import groups, page, why_empty
+    from rexmit.library.report import report, report_table
     from rexmit.library.run import run
     from rexmit.library.scenario import open_scenario
     from rexmit.library.score import draw_score, score
@@ -78,6 +79,8 @@ __all__ = [
     "open_scenario",
     "overview",
     "page",
+    "report",
+    "report_table",
     "run",
     "save_figures",
     "score",
@@ -136,6 +139,8 @@ _LIBRARY: Final = {
     "open_scenario": "scenario",
     "overview": "tables",
     "page": "page",
+    "report": "report",
+    "report_table": "report",
     "run": "run",
     "save_figures": "figures",
     "score": "score",

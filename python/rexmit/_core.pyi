@@ -48,6 +48,9 @@ class Packet:
     def window(self) -> int:
         """The window field, not scaled."""
     @property
+    def window_scale(self) -> int | None:
+        """The shift of later windows that a SYN offers, as sent; None where it offers none."""
+    @property
     def sack(self) -> list[tuple[int, int]]:
         """Start and end of each SACK block."""
     @property
@@ -163,15 +166,11 @@ def copy_commented(
     what `out` raises.
     """
 
-def read_flow(
-    paths: Sequence[str | os.PathLike[str]],
-    client: str,
-    server: str,
-    since_ns: int,
-    until_ns: int,
-) -> list[Packet]:
-    """The packets between two ends, as in `10.0.0.1:80`, out of captures of any kind that are read
-    as one, with times from since_ns to until_ns, in order of time.
+def read_flows(
+    paths: Sequence[str | os.PathLike[str]], flows: Sequence[tuple[str, str, int, int]]
+) -> list[list[Packet]]:
+    """Of each connection (two ends, as in `10.0.0.1:80`, and times in ns from and to, both
+    included) the packets, in order of time, out of captures of any kind that are read as one.
 
     Raises OSError for what cannot be read, ValueError for a text that is no address with a port.
     """

@@ -111,10 +111,11 @@ def test_a_flow_comes_out_of_several_captures_in_order_of_time(tmp_path: Path) -
     late.write_bytes(_capture([(50, packet(3), ""), (60, packet(4, b"ab"), ""), (90, other, "")]))
     early.write_bytes(_capture([(10, packet(1), ""), (20, packet(2), "")], linktype=RAW))
     for ends in ((CLIENT, SERVER), (SERVER, CLIENT)):
-        found = _core.read_flow([late, early], *ends, 0, 100)
+        (found,) = _core.read_flows([late, early], [(*ends, 0, 100)])
         assert [(p.time_ns, p.seq) for p in found] == [(10, 1), (20, 2), (50, 3), (60, 4)]
-    last = _core.read_flow([late, early], CLIENT, SERVER, 20, 50)
-    assert [p.time_ns for p in last] == [20, 50]
+    among = [(CLIENT, SERVER, 20, 50), (CLIENT, "10.0.0.9:80", 0, 100), (CLIENT, SERVER, 60, 60)]
+    times = [[p.time_ns for p in one] for one in _core.read_flows([late, early], among)]
+    assert times == [[20, 50], [], [60]]
     assert found[-1].payload_len == 2
 
 
@@ -124,13 +125,14 @@ def test_a_flow_is_read_from_any_link_and_up_to_where_a_capture_breaks(tmp_path:
     six = bytes(12) + b"\x86\xdd" + _ipv6(_tcp(6, 0, 2, b""))
     whole = _capture([(1, frame, ""), (2, six, ""), (3, frame, "")], linktype=ETHERNET)
     path.write_bytes(whole[:-9])
-    assert [p.time_ns for p in _core.read_flow([path], CLIENT, SERVER, 0, 9)] == [1]
-    found = _core.read_flow([path], "[fd00::1]:80", "[fd00::2]:40000", 0, 9)
-    assert [p.seq for p in found] == [6]
+    wanted = [(CLIENT, SERVER, 0, 9), ("[fd00::1]:80", "[fd00::2]:40000", 0, 9)]
+    old, new = _core.read_flows([path], wanted)
+    assert [p.time_ns for p in old] == [1]
+    assert [p.seq for p in new] == [6]
 
 
 def test_a_flow_of_nothing(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="none"):
-        _core.read_flow([tmp_path / "none"], CLIENT, SERVER, 0, 9)
+        _core.read_flows([tmp_path / "none"], [(CLIENT, SERVER, 0, 9)])
     with pytest.raises(ValueError, match="fd00 is no address with a port"):
-        _core.read_flow([tmp_path / "none"], "fd00", SERVER, 0, 9)
+        _core.read_flows([tmp_path / "none"], [("fd00", SERVER, 0, 9)])

@@ -174,6 +174,7 @@ def step(at: int, seq: int, **values: object) -> Step:
         "again": False,
         "duplicate_sack": False,
         "duplicate_acks": 0,
+        "window_scale": None,
         "window_update": False,
     }
     return Step(**{**plain, **values})  # type: ignore[arg-type]

@@ -10,8 +10,8 @@ import pytest
 from rexmit.cli.validate import COMMANDS, OLD_NAMES
 
 FIRST = [
-    *("run", "show", "plot", "diff", "trace", "stacks", "tcpfilter", "doctor"),
-    *("kernel", "validate"),
+    *("run", "show", "plot", "diff", "trace", "report", "stacks", "tcpfilter"),
+    *("doctor", "kernel", "validate"),
 ]
 
 

@@ -264,6 +264,7 @@ DATA = Step(
     again=False,
     duplicate_sack=False,
     duplicate_acks=0,
+    window_scale=None,
     window_update=False,
 )
 

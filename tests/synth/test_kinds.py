@@ -63,7 +63,7 @@ def test_each_kind_of_captures_is_a_part_with_the_same_connections(folder: Path)
 
 
 def test_every_time_in_the_truth_is_a_packet_that_holds_the_retransmission(folder: Path) -> None:
-    from rexmit._core import read_flow
+    from rexmit._core import read_flows
 
     corpus = open_corpus(folder)
     for capture in corpus.captures:
@@ -73,7 +73,7 @@ def test_every_time_in_the_truth_is_a_packet_that_holds_the_retransmission(folde
         src, _, dst = flow.partition(" > ")
         packets = [
             (packet.time_ns, flow, packet.seq, (packet.seq + max(1, packet.payload_len)) % 2**32)
-            for packet in read_flow([capture.path], src, dst, 0, 2**63 - 1)
+            for packet in read_flows([capture.path], [(src, dst, 0, 2**63 - 1)])[0]
             if f"{packet.src}:{packet.sport}" == src
         ]
         seen = pl.DataFrame(

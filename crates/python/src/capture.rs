@@ -34,6 +34,8 @@ pub struct Packet {
     payload_len: u32,
     /// The window field, not scaled.
     window: u16,
+    /// The shift of later windows that a SYN offers.
+    window_scale: Option<u8>,
     /// Start and end of each SACK block.
     sack: Vec<(u32, u32)>,
     /// The packet's comment in the capture.
@@ -55,6 +57,7 @@ impl Packet {
             flags: headers.flags.0,
             payload_len: headers.payload_len,
             window: headers.window,
+            window_scale: headers.syn.and_then(|syn| syn.window_scale),
             sack: blocks.map(|b| (b.start.get(), b.end.get())).collect(),
             comment: None,
         }
@@ -105,6 +108,10 @@ fn decode(frame: &Frame<'_>, comment: Option<String>) -> Option<Packet> {
         flags: packet.flags().0,
         payload_len: packet.payload_len(),
         window: packet.window(),
+        window_scale: packet.options().find_map(|option| match option {
+            TcpOption::WindowScale(shift) => Some(shift),
+            _ => None,
+        }),
         sack: blocks.unwrap_or_default(),
         comment,
     })

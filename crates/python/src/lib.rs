@@ -105,26 +105,31 @@ mod _core {
         detached(py, || crate::capture::read(&path))
     }
 
-    /// The packets between two ends out of captures, in order of time.
+    /// The packets of connections out of captures, a list for each, in order of time.
     #[pyfunction]
     #[expect(
         clippy::needless_pass_by_value,
-        reason = "made for the call from Python's list"
+        reason = "made for the call from Python's lists"
     )]
-    fn read_flow(
+    fn read_flows(
         py: Python<'_>,
         paths: Vec<PathBuf>,
-        client: &str,
-        server: &str,
-        since_ns: i64,
-        until_ns: i64,
-    ) -> Result<Vec<Packet>, Error> {
+        flows: Vec<(String, String, i64, i64)>,
+    ) -> Result<Vec<Vec<Packet>>, Error> {
         let end = |text: &str| {
             text.parse()
                 .map_err(|_| Error::plan(format_args!("{text} is no address with a port")))
         };
-        let ends = (end(client)?, end(server)?);
-        detached(py, || crate::flow::read(&paths, ends, (since_ns, until_ns)))
+        let wanted = flows
+            .iter()
+            .map(|(client, server, since_ns, until_ns)| {
+                Ok(crate::flow::Wanted {
+                    ends: (end(client)?, end(server)?),
+                    times: (*since_ns, *until_ns),
+                })
+            })
+            .collect::<Result<Vec<_>, Error>>()?;
+        detached(py, || crate::flow::read(&paths, &wanted))
     }
 
     /// Times of a point's clock by the first point's, in nanoseconds; `steps` as `Points.stretches` has them.

@@ -92,6 +92,7 @@ from rexmit.cli import (  # noqa: E402
     doctor,
     kernel,
     plot,
+    report,
     run,
     show,
     stacks,
@@ -111,6 +112,9 @@ app.command(
     short_help="Explain the retransmissions in captures, and what they cost.",
     epilog=trace.EXAMPLES,
 )(trace.trace)
+app.command("report", short_help="Write a page for the browser, one file.", epilog=report.EXAMPLES)(
+    report.report
+)
 app.command(
     "stacks", short_help="List the model's TCP stacks and settings.", epilog=stacks.EXAMPLES
 )(stacks.stacks)

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from rexmit.cli.html import Html
+from rexmit.cli.html import write as write_page
 from rexmit.errors import EXIT_FAILED, UserError
 
 EXAMPLES = """\
@@ -117,6 +119,7 @@ def diff(
             "--inexact", help="Take in transfers that lost other segments than those asked for."
         ),
     ] = False,
+    html: Html = None,
     as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False,
 ) -> None:
     """Compare two runs: cell by cell, with what differs by more than chance, and with captures
@@ -137,6 +140,12 @@ def diff(
         raise UserError(
             "--tolerance, --ignore and --figure belong to --packets",
             "say which transfer: --packets CELL",
+            usage=True,
+        )
+    if packets is not None and html is not None:
+        raise UserError(
+            "--html compares the runs, and packet by packet where they have captures",
+            "leave --packets out",
             usage=True,
         )
     if packets is not None and (metric or fail_over is not None):
@@ -182,6 +191,7 @@ def diff(
         print_comparison(comparison, out, every_cell=every)
         if over is not None:
             print_trips(over, str(fail_over), out)
+    write_page([comparison], html, as_json=as_json)
     if over is not None and (over or any(comparison.failed)):
         raise typer.Exit(EXIT_FAILED)
 

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from rexmit.cli import completion
+from rexmit.cli.html import Html
+from rexmit.cli.html import write as write_page
 from rexmit.cli.limits import MOST_JOBS, OnCluster
 from rexmit.errors import EXIT_FAILED
 
@@ -88,6 +90,7 @@ def run(
         ),
     ] = None,
     cluster: OnCluster = None,
+    html: Html = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the finished run as JSON on standard output.")
     ] = False,
@@ -139,6 +142,10 @@ def run(
     if campaign.was_complete:
         typer.echo(f"{prepared.out} is complete already: nothing to do", err=True)
     _report(prepared.out, meta, as_json=as_json)
+    if html is not None and meta["transfers"]:
+        from rexmit.library.opened import open_run
+
+        write_page([open_run(prepared.out)], html, as_json=as_json)
     if meta["failed_cells"]:
         raise typer.Exit(EXIT_FAILED)
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rexmit.cli.html import Html
+from rexmit.cli.html import write as write_page
 from rexmit.errors import UserError
 
 if TYPE_CHECKING:
@@ -101,6 +103,7 @@ def show(
             "--inexact", help="Take in transfers that lost other segments than those asked for."
         ),
     ] = False,
+    html: Html = None,
     as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False,
 ) -> None:
     """Print the tables of a run, or of several side by side, beside those of Ryll 2013.
@@ -154,6 +157,12 @@ def show(
             "name one run for --table1 and --flow",
             usage=True,
         )
+    if html is not None and (traced or flow is not None):
+        raise UserError(
+            "--html is about runs as a whole",
+            "of a trace, or one connection: rexmit report, with --connections K",
+            usage=True,
+        )
     asked = _Asked(losses, table4, table1, claims, inexact)
     if traced:
         _show_traced(
@@ -165,6 +174,10 @@ def show(
         _show_beside(runs, asked, as_json=as_json)
     else:
         _show_tables(runs[0], asked, as_json=as_json)
+    if html is not None:
+        from rexmit.library.opened import open_run
+
+        write_page([open_run(path) for path in runs], html, as_json=as_json)
 
 
 def _is_traced(path: Path) -> bool:

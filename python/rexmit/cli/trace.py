@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rexmit.cli import always, wireshark
+from rexmit.cli.html import Html
+from rexmit.cli.html import write as write_page
 from rexmit.cli.limits import MOST_JOBS
+from rexmit.cli.selection import Host, Port, Since, Until
 from rexmit.errors import UserError
 from rexmit.store.trace_schema import TABLES
 
@@ -75,45 +78,10 @@ def trace(
     csv: Annotated[
         bool, typer.Option("--csv", help="With --out: the tables as CSV as well.")
     ] = False,
-    host: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--host",
-            metavar="ADDRESS",
-            help="Only connections of this host, or of a prefix as 10.0.0.0/8. Repeatable.",
-            show_default=False,
-        ),
-    ] = None,
-    port: Annotated[
-        list[int] | None,
-        typer.Option(
-            "--port",
-            metavar="PORT",
-            min=0,
-            max=65_535,
-            help="Only connections with this port at either end. Repeatable.",
-            show_default=False,
-        ),
-    ] = None,
-    since: Annotated[
-        str | None,
-        typer.Option(
-            "--from",
-            metavar="TIME",
-            help="Only connections that were there at this time (2024-12-12T16:03:42, in UTC, or "
-            "seconds since 1970) or later.",
-            show_default=False,
-        ),
-    ] = None,
-    until: Annotated[
-        str | None,
-        typer.Option(
-            "--to",
-            metavar="TIME",
-            help="Only connections that were there at this time or before.",
-            show_default=False,
-        ),
-    ] = None,
+    host: Host = None,
+    port: Port = None,
+    since: Since = None,
+    until: Until = None,
     group: Annotated[
         str | None,
         typer.Option(
@@ -213,6 +181,7 @@ def trace(
     as_json: Annotated[
         bool, typer.Option("--json", help="The page, or the study, as JSON.")
     ] = False,
+    html: Html = None,
     rotate: always.Rotate = None,
     keep: always.Keep = None,
     metrics: always.Metrics = None,
@@ -270,6 +239,10 @@ def trace(
             "leave captures, --study, --points, --rotate and --cluster out; for days: "
             "dumpcap -i IFACE -w - | rexmit trace - --rotate 1h --out DIR",
             usage=True,
+        )
+    if html is not None and (study or group or rotate):
+        raise UserError(
+            "--html is the page of a trace", "leave out --study, --by and --rotate", usage=True
         )
     if rotate is not None:
         if out is None or len(captures) > 1:
@@ -399,6 +372,7 @@ def trace(
         else:
             alone = paths[0] if len(found) == 1 and paths and paths[0].is_file() else None
             _page(made, kept=out or folder or alone, as_json=as_json)
+            write_page([made], html, as_json=as_json)
 
 
 def _is_unfit(made: Selection) -> bool:

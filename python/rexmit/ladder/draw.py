@@ -105,7 +105,7 @@ def _ladder(axes: Axes, panel: Panel, *, close: float) -> None:
         first = group[0]
         marked = first is panel.marked
         # Packets of several kinds may leave together: their labels stand below one another.
-        lowered = max(_ms(_at_server(first)), below)
+        lowered = max(_ms(first.at_ns(from_server=True)), below)
         below = lowered + close
         axes.annotate(
             _label(first) + (f" +{len(group) - 1}" if len(group) > 1 else ""),
@@ -124,7 +124,7 @@ def _acknowledgements(axes: Axes, steps: Sequence[Step], *, close: float) -> Non
     free = float("-inf")
     for step in steps:
         words = _told(step)
-        at = _ms(_at_client(step))
+        at = _ms(step.at_ns(from_server=False))
         if step.from_server or not words or at < free:
             continue
         free = at + close
@@ -149,8 +149,8 @@ def _groups(steps: list[Step], marked: Step | None, close: float) -> list[list[S
     """Packets that have one label together, the one marked first in its own."""
     groups: list[list[Step]] = []
     began = float("-inf")
-    for step in sorted(steps, key=_at_server):
-        at = _ms(_at_server(step))
+    for step in sorted(steps, key=lambda step: step.at_ns(from_server=True)):
+        at = _ms(step.at_ns(from_server=True))
         alike = groups and _colour(step) == _colour(groups[-1][0])
         if alike and step is not marked and at - began < close:
             groups[-1].append(step)
@@ -163,7 +163,7 @@ def _groups(steps: list[Step], marked: Step | None, close: float) -> list[list[S
 def _arrow(axes: Axes, step: Step, *, marked: bool) -> None:
     from_x, to_x = (1.0, 0.0) if step.from_server else (0.0, 1.0)
     sent, arrived = step.sent_ns, step.arrived_ns
-    began = _ms(sent if sent is not None else _at_server(step))
+    began = _ms(sent if sent is not None else step.at_ns(from_server=True))
     ended = _ms(arrived) if arrived is not None else began
     gone = arrived is None
     if gone:
@@ -203,20 +203,6 @@ def _colour(step: Step) -> str:
     if step.from_server:
         return _RETRANSMISSION if step.mechanism or step.again else _PLAIN
     return _SACK if step.sack else _ACK
-
-
-def _at_client(step: Step) -> int:
-    first, other = (
-        (step.arrived_ns, step.sent_ns) if step.from_server else (step.sent_ns, step.arrived_ns)
-    )
-    return first if first is not None else other if other is not None else 0
-
-
-def _at_server(step: Step) -> int:
-    first, other = (
-        (step.sent_ns, step.arrived_ns) if step.from_server else (step.arrived_ns, step.sent_ns)
-    )
-    return first if first is not None else other if other is not None else 0
 
 
 def _ms(at_ns: int) -> float:

@@ -31,6 +31,7 @@ class Packet:
     dropped: bool = False
     mechanism: str | None = None  #: what made the sender retransmit, None for no retransmission
     need: str | None = None
+    window_scale: int | None = None  #: what a SYN offers, as sent
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -107,6 +108,7 @@ def _packet(raw: _core.Packet, *, from_server: bool) -> Packet:
         dropped=dropped,
         mechanism=mechanism,
         need=need,
+        window_scale=raw.window_scale,
     )
 
 

@@ -35,7 +35,7 @@ def print_traced(
     """The ladder; with `at_s` only what is around that time of the capture's clock, all of it."""
     glyphs = UNICODE if is_unicode(console.encoding) else ASCII
     say(console, Text(title(traced), "bold"))
-    for line in _summary(traced):
+    for line in about(traced):
         say(console, line)
     console.print()
     numbers = {id(step): number for number, step in enumerate(traced.steps)}
@@ -110,7 +110,8 @@ def title(traced: Traced) -> str:
     return f"flow {traced.number}: {traced.row['flow']} in {traced.row['capture']}"
 
 
-def _summary(traced: Traced) -> list[str]:
+def about(traced: Traced) -> list[str]:
+    """How long it lasted, what it carried, its sides, its subflows: lines."""
     up, down = (traced.sides[side]["bytes"] for side in SIDES)
     again = count(len(traced.retransmissions), "retransmission")
     told = [f"{traced.row['duration_s']:.3f} s; {up:,} bytes up, {down:,} down; {again}"]

@@ -39,13 +39,13 @@ def draw_sequence(picture: Picture) -> Canvas:
 
 def _draw(picture: Picture) -> Canvas:
     def at(step: Step) -> float:
-        return _at_sender_s(step, picture.data_from_server)
+        return step.at_ns(from_server=picture.data_from_server) / 1e9
 
     canvas = Canvas(figsize=(7.6, 4.8), layout="constrained")
     FigureCanvasAgg(canvas)
     axes: Any = canvas.add_subplot()
     axes.set_title("\n".join(textwrap.wrap(picture.title, 84)), loc="left", fontweight="bold")
-    data = [s for s in picture.steps if s.from_server == picture.data_from_server and _used(s)]
+    data = [s for s in picture.steps if s.from_server == picture.data_from_server and s.used]
     acks = sorted(
         (
             s
@@ -58,7 +58,7 @@ def _draw(picture: Picture) -> Canvas:
     axes.vlines(
         [at(step) for step in plain],
         [_kb(step.seq) for step in plain],
-        [_kb(step.seq + _used(step)) for step in plain],
+        [_kb(step.seq + step.used) for step in plain],
         color=_DATA,
         linewidth=1.4,
         label="data",
@@ -101,7 +101,7 @@ def _retransmissions(
         axes.vlines(
             [at(step) for step in mine],
             [_kb(step.seq) for step in mine],
-            [_kb(step.seq + _used(step)) for step in mine],
+            [_kb(step.seq + step.used) for step in mine],
             color=colour,
             linewidth=2.2,
             zorder=3,
@@ -127,26 +127,12 @@ def _place(word: str) -> tuple[int, str]:
     return (list(COLOURS).index(first) if first in COLOURS else len(COLOURS), word)
 
 
-def _used(step: Step) -> int:
-    """Sequence numbers that the packet takes."""
-    return step.payload_bytes + len({"SYN", "FIN"} & set(step.flags.split(", ")))
-
-
 def _rising(values: Sequence[float]) -> list[float]:
     """Acknowledgements that came late do not take anything back."""
     made: list[float] = []
     for value in values:
         made.append(max(value, made[-1]) if made else value)
     return made
-
-
-def _at_sender_s(step: Step, data_from_server: bool) -> float:
-    """When the side whose data is drawn sent the packet, or got it; at the other end, where that is
-    unknown.
-    """
-    mine = step.from_server == data_from_server
-    here, there = (step.sent_ns, step.arrived_ns) if mine else (step.arrived_ns, step.sent_ns)
-    return (here if here is not None else there or 0) / 1e9
 
 
 def _kb(value: int) -> float:

@@ -40,12 +40,26 @@ class Step:
     again: bool  #: (part of) what it carries was sent before by the same side
     duplicate_sack: bool  #: its first block reports data that came twice (RFC 2883)
     duplicate_acks: int  #: how many in a row say the same, this one included; 0: it says more
+    window_scale: int | None  #: what a SYN offers, as sent
     window_update: bool  #: only the window is another than in the one before
 
     @property
     def seen_ns(self) -> list[int]:
         """When it was seen, at either end."""
         return [at for at in (self.sent_ns, self.arrived_ns) if at is not None]
+
+    @property
+    def used(self) -> int:
+        """Sequence numbers that the packet takes: its bytes, SYN and FIN one each."""
+        return self.payload_bytes + len({"SYN", "FIN"} & set(self.flags.split(", ")))
+
+    def at_ns(self, *, from_server: bool) -> int:
+        """When it was seen at the server (else the client); at the other end, where that is not
+        known.
+        """
+        mine = self.from_server == from_server
+        here, there = (self.sent_ns, self.arrived_ns)[:: 1 if mine else -1]
+        return here if here is not None else there or 0
 
     @property
     def is_event(self) -> bool:
@@ -150,6 +164,7 @@ def _step(
         ack=ack,
         sack=sack,
         window=packet.window,
+        window_scale=packet.window_scale,
         dropped=packet.dropped,
         lost=passage.arrived is None and not packet.dropped,
         mechanism=packet.mechanism,

@@ -7,7 +7,7 @@ was lost beyond that place cannot be told from what arrived. Captures of several
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -75,28 +75,66 @@ def open_traced(trace: Trace, which: str, at_s: float | None = None) -> Traced:
             f"{trace.path}: no connection {which}",
             "K is a row of connections.parquet, from 0, or a flow: '10.0.0.1:80 > 10.0.0.2:40000'",
         )
-    row = found.row(0, named=True)
-    mine = pl.col("connection") == row["connection"]
-    retransmissions = trace.scan("retransmissions").filter(mine).sort("time_ns").collect()
-    counts = trace.scan("mechanisms").filter(mine).collect()
-    shown = trace.scan("parameters").filter(mine).collect()
-    of_sides = trace.scan("sides").filter(mine).collect()
-    subflows: tuple[dict[str, Any], ...] = ()
-    if row["mptcp_connection"] is not None:
-        together = pl.col("mptcp_connection") == row["mptcp_connection"]
-        again = mechanisms.retransmissions(["mptcp-reinject"])
-        of_both = sides.beside(rows.filter(together), trace, "data_bytes")
-        every = mechanisms.beside(of_both, trace, reinjections=again)
-        subflows = tuple(every.sort("mptcp_subflow").collect().to_dicts())
-    both = two_ended.ends(trace, row) if trace.points else None
-    return replace(
-        _traced(row, of_sides, retransmissions, _read(trace, row))
-        if both is None
-        else _between(row, of_sides, retransmissions, both),
-        mechanisms=tuple(counts.to_dicts()),
-        parameters=tuple(shown.to_dicts()),
-        subflows=subflows,
-    )
+    return _opened(trace, [found.row(0, named=True)])[0]
+
+
+def open_several(trace: Trace, numbers: Iterable[int]) -> list[Traced]:
+    """The connections of these rows of connections.parquet, in their order; those captured at one
+    point are read in one pass. Raises UserError as `open_traced`.
+    """
+    wanted = list(numbers)
+    found = trace.numbered().filter(pl.col("number").is_in(wanted)).collect()
+    rows = {row["number"]: row for row in found.to_dicts()}
+    return _opened(trace, [rows[number] for number in wanted if number in rows])
+
+
+def _opened(trace: Trace, rows: Sequence[dict[str, Any]]) -> list[Traced]:
+    tables = {
+        name: _by_connection(trace, name, rows)
+        for name in ("retransmissions", "mechanisms", "parameters", "sides")
+    }
+    ends = [two_ended.ends(trace, row) if trace.points else None for row in rows]
+    alone = [row for row, both in zip(rows, ends, strict=True) if both is None]
+    captured = iter(_read(trace, alone))
+    made = []
+    for row, both in zip(rows, ends, strict=True):
+        mine = {name: table(row["connection"]) for name, table in tables.items()}
+        opened = (
+            _traced(row, mine["sides"], mine["retransmissions"], next(captured))
+            if both is None
+            else _between(row, mine["sides"], mine["retransmissions"], both)
+        )
+        made.append(
+            replace(
+                opened,
+                mechanisms=tuple(mine["mechanisms"].to_dicts()),
+                parameters=tuple(mine["parameters"].to_dicts()),
+                subflows=_subflows(trace, row),
+            )
+        )
+    return made
+
+
+def _by_connection(
+    trace: Trace, table: str, rows: Sequence[dict[str, Any]]
+) -> Callable[[int], pl.DataFrame]:
+    """The rows of a table by the number of their connection; retransmissions in order of time."""
+    numbers = [row["connection"] for row in rows]
+    found = trace.scan(table).filter(pl.col("connection").is_in(numbers)).collect()
+    if table == "retransmissions":
+        found = found.sort("time_ns")
+    parts = found.partition_by("connection", as_dict=True, maintain_order=True)
+    return lambda number: parts.get((number,), found.clear())
+
+
+def _subflows(trace: Trace, row: dict[str, Any]) -> tuple[dict[str, Any], ...]:
+    if row["mptcp_connection"] is None:
+        return ()
+    together = pl.col("mptcp_connection") == row["mptcp_connection"]
+    again = mechanisms.retransmissions(["mptcp-reinject"])
+    of_both = sides.beside(trace.numbered().filter(together), trace, "data_bytes")
+    every = mechanisms.beside(of_both, trace, reinjections=again)
+    return tuple(every.sort("mptcp_subflow").collect().to_dicts())
 
 
 def _wanted(trace: Trace, which: str) -> pl.Expr:
@@ -112,29 +150,46 @@ def _wanted(trace: Trace, which: str) -> pl.Expr:
     return pl.col("flow").is_in([f"{left} > {right}", f"{right} > {left}"])
 
 
-def _read(trace: Trace, row: dict[str, Any]) -> list[_core.Packet]:
-    files = [Path(name) for name in _files(trace, row["capture"])]
+def _read(trace: Trace, rows: Sequence[dict[str, Any]]) -> list[list[_core.Packet]]:
+    """The packets of each; every capture is read once."""
+    places: dict[tuple[str, ...], list[int]] = {}
+    for place, row in enumerate(rows):
+        places.setdefault(tuple(_files(trace, row["capture"])), []).append(place)
+    found: dict[int, list[_core.Packet]] = {}
+    for names, mine in places.items():
+        some = [rows[place] for place in mine]
+        found |= zip(mine, _read_files(trace, [Path(name) for name in names], some), strict=True)
+    return [found[place] for place in range(len(rows))]
+
+
+def _read_files(
+    trace: Trace, files: Sequence[Path], rows: Sequence[dict[str, Any]]
+) -> list[list[_core.Packet]]:
     missing = [str(file) for file in files if not file.is_file()]
     if missing:
         raise UserError(
             f"{trace.path}: the packets are in {', '.join(missing)}, which is not there any more",
             "put the capture back, or analyse it where it is now",
         )
-    client, _, server = row["flow"].partition(" > ")
-    # Seconds as a number are not exact: a microsecond more on either side.
-    since, until = (
-        round(row[name] * 1e9) + off for name, off in (("start_s", -1000), ("end_s", 1000))
-    )
+    wanted = []
+    for row in rows:
+        client, _, server = row["flow"].partition(" > ")
+        # Seconds as a number are not exact: a microsecond more on either side.
+        since, until = (
+            round(row[name] * 1e9) + off for name, off in (("start_s", -1000), ("end_s", 1000))
+        )
+        wanted.append((client, server, since, until))
     try:
-        packets = _core.read_flow(files, client, server, since, until)
+        found = _core.read_flows(files, wanted)
     except OSError as error:
         raise UserError(f"cannot be read: {error}") from error
-    if not packets:
-        raise UserError(
-            f"{', '.join(map(str, files))}: no packet of {row['flow']}",
-            "the capture is not the one that was analysed: rexmit trace again",
-        )
-    return packets
+    for row, packets in zip(rows, found, strict=True):
+        if not packets:
+            raise UserError(
+                f"{', '.join(map(str, files))}: no packet of {row['flow']}",
+                "the capture is not the one that was analysed: rexmit trace again",
+            )
+    return found
 
 
 def _files(trace: Trace, capture: str) -> list[str]:
@@ -192,6 +247,7 @@ def _traced(
             flags=flag_names(raw.flags),
             payload_bytes=raw.payload_len,
             window=raw.window,
+            window_scale=raw.window_scale,
             sack=tuple(raw.sack),
             mechanism=mechanism_words(retransmission) if retransmission else None,
             need=retransmission["need"] if retransmission else None,

@@ -94,6 +94,7 @@ def _at(
             flags=flag_names(one.flags),
             payload_bytes=one.payload_len,
             window=one.window,
+            window_scale=one.window_scale,
             sack=tuple(one.sack),
             dropped=(one.time_ns, one.seq) in gone,
         )
@@ -112,7 +113,7 @@ def _read(
             "put the capture back, or analyse it where it is now",
         )
     try:
-        return _core.read_flow(files, *flow, *times)
+        return _core.read_flows(files, [(*flow, *times)])[0]
     except OSError as error:
         raise UserError(f"cannot be read: {error}") from error
 

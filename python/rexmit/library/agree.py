@@ -21,7 +21,13 @@ from rexmit.validate.agree.logs import Wanted, kernel_logs, room_of
 from rexmit.validate.agree.rates import Rates
 from rexmit.validate.agree.read import read
 from rexmit.validate.agree.recorded import Recorded, of_folder, of_image
-from rexmit.validate.agree.verdicts import rates, rates_of_kernels, verdict
+from rexmit.validate.agree.verdicts import (
+    judged_cases,
+    judged_kernels,
+    rates,
+    rates_of_kernels,
+    verdict,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +162,16 @@ def agree_case(
     if one.kernel_error is not None:
         raise UserError(f"the kernel did not run {wanted.name}: {one.kernel_error}")
     return one
+
+
+def judged(agreement: Agreement) -> dict[int, Judged]:
+    """Every case by its number, with both logs, and where they part."""
+    folder = Folder(agreement.folder)
+    if agreement.against is not None:
+        return judged_kernels(folder, Folder(agreement.against), agreement.ticks)
+    return dict(
+        judged_cases(folder, agreement.about, agreement.stack, agreement.recorded, agreement.ticks)
+    )
 
 
 def _held(folder: Folder, about: About, stack: str | None, ticks: int) -> Agreement:

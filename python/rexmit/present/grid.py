@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.style import StyleType
 from rich.text import Text
 
+from rexmit.present.blocks import Recorder, Row, look
 from rexmit.present.terminal import is_unicode
 
 
@@ -46,6 +47,10 @@ def width(columns: Sequence[Column], lines: Iterable[Line]) -> int:
 
 def print_grid(columns: Sequence[Column], lines: Sequence[Line], console: Console) -> None:
     """Nothing is cut off: a table too wide for the terminal is written wide."""
+    if isinstance(console, Recorder):
+        rows = (Row(line.texts, look(line.style), line.across) for line in lines)
+        console.grid([c.head for c in columns], [c.right for c in columns], rows)
+        return
     widths = _widths(columns, lines)
     heads = [column.head.split("\n") for column in columns]
     for texts in _level(heads, bottom=True):

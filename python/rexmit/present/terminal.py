@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
+from typing import Final
 
 from rich.console import Console
 from rich.padding import Padding
 from rich.style import StyleType
 from rich.text import Text
+
+from rexmit.present.blocks import Recorder
+
+_LABEL: Final = 16
+"""So wide are the labels of facts."""
 
 
 def console() -> Console:
@@ -34,3 +41,12 @@ def say(console: Console, text: str | Text, style: StyleType = "", indent: int =
         line.rstrip()
         left = indent if number else 0
         console.print(Padding(line, (0, 0, 0, left), expand=False))
+
+
+def say_facts(console: Console, pairs: Iterable[tuple[str, str]]) -> None:
+    """Labels, and beside each what it is of; without a label a line goes on with the one before."""
+    if isinstance(console, Recorder):
+        console.facts(pairs)
+        return
+    for label, text in pairs:
+        say(console, f"{label:<{_LABEL}} {text}".rstrip())

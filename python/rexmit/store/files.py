@@ -194,10 +194,14 @@ def _put(folder: Path, path: Path) -> None:
         shutil.rmtree(old, ignore_errors=True)
 
 
+SCRATCH = "rexmit-"
+"""What names of temporary folders begin with."""
+
+
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[Path]:
     """A temporary folder for what nobody keeps."""
-    folder = Path(tempfile.mkdtemp(prefix="rexmit-"))
+    folder = Path(tempfile.mkdtemp(prefix=SCRATCH))
     remove = partial(shutil.rmtree, folder, ignore_errors=True)
     with interrupt.undone_by(remove):
         try:

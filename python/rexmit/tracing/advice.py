@@ -55,9 +55,7 @@ def advice(trace: Trace, shown: int = SHOWN) -> tuple[Advice, ...]:
     waited = trace.scan("connections").select(pl.col("waited_s").sum()).collect().item()
     least_s = max(LEAST_SAVED_S, LEAST_SAVED * waited)
     rows = (
-        pl.concat([_of_connections(trace), _of_grid(trace)], how="vertical_relaxed")
-        .group_by("setting")
-        .sum()
+        totals(trace)
         .filter(pl.col("saved_s") >= least_s)
         .with_columns(
             (~pl.col("setting").str.contains(",") & (pl.col("setting") != SMART_CONFIG)).alias(
@@ -71,6 +69,12 @@ def advice(trace: Trace, shown: int = SHOWN) -> tuple[Advice, ...]:
     together = [one for one in every if not one.alone][:1]
     alone = [one for one in every if one.alone][: shown - len(together)]
     return tuple(sorted([*together, *alone], key=lambda one: -one.saved_s))
+
+
+def totals(trace: Trace) -> pl.LazyFrame:
+    """Of every setting that would have changed something, what `Advice` has of it."""
+    both = pl.concat([_of_connections(trace), _of_grid(trace)], how="vertical_relaxed")
+    return both.group_by("setting").sum()
 
 
 def _of_connections(trace: Trace) -> pl.LazyFrame:

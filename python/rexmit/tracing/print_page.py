@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from rexmit.present.grid import Column, Line, print_grid
-from rexmit.present.terminal import say
+from rexmit.present.terminal import say, say_facts
 from rexmit.tracing import terms
 from rexmit.tracing.advice import Advice
 from rexmit.tracing.doubts import NOT_TCP, counts, unread, warnings
@@ -55,8 +55,7 @@ def print_page(
     say(console, Text(_title(captures, facts, made), "bold"))
     if selected:
         say(console, Text(selected, "bold"))
-    for label, text in _captured(facts, made):
-        say(console, f"{label:<16} {text}".rstrip())
+    say_facts(console, _captured(facts, made))
     for warning in warnings(facts, made):
         say(console, Text.assemble(("warning: ", "yellow"), warning))
     if made.points is not None:
@@ -64,8 +63,7 @@ def print_page(
         print_points(made.points, console)
     console.print()
     say(console, Text("What went wrong", "bold"))
-    for label, text in troubles(made, unread=sum(unread(facts).values())):
-        say(console, f"{label:<16} {text}".rstrip())
+    say_facts(console, troubles(made, unread=sum(unread(facts).values())))
     if made.mechanisms:
         console.print()
         _print_mechanisms(made.mechanisms, console)
@@ -93,8 +91,7 @@ def print_unfit(
     """Instead of a page, where no connection is wanted."""
     say(console, Text(", ".join(captures), "bold"))
     say(console, Text(selected, "bold"))
-    for label, text in lines:
-        say(console, f"{label:<16} {text}")
+    say_facts(console, lines)
 
 
 # What was captured.

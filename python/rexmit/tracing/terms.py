@@ -40,6 +40,16 @@ COLOURS: Final = {
 """The palette of Okabe and Ito (2008), and three colours more; timers are dark, what
 acknowledgements brought on is light."""
 
+ON_DARK: Final = COLOURS | {
+    "rack": "#4BA3E3",
+    "sack-recovery": "#2FC79A",
+    "fack": "#C99587",
+    "early-retransmit": "#AE98F0",
+    "mptcp-reinject": "#FFFFFF",
+    "unknown": "#AAB0B8",
+}
+"""The same on a dark ground, where some would not be seen."""
+
 COUNTED: Final = (
     f"RTO: {', '.join(RTO)} (what a timer made, and what followed a timeout); "
     f"FR/R: {', '.join(FR)}; neither: mptcp-reinject, unknown"

@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from rexmit.cli import completion
+from rexmit.cli.html import Html
+from rexmit.cli.html import write as write_page
 from rexmit.cli.limits import MOST_JOBS, OnCluster
 from rexmit.errors import EXIT_FAILED, UserError
 
@@ -84,6 +86,7 @@ def agree(
     show: Annotated[
         bool, typer.Option("--show", help="With --case: both logs beside each other.")
     ] = False,
+    html: Html = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the rates as JSON.")] = False,
     fail_under: Annotated[
         float | None,
@@ -130,7 +133,7 @@ def agree(
             "--case",
             (
                 *("cases", "paths", "seed", "jobs", "cluster", "keep"),
-                *("ticks", "as_json", "fail_under"),
+                *("ticks", "html", "as_json", "fail_under"),
             ),
         )
         raise typer.Exit(_one(case, kernel, stack, show=show))
@@ -160,6 +163,7 @@ def agree(
         ):
             typer.echo(line)
         typer.echo(f"kept in {found.folder}")
+    write_page([found], html, as_json=as_json)
     if fail_under is not None and rates.share(rates.agreed) < fail_under:
         raise typer.Exit(EXIT_FAILED)
 

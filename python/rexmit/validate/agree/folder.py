@@ -24,6 +24,8 @@ from rexmit.validate.agree.outcome import Outcome
 
 FORMAT: Final = 1
 
+META: Final = "agree.json"
+
 
 def _format(value: object, where: str) -> None:
     whole(FORMAT, FORMAT)(value, where)
@@ -95,7 +97,7 @@ class Folder:
         Raises UserError for a folder with others.
         """
         folder = cls(path)
-        meta = path / "agree.json"
+        meta = path / META
         if meta.exists() and folder.about() != about:
             raise UserError(
                 f"{path} holds cases of another seed, kernel, guest program or number of paths",
@@ -130,7 +132,7 @@ class Folder:
     def about(self) -> About:
         """Raises UserError where the folder is none of ours."""
         try:
-            data = read(self.path / "agree.json")
+            data = read(self.path / META)
             _CHECK(data, "")
         except (OSError, ValueError) as error:
             raise UserError(

@@ -19,7 +19,13 @@ from rexmit.validate.agree.recorded import Recorded
 
 def rates(folder: Folder, about: About, stack: str, recorded: Recorded, ticks: int = 1) -> Rates:
     """How often they agree, times within so many `ticks`. Disagreements are kept in the folder."""
-    judged = dict(_every(folder, about, stack, recorded, ticks))
+    folder.clear_disagreements()
+    judged: dict[int, Judged] = {}
+    for number, one in judged_cases(folder, about, stack, recorded, ticks):
+        if one.counts and not one.agrees:
+            title = f"{about.version} at {about.hz} Hz against {stack}: {one.kind}"
+            folder.keep(one.case, title, (("kernel", one.kernel.rows), ("model", one.model.rows)))
+        judged[number] = one
     return tally(judged, RETRANSMISSIONS if about.paths > 1 else PACKETS)
 
 
@@ -27,6 +33,13 @@ def rates_of_kernels(folder: Folder, other: Folder, ticks: int) -> Rates:
     """How often the kernels of two folders agree, in the cases that both ran. Raises UserError
     where there are none.
     """
+    paths = folder.about().paths
+    judged = judged_kernels(folder, other, ticks)
+    return tally(judged, RETRANSMISSIONS if paths > 1 else PACKETS)
+
+
+def judged_kernels(folder: Folder, other: Folder, ticks: int) -> dict[int, Judged]:
+    """The cases that both kernels ran. Raises UserError where there are none."""
     about, second = folder.about(), other.about()
     if about.hz != second.hz:
         raise UserError(
@@ -46,7 +59,7 @@ def rates_of_kernels(folder: Folder, other: Folder, ticks: int) -> Rates:
             f"{folder.path} and {other.path} have no case in common",
             f"run both with the same {argument('seed')} and {argument('paths')}",
         )
-    return tally(judged, RETRANSMISSIONS if about.paths > 1 else PACKETS)
+    return judged
 
 
 def tally(judged: Mapping[int, Judged], measures: Measures) -> Rates:
@@ -70,18 +83,14 @@ def tally(judged: Mapping[int, Judged], measures: Measures) -> Rates:
     )
 
 
-def _every(
+def judged_cases(
     folder: Folder, about: About, stack: str, recorded: Recorded, ticks: int
 ) -> Iterator[tuple[int, Judged]]:
-    folder.clear_disagreements()
+    """The model on every case that the kernel ran."""
     for number, outcome in sorted(folder.outcomes().items()):
-        if number not in recorded.cases:
-            continue
-        one = verdict(recorded.cases[number], outcome, stack, about.hz, recorded.bench, ticks)
-        if one.counts and not one.agrees:
-            title = f"{about.version} at {about.hz} Hz against {stack}: {one.kind}"
-            folder.keep(one.case, title, (("kernel", one.kernel.rows), ("model", one.model.rows)))
-        yield number, one
+        if number in recorded.cases:
+            case = recorded.cases[number]
+            yield number, verdict(case, outcome, stack, about.hz, recorded.bench, ticks)
 
 
 def verdict(

@@ -1,0 +1,186 @@
+"""How large a page is, how fast it opens, and how fast it pans, in headless Chromium.
+
+    python benches/page.py [--connections 100000] [PAGE.html]
+
+Makes the page of so many synthetic connections (`rexmit validate synth --mix bench`), or takes one
+that is there. Prints bytes, seconds to write the page, seconds until its overview and its table of
+connections are shown, milliseconds to sort and to search that table, and frames a second (median
+over a scripted pan of the connection with most packets in the page).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Final
+
+from playwright.sync_api import Page, sync_playwright
+
+import rexmit
+from rexmit.webpage import scripts
+
+ARGUMENTS: Final = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+
+TICKS: Final = os.sysconf("SC_CLK_TCK")
+
+SHOWN: Final = "html[data-shown]"
+
+PAN: Final = """
+() => new Promise((done) => {
+    const plot = document.querySelector(".plot");
+    plot.focus();
+    const zoom = () => plot.dispatchEvent(new KeyboardEvent("keydown", { key: "+" }));
+    zoom(); zoom(); zoom();
+    const frames = [];
+    let last = performance.now();
+    const step = (now) => {
+        frames.push(now - last);
+        last = now;
+        if (frames.length > 121) return done(frames.slice(2));
+        const key = Math.floor(frames.length / 30) % 2 ? "ArrowLeft" : "ArrowRight";
+        plot.dispatchEvent(new KeyboardEvent("keydown", { key }));
+        requestAnimationFrame(step);
+    };
+    requestAnimationFrame(step);
+})
+"""
+
+
+def made(connections: int, folder: Path) -> Path:
+    """The page of a synthetic capture at a monitor midway."""
+    corpus = rexmit.synth(
+        out=folder / "corpus",
+        connections=connections,
+        mix="bench",
+        points=["switch"],
+        format="pcap",
+    )
+    (capture,) = corpus.captures
+    trace = rexmit.trace(capture.path, out=folder / "trace")
+    began = time.perf_counter()
+    page = rexmit.report(trace, folder / "page.html")
+    print(f"written in            {time.perf_counter() - began:8.2f} s")
+    return page.path
+
+
+def timed(page: Page, address: str, wanted: str) -> tuple[float, float]:
+    """Seconds from going there until something is shown, and CPU seconds of the whole browser."""
+    page.goto("about:blank")
+    began, used = time.perf_counter(), cpu_s()
+    page.goto(address)
+    page.wait_for_selector(wanted)
+    return time.perf_counter() - began, cpu_s() - used
+
+
+def cpu_s() -> float:
+    """CPU seconds of all processes that this one started, and those that they did."""
+    parents: dict[int, list[int]] = {}
+    used: dict[int, float] = {}
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdecimal():
+            continue
+        try:
+            stat = (entry / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        except OSError:
+            continue  # it has ended
+        parents.setdefault(int(stat[1]), []).append(int(entry.name))
+        used[int(entry.name)] = (int(stat[11]) + int(stat[12])) / TICKS
+    total, left = 0.0, [os.getpid()]
+    while left:
+        for child in parents.get(left.pop(), []):
+            total += used[child]
+            left.append(child)
+    return total
+
+
+def largest(page: Page) -> str:
+    """The address of the connection in the page with most packets, by its element's length."""
+    return str(
+        page.evaluate(
+            """() => [...document.querySelectorAll('[id^="packets-0-"]')]
+                .sort((a, b) => b.textContent.length - a.textContent.length)[0]
+                .id.slice("packets-0-".length)"""
+        )
+    )
+
+
+def measure(page: Page, file: Path) -> None:
+    """Prints what there is to know of a page."""
+    ours = sum(len(text().encode()) for text in (scripts.library, scripts.program, scripts.styles))
+    print(
+        f"page                  {file.stat().st_size / 1e6:8.2f} MB, of it programs and styles "
+        f"{ours / 1e6:.2f} MB"
+    )
+    address = f"file://{file.resolve()}"
+    for words, name, wanted in (
+        ("overview opens in", "", SHOWN),
+        ("table opens in", "#table=connections", ".rows .row"),
+    ):
+        both = [timed(page, address + name, wanted) for _ in range(5)]
+        real, cpu = (statistics.median(times) for times in zip(*both, strict=True))
+        print(f"{words:<21} {real:8.2f} s (median of 5; {cpu:.2f} s of CPU)")
+    for words, code in (
+        ("sorted by a number", "document.querySelectorAll('.heads button')[3].click()"),
+        ("sorted by a text", "document.querySelectorAll('.heads button')[1].click()"),
+    ):
+        took = page.evaluate(
+            f"() => {{ const t = performance.now(); {code}; return performance.now() - t; }}"
+        )
+        print(f"{words:<21} {took:8.0f} ms")
+    took = page.evaluate(
+        """() => new Promise((done) => {
+            const field = document.querySelector("input[type=search]");
+            const count = document.querySelector(".count");
+            field.value = "10.1 waited_s>0.1";
+            const found = () => done(performance.now() - began - 120);
+            new MutationObserver(found).observe(count, { childList: true });
+            field.dispatchEvent(new Event("input"));
+            const began = performance.now();
+        })"""
+    )
+    print(f"searched in           {took:8.0f} ms (after a pause of 120 in typing)")
+    page.goto("about:blank")
+    page.goto(f"{address}#connection={largest_of(page, address)}")
+    page.wait_for_selector(".plot canvas")
+    frames = page.evaluate(PAN)
+    slow = sorted(frames)[int(0.95 * len(frames))]
+    print(
+        f"pans at               {1000 / statistics.median(frames):8.0f} frames a second "
+        f"(median of {len(frames)}; 95 of 100 at {1000 / slow:.0f} or more)"
+    )
+
+
+def largest_of(page: Page, address: str) -> str:
+    """As `largest`, of a page that is opened for that."""
+    page.goto(address)
+    page.wait_for_selector(SHOWN)
+    found = largest(page)
+    page.goto("about:blank")
+    return found
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0] if __doc__ else "")
+    parser.add_argument("page", nargs="?", type=Path, help="a page that is there")
+    parser.add_argument("--connections", type=int, default=100_000)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="rexmit-page-") as name, sync_playwright() as started:
+        file = asked.page or made(asked.connections, Path(name))
+        browser = started.chromium.launch(
+            executable_path=shutil.which("chromium"), args=[*ARGUMENTS]
+        )
+        measure(browser.new_page(), file)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""`rexmit report PATH…`: one self-contained page to open in a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rexmit.cli.html import say
+from rexmit.cli.selection import Host, Port, Since, Until
+from rexmit.errors import UserError
+
+if TYPE_CHECKING:
+    from rexmit.tracing.folder import Trace
+
+EXAMPLES = """\
+Examples:
+
+\b
+  rexmit report capture.pcapng                     a page about a capture: report.html
+  rexmit report today -o today.html                about what `rexmit trace --out today` kept
+  rexmit report today --connections 17,23          with the packets of these connections
+  rexmit report runs/tlp-2013                      a run, its figures beside the paper's
+  rexmit report runs/on-6.1 runs/on-6.12           two runs, and where their senders part
+  rexmit report runs/agree-6.12                    what `rexmit validate agree` kept
+  rexmit report today --table connections          a table of the page as CSV
+"""
+
+
+def report(
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PATH...",
+            help="Folders of runs, of traces, of `rexmit validate agree`; or captures, which "
+            "together are one trace. Two runs are compared, too.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The page.")] = Path(
+        "report.html"
+    ),
+    host: Host = None,
+    port: Port = None,
+    since: Since = None,
+    until: Until = None,
+    connections: Annotated[
+        str | None,
+        typer.Option(
+            "--connections",
+            metavar="K,K...",
+            help="Put the packets of these into the page: rows of connections.parquet, or of a "
+            "run's transfers.parquet, from 0. [default: those that waited longest]",
+            show_default=False,
+        ),
+    ] = None,
+    packets: Annotated[
+        int | None,
+        typer.Option(
+            "--packets",
+            metavar="N",
+            min=0,
+            help="Without --connections: as many packets at most. [default: 200,000, some 4 MB]",
+            show_default=False,
+        ),
+    ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option(
+            "--table",
+            metavar="NAME",
+            help="Print this table of the page as CSV, and write no page.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Say what was written as JSON.")] = False,
+) -> None:
+    """Write a page about runs, traces, what differs and what agrees: one file that opens in a
+    browser from the disk, without a server or the network.
+
+    It has what the terminal shows, tables to sort, filter and search, the figures beside the
+    paper's, connections packet by packet to zoom into, two of them beside each other, and what-if
+    by sliders. Each view has an address to send, and the command that prints the same numbers.
+    """
+    import sys
+
+    from rexmit.library import report as library
+    from rexmit.library.trace import select, trace
+    from rexmit.progress import for_stream
+    from rexmit.webpage.choose import PACKETS
+
+    if connections is not None and packets is not None:
+        raise UserError(
+            "--packets bounds what is chosen by itself; --connections chooses",
+            "leave one of them out",
+            usage=True,
+        )
+    progress = for_stream(sys.stderr, "packets", transient=True)
+    of: list[str] | Trace = paths
+    if host or port or since or until:
+        of = select(
+            trace(paths, progress=progress),
+            hosts=host or (),
+            ports=port or (),
+            since=since,
+            until=until,
+        )
+    if table is not None:
+        found = library.report_table(of, table, progress=progress)
+        typer.echo(found.write_csv(), nl=False)
+        return
+    made = library.report(
+        of,
+        out,
+        connections=None if connections is None else numbers(connections),
+        packets=PACKETS if packets is None else packets,
+        progress=progress,
+    )
+    if as_json:
+        import json
+
+        typer.echo(json.dumps(made.as_json(), indent=2, ensure_ascii=False))
+        return
+    say(made)
+
+
+def numbers(text: str) -> list[int]:
+    """`17,23` as numbers. Raises UserError (usage)."""
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not parts or not all(part.isdecimal() for part in parts):
+        raise UserError(
+            f"--connections {text}: not numbers with commas",
+            "as in --connections 17,23",
+            usage=True,
+        )
+    return [int(part) for part in parts]

@@ -1,0 +1,50 @@
+"""Options that choose connections of a trace."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+Host = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--host",
+        metavar="ADDRESS",
+        help="Only connections of this host, or of a prefix as 10.0.0.0/8. Repeatable.",
+        show_default=False,
+    ),
+]
+
+Port = Annotated[
+    list[int] | None,
+    typer.Option(
+        "--port",
+        metavar="PORT",
+        min=0,
+        max=65_535,
+        help="Only connections with this port at either end. Repeatable.",
+        show_default=False,
+    ),
+]
+
+Since = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="TIME",
+        help="Only connections that were there at this time (2024-12-12T16:03:42, in UTC, or "
+        "seconds since 1970) or later.",
+        show_default=False,
+    ),
+]
+
+Until = Annotated[
+    str | None,
+    typer.Option(
+        "--to",
+        metavar="TIME",
+        help="Only connections that were there at this time or before.",
+        show_default=False,
+    ),
+]

@@ -1,0 +1,58 @@
+"""Commands that print what a view shows, ready for a shell."""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from collections.abc import Iterable
+
+from rexmit.store.files import SCRATCH
+from rexmit.tracing.folder import META, Trace
+from rexmit.tracing.selection import Selection
+
+
+def command(*words: object) -> str:
+    """`rexmit …`, quoted where a shell needs it."""
+    return shlex.join(["rexmit", *(str(word) for word in words)])
+
+
+def place(trace: Trace) -> list[str]:
+    """What names the trace to a command: its folder where that is kept, else its captures."""
+    kept = trace.path if trace.meta.get("pieces") or (trace.path / META).is_file() else None
+    if kept is not None and not is_passing(trace):
+        return [str(kept)]
+    return trace.captures
+
+
+def is_passing(trace: Trace) -> bool:
+    """Its tables lie in a temporary folder, which no command can name later."""
+    return trace.path.is_relative_to(tempfile.gettempdir()) and trace.path.parent.name.startswith(
+        SCRATCH
+    )
+
+
+def chosen(trace: Trace) -> list[str]:
+    """The options that choose its connections."""
+    if not isinstance(trace, Selection):
+        return []
+    wanted = trace.wanted
+    options = [("--host", str(host)) for host in wanted.hosts]
+    options += [("--port", str(port)) for port in wanted.ports]
+    options += [
+        (name, f"{at:.9f}".rstrip("0").rstrip("."))
+        for name, at in (("--from", wanted.from_s), ("--to", wanted.to_s))
+        if at is not None
+    ]
+    return [word for pair in options for word in pair]
+
+
+def report(names: Iterable[str], *options: str) -> str:
+    """The command that makes a page."""
+    return command("report", *names, *options)
+
+
+def for_any(names: Iterable[str]) -> str:
+    """The command that makes a page with the packets of connection {number}, which the browser puts
+    in.
+    """
+    return report(names, "--connections") + " {number} -o report.html"

@@ -1,0 +1,294 @@
+"""The part of a page that is about a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Final
+
+import polars as pl
+
+from rexmit.errors import UserError
+from rexmit.ladder.print_traced import about as facts_of
+from rexmit.ladder.print_traced import title
+from rexmit.ladder.traced import Traced, open_several, retransmission_words
+from rexmit.present.blocks import Recorder
+from rexmit.store.schema import declared
+from rexmit.tracing import mechanisms, sides
+from rexmit.tracing.advice import advice
+from rexmit.tracing.folder import Trace
+from rexmit.tracing.groups import KEYS, by
+from rexmit.tracing.print_page import print_page
+from rexmit.tracing.selection import Selection
+from rexmit.tracing.summary import summary
+from rexmit.version import version
+from rexmit.webpage import choose, commands, packets
+from rexmit.webpage.part import Opens, Packets, Part, Section, Table
+from rexmit.webpage.whatif import sliders
+from rexmit.whatif.calibration import load
+
+_SIDE: Final = ("packets", "bytes", "rtt_median_s", "rtt_max_s", "rtt_samples", "stack")
+
+_ROWS: Final = (
+    *("number", "flow", "direction", "after_s", "time_s", "mechanism", "need", "evidence"),
+    *("detection_s", "detection_rtts", "timer_s", "waited_s", "recovery_s", "length_bytes"),
+    *("copy", "flight_segments", "lost_in_flight", "confidence", "runner_up", "episode_cause"),
+)
+
+_PLURALS: Final = {"host": "hosts", "port": "ports", "prefix": "prefixes"}
+
+_OWN: Final = {
+    "number": ("", "row of connections.parquet: --flow K of `rexmit show`"),
+    "retransmissions": ("", "packets that carried anything sent before, of both sides"),
+    "spurious": ("", "of them, those that were not needed"),
+    "timeouts": ("", "of them, those that a retransmission timeout made"),
+    "probes": ("", "of them, tail loss probes"),
+    "bytes": ("bytes", "payload of both sides, retransmissions counted"),
+    "packets": ("", "packets of both sides"),
+    "rtt_median_s": ("s", "median round-trip time of the side with more samples"),
+    "rtt_max_s": ("s", "largest round-trip time of either side"),
+    "stack": ("", "the stack that explains the retransmissions of the side with more of them"),
+    "after_s": ("s", "from the connection's first packet"),
+}
+"""Columns that no table of a trace has as they are here: unit and meaning."""
+
+
+def part(trace: Trace, *, connections: Sequence[int] | None, limit: int) -> Part:
+    """All that the page of a trace says, its tables, and packets of some connections: those named,
+    else those that waited longest, up to `limit` packets. Raises UserError for one that there is
+    not, and where packets of a named one cannot be read.
+    """
+    names, options = commands.place(trace), commands.chosen(trace)
+    frame = _connections(trace)
+    choice = _choice(frame, connections, limit)
+    found: list[Packets] = []
+    rule = choice.rule
+    try:
+        found = [_packets(one, names) for one in open_several(trace, choice.numbers)]
+    except UserError as error:
+        if connections is not None:
+            raise
+        rule = f"This file has no packets: {error.what}."
+    whatif = sliders(
+        trace,
+        commands.report(names, *options, "--table", "settings"),
+        commands.command("trace", *trace.captures, *options),
+    )
+    return Part(
+        kind="trace",
+        name=", ".join(trace.captures[:3]) + (" …" if len(trace.captures) > 3 else ""),
+        names=[*names, *options],
+        sections=[_overview(trace, commands.command("trace", *names, *options))],
+        tables=[*_tables(trace, frame, names, options), *_settings(whatif, names, options)],
+        packets=found,
+        rule=rule,
+        missing=commands.for_any([*names, *options]),
+        whatif=whatif,
+    )
+
+
+def _overview(trace: Trace, command: str) -> Section:
+    out = Recorder()
+    print_page(
+        trace.captures,
+        trace.facts,
+        summary(trace),
+        advice(trace),
+        out,
+        checked=load(version()),
+        selected=trace.told if isinstance(trace, Selection) else "",
+    )
+    return Section("Overview", out.blocks, command)
+
+
+def _connections(trace: Trace) -> pl.DataFrame:
+    rtt = pl.when(pl.col("forward_rtt_samples") >= pl.col("backward_rtt_samples"))
+    more = pl.when(pl.col("of_client") * 2 > pl.col("retransmissions"))
+    rows = mechanisms.beside(
+        sides.beside(trace.numbered(), trace, *_SIDE),
+        trace,
+        retransmissions=mechanisms.retransmissions(),
+        of_client=mechanisms.retransmissions(side="forward"),
+        spurious=mechanisms.total("spurious"),
+        timeouts=mechanisms.retransmissions(["rto"]),
+        probes=mechanisms.retransmissions(["tlp"]),
+    )
+    several = ["capture"] if len(trace.captures) > 1 else []
+    return rows.select(
+        pl.col("number").cast(pl.Int64),
+        "flow",
+        "start_s",
+        "duration_s",
+        "waited_s",
+        "retransmissions",
+        "spurious",
+        "timeouts",
+        "probes",
+        sides.both("bytes").alias("bytes"),
+        sides.both("packets").alias("packets"),
+        rtt.then("forward_rtt_median_s").otherwise("backward_rtt_median_s").alias("rtt_median_s"),
+        pl.max_horizontal("forward_rtt_max_s", "backward_rtt_max_s").alias("rtt_max_s"),
+        more.then("forward_stack").otherwise("backward_stack").alias("stack"),
+        "handshake",
+        "handshake_rtt_s",
+        "reset_by",
+        *several,
+    ).collect()
+
+
+def _retransmissions(trace: Trace) -> pl.DataFrame:
+    of = trace.numbered().select("connection", pl.col("number").cast(pl.Int64), "start_s")
+    return (
+        trace.scan("retransmissions")
+        .join(of, on="connection", how="left", maintain_order="left")
+        .with_columns((pl.col("time_s") - pl.col("start_s")).alias("after_s"))
+        .select(_ROWS)
+        .collect()
+    )
+
+
+def _tables(
+    trace: Trace, connections: pl.DataFrame, names: list[str], options: list[str]
+) -> list[Table]:
+    opens = Opens("connection", "number")
+    made = [
+        Table(
+            "connections",
+            "Connections",
+            connections,
+            commands.report(names, *options, "--table", "connections"),
+            _about("connections", connections),
+            "-waited_s",
+            opens,
+        )
+    ]
+    again = _retransmissions(trace)
+    if again.height:
+        made.append(
+            Table(
+                "retransmissions",
+                "Retransmissions",
+                again,
+                commands.report(names, *options, "--table", "retransmissions"),
+                _about("retransmissions", again),
+                "-waited_s",
+                opens,
+            )
+        )
+    for key in KEYS:
+        # To the nanosecond: the last digits of a sum depend on the order of its parts.
+        groups = pl.DataFrame(
+            [asdict(one) for one in by(trace, key)], infer_schema_length=None
+        ).with_columns(pl.col(pl.Float64).round(9))
+        if groups.height:
+            made.append(
+                Table(
+                    _PLURALS[key],
+                    _PLURALS[key].capitalize(),
+                    groups.rename({"key": key}),
+                    commands.command("trace", *names, *options, "--by", key),
+                    sort="-waited_s",
+                )
+            )
+    return made
+
+
+def _settings(
+    whatif: Mapping[str, Any] | None, names: list[str], options: list[str]
+) -> list[Table]:
+    if whatif is None:
+        return []
+    rows = [{k: v for k, v in row.items() if k != "parts"} for row in whatif["settings"]]
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    first = ["setting", "saved_s", "shorter", "longer"]
+    return [
+        Table(
+            "settings",
+            "Settings",
+            frame.select(*first, pl.exclude(*first)),
+            commands.report(names, *options, "--table", "settings"),
+            _OF_SETTINGS,
+            "-saved_s",
+        )
+    ]
+
+
+_OF_SETTINGS: Final = {
+    "setting": ("", "as `rexmit trace --whatif` takes it"),
+    "saved_s": ("s", "what would not have been waited, over all connections"),
+    "shorter": ("", "connections that last shorter by more than a tenth"),
+    "longer": ("", "connections that last longer by more than a tenth"),
+    "avoided": ("", "retransmissions that it would have spared"),
+    "spurious": ("", "retransmissions that it would have caused for nothing"),
+    "to_fr": ("", "losses found by acknowledgements or a probe, not a timeout"),
+    "to_rto": ("", "losses found by a timeout, not acknowledgements or a probe"),
+    "words": ("", "what it means"),
+}
+
+
+def _about(table: str, frame: pl.DataFrame) -> dict[str, tuple[str, str]]:
+    known = {
+        column.name: (column.unit or "", column.meaning)
+        for column in declared("trace")[table].columns
+    }
+    of_sides = {
+        column.name: (column.unit or "", column.meaning)
+        for column in declared("trace")["sides"].columns
+    }
+    every = {**of_sides, **known, **_OWN}
+    return {name: every[name] for name in frame.columns if name in every}
+
+
+def _choice(frame: pl.DataFrame, connections: Sequence[int] | None, limit: int) -> choose.Choice:
+    if connections is not None:
+        there = set(frame["number"].to_list())
+        lost = [number for number in connections if number not in there]
+        if lost:
+            raise UserError(
+                f"--connections {lost[0]}: there is no such connection",
+                "numbers are rows of connections.parquet, from 0",
+                usage=True,
+            )
+        return choose.named(connections, every=frame.height, noun="connection")
+    keys = ["waited_s", "retransmissions", "bytes", "number"]
+    ranked = frame.sort(keys, descending=[True, True, True, False])
+    if ranked["retransmissions"].sum():
+        ranked = ranked.filter(pl.col("retransmissions") > 0)
+    return choose.choose(
+        ranked.select("number", "packets").iter_rows(),
+        every=frame.height,
+        limit=limit,
+        order="of those with retransmissions, those that waited longest first"
+        if ranked["retransmissions"].sum()
+        else "those with most bytes first",
+        noun="connection",
+    )
+
+
+def _packets(traced: Traced, names: list[str]) -> Packets:
+    rows = traced.retransmissions
+    from_server = traced.data_from_server
+    at = [step.at_ns(from_server=from_server) / 1e9 for step in traced.steps]
+    drawn = packets.Drawn(
+        traced.steps,
+        from_server,
+        lambda number: retransmission_words(rows[number]) if number in rows else "sent again",
+        [
+            (at[number], row["timer_s"])
+            for number, row in rows.items()
+            if row["timer_s"] is not None and traced.steps[number].from_server == from_server
+        ],
+    )
+    client, _, server = traced.row["flow"].partition(" > ")
+    about = packets.about(
+        title(traced),
+        facts_of(traced),
+        drawn,
+        commands.command("show", *names, "--flow", traced.number, "--all"),
+        number=traced.number,
+        client=client,
+        server=server,
+        start_s=traced.start_ns / 1e9,
+        ends=list(traced.points) if traced.points else None,
+    )
+    return Packets(str(traced.number), about, packets.tables(drawn))

@@ -1,0 +1,114 @@
+"""What a page is made of, whatever it is about: printed blocks, tables, figures, packets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from rexmit.present.blocks import Block
+
+
+@dataclass(frozen=True)
+class Opens:
+    """What a row of a table opens: a view (connection, transfer, pair) by a column's number."""
+
+    view: str
+    column: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table to sort, filter and search. `about` has unit and meaning of columns by name,
+    `command` what prints the same numbers; rows stand by `sort`, a column, with - before it from
+    the largest down.
+    """
+
+    name: str
+    title: str
+    frame: pl.DataFrame
+    command: str
+    about: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    sort: str = ""
+    opens: Opens | None = None
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A value with its spread at a place of the x axis; `spread` is 0 where there is none."""
+
+    at: float
+    value: float
+    spread: float = 0.0
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a figure, ours or the paper's (`printed`). `look` has a colour and a marker."""
+
+    name: str
+    marks: tuple[Mark, ...]
+    printed: bool = False
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Lines over an axis. `ticks` are places with words, where the places are not numbers
+    themselves.
+    """
+
+    name: str
+    title: str
+    notes: tuple[str, ...]
+    x: str
+    y: str
+    lines: tuple[Line, ...]
+    command: str
+    ticks: tuple[tuple[float, str], ...] | None = None
+
+
+@dataclass(frozen=True)
+class Packets:
+    """One connection's packets. `key` names it in addresses: its number, and behind a point the
+    path of a subflow. `about` is plain data: title, both ends, words, the command; `tables` are
+    those of `packets.Drawn`.
+    """
+
+    key: str
+    about: Mapping[str, Any]
+    tables: Mapping[str, pl.DataFrame]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, and what is printed below it."""
+
+    title: str
+    blocks: Sequence[Block]
+    command: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """One thing that a page is about: a trace, a run, a diff or an agreement.
+
+    `names` are the paths that it was made of; a diff has none of its own. `view` is what its
+    connections are called in addresses, `rule` says in words which connections' packets are in the
+    page. `pairs` are connections to lay beside each other, and where they part.
+    """
+
+    kind: str
+    name: str
+    names: Sequence[str]
+    sections: Sequence[Section]
+    tables: Sequence[Table] = ()
+    figures: Sequence[Figure] = ()
+    view: str = "connection"
+    packets: Sequence[Packets] = ()
+    rule: str = ""
+    missing: str = ""
+    """The command that makes a page with the packets of connection {number}."""
+    whatif: Mapping[str, Any] | None = None
+    pairs: Sequence[Mapping[str, Any]] = ()

@@ -1,0 +1,69 @@
+"""The page of an agreement: both logs of a case beside each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+from tests.webpage.conftest import Open
+
+import rexmit
+from rexmit import _core
+from rexmit.campaign.streams import core_streams
+from rexmit.library.agree import judged
+from rexmit.validate.agree import model
+from rexmit.validate.agree.draw import draw
+from rexmit.validate.agree.folder import About, Folder
+
+ABOUT = About("6.1.0-hz250-x", "6.1.0", 250, "k", "g", seed=5)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Cases in which the model of Linux 6.12 stands for a kernel, to be held against 6.1, and one
+    in which a packet went later."""
+    path = tmp_path_factory.mktemp("agree") / "folder"
+    cases = {index: draw(_core, 5, index) for index in range(8)}
+    made = Folder.begin(path, ABOUT, cases)
+    for number, case in cases.items():
+        outcome = model.run(case, _core.run_model, core_streams(), stack="linux-6.1", hz=250)
+        if number == 3:
+            # The third packet of the server leaves half a second late.
+            packets = [list(row) for row in outcome["packets"]]
+            third = [row for row in packets if row[1] == 0 and row[3] > 0][2]
+            third[0] += 500_000_000
+            packets.sort(key=lambda row: row[0])
+            outcome = {**outcome, "packets": packets}
+        made.add(number, outcome)
+    return path
+
+
+def test_cases_stand_in_a_table_and_part_where_the_terminal_says(
+    folder: Path, tmp_path: Path, show: Open
+) -> None:
+    agreement = rexmit.agree_again(folder)
+    cases = judged(agreement)
+    assert [number for number, one in cases.items() if not one.exact] == [3]
+    page = show(rexmit.report(folder, tmp_path / "page.html").path)
+    expect(page.locator("main")).to_contain_text("every packet agrees")
+    page.get_by_role("link", name="Cases").click()
+    page.wait_for_selector(".rows .row")
+    expect(page.locator(".count")).to_have_text("8 rows")
+    # The one that does not agree stands first.
+    page.locator(".grid").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_contain_text(f"{cases[3].case.name}: kernel 6.1.0-hz250-x")
+    verdict = cases[3].verdict
+    assert verdict is not None
+    assert verdict.difference is not None
+    words = page.locator("p.parted").inner_text()
+    assert f"data packet {verdict.difference.place + 1}, in {verdict.difference.what}" in words
+    assert page.locator(".both > section").count() == 2
+    told = page.locator(".command code").inner_text()
+    assert told == f"rexmit validate agree --case {folder / cases[3].case.name} --show"
+
+
+def test_cases_that_agree_say_so(folder: Path, tmp_path: Path, show: Open) -> None:
+    page = show(rexmit.report(folder, tmp_path / "page.html").path, "pair=0&view=ladder")
+    assert "every packet agrees" in page.locator("main").inner_text()
