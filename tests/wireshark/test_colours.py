@@ -39,10 +39,10 @@ def test_packets_get_the_colours_of_their_mechanism(capture: Path, tmp_path: Pat
     lines = on_terminal("-r", str(out), "--color", configuration=tmp_path)
     coloured = {}
     for line in lines:
-        number = re.match(r"(?:\x1b\[[\d;]*m)*\s*(\d+) ", line)
+        place = re.match(r"(?:\x1b\[[\d;]*m)*\s*(\d+) ", line)
         background = re.search(r"\x1b\[48;2;(\d+);(\d+);(\d+)m", line)
-        if number and background:
-            coloured[int(number[1])] = tuple(map(int, background.groups()))
+        if place and background:
+            coloured[int(place[1])] = tuple(map(int, background.groups()))
     said = comments(out)
     assert coloured.keys() == said.keys()
     seen = set()
