@@ -43,6 +43,8 @@ WORDS = {
     "validate agree": ("--cases", "1"),
     "validate sensitivity": ("tiny.toml",),
     "trace": (CAPTURE,),
+    "report": ("run",),
+    "doctor": (),
     "validate score": ("run",),
     "stacks": ("linux-3.10",),
     "validate synth": ("--connections", "1"),

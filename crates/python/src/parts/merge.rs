@@ -69,6 +69,8 @@ pub fn judge_parts<'py>(
     all.iter().for_each(|part| drops.add(&part.drops));
     let summary = said.summary();
     let dict = told::summary(py, &summary, None, &said.settings, &stacks, files, drops)?;
+    // Parts are read without a capture filter.
+    dict.set_item("left_out", 0)?;
     dict.set_item("pieces", said.pieces())?;
     Ok(dict)
 }
