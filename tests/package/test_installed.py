@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -25,8 +24,6 @@ pytestmark = pytest.mark.slow
 
 CAPTURE = ROOT / "tests/real/captures/dcerpc.pcap"
 SERIES = "6.12"
-MOST_CPU_S = 0.6
-"""What `rexmit trace` of a small capture may take."""
 
 HELP = """
 import contextlib, io, sys
@@ -124,8 +121,6 @@ def test_the_model(user: User) -> None:
 def test_a_capture(user: User) -> None:
     capture = user.gets(CAPTURE, "small.pcap")
     assert "small.pcap: 35 packets" in user.runs("rexmit", "trace", str(capture))
-    cpu = statistics.median(user.cpu_s("rexmit", "trace", str(capture)) for _ in range(5))
-    assert cpu <= MOST_CPU_S
 
 
 def test_data_that_commands_read(user: User) -> None:

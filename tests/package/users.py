@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -43,13 +42,6 @@ class User:
             check=False,
             timeout=300,
         )
-
-    def cpu_s(self, *words: str) -> float:
-        """User and system time of a command."""
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        self.runs(*words)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
     def gets(self, source: Path, place: str) -> Path:
         """A copy of a file or folder, that is the user's own."""
