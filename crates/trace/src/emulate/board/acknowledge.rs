@@ -23,6 +23,7 @@ impl Board {
         report.prior_highest = self.highest;
         report.prior_sacked = self.sacked;
         report.prior_out = self.out;
+        let prior_delivered = self.delivered;
         report.advanced = acked.ack.is_after(prior_una);
         report.old = acked.ack.is_before(prior_una);
         report.other_use = !acked.carried.is_empty();
@@ -56,6 +57,7 @@ impl Board {
             }
         }
         self.note_delivered(report);
+        report.newly_delivered = self.delivered - prior_delivered;
         true
     }
 

@@ -28,6 +28,8 @@ pub struct AckReport {
     /// what has been delivered by now (`struct rate_sample`).
     pub prior_delivered: u32,
     pub delivered: u32,
+    /// Packets that it says were delivered (`tcp_newly_delivered`).
+    pub newly_delivered: u32,
     pub echo: Option<u32>,
     /// When the stamp that it echoes left first.
     pub echo_sent: Option<Time>,

@@ -68,14 +68,17 @@ fn what_was_delivered_when_the_latest_delivered_left_is_told() {
     let mut board = board_of(4);
     let first = ack(&mut board, 1, 2..3, 0);
     assert_eq!((first.prior_delivered, first.delivered), (1, 3));
+    assert_eq!(first.newly_delivered, 2);
     // Sent after three had arrived with the SYN; what is sent again too.
     board.push(&sent(60, 4));
     board.retransmitted(&sent(61, 1), 0..1);
     let second = ack(&mut board, 2, 4..5, 0);
     assert_eq!((second.prior_delivered, second.delivered), (3, 5));
+    assert_eq!(second.newly_delivered, 2);
     // What was SACKed does not arrive again.
     let third = ack(&mut board, 3, 0..0, 0);
     assert_eq!((third.prior_delivered, third.delivered), (0, 5));
+    assert_eq!(third.newly_delivered, 0);
 }
 
 #[test]

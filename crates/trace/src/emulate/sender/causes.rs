@@ -61,7 +61,8 @@ impl EmulatedSender {
     }
 
     fn add_timeouts(&self, list: &mut Candidates, board: &Board, moment: &Moment, head: bool) {
-        let place = if head { 0.0 } else { MUCH } + self.held_back(board, moment);
+        let place = if head { 0.0 } else { MUCH };
+        let place = place + self.held_back(board, moment);
         let phased = match self.clock.off_phase(moment.at) {
             Some(off) => of_phase(off, self.clock.ticks.tick(), moment.slack),
             None => 0.0,

@@ -49,8 +49,7 @@ impl EmulatedSender {
             }
             self.marks.uncount(piece);
         }
-        let delivered = report.delivered - report.prior_delivered;
-        self.grow_window(flags, packets, delivered);
+        self.grow_window(flags, packets, report.newly_delivered);
         match self.settings.ack_order {
             AckOrder::RecoveryFirst if flags.acked => {
                 self.sample_ticks(board, report);

@@ -70,20 +70,36 @@ mod tests {
     use crate::emulate::profile;
     use crate::emulate::sender::Recycled;
 
-    /// What an acknowledgement that SACKs two segments adds to the window of a sender of this stack after a timeout.
-    fn grown_by_sacks(stack: &str, reordered: bool) -> u32 {
+    /// A sender of this stack after a timeout, with eight segments.
+    fn after_timeout(stack: &str) -> (EmulatedSender, Board) {
         let mut pages = profile::all().iter();
         let profile = pages.find(|profile| profile.stack == stack).unwrap();
         let mut board = board_of(8);
         let mut sender = EmulatedSender::new(profile, 0, Recycled::default());
         sender.enter_loss(&mut board, rexmit_time::Time::from_nanos(300_000_000));
+        (sender, board)
+    }
+
+    /// What an acknowledgement adds to the window.
+    fn grown(
+        sender: &mut EmulatedSender,
+        board: &mut Board,
+        segment: u32,
+        sacked: std::ops::Range<u32>,
+    ) -> u32 {
+        let before = sender.flight.most.unwrap();
+        let report = ack(board, segment, sacked, 0);
+        sender.deliver(board, &report, &mut AckFlags::default());
+        sender.flight.most.unwrap() - before
+    }
+
+    /// What an acknowledgement that SACKs two segments adds to the window.
+    fn grown_by_sacks(stack: &str, reordered: bool) -> u32 {
+        let (mut sender, mut board) = after_timeout(stack);
         if reordered {
             sender.detection.threshold += 1;
         }
-        let before = sender.flight.most.unwrap();
-        let report = ack(&mut board, 0, 4..6, 0);
-        sender.deliver(&mut board, &report, &mut AckFlags::default());
-        sender.flight.most.unwrap() - before
+        grown(&mut sender, &mut board, 0, 4..6)
     }
 
     #[test]
@@ -91,5 +107,13 @@ mod tests {
         assert_eq!(grown_by_sacks("linux-6", true), 2);
         assert_eq!(grown_by_sacks("linux-6", false), 0);
         assert_eq!(grown_by_sacks("linux-3.10", true), 0);
+    }
+
+    #[test]
+    fn what_was_sacked_before_is_not_delivered_again() {
+        let (mut sender, mut board) = after_timeout("linux-6");
+        grown(&mut sender, &mut board, 0, 1..6);
+        assert_eq!(grown(&mut sender, &mut board, 1, 0..0), 1);
+        assert_eq!(grown(&mut sender, &mut board, 3, 0..0), 2);
     }
 }
