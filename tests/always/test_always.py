@@ -243,11 +243,19 @@ def test_an_address_that_is_taken(start: Start, tmp_path: Path) -> None:
     assert "Traceback" not in said
 
 
-def test_a_folder_that_vanishes(replay: Replay, start: Start, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "count",
+    [
+        pytest.param("rexmit_packets_total", id="with-rows-to-write"),
+        pytest.param("rexmit_pieces_total", id="with-nothing-to-write"),
+    ],
+)
+def test_a_folder_that_vanishes(replay: Replay, start: Start, tmp_path: Path, count: str) -> None:
     always = start("--rotate", "2s")
     always.write(stream(replay, 2))
-    always.until(lambda told: told.get("rexmit_packets_total", 0) > 0)
-    shutil.rmtree(tmp_path / "out")
+    always.until(lambda told: told.get(count, 0) > 0)
+    # In one step, so that nothing is written into it meanwhile.
+    (tmp_path / "out").rename(tmp_path / "gone")
     status, said = always.ended()
     assert status == 1
     assert str(tmp_path / "out") in said

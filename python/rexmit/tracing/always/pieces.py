@@ -31,8 +31,8 @@ class Pieces:
         self.path = path
         self._descriptor = descriptor
 
-    def next(self) -> Path:
-        """The name for the next piece. Raises UserError where the folder is not there any more."""
+    def check(self) -> None:
+        """Raises UserError where the folder is not there any more."""
         try:
             there = self.path.stat()
         except FileNotFoundError:
@@ -43,6 +43,10 @@ class Pieces:
                 f"{self.path}: the folder was removed or replaced while it was written",
                 "what was read since the last piece is lost; start again",
             )
+
+    def next(self) -> Path:
+        """The name for the next piece. Raises UserError as `check` does."""
+        self.check()
         stem = datetime.fromtimestamp(time.time(), UTC).strftime("%Y%m%dT%H%M%SZ")
         taken = {path.name for path in self.path.iterdir()}
         number = 0

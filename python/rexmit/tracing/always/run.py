@@ -175,6 +175,8 @@ class _Work:
                     if self._is_full(writer, began):
                         if self._has_any():
                             break
+                        # Nothing came that could not be written.
+                        self._pieces.check()
                         began = time.time()
                 if self._has_any():
                     facts = self._facts(last=not more)
