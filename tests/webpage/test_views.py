@@ -239,6 +239,25 @@ def test_two_connections_beside_each_other(traced: Path, show: Open) -> None:
     assert "They part at packet" in page.locator("p.parted").inner_text()
 
 
+def test_a_transfer_and_its_repetition_do_not_part(
+    old: rexmit.Run, show: Open, tmp_path: Path
+) -> None:
+    rows = old.transfers.with_row_index("row").filter(
+        pl.col("config") == "er", pl.col("lost_segments") == 3
+    )
+    one, other = rows.sort("repetition")["row"].to_list()
+    page = show(
+        rexmit.report(old, tmp_path / "run.html", connections=[one, other]).path,
+        f"transfer={one}&beside={other}",
+    )
+    said = page.locator("main > div > p").first.inner_text()
+    assert re.fullmatch(
+        "They do not part: every packet of the data's senders has the same range, mechanism and "
+        r"fate\. In time they differ by [\d.]+ (s|ms|µs) at most\.",
+        said,
+    )
+
+
 def test_two_engines_part_where_the_terminal_says(
     compared: Path, old: rexmit.Run, new: rexmit.Run, show: Open
 ) -> None:

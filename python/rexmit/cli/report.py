@@ -25,6 +25,7 @@ Examples:
   rexmit report runs/on-6.1 runs/on-6.12           two runs, and where their senders part
   rexmit report runs/agree-6.12                    what `rexmit validate agree` kept
   rexmit report today --table connections          a table of the page as CSV
+  rexmit report today --table retransmissions --where 'mechanism=rto waited_s>0.5' --sort=-waited_s
 """
 
 
@@ -74,6 +75,25 @@ def report(
             show_default=False,
         ),
     ] = None,
+    where: Annotated[
+        str | None,
+        typer.Option(
+            "--where",
+            metavar="TERMS",
+            help="With --table: the rows that fit, as in the page's search field: words to find, "
+            "and comparisons like waited_s>0.5 mechanism=rto spurious=true rtt_s!=null.",
+            show_default=False,
+        ),
+    ] = None,
+    sort: Annotated[
+        str | None,
+        typer.Option(
+            "--sort",
+            metavar="COLUMN",
+            help="With --table: rows in order of a column; --sort=-COLUMN from the largest down.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Say what was written as JSON.")] = False,
 ) -> None:
     """Write a page about runs, traces, what differs and what agrees: one file that opens in a
@@ -96,6 +116,12 @@ def report(
             "leave one of them out",
             usage=True,
         )
+    if table is None and (where is not None or sort is not None):
+        raise UserError(
+            "--where and --sort are of --table",
+            "as in --table connections --sort=-waited_s",
+            usage=True,
+        )
     progress = for_stream(sys.stderr, "packets", transient=True)
     of: list[str] | Trace = paths
     if host or port or since or until:
@@ -107,7 +133,7 @@ def report(
             until=until,
         )
     if table is not None:
-        found = library.report_table(of, table, progress=progress)
+        found = library.report_table(of, table, where=where, sort=sort, progress=progress)
         typer.echo(found.write_csv(), nl=False)
         return
     made = library.report(

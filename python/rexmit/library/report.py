@@ -24,7 +24,8 @@ from rexmit.validate.agree.folder import META as AGREEMENT
 from rexmit.webpage import commands, of_agreement, of_diff, of_run, of_trace
 from rexmit.webpage.assemble import assembled
 from rexmit.webpage.choose import PACKETS
-from rexmit.webpage.part import Part
+from rexmit.webpage.filter import fitting, ordered
+from rexmit.webpage.part import Part, Table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -110,23 +111,34 @@ def report(
 
 
 def report_table(
-    of: Things, table: str, *, packets: int = 0, progress: Hear = None
+    of: Things,
+    table: str,
+    *,
+    where: str | None = None,
+    sort: str | None = None,
+    packets: int = 0,
+    progress: Hear = None,
 ) -> pl.DataFrame:
     """A table of such a page by its name (connections, retransmissions, hosts, settings, transfers,
-    cells, cases, …), the first of that name. Raises UserError for a name that there is not.
+    cells, cases, …), the first of that name: the rows that `where` says, in the order of the column
+    `sort`, as the page's search field and heads do. Without `sort` they stand as on the page.
+
+    Raises UserError for a name that there is not, and for terms that are none.
     """
     things = [of] if isinstance(of, About | str | PathLike) else list(of)
     parts = _parts(_opened(things, progress), None, packets)
-    tables: dict[str, pl.DataFrame] = {}
+    tables: dict[str, Table] = {}
     for one in (one for part in parts for one in part.tables):
-        tables.setdefault(one.name, one.frame)
+        tables.setdefault(one.name, one)
     if table not in tables:
         raise UserError(
             f"{argument('table')} {table}: the page has no such table",
             f"it has {', '.join(tables)}",
             usage=True,
         )
-    return tables[table]
+    rows = fitting(tables[table].frame, where or "")
+    by = sort or tables[table].sort
+    return ordered(rows, by) if by else rows
 
 
 def _command(parts: Sequence[Part], path: Path) -> str:

@@ -82,6 +82,8 @@ def _numbers(series: pl.Series) -> Array:
 
 
 def _texts(series: pl.Series, body: bytearray) -> dict[str, Any]:
+    # An empty text says nothing, either.
+    series = series.replace("", None)
     values = series.unique(maintain_order=True).drop_nulls()
     if series.len() and values.len() * _FEW > series.len() and values.len() > 256:
         return _long_texts(series, body)

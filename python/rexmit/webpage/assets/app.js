@@ -160,11 +160,16 @@ async function table(host, part, base, view) {
   }
   host.append(h("h1", {}, spec.title));
   const { tables } = await unpack(spec.chunk);
+  const command = commandLine(spec.command);
   const grid = showTable(host, tables.rows, spec, view, {
-    changed: (state) => note({ ...base, table: spec.name, ...state }),
+    changed(state) {
+      note({ ...base, table: spec.name, ...state });
+      const options = [["--where", state.filter.trim()], ["--sort", state.sort]].filter(([, value]) => value);
+      command.say([spec.command, ...options.map(([name, value]) => `${name}=${shellWord(value)}`)].join(" "));
+    },
     open: (row) => go({ ...base, [spec.opens.view]: tables.rows.column(spec.opens.column).at(row) }),
   });
-  host.append(commandLine(spec.command));
+  host.append(command);
   grid.element.focus({ preventScroll: true });
 }
 

@@ -111,7 +111,8 @@ class Column {
     if (this.kind === "number") return Number.isNaN(number) ? null : number;
     if (this.kind === "boolean") return number === 2 ? null : number === 1;
     if (this.kind === "words") return number === 0 ? null : this.values[number - 1];
-    return this.text.slice(row === 0 ? 0 : this.numbers[row - 1], number);
+    // No text is empty, but null.
+    return this.text.slice(row === 0 ? 0 : this.numbers[row - 1], number) || null;
   }
 }
 

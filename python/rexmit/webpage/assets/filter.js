@@ -1,6 +1,8 @@
-// What stands in a table's search field: words to find, and comparisons like waited_s>0.5.
+// What stands in a table's search field: words to find, and comparisons like waited_s>0.5. The
+// command does the same (rexmit/webpage/filter.py).
 
 const COMPARISON = /^([A-Za-z_][\w]*)(<=|>=|!=|=|<|>)(.*)$/;
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
 /** The terms of a search, and what is wrong with it. */
 export function parsed(text, table) {
@@ -16,8 +18,9 @@ export function parsed(text, table) {
     const [, name, sign, value] = found;
     const column = table.column(name);
     if (!column) wrong.push(`there is no column ${name}`);
-    else if (value === "") wrong.push(`${name}${sign} is not finished`);
-    else if (column.kind === "number" && value !== "null" && Number.isNaN(Number(value))) {
+    else if (value === "null" && (sign === "=" || sign === "!=")) terms.push({ column, sign, value: null });
+    else if (value === "" || value === "null") wrong.push(`${name}${sign} is compared with nothing`);
+    else if (column.kind === "number" && !NUMBER.test(value)) {
       wrong.push(`${name} is compared with a number`);
     } else terms.push({ column, sign, value });
   }
@@ -79,15 +82,16 @@ const SIGNS = {
   ">=": (a, b) => a >= b,
 };
 
+// Nothing fits no comparison but those with null.
 function compared({ column, sign, value }) {
   const mask = new Uint8Array(column.rows);
   const holds = SIGNS[sign];
-  if (value === "null") {
+  if (value === null) {
     for (let i = 0; i < mask.length; i++) mask[i] = holds(column.at(i), null) ? 1 : 0;
   } else if (column.kind === "number") {
     const limit = Number(value);
     const numbers = column.numbers;
-    for (let i = 0; i < mask.length; i++) mask[i] = holds(numbers[i], limit) ? 1 : 0;
+    for (let i = 0; i < mask.length; i++) mask[i] = !Number.isNaN(numbers[i]) && holds(numbers[i], limit) ? 1 : 0;
   } else {
     const wanted = value.toLowerCase();
     for (let i = 0; i < mask.length; i++) {

@@ -6,11 +6,10 @@ import { commandLine, h } from "./dom.js";
 import { facts, legend, tools, whole } from "./connection.js";
 import { showLadder } from "./ladder.js";
 import { showLanes } from "./lanes.js";
+import { span } from "./numbers.js";
 import { parting } from "./parting.js";
 import { Group } from "./plot.js";
 import { showSequence } from "./sequence.js";
-
-const TICK = 0.004; // Seconds: a tick of 250 Hz, where nobody says how far apart is alike.
 
 /** Shows `pair` ({title, left, right, parting, same, command}) in `host`. */
 export async function showPair(host, parts, pair, view) {
@@ -20,11 +19,12 @@ export async function showPair(host, parts, pair, view) {
   const group = new Group(Math.min(...ends.map((one) => one[0])), Math.max(...ends.map((one) => one[1])));
   const asked = range(view.t);
   if (asked) group.range = asked;
-  const found = pair.parting === undefined ? parting(...packs, TICK) : pair.parting;
-  const same = pair.same || "every packet of the data's senders is alike, in time within 4 ms";
+  const { found, apart } = pair.parting === undefined ? parting(...packs) : { found: pair.parting };
+  const same = pair.same || "every packet of the data's senders has the same range, mechanism and fate";
+  const times = apart === undefined ? "" : ` In time ${found ? "they differ before" : "they differ"} by ${span(apart)} at most.`;
   host.append(
     h("h1", {}, pair.title),
-    h("p", { class: found ? "parted" : "" }, found ? found.words : `They do not part: ${same}.`),
+    h("p", { class: found ? "parted" : "" }, (found ? found.words.replace(/\.?$/, ".") : `They do not part: ${same}.`) + times),
   );
   const ladder = view.view === "ladder";
   const tabs = h("nav", { class: "tabs", "aria-label": "Pictures of both" });

@@ -72,5 +72,14 @@ function byText(rows, column, descending) {
     }
     order = radix(order, keys);
   }
-  return order;
+  return emptyLast(order, ends);
+}
+
+function emptyLast(order, ends) {
+  const isEmpty = (row) => ends[row] === (row ? ends[row - 1] : 0);
+  const made = new Uint32Array(order.length);
+  let count = 0;
+  for (const row of order) if (!isEmpty(row)) made[count++] = row;
+  for (const row of order) if (isEmpty(row)) made[count++] = row;
+  return made;
 }
