@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from rexmit.cli import always, wireshark
+from rexmit.cli import always, trace_analysis, trace_page, trace_study, wireshark
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.cli.limits import MOST_JOBS
 from rexmit.cli.selection import Host, Port, Since, Until
 from rexmit.errors import UserError
 from rexmit.store.trace_schema import TABLES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from contextlib import ExitStack
-
-    from rexmit.sources import Capture
-    from rexmit.tracing.folder import Trace
-    from rexmit.tracing.groups import Key
-    from rexmit.tracing.selection import Selection
 
 EXAMPLES = """\
 Examples:
@@ -296,7 +287,7 @@ def trace(
         chosen = list(dict.fromkeys(part.strip().lower() for part in formats.split(",")))
         if set(chosen) - {"pdf", "png", "svg"}:
             raise UserError(f"--format: {formats}", "of pdf, png, svg, by commas", usage=True)
-        _study(
+        trace_study.print_study_of(
             captures,
             out,
             chosen,
@@ -340,7 +331,7 @@ def trace(
                 every=every or "10s",
             )
         else:
-            (made,) = _traces(
+            (made,) = trace_analysis.traces(
                 [found],
                 out,
                 open_tables,
@@ -359,7 +350,7 @@ def trace(
             from rexmit.library.trace import select
 
             made = select(made, hosts=host or (), ports=port or (), since=since, until=until)
-            if not as_json and annotate is None and _is_unfit(made):
+            if not as_json and annotate is None and trace_page.is_unfit(made):
                 return
         if annotate is not None:
             if folder is not None:
@@ -368,177 +359,8 @@ def trace(
             if str(annotate) == "-":
                 return
         if key:
-            _groups(made, key, as_json=as_json)
+            trace_page.print_groups_of(made, key, as_json=as_json)
         else:
             alone = paths[0] if len(found) == 1 and paths and paths[0].is_file() else None
-            _page(made, kept=out or folder or alone, as_json=as_json)
+            trace_page.print_page_of(made, kept=out or folder or alone, as_json=as_json)
             write_page([made], html, as_json=as_json)
-
-
-def _is_unfit(made: Selection) -> bool:
-    """Whether nothing was selected of what there is; it is said why."""
-    from rexmit.library.page import why_empty
-    from rexmit.present.terminal import console
-    from rexmit.tracing.print_page import print_unfit
-
-    if reasons := why_empty(made):
-        print_unfit(made.captures, made.told, reasons, console())
-    return bool(reasons)
-
-
-def _groups(made: Trace, key: Key, *, as_json: bool) -> None:
-    from dataclasses import asdict
-
-    from rexmit.library.page import groups, told_of
-    from rexmit.present.terminal import console, say
-    from rexmit.tracing.print_groups import print_groups
-
-    found = groups(made, key)
-    if as_json:
-        _print_json({"by": key, "groups": [asdict(one) for one in found]})
-        return
-    shown = console()
-    if selected := told_of(made):
-        say(shown, selected)
-    print_groups(found, key, shown)
-
-
-def _page(made: Trace, *, kept: Path | None, as_json: bool) -> None:
-    from rexmit.library.page import page
-
-    shown = page(made)
-    if as_json:
-        _print_json(shown.as_json())
-        return
-    from rexmit.present.terminal import console
-    from rexmit.tracing.print_page import print_page
-
-    print_page(
-        made.captures,
-        made.facts,
-        shown.summary,
-        shown.advice,
-        console(),
-        kept=kept,
-        checked=shown.checked,
-        selected=shown.selected,
-    )
-
-
-def _study(
-    captures: list[str],
-    out: Path | None,
-    formats: list[str],
-    *,
-    claims: bool,
-    whatif: Sequence[str],
-    stacks: Sequence[str],
-    jobs: int | None,
-    connections_limit: int,
-    as_json: bool,
-    capture_filter: str | None,
-) -> None:
-    from contextlib import ExitStack
-
-    from rexmit.library.figures import figures, save_figures
-    from rexmit.library.study import study
-    from rexmit.papers.unc_2007.print_study import print_study
-    from rexmit.present.terminal import console
-    from rexmit.sources import find
-
-    with ExitStack() as open_tables:
-        found, missing = find(captures)
-        each = [[capture] for capture in found]
-        for line in missing:
-            typer.echo(f"rexmit: {line}", err=True)
-        made = study(
-            _traces(
-                each,
-                out,
-                open_tables,
-                whatif=whatif,
-                stacks=stacks,
-                jobs=jobs,
-                connections_limit=connections_limit,
-                capture_filter=capture_filter,
-            )
-        )
-        paths: list[Path] = []
-        if out is not None:
-            paths = save_figures(figures(made), out / "figures", formats=formats)
-        if as_json:
-            from rexmit.papers.unc_2007.as_json import study_data
-
-            _print_json(study_data(made, paths))
-            return
-        shown = console()
-        print_study(made.tables, shown)
-        if claims:
-            from rexmit.papers.print_claims import print_claims
-            from rexmit.papers.unc_2007.claims import SOURCE
-
-            shown.print()
-            print_claims(made.claims, shown, SOURCE)
-        for path in paths:
-            typer.echo(path)
-        if out is None:
-            typer.echo("figures: --out DIR")
-            return
-        for why in made.missing:
-            typer.echo(f"not drawn: {why}")
-
-
-def _traces(
-    each: Sequence[Sequence[Capture]],
-    out: Path | None,
-    open_tables: ExitStack,
-    *,
-    csv: bool = False,
-    whatif: Sequence[str],
-    stacks: Sequence[str],
-    jobs: int | None,
-    connections_limit: int,
-    points: Sequence[str] | None = None,
-    cluster: str | None = None,
-    resume: bool = False,
-    missing: Sequence[str] = (),
-    capture_filter: str | None = None,
-) -> list[Trace]:
-    """The traces of these sets of files. Without `out` their tables lie in a temporary folder that
-    goes with `open_tables`. A folder of a trace is opened instead.
-    """
-    import sys
-
-    from rexmit.library.trace import analysed
-    from rexmit.progress import for_stream
-
-    made = []
-    for number, files in enumerate(each):
-        folder = out
-        if out is not None and len(each) > 1:
-            folder = out / f"{number}-{files[0].name.partition('.')[0]}"
-        made.append(
-            analysed(
-                files,
-                folder,
-                open_tables,
-                csv=csv,
-                whatif=whatif,
-                stacks=stacks,
-                jobs=jobs,
-                connections_limit=connections_limit,
-                points=points,
-                cluster=cluster,
-                resume=resume,
-                progress=for_stream(sys.stderr, "packets", transient=True),
-                missing=missing,
-                capture_filter=capture_filter,
-            )
-        )
-    return made
-
-
-def _print_json(data: object) -> None:
-    import json
-
-    typer.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
