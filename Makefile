@@ -201,3 +201,4 @@ lock: $(VENV_STAMP) ## Write the lock files of Python anew from pyproject.toml
 
 clean: ## Remove what was built here (runs/ and the cached kernels stay)
 	rm -rf target $(VENV) $(CORE) $(GUEST)
+	git clean -fqX docs/pictures

@@ -29,6 +29,8 @@ myst_enable_extensions = ["attrs_block", "colon_fence"]
 # Links within a document, as GitHub makes their names.
 myst_heading_anchors = 4
 
+# Options begin with two dashes.
+smartquotes = False
 # Docstrings have code between single backticks.
 default_role = "code"
 autodoc_member_order = "bysource"

@@ -23,7 +23,7 @@ from typing import Final
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from rexmit_site.blocks import blocks
+from rexmit_site.blocks import blocks, commands, like
 
 PICTURE: Final = re.compile(
     r"^<!-- (picture|screenshot): (\S+)(?: (\d+)x(\d+))? -->\n!\[[^]]*\]\(pictures/(\S+)\)$", re.M
@@ -37,22 +37,33 @@ INPUTS: Final = "Inputs"
 """The key of a screenshot's text that says what was shown."""
 
 
-def run_commands(gallery: Path, text: str, folder: Path) -> None:
-    """All blocks of shell, in order."""
+def shell(text: str, folder: Path, place: str) -> list[str]:
+    """What bash prints. Ends the program where it fails."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", text],
+        cwd=folder,
+        env={**os.environ, "PATH": path, "COLUMNS": "100"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        sys.exit(f"{place}: {done.stdout}")
+    return done.stdout.splitlines()
+
+
+def run_commands(gallery: Path, text: str, folder: Path) -> None:
+    """All blocks of shell, in order; what stands below a command has to come."""
     for block in blocks(gallery, text):
-        if block.language == "sh" and block.not_run is None:
-            done = subprocess.run(
-                ["bash", "-euo", "pipefail", "-c", block.text],
-                cwd=folder,
-                env={**os.environ, "PATH": path},
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                check=False,
-            )
-            if done.returncode != 0:
-                sys.exit(f"{block.place}: {done.stdout}")
+        if block.language == "sh":
+            shell(block.text, folder, block.place)
+        elif block.language == "console":
+            for command in commands(block.text):
+                told = shell(command.typed, folder, block.place)
+                if not like(command.shown, told):
+                    sys.exit("\n".join([f"{block.place}: {command.typed} prints", *told]))
 
 
 def keep(made: Path, kept: Path) -> None:
