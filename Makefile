@@ -134,11 +134,11 @@ s3: base
 	@$(MAKE) --no-print-directory $(S3) || \
 		echo 'note: the tests of object stores will be skipped' >&2
 
-test: kernels image s3 wheel $(DOCS_STAMP) ## All tests, those on real kernels included
+test: kernels image s3 wheel ## All tests, those on real kernels included
 	cargo test --locked --workspace
 	$(BIN)/pytest
 
-test-fast: setup $(DOCS_STAMP) ## The tests that boot no kernel and are not slow, in parallel
+test-fast: setup ## The tests that boot no kernel and are not slow, in parallel
 	cargo test --locked --workspace
 	$(BIN)/pytest -m 'not kernel and not slow' -n auto --dist worksteal
 

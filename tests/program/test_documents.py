@@ -70,8 +70,10 @@ def test_documents_name_headings_that_are_there() -> None:
 
 
 def test_a_heading_that_is_not_there_is_told() -> None:
-    text = "# A `head`, here\n[one](#a-head-here) [two](#b) [three](docs/design.md#rooms)"
-    assert headless(ROOT / "README.md", text) == ["#b", "docs/design.md#rooms"]
+    text = (
+        "# A `head`, here\n[one](#a-head-here) [two](#b) [three](docs/explanation/design.md#rooms)"
+    )
+    assert headless(ROOT / "README.md", text) == ["#b", "docs/explanation/design.md#rooms"]
 
 
 def test_documents_name_places_that_are_there() -> None:
