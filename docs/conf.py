@@ -45,6 +45,7 @@ html_title = "rexmit"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sphinx = False
+html_show_copyright = False
 html_copy_source = False
 html_theme_options = {"navigation_with_keys": True}
 pygments_style = "friendly"
