@@ -31,10 +31,14 @@ WHEEL_BUILD := --zig --locked --target x86_64-unknown-linux-gnu --target-dir tar
 	--compatibility manylinux_2_17
 
 VENV_STAMP  := $(VENV)/rexmit-locked
+DOCS_STAMP  := $(VENV)/rexmit-docs-locked
+# For a site without some of its pictures.
+WITHOUT     := -D suppress_warnings=image.not_readable
+SPHINX      := $(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --quiet
 CORE        := python/rexmit/_core.abi3.so
 GUEST       := python/rexmit/bin/rexmit-guest
 
-.PHONY: help setup base system core s3 kernel kernels image wheel run test test-fast soak check bench fuzz lock clean
+.PHONY: help setup base system browser core docs s3 kernel kernels image wheel run test test-fast soak check bench fuzz lock clean
 
 help: ## Show this list
 	@echo 'rexmit: a laboratory for TCP loss recovery'
@@ -54,6 +58,10 @@ base:
 system: base
 	@PYTHON='$(PYTHON)' scripts/system-packages
 
+# The browser that shows the page for its picture.
+browser: base
+	@PYTHON='$(PYTHON)' scripts/system-packages docs
+
 core: $(VENV_STAMP) $(CORE)
 
 $(VENV_STAMP): requirements-dev.lock | base
@@ -61,6 +69,12 @@ $(VENV_STAMP): requirements-dev.lock | base
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes \
 		--only-binary :all: --requirement requirements-dev.lock
+	@touch $@
+
+$(DOCS_STAMP): requirements-docs.lock $(VENV_STAMP)
+	@echo '== What makes the site'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+		--only-binary :all: --requirement requirements-docs.lock
 	@touch $@
 
 $(CORE): $(MANIFESTS) $(CORE_RUST) pyproject.toml $(VENV_STAMP) | base
@@ -78,6 +92,14 @@ $(WHEEL_TOOLS)/locked: requirements-wheel.lock | base
 	$(WHEEL_TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
 		--only-binary :all: --requirement requirements-wheel.lock
 	@touch $@
+
+# Without a browser the pictures of the page stay as they are, or are left out.
+docs: core browser $(DOCS_STAMP) ## The documentation as a site, with its pictures: target/docs
+	@echo '== Pictures (docs/pictures)'
+	@PYTHONPATH=docs/_ext $(BIN)/python -m rexmit_site.pictures docs/gallery.md docs/pictures
+	@echo '== Site (target/docs)'
+	$(SPHINX) $(if $(shell command -v chromium),,$(WITHOUT)) --builder html docs target/docs
+	@echo 'target/docs/index.html'
 
 WHEELS ?= wheels
 wheel: system $(WHEEL_TOOLS)/locked ## The package, for pip: wheels/
@@ -130,12 +152,14 @@ $(DENY): | base
 	CARGO_PROFILE_DEV_DEBUG=0 cargo install --quiet --locked --debug --no-default-features \
 		--root target/cargo-deny-$(DENY_VERSION) --no-track cargo-deny@$(DENY_VERSION)
 
-check: setup $(DENY) ## Format, lints, types, dependencies; warnings are errors
+check: setup $(DOCS_STAMP) $(DENY) ## Format, lints, types, dependencies; warnings are errors
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
+	@# All of the site but its pictures, which take longer.
+	$(SPHINX) $(WITHOUT) --builder dummy docs target/docs-check
 	cargo fetch --quiet --locked
 	$(DENY) --frozen check --hide-inclusion-graph bans licenses sources
 	$(BIN)/python scripts/python-licences requirements.lock
@@ -177,3 +201,4 @@ lock: $(VENV_STAMP) ## Write the lock files of Python anew from pyproject.toml
 
 clean: ## Remove what was built here (runs/ and the cached kernels stay)
 	rm -rf target $(VENV) $(CORE) $(GUEST)
+	git clean -fqX docs/pictures

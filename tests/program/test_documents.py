@@ -24,6 +24,8 @@ _PLACE: Final = re.compile(r"`((?:" + "|".join(_TOP) + r")/[\w./-]+)`")
 _EXAMPLE: Final = re.compile(r"[A-Z]{4}$")
 """What stands for many, as `SERIES`."""
 _LINK: Final = re.compile(r"\]\((?!\w+:)([^)#\s]+)")
+_ANCHOR: Final = re.compile(r"\]\((?!\w+:)([^)#\s]*\.md|)#([^)\s]+)\)")
+_HEAD: Final = re.compile(r"^#+ (.*)$", re.MULTILINE)
 
 
 def documents() -> list[Path]:
@@ -42,6 +44,36 @@ def missing(document: Path, text: str) -> list[str]:
     return [
         name for name, path in places + links if not path.exists() and not _EXAMPLE.search(name)
     ]
+
+
+def anchors(text: str) -> set[str]:
+    """Of its headings, as GitHub makes them."""
+    heads = [
+        re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in _HEAD.findall(text)
+    ]
+    return set(heads)
+
+
+def headless(document: Path, text: str) -> list[str]:
+    """Links to headings that are not there."""
+    found = []
+    for name, anchor in _ANCHOR.findall(text):
+        target = (document.parent / name).read_text(encoding="utf-8") if name else text
+        if anchor not in anchors(target):
+            found.append(f"{name}#{anchor}")
+    return found
+
+
+def test_documents_name_headings_that_are_there() -> None:
+    told = {str(one.relative_to(ROOT)): headless(one, one.read_text()) for one in documents()}
+    assert {name: heads for name, heads in told.items() if heads} == {}
+
+
+def test_a_heading_that_is_not_there_is_told() -> None:
+    text = (
+        "# A `head`, here\n[one](#a-head-here) [two](#b) [three](docs/explanation/design.md#rooms)"
+    )
+    assert headless(ROOT / "README.md", text) == ["#b", "docs/explanation/design.md#rooms"]
 
 
 def test_documents_name_places_that_are_there() -> None:

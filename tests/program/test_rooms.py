@@ -1,4 +1,4 @@
-"""Every import of the package against the table of rooms in docs/design.md."""
+"""Every import of the package against the table of rooms in docs/explanation/design.md."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def found() -> Imports:
 
 @pytest.fixture(scope="module")
 def order() -> list[str]:
-    return rooms((ROOT / "docs" / "design.md").read_text(encoding="utf-8"))
+    return rooms((ROOT / "docs" / "explanation" / "design.md").read_text(encoding="utf-8"))
 
 
 def test_the_table_has_every_room_once(found: Imports, order: list[str]) -> None:

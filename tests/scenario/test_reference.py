@@ -16,7 +16,9 @@ from rexmit.scenario.loss import PatternLoss, TailLoss
 from rexmit.scenario.model import Ip, Tcp, Vary
 from rexmit.scenario.network import Link, LinkedNetwork, PathNetwork
 
-TEXT = (Path(__file__).resolve().parents[2] / "docs" / "scenarios.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "scenarios.md").read_text(
+    encoding="utf-8"
+)
 
 SECTIONS: dict[str, tuple[type[BaseModel], ...]] = {
     "The top of the file": (Scenario,),

@@ -1,4 +1,6 @@
-"""Waiting means the same wherever it is said, and no more is said than there was: docs/glossary.md.
+"""Waiting means the same wherever it is said, and no more is said than there was.
+
+docs/reference/glossary.md says what it is.
 
 With REXMIT_CAPTURES, a folder of captures, they are held against it, too.
 """

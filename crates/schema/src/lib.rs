@@ -2,7 +2,7 @@
 //!
 //! Names end in their unit (`_s`, `_ns`, `_bytes`); counts are plural nouns; null says "did not happen", "not valid" or
 //! "cannot be told". Rust fills tables by these declarations, Python reads and checks files by them, and
-//! `docs/columns.md` is made from them (`cargo run --package rexmit-schema > docs/columns.md`).
+//! `docs/reference/columns.md` is made from them (`cargo run --package rexmit-schema > docs/reference/columns.md`).
 
 mod column;
 mod page;

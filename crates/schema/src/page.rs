@@ -4,12 +4,12 @@ use std::fmt::Write;
 
 use crate::{Column, Table, PLACES};
 
-/// The text of `docs/columns.md`.
+/// The text of `docs/reference/columns.md`.
 #[must_use]
 pub fn page() -> String {
     let mut page = String::from(
         "# Columns of the tables\n\n\
-         Made from `crates/schema`; `cargo run --package rexmit-schema > docs/columns.md` makes it again. Words are explained in \
+         Made from `crates/schema`; `cargo run --package rexmit-schema > docs/reference/columns.md` makes it again. Words are explained in \
          [glossary.md](glossary.md). A column may be null where `null` stands behind its type; one that is `later` came after the \
          first tables of its format, and a file that lacks it is read as if all of it were null.\n",
     );

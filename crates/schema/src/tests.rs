@@ -77,9 +77,9 @@ fn a_name_that_ends_in_a_unit_is_of_a_number() {
 
 #[test]
 fn the_page_of_columns_is_current() {
-    let kept = include_str!("../../../docs/columns.md");
+    let kept = include_str!("../../../docs/reference/columns.md");
     assert!(
         kept == page(),
-        "docs/columns.md is not what the declarations say: cargo run --package rexmit-schema > docs/columns.md"
+        "docs/reference/columns.md is not what the declarations say: cargo run --package rexmit-schema > docs/reference/columns.md"
     );
 }

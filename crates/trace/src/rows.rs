@@ -138,7 +138,7 @@ pub struct Retransmission {
     pub detection: Option<Duration>,
     /// From the episode's first retransmission to the acknowledgement of the highest sequence number sent before it.
     pub recovery: Option<Duration>,
-    /// How long its sender had waited for it (docs/glossary.md); where both ends waited, each has its own.
+    /// How long its sender had waited for it (docs/reference/glossary.md); where both ends waited, each has its own.
     pub waited: Duration,
     /// The timer that must have run out, for those that a timer made.
     pub timer: Option<Duration>,

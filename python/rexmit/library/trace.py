@@ -41,7 +41,7 @@ def trace(
 
     `files` are captures (several are read as one stream, in time order), or a folder that an
     earlier trace kept. A capture is a path, an address (s3://BUCKET/PATH, gs://, az://, https://),
-    or a pattern of either, as in s3://BUCKET/day/*.pcap.zst; what is not a file is read piece by
+    or a pattern of either, as in `s3://BUCKET/day/*.pcap.zst`; what is not a file is read piece by
     piece, and nothing of it is kept. One of several that is missing, or no capture, is left out,
     which `Trace.facts.warnings` says.
 

@@ -132,13 +132,13 @@ _TIMEOUT = Field(
 )
 
 
+_SERVER: Final = '"nginx" (pages) or "burst" (a program that writes bursts)'
+
+
 class Pages(Part):
     """The page, who serves it and who fetches it. Give `segments` or `size`, not both."""
 
-    server: Literal["nginx"] = Field(
-        default="nginx",
-        description='"nginx" (pages) or "burst" (a program that writes bursts)',
-    )
+    server: Literal["nginx"] = Field(default="nginx", description=_SERVER)
     client: Annotated[tuple[str, ...], axis(_client), one_or_list()] = Field(
         default=("builtin",), description='"builtin", "curl" or "lynx", or a list of these'
     )
@@ -176,7 +176,7 @@ class Pages(Part):
 class Bursts(Part):
     """What a program writes to another at set times. Give `burst_segments` or `burst_size`."""
 
-    server: Literal["burst"]
+    server: Literal["burst"] = Field(description=_SERVER)
     client: Annotated[tuple[Literal["builtin"]], axis(_builtin), one_or_list()] = Field(
         default=("builtin",), description='"builtin": only the built-in client reads bursts'
     )

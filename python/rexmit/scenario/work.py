@@ -22,7 +22,7 @@ NAMES: Final = (
     "judge",
     "retransmission",
 )
-"""What takes time, as docs/scenarios.md describes it and a plan has it."""
+"""What takes time, as docs/reference/scenarios.md describes it and a plan has it."""
 
 _TIME: Final = replace(DURATION, example="21us", most=10**9)
 """Nanoseconds of one piece of work."""

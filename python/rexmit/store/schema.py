@@ -1,6 +1,6 @@
 """Columns and tables as `crates/schema` declares them, and the tables of a run by name.
 
-docs/columns.md has every column with its type, unit and meaning.
+docs/reference/columns.md has every column with its type, unit and meaning.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The tables of a trace, as `crates/schema/src/trace.rs` declares them; docs/columns.md has all."""
+"""The tables of a trace, as `crates/schema/src/trace.rs` declares them.
+
+docs/reference/columns.md has all.
+"""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 //! Its root is a [`view`] of this machine's files, recursively read-only, with known [`secrets`] hidden. It has
 //! [`namespaces`] of its own for all that Linux has namespaces for, an [`identity`] that is not the host's root, no
 //! [`rights`] that reach beyond files, and a [`filter`] on its system calls. What this promises and what it does not
-//! stands in docs/sandbox.md.
+//! stands in docs/explanation/sandbox.md.
 
 mod filter;
 mod identity;

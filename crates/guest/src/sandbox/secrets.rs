@@ -1,7 +1,7 @@
 //! Where secrets are known to lie: there is nothing at these places inside, whoever runs it.
 //!
 //! A list can only name what is known. A key in a folder that nobody else uses for keys is as visible as any file that
-//! the caller can read; docs/sandbox.md says so.
+//! the caller can read; docs/explanation/sandbox.md says so.
 
 use std::collections::BTreeSet;
 use std::env;

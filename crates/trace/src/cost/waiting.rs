@@ -1,5 +1,5 @@
 //! Waiting: the time in which a sender had data that its peer's window allowed, and did not send them because it waited for
-//! a timer or a repair (docs/glossary.md).
+//! a timer or a repair (docs/reference/glossary.md).
 //!
 //! A sender waits from its last transmission to a retransmission. Of that time nothing counts before what is sent again
 //! went out before, before the last acknowledgement that left nothing outstanding, and before the peer's shut window

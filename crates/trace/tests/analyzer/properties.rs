@@ -103,7 +103,7 @@ proptest! {
         prop_assert!(swept.connections() <= most_connections);
     }
 
-    /// docs/glossary.md, "Waiting": parts sum to the whole, nobody waits longer than there was time, and no setting saves
+    /// docs/reference/glossary.md, "Waiting": parts sum to the whole, nobody waits longer than there was time, and no setting saves
     /// more.
     #[test]
     fn no_more_is_waited_than_there_was_time_and_no_more_saved_than_waited(

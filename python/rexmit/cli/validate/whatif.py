@@ -14,10 +14,10 @@ EXAMPLES = """\
 Examples:
 
 \b
-  rexmit validate whatif                                  every usual setting, on every stack
+  rexmit validate whatif                                   every usual setting, on every stack
   rexmit validate whatif --stack linux-2.4 --setting k=2,min_rto=100ms
-  rexmit validate whatif --stack linux-2.4 --setting grid the 720 of UNC 2007, on 14 transfers
-  rexmit validate whatif --engine kernel --kernel 6.12    on a real kernel, those that it has
+  rexmit validate whatif --stack linux-2.4 --setting grid  the 720 of UNC 2007, on 14 transfers
+  rexmit validate whatif --engine kernel --kernel 6.12     on a real kernel, those that it has
 """
 
 

@@ -16,9 +16,9 @@ from rexmit.tracing.points.recognise import Recognised
 
 @dataclass(frozen=True)
 class Ways:
-    """What became of packets: the tables `points`, `legs` and `followed` (docs/columns.md), the
-    last two without their connections. `clocks` are stretches of the points' clocks, by which
-    `_core.align` tells times; `warnings` are sentences.
+    """What became of packets: the tables `points`, `legs` and `followed`, the last two without
+    their connections (docs/reference/columns.md). `clocks` are stretches of the points' clocks, by
+    which `_core.align` tells times; `warnings` are sentences.
     """
 
     points: pl.DataFrame

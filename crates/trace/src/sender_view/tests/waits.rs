@@ -1,4 +1,4 @@
-//! How long a sender waited for what it sends again, reckoned by hand: what docs/glossary.md calls waiting.
+//! How long a sender waited for what it sends again, reckoned by hand: what docs/reference/glossary.md calls waiting.
 
 use super::*;
 
