@@ -22,7 +22,9 @@ STRAIGHT_RTTS: Final = 1.0
 FEW: Final = 5
 """The mark of a bin of fewer connections is open: its mean hangs on one or two of them."""
 
-_MARKERS: Final = ("o", "s", "^", "D")
+MARKERS: Final = ("o", "s", "^", "D")
+"""Of the groups of a panel."""
+
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -130,7 +132,7 @@ def _panel(axes: Axes, panel: Sequence[Group], letter: str) -> None:
             ),
             color=colour,
             alpha=1 if place == 0 else 0.65,
-            marker=_MARKERS[place],
+            marker=MARKERS[place],
             linestyle="none",
             elinewidth=0.9,
             label=f"{group.bins.label} (n = {group.n:,})",
@@ -141,7 +143,7 @@ def _panel(axes: Axes, panel: Sequence[Group], letter: str) -> None:
             [one.best_case * aside for one in few],
             [one.mean for one in few],
             linestyle="none",
-            marker=_MARKERS[place],
+            marker=MARKERS[place],
             color=colour,
             markerfacecolor="white",
             zorder=4,
