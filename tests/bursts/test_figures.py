@@ -13,7 +13,7 @@ import pytest
 from rexmit.analysis.bursts import cases
 from rexmit.papers.probe_or_wait_2017 import figures
 from rexmit.papers.probe_or_wait_2017.paper import LOSSES
-from rexmit.present.figures.style import RC
+from rexmit.present.figures.style import RC, looks, styled
 from rexmit.store.open_run import open_run
 
 WriteStudy = Callable[..., Path]
@@ -47,3 +47,27 @@ def test_words_stand_apart_and_within_the_figure(
             boxes = [word.get_window_extent() for word in _words(canvas)]
             assert not [box for box in boxes if box.x0 < 0 or box.x1 > canvas.bbox.x1]
             assert not [pair for pair in combinations(boxes, 2) if pair[0].overlaps(pair[1])]
+
+
+def test_no_authors_bar_lies_beyond_the_axis(write_study: WriteStudy) -> None:
+    run = open_run(write_study(lambda *_: 0.1))
+    with styled():
+        drawn = dict(figures.draw(run, keep_inexact=False))
+    tops = [
+        (height, axes.get_ylim()[1])
+        for canvas in drawn.values()
+        for axes in canvas.axes
+        for marks in axes.collections
+        if marks.get_label() == "the authors' bar"
+        for (_, height), _ in marks.get_segments()  # type: ignore[attr-defined]
+    ]
+    assert len(tops) > 20
+    assert max(height for height, _ in tops) > 1
+    assert all(height < top for height, top in tops)
+
+
+def test_no_two_bars_of_a_group_look_alike() -> None:
+    names = (*(f"x{place}" for place in range(16)), "tcp-rto", "mptcp-tlp", "er")
+    found = figures._colours(names)
+    assert len(set(found.values())) == len(names)
+    assert found["mptcp-tlp"][0] == looks(("mptcp-tlp",))["mptcp-tlp"].colour

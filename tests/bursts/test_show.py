@@ -73,10 +73,11 @@ def test_the_paper_s_figures(write_study: Write, tmp_path: Path) -> None:
     names = sorted(path.name for path in (tmp_path / "f").iterdir())
     assert names == ["figure-2.png", "figure-4.png", "figure-6.png"]
     for name in names:
-        # Bars of one second fill most of their panels; text and axes alone fill a tenth.
+        # Bars of one second fill a good part of their panels, the more the lower the authors' are;
+        # text and axes alone fill a tenth.
         picture = imread(tmp_path / "f" / name)
         inked = picture[..., :3].min(axis=2) < 0.9
-        assert 0.25 < inked.mean() < 0.75, (name, inked.mean())
+        assert 0.15 < inked.mean() < 0.75, (name, inked.mean())
 
 
 def test_a_bar_is_as_high_as_its_mean(write_study: Write) -> None:

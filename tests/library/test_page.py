@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.program.conftest import REXMIT
+from tests.study.test_study import random_trace
 
 import rexmit
 
@@ -59,7 +60,10 @@ def test_a_study(traced: rexmit.Trace, tmp_path: Path) -> None:
     assert made.senders["trace"].to_list() == [0, 1]
     assert made.senders["lossy"].all()
     assert [total.connections for total in made.tables.totals] == [1, 1]
-    drawn = rexmit.figures(made)
+    assert rexmit.figures(made) == {}, "two connections are no distribution"
+    many = rexmit.study([rexmit.trace(random_trace(tmp_path / "many", 100))])
+    drawn = rexmit.figures(many)
     assert "figure-1" in drawn
-    assert not {why.partition(":")[0] for why in made.missing} & set(drawn)
-    assert rexmit.save_figures(drawn, tmp_path, formats=["svg"])[0].name == "figure-1.svg"
+    assert not {why.partition(":")[0] for why in many.missing} & set(drawn)
+    names = [path.name for path in rexmit.save_figures(drawn, tmp_path, formats=["svg"])]
+    assert "figure-1.svg" in names

@@ -281,8 +281,12 @@ _SHARES = {
 }
 
 
-def random_trace(path: Path, connections: int = 400) -> Path:
-    """Connections of four systems with retransmissions and replays, for the figures."""
+def random_trace(
+    path: Path, connections: int = 400, *, rfc: int = 0, captures: tuple[str, ...] = ("x.pcap",)
+) -> Path:
+    """Connections of four systems with retransmissions and replays, for the figures; the first
+    `rfc` of them of none of the four.
+    """
     dice = random.Random(2)  # noqa: S311 - no secret
     rows, retransmissions, replays = [], [], []
     stacks = ("windows-xp", "linux-2.4", "solaris-10", "freebsd-5")
@@ -293,7 +297,7 @@ def random_trace(path: Path, connections: int = 400) -> Path:
         rows.append(
             lossy(
                 number,
-                dice.choice(stacks),
+                "rfc" if number < rfc else dice.choice(stacks),
                 duration_s=best * dice.uniform(1.1, 50),
                 backward_bytes=size,
                 backward_unique_bytes=size,
@@ -330,13 +334,14 @@ def random_trace(path: Path, connections: int = 400) -> Path:
         retransmissions=retransmissions,
         whatif=replays,
         facts=facts,
+        captures=captures,
     )
     return path
 
 
 @pytest.mark.slow
 def test_command_line(tmp_path: Path) -> None:
-    trace = random_trace(tmp_path / "trace", connections=80)
+    trace = random_trace(tmp_path / "trace", connections=160)
     words = ["trace", "--study", str(trace), "--out", str(tmp_path / "out"), "--format", "png"]
     told = runner.invoke(app, words, catch_exceptions=False).output
     assert "Table V" in told

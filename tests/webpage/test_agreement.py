@@ -47,6 +47,12 @@ def test_cases_stand_in_a_table_and_part_where_the_terminal_says(
     assert [number for number, one in cases.items() if not one.exact] == [3]
     page = show(rexmit.report(folder, tmp_path / "page.html").path)
     expect(page.locator("main")).to_contain_text("every packet agrees")
+    rates = page.locator("p.said", has_text="%")
+    assert rates.count() > 2
+    # What stands below each other on the terminal does so here.
+    assert set(rates.evaluate_all("(all) => all.map((p) => getComputedStyle(p).fontFamily)")) == {
+        'ui-monospace, "DejaVu Sans Mono", monospace'
+    }
     page.get_by_role("link", name="Cases").click()
     page.wait_for_selector(".rows .row")
     expect(page.locator(".count")).to_have_text("8 rows")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,9 +13,19 @@ from matplotlib.lines import Line2D
 
 from rexmit.ladder.steps import Step
 from rexmit.present.figures.style import styled
+from rexmit.present.figures.words import folded, legend_below
 
 #: A packet of the server without event, with one; of the client; dropped or lost; the one marked.
 _PLAIN, _RETRANSMISSION, _ACK, _SACK, _LOST = "#7a7a7a", "#E69F00", "#b0b0b0", "#009E73", "#D55E00"
+
+#: The same for words, which are small: at least 4.5 to 1 on white.
+_WORDS = {
+    _PLAIN: "#595959",
+    _RETRANSMISSION: "#8A5A00",
+    _ACK: "#595959",
+    _SACK: "#00694D",
+    _LOST: "#A84300",
+}
 
 #: Packets closer than this share of the picture's height have one label.
 _CLOSE = 0.022
@@ -48,15 +57,21 @@ def draw_ladders(panels: Sequence[Panel], title: str, small: str = "") -> Canvas
 
 
 def _draw(panels: Sequence[Panel], title: str, small: str) -> Canvas:
-    wide = sum(7.4 if panel.acknowledgements else 4.1 for panel in panels)
+    wide = sum(7.4 if _beside(panel) else 4.1 for panel in panels)
     canvas = Canvas(figsize=(wide + 0.6, 7.4), layout="constrained")
     FigureCanvasAgg(canvas)
-    canvas.suptitle(_wrapped(title, len(panels)), fontsize=10, fontweight="bold")
+    words = folded(canvas, title, fontsize=10, fontweight="bold")
+    canvas.suptitle(words, fontsize=10, fontweight="bold")
     every: Any = canvas.subplots(1, len(panels), sharey=True, squeeze=False)
     times = [_ms(at) for panel in panels for step in panel.steps for at in step.seen_ns]
     low, high = (min(times), max(times)) if times else (0.0, 1.0)
     room = (high - low) * 0.03 or 1.0
     for axes, panel in zip(every[0], panels, strict=True):
+        heading = "\n".join(
+            folded(canvas, line, wide / len(panels) - 0.4, fontsize=9)
+            for line in panel.title.split("\n")
+        )
+        axes.set_title(heading, fontsize=9)
         _ladder(axes, panel, close=(high - low) * _CLOSE)
         axes.set_ylim(high + room, low - room)
     every[0][0].set_ylabel("ms since the first packet")
@@ -64,8 +79,11 @@ def _draw(panels: Sequence[Panel], title: str, small: str) -> Canvas:
     return canvas
 
 
-def _wrapped(title: str, panels: int) -> str:
-    return "\n".join(textwrap.wrap(title, 48 * panels + 6))
+def _beside(panel: Panel) -> bool:
+    """Whether words stand at the client."""
+    return panel.acknowledgements and any(
+        _told(step) for step in panel.steps if not step.from_server
+    )
 
 
 def _legend(canvas: Canvas, panels: Sequence[Panel], small: str) -> None:
@@ -80,20 +98,11 @@ def _legend(canvas: Canvas, panels: Sequence[Panel], small: str) -> None:
         dot = Line2D([], [], color="black", marker="o", linestyle="", markersize=5)
         dot.set_label("where they part")
         handles.append(dot)
-    legend = canvas.legend(
-        handles=handles,
-        loc="outside lower center",
-        ncols=3,
-        fontsize=7,
-        title=small or None,
-        title_fontsize=7,
-    )
-    legend.get_title().set_color("#555555")
+    legend_below(canvas, handles, [str(one.get_label()) for one in handles], small=small)
 
 
 def _ladder(axes: Axes, panel: Panel, *, close: float) -> None:
-    axes.set_title(panel.title, fontsize=9)
-    axes.set_xlim(-1.1 if panel.acknowledgements else -0.05, 1.75)
+    axes.set_xlim(-1.1 if _beside(panel) else -0.05, 1.75)
     axes.set_xticks([0, 1], ["client h2", "server h1"])
     axes.grid(visible=False)
     for place in (0, 1):
@@ -112,7 +121,7 @@ def _ladder(axes: Axes, panel: Panel, *, close: float) -> None:
             xy=(1.03, lowered),
             fontsize=6.5,
             verticalalignment="center",
-            color=_colour(first),
+            color=_WORDS[_colour(first)],
             fontweight="bold" if marked else "normal",
         )
     if panel.acknowledgements:
@@ -134,7 +143,7 @@ def _acknowledgements(axes: Axes, steps: Sequence[Step], *, close: float) -> Non
             fontsize=6.5,
             horizontalalignment="right",
             verticalalignment="center",
-            color=_SACK if step.sack else "#444444",
+            color=_WORDS[_SACK if step.sack else _ACK],
         )
 
 
@@ -183,7 +192,7 @@ def _arrow(axes: Axes, step: Step, *, marked: bool) -> None:
         annotation_clip=False,
     )
     if gone:
-        axes.plot([to_x], [ended], marker="x", markersize=5, color=_LOST)
+        axes.plot([to_x], [ended], marker="x", markersize=5, color=_LOST, zorder=5)
     if marked:
         axes.plot([from_x], [began], marker="o", markersize=5, color="black", zorder=5)
 

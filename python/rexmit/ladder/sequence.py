@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -12,11 +11,25 @@ from matplotlib.figure import Figure as Canvas
 
 from rexmit.ladder.steps import Step
 from rexmit.present.figures.style import styled
+from rexmit.present.figures.words import folded, legend_below
 from rexmit.tracing.terms import COLOURS
 
 _DATA: Final = "#555555"
-_ACK: Final = "#2CA02C"
-_SACK: Final = "#9BD39B"
+_ACK: Final = "#1A7F37"
+_SACK: Final = "#7FBF8F"
+
+#: Of mechanisms, beside their colours: neither is needed alone.
+_MARKERS: Final = {
+    "rto": "^",
+    "rto-recovery": "v",
+    "tlp": "D",
+    "rack": "s",
+    "fast-retransmit": "o",
+    "sack-recovery": "p",
+    "fack": "h",
+    "early-retransmit": "*",
+    "mptcp-reinject": "X",
+}
 
 
 @dataclass(frozen=True)
@@ -44,7 +57,8 @@ def _draw(picture: Picture) -> Canvas:
     canvas = Canvas(figsize=(7.6, 4.8), layout="constrained")
     FigureCanvasAgg(canvas)
     axes: Any = canvas.add_subplot()
-    axes.set_title("\n".join(textwrap.wrap(picture.title, 84)), loc="left", fontweight="bold")
+    title = folded(canvas, picture.title, canvas.get_figwidth() - 1, fontsize=10, fontweight="bold")
+    axes.set_title(title, loc="left", fontweight="bold")
     data = [s for s in picture.steps if s.from_server == picture.data_from_server and s.used]
     acks = sorted(
         (
@@ -79,14 +93,14 @@ def _draw(picture: Picture) -> Canvas:
             [_kb(left) for _, (left, _) in blocks],
             [_kb(right) for _, (_, right) in blocks],
             color=_SACK,
-            linewidth=0.9,
+            linewidth=1.4,
             label="SACK",
             zorder=1,
         )
     _retransmissions(axes, [step for step in data if step.mechanism], at)
     axes.set_xlabel("seconds since the first packet")
     axes.set_ylabel("sequence number (kB)")
-    canvas.legend(loc="outside lower center", ncols=4)
+    legend_below(canvas, *axes.get_legend_handles_labels())
     return canvas
 
 
@@ -113,7 +127,7 @@ def _retransmissions(
                     [at(step) for step in some],
                     [_kb(step.seq) for step in some],
                     linestyle="none",
-                    marker="o",
+                    marker=_MARKERS.get(word.partition("|")[0], ">"),
                     markersize=5.5,
                     color=colour,
                     markerfacecolor="white" if spurious else colour,

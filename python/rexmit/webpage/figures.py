@@ -10,7 +10,7 @@ from rexmit.papers.probe_or_wait_2017.paper import BARS_MS, LOSSES
 from rexmit.papers.ryll_2013.figures import PRINTED
 from rexmit.present.figures import plan as of_2013
 from rexmit.store.open_run import Run
-from rexmit.webpage import commands
+from rexmit.webpage import commands, looks
 from rexmit.webpage.part import Figure, Line, Mark
 
 _WORDS = {
@@ -27,13 +27,17 @@ def figures(run: Run) -> list[Figure]:
 
 
 def _of_page(run: Run, planned: of_2013.Figure) -> Figure:
-    lines = [
-        Line(one.config, tuple(Mark(p.at, p.mean_s, p.sd_s) for p in one.points))
-        for one in planned.series
-    ]
+    configs = [*(one.config for one in planned.series), *(mark.config for mark in planned.paper)]
+    look = looks.of_configs(tuple(dict.fromkeys(configs)))
+    lines = []
+    for one in planned.series:
+        colour, shape = look[one.config]
+        points = tuple(Mark(p.at, p.mean_s, p.sd_s) for p in one.points)
+        lines.append(Line(one.config, points, colour=colour, shape=shape))
     for config in dict.fromkeys(mark.config for mark in planned.paper):
+        colour, shape = look[config]
         marks = tuple(Mark(m.at, m.mean_s) for m in planned.paper if m.config == config)
-        lines.append(Line(config, marks, printed=True))
+        lines.append(Line(config, marks, printed=True, colour=colour, shape=shape))
     number = f"Figure {planned.number} of the paper: " if planned.number else ""
     notes = [*planned.subtitles, *([f"open marks: {planned.paper_label}"] if planned.paper else [])]
     return Figure(
@@ -57,7 +61,9 @@ def _of_bursts(run: Run) -> Iterator[Figure]:
 
 def _panel(run: Run, found: Cases, planned: of_2017.Figure, loss: str) -> Figure:
     lines, printed = [], []
+    look = looks.of_configs(planned.configs)
     for config in planned.configs:
+        colour, shape = look[config]
         marks, theirs = [], []
         for place, network in enumerate(planned.networks):
             case = found.of(network, config, loss)
@@ -67,10 +73,13 @@ def _panel(run: Run, found: Cases, planned: of_2017.Figure, loss: str) -> Figure
             delays = found.delays_ms[network]
             bars = BARS_MS.get((config, loss), {})
             theirs += [Mark(place, ms / 1e3) for pair, ms in bars.items() if pair == delays]
-        lines.append(Line(config, tuple(marks)))
-        printed += [Line(config, tuple(theirs), printed=True)] if theirs else []
+        lines.append(Line(config, tuple(marks), colour=colour, shape=shape))
+        if theirs:
+            line = Line(config, tuple(theirs), printed=True, colour=colour, shape=shape)
+            printed.append(line)
     words = LOSSES.get(loss, loss)
-    notes = [planned.small, *(["open marks: the authors' bars, 2017"] if printed else [])]
+    notes = [planned.small, "of the two delays that of the path with the losses is the first"]
+    notes += ["open marks: the authors' bars, 2017"] if printed else []
     ticks = tuple(
         (float(place), "-".join(f"{delay:g}" for delay in found.delays_ms[network]))
         for place, network in enumerate(planned.networks)

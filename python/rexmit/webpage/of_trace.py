@@ -22,7 +22,7 @@ from rexmit.tracing.print_page import print_page
 from rexmit.tracing.selection import Selection
 from rexmit.tracing.summary import summary
 from rexmit.version import version
-from rexmit.webpage import choose, commands, packets
+from rexmit.webpage import choose, commands, of_study, packets
 from rexmit.webpage.part import Opens, Packets, Part, Section, Table
 from rexmit.webpage.whatif import sliders
 from rexmit.whatif.calibration import load
@@ -80,6 +80,8 @@ def part(trace: Trace, *, connections: Sequence[int] | None, limit: int) -> Part
         names=[*names, *options],
         sections=[_overview(trace, commands.command("trace", *names, *options))],
         tables=[*_tables(trace, frame, names, options), *_settings(whatif, names, options)],
+        # The study is of whole traces.
+        figures=[] if options else of_study.figures(trace, names),
         packets=found,
         rule=rule,
         missing=commands.for_any([*names, *options]),

@@ -37,26 +37,37 @@ class Table:
 
 @dataclass(frozen=True)
 class Mark:
-    """A value with its spread at a place of the x axis; `spread` is 0 where there is none."""
+    """A value with its spread at a place of the x axis; `spread` is 0 where there is none. A bar
+    to one side alone goes `to` a value. What is of `few` is drawn hollow.
+    """
 
     at: float
     value: float
     spread: float = 0.0
+    to: float | None = None
+    few: bool = False
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a figure, ours or the paper's (`printed`). `look` has a colour and a marker."""
+    """One line of a figure, ours or the paper's (`printed`): marks of a shape, or where there is
+    none steps or a straight line, as the figure says. `colour` is a place in the page's palette.
+    """
 
     name: str
     marks: tuple[Mark, ...]
     printed: bool = False
+    colour: int = 0
+    shape: str = ""
+    dashed: bool = False
 
 
 @dataclass(frozen=True)
 class Figure:
     """Lines over an axis. `ticks` are places with words, where the places are not numbers
-    themselves.
+    themselves. `draws` is what lines without a shape are: "marks", "steps" (of shares, 0 to 100) or
+    "slope" (a reference line among marks). Axes are "linear", "log", or "asinh": linear about 0,
+    logarithmic beyond; `ends` are those of the x axis where its marks have others.
     """
 
     name: str
@@ -67,6 +78,10 @@ class Figure:
     lines: tuple[Line, ...]
     command: str
     ticks: tuple[tuple[float, str], ...] | None = None
+    draws: str = "marks"
+    x_axis: str = "linear"
+    y_axis: str = "linear"
+    ends: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)

@@ -223,7 +223,8 @@ def _diagrams(*configs: str) -> Callable[[_Study], Told]:
         drops = study.run.transfers.select("cell", "repetition", "loss_pattern", "t_drop_s")
         rows = study.run.retransmissions().join(drops, on=["cell", "repetition"])
         rows = rows.filter(
-            (pl.col("network") == network)
+            # A run without that network has none of these.
+            pl.col("network").eq_missing(pl.lit(network, dtype=pl.String))
             & (pl.col("repetition") == 0)
             & (pl.col("time_s") >= pl.col("t_drop_s"))
         )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
@@ -16,15 +15,11 @@ from rexmit.papers.probe_or_wait_2017.paper import (
     BARS_MS,
     FIGURES,
     LOSSES,
-    MPTCP_RTO,
-    MPTCP_TLP,
-    NEW,
     PAIRS,
-    TCP_RTO,
-    TCP_TLP,
 )
 from rexmit.present.figures.plan import slug
 from rexmit.present.figures.style import looks
+from rexmit.present.figures.words import folded, legend_below
 from rexmit.store.open_run import Run
 
 
@@ -86,26 +81,27 @@ def _draw(figure: Figure, found: Cases) -> Canvas:
     wide = min(max(1.2 + 0.17 * bars, 5.2 if panels == 1 else 3.6), 9.0)
     canvas = Canvas(figsize=(wide * panels, 3.9), layout="constrained")
     FigureCanvasAgg(canvas)
-    canvas.suptitle(figure.title, fontsize=10, fontweight="bold")
+    title = folded(canvas, figure.title, fontsize=10, fontweight="bold")
+    canvas.suptitle(title, fontsize=10, fontweight="bold")
     every: Any = canvas.subplots(1, panels, sharey=True, squeeze=False)
     for letter, axes, loss in zip(
         "abcdefghijklmnopqrstuvwxyz", every[0], figure.losses, strict=False
     ):
         words = f"{letter}) {LOSSES.get(loss, loss)}" if panels > 1 else LOSSES.get(loss, "")
-        axes.set_title("\n".join(textwrap.wrap(words, 48)), fontsize=9)
+        axes.set_title(folded(canvas, words, wide - 0.9, fontsize=9), fontsize=9)
         _panel(axes, figure, found, loss)
     every[0][0].set_ylim(0, _top(figure, found))
     every[0][0].set_ylabel("completion of the last burst (s)")
     handles, labels = every[0][0].get_legend_handles_labels()
-    legend = canvas.legend(
-        handles,
-        labels,
-        loc="outside lower center",
-        ncols=len(labels),
-        title=figure.small,
-        title_fontsize=7,
+    # The authors' mark was drawn last and stands last.
+    order = sorted(range(len(labels)), key=lambda place: labels[place] == _AUTHORS)
+    legend_below(
+        canvas,
+        [handles[place] for place in order],
+        [labels[place] for place in order],
+        small=figure.small,
+        most=len(labels),
     )
-    legend.get_title().set_color("#555555")
     return canvas
 
 
@@ -124,7 +120,10 @@ def _panel(axes: Any, figure: Figure, found: Cases, loss: str) -> None:  # noqa:
             [spread.mean_s for _, spread in bars],
             width * 0.92,
             yerr=[spread.sd_s or 0.0 for _, spread in bars],
-            color=look[config],
+            color=look[config][0],
+            hatch=look[config][1],
+            edgecolor="white",
+            linewidth=0,
             error_kw={"elinewidth": 0.8, "capthick": 0.8},
             label=config,
         )
@@ -135,44 +134,54 @@ def _panel(axes: Any, figure: Figure, found: Cases, loss: str) -> None:  # noqa:
 
 
 def _mark_bars(axes: Any, figure: Figure, found: Cases, loss: str, width: float) -> None:  # noqa: ANN401 - matplotlib's
-    """What the authors' own script draws, as marks."""
+    """What the authors' own script draws, as lines as wide as our bars."""
     marks = [
-        (at + (place - (len(figure.configs) - 1) / 2) * width, bars[pair] / 1000)
+        (at + (place - (len(figure.configs) - 1) / 2) * width, seconds)
         for place, config in enumerate(figure.configs)
         for at, network in enumerate(figure.networks)
-        if (bars := BARS_MS.get((config, loss)))
-        and len(delays := found.delays_ms[network]) == 2
-        and (pair := (round(delays[0]), round(delays[1]))) in bars
+        if (seconds := _printed_s(found, network, config, loss)) is not None
     ]
     if marks:
-        xs, ys = zip(*marks, strict=True)
-        axes.scatter(xs, ys, marker="_", color="#D55E00", zorder=4, label="the authors' bar")
+        axes.hlines(
+            [at for _, at in marks],
+            [x - width * 0.46 for x, _ in marks],
+            [x + width * 0.46 for x, _ in marks],
+            color="#D55E00",
+            linewidth=1.6,
+            zorder=4,
+            label=_AUTHORS,
+        )
+
+
+_AUTHORS = "the authors' bar"
+
+
+def _printed_s(found: Cases, network: str, config: str, loss: str) -> float | None:
+    """The authors' bar of a case; None where they have none."""
+    delays = found.delays_ms[network]
+    bars = BARS_MS.get((config, loss), {})
+    ms = bars.get((round(delays[0]), round(delays[1]))) if len(delays) == 2 else None
+    return None if ms is None else ms / 1000
 
 
 def _top(figure: Figure, found: Cases) -> float:
-    """Room above the highest bar of any panel."""
-    every = [
-        case.completion
+    """Room above the highest bar of any panel, ours or the authors'."""
+    places = [
+        (network, config, loss)
         for network in figure.networks
         for config in figure.configs
         for loss in figure.losses
-        if (case := found.of(network, config, loss))
     ]
-    return 1.06 * max((one.mean_s or 0.0) + (one.sd_s or 0.0) for one in every) or 1.0
+    ours = [case.completion for place in places if (case := found.of(*place))]
+    theirs = [_printed_s(found, *place) or 0.0 for place in places]
+    return 1.06 * max([(one.mean_s or 0.0) + (one.sd_s or 0.0) for one in ours] + theirs) or 1.0
 
 
-#: The same colour in every figure: greys without paths, blue tones with, green for what is new.
-_PAPER: Final = {
-    TCP_RTO: "#BBBBBB",
-    TCP_TLP: "#666666",
-    MPTCP_RTO: "#56B4E9",
-    MPTCP_TLP: "#0072B2",
-    NEW: "#009E73",
-}
-
-
-def _colours(configs: tuple[str, ...]) -> dict[str, str]:
-    others = looks(tuple(config for config in configs if config not in _PAPER))
-    return {
-        config: _PAPER[config] if config in _PAPER else others[config].colour for config in configs
-    }
+def _colours(configs: tuple[str, ...]) -> dict[str, tuple[str, str]]:
+    """A colour and a hatch for each: bars have no markers that tell two of one colour apart."""
+    found = looks(configs)
+    made: dict[str, tuple[str, str]] = {}
+    for config in configs:
+        before = sum(colour == found[config].colour for colour, _ in made.values())
+        made[config] = (found[config].colour, ("", "////", "....", "xxxx")[before % 4])
+    return made

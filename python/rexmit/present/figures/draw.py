@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
-
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
@@ -13,6 +11,10 @@ from matplotlib.ticker import MaxNLocator, MultipleLocator
 from rexmit.present.figures.plan import Figure
 from rexmit.present.figures.series import Series, offsets
 from rexmit.present.figures.style import Look, looks
+from rexmit.present.figures.words import folded, legend_below
+
+#: Titles begin where the axes do, so far from the left end, in inches; some more for margins.
+_LEFT = 1.0
 
 _LABELS = {
     "t_total": "total transfer time $t_\\mathrm{total}$ (s)",
@@ -31,7 +33,7 @@ def draw(figure: Figure) -> Canvas:
     for line, shift in zip(figure.series, shifts, strict=True):
         _series(axes, line, look[line.config], shift)
         _paper_marks(axes, figure, line.config, look[line.config], shift)
-    _axes(axes, figure)
+    _axes(canvas, axes, figure)
     _legend(canvas, axes, figure)
     return canvas
 
@@ -66,10 +68,10 @@ def _paper_marks(axes: Axes, figure: Figure, config: str, look: Look, shift: flo
     )
 
 
-def _axes(axes: Axes, figure: Figure) -> None:
+def _axes(canvas: Canvas, axes: Axes, figure: Figure) -> None:
     axes.set_xlabel(figure.x.label)
     axes.set_ylabel(_LABELS[figure.measure])
-    _titles(axes, figure)
+    _titles(canvas, axes, figure)
     low, high = figure.x.ends
     axes.set_xlim(low - 0.6, high + 0.6)
     if figure.x.ticks is None and high - low < 3:
@@ -86,13 +88,13 @@ def _axes(axes: Axes, figure: Figure) -> None:
     axes.set_ylim(0, _top(figure))
 
 
-def _titles(axes: Axes, figure: Figure) -> None:
+def _titles(canvas: Canvas, axes: Axes, figure: Figure) -> None:
     """The title and, below it in small print, the rest; folded where the figure ends."""
-    small = "\n".join(part for text in figure.subtitles for part in textwrap.wrap(text, 92))
+    room = canvas.get_figwidth() - _LEFT
+    small = "\n".join(folded(canvas, text, room, fontsize=8) for text in figure.subtitles)
     above = 7 + 11 * (small.count("\n") + 1)
-    axes.set_title(
-        "\n".join(textwrap.wrap(figure.title, 62)), loc="left", fontweight="bold", pad=above
-    )
+    title = folded(canvas, figure.title, room, fontsize=10, fontweight="bold")
+    axes.set_title(title, loc="left", fontweight="bold", pad=above)
     axes.annotate(
         small,
         xy=(0, 1),
@@ -120,8 +122,8 @@ def _legend(canvas: Canvas, axes: Axes, figure: Figure) -> None:
                 ls="",
             )
         )
-        labels.append(figure.paper_label)
-    canvas.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 6))
+        labels.append(f"{figure.paper_label} (open marks)")
+    legend_below(canvas, handles, labels)
 
 
 def _top(figure: Figure) -> float:

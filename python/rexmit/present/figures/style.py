@@ -1,4 +1,4 @@
-"""Colours and markers: the paper's green, blue and red in tones safe for the colour-blind."""
+"""Colours and markers: the papers' own in tones safe for the colour-blind, the same everywhere."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any
 import matplotlib as mpl
 
 #: The palette of Okabe and Ito (2008), <https://jfly.uni-koeln.de/color/>.
-_GREEN, _BLUE, _RED = "#009E73", "#0072B2", "#D55E00"
-_REST = ("#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_GREEN, _BLUE, _RED, _SKY = "#009E73", "#0072B2", "#D55E00", "#56B4E9"
+#: What is left of it, and three colours more.
+_REST = ("#CC79A7", "#E69F00", _SKY, "#000000", "#7A5AC8", "#8C564B", "#888888")
 _MARKERS = ("v", "P", "X", "*", "h", "<", ">", "p")
 
 
@@ -23,11 +24,21 @@ class Look:
     marker: str
 
 
-_PAPER = {"plain": Look(_GREEN, "o"), "er": Look(_BLUE, "s"), "tlp": Look(_RED, "^")}
+#: Of 2013 as printed; of 2017 greys without paths, blue tones with them, green for what is new.
+_PAPER = {
+    "plain": Look(_GREEN, "o"),
+    "er": Look(_BLUE, "s"),
+    "tlp": Look(_RED, "^"),
+    "tcp-rto": Look("#BBBBBB", "o"),
+    "tcp-tlp": Look("#666666", "s"),
+    "mptcp-rto": Look(_SKY, "^"),
+    "mptcp-tlp": Look(_BLUE, "D"),
+    "mptcp-new": Look(_GREEN, "v"),
+}
 
 
 def looks(configs: tuple[str, ...]) -> dict[str, Look]:
-    """A look for each: the paper's for its three, others by their place among the others."""
+    """A look for each: the papers' for theirs, others by their place among the others."""
     others = [config for config in configs if config not in _PAPER]
     made = {config: look for config, look in _PAPER.items() if config in configs}
     for i, config in enumerate(others):

@@ -9,15 +9,18 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 
 from rexmit.present.figures.style import Look, looks
+from rexmit.present.figures.words import folded, legend_below
 from rexmit.validate.score.reliability import CHECKED, TARGET, WHAT, Reliability
 
 LEAST = 10
 """Bins with fewer rows are not drawn: they say nothing."""
 
+_SMALL = f"bars: 95 % intervals; not drawn: bins of fewer than {LEAST} rows"
+
 
 def draw(points: Mapping[str, Mapping[str, Reliability]], title: str) -> Canvas:
     """The figure on a canvas of its own; no window system is touched. Inside `styled`."""
-    canvas = Canvas(figsize=(1.2 + 2.6 * max(len(points), 1), 3.9), layout="constrained")
+    canvas = Canvas(figsize=(max(4.6, 1.2 + 2.6 * len(points)), 4.1), layout="constrained")
     FigureCanvasAgg(canvas)
     panels = canvas.subplots(1, max(len(points), 1), sharex=True, sharey=True, squeeze=False)[0]
     look = looks(tuple(WHAT))
@@ -26,9 +29,15 @@ def draw(points: Mapping[str, Mapping[str, Reliability]], title: str) -> Canvas:
         for what, reliability in made.items():
             _line(panel, what, reliability, look[what])
     panels[0].set_ylabel("share that is right")
-    handles, labels = panels[0].get_legend_handles_labels()
-    canvas.legend(handles, labels, loc="outside lower center", ncols=len(labels) or 1)
-    canvas.suptitle(title, x=0.01, horizontalalignment="left", fontsize=10, fontweight="bold")
+    # A panel has what has rows enough there: the legend has what any of them has.
+    known = {
+        label: handle
+        for panel in panels
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
+    }
+    legend_below(canvas, list(known.values()), list(known), small=_SMALL)
+    words = folded(canvas, title, fontsize=10, fontweight="bold")
+    canvas.suptitle(words, x=0.01, horizontalalignment="left", fontsize=10, fontweight="bold")
     return canvas
 
 
@@ -38,9 +47,23 @@ def _frame(axes: Axes, point: str) -> None:
     axes.set_xlim(0, 1.02)
     axes.set_ylim(0, 1.02)
     axes.set_aspect("equal")
-    axes.plot([0, 1], [0, 1], color="#999999", linewidth=0.7, linestyle=(0, (4, 3)), zorder=1)
-    # Where rows said with 0.9 are to be.
-    axes.fill_between(CHECKED, *TARGET, color="#dddddd", linewidth=0, zorder=1)
+    axes.plot(
+        [0, 1],
+        [0, 1],
+        color="#999999",
+        linewidth=0.7,
+        linestyle=(0, (4, 3)),
+        zorder=1,
+        label="as often as said",
+    )
+    axes.fill_between(
+        CHECKED,
+        *TARGET,
+        color="#dddddd",
+        linewidth=0,
+        zorder=1,
+        label="target of what is said with 0.9",
+    )
 
 
 def _line(axes: Axes, what: str, made: Reliability, look: Look) -> None:

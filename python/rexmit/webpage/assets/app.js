@@ -197,6 +197,16 @@ async function connection(host, place, key, view) {
       return showPair(host, head.parts, pair, view);
     }
   }
+  const paths = part.packets.filter((one) => one.key.startsWith(`${key}.`));
+  if (paths.length > 1 && view.view !== "packets") {
+    const pair = {
+      title: paths[0].title.replace(/, path \d+$/, ""),
+      sides: paths.map((one) => ({ part: place, key: one.key, alone: write({ ...(place ? { of: place } : {}), [part.view]: one.key }) })),
+      parting: null,
+      words: "Its paths, on one axis of time.",
+    };
+    return showPair(host, head.parts, pair, view);
+  }
   return showConnection(host, part, there, { ...view, [part.view]: there }, others(place, there, view));
 }
 

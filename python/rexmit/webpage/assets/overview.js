@@ -28,7 +28,9 @@ function drawn(block, part, base) {
     return h("p", { class: "worst" }, h("a", { href: write({ ...base, connection: worst[1] }) }, `${worst[1]}`), ` ${worst[2]}`);
   }
   if (block.look === "heading") return h("h3", {}, block.text);
-  return h("p", { class: `said ${block.look}` }, block.text);
+  // Lines whose words stand below each other need letters of one width.
+  const aligned = /\S {2,}\S/.test(block.text) ? " aligned" : "";
+  return h("p", { class: `said ${block.look}${aligned}` }, block.text);
 }
 
 function facts(block) {

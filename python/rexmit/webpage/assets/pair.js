@@ -1,4 +1,4 @@
-// Two connections, or two engines, beside each other, and where they part.
+// Two connections, two engines, or the paths of one connection beside each other, and where they part.
 
 import { note, range, rangeText, write } from "./address.js";
 import { unpack } from "./columns.js";
@@ -11,9 +11,9 @@ import { parting } from "./parting.js";
 import { Group } from "./plot.js";
 import { showSequence } from "./sequence.js";
 
-/** Shows `pair` ({title, left, right, parting, same, command}) in `host`. */
+/** Shows `pair` ({title, left, right or sides, parting, same or words, command}) in `host`. */
 export async function showPair(host, parts, pair, view) {
-  const sides = [pair.left, pair.right];
+  const sides = pair.sides || [pair.left, pair.right];
   const packs = await Promise.all(sides.map(({ part, key }) => unpack(parts[part].packets.find((one) => one.key === key).chunk)));
   const ends = packs.map(whole);
   const group = new Group(Math.min(...ends.map((one) => one[0])), Math.max(...ends.map((one) => one[1])));
@@ -24,7 +24,7 @@ export async function showPair(host, parts, pair, view) {
   const times = apart === undefined ? "" : ` In time ${found ? "they differ before" : "they differ"} by ${span(apart)} at most.`;
   host.append(
     h("h1", {}, pair.title),
-    h("p", { class: found ? "parted" : "" }, (found ? found.words.replace(/\.?$/, ".") : `They do not part: ${same}.`) + times),
+    h("p", { class: found ? "parted" : "" }, (found ? found.words.replace(/\.?$/, ".") : pair.words || `They do not part: ${same}.`) + times),
   );
   const ladder = view.view === "ladder";
   const tabs = h("nav", { class: "tabs", "aria-label": "Pictures of both" });
@@ -44,7 +44,7 @@ export async function showPair(host, parts, pair, view) {
   const both = h("div", { class: "both" });
   host.append(both);
   packs.forEach((pack, i) => {
-    const side = h("section", { "aria-label": i ? "right" : "left" }, h("h2", {}, sides[i].name || pack.about.title), sides[i].name ? h("p", {}, pack.about.title) : "", facts(pack), legend(pack));
+    const side = h("section", { "aria-label": pair.sides ? `${i + 1} of ${sides.length}` : i ? "right" : "left" }, h("h2", {}, sides[i].name || pack.about.title), sides[i].name ? h("p", {}, pack.about.title) : "", sides[i].alone ? h("p", {}, h("a", { href: sides[i].alone }, "this one alone, and its packets")) : "", facts(pack), legend(pack));
     both.append(side);
     const parted = found ? (i ? found.right_s : found.left_s) : null;
     const label = `${pack.about.title}. Keys: arrows pan, + and - zoom, 0 shows all, n and p go from retransmission to retransmission.`;
@@ -60,5 +60,5 @@ export async function showPair(host, parts, pair, view) {
     later = setTimeout(() => note({ ...view, t: group.isWhole ? null : rangeText(shown) }), 150);
   });
   if (pair.command) host.append(commandLine(pair.command));
-  else host.append(...packs.map((pack) => commandLine(pack.about.command)));
+  else host.append(...[...new Set(packs.map((pack) => pack.about.command))].map((command) => commandLine(command)));
 }

@@ -116,7 +116,7 @@ class Grid {
     const button = h(
       "button",
       { type: "button", tabindex: "-1", title: meaning || null, onclick: () => this.by(name) },
-      name.replace(/_s$|_bytes$/, (end) => (unit ? "" : end)).replaceAll("_", " "),
+      name.replace(/_s$|_ms$|_bytes$/, (end) => (unit ? "" : end)).replaceAll("_", " "),
       unit ? h("small", {}, ` ${unit}`) : null,
     );
     const attributes = { role: "columnheader", class: this.kind(name), "aria-colindex": place + 1 };

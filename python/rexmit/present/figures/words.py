@@ -1,0 +1,78 @@
+"""Words of figures, measured before they are drawn: folded lines, and legends that fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure as Canvas
+from matplotlib.legend import Legend
+
+#: What stays free at both sides together, in inches.
+_MARGIN: Final = 0.3
+#: A legend of this height fits under any figure; for what is higher the figure grows, in inches.
+_LEGEND: Final = 0.45
+
+
+def folded(canvas: Canvas, text: str, inches: float | None = None, **font: Any) -> str:  # noqa: ANN401 - of matplotlib's Text
+    """The text in lines no wider than so many inches, or than the figure; between words, and within
+    a word only where that alone is wider.
+    """
+    room = canvas.get_figwidth() - _MARGIN if inches is None else inches
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and _wide(canvas, longer, font) <= room:
+            lines[-1] = longer
+            continue
+        rest = word
+        while len(rest) > 1 and _wide(canvas, rest, font) > room:
+            kept = max(1, int(len(rest) * room / _wide(canvas, rest, font)))
+            lines.append(rest[:kept])
+            rest = rest[kept:]
+        lines.append(rest)
+    return "\n".join(lines)
+
+
+def legend_below(
+    canvas: Canvas, handles: Sequence[Any], labels: Sequence[str], *, small: str = "", most: int = 6
+) -> Legend:
+    """A legend below the figure, in as many columns as fit, `most` at most; long labels are folded.
+    `small` stands above it in small print. The figure grows by what a high legend needs.
+    """
+    room = canvas.get_figwidth() - _MARGIN
+    title = "\n".join(folded(canvas, line, fontsize=7.5) for line in small.splitlines())
+    texts = [folded(canvas, label, room - 0.6, fontsize=8.5) for label in labels]
+    for columns in range(min(len(texts), most) or 1, 0, -1):
+        legend = canvas.legend(
+            handles,
+            texts,
+            loc="outside lower center",
+            ncols=columns,
+            title=title or None,
+            title_fontsize=7.5,
+        )
+        box = legend.get_window_extent(_renderer(canvas))
+        if box.width / canvas.dpi <= room or columns == 1:
+            break
+        legend.remove()
+    legend.get_title().set_color("#555555")
+    legend.get_title().set_multialignment("center")
+    extra = box.height / canvas.dpi - _LEGEND
+    if extra > 0:
+        canvas.set_figheight(canvas.get_figheight() + extra)
+    return legend
+
+
+def _wide(canvas: Canvas, text: str, font: dict[str, Any]) -> float:
+    drawn = canvas.text(0, 0, text, **font)
+    try:
+        return drawn.get_window_extent(_renderer(canvas)).width / canvas.dpi
+    finally:
+        drawn.remove()
+
+
+def _renderer(canvas: Canvas) -> Any:  # noqa: ANN401 - matplotlib's
+    assert isinstance(canvas.canvas, FigureCanvasAgg)  # noqa: S101 - all of ours are
+    return canvas.canvas.get_renderer()  # type: ignore[no-untyped-call]
