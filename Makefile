@@ -176,6 +176,7 @@ bench: kernel ## Benchmarks
 	$(BIN)/python benches/lab.py
 	$(BIN)/python benches/small.py
 	$(BIN)/python benches/always.py
+	$(BIN)/python benches/page.py
 
 # Needs what no test needs: cargo install cargo-fuzz, rustup toolchain install nightly,
 # .venv/bin/pip install atheris. What is found goes into fuzz/corpus, which git ignores; what is
