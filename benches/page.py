@@ -39,43 +39,38 @@ TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 SHOWN: Final = "html[data-shown]"
 
-PAN: Final = """
+FRAMES: Final = """
 () => new Promise((done) => {
+    BEGIN
+    const frames = [];
+    let last = performance.now();
+    const step = (now) => {
+        frames.push(now - last);
+        last = now;
+        if (frames.length > 121) return done(frames.slice(2));
+        STEP
+        requestAnimationFrame(step);
+    };
+    requestAnimationFrame(step);
+})
+"""
+"""The milliseconds of 120 frames, in each of which a step is made."""
+
+PAN: Final = FRAMES.replace(
+    "BEGIN",
+    """
     const plot = document.querySelector(".plot");
     plot.focus();
-    const zoom = () => plot.dispatchEvent(new KeyboardEvent("keydown", { key: "+" }));
-    zoom(); zoom(); zoom();
-    const frames = [];
-    let last = performance.now();
-    const step = (now) => {
-        frames.push(now - last);
-        last = now;
-        if (frames.length > 121) return done(frames.slice(2));
-        const key = Math.floor(frames.length / 30) % 2 ? "ArrowLeft" : "ArrowRight";
-        plot.dispatchEvent(new KeyboardEvent("keydown", { key }));
-        requestAnimationFrame(step);
-    };
-    requestAnimationFrame(step);
-})
-"""
+    const press = (key) => plot.dispatchEvent(new KeyboardEvent("keydown", { key }));
+    for (const key of "+++") press(key);
+    """,
+).replace("STEP", 'press(Math.floor(frames.length / 30) % 2 ? "ArrowLeft" : "ArrowRight");')
 
-
-SCROLL: Final = """
-() => new Promise((done) => {
-    const grid = document.querySelector(".grid");
-    const frames = [];
-    let last = performance.now();
-    const step = (now) => {
-        frames.push(now - last);
-        last = now;
-        if (frames.length > 121) return done(frames.slice(2));
-        // A wheel's step, and now and then far away.
-        grid.scrollTop += frames.length % 20 ? 300 : grid.scrollHeight / 7;
-        requestAnimationFrame(step);
-    };
-    requestAnimationFrame(step);
-})
-"""
+SCROLL: Final = FRAMES.replace("BEGIN", 'const grid = document.querySelector(".grid");').replace(
+    # A wheel's step, and now and then far away.
+    "STEP",
+    "grid.scrollTop += frames.length % 20 ? 300 : grid.scrollHeight / 7;",
+)
 
 
 def made(connections: int, folder: Path) -> tuple[rexmit.Trace, Path]:
