@@ -38,7 +38,7 @@ SPHINX      := $(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky
 CORE        := python/rexmit/_core.abi3.so
 GUEST       := python/rexmit/bin/rexmit-guest
 
-.PHONY: help setup base system browser core docs s3 kernel kernels image wheel run test test-fast soak check bench fuzz lock clean
+.PHONY: help setup base system browser core docs s3 kernel kernels image wheel run findings test test-fast soak check bench fuzz lock clean
 
 help: ## Show this list
 	@echo 'rexmit: a laboratory for TCP loss recovery'
@@ -119,6 +119,13 @@ kernels: kernel
 
 run: core ## The TLP campaign of 2013: the paper, its kernel's model, real kernels
 	@+MAKE='$(MAKE)' scripts/paper-campaign
+
+# What is of the code as it is stays; of what takes hours a sample tells whether it still holds.
+# ONLY names results that are measured again, whatever has changed.
+TIER ?= minutes
+ONLY ?=
+findings: setup ## Numbers, tables and figures of docs/findings; TIER=hours: all of them
+	@$(BIN)/python -m scripts.findings --tier $(TIER) $(ONLY)
 
 # Without it the tests of images are skipped, and say so.
 image: setup

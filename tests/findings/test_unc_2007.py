@@ -1,19 +1,18 @@
-"""docs/findings/unc-2007.md: its table has every claim, and its small commands say what it says."""
+"""The finding about 2007: its result has every claim, and a small study says what it says."""
 
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from scripts.findings import results
 from typer.testing import CliRunner
 
 import rexmit
 from rexmit.cli import app
 
-FINDING = Path(__file__).parents[2] / "docs" / "findings" / "unc-2007.md"
 STACKS = ("linux-2.4", "windows-xp-unc2007", "freebsd-5-unc2007", "solaris-10-unc2007")
 
 runner = CliRunner()
@@ -40,10 +39,11 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return data
 
 
-def test_the_table_has_every_claim_that_the_study_computes(said: dict[str, Any]) -> None:
-    keys = {claim["key"] for claim in said["claims"]}
-    listed = set(re.findall(r"^\| [^|]+\| `([a-z0-9-]+)`", FINDING.read_text(), re.MULTILINE))
-    assert listed == keys
+def test_the_result_has_every_claim_that_the_study_computes(said: dict[str, Any]) -> None:
+    told = {(claim["key"], claim["words"]) for claim in said["claims"]}
+    rows = results.read("unc-2007").data.rows("claims")
+    assert {(row["key"], row["words"]) for row in rows} == told
+    assert len(rows) == 6 * len(told)
 
 
 def test_nearly_every_lossy_connection_is_explained_by_its_own_stack(said: dict[str, Any]) -> None:

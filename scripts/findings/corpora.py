@@ -1,0 +1,89 @@
+"""The corpora of UNC 2007, and its study of them: four stacks in three mixes, with the values that
+its Table I prints and as the systems' sources have them.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from scripts.findings.finding import Work
+from scripts.findings.stamps import MODEL, TRACE
+
+import rexmit
+from rexmit.library.study import UncStudy
+
+CONNECTIONS: Final = 6_000
+"""Of each stack and mix."""
+
+SEED: Final = 2_007
+
+MIXES: Final = ("campus", "server-farm", "wireless")
+
+PRINTED: Final = ("linux-2.4", "windows-xp-unc2007", "freebsd-5-unc2007", "solaris-10-unc2007")
+REAL: Final = ("linux-2.4", "windows-xp", "freebsd-5", "solaris-10")
+KINDS: Final[Mapping[str, tuple[str, ...]]] = {"printed": PRINTED, "real": REAL}
+"""The stacks as printed, and as they are."""
+
+EMULATED: Final[Mapping[str, tuple[str, ...]]] = {"printed": ("unc-2007",), "real": REAL}
+
+RECEIVERS: Final = ("windows-xp",) * 6 + ("linux-2.4",) * 2 + ("solaris-10", "freebsd-5")
+"""Whoever sends, the receivers are those of the time: most of them Windows (Table III)."""
+
+CODE: Final = (
+    *MODEL,
+    *TRACE,
+    "python/rexmit/validate/synth/*.py",
+    "python/rexmit/validate/synth/*.toml",
+    *(f"python/rexmit/papers/unc_2007/{name}.py" for name in ("claims", "curves", "parameters")),
+    *(f"python/rexmit/papers/unc_2007/{name}.py" for name in ("senders", "setting_claims")),
+    *(f"python/rexmit/papers/unc_2007/{name}.py" for name in ("paper", "tables")),
+    "scripts/findings/corpora.py",
+)
+
+
+def corpus(work: Work, stack: str, mix: str) -> Path:
+    """The folder of the corpus of a stack in a mix, made where it is not there."""
+    folder = work.folder / f"corpora-{CONNECTIONS}" / f"{stack}-{mix}"
+    if not folder.exists():
+        work.say(f"{CONNECTIONS:,} connections of {stack}, {mix}")
+        made(folder, stack, mix, CONNECTIONS)
+    return folder
+
+
+def made(folder: Path, stack: str, mix: str, connections: int) -> list[Path]:
+    """Makes a corpus; its captures."""
+    rexmit.synth(
+        out=folder,
+        connections=connections,
+        mix=mix,
+        stacks=[stack],
+        receivers=RECEIVERS,
+        seed=SEED,
+        perturb=0.0,
+        points=["sender"],
+    )
+    return sorted((folder / "captures").iterdir())
+
+
+def studied(work: Work, kind: str, mix: str) -> UncStudy:
+    """The study of a mix, each stack's captures a trace of its own."""
+    traces = []
+    for stack in KINDS[kind]:
+        folder = work.folder / f"traces-{CONNECTIONS}" / f"{kind}-{mix}" / stack
+        if not (folder / "trace.json").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            captures = sorted((corpus(work, stack, mix) / "captures").iterdir())
+            work.say(f"what the senders of {stack} did, {mix}, {kind}")
+            rexmit.trace(captures, out=folder, stacks=EMULATED[kind])
+        traces.append(rexmit.trace(folder))
+    return rexmit.study(traces)
+
+
+def studies(work: Work) -> Iterator[tuple[str, str, UncStudy]]:
+    """Kind, mix and study of all six."""
+    for kind in KINDS:
+        for mix in MIXES:
+            yield kind, mix, studied(work, kind, mix)

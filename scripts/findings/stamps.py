@@ -1,0 +1,86 @@
+"""Which code a result depends on, and whether it is still the code that made it.
+
+A stamp is, for each of a finding's patterns, the beginning of the SHA-256 of the names and contents
+of all files that match it, each as `normal` has it. Not in it: the versions of libraries and
+compilers, and the drawing of figures.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from scripts.findings.normal import normal
+
+ROOT: Final = Path(__file__).parents[2]
+DIGITS: Final = 20
+
+MODEL: Final = (
+    *(f"crates/{name}/src/**/*.rs" for name in ("time", "wire", "tcp", "loss")),
+    *(f"crates/{name}/src/**/*.rs" for name in ("plan", "sim")),
+    *(f"python/rexmit/{room}/**/*.py" for room in ("scenario", "campaign", "analysis")),
+    "python/rexmit/engines/model.py",
+)
+"""Whatever runs on the model."""
+
+KERNELS: Final = (
+    "crates/guest/src/**/*.rs",
+    "kernel/fragment.config",
+    "kernel/patches/**/*.patch",
+    *(
+        f"python/rexmit/engines/{name}.py"
+        for name in ("attempt", "boot", "guest", "kernel", "tail")
+    ),
+)
+"""Whatever runs on kernels, beside that."""
+
+TRACE: Final = (
+    "crates/trace/src/**/*.rs",
+    *(f"python/rexmit/tracing/{name}.py" for name in ("mechanisms", "sides", "systems", "terms")),
+    *(f"python/rexmit/tracing/{name}.py" for name in ("folder", "run", "table_parts", "tasks")),
+    "python/rexmit/whatif/settings.py",
+)
+"""Whatever analyses captures."""
+
+
+def files(patterns: Iterable[str], root: Path = ROOT) -> list[Path]:
+    """Those that match, without tests and what only prints. Raises ValueError for a pattern that
+    matches none.
+    """
+    found: set[Path] = set()
+    for pattern in patterns:
+        there = [path for path in root.glob(pattern) if path.is_file()]
+        if not there:
+            raise ValueError(f"{pattern}: no such file, though a finding depends on it")
+        found.update(path for path in there if _counts(path.relative_to(root)))
+    return sorted(found)
+
+
+def _counts(path: Path) -> bool:
+    name = path.name
+    return not (
+        name == "tests.rs"
+        or name.endswith("_tests.rs")
+        or "tests" in path.parts
+        or name.startswith("print_")
+    )
+
+
+def stamps(patterns: Iterable[str], root: Path = ROOT) -> dict[str, str]:
+    """Of each pattern a digest of all its files, in hexadecimal digits."""
+    return {pattern: _stamp(pattern, root) for pattern in sorted(set(patterns))}
+
+
+def _stamp(pattern: str, root: Path) -> str:
+    whole = hashlib.sha256()
+    for path in files([pattern], root):
+        whole.update(f"{path.relative_to(root)}\0{_digest(path)}\n".encode())
+    return whole.hexdigest()[:DIGITS]
+
+
+@cache
+def _digest(path: Path) -> str:
+    return hashlib.sha256(normal(path)).hexdigest()

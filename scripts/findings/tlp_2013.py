@@ -1,0 +1,171 @@
+"""Ryll 2013 on the model of its kernel: Table 4, claims, Table 1, and what each unknown moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from scripts.findings import lab, of_bench
+from scripts.findings.finding import Work
+from scripts.findings.results import Data, Value
+from scripts.findings.stamps import MODEL
+
+import rexmit
+from rexmit.papers.ryll_2013.paper import TABLE_4
+from rexmit.validate.sensitivity.departures import CELLS, Pair, Row, Sensitivity
+
+CODE: Final = (
+    *MODEL,
+    "scenarios/tlp-2013*.toml",
+    "scenarios/unknowns/*",
+    "python/rexmit/validate/sensitivity/*.py",
+    "python/rexmit/papers/ryll_2013/[bcpt]*.py",
+    "scenarios/talk-2013-*.toml",
+    "scripts/findings/of_bench.py",
+    "scripts/findings/tlp_2013.py",
+)
+BENCH: Final = "tlp-2013-bench"
+ON_BENCH: Final = (
+    *("anomaly", "low-delay", "never-worse", "no-loss", "not-always"),
+    *("satellite", "single", "timer"),
+)
+ON_WIRES: Final = ("never-worse", "not-always")
+
+
+def measure(work: Work) -> Data:
+    """The whole campaign on the bench as documented and on the lab's wires; each unknown."""
+    bench = lab.on_model(work, "bench", BENCH, None)
+    wires = lab.on_model(work, "lab", "tlp-2013", "linux-3.10")
+    for name in ("figure-4", "figure-5b"):
+        work.draw(f"tlp-2013-{name}", rexmit.figures(bench)[name])
+    work.say("each unknown of the bench")
+    moved = rexmit.sensitivity(BENCH, out=work.folder / "sensitivity")
+    return Data(
+        {
+            "distance": moved.rows[0].distance,
+            "unknowns": len(moved.rows) - 1,
+            "transfers": bench.transfers.height,
+            "near": sum(moved.rows[0].near(CELLS, time) for time in ("t_recover", "t_total")),
+            "hold_points": max(abs(one or 0) for one in moved.moved(_named(moved, "filter holds"))),
+            **_errors(moved.recorded),
+            **_verdicts("bench", bench, ON_BENCH),
+            **_verdicts("lab", wires, ON_WIRES),
+            **of_bench.values(work, bench, wires),
+        },
+        {
+            "table-4": list(table_4({"bench": bench, "lab": wires})),
+            "recorded": [row for one in moved.recorded for row in _recorded(one)],
+            "unknowns": [_moved(row) for row in moved.rows],
+            "claims": list(_claims(bench, wires)),
+            "table-1": list(table_1(bench)),
+        },
+    )
+
+
+def table_4(runs: dict[str, rexmit.Run]) -> Iterator[dict[str, Value]]:
+    """The means of each run with five lost segments, and the paper's."""
+    for name, run in runs.items():
+        for block in rexmit.table4(run, losses=5).blocks:
+            for time in ("t_recover", "t_total"):
+                for entry in getattr(block, time):
+                    printed = getattr(TABLE_4[block.network, entry.config], f"{time}_s")
+                    mean = entry.spread.mean_s
+                    yield {
+                        "run": name,
+                        "time": time,
+                        "network": block.network,
+                        "config": entry.config,
+                        "mean_s": mean,
+                        "transfers": entry.spread.n,
+                        "against_er_percent": entry.percent,
+                        "off_paper_percent": None if mean is None else 100 * (mean / printed - 1),
+                    }
+
+
+def table_1(run: rexmit.Run) -> Iterator[dict[str, Value]]:
+    """What repaired the tail after the probe, and in how many transfers."""
+    for row in rexmit.table1(run).rows:
+        then, alike = next(iter(row.after_probe.items()), ((), 0))
+        yield {
+            "network": row.network,
+            "lost": row.repair.lost_segments,
+            "transfers": row.transfers,
+            "probed": row.probed,
+            "then": " ".join(then),
+            "alike": alike,
+        }
+
+
+def _recorded(one: Pair) -> Iterator[dict[str, Value]]:
+    """What a real kernel left, and what the model says of the same bench, off the paper."""
+    for who, row in (("kernel", one.kernel), ("model", one.model)):
+        for cell, off in zip(CELLS, row.off_paper, strict=True):
+            yield {
+                "bench": one.name,
+                "who": who,
+                "time": cell.measure,
+                "network": cell.network,
+                "config": cell.config,
+                "off_paper_percent": off,
+            }
+
+
+def _errors(recorded: tuple[Pair, ...]) -> dict[str, Value]:
+    """Points of the paper's means between model and kernel at most; distances of kernels from the
+    paper, of all means or of the twelve of `plain` and `er`.
+    """
+    pairs = {one.name.removeprefix("a 3.10.4, "): one for one in recorded}
+    apart = {
+        name: max(
+            abs(ours - theirs)
+            for ours, theirs in zip(one.model.off_paper, one.kernel.off_paper, strict=True)
+            if ours is not None and theirs is not None
+        )
+        for name, one in pairs.items()
+    }
+    return {
+        "model_off_points": max(apart.values()),
+        "segmentation.model_off_points": apart["segmentation"],
+        "segmentation.distance": _distance(pairs["segmentation"].kernel, "plain", "er", "tlp"),
+        "no_gathering.distance": _distance(pairs["no gathering"].kernel, "plain", "er"),
+    }
+
+
+def _distance(row: Row, *configs: str) -> float:
+    """Root mean square of percent off the paper, of the means that are there."""
+    cells = zip(CELLS, row.off_paper, strict=True)
+    there = [off for cell, off in cells if off is not None and cell.config in configs]
+    return float((sum(off**2 for off in there) / len(there)) ** 0.5)
+
+
+def _verdicts(name: str, run: rexmit.Run, keys: Sequence[str]) -> dict[str, Value]:
+    """Of each of these claims a word, for tables that are written by hand."""
+    words = {True: "holds", False: "does not", None: "cannot be told"}
+    found = {claim.key: words[claim.holds] for claim in rexmit.claims(run)}
+    return {f"{name}.{key}": found[key] for key in keys}
+
+
+def _named(moved: Sensitivity, name: str) -> Row:
+    (found,) = (row for row in moved.rows if row.name == name)
+    return found
+
+
+def _moved(row: Row) -> dict[str, Value]:
+    return {
+        "name": row.name,
+        "t_recover_near": row.near(CELLS, "t_recover"),
+        "t_total_near": row.near(CELLS, "t_total"),
+        "distance": row.distance,
+    }
+
+
+def _claims(bench: rexmit.Run, wires: rexmit.Run) -> Iterator[dict[str, Value]]:
+    for one, other in zip(rexmit.claims(bench), rexmit.claims(wires), strict=True):
+        yield {
+            "key": one.key,
+            "words": one.words,
+            "bench": one.holds,
+            "bench_measured": one.measured,
+            "lab": other.holds,
+            "lab_measured": other.measured,
+        }

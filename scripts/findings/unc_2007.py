@@ -1,0 +1,171 @@
+"""UNC 2007 on corpora of its stacks: its claims, its Table IV beside the truth, what each setting
+really does, and figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import polars as pl
+from scripts.findings import corpora, lab, unc_rerun
+from scripts.findings.corpora import KINDS, MIXES, corpus, studied
+from scripts.findings.finding import Work
+from scripts.findings.results import Data, Value
+
+import rexmit
+from rexmit.library.study import UncStudy
+from rexmit.progress import Silent
+from rexmit.tracing import terms
+from rexmit.validate.whatif.calibrate import calibrate
+from rexmit.validate.whatif.transfers import usual
+
+CODE: Final = (
+    *corpora.CODE,
+    "python/rexmit/validate/whatif/*.py",
+    "python/rexmit/whatif/*.py",
+    "scripts/findings/unc_2007.py",
+    "scripts/findings/unc_rerun.py",
+)
+FIGURES: Final = ("2", "6")
+"""Those of campus, with the stacks as printed, that the document shows."""
+
+GRID: Final = ("linux-2.4", "solaris-10-unc2007", "windows-xp-unc2007")
+"""Senders whose predictions are checked with all of the study's 720 settings."""
+
+
+def measure(work: Work) -> Data:
+    """Six studies, every setting really run, and what-if predictions held against transfers."""
+    studies = {(kind, mix): studied(work, kind, mix) for kind in KINDS for mix in MIXES}
+    campus = studies["printed", "campus"]
+    figures = rexmit.figures(campus)
+    for name in FIGURES:
+        work.draw(f"unc-2007-figure-{name}", figures[f"figure-{name}"])
+    rerun = unc_rerun.every(work)
+    work.table("unc-2007-rerun", rerun)
+    return Data(
+        {
+            "connections": corpora.CONNECTIONS,
+            "rerun.connections": unc_rerun.CONNECTIONS,
+            **_explained(studies),
+        },
+        {
+            "claims": [
+                {"kind": kind, "mix": mix, "key": one.key, "words": one.words}
+                | {"holds": one.holds, "measured": one.measured}
+                for (kind, mix), study in studies.items()
+                for one in study.claims
+            ],
+            "table-iv": [
+                row
+                for (kind, mix), study in studies.items()
+                for row in (*_analysed(kind, mix, study), *_truth(work, kind, mix))
+            ],
+            "false-alarms": [
+                {"system": one.system, "connections": one.with_retransmissions}
+                for one in campus.tables.false_alarms
+            ],
+            **_checked(work),
+        },
+    )
+
+
+def sample(work: Work) -> dict[str, str]:
+    """Corpora of 100 connections, what is said of them, and how long they take with a setting."""
+    found = {}
+    for stack in dict.fromkeys((*corpora.PRINTED, *corpora.REAL)):
+        for mix in MIXES:
+            folder = work.folder / f"{stack}-{mix}"
+            made = corpora.made(folder, stack, mix, 100)
+            durations = pl.read_parquet(folder / "connections.parquet")["duration_s"]
+            trace = rexmit.trace(made, stacks=["unc-2007"])
+            rows = trace.scan("retransmissions").select("time_s", "mechanism", "need").collect()
+            changes = trace.scan("whatif").select("setting", "connection", "change_s").collect()
+            found[f"{stack}, {mix}"] = (durations.to_list(), rows.rows(), changes.rows())
+    return lab.digests(found)
+
+
+def _explained(studies: dict[tuple[str, str], UncStudy]) -> dict[str, Value]:
+    """Percent of lossy connections that are explained: of stacks in mixes the least, the most."""
+    shares = [
+        100 * row.explained[0] / row.lossy[0]
+        for study in studies.values()
+        for row in study.tables.lossy
+    ]
+    return {"explained.least_percent": min(shares), "explained.most_percent": max(shares)}
+
+
+def _analysed(kind: str, mix: str, study: UncStudy) -> Iterator[dict[str, Value]]:
+    for row in study.tables.classes:
+        counts = (row.needed_rto, row.needed_fr, row.spurious_rto, row.spurious_fr)
+        yield _shares(kind, mix, row.system, "analysed", counts)
+
+
+def _truth(work: Work, kind: str, mix: str) -> Iterator[dict[str, Value]]:
+    """The same classes as the corpora know them, of all lossy connections."""
+    names = unc_rerun.names(KINDS[kind])
+    spurious = pl.col("need") == "spurious"
+    rto, fr = (pl.col("mechanism").is_in(which) for which in (terms.RTO, terms.FR))
+    for stack in KINDS[kind]:
+        folder = corpus(work, stack, mix)
+        lossy = pl.read_parquet(folder / "connections.parquet").filter(
+            pl.col("retransmissions") > pl.col("spurious_retransmissions")
+        )
+        mine = pl.read_parquet(folder / "retransmissions.parquet").join(
+            lossy.select("flow"), on="flow", how="semi"
+        )
+        counts = mine.select(
+            (rto & ~spurious).sum().alias("rto"),
+            (fr & ~spurious).sum().alias("fr"),
+            (rto & spurious).sum().alias("spurious_rto"),
+            (fr & spurious).sum().alias("spurious_fr"),
+        ).row(0)
+        yield _shares(kind, mix, names[stack], "truth", counts)
+
+
+def _shares(
+    kind: str, mix: str, system: str, who: str, counts: tuple[int, ...]
+) -> dict[str, Value]:
+    names = ("rto_percent", "fr_percent", "spurious_rto_percent", "spurious_fr_percent")
+    shares = (100 * count / sum(counts) for count in counts)
+    head: dict[str, Value] = {
+        "kind": kind,
+        "mix": mix,
+        "system": system,
+        "who": who,
+        "total": sum(counts),
+    }
+    return {**head, **dict(zip(names, shares, strict=True))}
+
+
+def _checked(work: Work) -> dict[str, list[dict[str, Value]]]:
+    """Predictions of every usual setting on every stack, and of the study's grid."""
+    work.say("predictions beside transfers, every usual setting on every stack")
+    # As rexmit.check_whatif does, but for the copy that it keeps for later pages.
+    check = calibrate(
+        usual(None),
+        seed=1,
+        jobs=None,
+        out=work.folder / "check",
+        kernel=None,
+        keep=False,
+        progress=Silent(),
+    )
+    every = pl.DataFrame(list(check.rows), infer_schema_length=None)
+    work.table("unc-2007-whatif", every)
+    grid = []
+    for stack in GRID:
+        work.say(f"predictions beside transfers, {stack}, the study's grid")
+        rows = rexmit.check_whatif(
+            stack=stack, settings=["grid"], out=work.folder / f"grid-{stack}"
+        ).rows
+        medians = sorted(row["median"] for row in rows)
+        grid.append(
+            {
+                "stack": stack,
+                "settings": len(rows),
+                "within_2_percent": sum(median <= 0.02 for median in medians),
+                "worst_percent": 100 * medians[-1],
+            }
+        )
+    return {"grid": grid}
