@@ -27,7 +27,7 @@ CODE: Final = (
     "scripts/findings/unc_2007.py",
     "scripts/findings/unc_rerun.py",
 )
-FIGURES: Final = ("2", "6")
+FIGURES: Final = ("2", "3", "4-linux", "6", "7")
 """Those of campus, with the stacks as printed, that the document shows."""
 
 GRID: Final = ("linux-2.4", "solaris-10-unc2007", "windows-xp-unc2007")

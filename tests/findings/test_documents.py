@@ -58,4 +58,4 @@ def test_each_figure_is_shown_and_each_file_is_of_a_result() -> None:
         for file in (documents.FOLDER / folder).iterdir()
     }
     assert there == kept | {f"results/{name}.json" for name in FINDINGS}
-    assert max((documents.FOLDER / name).stat().st_size for name in figures) < 150_000
+    assert max((documents.FOLDER / name).stat().st_size for name in figures) < 200_000
